@@ -1,0 +1,1 @@
+"""From many judges' grades to one belief per item; one file per model."""

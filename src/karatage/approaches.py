@@ -1,0 +1,253 @@
+"""The registry of approaches and `evaluate`: the only place where the stages meet.
+
+An approach turns judgments into one score per topic and system. To add one, write a function from `Evidence` to
+scores by measure and enter it in `APPROACHES`.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import version
+
+import numpy as np
+
+from karatage.aggregation.majority import MajorityVote
+from karatage.comparison.rankings import kendall_tau, rmse, tau_ap
+from karatage.data.alignment import Alignment, align
+from karatage.data.axes import FloatArray
+from karatage.data.evaluation import Evaluation, Fidelity
+from karatage.data.judgments import Judgments
+from karatage.data.runs import Runs
+from karatage.data.scores import Scores, mean_over_topics
+from karatage.errors import DataError, UnknownNameError, shorten
+from karatage.measures.scoring import score_aligned
+from karatage.measures.spec import Measure, parse_measure
+from karatage.seeding import settle_seed, stream
+
+JUDGE = "judge:"
+ALL_JUDGES = "judge:*"
+FEW_ITEMS = 10
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Evidence:
+    """What an approach may look at; work that several approaches need is done once."""
+
+    alignment: Alignment
+    judgments: Judgments
+    measures: tuple[str, ...]
+    seed: int
+
+    @cached_property
+    def by_judge(self) -> dict[str, Scores]:
+        """Scores under every judge alone."""
+        return score_aligned(self.alignment, self.judgments, self.measures)
+
+    def rng(self, name: str) -> np.random.Generator:
+        """The random stream of an approach."""
+        return stream(self.seed, name)
+
+
+@dataclass(frozen=True, eq=False)
+class Merged:
+    """An approach's scores for one measure."""
+
+    value: FloatArray  # (topic, system), NaN where there is none
+    notes: tuple[str, ...] = ()
+
+
+Approach = Callable[[Evidence], dict[str, Merged]]
+
+
+def _uniform(evidence: Evidence) -> dict[str, Merged]:
+    """The plain mean of the scores under each judge present in a topic."""
+    return {
+        name: Merged(_mean_over_judges(scores), scores.notes) for name, scores in evidence.by_judge.items()
+    }
+
+
+def _mean_over_judges(scores: Scores) -> FloatArray:
+    weight = scores.judged[:, :, None] & np.isfinite(scores.value)
+    total = np.where(weight, scores.value, 0.0).sum(axis=0)
+    count = weight.sum(axis=0)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+
+def _majority(evidence: Evidence) -> dict[str, Merged]:
+    """Grades merged by majority vote, ties by a seeded coin, then measured."""
+    posterior = MajorityVote().fit(evidence.judgments, rng=evidence.rng("mv"))
+    scored = score_aligned(evidence.alignment, posterior.as_judgments(), evidence.measures)
+    return {
+        name: Merged(scores.value[0], scores.notes + posterior.notes) for name, scores in scored.items()
+    }
+
+
+def _judge_alone(judge: int) -> Approach:
+    def approach(evidence: Evidence) -> dict[str, Merged]:
+        """One judge's own scores, on the topics the judge has seen."""
+        judged = evidence.judgments.judges[judge]
+        merged = {}
+        for name, scores in evidence.by_judge.items():
+            seen = scores.judged[judge]
+            notes = () if seen.all() else (f"judge '{shorten(judged)}' saw {seen.sum()} of {seen.size} topics",)
+            merged[name] = Merged(np.where(seen[:, None], scores.value[judge], np.nan), notes)
+        return merged
+
+    return approach
+
+
+APPROACHES: dict[str, Approach] = {"mv": _majority, "uniform": _uniform}
+
+
+def resolve_approaches(names: Sequence[str], judges: tuple[str, ...]) -> Iterator[tuple[str, Approach]]:
+    """Find approaches by name; `judge:NAME` is one judge alone, `judge:*` every judge in turn."""
+    for name in names:
+        if name == ALL_JUDGES:
+            yield from ((JUDGE + judge, _judge_alone(k)) for k, judge in enumerate(judges))
+        elif name.startswith(JUDGE):
+            if name.removeprefix(JUDGE) not in judges:
+                raise UnknownNameError("judge", name.removeprefix(JUDGE), judges)
+            yield name, _judge_alone(judges.index(name.removeprefix(JUDGE)))
+        elif name in APPROACHES:
+            yield name, APPROACHES[name]
+        else:
+            raise UnknownNameError("approach", name, [*APPROACHES, "judge:NAME", ALL_JUDGES])
+
+
+def evaluate(
+    runs: Runs,
+    judgments: Judgments,
+    measure: str | Measure | Sequence[str | Measure],
+    *,
+    approach: str | Sequence[str] = "uniform",
+    gold: Judgments | None = None,
+    rng: int | np.random.Generator | None = None,
+) -> Evaluation:
+    """Rank systems by one or more measures and approaches; with gold, say how near each comes to gold's ranking.
+
+    Args:
+        runs: What the systems retrieved.
+        judgments: What the judges said.
+        measure: A measure such as `nDCG@10`, or several.
+        approach: `uniform`, `mv`, `judge:NAME`, `judge:*` for every judge in turn, or several.
+        gold: Trusted grades to compare with.
+        rng: Seed for approaches that draw at random.
+    """
+    measures = [measure] if isinstance(measure, str | Measure) else list(measure)
+    names = [approach] if isinstance(approach, str) else list(approach)
+    if not measures or not names:
+        raise DataError("evaluate needs at least one measure and one approach")
+    asked = tuple(dict.fromkeys(str(parse_measure(m)) for m in measures))
+    evidence = Evidence(
+        alignment=align(runs, judgments), judgments=judgments, measures=asked, seed=settle_seed(rng)
+    )
+    found = dict(resolve_approaches(names, judgments.judges))
+    merged = {name: approach(evidence) for name, approach in found.items()}
+    scores = {name: _stack(evidence, name, {a: m[name] for a, m in merged.items()}) for name in asked}
+    trusted = None if gold is None else score_aligned(align(runs, gold), gold, asked)
+    fidelity = [] if trusted is None else _compare_with_gold(scores, trusted)
+    notes = (
+        *runs.notes,
+        *judgments.notes,
+        *_tell_judges(judgments, gold),
+        *_tell_unjudged(evidence),
+        *(f"gold: {note}" for note in (gold.notes if gold else ())),
+        *(f"gold: {note}" for s in (trusted or {}).values() for note in s.notes),
+        *(note for s in scores.values() for note in s.notes),
+        *_tell_topics(judgments, gold),
+    )
+    return Evaluation(
+        scores=scores,
+        gold=trusted,
+        fidelity=tuple(fidelity),
+        judges=len(judgments.judges),
+        judges_first={name: _count_winners(evidence.by_judge[name]) for name in asked},
+        seed=evidence.seed,
+        versions={"karatage": version("karatage"), "python": platform.python_version()},
+        notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+def _stack(evidence: Evidence, measure: str, merged: dict[str, Merged]) -> Scores:
+    value = np.stack([m.value for m in merged.values()])
+    return Scores(
+        measure=measure,
+        judges=tuple(merged),
+        topics=evidence.alignment.topics,
+        systems=evidence.alignment.systems,
+        value=value,
+        judged=np.isfinite(value).all(axis=2),
+        notes=tuple(dict.fromkeys(note for m in merged.values() for note in m.notes)),
+    )
+
+
+def _count_winners(scores: Scores) -> int:
+    return len(set(np.argmax(np.nan_to_num(scores.mean, nan=-1.0), axis=1).tolist()))
+
+
+def _compare_with_gold(scores: dict[str, Scores], gold: dict[str, Scores]) -> Iterator[Fidelity]:
+    """Each approach against gold, on the topics that both have."""
+    for name, found in scores.items():
+        trusted = gold[name]
+        place = {topic: t for t, topic in enumerate(trusted.topics)}
+        for a, approach in enumerate(found.judges):
+            common = [t for t, topic in enumerate(found.topics) if topic in place and found.judged[a, t]]
+            if not common:
+                raise DataError(f"gold and {approach} share no topic, so they cannot be compared")
+            own = mean_over_topics(found.value[a : a + 1, common])[0]
+            theirs = mean_over_topics(trusted.value[:1, [place[found.topics[t]] for t in common]])[0]
+            several = len(own) > 1
+            yield Fidelity(
+                measure=name,
+                approach=approach,
+                tau=kendall_tau(own, theirs) if several else None,
+                tau_ap=tau_ap(theirs, own) if several else None,
+                rmse=rmse(own, theirs),
+                topics=len(common),
+            )
+
+
+def _tell_unjudged(evidence: Evidence) -> Iterator[str]:
+    for depth in sorted({parse_measure(name).cutoff or 0 for name in evidence.measures}):
+        missing, shown = evidence.alignment.unjudged(depth or evidence.alignment.ranked.shape[2])
+        if missing:
+            where = f"the first {depth} ranks" if depth else "all ranks"
+            share = missing / shown
+            yield f"{missing:,} of {shown:,} documents in {where} ({share:.1%}) were judged by nobody, so count as not relevant"
+
+
+def _tell_judges(judgments: Judgments, gold: Judgments | None) -> Iterator[str]:
+    items = np.bincount(judgments.judge, minlength=len(judgments.judges))
+    few = [judgments.judges[k] for k in np.flatnonzero(items < FEW_ITEMS)]
+    if few:
+        yield f"{len(few):,} judges graded fewer than {FEW_ITEMS} items: {_list(few)}"
+    top = np.zeros(len(judgments.judges), int)
+    np.maximum.at(top, judgments.judge, judgments.grade)
+    if gold is not None and gold.top_grade != judgments.top_grade:
+        off = int((judgments.grade > gold.top_grade).sum())
+        yield (
+            f"judges grade up to {judgments.top_grade}, gold up to {gold.top_grade}"
+            + (f"; {off:,} grades are off gold's scale" if off else "")
+        )
+    if len(set(top.tolist())) > 1:
+        scales = ", ".join(f"0-{t} ({(top == t).sum()})" for t in sorted(set(top.tolist())))
+        yield f"judges use different scales (number of judges): {scales}"
+
+
+def _tell_topics(judgments: Judgments, gold: Judgments | None) -> Iterator[str]:
+    if gold is None:
+        return
+    missing = sorted(set(judgments.topics) - set(gold.topics))
+    if missing:
+        yield f"{len(missing):,} judged topics have no gold; approaches are compared with gold on the rest: {_list(missing)}"
+    extra = sorted(set(gold.topics) - set(judgments.topics))
+    if extra:
+        yield f"{len(extra):,} topics have gold but no judgments: {_list(extra)}"
+
+
+def _list(names: list[str], most: int = 4) -> str:
+    shown = ", ".join(f"'{shorten(name, 24)}'" for name in names[:most])
+    return shown + (f" and {len(names) - most:,} more" if len(names) > most else "")

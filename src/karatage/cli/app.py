@@ -1,0 +1,49 @@
+"""The command `karatage`."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import typer
+
+from karatage import __version__
+from karatage.cli.demo import demo
+from karatage.cli.evaluate import evaluate
+from karatage.errors import KaratageError
+
+app = typer.Typer(
+    name="karatage",
+    help="Which search system is better, when the judges are noisy?",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(evaluate)
+app.command()(demo)
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"karatage {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: bool = typer.Option(False, "--version", callback=_show_version, is_eager=True, help="Show the version."),
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run a command; bad input ends in one message on standard error and exit code 2."""
+    try:
+        app()
+    except KaratageError as problem:
+        typer.echo(f"error: {problem}", err=True)
+        sys.exit(2)
+    except BrokenPipeError:  # the reader, e.g. `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)

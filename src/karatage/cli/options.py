@@ -1,0 +1,73 @@
+"""Options that commands share, so that they read alike everywhere."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+
+class Style(StrEnum):
+    """How results are printed."""
+
+    table = "table"
+    tsv = "tsv"
+    json = "json"
+
+
+class RepeatRule(StrEnum):
+    """Which grade counts when a judge graded an item more than once."""
+
+    last = "last"
+    first = "first"
+    majority = "majority"
+    error = "error"
+
+
+RunFiles = Annotated[
+    list[str] | None, typer.Argument(metavar="RUNS...", help="TREC runs: files, folders, globs, or - for stdin.")
+]
+MoreRunFiles = Annotated[list[str] | None, typer.Option("--runs", help="The same as RUNS; may be repeated.")]
+JudgmentFiles = Annotated[
+    list[str],
+    typer.Option("--judgments", "-j", help="The judges' grades: tables, or a folder with one qrels file per judge."),
+]
+GoldFile = Annotated[str | None, typer.Option("--gold", "-g", help="Trusted grades: qrels or a table.")]
+Measures = Annotated[list[str], typer.Option("--measure", "-m", help="E.g. AP, nDCG@20, RBP(p=0.8); may be repeated.")]
+Approaches = Annotated[
+    list[str],
+    typer.Option("--approach", "-a", help="uniform, mv, judge:NAME, judge:* (all in turn); may be repeated."),
+]
+Grades = Annotated[
+    str | None, typer.Option("--grades", help="What labels mean: 0-3, or no=0,yes=1,broken=drop, or both.")
+]
+GoldGrades = Annotated[str | None, typer.Option("--gold-grades", help="The same for gold; default: as --grades.")]
+Columns = Annotated[str | None, typer.Option("--columns", help="Which column is what, e.g. judge=team,grade=score.")]
+GoldColumns = Annotated[str | None, typer.Option("--gold-columns", help="The same for gold.")]
+Repeats = Annotated[
+    RepeatRule, typer.Option("--repeats", help="Which grade counts when a judge graded an item again.")
+]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of everything that is drawn at random.")]
+Format = Annotated[
+    Style | None, typer.Option("--format", "-f", help="Default: table, or by the ending of --output.")
+]
+Output = Annotated[
+    str, typer.Option("--output", "-o", help="Write here (.txt, .tsv, .json, .parquet; also .gz) instead of stdout.")
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No notes and no progress.")]
+
+
+def parse_columns(text: str | None) -> dict[str, str] | None:
+    """Read `role=column,role=column`."""
+    from karatage.errors import OptionError, shorten
+
+    if text is None:
+        return None
+    pairs = {}
+    for part in text.split(","):
+        role, equals, name = part.partition("=")
+        if not equals or not role.strip() or not name.strip():
+            raise OptionError(f"columns '{shorten(part)}' is not of the form role=column")
+        pairs[role.strip()] = name.strip()
+    return pairs

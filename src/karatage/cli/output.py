@@ -1,0 +1,95 @@
+"""Printing: tables of 80 columns, machine formats, notes and progress on standard error."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from karatage.cli.options import Style
+from karatage.errors import OptionError, shorten
+
+if TYPE_CHECKING:
+    import polars as pl
+    from rich.table import Table
+
+WIDTH = 80
+STANDARD_OUTPUT = "-"
+
+
+def choose_style(style: Style | None, output: str) -> str:
+    """The format asked for, or the one that the output's ending tells."""
+    ending = Path(output.removesuffix(".gz").removesuffix(".zst")).suffix
+    known = {".json": "json", ".tsv": "tsv", ".parquet": "parquet", ".txt": "table", "": "table"}
+    if style is not None:
+        return style.value
+    if output != STANDARD_OUTPUT and ending not in known:
+        raise OptionError(f"{output}: cannot tell the format; use .txt, .tsv, .json or .parquet, or pass --format")
+    return known.get(ending, "table")
+
+
+def emit(content: str | bytes, output: str) -> None:
+    """Send a result to its place."""
+    if output == STANDARD_OUTPUT:
+        sys.stdout.write(content if isinstance(content, str) else content.decode())
+        sys.stdout.flush()
+        return
+    from karatage.io.writing import write_bytes
+
+    write_bytes(output, content.encode() if isinstance(content, str) else content)
+
+
+def tell(notes: Sequence[str]) -> None:
+    """Say doubts on standard error."""
+    for note in notes:
+        sys.stderr.write(f"note: {note}\n")
+
+
+def encode_frame(frame: pl.DataFrame, style: str) -> bytes:
+    """A table for machines."""
+    from karatage.io.writing import encode_table
+
+    return encode_table(frame, f".{style}")
+
+
+def render(*parts: Table | str, width: int = WIDTH) -> str:
+    """Tables and paragraphs as plain text, or in colour on a terminal."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(width=width, highlight=False, force_terminal=sys.stdout.isatty() or None)
+    with console.capture() as captured:
+        for part in parts:
+            console.print(Text(part) if isinstance(part, str) else part)
+    return "\n".join(line.rstrip() for line in captured.get().splitlines()) + "\n"
+
+
+def make_table(title: str, headers: Sequence[str], rows: Sequence[Sequence[str]], *, text_columns: int) -> Table:
+    """A table whose first `text_columns` columns are names, the others numbers; names are cut, numbers never."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    numbers = [max(len(row[k]) for row in [headers, *rows]) for k in range(text_columns, len(headers))]
+    room = (WIDTH - sum(numbers) - 2 * (len(headers) - 1)) // text_columns
+    table = Table(title=Text(title), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
+    for k, header in enumerate(headers):
+        names = k < text_columns
+        table.add_column(Text(shorten(header, room) if names else header), justify="left" if names else "right", no_wrap=True)
+    for row in rows:
+        table.add_row(*(Text(shorten(cell, room) if k < text_columns else cell) for k, cell in enumerate(row)))
+    return table
+
+
+@contextmanager
+def progress(message: str, *, quiet: bool) -> Iterator[None]:
+    """A sign of life on standard error while something takes its time; nothing when it is not a terminal."""
+    if quiet or not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(message):
+        yield

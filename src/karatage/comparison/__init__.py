@@ -1,0 +1,1 @@
+"""How leaderboards and scores differ."""

@@ -1,0 +1,1 @@
+"""The nouns: frozen, validated, read-only. No files, no algorithms."""

@@ -1,0 +1,98 @@
+"""Where names disappear: rankings as item numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from karatage.data.axes import IntArray, LongArray, freeze, locate
+from karatage.data.judgments import Judgments
+from karatage.data.runs import Runs
+from karatage.errors import DataError, shorten
+from karatage.kernels.ordering import place_items
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Alignment:
+    """Runs over the judged topics, each document replaced by its item number."""
+
+    topics: tuple[str, ...]
+    systems: tuple[str, ...]
+    ranked: IntArray  # (topic, system, rank) item number, -1 = not in the pool or beyond the ranking's end
+    length: IntArray  # (topic, system) documents retrieved
+    item_start: LongArray  # (topic + 1,) items of topic t are item_start[t]:item_start[t+1]
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Protect the arrays."""
+        freeze(self.ranked, self.length, self.item_start)
+
+    def unjudged(self, depth: int) -> tuple[int, int]:
+        """How many of the documents in the first `depth` ranks no judge has seen, and of how many."""
+        shown = int(np.minimum(self.length, depth).sum())
+        return shown - int((self.ranked[:, :, :depth] >= 0).sum()), shown
+
+
+def align(runs: Runs, judgments: Judgments) -> Alignment:
+    """Meet runs and judgments on the judged topics; a topic that a run lacks has an empty ranking."""
+    if not judgments.has_topics:
+        raise DataError(
+            "the judgments name items but no topics, so they cannot be matched with runs; "
+            "give them a topic and a document column"
+        )
+    place = {name: t for t, name in enumerate(runs.topics)}
+    topic_of_run = np.array([place.get(name, -1) for name in judgments.topics])
+    if (topic_of_run < 0).all():
+        raise DataError(
+            f"runs and judgments share no topic: runs have {_examples(runs.topics)}, "
+            f"judgments {_examples(judgments.topics)}"
+        )
+    bounds = runs.bounds[topic_of_run]
+    bounds[topic_of_run < 0] = 0
+    length = (bounds[..., 1] - bounds[..., 0]).astype(np.int32)
+    ranked = np.full((*length.shape, max(int(length.max()), 1)), -1, np.int32)
+    place_items(
+        bounds,
+        runs.listed,
+        locate(runs.documents, judgments.documents),
+        judgments.item_start,
+        judgments.item_document,
+        len(judgments.documents),
+        ranked,
+    )
+    return Alignment(
+        topics=judgments.topics,
+        systems=runs.systems,
+        ranked=ranked,
+        length=length,
+        item_start=judgments.item_start,
+        notes=_tell_missing(runs, judgments, length, ranked),
+    )
+
+
+def _tell_missing(runs: Runs, judgments: Judgments, length: IntArray, ranked: IntArray) -> tuple[str, ...]:
+    notes = []
+    if not (ranked >= 0).any():
+        notes.append("no retrieved document was judged: check that document ids are written alike in both")
+    ignored = sorted(set(runs.topics) - set(judgments.topics))
+    if ignored:
+        notes.append(f"{len(ignored):,} topics of the runs have no judgments and are ignored: {_examples(ignored)}")
+    missing = length == 0
+    nobody = missing.all(axis=1)
+    if nobody.any():
+        names = [judgments.topics[t] for t in np.flatnonzero(nobody)]
+        notes.append(f"{len(names):,} judged topics are in no run and score 0: {_examples(names)}")
+    partial = missing[~nobody].sum(axis=0)
+    if partial.any():
+        names = [runs.systems[s] for s in np.flatnonzero(partial)]
+        notes.append(
+            f"{len(names):,} systems lack {int(partial.sum()):,} topics that others have, "
+            f"scored 0: {_examples(names)}"
+        )
+    return tuple(notes)
+
+
+def _examples(names: tuple[str, ...] | list[str], most: int = 4) -> str:
+    shown = ", ".join(f"'{shorten(name, 24)}'" for name in names[:most])
+    return shown + (f" and {len(names) - most:,} more" if len(names) > most else "")

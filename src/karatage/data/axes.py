@@ -1,0 +1,72 @@
+"""Names as integers: every axis is coded once, at the door."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int32]
+LongArray = NDArray[np.int64]
+GradeArray = NDArray[np.int8]
+BoolArray = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """A column of names: row r is called `names[code[r]]`; names are distinct and sorted."""
+
+    code: IntArray
+    names: pl.Series
+
+    @staticmethod
+    def of(column: pl.Series | Sequence[str]) -> Coded:
+        """Code a column of strings; names in byte order, as trec_eval compares them.
+
+        >>> coded = Coded.of(["b", "a", "b"])
+        >>> coded.code.tolist(), coded.names.to_list()
+        ([1, 0, 1], ['a', 'b'])
+        """
+        series = column if isinstance(column, pl.Series) else pl.Series(column, dtype=pl.String)
+        names = series.unique().sort().rename("name")
+        return Coded(locate(series, names), names)
+
+    @staticmethod
+    def sorting(code: IntArray, names: pl.Series) -> Coded:
+        """Bring codes over unsorted distinct `names` into sorted order."""
+        order = names.arg_sort().to_numpy()
+        rank = np.empty(len(order), np.int32)
+        rank[order] = np.arange(len(order), dtype=np.int32)
+        return Coded(rank[code], names.gather(order))
+
+    @staticmethod
+    def constant(name: str, rows: int) -> Coded:
+        """One name in every row."""
+        return Coded(np.zeros(rows, np.int32), pl.Series([name], dtype=pl.String))
+
+    def in_natural_order(self) -> Coded:
+        """The same column with names counted as people do: 9 before 10 when all names are whole numbers."""
+        texts = self.names.to_list()
+        if not all(text.isdecimal() and len(text) <= 18 for text in texts):
+            return self
+        order = np.array(sorted(range(len(texts)), key=lambda k: (int(texts[k]), texts[k])), dtype=np.int64)
+        rank = np.empty(len(order), np.int32)
+        rank[order] = np.arange(len(order), dtype=np.int32)
+        return Coded(rank[self.code], self.names.gather(order))
+
+
+def locate(column: pl.Series, names: pl.Series) -> IntArray:
+    """The position of each value of `column` among the distinct `names`, -1 where it is not there."""
+    places = pl.DataFrame({"name": names, "place": np.arange(len(names), dtype=np.int32)})
+    joined = pl.DataFrame({"name": column}).join(places, on="name", how="left", maintain_order="left")
+    return joined["place"].fill_null(-1).to_numpy()
+
+
+def freeze(*arrays: NDArray[np.generic]) -> None:
+    """Make arrays read-only."""
+    for array in arrays:
+        array.flags.writeable = False

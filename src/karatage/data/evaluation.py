@@ -1,0 +1,215 @@
+"""Leaderboards under several approaches, and how near each comes to gold's."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from karatage.data.axes import FloatArray
+from karatage.data.scores import Scores
+
+
+class Fidelity(NamedTuple):
+    """How near an approach's leaderboard comes to gold's; None where it cannot be said."""
+
+    measure: str
+    approach: str
+    tau: float | None
+    tau_ap: float | None
+    rmse: float
+    topics: int
+
+
+class Lead(NamedTuple):
+    """The first two systems, and by how much the first is ahead, paired over topics."""
+
+    first: str
+    second: str | None
+    score: float
+    difference: float
+    standard_error: float | None
+    topics: int
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Evaluation:
+    """What `evaluate` found: scores by measure, with approaches on the judge axis."""
+
+    scores: Mapping[str, Scores]
+    gold: Mapping[str, Scores] | None
+    fidelity: tuple[Fidelity, ...]
+    judges: int
+    judges_first: Mapping[str, int]  # per measure, how many different systems single judges put first
+    seed: int
+    versions: Mapping[str, str]
+    notes: tuple[str, ...]
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The measures, as asked for."""
+        return tuple(self.scores)
+
+    @property
+    def approaches(self) -> tuple[str, ...]:
+        """The approaches, as asked for."""
+        return next(iter(self.scores.values())).judges
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """All systems."""
+        return next(iter(self.scores.values())).systems
+
+    def leaderboard(self, measure: str, approach: str) -> pl.DataFrame:
+        """Systems from best to worst: rank, system, score, standard error over topics, gold's score and rank."""
+        scores = self.scores[measure]
+        a = scores.judges.index(approach)
+        frame = _ranked(scores.systems, scores.mean[a], scores.standard_error[a])
+        if self.gold is not None:
+            gold = self.gold[measure]
+            trusted = _ranked(gold.systems, gold.mean[0], gold.standard_error[0]).select(
+                "system", gold_score="score", gold_rank="rank"
+            )
+            frame = frame.join(trusted, on="system", how="left", maintain_order="left")
+        return frame
+
+    def to_frame(self) -> pl.DataFrame:
+        """All leaderboards in one table; with gold, each approach's tau, tau_ap and RMSE in every row."""
+        frames = [
+            self.leaderboard(measure, approach).select(
+                pl.lit(measure).alias("measure"), pl.lit(approach).alias("approach"), pl.all()
+            )
+            for measure in self.measures
+            for approach in self.approaches
+        ]
+        frame = pl.concat(frames)
+        if not self.fidelity:
+            return frame
+        near = pl.DataFrame(self.fidelity, schema=Fidelity._fields, orient="row").drop("topics")
+        return frame.join(near, on=["measure", "approach"], how="left", maintain_order="left")
+
+    def per_topic(self) -> pl.DataFrame:
+        """One row per measure, approach, topic and system; gold's rows are called 'gold'."""
+        frames = [scores.to_frame() for scores in self.scores.values()]
+        frames += [scores.to_frame() for scores in (self.gold or {}).values()]
+        return pl.concat(frames).rename({"judge": "approach"})
+
+    def to_dict(self, *, per_topic: bool = False) -> dict[str, object]:
+        """Everything, ready for JSON."""
+        result: dict[str, object] = {
+            "measures": self.measures,
+            "approaches": self.approaches,
+            "judges": self.judges,
+            "leaderboards": [
+                {
+                    "measure": measure,
+                    "approach": approach,
+                    "systems": self.leaderboard(measure, approach).to_dicts(),
+                }
+                for measure in self.measures
+                for approach in self.approaches
+            ],
+            "fidelity": [near._asdict() for near in self.fidelity],
+            "notes": self.notes,
+            "sentence": self.sentence,
+            "seed": self.seed,
+            "versions": dict(self.versions),
+        }
+        if per_topic:
+            result["per_topic"] = self.per_topic().to_dicts()
+        return result
+
+    def to_json(self, *, per_topic: bool = False) -> str:
+        """The same as JSON text."""
+        return json.dumps(self.to_dict(per_topic=per_topic), ensure_ascii=False, indent=2)
+
+    def lead(self, measure: str, approach: str) -> Lead:
+        """Who is first, and how safely."""
+        scores = self.scores[measure]
+        a = scores.judges.index(approach)
+        mean = scores.mean[a]
+        order = np.argsort(-mean, kind="stable")
+        first = int(order[0])
+        if len(order) == 1:
+            return Lead(scores.systems[first], None, float(mean[first]), 0.0, None, len(scores.topics))
+        second = int(order[1])
+        gap = scores.value[a, :, first] - scores.value[a, :, second]
+        gap = gap[np.isfinite(gap)]
+        error = float(gap.std(ddof=1) / np.sqrt(len(gap))) if len(gap) > 1 else None
+        return Lead(
+            scores.systems[first], scores.systems[second], float(mean[first]), float(gap.mean()), error, len(gap)
+        )
+
+    @property
+    def sentence(self) -> str:
+        """What to take away from the first measure and approach."""
+        measure, approach = self.measures[0], self.approaches[0]
+        parts = [self._say_lead(measure, approach)]
+        if self.gold is not None:
+            parts.append(self._say_gold(measure))
+        elif self.judges > 1:
+            parts.append(self._say_judges(measure))
+        return " ".join(parts)
+
+    def _say_lead(self, measure: str, approach: str) -> str:
+        lead = self.lead(measure, approach)
+        if lead.second is None:
+            return f"{lead.first} scores {lead.score:.3f} on {measure} by {approach}; there is nothing to compare it with."
+        text = f"By {approach}, {lead.first} leads on {measure} with {lead.score:.3f}, "
+        if lead.difference == 0:
+            return text + f"level with {lead.second}: no winner."
+        text += f"{lead.difference:.3f} ahead of {lead.second}"
+        if lead.standard_error is None:
+            return text + "; one topic says nothing about others."
+        margin = f" (standard error {lead.standard_error:.3f} over {lead.topics} topics)"
+        clear = lead.difference > 2 * lead.standard_error
+        verdict = "clear of topic noise, but judge errors are not undone here" if clear else "too close to call"
+        return text + margin + f": {verdict}."
+
+    def _say_gold(self, measure: str) -> str:
+        assert self.gold is not None
+        gold = self.gold[measure]
+        best = gold.systems[int(np.argmax(gold.mean[0]))]
+        own = self.lead(measure, self.approaches[0]).first
+        text = "Gold agrees on the winner" if best == own else f"Gold puts {best} first"
+        ranked = [near for near in self.fidelity if near.measure == measure and near.tau_ap is not None]
+        if not ranked:
+            return text + "."
+        nearest = max(ranked, key=lambda near: near.tau_ap or -1.0)
+        detail = f"tau {nearest.tau:.2f}, tau_ap {nearest.tau_ap:.2f}"
+        if len(ranked) == 1:
+            return f"{text}; {nearest.approach} orders the systems with {detail} to gold."
+        return f"{text}; of {len(ranked)} approaches {nearest.approach} comes nearest to gold's order ({detail})."
+
+    def _say_judges(self, measure: str) -> str:
+        count = self.judges_first[measure]
+        if count == 1:
+            return f"All {self.judges} judges alone agree on the winner; add --gold to see how far to trust them."
+        return f"The {self.judges} judges alone would crown {count} different winners: get some gold before deciding."
+
+    def _repr_html_(self) -> str:
+        boards = "".join(
+            f"<h4>{_escape(measure)}</h4>{self.leaderboard(measure, self.approaches[0])._repr_html_()}"
+            for measure in self.measures
+        )
+        return f"<p><b>{_escape(self.sentence)}</b></p>{boards}"
+
+
+def _ranked(systems: tuple[str, ...], mean: FloatArray, error: FloatArray) -> pl.DataFrame:
+    frame = pl.DataFrame(
+        {
+            "system": pl.Series(systems, dtype=pl.String),
+            "score": pl.Series(mean).fill_nan(None),
+            "standard_error": pl.Series(error).fill_nan(None),
+        }
+    ).sort("score", "system", descending=[True, False], nulls_last=True)
+    rank = frame["score"].rank("min", descending=True).cast(pl.Int64)
+    return frame.select(rank.alias("rank"), "system", "score", "standard_error")
+
+
+def _escape(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -1,0 +1,161 @@
+"""Who gave which grade to which item."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, get_args
+
+import numpy as np
+import polars as pl
+
+from karatage.data.axes import Coded, FloatArray, GradeArray, IntArray, LongArray, freeze
+from karatage.errors import DataError, OptionError, RowError, shorten
+
+Repeats = Literal["last", "first", "majority", "error"]
+NO_TOPIC = ""
+HIGHEST_GRADE = 126
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Judgments:
+    """Grades by judges for items, at most one for each (judge, item).
+
+    Items are (topic, document) pairs sorted by topic, then document; rows are sorted by item, then judge.
+    Data without topics have the single topic ''.
+    """
+
+    judges: tuple[str, ...]
+    topics: tuple[str, ...]
+    documents: pl.Series
+    item_topic: IntArray  # (item,)
+    item_document: IntArray  # (item,)
+    judge: IntArray  # (row,)
+    item: IntArray  # (row,)
+    grade: GradeArray  # (row,)
+    pi: FloatArray | None = None  # (row,) inclusion probability of a sampled gold grade
+    top_grade: int
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Protect the arrays."""
+        freeze(self.item_topic, self.item_document, self.judge, self.item, self.grade)
+        if self.pi is not None:
+            freeze(self.pi)
+
+    @staticmethod
+    def build(
+        *,
+        judge: Coded,
+        topic: Coded,
+        document: Coded,
+        grade: GradeArray,
+        sequence: FloatArray | None = None,
+        pi: FloatArray | None = None,
+        repeats: Repeats = "last",
+        top_grade: int | None = None,
+        notes: tuple[str, ...] = (),
+    ) -> Judgments:
+        """Sort and check rows; `sequence` says which of repeated grades came last (default: row order)."""
+        if repeats not in get_args(Repeats):
+            raise OptionError(f"repeats '{repeats}' is none of {', '.join(get_args(Repeats))}")
+        if grade.size == 0:
+            raise DataError("there are no judgments")
+        _check_rows(grade, pi)
+        judge, topic = judge.in_natural_order(), topic.in_natural_order()
+        key = topic.code.astype(np.int64) * len(document.names) + document.code
+        item_key, item = np.unique(key, return_inverse=True)
+        kept, told = _settle_repeats(
+            item.astype(np.int64) * len(judge.names) + judge.code, grade, sequence, repeats
+        )
+        return Judgments(
+            judges=tuple(judge.names.to_list()),
+            topics=tuple(topic.names.to_list()),
+            documents=document.names,
+            item_topic=(item_key // len(document.names)).astype(np.int32),
+            item_document=(item_key % len(document.names)).astype(np.int32),
+            judge=judge.code[kept],
+            item=item[kept].astype(np.int32),
+            grade=grade[kept],
+            pi=None if pi is None else pi[kept],
+            top_grade=int(grade.max()) if top_grade is None else top_grade,
+            notes=notes + told,
+        )
+
+    @cached_property
+    def item_start(self) -> LongArray:
+        """Items of topic t are `item_start[t]:item_start[t+1]`."""
+        return np.searchsorted(self.item_topic, np.arange(len(self.topics) + 1)).astype(np.int64)
+
+    @cached_property
+    def row_start(self) -> LongArray:
+        """Rows of item i are `row_start[i]:row_start[i+1]`."""
+        return np.searchsorted(self.item, np.arange(len(self.item_topic) + 1)).astype(np.int64)
+
+    @property
+    def has_topics(self) -> bool:
+        """Whether items carry a topic, without which they cannot meet runs."""
+        return self.topics != (NO_TOPIC,)
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row per grade: judge, topic, document (or item), grade, and pi where known."""
+        document = self.documents.gather(self.item_document[self.item])
+        frame = pl.DataFrame({"judge": pl.Series(self.judges, dtype=pl.String).gather(self.judge)})
+        if self.has_topics:
+            topic = pl.Series(self.topics, dtype=pl.String).gather(self.item_topic[self.item])
+            frame = frame.with_columns(topic.alias("topic"), document.alias("document"))
+        else:
+            frame = frame.with_columns(document.alias("item"))
+        frame = frame.with_columns(pl.Series("grade", self.grade))
+        return frame if self.pi is None else frame.with_columns(pl.Series("pi", self.pi))
+
+    def __repr__(self) -> str:
+        return (
+            f"Judgments({len(self.grade):,} grades 0-{self.top_grade} by {len(self.judges):,} judges "
+            f"of {len(self.item_topic):,} items in {len(self.topics):,} topics)"
+        )
+
+
+def _check_rows(grade: GradeArray, pi: FloatArray | None) -> None:
+    low = np.flatnonzero(grade < 0)
+    if low.size:
+        raise RowError(int(low[0]), f"grade {grade[low[0]]} is negative; grades are whole numbers from 0")
+    if pi is not None:
+        bad = np.flatnonzero(~((pi > 0) & (pi <= 1)))
+        if bad.size:
+            raise RowError(
+                int(bad[0]),
+                f"pi {shorten(str(pi[bad[0]]))} is no inclusion probability; it must lie in (0, 1]",
+            )
+
+
+def _settle_repeats(
+    pair: LongArray, grade: GradeArray, sequence: FloatArray | None, repeats: Repeats
+) -> tuple[LongArray, tuple[str, ...]]:
+    """Rows to keep, sorted by `pair`, one each; and what was done about repeated ones."""
+    order = np.argsort(pair, kind="stable") if sequence is None else np.lexsort((sequence, pair))
+    ordered = pair[order]
+    first = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
+    end = np.r_[first[1:], len(ordered)]
+    repeated = np.flatnonzero(end - first > 1)
+    if repeated.size == 0:
+        return order, ()
+    if repeats == "error":
+        row = int(min(order[first[r] + 1] for r in repeated))
+        raise RowError(row, "this judge has graded this item before; choose repeats: last, first or majority")
+    pick = first.copy() if repeats == "first" else end - 1
+    if repeats == "majority":
+        for r in repeated:
+            pick[r] = first[r] + _majority(grade[order[first[r] : end[r]]])
+    dropped = len(ordered) - len(first)
+    note = (
+        f"{repeated.size:,} (judge, item) pairs were graded more than once; "
+        f"kept the {repeats} grade of each, set {dropped:,} grades aside"
+    )
+    return order[pick], (note,)
+
+
+def _majority(grades: GradeArray) -> int:
+    """Where the most frequent grade stands last; of equally frequent ones, the latest."""
+    count = np.bincount(grades)
+    return int(np.flatnonzero(count[grades] == count.max())[-1])

@@ -1,0 +1,92 @@
+"""What each system retrieved for each topic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from karatage.data.axes import Coded, FloatArray, IntArray, LongArray, freeze
+from karatage.errors import DataError, RowError, shorten
+from karatage.kernels.ordering import find_repeat, find_unsorted, group_rows
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Runs:
+    """Rankings of documents, best first, by score descending, ties by document id descending.
+
+    Scores are compared in single precision, as trec_eval does, so that figures agree with it.
+    """
+
+    systems: tuple[str, ...]
+    topics: tuple[str, ...]
+    documents: pl.Series
+    listed: IntArray  # (row,) documents, ranking after ranking
+    bounds: LongArray  # (topic, system, 2) where a ranking begins and ends in `listed`
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Protect the arrays."""
+        freeze(self.listed, self.bounds)
+
+    @staticmethod
+    def build(*, system: Coded, topic: Coded, document: Coded, score: FloatArray) -> Runs:
+        """Order the rows of all rankings."""
+        if score.size == 0:
+            raise DataError("there are no retrieved documents")
+        bad = np.flatnonzero(~np.isfinite(score))
+        if bad.size:
+            raise RowError(int(bad[0]), f"score {score[bad[0]]} is not a finite number")
+        system, topic = system.in_natural_order(), topic.in_natural_order()
+        systems, topics = len(system.names), len(topic.names)
+        order, start = group_rows(topic.code.astype(np.int64) * systems + system.code, topics * systems)
+        repeat = find_repeat(order, start, document.code, len(document.names))
+        if repeat >= 0:
+            name = shorten(document.names[int(document.code[repeat])])
+            where = f"topic '{shorten(topic.names[int(topic.code[repeat])])}'"
+            raise RowError(repeat, f"document '{name}' is listed twice for {where}; keep one of the two lines")
+        with np.errstate(over="ignore"):  # beyond single precision is infinite there, and ties
+            single = score.astype(np.float32)
+        _sort_rankings(order, start, single, document.code)
+        return Runs(
+            systems=tuple(system.names.to_list()),
+            topics=tuple(topic.names.to_list()),
+            documents=document.names,
+            listed=document.code[order],
+            bounds=np.stack([start[:-1], start[1:]], axis=1).reshape(topics, systems, 2),
+            notes=_tell_lost_precision(score[order], single[order], start),
+        )
+
+    @property
+    def depth(self) -> int:
+        """Length of the longest ranking."""
+        return int((self.bounds[..., 1] - self.bounds[..., 0]).max())
+
+    def __repr__(self) -> str:
+        return (
+            f"Runs({len(self.systems):,} systems x {len(self.topics):,} topics, "
+            f"{len(self.listed):,} documents retrieved, depth {self.depth:,})"
+        )
+
+
+def _sort_rankings(order: LongArray, start: LongArray, score: NDArray[np.float32], document: IntArray) -> None:
+    """By score descending, ties by document id descending, in place."""
+    unsorted = np.zeros(len(start) - 1, bool)
+    find_unsorted(order, start, score, document, unsorted)
+    for g in np.flatnonzero(unsorted):
+        rows = order[start[g] : start[g + 1]]
+        order[start[g] : start[g + 1]] = rows[np.lexsort((-document[rows], -score[rows]))]
+
+
+def _tell_lost_precision(score: FloatArray, single: NDArray[np.float32], start: LongArray) -> tuple[str, ...]:
+    tied = (single[1:] == single[:-1]) & (score[1:] != score[:-1])
+    inner = start[1:-1][(start[1:-1] > 0) & (start[1:-1] < len(score))]
+    tied[inner - 1] = False
+    if not tied.any():
+        return ()
+    return (
+        f"{int(tied.sum()):,} neighbours in rankings differ only beyond single precision; "
+        "ordered by document id, as trec_eval does",
+    )

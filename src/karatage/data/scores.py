@@ -1,0 +1,94 @@
+"""What a measure says of each system on each topic, under each judge."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from karatage.data.axes import BoolArray, FloatArray, freeze
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Scores:
+    """Values of one measure; on the judge axis stand judges, replicates or approaches."""
+
+    measure: str
+    judges: tuple[str, ...]
+    topics: tuple[str, ...]
+    systems: tuple[str, ...]
+    value: FloatArray  # (judge, topic, system), NaN where there is none
+    judged: BoolArray  # (judge, topic) whether the judge has any grade there
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Check the shape and protect the arrays."""
+        expected = (len(self.judges), len(self.topics), len(self.systems))
+        if self.value.shape != expected or self.judged.shape != expected[:2]:
+            raise ValueError(f"value {self.value.shape} and judged {self.judged.shape} do not fit {expected}")
+        freeze(self.value, self.judged)
+
+    @property
+    def mean(self) -> FloatArray:
+        """Mean over the topics that have a value, (judge, system)."""
+        return mean_over_topics(self.value)
+
+    @property
+    def standard_error(self) -> FloatArray:
+        """Standard error of the mean over topics, (judge, system); NaN for a single topic."""
+        count = np.isfinite(self.value).sum(axis=1)
+        centred = self.value - self.mean[:, None, :]
+        squares = np.nansum(centred**2, axis=1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.sqrt(np.where(count > 1, squares / (count - 1) / count, np.nan))
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row per judge, topic and system."""
+        judge, topic, system = np.indices(self.value.shape, dtype=np.int32).reshape(3, -1)
+        return pl.DataFrame(
+            {
+                "measure": pl.repeat(self.measure, judge.size, eager=True),
+                "judge": pl.Series(self.judges, dtype=pl.String).gather(judge),
+                "topic": pl.Series(self.topics, dtype=pl.String).gather(topic),
+                "system": pl.Series(self.systems, dtype=pl.String).gather(system),
+                "score": pl.Series(self.value.ravel()).fill_nan(None),
+            }
+        )
+
+    def to_json(self) -> str:
+        """The same as JSON, axes first; null where there is no value."""
+        return json.dumps(
+            {
+                "measure": self.measure,
+                "judges": self.judges,
+                "topics": self.topics,
+                "systems": self.systems,
+                "value": to_lists(self.value),
+                "notes": self.notes,
+            },
+            ensure_ascii=False,
+        )
+
+    def _repr_html_(self) -> str:
+        frame = pl.DataFrame({"system": self.systems}).with_columns(
+            [pl.Series(judge, self.mean[j]) for j, judge in enumerate(self.judges[:20])]
+        )
+        return str(frame._repr_html_())
+
+    def __repr__(self) -> str:
+        shape = " x ".join(f"{n:,}" for n in self.value.shape)
+        return f"Scores({self.measure}, judges x topics x systems = {shape})"
+
+
+def mean_over_topics(value: FloatArray) -> FloatArray:
+    """Mean over axis 1, NaN left out, and NaN where nothing is left."""
+    count = np.isfinite(value).sum(axis=1)
+    with np.errstate(invalid="ignore"):
+        return np.where(count > 0, np.nansum(value, axis=1) / np.maximum(count, 1), np.nan)
+
+
+def to_lists(value: FloatArray) -> list[object]:
+    """Nested lists with None for NaN, since JSON has no NaN."""
+    return np.where(np.isnan(value), None, value.astype(object)).tolist()  # type: ignore[no-any-return]

@@ -1,0 +1,67 @@
+"""The exceptions that karatage raises; each is also the builtin a caller would expect."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class KaratageError(Exception):
+    """Anything wrong with the input or the request; the command line prints it and exits 2."""
+
+
+class InputFileError(KaratageError, ValueError):
+    """A file that cannot be read as what it should be.
+
+    >>> print(InputFileError("a.run", 3, "expected 6 columns, got 5"))
+    a.run:3: expected 6 columns, got 5
+    """
+
+    def __init__(self, path: object, line: int | None, message: str) -> None:
+        place = f"{path}:{line}" if line is not None else f"{path}"
+        super().__init__(f"{place}: {message}")
+
+
+class DataError(KaratageError, ValueError):
+    """Data that contradict each other or cannot support what was asked."""
+
+
+class RowError(DataError):
+    """A row that cannot stand; a reader turns `row` into the file and line it came from."""
+
+    def __init__(self, row: int, message: str) -> None:
+        super().__init__(f"row {row + 1}: {message}")
+        self.row = row
+        self.message = message
+
+
+class OptionError(KaratageError, ValueError):
+    """An option outside what is offered."""
+
+
+class UnknownNameError(KaratageError, LookupError):
+    """A name that is not among those offered; the message suggests the nearest.
+
+    >>> print(UnknownNameError("measure", "nCDG", ["nDCG", "DCG", "P"]))
+    unknown measure 'nCDG'; did you mean 'nDCG'? Known: DCG, P, nDCG
+    """
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        names = sorted(known)
+        near = nearest(name, names)
+        hint = f"; did you mean '{near}'?" if near else "."
+        shown = ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
+        super().__init__(f"unknown {kind} '{shorten(name)}'{hint} Known: {shown}")
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The member of `known` most like `name`, whatever its case; None when nothing is near."""
+    by_lower = {k.lower(): k for k in known}
+    found = difflib.get_close_matches(name.lower()[:100], by_lower, n=1, cutoff=0.5)
+    return by_lower[found[0]] if found else None
+
+
+def shorten(text: str, width: int = 40) -> str:
+    """`text` fit for a message: printable, on one line, at most `width` characters."""
+    clean = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text[: width + 1])
+    return clean if len(clean) <= width else clean[: width - 1] + "…"

@@ -1,0 +1,117 @@
+"""White-space separated text: rows of exactly so many fields, and names as numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+
+from karatage.data.axes import Coded, FloatArray, IntArray, LongArray
+from karatage.errors import InputFileError, shorten
+from karatage.io.sources import Source
+from karatage.kernels import text
+
+
+@dataclass(frozen=True, eq=False)
+class Fields:
+    """Where the fields of a text stand."""
+
+    source: Source
+    content: bytes
+    start: text.OffsetArray  # (column, row)
+    end: text.OffsetArray  # (column, row)
+    line: text.OffsetArray  # (row,)
+    _hashed: dict[int, LongArray] = field(default_factory=dict)
+
+    def text(self, row: int, column: int) -> str:
+        """One field."""
+        return self.content[self.start[column, row] : self.end[column, row]].decode()
+
+    def hash_column(self, column: int) -> None:
+        """Prepare the costly part of interning a column with many names; it needs no order, so threads can."""
+        self._hashed[column] = np.empty(len(self.line), np.int64)
+        content = np.frombuffer(self.content, np.uint8)
+        text.hash_fields(content, self.start[column], self.end[column], self._hashed[column])
+
+    def hashed(self, column: int) -> LongArray:
+        """What `hash_column` prepared, if it did."""
+        return self._hashed.get(column, np.empty(0, np.int64))
+
+    def numbers(self, column: int, what: str) -> FloatArray:
+        """A column of finite numbers."""
+        start, end = self.start[column], self.end[column]
+        value = np.empty(len(start))
+        text.parse_numbers(np.frombuffer(self.content, np.uint8), start, end, value)
+        for row in np.flatnonzero(np.isnan(value)):
+            value[row] = self._number(int(row), column, what)
+        return value
+
+    def _number(self, row: int, column: int, what: str) -> float:
+        field = self.text(row, column)
+        try:
+            number = float(field) if "_" not in field else None
+        except ValueError:
+            number = None
+        if number is None or not np.isfinite(number):
+            problem = f"{what} '{shorten(field)}' is not a {'finite ' if number is not None else ''}number"
+            raise InputFileError(self.source.name, int(self.line[row]), problem)
+        return number
+
+
+def split(source: Source, content: bytes, columns: int) -> Fields:
+    """Rows of `columns` fields; blank lines are skipped."""
+    size = content.count(b"\n") + 1
+    offset = np.int32 if len(content) < 2**31 else np.int64
+    start, end = np.empty((columns, size), offset), np.empty((columns, size), offset)
+    line = np.empty(size, offset)
+    rows, problem, number, found = text.split_fields(
+        np.frombuffer(content, np.uint8), columns, start, end, line
+    )
+    if problem == text.LONE_RETURN:
+        message = "has a carriage return inside the line; convert mixed line ends, e.g. with dos2unix"
+        raise InputFileError(source.name, number, message)
+    if problem == text.WRONG_COLUMNS:
+        raise InputFileError(source.name, number, f"expected {columns} columns, got {found}")
+    return Fields(source, content, start[:, :rows], end[:, :rows], line[:rows])
+
+
+class Interner:
+    """Names met so far, over several files; equal names get equal numbers."""
+
+    def __init__(self) -> None:
+        self._pool = np.empty(1 << 16, np.uint8)
+        self._offset = np.zeros(1 << 10, np.int64)
+        self._table = np.full(1 << 11, -1, np.int32)
+        self._known = 0
+
+    def add(self, fields: Fields, column: int) -> IntArray:
+        """Numbers for a column of fields."""
+        start, end, hashed = fields.start[column], fields.end[column], fields.hashed(column)
+        self._make_room(len(start), int((end - start).sum()) + len(start))
+        code = np.empty(len(start), np.int32)
+        content = np.frombuffer(fields.content, np.uint8)
+        self._known = text.intern_fields(
+            content, start, end, hashed, self._table, self._pool, self._offset, self._known, code
+        )
+        return code
+
+    def names(self) -> pl.Series:
+        """All names, by number; they hold no white space, so polars reads them as a column of lines."""
+        pool = self._pool[: self._offset[self._known]].tobytes()
+        lines = pl.read_csv(pool, has_header=False, separator="\t", quote_char=None, infer_schema=False)
+        return lines.to_series()
+
+    def coded(self, code: IntArray) -> Coded:
+        """A column of numbers as a coded column with sorted names."""
+        return Coded.sorting(code, self.names())
+
+    def _make_room(self, rows: int, size: int) -> None:
+        used = int(self._offset[self._known])
+        if used + size > self._pool.size:
+            self._pool = np.resize(self._pool, 2 * (used + size))
+        if self._known + rows + 1 > self._offset.size:
+            self._offset = np.resize(self._offset, 2 * (self._known + rows + 1))
+        if 2 * (self._known + rows) > self._table.size:
+            self._table = np.full(1 << int(2 * (self._known + rows)).bit_length(), -1, np.int32)
+            text.rebuild_table(self._pool, self._offset, self._known, self._table)

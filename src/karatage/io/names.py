@@ -1,0 +1,70 @@
+"""The field's many words for the same columns; ours are in the glossary, and only ours leave this package."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from karatage.errors import DataError, OptionError, nearest, shorten
+
+_WORDS = {
+    "judge": "judge worker assessor annotator performer rater labeler labeller",
+    "topic": "topic qid query querytext",
+    "document": "document doc docid docno did passage pid",
+    "grade": "grade label relevance rel rating judgment judgement",
+    "item": "item task",
+    "time": "time timestamp datetime date seq sequence",
+    "pi": "pi",
+    "repeat": "repeat",
+    "system": "system run tag runtag runname",
+    "score": "score sim",
+}
+# Of several columns with the same meaning the earliest word wins; identifiers before free text.
+ALIASES = {role: _words.split() for role, _words in _WORDS.items()}
+for _role in ("judge", "topic", "document", "item", "system"):
+    ALIASES[_role] = [word for base in ALIASES[_role] for word in (base + "id", base)]
+
+
+def plain(name: str) -> str:
+    """A column's name reduced to letters: `Query_ID` and `queryId` are the same."""
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def is_known(name: str) -> bool:
+    """Whether some role goes by this name."""
+    return any(plain(name) in words for words in ALIASES.values()) or plain(name) == "gold"
+
+
+def find_columns(
+    columns: Sequence[str], given: Mapping[str, str] | None = None, *, gold: bool = False
+) -> dict[str, str]:
+    """Which column plays which role; `given` (role -> column) overrides the names."""
+    found: dict[str, str] = {}
+    by_plain = {plain(name): name for name in reversed(columns)}
+    for role, words in ALIASES.items():
+        for word in (["gold", *words] if gold and role == "grade" else words):
+            if word in by_plain:
+                found[role] = by_plain[word]
+                break
+    for role, name in (given or {}).items():
+        if role not in ALIASES:
+            raise OptionError(f"columns: '{shorten(role)}' is no role; roles are {', '.join(ALIASES)}")
+        if name not in columns:
+            raise DataError(f"there is no column '{shorten(name)}' for the {role}; {list_columns(columns)}")
+        found[role] = name
+    return found
+
+
+def require(found: Mapping[str, str], role: str, columns: Sequence[str]) -> str:
+    """The column for a role, or an error that says how to name it."""
+    if role in found:
+        return found[role]
+    near = nearest(role, columns) or next((n for w in ALIASES[role] if (n := nearest(w, columns))), None)
+    hint = near if near and near not in found.values() else "NAME"
+    raise DataError(f"there is no column for the {role}; {list_columns(columns)}; say which: {role}={hint}")
+
+
+def list_columns(columns: Sequence[str]) -> str:
+    """What is there, fit for a message."""
+    more = f" and {len(columns) - 12} more" if len(columns) > 12 else ""
+    return f"the columns are {', '.join(shorten(name, 24) for name in columns[:12])}{more}"

@@ -1,0 +1,130 @@
+"""Reading runs: TREC files, data frames and dicts."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import polars as pl
+
+from karatage.data.axes import Coded, FloatArray, IntArray
+from karatage.data.runs import Runs
+from karatage.errors import InputFileError, RowError
+from karatage.io.fields import Fields, Interner, split
+from karatage.io.frames import Frame, as_frame, is_frame, text_column
+from karatage.io.names import find_columns, require
+from karatage.io.sources import PathLike, Source, check_text, expand
+from karatage.kernels.text import OffsetArray
+
+TOPIC, _, DOCUMENT, _, SCORE, TAG = range(6)
+_FILES_AHEAD = 8
+RunDict = Mapping[str, Mapping[str, Mapping[str, float]]]
+
+
+def read_runs(source: PathLike | Iterable[PathLike] | Frame | RunDict) -> Runs:
+    """Read what systems retrieved.
+
+    Args:
+        source: TREC run files (six columns, also .gz or .zst), folders or globs, `-` for standard input; or a
+            data frame with columns for system, topic, document and score; or {system: {topic: {document: score}}}.
+
+    A system is called by its run tag; where two files carry the same tag, by their file names. The rank
+    column is ignored, as trec_eval does.
+    """
+    if isinstance(source, Mapping) and all(isinstance(v, Mapping) for v in source.values()):
+        return _from_frame(_flatten(source))
+    if is_frame(source):
+        return _from_frame(as_frame(source))
+    return _from_files(expand(source))
+
+
+def _flatten(runs: Mapping[str, object]) -> pl.DataFrame:
+    rows = [
+        (str(system), str(topic), str(document), float(score))
+        for system, topics in runs.items()
+        if isinstance(topics, Mapping)
+        for topic, documents in topics.items()
+        for document, score in documents.items()
+    ]
+    schema = {"system": pl.String, "topic": pl.String, "document": pl.String, "score": pl.Float64}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _from_frame(frame: pl.DataFrame) -> Runs:
+    found = find_columns(frame.columns)
+    coded = {}
+    for role in ("system", "topic", "document"):
+        column = text_column(frame[require(found, role, frame.columns)])
+        if column.null_count():
+            raise RowError(int(column.is_null().arg_max() or 0), f"the {role} is missing")
+        coded[role] = Coded.of(column)
+    score = frame[require(found, "score", frame.columns)].cast(pl.Float64, strict=False).fill_null(np.nan)
+    return Runs.build(**coded, score=score.to_numpy())
+
+
+def _from_files(sources: list[Source]) -> Runs:
+    topics, documents, tags = Interner(), Interner(), Interner()
+    parts: list[tuple[Source, OffsetArray]] = []
+    columns: list[tuple[IntArray, IntArray, IntArray, FloatArray]] = []
+    for fields, score in _parse_files(sources):
+        parts.append((fields.source, fields.line))
+        columns.append((topics.add(fields, TOPIC), documents.add(fields, DOCUMENT), tags.add(fields, TAG), score))
+    topic, document, tag, score = (np.concatenate(column) for column in zip(*columns, strict=True))
+    system, names = _name_systems(tag, tags.names().to_list(), parts)
+    try:
+        return Runs.build(
+            system=Coded.sorting(system, pl.Series(names, dtype=pl.String)),
+            topic=topics.coded(topic),
+            document=documents.coded(document),
+            score=score,
+        )
+    except RowError as problem:
+        row = problem.row
+        for source, line in parts:
+            if row < len(line):
+                raise InputFileError(source.name, int(line[row]), problem.message) from None
+            row -= len(line)
+        raise
+
+
+def _parse_files(sources: list[Source]) -> Iterator[tuple[Fields, FloatArray]]:
+    """Unpack and split files on all cores, a few ahead of the reader, so that memory stays bounded."""
+
+    def parse(source: Source) -> tuple[Fields, FloatArray]:
+        fields = split(source, check_text(source, source.read()), columns=6)
+        fields.hash_column(DOCUMENT)
+        return fields, fields.numbers(SCORE, "score")
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        waiting = deque(pool.submit(parse, source) for source in sources[:_FILES_AHEAD])
+        for source in [*sources[_FILES_AHEAD:], *[None] * len(waiting)]:
+            done = waiting.popleft().result()
+            if source is not None:
+                waiting.append(pool.submit(parse, source))
+            yield done
+
+
+def _name_systems(
+    tag: IntArray, names: list[str], parts: list[tuple[Source, OffsetArray]]
+) -> tuple[IntArray, list[str]]:
+    """Number systems by tag, or by file name where several files share a tag."""
+    ends = np.cumsum([len(line) for _, line in parts])
+    slices = [slice(end - len(line), end) for end, (_, line) in zip(ends, parts, strict=True)]
+    tags_of_file = [np.flatnonzero(np.bincount(tag[rows])) for rows in slices]
+    files_of_tag = np.bincount(np.concatenate(tags_of_file), minlength=len(names))
+    if files_of_tag.max() == 1:
+        return tag, names
+    system = np.empty_like(tag)
+    named: list[str] = []
+    for (source, _), rows, tags in zip(parts, slices, tags_of_file, strict=True):
+        for own in tags:
+            plain = names[own] if files_of_tag[own] == 1 else source.stem
+            name = plain if files_of_tag[own] == 1 or len(tags) == 1 else f"{plain}:{names[own]}"
+            if name in named:
+                raise InputFileError(source.name, None, f"a second run is called '{name}'; rename file or run tag")
+            system[rows][tag[rows] == own] = len(named)
+            named.append(name)
+    return system, named

@@ -1,0 +1,201 @@
+"""From runs and judgments to `Scores`: judges in blocks, topics in turn, on all cores.
+
+Blocks keep a topic's grades in the processor's cache and memory bounded by pool x block, whatever the
+number of judges. Every (topic, block) is independent, so results do not depend on the number of threads.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Literal, get_args
+
+import numpy as np
+
+from karatage.data.alignment import Alignment, align
+from karatage.data.axes import BoolArray, FloatArray, GradeArray, IntArray
+from karatage.data.judgments import Judgments
+from karatage.data.runs import Runs
+from karatage.data.scores import Scores
+from karatage.errors import DataError, OptionError, shorten
+from karatage.kernels.ranking import scatter_grades
+from karatage.measures.graded import SCORERS, Block
+from karatage.measures.spec import Measure, parse_measure
+
+NoRelevant = Literal["zero", "drop", "drop_judge"]
+JUDGES_PER_BLOCK = 256
+
+# A piece of work: topic, the judges concerned, and how to get their grades (item, judge).
+_Piece = tuple[int, IntArray, Callable[[], GradeArray]]
+
+
+def score(
+    runs: Runs, judgments: Judgments, measure: str | Measure, *, no_relevant: NoRelevant = "zero"
+) -> Scores:
+    """Score every system on every judged topic, with each judge's own grades as the truth.
+
+    A document that a judge has not graded is not relevant for that judge. `no_relevant` says what happens
+    where a judge found nothing relevant, so that AP, nDCG, Bpref, R or Rprec have no value: `zero` scores 0
+    and tells, `drop` leaves the judge out for that topic, `drop_judge` altogether (NaN in both cases).
+    """
+    (scores,) = score_all(runs, judgments, [measure], no_relevant=no_relevant).values()
+    return scores
+
+
+def score_all(
+    runs: Runs,
+    judgments: Judgments,
+    measures: Sequence[str | Measure],
+    *,
+    no_relevant: NoRelevant = "zero",
+) -> dict[str, Scores]:
+    """Like `score` for several measures, in one pass; keys are the names as asked for."""
+    alignment = align(runs, judgments)
+    return score_aligned(alignment, judgments, measures, no_relevant=no_relevant)
+
+
+def score_aligned(
+    alignment: Alignment,
+    judgments: Judgments,
+    measures: Sequence[str | Measure],
+    *,
+    no_relevant: NoRelevant = "zero",
+) -> dict[str, Scores]:
+    """Like `score_all`, for runs and judgments that have met before."""
+    judged = np.zeros((len(judgments.judges), len(alignment.topics)), bool)
+    judged[judgments.judge, judgments.item_topic[judgments.item]] = True
+    pieces = _sparse_pieces(alignment, judgments)
+    return _score_pieces(
+        alignment, pieces, judgments.judges, judged, judgments.top_grade, measures, no_relevant
+    )
+
+
+def score_grades(
+    alignment: Alignment,
+    grade: GradeArray,
+    measures: Sequence[str | Measure],
+    *,
+    top_grade: int | None = None,
+    no_relevant: NoRelevant = "zero",
+) -> dict[str, Scores]:
+    """Like `score_aligned` for complete judgment sets, such as replicates: `grade` (item, set), int8."""
+    items = int(alignment.item_start[-1])
+    if grade.ndim != 2 or grade.shape[0] != items or grade.dtype != np.int8:
+        raise DataError(f"grades must be int8 of shape ({items}, sets), not {grade.dtype} {grade.shape}")
+    top = int(grade.max(initial=0)) if top_grade is None else top_grade
+    names = tuple(str(k) for k in range(grade.shape[1]))
+    judged = np.ones((len(names), len(alignment.topics)), bool)
+    return _score_pieces(
+        alignment, _dense_pieces(alignment, grade), names, judged, top, measures, no_relevant
+    )
+
+
+def _sparse_pieces(alignment: Alignment, judgments: Judgments) -> Iterator[_Piece]:
+    """Blocks of the judges who graded anything in a topic."""
+    column = np.empty(len(judgments.judges), np.int32)
+    for t in range(len(alignment.topics)):
+        low, high = alignment.item_start[t], alignment.item_start[t + 1]
+        rows = slice(judgments.row_start[low], judgments.row_start[high])
+        present = np.unique(judgments.judge[rows])
+        column[present] = np.arange(len(present), dtype=np.int32)
+        item = judgments.item[rows] - np.int32(low)
+        own_column, grade = column[judgments.judge[rows]], judgments.grade[rows]
+        for first in range(0, len(present), JUDGES_PER_BLOCK):
+            last = min(first + JUDGES_PER_BLOCK, len(present))
+
+            def grades(
+                item: IntArray = item,
+                own_column: IntArray = own_column,
+                grade: GradeArray = grade,
+                first: int = first,
+                last: int = last,
+                pool: int = int(high - low),
+            ) -> GradeArray:
+                dense = np.full((pool, last - first), -1, np.int8)
+                scatter_grades(item, own_column, grade, first, last, dense)
+                return dense
+
+            yield t, present[first:last], grades
+
+
+def _dense_pieces(alignment: Alignment, grade: GradeArray) -> Iterator[_Piece]:
+    for t in range(len(alignment.topics)):
+        items = slice(alignment.item_start[t], alignment.item_start[t + 1])
+        for first in range(0, grade.shape[1], JUDGES_PER_BLOCK):
+            judges = np.arange(first, min(first + JUDGES_PER_BLOCK, grade.shape[1]), dtype=np.int32)
+
+            def grades(items: slice = items, judges: IntArray = judges) -> GradeArray:
+                return np.ascontiguousarray(grade[items, judges[0] : judges[-1] + 1])
+
+            yield t, judges, grades
+
+
+def _score_pieces(
+    alignment: Alignment,
+    pieces: Iterator[_Piece],
+    judges: tuple[str, ...],
+    judged: BoolArray,
+    top_grade: int,
+    measures: Sequence[str | Measure],
+    no_relevant: NoRelevant,
+) -> dict[str, Scores]:
+    if no_relevant not in get_args(NoRelevant):
+        raise OptionError(f"no_relevant '{no_relevant}' is none of {', '.join(get_args(NoRelevant))}")
+    parsed = {str(measure): parse_measure(measure) for measure in measures}
+    shape = (len(judges), len(alignment.topics), len(alignment.systems))
+    value = {name: np.zeros(shape) for name in parsed}
+    defined = {name: np.ones(shape[:2], bool) for name in parsed}
+
+    def work(piece: _Piece) -> None:
+        t, who, grades = piece
+        ranked = alignment.ranked[t] - np.int32(alignment.item_start[t])
+        ranked[alignment.ranked[t] < 0] = -1
+        block = Block(ranked, alignment.length[t], grades(), top_grade)
+        for name, measure in parsed.items():
+            values, has_value = SCORERS[measure.name](measure, block)
+            value[name][who, t] = values.T
+            if has_value is not None:
+                defined[name][who, t] = has_value
+
+    # Pieces are made lazily and hold views, so that only as many blocks exist as there are threads.
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for _ in pool.map(work, pieces):
+            pass
+    return {
+        name: Scores(
+            measure=str(parsed[name]),
+            judges=judges,
+            topics=alignment.topics,
+            systems=alignment.systems,
+            value=_settle_undefined(value[name], defined[name], no_relevant),
+            judged=judged.copy(),
+            notes=alignment.notes + _tell_undefined(judges, alignment.topics, defined[name], no_relevant),
+        )
+        for name in parsed
+    }
+
+
+def _settle_undefined(value: FloatArray, defined: BoolArray, no_relevant: NoRelevant) -> FloatArray:
+    if no_relevant == "drop":
+        value[~defined] = np.nan
+    elif no_relevant == "drop_judge":
+        value[~defined.all(axis=1)] = np.nan
+    return value
+
+
+def _tell_undefined(
+    judges: tuple[str, ...], topics: tuple[str, ...], defined: BoolArray, no_relevant: NoRelevant
+) -> tuple[str, ...]:
+    """Name judges and topics, as far as a line carries."""
+    pairs = np.argwhere(~defined)
+    if not len(pairs):
+        return ()
+    outcome = {
+        "zero": "score 0",
+        "drop": "leave that judge out for that topic",
+        "drop_judge": "leave that judge out altogether",
+    }[no_relevant]
+    shown = [f"'{shorten(judges[j], 24)}' for topic '{shorten(topics[t], 16)}'" for j, t in pairs[:3]]
+    more = f" and {len(pairs) - 3:,} more" if len(pairs) > 3 else ""
+    return (f"{len(pairs):,} times a judge found nothing relevant; these {outcome}: {', '.join(shown)}{more}",)

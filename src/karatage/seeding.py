@@ -1,0 +1,28 @@
+"""From a seed to random generators; the only place where one is made."""
+
+from __future__ import annotations
+
+import zlib
+
+import numpy as np
+
+
+def generator(rng: int | np.random.Generator | None) -> np.random.Generator:
+    """A generator from a seed; a generator is passed through, None gives fresh entropy.
+
+    >>> bool(generator(7).random() == generator(7).random())
+    True
+    """
+    return rng if isinstance(rng, np.random.Generator) else np.random.default_rng(rng)
+
+
+def settle_seed(rng: int | np.random.Generator | None) -> int:
+    """The seed to record: the one given, or one drawn."""
+    if isinstance(rng, int):
+        return rng
+    return int(generator(rng).integers(2**32))
+
+
+def stream(seed: int, name: str) -> np.random.Generator:
+    """A stream of its own for each named piece of work, so that adding one changes no other."""
+    return np.random.default_rng([seed, zlib.crc32(name.encode())])
