@@ -64,9 +64,7 @@ Approach = Callable[[Evidence], dict[str, Merged]]
 
 def _uniform(evidence: Evidence) -> dict[str, Merged]:
     """The plain mean of the scores under each judge present in a topic."""
-    return {
-        name: Merged(_mean_over_judges(scores), scores.notes) for name, scores in evidence.by_judge.items()
-    }
+    return {name: Merged(_mean_over_judges(scores), scores.notes) for name, scores in evidence.by_judge.items()}
 
 
 def _mean_over_judges(scores: Scores) -> FloatArray:
@@ -80,21 +78,16 @@ def _majority(evidence: Evidence) -> dict[str, Merged]:
     """Grades merged by majority vote, ties by a seeded coin, then measured."""
     posterior = MajorityVote().fit(evidence.judgments, rng=evidence.rng("mv"))
     scored = score_aligned(evidence.alignment, posterior.as_judgments(), evidence.measures)
-    return {
-        name: Merged(scores.value[0], scores.notes + posterior.notes) for name, scores in scored.items()
-    }
+    return {name: Merged(scores.value[0], scores.notes + posterior.notes) for name, scores in scored.items()}
 
 
 def _judge_alone(judge: int) -> Approach:
     def approach(evidence: Evidence) -> dict[str, Merged]:
         """One judge's own scores, on the topics the judge has seen."""
-        judged = evidence.judgments.judges[judge]
-        merged = {}
-        for name, scores in evidence.by_judge.items():
-            seen = scores.judged[judge]
-            notes = () if seen.all() else (f"judge '{shorten(judged)}' saw {seen.sum()} of {seen.size} topics",)
-            merged[name] = Merged(np.where(seen[:, None], scores.value[judge], np.nan), notes)
-        return merged
+        return {
+            name: Merged(np.where(scores.judged[judge][:, None], scores.value[judge], np.nan))
+            for name, scores in evidence.by_judge.items()
+        }
 
     return approach
 
@@ -141,9 +134,7 @@ def evaluate(
     if not measures or not names:
         raise DataError("evaluate needs at least one measure and one approach")
     asked = tuple(dict.fromkeys(str(parse_measure(m)) for m in measures))
-    evidence = Evidence(
-        alignment=align(runs, judgments), judgments=judgments, measures=asked, seed=settle_seed(rng)
-    )
+    evidence = Evidence(alignment=align(runs, judgments), judgments=judgments, measures=asked, seed=settle_seed(rng))
     found = dict(resolve_approaches(names, judgments.judges))
     merged = {name: approach(evidence) for name, approach in found.items()}
     scores = {name: _stack(evidence, name, {a: m[name] for a, m in merged.items()}) for name in asked}
@@ -152,12 +143,12 @@ def evaluate(
     notes = (
         *runs.notes,
         *judgments.notes,
-        *_tell_judges(judgments, gold),
+        *_tell_judges(evidence, gold),
         *_tell_unjudged(evidence),
         *(f"gold: {note}" for note in (gold.notes if gold else ())),
         *(f"gold: {note}" for s in (trusted or {}).values() for note in s.notes),
         *(note for s in scores.values() for note in s.notes),
-        *_tell_topics(judgments, gold),
+        *_tell_topics(evidence, gold),
     )
     return Evaluation(
         scores=scores,
@@ -172,14 +163,16 @@ def evaluate(
 
 
 def _stack(evidence: Evidence, measure: str, merged: dict[str, Merged]) -> Scores:
-    value = np.stack([m.value for m in merged.values()])
+    """Approaches side by side, on the topics that some run has: the others tell nothing of any system."""
+    kept = evidence.alignment.retrieved_topics
+    value = np.stack([m.value[kept] for m in merged.values()])
     return Scores(
         measure=measure,
         judges=tuple(merged),
-        topics=evidence.alignment.topics,
+        topics=tuple(evidence.alignment.topics[t] for t in kept),
         systems=evidence.alignment.systems,
         value=value,
-        judged=np.isfinite(value).all(axis=2),
+        judged=np.asarray(np.isfinite(value).all(axis=2)),
         notes=tuple(dict.fromkeys(note for m in merged.values() for note in m.notes)),
     )
 
@@ -215,35 +208,41 @@ def _tell_unjudged(evidence: Evidence) -> Iterator[str]:
         missing, shown = evidence.alignment.unjudged(depth or evidence.alignment.ranked.shape[2])
         if missing:
             where = f"the first {depth} ranks" if depth else "all ranks"
-            share = missing / shown
-            yield f"{missing:,} of {shown:,} documents in {where} ({share:.1%}) were judged by nobody, so count as not relevant"
+            share = f"{missing:,} of {shown:,} documents in {where} ({missing / shown:.1%})"
+            yield f"{share} were judged by nobody, so count as not relevant"
 
 
-def _tell_judges(judgments: Judgments, gold: Judgments | None) -> Iterator[str]:
+def _tell_judges(evidence: Evidence, gold: Judgments | None) -> Iterator[str]:
+    judgments, kept = evidence.judgments, evidence.alignment.retrieved_topics
     items = np.bincount(judgments.judge, minlength=len(judgments.judges))
     few = [judgments.judges[k] for k in np.flatnonzero(items < FEW_ITEMS)]
     if few:
         yield f"{len(few):,} judges graded fewer than {FEW_ITEMS} items: {_list(few)}"
-    top = np.zeros(len(judgments.judges), int)
-    np.maximum.at(top, judgments.judge, judgments.grade)
+    seen = next(iter(evidence.by_judge.values())).judged[:, kept].sum(axis=1)
+    partial = [judgments.judges[k] for k in np.flatnonzero(seen < len(kept))]
+    if partial:
+        share = f"{len(partial):,} judges saw only some of the {len(kept):,} topics"
+        yield f"{share} and count where they did: {_list(partial)}"
     if gold is not None and gold.top_grade != judgments.top_grade:
         off = int((judgments.grade > gold.top_grade).sum())
-        yield (
-            f"judges grade up to {judgments.top_grade}, gold up to {gold.top_grade}"
-            + (f"; {off:,} grades are off gold's scale" if off else "")
-        )
-    if len(set(top.tolist())) > 1:
-        scales = ", ".join(f"0-{t} ({(top == t).sum()})" for t in sorted(set(top.tolist())))
-        yield f"judges use different scales (number of judges): {scales}"
+        beyond = f"; {off:,} grades are off gold's scale" if off else ""
+        yield f"judges grade up to {judgments.top_grade}, gold up to {gold.top_grade}{beyond}"
+    top = np.zeros(len(judgments.judges), int)
+    np.maximum.at(top, judgments.judge, judgments.grade)
+    scales, count = np.unique(top, return_counts=True)
+    if len(scales) > 1:
+        shown = ", ".join(f"{n} up to {t}" for t, n in zip(scales, count, strict=True))
+        yield f"judges use different scales: {shown}"
 
 
-def _tell_topics(judgments: Judgments, gold: Judgments | None) -> Iterator[str]:
+def _tell_topics(evidence: Evidence, gold: Judgments | None) -> Iterator[str]:
     if gold is None:
         return
-    missing = sorted(set(judgments.topics) - set(gold.topics))
+    names = [evidence.alignment.topics[t] for t in evidence.alignment.retrieved_topics]
+    missing = [name for name in names if name not in set(gold.topics)]
     if missing:
-        yield f"{len(missing):,} judged topics have no gold; approaches are compared with gold on the rest: {_list(missing)}"
-    extra = sorted(set(gold.topics) - set(judgments.topics))
+        yield f"{len(missing):,} judged topics have no gold; the others serve to compare with it: {_list(missing)}"
+    extra = [name for name in gold.topics if name not in set(evidence.judgments.topics)]
     if extra:
         yield f"{len(extra):,} topics have gold but no judgments: {_list(extra)}"
 

@@ -6,6 +6,8 @@ import zlib
 
 import numpy as np
 
+from karatage.errors import OptionError
+
 
 def generator(rng: int | np.random.Generator | None) -> np.random.Generator:
     """A generator from a seed; a generator is passed through, None gives fresh entropy.
@@ -19,6 +21,8 @@ def generator(rng: int | np.random.Generator | None) -> np.random.Generator:
 def settle_seed(rng: int | np.random.Generator | None) -> int:
     """The seed to record: the one given, or one drawn."""
     if isinstance(rng, int):
+        if rng < 0:
+            raise OptionError(f"a seed is a whole number from 0, not {rng}")
         return rng
     return int(generator(rng).integers(2**32))
 

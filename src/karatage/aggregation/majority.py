@@ -32,7 +32,7 @@ class MajorityVote:
         votes = count_votes(judgments)
         best = votes == votes.max(axis=1, keepdims=True)
         tied = int((best.sum(axis=1) > 1).sum())
-        notes = ()
+        notes: tuple[str, ...] = ()
         if tied:
             rule = {"random": "a coin", "prior": "the commoner grade"}.get(self.ties, f"the {self.ties} grade")
             notes = (f"majority vote: {tied:,} of {len(votes):,} items were tied and went to {rule}",)
@@ -44,9 +44,7 @@ class MajorityVote:
             notes=notes,
         )
 
-    def _decide(
-        self, votes: FloatArray, best: np.ndarray, rng: int | np.random.Generator | None
-    ) -> GradeArray:
+    def _decide(self, votes: FloatArray, best: np.ndarray, rng: int | np.random.Generator | None) -> GradeArray:
         if self.ties == "random":
             preference = generator(rng).random(best.shape)
         elif self.ties == "prior":
@@ -54,7 +52,8 @@ class MajorityVote:
         else:
             grade = np.arange(1.0, best.shape[1] + 1)
             preference = np.broadcast_to(grade if self.ties == "highest" else 1 / grade, best.shape)
-        return np.argmax(best * preference, axis=1).astype(np.int8)
+        decided: GradeArray = np.argmax(best * preference, axis=1).astype(np.int8)
+        return decided
 
 
 def count_votes(judgments: Judgments) -> FloatArray:

@@ -7,14 +7,25 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from karatage.cli import options
-from karatage.cli.output import choose_style, emit, encode_frame, make_table, progress, render, tell
+from karatage.cli.output import (
+    STANDARD_OUTPUT,
+    choose_style,
+    emit,
+    encode_frame,
+    fits,
+    make_table,
+    progress,
+    render,
+    say,
+    tell,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from rich.table import Table
 
     from karatage.data.evaluation import Evaluation
-
-MOST_COLUMNS = 5
 
 
 def evaluate(
@@ -30,7 +41,9 @@ def evaluate(
     columns: options.Columns = None,
     gold_columns: options.GoldColumns = None,
     repeats: options.Repeats = options.RepeatRule.last,
-    per_topic: Annotated[bool, typer.Option("--per-topic", help="Scores for every topic (tsv, json, parquet).")] = False,
+    per_topic: Annotated[
+        bool, typer.Option("--per-topic", help="Scores for every topic (tsv, json, parquet).")
+    ] = False,
     top: Annotated[int, typer.Option("--top", min=0, help="Systems shown in tables; 0 = all.")] = 20,
     seed: options.Seed = 0,
     style: options.Format = None,
@@ -41,7 +54,7 @@ def evaluate(
 
     Example, on the files that `karatage demo` writes:
 
-        karatage evaluate demo/runs -j demo/judgments.csv -g demo/gold.qrels -m nDCG@10 -m AP
+        karatage evaluate demo/runs -j demo/judgments.csv -g demo/gold.qrels
     """
     import karatage as kt
     from karatage.errors import OptionError
@@ -75,45 +88,56 @@ def evaluate(
         emit(encode_frame(result.per_topic() if per_topic else result.to_frame(), chosen), output)
     if not quiet:
         tell(result.notes)
+        if chosen != "table" or output != STANDARD_OUTPUT:
+            say(result.sentence)
 
 
 def _render(result: Evaluation, top: int) -> str:
     parts: list[Table | str] = []
     for measure in result.measures:
-        parts.append(_leaderboard(result, measure, top))
-        hidden = len(result.systems) - top if top else 0
-        if hidden > 0:
-            parts.append(f"… {hidden} more systems; --top 0 shows all.")
-        if len(result.approaches) > MOST_COLUMNS:
-            parts.append(f"… {len(result.approaches) - MOST_COLUMNS} more approaches; --format tsv shows all.")
+        parts += _leaderboard(result, measure, top)
     if result.fidelity:
-        parts.append(_fidelity(result))
+        parts += ["", _fidelity(result)]
     return render(*parts, "", result.sentence)
 
 
-def _leaderboard(result: Evaluation, measure: str, top: int) -> Table:
-    """Systems in the order of the first approach, with its standard error; then the other approaches and gold."""
-    first, *others = result.approaches[:MOST_COLUMNS]
+def _leaderboard(result: Evaluation, measure: str, top: int) -> list[Table | str]:
+    """Systems in the order of the first approach, with its standard error; then gold, and other approaches as fit."""
+    first, *others = result.approaches
     board = result.leaderboard(measure, first)
-    columns = [
-        dict(zip(b["system"], b["score"], strict=True)) for b in (result.leaderboard(measure, a) for a in others)
-    ]
-    headers = ["system", "", first, "± s.e.", *others]
+    columns = {
+        "system": board["system"].to_list(),
+        "#": [str(rank or "-") for rank in board["rank"]],
+        first: _numbers(board["score"]),
+        "± s.e.": _numbers(board["standard_error"]),
+    }
     if result.gold is not None:
-        headers.append("gold")
-    rows = []
-    for row in board.head(top or len(board)).iter_rows(named=True):
-        cells = [row["system"], str(row["rank"] or "-"), _number(row["score"]), _number(row["standard_error"])]
-        cells += [_number(column[row["system"]]) for column in columns]
-        if result.gold is not None:
-            cells.append(_number(row["gold_score"]))
-        rows.append(cells)
-    return make_table(measure, [h if len(h) <= 14 else h[:13] + "…" for h in headers], rows, text_columns=1)
+        columns["gold"] = _numbers(board["gold_score"])
+    for shown, other in enumerate(others):
+        if not fits([*columns, other]):
+            hidden = f"… {len(others) - shown} more approaches; --format tsv shows all."
+            break
+        score = dict(result.leaderboard(measure, other).select("system", "score").iter_rows())
+        columns[other] = _numbers([score[system] for system in columns["system"]])
+    else:
+        hidden = ""
+    rows = list(zip(*columns.values(), strict=True))
+    parts: list[Table | str] = [make_table(measure, list(columns), rows[: top or None], text_columns=1)]
+    if top and len(rows) > top:
+        parts.append(f"… {len(rows) - top} more systems; --top 0 shows all.")
+    return [*parts, hidden] if hidden else parts
 
 
 def _fidelity(result: Evaluation) -> Table:
     rows = [
-        [near.approach, near.measure, _number(near.tau), _number(near.tau_ap), _number(near.rmse), str(near.topics)]
+        [
+            near.approach,
+            near.measure,
+            _number(near.tau),
+            _number(near.tau_ap),
+            _number(near.rmse),
+            str(near.topics),
+        ]
         for near in result.fidelity
     ]
     headers = ["approach", "measure", "tau", "tau_ap", "RMSE", "topics"]
@@ -122,3 +146,7 @@ def _fidelity(result: Evaluation) -> Table:
 
 def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:.4f}"
+
+
+def _numbers(values: Iterable[float | None]) -> list[str]:
+    return [_number(value) for value in values]

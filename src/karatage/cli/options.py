@@ -26,7 +26,8 @@ class RepeatRule(StrEnum):
 
 
 RunFiles = Annotated[
-    list[str] | None, typer.Argument(metavar="RUNS...", help="TREC runs: files, folders, globs, or - for stdin.")
+    list[str] | None,
+    typer.Argument(metavar="RUNS...", help="TREC runs: files, folders, globs, or - for stdin."),
 ]
 MoreRunFiles = Annotated[list[str] | None, typer.Option("--runs", help="The same as RUNS; may be repeated.")]
 JudgmentFiles = Annotated[
@@ -45,15 +46,12 @@ Grades = Annotated[
 GoldGrades = Annotated[str | None, typer.Option("--gold-grades", help="The same for gold; default: as --grades.")]
 Columns = Annotated[str | None, typer.Option("--columns", help="Which column is what, e.g. judge=team,grade=score.")]
 GoldColumns = Annotated[str | None, typer.Option("--gold-columns", help="The same for gold.")]
-Repeats = Annotated[
-    RepeatRule, typer.Option("--repeats", help="Which grade counts when a judge graded an item again.")
-]
+Repeats = Annotated[RepeatRule, typer.Option("--repeats", help="Which grade counts when a judge graded an item again.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of everything that is drawn at random.")]
-Format = Annotated[
-    Style | None, typer.Option("--format", "-f", help="Default: table, or by the ending of --output.")
-]
+Format = Annotated[Style | None, typer.Option("--format", "-f", help="Default: table, or by the ending of --output.")]
 Output = Annotated[
-    str, typer.Option("--output", "-o", help="Write here (.txt, .tsv, .json, .parquet; also .gz) instead of stdout.")
+    str,
+    typer.Option("--output", "-o", help="Write here (.txt, .tsv, .json, .parquet; also .gz) instead of stdout."),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No notes and no progress.")]
 

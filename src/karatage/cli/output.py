@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 WIDTH = 80
+NAME_WIDTH, NUMBER_WIDTH, GAP = 16, 6, 2
 STANDARD_OUTPUT = "-"
 
 
@@ -47,6 +48,11 @@ def tell(notes: Sequence[str]) -> None:
         sys.stderr.write(f"note: {note}\n")
 
 
+def say(sentence: str) -> None:
+    """The closing sentence, where the result itself is for machines."""
+    sys.stderr.write(f"{sentence}\n")
+
+
 def encode_frame(frame: pl.DataFrame, style: str) -> bytes:
     """A table for machines."""
     from karatage.io.writing import encode_table
@@ -66,6 +72,11 @@ def render(*parts: Table | str, width: int = WIDTH) -> str:
     return "\n".join(line.rstrip() for line in captured.get().splitlines()) + "\n"
 
 
+def fits(headers: Sequence[str]) -> bool:
+    """Whether a table of a name and numbers with these headers leaves room for the name."""
+    return NAME_WIDTH + sum(max(len(h), NUMBER_WIDTH) + GAP for h in headers[1:]) <= WIDTH
+
+
 def make_table(title: str, headers: Sequence[str], rows: Sequence[Sequence[str]], *, text_columns: int) -> Table:
     """A table whose first `text_columns` columns are names, the others numbers; names are cut, numbers never."""
     from rich import box
@@ -73,11 +84,10 @@ def make_table(title: str, headers: Sequence[str], rows: Sequence[Sequence[str]]
     from rich.text import Text
 
     numbers = [max(len(row[k]) for row in [headers, *rows]) for k in range(text_columns, len(headers))]
-    room = (WIDTH - sum(numbers) - 2 * (len(headers) - 1)) // text_columns
-    table = Table(title=Text(title), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
+    room = (WIDTH - sum(numbers) - GAP * len(headers)) // text_columns
+    table = Table(title=Text(title), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, GAP, 0, 0), pad_edge=False)
     for k, header in enumerate(headers):
-        names = k < text_columns
-        table.add_column(Text(shorten(header, room) if names else header), justify="left" if names else "right", no_wrap=True)
+        table.add_column(Text(header), justify="left" if k < text_columns else "right", no_wrap=True)
     for row in rows:
         table.add_row(*(Text(shorten(cell, room) if k < text_columns else cell) for k, cell in enumerate(row)))
     return table

@@ -36,7 +36,8 @@ def kendall_tau_matrix(x: ArrayLike, y: ArrayLike, *, variant: TauVariant = "a")
     balance = concordance(left, right)
     if variant == "a":
         size = left.shape[1]
-        return balance / (size * (size - 1) / 2)
+        tau_a: FloatArray = balance / (size * (size - 1) / 2)
+        return tau_a
     pairs = untied_pairs(left)[:, None] * untied_pairs(right)[None, :]
     with np.errstate(invalid="ignore"):
         return np.where(pairs > 0, balance / np.sqrt(pairs), np.nan)
@@ -54,7 +55,7 @@ def tau_ap(
 
     Ties count by their expectation over random orders; `ties="sample"` averages over `samples` random ones.
 
-    >>> tau_ap([1, 2, 3, 4, 5], [2, 1, 3, 5, 4])
+    >>> round(tau_ap([1, 2, 3, 4, 5], [2, 1, 3, 5, 4]), 12)
     0.375
     """
     if ties == "exact":
@@ -70,7 +71,8 @@ def tau_ap(
 def tau_ap_matrix(reference: ArrayLike, estimate: ArrayLike) -> FloatArray:
     """AP correlation of every row of `reference` with every row of `estimate`, ties by expectation."""
     x, y = _check(reference, estimate, least=2)
-    return ap_concordance(x, y) / (x.shape[1] - 1)
+    correlation: FloatArray = ap_concordance(x, y) / (x.shape[1] - 1)
+    return correlation.clip(-1.0, 1.0)  # rounding must not pass 1
 
 
 def rmse(x: ArrayLike, y: ArrayLike) -> float:
@@ -85,7 +87,10 @@ def rmse(x: ArrayLike, y: ArrayLike) -> float:
 def rmse_matrix(x: ArrayLike, y: ArrayLike) -> FloatArray:
     """Root mean squared difference of every row of `x` and every row of `y`."""
     left, right = _check(x, y, least=1)
-    return np.stack([np.sqrt(((right - row) ** 2).mean(axis=1)) for row in left])
+    out = np.empty((len(left), len(right)))
+    for i, row in enumerate(left):
+        out[i] = np.sqrt(((right - row) ** 2).mean(axis=1))
+    return out
 
 
 def ranks(scores: ArrayLike) -> FloatArray:
@@ -95,6 +100,8 @@ def ranks(scores: ArrayLike) -> FloatArray:
     [[2.5, 1.0, 2.5]]
     """
     values = np.atleast_2d(np.asarray(scores, float))
+    if values.ndim != 2 or np.isnan(values).any():
+        raise DataError(f"expected a table of scores without gaps to rank, got shape {values.shape}")
     above, tied = count_above(values)
     return above + (tied + 1) / 2
 

@@ -28,6 +28,11 @@ class Alignment:
         """Protect the arrays."""
         freeze(self.ranked, self.length, self.item_start)
 
+    @property
+    def retrieved_topics(self) -> LongArray:
+        """Topics for which at least one system retrieved something."""
+        return np.flatnonzero(self.length.any(axis=1))
+
     def unjudged(self, depth: int) -> tuple[int, int]:
         """How many of the documents in the first `depth` ranks no judge has seen, and of how many."""
         shown = int(np.minimum(self.length, depth).sum())
@@ -82,13 +87,12 @@ def _tell_missing(runs: Runs, judgments: Judgments, length: IntArray, ranked: In
     nobody = missing.all(axis=1)
     if nobody.any():
         names = [judgments.topics[t] for t in np.flatnonzero(nobody)]
-        notes.append(f"{len(names):,} judged topics are in no run and score 0: {_examples(names)}")
+        notes.append(f"{len(names):,} judged topics are in no run: {_examples(names)}")
     partial = missing[~nobody].sum(axis=0)
     if partial.any():
         names = [runs.systems[s] for s in np.flatnonzero(partial)]
         notes.append(
-            f"{len(names):,} systems lack {int(partial.sum()):,} topics that others have, "
-            f"scored 0: {_examples(names)}"
+            f"{len(names):,} systems lack {int(partial.sum()):,} topics that others have, scored 0: {_examples(names)}"
         )
     return tuple(notes)
 

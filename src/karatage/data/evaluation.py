@@ -141,7 +141,12 @@ class Evaluation:
         gap = gap[np.isfinite(gap)]
         error = float(gap.std(ddof=1) / np.sqrt(len(gap))) if len(gap) > 1 else None
         return Lead(
-            scores.systems[first], scores.systems[second], float(mean[first]), float(gap.mean()), error, len(gap)
+            scores.systems[first],
+            scores.systems[second],
+            float(mean[first]),
+            float(gap.mean()),
+            error,
+            len(gap),
         )
 
     @property
@@ -158,7 +163,8 @@ class Evaluation:
     def _say_lead(self, measure: str, approach: str) -> str:
         lead = self.lead(measure, approach)
         if lead.second is None:
-            return f"{lead.first} scores {lead.score:.3f} on {measure} by {approach}; there is nothing to compare it with."
+            alone = f"{lead.first} scores {lead.score:.3f} on {measure} by {approach}"
+            return f"{alone}; there is nothing to compare it with."
         text = f"By {approach}, {lead.first} leads on {measure} with {lead.score:.3f}, "
         if lead.difference == 0:
             return text + f"level with {lead.second}: no winner."

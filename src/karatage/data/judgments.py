@@ -65,9 +65,7 @@ class Judgments:
         judge, topic = judge.in_natural_order(), topic.in_natural_order()
         key = topic.code.astype(np.int64) * len(document.names) + document.code
         item_key, item = np.unique(key, return_inverse=True)
-        kept, told = _settle_repeats(
-            item.astype(np.int64) * len(judge.names) + judge.code, grade, sequence, repeats
-        )
+        kept, told = _settle_repeats(item.astype(np.int64) * len(judge.names) + judge.code, grade, sequence, repeats)
         return Judgments(
             judges=tuple(judge.names.to_list()),
             topics=tuple(topic.names.to_list()),

@@ -45,6 +45,4 @@ class Posterior:
     def to_frame(self) -> pl.DataFrame:
         """One row per item: its grade and the probability of each."""
         frame = self.as_judgments().to_frame().drop("judge")
-        return frame.with_columns(
-            [pl.Series(f"p{grade}", column) for grade, column in enumerate(self.probability.T)]
-        )
+        return frame.with_columns([pl.Series(f"p{grade}", column) for grade, column in enumerate(self.probability.T)])

@@ -91,4 +91,7 @@ def mean_over_topics(value: FloatArray) -> FloatArray:
 
 def to_lists(value: FloatArray) -> list[object]:
     """Nested lists with None for NaN, since JSON has no NaN."""
-    return np.where(np.isnan(value), None, value.astype(object)).tolist()  # type: ignore[no-any-return]
+    plain = value.astype(object)
+    plain[np.isnan(value)] = None
+    nested: list[object] = plain.tolist()
+    return nested

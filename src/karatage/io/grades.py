@@ -38,7 +38,9 @@ class Scale:
         if key in self.mapping:
             return self.mapping[key]
         if not text:
-            raise ValueError("the grade is missing; remove the row, or leave such rows out with --grades '=drop'")
+            raise ValueError(
+                "the grade is missing; remove the row, or leave such rows out with --grades '=drop'"
+            )
         if not math.isfinite(number):
             example = f"--grades '{shorten(text, 20)}=1,...' (or ={DROP} to leave it out)"
             raise ValueError(f"grade '{shorten(text)}' is not a number; say what it means: {example}")
@@ -80,7 +82,9 @@ def parse_scale(grades: str | GradeMap | None) -> Scale:
         elif re.fullmatch(r"0-\d{1,3}", value) and int(value[2:]) <= HIGHEST_GRADE:
             top = int(value[2:])
         else:
-            raise OptionError(f"grades '{shorten(part)}' is neither a scale like 0-3 nor a mapping like yes=1")
+            raise OptionError(
+                f"grades '{shorten(part)}' is neither a scale like 0-3 nor a mapping like yes=1"
+            )
     return Scale(mapping, top)
 
 

@@ -91,7 +91,9 @@ def _build(parts: list[Rows], scale: Scale, repeats: Repeats) -> Judgments:
     kept = np.concatenate([g.kept for g in graded])
     told = _tell_dropped(rows - int(kept.sum()))
     if not kept.any():
-        raise DataError(f"{parts[0].source}: no judgment is left" if rows else f"{parts[0].source}: has no rows")
+        raise DataError(
+            f"{parts[0].source}: no judgment is left" if rows else f"{parts[0].source}: has no rows"
+        )
     judge = _concat([part.judge for part in parts], GOLD, parts)
     told += _tell_fractions(judge, np.concatenate([g.fractional for g in graded]), int(kept.sum()))
     coded = {

@@ -42,7 +42,7 @@ def find_columns(
     found: dict[str, str] = {}
     by_plain = {plain(name): name for name in reversed(columns)}
     for role, words in ALIASES.items():
-        for word in (["gold", *words] if gold and role == "grade" else words):
+        for word in ["gold", *words] if gold and role == "grade" else words:
             if word in by_plain:
                 found[role] = by_plain[word]
                 break

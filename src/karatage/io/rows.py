@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from karatage.errors import DataError, InputFileError
-from karatage.io.frames import text_column
+from karatage.errors import DataError, InputFileError, RowError, shorten
+from karatage.io.frames import name_column, plain_column
 from karatage.io.names import find_columns, require
 
 Locate = Callable[[int], int | None]
@@ -24,12 +24,20 @@ class Rows:
     topic: pl.Series | None = None
     document: pl.Series
     label: pl.Series
-    sequence: pl.Series | None = None
+    sequence: pl.Series | None = None  # when a grade was given, in the file's own terms
     pi: pl.Series | None = None
 
     def error(self, row: int, message: str) -> InputFileError:
         """What is wrong with a row, and where it stands."""
-        return InputFileError(self.source, self.line(row), message)
+        return blame(self.source, self.line, RowError(row, message))
+
+
+def blame(source: str, line: Locate, problem: RowError) -> InputFileError:
+    """The same problem, told by file and line, or by row where there are no lines."""
+    number = line(problem.row)
+    if number is None:
+        return InputFileError(source, None, str(problem))
+    return InputFileError(source, number, problem.message)
 
 
 def from_frame(
@@ -37,7 +45,7 @@ def from_frame(
 ) -> Rows:
     """Pick a table's columns by their names."""
     found = find_columns(frame.columns, columns, gold=gold)
-    label = frame[require(found, "grade", frame.columns)]
+    require(found, "grade", frame.columns)
     if "document" not in found and "item" not in found:
         require(found, "document", frame.columns)
     whole = "item" in found and ("topic" not in found or "document" not in found)
@@ -45,68 +53,58 @@ def from_frame(
         require(found, "topic", frame.columns)
     if not gold:
         require(found, "judge", frame.columns)
-    used = {
-        "judge": None if gold else found["judge"],
-        "topic": found.get("topic"),
-        "document": found["item"] if whole else found["document"],
-    }
-    text = {}
-    for role, name in used.items():
-        if name is None:
-            text[role] = None
-            continue
-        text[role] = column = text_column(frame[name])
-        missing = column.is_null() | (column.str.strip_chars() == "")
-        if missing.any():
-            raise InputFileError(source, line(int(missing.arg_max() or 0)), f"the {role} is missing")
-    document = text["document"]
-    assert document is not None
-    sequence = found.get("time") or found.get("repeat")
-    return Rows(
-        source=source,
-        line=line,
-        judge=text["judge"],
-        topic=text["topic"],
-        document=document,
-        label=label,
-        sequence=None if sequence is None else _as_order(frame[sequence]),
-        pi=None if "pi" not in found else _as_probability(frame[found["pi"]], source, line),
-    )
+    try:
+        return Rows(
+            source=source,
+            line=line,
+            judge=None if gold else name_column(frame[found["judge"]], "judge"),
+            topic=name_column(frame[found["topic"]], "topic") if "topic" in found else None,
+            document=name_column(frame[found["item" if whole else "document"]], "item" if whole else "document"),
+            label=plain_column(frame[found["grade"]], "grade"),
+            sequence=_pick_sequence(frame, found),
+            pi=_as_probability(plain_column(frame[found["pi"]], "pi")) if "pi" in found else None,
+        )
+    except RowError as problem:
+        raise blame(source, line, problem) from None
 
 
 def unpivot(frame: pl.DataFrame, source: str, line: Locate) -> Rows:
     """Quepid's book: query, docid, then one column per judge; an empty cell is no judgment."""
     query, document, *judges = frame.columns
     long = (
-        frame.with_row_index("row")
-        .unpivot(index=["row", query, document], on=judges, variable_name="judge ", value_name="grade ")
+        frame.with_row_index("row ")
+        .unpivot(index=["row ", query, document], on=judges, variable_name="judge ", value_name="grade ")
         .filter(pl.col("grade ").is_not_null() & (pl.col("grade ").str.strip_chars() != ""))
     )
-    rows = long["row"].to_numpy()
+    rows = long["row "].to_numpy()
     if not len(long):
         raise DataError(f"{source}: no judge has given a grade")
-    return Rows(
-        source=source,
-        line=lambda row: line(int(rows[row])),
-        judge=long["judge "].str.strip_chars(),
-        topic=long[query].str.strip_chars(),
-        document=long[document],
-        label=long["grade "],
-    )
+
+    def locate(row: int) -> int | None:
+        return line(int(rows[row]))
+
+    try:
+        return Rows(
+            source=source,
+            line=locate,
+            judge=name_column(long["judge "], "judge"),
+            topic=name_column(long[query], "topic"),
+            document=name_column(long[document], "document"),
+            label=long["grade "],
+        )
+    except RowError as problem:
+        raise blame(source, locate, problem) from None
 
 
-def _as_order(column: pl.Series) -> pl.Series:
-    """When a grade was given, as a number: as it is, or by order of the text, which suits ISO dates."""
+def _pick_sequence(frame: pl.DataFrame, found: Mapping[str, str]) -> pl.Series | None:
+    role = next((role for role in ("time", "repeat") if role in found), None)
+    return None if role is None else plain_column(frame[found[role]], role)
+
+
+def _as_probability(column: pl.Series) -> pl.Series:
     number = column.cast(pl.Float64, strict=False)
-    if number.null_count() == column.null_count():
-        return number.fill_null(float("-inf"))
-    return column.cast(pl.String).rank("dense").cast(pl.Float64).fill_null(float("-inf"))
-
-
-def _as_probability(column: pl.Series, source: str, line: Locate) -> pl.Series:
-    number = column.cast(pl.Float64, strict=False)
-    bad = number.is_null() | ~((number > 0) & (number <= 1)).fill_null(value=False)
-    if bad.any():
-        row = int(bad.arg_max() or 0)
-        raise InputFileError(source, line(row), f"pi '{column[row]}' is no probability in (0, 1]")
+    good = ((number > 0) & (number <= 1)).fill_null(value=False)
+    if not good.all():
+        row = int((~good).arg_max() or 0)
+        raise RowError(row, f"pi '{shorten(str(column[row]))}' is no probability in (0, 1]")
     return number

@@ -71,7 +71,9 @@ def _from_files(sources: list[Source]) -> Runs:
     columns: list[tuple[IntArray, IntArray, IntArray, FloatArray]] = []
     for fields, score in _parse_files(sources):
         parts.append((fields.source, fields.line))
-        columns.append((topics.add(fields, TOPIC), documents.add(fields, DOCUMENT), tags.add(fields, TAG), score))
+        columns.append(
+            (topics.add(fields, TOPIC), documents.add(fields, DOCUMENT), tags.add(fields, TAG), score)
+        )
     topic, document, tag, score = (np.concatenate(column) for column in zip(*columns, strict=True))
     system, names = _name_systems(tag, tags.names().to_list(), parts)
     try:
@@ -124,7 +126,9 @@ def _name_systems(
             plain = names[own] if files_of_tag[own] == 1 else source.stem
             name = plain if files_of_tag[own] == 1 or len(tags) == 1 else f"{plain}:{names[own]}"
             if name in named:
-                raise InputFileError(source.name, None, f"a second run is called '{name}'; rename file or run tag")
+                raise InputFileError(
+                    source.name, None, f"a second run is called '{name}'; rename file or run tag"
+                )
             system[rows][tag[rows] == own] = len(named)
             named.append(name)
     return system, named

@@ -62,7 +62,9 @@ class Source:
                 return b"".join(zstandard.ZstdDecompressor().read_to_iter(packed, read_across_frames=True))
         except (EOFError, OSError, zlib_ng.error, zstandard.ZstdError) as problem:
             raise InputFileError(
-                self.name, None, f"is damaged or cut short and cannot be unpacked ({shorten(str(problem), 80)})"
+                self.name,
+                None,
+                f"is damaged or cut short and cannot be unpacked ({shorten(str(problem), 80)})",
             ) from None
         return packed
 

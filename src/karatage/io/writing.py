@@ -57,7 +57,9 @@ def write_run(runs: Runs, system: str, path: PathLike) -> None:
     for t, topic in enumerate(runs.topics):
         low, high = runs.bounds[t, s]
         documents = runs.documents.gather(runs.listed[low:high]).to_list()
-        parts += [f"{topic} Q0 {d} {n} {len(documents) - n + 1} {system}\n" for n, d in enumerate(documents, 1)]
+        parts += [
+            f"{topic} Q0 {d} {n} {len(documents) - n + 1} {system}\n" for n, d in enumerate(documents, 1)
+        ]
     write_bytes(path, "".join(parts).encode())
 
 
@@ -91,7 +93,9 @@ def _qrels(frame: pl.DataFrame) -> bytes:
     for column in ("topic", "document"):
         spaced = frame[column].str.contains(r"\s")
         if spaced.any():
-            raise DataError(f"qrels cannot hold white space in a {column}: '{frame[column].filter(spaced)[0]}'")
+            raise DataError(
+                f"qrels cannot hold white space in a {column}: '{frame[column].filter(spaced)[0]}'"
+            )
     out = io.BytesIO()
     frame.select("topic", pl.lit("0"), "document", "grade").write_csv(
         out, separator=" ", include_header=False, quote_style="never"

@@ -7,11 +7,13 @@ against all rows of `y` is one matrix product over pairs of entries.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
+PairArray = NDArray[np.floating[Any]]
 _PAIRS_AT_ONCE = 4_000_000
 
 
@@ -36,7 +38,8 @@ def untied_pairs(x: FloatArray) -> FloatArray:
     """Pairs of entries that differ, per row."""
     _, tied = count_above(x)
     size = x.shape[1]
-    return (size * (size - 1) - (tied - 1).sum(axis=1)) / 2
+    untied: FloatArray = (size * (size - 1) - (tied - 1).sum(axis=1)) / 2
+    return untied
 
 
 def ap_concordance(reference: FloatArray, estimate: FloatArray) -> FloatArray:
@@ -49,7 +52,10 @@ def ap_concordance(reference: FloatArray, estimate: FloatArray) -> FloatArray:
 
 
 def _product(
-    x: FloatArray, y: FloatArray, left: Callable[[FloatArray], NDArray], right: Callable[[FloatArray], NDArray]
+    x: FloatArray,
+    y: FloatArray,
+    left: Callable[[FloatArray], PairArray],
+    right: Callable[[FloatArray], PairArray],
 ) -> FloatArray:
     """left(x) times right(y) transposed, in pieces that bound memory."""
     rows = max(1, _PAIRS_AT_ONCE // max(1, x.shape[1] ** 2))
@@ -72,6 +78,7 @@ def _ap_weights(x: FloatArray) -> FloatArray:
     i, j = np.triu_indices(x.shape[1], 1)
     above, tied = (counts.astype(np.int64) for counts in count_above(x))
     harmonic = np.r_[0.0, np.cumsum(1 / np.arange(1, x.shape[1] + 1))]
-    weight = (harmonic[above + tied - 1] - harmonic[np.maximum(above - 1, 0)]) / tied
+    mean = (harmonic[above + tied - 1] - harmonic[np.maximum(above - 1, 0)]) / tied
+    weight = np.where(tied == 1, 1 / np.maximum(above, 1), mean)  # the same, without rounding
     first, second = x[:, i], x[:, j]
     return np.where(first > second, weight[:, j], np.where(first < second, -weight[:, i], 0.0))

@@ -40,7 +40,12 @@ def count_at_least(grade: GradeArray, level: int, out: FloatArray) -> None:
 
 @kernel
 def sum_gains(
-    ranked: IntArray, grade: GradeArray, level: IntArray, step: FloatArray, weight: FloatArray, out: FloatArray
+    ranked: IntArray,
+    grade: GradeArray,
+    level: IntArray,
+    step: FloatArray,
+    weight: FloatArray,
+    out: FloatArray,
 ) -> None:
     """Sum of weight x gain along ranks, where gain = sum of the `step`s whose `level` the grade reaches."""
     depth = min(ranked.shape[1], weight.size)

@@ -40,8 +40,9 @@ class Block:
         return self._count[level]
 
     def depth(self, measure: Measure) -> int:
-        """Ranks the measure looks at."""
-        return self.ranked.shape[1] if measure.cutoff is None else measure.cutoff
+        """Ranks the measure looks at, of those there are."""
+        deepest = int(self.ranked.shape[1])
+        return deepest if measure.cutoff is None else min(measure.cutoff, deepest)
 
 
 Scored = tuple[FloatArray, BoolArray | None]
@@ -60,7 +61,8 @@ def _hits(measure: Measure, block: Block) -> FloatArray:
 
 
 def _precision(measure: Measure, block: Block) -> Scored:
-    return _hits(measure, block) / block.depth(measure), None
+    assert measure.cutoff is not None
+    return _hits(measure, block) / measure.cutoff, None
 
 
 def _recall(measure: Measure, block: Block) -> Scored:
@@ -102,10 +104,8 @@ def _judged(measure: Measure, block: Block) -> Scored:
 
 def _rank_biased_precision(measure: Measure, block: Block) -> Scored:
     out, p = block.empty(), measure.number("p", 0.8)
-    weight = (1 - p) * p ** np.arange(block.depth(measure))
-    ranking.sum_gains(
-        block.ranked, block.grade, np.array([measure.level], np.int32), np.ones(1), weight, out
-    )
+    weight = (1 - p) * np.power(p, np.arange(block.depth(measure), dtype=np.float64))
+    ranking.sum_gains(block.ranked, block.grade, np.array([measure.level], np.int32), np.ones(1), weight, out)
     return out, None
 
 
@@ -136,7 +136,7 @@ def _normalised_gain(measure: Measure, block: Block) -> Scored:
     count = np.stack([block.count(int(k)) for k in level])
     ideal = np.zeros(block.grade.shape[1])
     pool = block.grade.shape[0]
-    weight = _discount(measure, min(block.depth(measure), pool) if measure.cutoff else pool)
+    weight = _discount(measure, min(measure.cutoff or pool, pool))
     ranking.sum_ideal_gains(count, step, weight, ideal)
     gain, _ = _discounted_gain(measure, block)
     return gain / np.where(ideal > 0, ideal, 1.0), ideal > 0
@@ -163,10 +163,13 @@ def gain_steps(measure: Measure, top_grade: int) -> tuple[IntArray, FloatArray]:
 
 @lru_cache(maxsize=64)
 def _discount(measure: Measure, depth: int) -> FloatArray:
-    rank = np.arange(1, depth + 1)
+    rank = np.arange(1.0, depth + 1)
     if measure.discount == "jk":
-        return 1 / np.maximum(1.0, np.log(rank) / np.log(measure.number("base", 2)))
-    return 1 / np.log2(rank + 1)
+        divisor = np.maximum(1.0, np.log(rank) / np.log(measure.number("base", 2)))
+    else:
+        divisor = np.log2(rank + 1)
+    weight: FloatArray = 1 / divisor
+    return weight
 
 
 SCORERS: dict[str, Callable[[Measure, Block], Scored]] = {

@@ -35,7 +35,8 @@ def score(
 ) -> Scores:
     """Score every system on every judged topic, with each judge's own grades as the truth.
 
-    A document that a judge has not graded is not relevant for that judge. `no_relevant` says what happens
+    A document that a judge has not graded is not relevant for that judge; a topic that a run lacks scores 0.
+    `no_relevant` says what happens
     where a judge found nothing relevant, so that AP, nDCG, Bpref, R or Rprec have no value: `zero` scores 0
     and tells, `drop` leaves the judge out for that topic, `drop_judge` altogether (NaN in both cases).
     """
@@ -63,6 +64,7 @@ def score_aligned(
     no_relevant: NoRelevant = "zero",
 ) -> dict[str, Scores]:
     """Like `score_all`, for runs and judgments that have met before."""
+    _check_range(judgments.grade, judgments.top_grade)
     judged = np.zeros((len(judgments.judges), len(alignment.topics)), bool)
     judged[judgments.judge, judgments.item_topic[judgments.item]] = True
     pieces = _sparse_pieces(alignment, judgments)
@@ -84,6 +86,7 @@ def score_grades(
     if grade.ndim != 2 or grade.shape[0] != items or grade.dtype != np.int8:
         raise DataError(f"grades must be int8 of shape ({items}, sets), not {grade.dtype} {grade.shape}")
     top = int(grade.max(initial=0)) if top_grade is None else top_grade
+    _check_range(grade, top)
     names = tuple(str(k) for k in range(grade.shape[1]))
     judged = np.ones((len(names), len(alignment.topics)), bool)
     return _score_pieces(
@@ -91,10 +94,19 @@ def score_grades(
     )
 
 
+def _check_range(grade: GradeArray, top: int) -> None:
+    """Kernels look gains up by grade, unchecked."""
+    low, high = int(grade.min(initial=0)), int(grade.max(initial=0))
+    if low < -1 or high > top:
+        raise DataError(
+            f"grades run from {low} to {high}; they must lie in 0-{top}, or be -1 where not judged"
+        )
+
+
 def _sparse_pieces(alignment: Alignment, judgments: Judgments) -> Iterator[_Piece]:
     """Blocks of the judges who graded anything in a topic."""
     column = np.empty(len(judgments.judges), np.int32)
-    for t in range(len(alignment.topics)):
+    for t in alignment.retrieved_topics:
         low, high = alignment.item_start[t], alignment.item_start[t + 1]
         rows = slice(judgments.row_start[low], judgments.row_start[high])
         present = np.unique(judgments.judge[rows])
@@ -120,7 +132,7 @@ def _sparse_pieces(alignment: Alignment, judgments: Judgments) -> Iterator[_Piec
 
 
 def _dense_pieces(alignment: Alignment, grade: GradeArray) -> Iterator[_Piece]:
-    for t in range(len(alignment.topics)):
+    for t in alignment.retrieved_topics:
         items = slice(alignment.item_start[t], alignment.item_start[t + 1])
         for first in range(0, grade.shape[1], JUDGES_PER_BLOCK):
             judges = np.arange(first, min(first + JUDGES_PER_BLOCK, grade.shape[1]), dtype=np.int32)
@@ -158,7 +170,7 @@ def _score_pieces(
             if has_value is not None:
                 defined[name][who, t] = has_value
 
-    # Pieces are made lazily and hold views, so that only as many blocks exist as there are threads.
+    # Pieces hold no dense grades until their turn, so only as many blocks exist as there are threads.
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for _ in pool.map(work, pieces):
             pass
@@ -198,4 +210,6 @@ def _tell_undefined(
     }[no_relevant]
     shown = [f"'{shorten(judges[j], 24)}' for topic '{shorten(topics[t], 16)}'" for j, t in pairs[:3]]
     more = f" and {len(pairs) - 3:,} more" if len(pairs) > 3 else ""
-    return (f"{len(pairs):,} times a judge found nothing relevant; these {outcome}: {', '.join(shown)}{more}",)
+    return (
+        f"{len(pairs):,} times a judge found nothing relevant; these {outcome}: {', '.join(shown)}{more}",
+    )

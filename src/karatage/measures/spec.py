@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import ast
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from karatage.data.judgments import HIGHEST_GRADE
 from karatage.errors import OptionError, UnknownNameError, shorten
 
 Value = int | float | str | tuple[tuple[int, float], ...]
 Check = Callable[[object], Value]
+DEEPEST = 1_000_000_000
+HIGHEST_GAIN = 1e100
 
 
 @dataclass(frozen=True)
@@ -56,15 +58,13 @@ class Measure:
 
 
 def parse_measure(text: str | Measure) -> Measure:
-    """Read a measure's name in ir_measures' syntax; quotes around words are optional.
+    """Read a measure's name in ir_measures' syntax; quotes around words are optional. Checks a `Measure` too.
 
     >>> str(parse_measure("nDCG(dcg='jk', base=2)@20"))
     'nDCG(dcg=jk,base=2)@20'
     >>> str(parse_measure("MAP(rel=2)"))
     'AP(rel=2)'
     """
-    if isinstance(text, Measure):
-        return text
     text = str(text).strip()
     name, given, cutoff = _parse_syntax(text)
     name = ALIASES.get(name, name)
@@ -74,7 +74,9 @@ def parse_measure(text: str | Measure) -> Measure:
     unknown = [option for option in given if option not in family.options]
     if unknown:
         offered = f"its options: {', '.join(family.options)}" if family.options else "it takes no options"
-        raise OptionError(f"measure '{shorten(text)}': {name} has no option '{unknown[0]}'; {offered}")
+        raise OptionError(
+            f"measure '{shorten(text)}': {name} has no option '{shorten(unknown[0])}'; {offered}"
+        )
     options: list[tuple[str, Value]] = []
     for option, check in family.options.items():
         if option in given:
@@ -84,9 +86,12 @@ def parse_measure(text: str | Measure) -> Measure:
                 raise OptionError(f"measure '{shorten(text)}': {option} {problem}") from None
     for option, needs in family.only_with.items():
         if option in given and needs not in options:
-            raise OptionError(f"measure '{shorten(text)}': {option} has a meaning only with {needs[0]}={needs[1]}")
+            raise OptionError(
+                f"measure '{shorten(text)}': {option} has a meaning only with {needs[0]}={needs[1]}"
+            )
     if cutoff is None and family.cutoff == "required":
-        raise OptionError(f"measure '{shorten(text)}' needs a depth, for example {text}@10")
+        example = Measure(name, tuple(options), 10)
+        raise OptionError(f"measure '{shorten(text)}' needs a depth, for example {example}")
     if cutoff is not None and family.cutoff == "never":
         raise OptionError(f"measure '{shorten(text)}': {name} takes no depth; write {name}")
     return Measure(name, tuple(options), cutoff)
@@ -99,14 +104,17 @@ def _parse_syntax(text: str) -> tuple[str, dict[str, object], int | None]:
         cutoff = None
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
             depth = ast.literal_eval(node.right)
-            if not isinstance(depth, int) or isinstance(depth, bool) or depth < 1:
-                raise OptionError(f"measure '{shorten(text)}': the depth after @ must be a whole number from 1")
+            if not isinstance(depth, int) or isinstance(depth, bool) or not 1 <= depth <= DEEPEST:
+                problem = f"the depth after @ must be a whole number from 1 to {DEEPEST:,}"
+                raise OptionError(f"measure '{shorten(text)}': {problem}")
             cutoff, node = depth, node.left
         given: dict[str, object] = {}
         if isinstance(node, ast.Call) and not node.args:
             for keyword in node.keywords:
-                word = keyword.value.id if isinstance(keyword.value, ast.Name) else None
-                given[str(keyword.arg)] = word if word is not None else ast.literal_eval(keyword.value)
+                option = str(keyword.arg)
+                if option in given:
+                    raise OptionError(f"measure '{shorten(text)}': {shorten(option)} is given twice")
+                given[option] = _value(keyword.value)
             node = node.func
         if isinstance(node, ast.Name):
             return node.id, given, cutoff
@@ -118,17 +126,30 @@ def _parse_syntax(text: str) -> tuple[str, dict[str, object], int | None]:
     )
 
 
+def _value(node: ast.expr) -> object:
+    """A literal, or else a bare word such as jk or exp-log2."""
+    try:
+        return ast.literal_eval(node)
+    except ValueError:
+        return ast.unparse(node).replace(" ", "")
+
+
 def _print(value: Value) -> str:
     if isinstance(value, tuple):
-        return "{" + ",".join(f"{grade}:{gain:g}" for grade, gain in value) + "}"
+        return "{" + ",".join(f"{grade}:{_shortest(gain)}" for grade, gain in value) + "}"
     if isinstance(value, str) and not value.isidentifier():
         return repr(value)
     return str(value)
 
 
+def _shortest(number: float) -> str:
+    """Digits that read back as the same number; whole numbers without a point."""
+    return repr(number).removesuffix(".0")
+
+
 def _grade(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ValueError("must be a grade, a whole number from 1")
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= HIGHEST_GRADE:
+        raise ValueError(f"must be a grade, a whole number from 1 to {HIGHEST_GRADE}")
     return value
 
 
@@ -150,12 +171,16 @@ def _one_of(*words: str) -> Check:
     return check
 
 
+def _is_grade(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= HIGHEST_GRADE
+
+
 def _gains(value: object) -> tuple[tuple[int, float], ...]:
     if not isinstance(value, Mapping) or not all(
-        isinstance(g, int) and isinstance(v, int | float) and math.isfinite(v) and v >= 0
-        for g, v in value.items()
+        _is_grade(grade) and isinstance(gain, int | float) and 0 <= gain <= HIGHEST_GAIN
+        for grade, gain in value.items()
     ):
-        raise ValueError("must map grades to gains from 0, like {1:0.5,2:1}")
+        raise ValueError(f"must map grades to gains from 0 to {HIGHEST_GAIN:g}, like {{1:0.5,2:1}}")
     return tuple(sorted((int(g), float(v)) for g, v in value.items()))
 
 
@@ -181,7 +206,7 @@ FAMILIES: dict[str, Family] = {
     "Bpref": Family(_REL, "never"),
     "DCG": Family(_DISCOUNT, only_with={"base": ("dcg", "jk")}),
     "ERR": Family({"gain": _grade, "max": _grade, **_REL}),
-    "Judged": Family({}, "required"),
+    "Judged": Family(),
     "P": Family(_REL, "required"),
     "R": Family(_REL, "required"),
     "RBP": Family({"p": _between(0, 1), **_REL}),

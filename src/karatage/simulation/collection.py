@@ -95,9 +95,7 @@ def _judge(relevance: FloatArray, judges: Sequence[JudgeProfile], source: np.ran
     return grades
 
 
-def _runs(
-    score: FloatArray, depth: int, topics: list[str], documents: list[str], source: np.random.Generator
-) -> Runs:
+def _runs(score: FloatArray, depth: int, topics: list[str], documents: list[str], source: np.random.Generator) -> Runs:
     systems, _, pool = score.shape
     best = np.argsort(-score, axis=2)[:, :, :depth]
     system, topic, _ = np.indices(best.shape)

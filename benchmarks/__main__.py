@@ -1,0 +1,91 @@
+"""`python -m benchmarks`: one run, one table."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from benchmarks import races
+from benchmarks.setting import QUICK, Size
+from benchmarks.table import show, to_json
+
+COLLECTION = "trec8-adhoc-10topics"
+NOTES = (
+    "sets: judgment sets, each scores all systems. grades: read from Parquet, aligned, scored by nDCG@10.",
+    "CPU s: all threads, best of 3 when short. MB: peak of a fresh process, what it reads included.",
+    "~: scaled up from part of the work. ratio: the rival's CPU over karatage's, for the same work.",
+    "Compiling is not counted: processes first do a small task with kernels compiled before.",
+    "(4): P@10, AP, nDCG@20, Bpref. numpy loop: the textbook's AP correlation, which scipy lacks.",
+)
+
+
+def main() -> None:
+    """Prepare, race, show."""
+    options = _parse_options()
+    size = QUICK if options.quick else Size()
+    collection = None if options.quick else _find_collection(options.data)
+    title = _title(collection, options.quick)
+    with TemporaryDirectory(prefix="karatage-bench-") as folder:
+        small = _prepare(Path(folder) / "small", QUICK, None)
+        full = small if options.quick else _prepare(Path(folder) / "full", size, collection)
+        results: list[races.Result] = []
+        for race in races.RACES:
+            task = _describe(race.task, size)
+            print(f"{task} ...", file=sys.stderr)
+            results += races.run_race(race, task, small, full)
+    show(results, title, NOTES)
+    if options.json is not None:
+        options.json.write_text(to_json(results, title))
+
+
+def _parse_options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument(
+        "--data", type=Path, help=f"folder that holds {COLLECTION}; simulated when it is not there"
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures as JSON")
+    parser.add_argument("--quick", action="store_true", help="small sizes, to see that it works")
+    return parser.parse_args()
+
+
+def _find_collection(data: Path | None) -> Path | None:
+    if data is None or not (data / COLLECTION / "gold.qrels").exists():
+        return None
+    return data / COLLECTION
+
+
+def _title(collection: Path | None, quick: bool) -> str:
+    if quick:
+        what = "a small simulated collection (quick: targets do not apply)"
+    elif collection is None:
+        what = "a simulated collection of T08's size (T08 is not there)"
+    else:
+        what = "T08, 129 systems x 10 topics x 1000 ranks"
+    return f"karatage and rivals on {what}\n{os.cpu_count()} cores, Python {platform.python_version()}"
+
+
+def _prepare(folder: Path, size: Size, collection: Path | None) -> Path:
+    """In a process of its own: this one stays small, since its size counts in its children's peak memory."""
+    command = [sys.executable, "-m", "benchmarks.preparing", str(folder), json.dumps(asdict(size))]
+    subprocess.run(command + ([] if collection is None else [str(collection)]), check=True)
+    return folder / "setting.json"
+
+
+def _describe(task: str, size: Size) -> str:
+    return task.format(
+        sets=size.noisy_copies + 3 * size.sets_per_class,
+        systems=size.systems,
+        pairs=size.reference_rankings * size.rankings,
+        judgments=size.judges * size.items,
+    )
+
+
+if __name__ == "__main__":
+    main()

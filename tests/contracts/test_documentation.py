@@ -1,0 +1,51 @@
+"""Every approach, measure, command and option has its place in the docs."""
+
+import re
+from pathlib import Path
+
+import click
+import pytest
+import typer
+
+from karatage.approaches import APPROACHES
+from karatage.cli.app import app
+from karatage.measures.spec import FAMILIES
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+COMMANDS = typer.main.get_command(app).commands
+
+
+@pytest.mark.parametrize("approach", APPROACHES)
+def test_every_approach_has_a_page(approach):
+    assert (DOCS / "approaches" / f"{approach}.md").read_text().startswith(f"# {approach}: ")
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_every_measure_is_defined(name):
+    text = (DOCS / "theory" / "measures.md").read_text()
+    assert re.search(rf"^\| `{name}[@(`]", text, re.M)
+    for option in FAMILIES[name].options:
+        assert f"{option}=" in text
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_option_is_in_the_how_to(command):
+    text = (DOCS / "howto" / f"{command}.md").read_text()
+    for parameter in COMMANDS[command].params:
+        for name in parameter.opts if isinstance(parameter, click.Option) else []:
+            assert name in {"--help", "-h"} or f"`{name}`" in text, name
+
+
+def test_cited_works_are_in_the_bibliography():
+    known = set(re.findall(r"^@\w+\{(\w+),", (DOCS / "references.bib").read_text(), re.M))
+    places = [*DOCS.rglob("*.md"), *(ROOT / "src").rglob("*.py")]
+    cited = {key for place in places for key in re.findall(r"\[([A-Z]+\d\d)\]", place.read_text())}
+    assert cited
+    assert cited <= known
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.rglob("*.md")])
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
+        assert (page.parent / target).exists(), target

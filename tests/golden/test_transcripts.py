@@ -1,0 +1,123 @@
+"""What the command line prints, to the letter. KARATAGE_UPDATE_GOLDEN=1 writes the transcripts anew."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from karatage.cli.app import main
+
+HERE = Path(__file__).parent
+TRANSCRIPTS = {
+    "demo": "demo",
+    "evaluate-one-approach": "evaluate demo/runs -j demo/judgments.csv -a mv --seed 3",
+    "evaluate-measures": "evaluate demo/runs -j demo/judgments.csv -g demo/gold.qrels -m AP -m 'P(rel=2)@5' --top 3",
+    "evaluate-many-columns": "evaluate demo/runs -j demo/judgments.csv -g demo/gold.qrels -a 'judge:*' --top 2",
+    "evaluate-tsv": "evaluate demo/runs -j demo/judgments.csv -g demo/gold.qrels -a uniform -f tsv",
+    "evaluate-per-topic": "evaluate demo/runs/system-01.gz -j demo/judgments.csv -m P@5 -a uniform --per-topic",
+}
+
+
+@pytest.fixture(scope="module")
+def demo_folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("golden")
+    subprocess.run([sys.executable, "-m", "karatage", "demo"], cwd=folder, check=True, capture_output=True)
+    return folder
+
+
+@pytest.fixture
+def run(demo_folder, monkeypatch, capsys):
+    monkeypatch.chdir(demo_folder)
+
+    def call(command):
+        monkeypatch.setattr(sys, "argv", ["karatage", *shlex.split(command)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        out, err = capsys.readouterr()
+        return stop.value.code or 0, out, err
+
+    return call
+
+
+@pytest.mark.parametrize("name", TRANSCRIPTS)
+def test_transcript(run, name):
+    code, out, err = run(TRANSCRIPTS[name])
+    found = f"$ karatage {TRANSCRIPTS[name]}\n{out}--- notes\n{err}"
+    golden = HERE / f"{name}.txt"
+    if os.environ.get("KARATAGE_UPDATE_GOLDEN"):
+        golden.write_text(found)
+    assert code == 0
+    assert found == golden.read_text()
+
+
+@pytest.mark.parametrize("name", [n for n in TRANSCRIPTS if "tsv" not in n and "topic" not in n])
+def test_tables_fit_80_columns(name):
+    body = (HERE / f"{name}.txt").read_text().split("--- notes")[0]
+    commands = re.compile(r"^(\$|Wrote)")
+    assert max(len(line) for line in body.splitlines() if not commands.match(line)) <= 80
+
+
+@pytest.mark.parametrize("command", ["evaluate", "demo"])
+def test_the_example_in_help_runs_as_written(run, command):
+    _, shown, _ = run(f"{command} --help")
+    example = re.search(rf"karatage {command}[^│\n]*", shown.split("Example")[1])
+    assert example
+    code, out, _ = run(example.group().strip().removeprefix("karatage "))
+    assert code == 0
+    assert "nDCG@10" in out
+
+
+def test_output_goes_to_a_file_in_the_format_of_its_name(run, demo_folder):
+    base = "evaluate demo/runs -j demo/judgments.csv -g demo/gold.qrels -q -o"
+    for ending in ("json", "tsv", "parquet", "txt"):
+        code, out, err = run(f"{base} out/board.{ending}")
+        assert (code, out, err) == (0, "", "")
+    board = json.loads((demo_folder / "out/board.json").read_text())
+    frame = pl.read_parquet(demo_folder / "out/board.parquet")
+    assert frame["score"].to_list()[:12] == [row["score"] for row in board["leaderboards"][0]["systems"]]
+    tsv = pl.read_csv(demo_folder / "out/board.tsv", separator="\t")
+    assert tsv["system"].to_list() == frame["system"].to_list()
+    assert "Distance to gold" in (demo_folder / "out/board.txt").read_text()
+
+
+def test_unknown_ending_is_refused(run):
+    code, out, err = run("evaluate demo/runs -j demo/judgments.csv -o board.xlsx")
+    assert (code, out) == (2, "")
+    assert err == "error: board.xlsx: cannot tell the format; use .txt, .tsv, .json or .parquet, or pass --format\n"
+
+
+def test_runs_come_by_argument_option_and_standard_input(run, demo_folder):
+    _, by_argument, _ = run("evaluate demo/runs -j demo/judgments.csv -f tsv")
+    _, by_option, _ = run("evaluate --runs 'demo/runs/*.gz' -j demo/judgments.csv -f tsv")
+    script = "zcat demo/runs/*.gz | " + shlex.quote(sys.executable)
+    piped = subprocess.run(
+        f"{script} -m karatage evaluate - -j demo/judgments.csv -f tsv",
+        shell=True,
+        cwd=demo_folder,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert by_argument == by_option == piped.stdout
+
+
+def test_no_runs_teaches(run):
+    code, _, err = run("evaluate -j demo/judgments.csv")
+    assert code == 2
+    assert err.startswith("error: no runs were given; name run files or a folder")
+
+
+def test_version(run):
+    assert run("--version")[1] == "karatage 0.1.0\n"
+
+
+def test_seed_matters_where_a_coin_decides(run):
+    command = "evaluate demo/runs -j demo/judgments.csv -a mv -f tsv --seed"
+    assert run(f"{command} 1")[1] == run(f"{command} 1")[1]
+    assert run(f"{command} 1")[1] != run(f"{command} 2")[1]

@@ -1,0 +1,161 @@
+"""Unit tests of the registry and of `evaluate`."""
+
+import json
+
+import numpy as np
+import pytest
+
+import karatage as kt
+from karatage.errors import DataError, OptionError, UnknownNameError
+
+RUNS = {
+    "good": {"t1": {"a": 3.0, "b": 2.0, "c": 1.0}, "t2": {"a": 3.0, "b": 2.0}},
+    "bad": {"t1": {"c": 3.0, "b": 2.0, "a": 1.0}, "t2": {"b": 3.0, "a": 2.0}},
+}
+JUDGES = {
+    "ann": {"t1": {"a": 1, "b": 0, "c": 0}, "t2": {"a": 1, "b": 0}},
+    "bob": {"t1": {"a": 1, "b": 1, "c": 0}},
+    "cat": {"t1": {"a": 0, "b": 0, "c": 1}, "t2": {"a": 1, "b": 0}},
+}
+GOLD = {"t1": {"a": 1, "b": 0, "c": 0}, "t2": {"a": 1, "b": 0}}
+
+
+@pytest.fixture
+def runs():
+    return kt.read_runs(RUNS)
+
+
+@pytest.fixture
+def judgments():
+    return kt.read_judgments(JUDGES)
+
+
+def scores_of(evaluation, approach, measure="AP"):
+    scores = evaluation.scores[measure]
+    return scores.value[scores.judges.index(approach)]
+
+
+def test_uniform_is_the_mean_over_the_judges_present_in_a_topic(runs, judgments):
+    value = scores_of(kt.evaluate(runs, judgments, "AP"), "uniform")
+    # systems are sorted: bad, good. t1: ann 1/3 and 1, bob 7/12 and 1, cat 1 and 1/3; t2: ann and cat only
+    np.testing.assert_allclose(value[0], [(1 / 3 + (1 / 2 + 2 / 3) / 2 + 1) / 3, (1 + 1 + 1 / 3) / 3])
+    np.testing.assert_allclose(value[1], [1 / 2, 1])
+
+
+def test_mv_measures_with_the_most_frequent_grade(runs, judgments):
+    value = scores_of(kt.evaluate(runs, judgments, "AP", approach="mv", rng=1), "mv")
+    np.testing.assert_allclose(value, [[1 / 3, 1], [1 / 2, 1]])
+
+
+def test_a_judge_alone_counts_only_where_it_judged(runs, judgments):
+    evaluation = kt.evaluate(runs, judgments, "AP", approach="judge:bob", gold=kt.read_gold(GOLD))
+    value = scores_of(evaluation, "judge:bob")
+    np.testing.assert_allclose(value[0], [7 / 12, 1])
+    assert np.isnan(value[1]).all()
+    np.testing.assert_allclose(evaluation.scores["AP"].mean[0], [7 / 12, 1])
+    assert evaluation.fidelity[0].topics == 1
+
+
+def test_judge_star_is_every_judge_in_turn(runs, judgments):
+    evaluation = kt.evaluate(runs, judgments, "AP", approach=["uniform", "judge:*"])
+    assert evaluation.approaches == ("uniform", "judge:ann", "judge:bob", "judge:cat")
+
+
+def test_fidelity_to_gold(runs, judgments):
+    evaluation = kt.evaluate(runs, judgments, "AP", approach=["judge:ann", "judge:cat"], gold=kt.read_gold(GOLD))
+    ann, cat = evaluation.fidelity
+    assert (ann.tau, ann.tau_ap, ann.rmse) == (1.0, 1.0, 0.0)
+    # cat: bad (1 + 1/2)/2 = .75, good (1/3 + 1)/2 = .6667; gold: bad (1/3 + 1/2)/2 = .4167, good 1
+    assert cat.tau == cat.tau_ap == -1.0
+    assert cat.rmse == pytest.approx(1 / 3)
+
+
+def test_topics_in_no_run_are_left_out_and_told(judgments):
+    runs = kt.read_runs({name: {"t1": topics["t1"]} for name, topics in RUNS.items()})
+    evaluation = kt.evaluate(runs, judgments, "AP")
+    assert evaluation.scores["AP"].topics == ("t1",)
+    assert "1 judged topics are in no run: 't2'" in evaluation.notes
+
+
+def test_doubts_about_the_data_are_counted(runs):
+    judgments = kt.read_judgments({"ann": {"t1": {"a": 2}, "t2": {"b": 0}}, "bob": {"t1": {"a": 5}}})
+    notes = "\n".join(kt.evaluate(runs, judgments, "P@2", gold=kt.read_gold({"t1": {"a": 2}, "t9": {"a": 1}})).notes)
+    assert "2 judges graded fewer than 10 items: 'ann', 'bob'" in notes
+    assert "1 judges saw only some of the 2 topics and count where they did: 'bob'" in notes
+    assert "judges grade up to 5, gold up to 2; 1 grades are off gold's scale" in notes
+    assert "judges use different scales: 1 up to 2, 1 up to 5" in notes
+    assert "5 of 8 documents in the first 2 ranks (62.5%) were judged by nobody" in notes
+    assert "1 judged topics have no gold" in notes
+    assert "1 topics have gold but no judgments: 't9'" in notes
+
+
+def test_the_seed_decides_ties_and_is_recorded(runs):
+    grades = {f"d{k}": 0 for k in range(40)}
+    tied = kt.read_judgments({"x": {"t1": grades}, "y": {"t1": dict.fromkeys(grades, 1)}})
+    ranked = kt.read_runs({"s": {"t1": {d: float(-k) for k, d in enumerate(grades)}}})
+    values = [
+        scores_of(kt.evaluate(ranked, tied, "P@20", approach="mv", rng=s), "mv", "P@20")[0, 0] for s in (1, 1, 2, 3)
+    ]
+    assert values[0] == values[1]
+    assert len(set(values)) > 1
+    assert kt.evaluate(runs, tied, "AP", rng=5).seed == 5
+    assert isinstance(kt.evaluate(runs, tied, "AP").seed, int)
+
+
+def test_sentence_without_gold_counts_winners(runs, judgments):
+    sentence = kt.evaluate(runs, judgments, "AP").sentence
+    assert sentence.startswith("By uniform, good leads on AP with 0.889, 0.319 ahead of bad (standard error ")
+    assert sentence.endswith("The 3 judges alone would crown 2 different winners: get some gold before deciding.")
+
+
+def test_sentence_with_gold_names_the_nearest_approach(runs, judgments):
+    evaluation = kt.evaluate(runs, judgments, "AP", approach=["judge:cat", "judge:ann"], gold=kt.read_gold(GOLD))
+    assert "Gold puts good first" in evaluation.sentence
+    assert "of 2 approaches judge:ann comes nearest to gold's order (tau 1.00, tau_ap 1.00)" in evaluation.sentence
+
+
+def test_one_system_or_one_topic_promises_nothing():
+    judgments = kt.read_judgments({"ann": {"t1": {"a": 1, "b": 0}}})
+    alone = kt.evaluate(kt.read_runs({"s": {"t1": {"a": 1.0}}}), judgments, "AP", gold=kt.read_gold({"t1": {"a": 1}}))
+    assert "nothing to compare it with" in alone.sentence
+    assert alone.fidelity[0].tau is None
+    two = kt.evaluate(kt.read_runs({"s": {"t1": {"a": 1.0}}, "r": {"t1": {"b": 1.0}}}), judgments, "AP")
+    assert "one topic says nothing about others" in two.sentence
+    assert two.leaderboard("AP", "uniform")["standard_error"].null_count() == 2
+
+
+def test_level_systems_have_no_winner():
+    judgments = kt.read_judgments({"ann": {"t1": {"a": 1, "b": 0}}})
+    runs = kt.read_runs({"s": {"t1": {"a": 1.0}}, "r": {"t1": {"a": 1.0}}})
+    evaluation = kt.evaluate(runs, judgments, "AP")
+    assert "level with" in evaluation.sentence
+    assert evaluation.leaderboard("AP", "uniform")["rank"].to_list() == [1, 1]
+
+
+def test_frames_and_json_hold_the_same_numbers(runs, judgments):
+    evaluation = kt.evaluate(runs, judgments, ["AP", "P@1"], approach=["uniform", "mv"], gold=kt.read_gold(GOLD), rng=0)
+    frame = evaluation.to_frame()
+    assert frame.columns[:6] == ["measure", "approach", "rank", "system", "score", "standard_error"]
+    assert frame.shape == (2 * 2 * 2, 11)
+    loaded = json.loads(evaluation.to_json(per_topic=True))
+    assert loaded["leaderboards"][0]["systems"][0]["score"] == frame["score"][0]
+    assert loaded["fidelity"][0]["tau"] == frame["tau"][0]
+    assert len(loaded["per_topic"]) == 2 * (2 + 1) * 2 * 2
+    assert loaded["sentence"] == evaluation.sentence
+    assert loaded["seed"] == 0
+
+
+def test_unknown_approach_or_judge_suggests_the_nearest(runs, judgments):
+    with pytest.raises(UnknownNameError, match="unknown approach 'unifrom'; did you mean 'uniform'"):
+        kt.evaluate(runs, judgments, "AP", approach="unifrom")
+    with pytest.raises(UnknownNameError, match="unknown judge 'anne'; did you mean 'ann'"):
+        kt.evaluate(runs, judgments, "AP", approach="judge:anne")
+
+
+def test_requests_that_make_no_sense(runs, judgments):
+    with pytest.raises(DataError, match="at least one measure"):
+        kt.evaluate(runs, judgments, [])
+    with pytest.raises(DataError, match="share no topic"):
+        kt.evaluate(runs, judgments, "AP", approach="judge:bob", gold=kt.read_gold({"t2": {"a": 1}}))
+    with pytest.raises(OptionError, match="a seed is a whole number from 0"):
+        kt.evaluate(runs, judgments, "AP", rng=-1)

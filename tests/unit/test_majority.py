@@ -1,0 +1,55 @@
+"""Unit tests of majority vote."""
+
+import numpy as np
+import pytest
+
+import karatage as kt
+from karatage.errors import OptionError
+
+
+def votes(**grades):
+    """One item per keyword, one judge per character."""
+    return kt.read_judgments(
+        {f"j{k}": {"t": {d: int(g[k]) for d, g in grades.items() if k < len(g)}} for k in range(5)}
+    )
+
+
+def test_plurality_and_shares():
+    posterior = kt.MajorityVote().fit(votes(a="110", b="222", c="0"))
+    assert posterior.grades.tolist() == [1, 2, 0]
+    np.testing.assert_allclose(posterior.probability, [[1 / 3, 2 / 3, 0], [0, 0, 1], [1, 0, 0]])
+    assert posterior.notes == ()
+
+
+@pytest.mark.parametrize(("ties", "grades"), [("lowest", [0, 1]), ("highest", [2, 1]), ("prior", [2, 1])])
+def test_tie_rules(ties, grades):
+    posterior = kt.MajorityVote(ties=ties).fit(votes(a="02", b="111", c="2222")) if ties == "prior" else None
+    posterior = posterior or kt.MajorityVote(ties=ties).fit(votes(a="02", b="111"))
+    assert posterior.grades.tolist()[:2] == grades
+    assert "1 of" in posterior.notes[0]
+
+
+def test_a_fair_coin_decides_ties():
+    items = {f"d{k:03d}": "01" for k in range(400)}
+    decided = kt.MajorityVote().fit(votes(**items), rng=5).grades
+    assert abs(decided.mean() - 0.5) < 4 * np.sqrt(0.25 / 400)
+    assert (decided == kt.MajorityVote().fit(votes(**items), rng=5).grades).all()
+    assert (decided != kt.MajorityVote().fit(votes(**items), rng=6).grades).any()
+
+
+def test_as_judgments_keeps_items():
+    crowd = votes(a="110", b="222")
+    merged = kt.MajorityVote().fit(crowd).as_judgments()
+    assert merged.to_frame().rows() == [("mv", "t", "a", 1), ("mv", "t", "b", 2)]
+    assert merged.top_grade == 2
+
+
+def test_to_frame_shows_probabilities():
+    frame = kt.MajorityVote().fit(votes(a="110")).to_frame()
+    assert frame.columns == ["topic", "document", "grade", "p0", "p1"]
+    assert frame["p1"][0] == pytest.approx(2 / 3)
+
+
+def test_unknown_tie_rule():
+    with pytest.raises(OptionError, match="none of random, lowest, highest, prior"):
+        kt.MajorityVote(ties="flip")
