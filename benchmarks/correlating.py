@@ -60,9 +60,7 @@ def _leaderboards(setting: Setting, decimals: int | None) -> tuple[FloatArray, F
 
 def _matrix_trial(setting: Setting, run: Callable[[], FloatArray]) -> Trial:
     size = setting.size
-    return Trial(
-        run, lambda tau: _name(tau[:, : size.rival_rankings]), size.reference_rankings * size.rankings
-    )
+    return Trial(run, lambda tau: _name(tau[:, : size.rival_rankings]), size.reference_rankings * size.rankings)
 
 
 def _pairwise_trial(
@@ -70,9 +68,7 @@ def _pairwise_trial(
 ) -> Trial:
     some, many = _leaderboards(setting, decimals)
     few = many[: setting.size.rival_rankings]
-    return Trial(
-        lambda: np.array([[correlate(x, y) for y in few] for x in some]), _name, len(some) * len(few)
-    )
+    return Trial(lambda: np.array([[correlate(x, y) for y in few] for x in some]), _name, len(some) * len(few))
 
 
 def _name(tau: FloatArray) -> Figures:

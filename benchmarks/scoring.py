@@ -80,9 +80,7 @@ def _karatage(setting: Setting, measures: tuple[str, ...]) -> Trial:
             for system, mean in zip(runs.systems, scores[measure].value[k].mean(axis=0).tolist(), strict=True)
         }
 
-    return Trial(
-        lambda: kt.score_grades(kt.align(runs, gold), grade, measures), sample, count_sets(setting.size)
-    )
+    return Trial(lambda: kt.score_grades(kt.align(runs, gold), grade, measures), sample, count_sets(setting.size))
 
 
 def _pytrec_eval(setting: Setting, measures: tuple[str, ...]) -> Trial:
@@ -97,9 +95,7 @@ def _pytrec_eval(setting: Setting, measures: tuple[str, ...]) -> Trial:
 
     def sample(scored: dict[int, dict[str, dict[str, dict[str, float]]]]) -> Figures:
         return {
-            f"{measure} {k} {system}": float(
-                np.mean([row[IN_PYTREC_EVAL[measure]] for row in topics.values()])
-            )
+            f"{measure} {k} {system}": float(np.mean([row[IN_PYTREC_EVAL[measure]] for row in topics.values()]))
             for measure in measures
             for k, systems in scored.items()
             for system, topics in systems.items()

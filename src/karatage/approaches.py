@@ -64,7 +64,7 @@ Approach = Callable[[Evidence], dict[str, Merged]]
 
 def _uniform(evidence: Evidence) -> dict[str, Merged]:
     """The plain mean of the scores under each judge present in a topic."""
-    return {name: Merged(_mean_over_judges(scores), scores.notes) for name, scores in evidence.by_judge.items()}
+    return {name: Merged(_mean_over_judges(scores)) for name, scores in evidence.by_judge.items()}
 
 
 def _mean_over_judges(scores: Scores) -> FloatArray:
@@ -141,13 +141,10 @@ def evaluate(
     trusted = None if gold is None else score_aligned(align(runs, gold), gold, asked)
     fidelity = [] if trusted is None else _compare_with_gold(scores, trusted)
     notes = (
-        *runs.notes,
-        *judgments.notes,
+        *(note for s in evidence.by_judge.values() for note in s.notes),
         *_tell_judges(evidence, gold),
-        *_tell_unjudged(evidence),
-        *(f"gold: {note}" for note in (gold.notes if gold else ())),
-        *(f"gold: {note}" for s in (trusted or {}).values() for note in s.notes),
         *(note for s in scores.values() for note in s.notes),
+        *(f"gold: {note}" for s in (trusted or {}).values() for note in s.notes if note not in runs.notes),
         *_tell_topics(evidence, gold),
     )
     return Evaluation(
@@ -201,15 +198,6 @@ def _compare_with_gold(scores: dict[str, Scores], gold: dict[str, Scores]) -> It
                 rmse=rmse(own, theirs),
                 topics=len(common),
             )
-
-
-def _tell_unjudged(evidence: Evidence) -> Iterator[str]:
-    for depth in sorted({parse_measure(name).cutoff or 0 for name in evidence.measures}):
-        missing, shown = evidence.alignment.unjudged(depth or evidence.alignment.ranked.shape[2])
-        if missing:
-            where = f"the first {depth} ranks" if depth else "all ranks"
-            share = f"{missing:,} of {shown:,} documents in {where} ({missing / shown:.1%})"
-            yield f"{share} were judged by nobody, so count as not relevant"
 
 
 def _tell_judges(evidence: Evidence, gold: Judgments | None) -> Iterator[str]:

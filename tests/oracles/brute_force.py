@@ -101,9 +101,7 @@ def dcg(
     discount: Callable[[int], float] = log2_discount,
 ) -> float:
     return sum(
-        gain(grades[document]) * discount(n)
-        for n, document in enumerate(ranking[:k], start=1)
-        if document in grades
+        gain(grades[document]) * discount(n) for n, document in enumerate(ranking[:k], start=1) if document in grades
     )
 
 
@@ -151,8 +149,7 @@ def kendall_tau(x: Sequence[float], y: Sequence[float], variant: str = "a") -> f
 def tau_ap(reference: Sequence[float], estimate: Sequence[float]) -> float:
     """The mean over all orders that break the ties of either vector."""
     found = [
-        _tau_ap_of_orders(trusted, guessed)
-        for trusted, guessed in product(orders(reference), list(orders(estimate)))
+        _tau_ap_of_orders(trusted, guessed) for trusted, guessed in product(orders(reference), list(orders(estimate)))
     ]
     return sum(found) / len(found)
 
@@ -174,4 +171,4 @@ def _tau_ap_of_orders(reference: list[int], estimate: list[int]) -> float:
 
 
 def _sign(difference: float) -> int:
-    return (difference > 0) - (difference < 0)
+    return int(difference > 0) - int(difference < 0)

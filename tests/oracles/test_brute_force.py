@@ -80,9 +80,7 @@ MEASURES: dict[str, Oracle] = {
     "nDCG(dcg=jk,base=2)@20": lambda r, g, _: bf.ndcg(r, g, 20, discount=JK2),
     "nDCG(dcg=jk,base=3)@4": lambda r, g, _: bf.ndcg(r, g, 4, discount=bf.jk_discount(3)),
     "nDCG(gains={0:0.25})@4": lambda r, g, _: bf.ndcg(r, g, 4, gain=lambda grade: grade or 0.25),
-    "nDCG(dcg=jk,gains={1:0.5,2:4,3:4})@6": lambda r, g, _: bf.ndcg(
-        r, g, 6, gain=given_gains, discount=JK2
-    ),
+    "nDCG(dcg=jk,gains={1:0.5,2:4,3:4})@6": lambda r, g, _: bf.ndcg(r, g, 6, gain=given_gains, discount=JK2),
 }
 # Gains that fall from grade 2 to 3 under rel, which only a scale beyond 3 would expose.
 UP_TO_3 = "DCG(gains={1:0.5,2:4,3:4},rel=2)@5"

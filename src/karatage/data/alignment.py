@@ -72,7 +72,7 @@ def align(runs: Runs, judgments: Judgments) -> Alignment:
         ranked=ranked,
         length=length,
         item_start=judgments.item_start,
-        notes=_tell_missing(runs, judgments, length, ranked),
+        notes=(*runs.notes, *judgments.notes, *_tell_missing(runs, judgments, length, ranked)),
     )
 
 

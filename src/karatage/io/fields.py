@@ -9,7 +9,7 @@ import polars as pl
 
 from karatage.data.axes import Coded, FloatArray, IntArray, LongArray
 from karatage.errors import InputFileError, shorten
-from karatage.io.sources import Source
+from karatage.io.sources import LONE_RETURN, NOTHING, Source
 from karatage.kernels import text
 
 
@@ -62,18 +62,21 @@ class Fields:
 def split(source: Source, content: bytes, columns: int) -> Fields:
     """Rows of `columns` fields; blank lines are skipped."""
     size = content.count(b"\n") + 1
-    offset = np.int32 if len(content) < 2**31 else np.int64
-    start, end = np.empty((columns, size), offset), np.empty((columns, size), offset)
-    line = np.empty(size, offset)
-    rows, problem, number, found = text.split_fields(
-        np.frombuffer(content, np.uint8), columns, start, end, line
-    )
+    start, end = _offsets((columns, size), content), _offsets((columns, size), content)
+    line = _offsets((size,), content)
+    rows, problem, number, found = text.split_fields(np.frombuffer(content, np.uint8), columns, start, end, line)
     if problem == text.LONE_RETURN:
-        message = "has a carriage return inside the line; convert mixed line ends, e.g. with dos2unix"
-        raise InputFileError(source.name, number, message)
+        raise InputFileError(source.name, number, LONE_RETURN)
     if problem == text.WRONG_COLUMNS:
         raise InputFileError(source.name, number, f"expected {columns} columns, got {found}")
+    if not rows:
+        raise InputFileError(source.name, None, NOTHING)
     return Fields(source, content, start[:, :rows], end[:, :rows], line[:rows])
+
+
+def _offsets(shape: tuple[int, ...], content: bytes) -> text.OffsetArray:
+    """Room for places in `content`, in as few bytes as can hold them."""
+    return np.empty(shape, np.int32) if len(content) < 2**31 else np.empty(shape, np.int64)
 
 
 class Interner:
@@ -97,10 +100,12 @@ class Interner:
         return code
 
     def names(self) -> pl.Series:
-        """All names, by number; they hold no white space, so polars reads them as a column of lines."""
-        pool = self._pool[: self._offset[self._known]].tobytes()
-        lines = pl.read_csv(pool, has_header=False, separator="\t", quote_char=None, infer_schema=False)
-        return lines.to_series()
+        """All names, by number; they hold no white space, so polars reads them as a column of lines.
+
+        A header goes before them, since polars would take a byte order mark away from the first line.
+        """
+        pool = b"name\n" + self._pool[: self._offset[self._known]].tobytes()
+        return pl.read_csv(pool, separator="\t", quote_char=None, infer_schema=False).to_series()
 
     def coded(self, code: IntArray) -> Coded:
         """A column of numbers as a coded column with sorted names."""

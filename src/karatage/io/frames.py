@@ -92,4 +92,4 @@ def plain_column(column: pl.Series, role: str) -> pl.Series:
 
 
 def _not_plain(column: pl.Series, role: str) -> str:
-    return f"the {role} in column '{shorten(column.name)}' is {column.dtype.base_type()}, not plain text or a number"
+    return f"the {role} in column '{shorten(column.name)}' is a list, an object or bytes, not text or a number"

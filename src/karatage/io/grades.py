@@ -38,11 +38,9 @@ class Scale:
         if key in self.mapping:
             return self.mapping[key]
         if not text:
-            raise ValueError(
-                "the grade is missing; remove the row, or leave such rows out with --grades '=drop'"
-            )
+            raise ValueError("the grade is missing; remove the row, or leave such rows out with --grades '=drop'")
         if not math.isfinite(number):
-            example = f"--grades '{shorten(text, 20)}=1,...' (or ={DROP} to leave it out)"
+            example = f"--grades '{shorten(text, 20)}=GRADE,...' (or ={DROP} to leave it out)"
             raise ValueError(f"grade '{shorten(text)}' is not a number; say what it means: {example}")
         if number < 0:
             example = f"--grades '{key}={DROP}' or '{key}=0'"
@@ -82,9 +80,10 @@ def parse_scale(grades: str | GradeMap | None) -> Scale:
         elif re.fullmatch(r"0-\d{1,3}", value) and int(value[2:]) <= HIGHEST_GRADE:
             top = int(value[2:])
         else:
-            raise OptionError(
-                f"grades '{shorten(part)}' is neither a scale like 0-3 nor a mapping like yes=1"
-            )
+            raise OptionError(f"grades '{shorten(part)}' is neither a scale like 0-3 nor a mapping like yes=1")
+    beyond = next((label for label, grade in mapping.items() if top is not None and (grade or 0) > top), None)
+    if beyond is not None:
+        raise OptionError(f"grades: '{shorten(beyond)}={mapping[beyond]}' is outside the scale 0-{top}")
     return Scale(mapping, top)
 
 
@@ -98,6 +97,8 @@ def _target(label: str, value: int | str | None) -> int | None:
 
 def convert(labels: pl.Series, scale: Scale) -> Graded:
     """Grades for a column of labels; RowError at the first that has none."""
+    labels = labels.fill_nan(None) if labels.dtype.is_float() else labels
+    labels = labels if labels.dtype.is_numeric() else labels.cast(pl.String)
     distinct = labels.unique(maintain_order=True)
     meaning: list[float] = []
     problems: dict[int, str] = {}

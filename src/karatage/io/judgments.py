@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import polars as pl
 
-from karatage.data.axes import Coded
+from karatage.data.axes import BoolArray, Coded, FloatArray
 from karatage.data.judgments import NO_TOPIC, Judgments, Repeats
 from karatage.errors import DataError, InputFileError, RowError, shorten
-from karatage.io.frames import Frame, as_frame, is_frame
+from karatage.io.frames import Frame, as_frame, flatten, is_frame, is_nested
 from karatage.io.grades import Graded, GradeMap, Scale, convert, parse_scale
 from karatage.io.rows import Rows, from_frame
 from karatage.io.sources import PathLike, expand
@@ -40,9 +40,8 @@ def read_judgments(
         columns: Which column plays which role, where the names do not tell: {"grade": "gold_binary"}.
         repeats: Which grade counts when a judge graded an item more than once.
     """
-    if isinstance(source, Mapping) and all(isinstance(v, Mapping) for v in source.values()):
-        source = _flatten_judges(source)
-    return _build(_read(source, columns, gold=False), parse_scale(grades), repeats)
+    table = flatten(source, ["judge", "topic", "document", "grade"]) if is_nested(source) else source
+    return _build(_read(table, columns, gold=False), parse_scale(grades), repeats)
 
 
 def read_gold(
@@ -56,57 +55,50 @@ def read_gold(
 
     Takes what `read_judgments` takes, without a judge; as a dict, {topic: {document: grade}}.
     """
-    if isinstance(source, Mapping) and all(isinstance(v, Mapping) for v in source.values()):
-        source = _flatten_judges({GOLD: source})
-    return _build(_read(source, columns, gold=True), parse_scale(grades), repeats)
-
-
-def _flatten_judges(judges: Mapping[str, object]) -> pl.DataFrame:
-    rows = [
-        (str(judge), str(topic), str(document), str(grade))
-        for judge, topics in judges.items()
-        if isinstance(topics, Mapping)
-        for topic, documents in topics.items()
-        for document, grade in documents.items()
-    ]
-    schema = dict.fromkeys(("judge", "topic", "document", "grade"), pl.String)
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    table = flatten(source, ["topic", "document", "grade"]) if is_nested(source) else source
+    return _build(_read(table, columns, gold=True), parse_scale(grades), repeats)
 
 
 def _read(source: object, columns: Mapping[str, str] | None, *, gold: bool) -> list[Rows]:
     if is_frame(source):
-        frame = as_frame(source)
-        return [from_frame(frame, "the table, row", lambda row: row + 1, columns=columns, gold=gold)]
-    parts = [read_table(file, columns=columns, gold=gold) for file in expand(source)]  # type: ignore[arg-type]
-    with_topic = [part for part in parts if part.topic is not None]
-    if with_topic and len(with_topic) < len(parts):
-        without = next(part for part in parts if part.topic is None)
-        raise DataError(f"{without.source} names no topics, but {with_topic[0].source} does; read them apart")
+        return [from_frame(as_frame(source), "the table", lambda _: None, columns=columns, gold=gold)]
+    parts = [read_table(file, columns=columns, gold=gold) for file in expand(source)]
+    _require_same(parts, "topics", [part.topic is not None for part in parts])
+    _require_same(parts, "inclusion probabilities (pi)", [part.pi is not None for part in parts])
     return parts
+
+
+def _require_same(parts: list[Rows], what: str, present: list[bool]) -> None:
+    """Refuse to mix files that have something with files that lack it."""
+    if any(present) and not all(present):
+        without, having = parts[present.index(False)].source, parts[present.index(True)].source
+        raise DataError(f"{without}: has no {what}, but {having} does; read them apart")
 
 
 def _build(parts: list[Rows], scale: Scale, repeats: Repeats) -> Judgments:
     graded = [_convert(part, scale) for part in parts]
     rows = sum(len(part.label) for part in parts)
     kept = np.concatenate([g.kept for g in graded])
-    told = _tell_dropped(rows - int(kept.sum()))
     if not kept.any():
-        raise DataError(
-            f"{parts[0].source}: no judgment is left" if rows else f"{parts[0].source}: has no rows"
-        )
-    judge = _concat([part.judge for part in parts], GOLD, parts)
-    told += _tell_fractions(judge, np.concatenate([g.fractional for g in graded]), int(kept.sum()))
+        why = "no judgment is left after the grade mapping" if rows else "has no rows"
+        raise DataError(f"{parts[0].source}: {why}")
+    judge = _concat([part.judge for part in parts], GOLD, rows)
+    fractional = np.concatenate([g.fractional for g in graded])
     coded = {
         "judge": judge,
-        "topic": _concat([part.topic for part in parts], NO_TOPIC, parts),
-        "document": Coded.of(pl.concat([part.document for part in parts])),
+        "topic": _concat([part.topic for part in parts], NO_TOPIC, rows),
+        "document": _concat([part.document for part in parts], "", rows),
     }
-    sequence = _numbers([part.sequence for part in parts])
-    pi = _numbers([part.pi for part in parts])
-    chosen = {role: _select(column, kept) for role, column in coded.items()}
+    sequence = _as_order([part.sequence for part in parts])
+    pi = _as_array([part.pi for part in parts])
+    told = (
+        *_tell_dropped(rows - int(kept.sum())),
+        *_tell_fractions(judge, fractional, int(kept.sum())),
+        *_tell_order(parts, sequence),
+    )
     try:
         return Judgments.build(
-            **chosen,
+            **{role: _select(column, kept) for role, column in coded.items()},
             grade=np.concatenate([g.grade for g in graded])[kept],
             sequence=None if sequence is None else sequence[kept],
             pi=None if pi is None else pi[kept],
@@ -133,14 +125,13 @@ def _locate(parts: list[Rows], row: int, message: str) -> InputFileError:
     raise IndexError(row)
 
 
-def _concat(columns: Sequence[pl.Series | None], name: str, parts: list[Rows]) -> Coded:
+def _concat(columns: Sequence[pl.Series | None], name: str, rows: int) -> Coded:
+    """A column over all files; where none has it, `name` in every row."""
     present = [column for column in columns if column is not None]
-    if not present:
-        return Coded.constant(name, sum(len(part.label) for part in parts))
-    return Coded.of(pl.concat(present))
+    return Coded.of(pl.concat(present)) if present else Coded.constant(name, rows)
 
 
-def _select(column: Coded, kept: np.ndarray) -> Coded:
+def _select(column: Coded, kept: BoolArray) -> Coded:
     """Rows that are kept, and only the names that still occur."""
     if kept.all():
         return column
@@ -148,17 +139,35 @@ def _select(column: Coded, kept: np.ndarray) -> Coded:
     return Coded(code.astype(np.int32), column.names.gather(used))
 
 
-def _numbers(columns: Sequence[pl.Series | None]) -> np.ndarray | None:
-    """A numeric column, when every part has it."""
+def _as_array(columns: Sequence[pl.Series | None]) -> FloatArray | None:
+    """Numbers over all files, when every one has them."""
     present = [column for column in columns if column is not None]
     return pl.concat(present).to_numpy() if len(present) == len(columns) else None
+
+
+def _as_order(columns: Sequence[pl.Series | None]) -> FloatArray | None:
+    """When grades were given, as numbers: as they are, or by order of the text, which suits ISO dates."""
+    present = [column for column in columns if column is not None]
+    if len(present) < len(columns):
+        return None
+    numbers = [column.cast(pl.Float64, strict=False) for column in present]
+    if any(n.null_count() > column.null_count() for n, column in zip(numbers, present, strict=True)):
+        numbers = [pl.concat([column.cast(pl.String) for column in present]).rank("dense").cast(pl.Float64)]
+    return pl.concat(numbers).fill_nan(None).fill_null(float("-inf")).to_numpy()
+
+
+def _tell_order(parts: list[Rows], sequence: FloatArray | None) -> tuple[str, ...]:
+    if sequence is not None or all(part.sequence is None for part in parts):
+        return ()
+    lacking = next(part.source for part in parts if part.sequence is None)
+    return (f"{lacking} does not say when grades were given, so of repeated ones the order of rows decides",)
 
 
 def _tell_dropped(dropped: int) -> tuple[str, ...]:
     return (f"{dropped:,} judgments were left out by the grade mapping",) if dropped else ()
 
 
-def _tell_fractions(judge: Coded, fractional: np.ndarray, rows: int) -> tuple[str, ...]:
+def _tell_fractions(judge: Coded, fractional: BoolArray, rows: int) -> tuple[str, ...]:
     if not fractional.any():
         return ()
     names = judge.names.gather(np.unique(judge.code[fractional])).to_list()

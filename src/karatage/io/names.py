@@ -60,11 +60,11 @@ def require(found: Mapping[str, str], role: str, columns: Sequence[str]) -> str:
     if role in found:
         return found[role]
     near = nearest(role, columns) or next((n for w in ALIASES[role] if (n := nearest(w, columns))), None)
-    hint = near if near and near not in found.values() else "NAME"
+    hint = shorten(near) if near and near not in found.values() else "NAME"
     raise DataError(f"there is no column for the {role}; {list_columns(columns)}; say which: {role}={hint}")
 
 
 def list_columns(columns: Sequence[str]) -> str:
     """What is there, fit for a message."""
-    more = f" and {len(columns) - 12} more" if len(columns) > 12 else ""
-    return f"the columns are {', '.join(shorten(name, 24) for name in columns[:12])}{more}"
+    more = f" and {len(columns) - 8} more" if len(columns) > 8 else ""
+    return f"the columns are {', '.join(shorten(name, 20) for name in columns[:8])}{more}"

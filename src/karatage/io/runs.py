@@ -12,9 +12,9 @@ import polars as pl
 
 from karatage.data.axes import Coded, FloatArray, IntArray
 from karatage.data.runs import Runs
-from karatage.errors import InputFileError, RowError
+from karatage.errors import InputFileError, RowError, shorten
 from karatage.io.fields import Fields, Interner, split
-from karatage.io.frames import Frame, as_frame, is_frame, text_column
+from karatage.io.frames import Frame, as_frame, flatten, is_frame, is_nested, name_column, plain_column
 from karatage.io.names import find_columns, require
 from karatage.io.sources import PathLike, Source, check_text, expand
 from karatage.kernels.text import OffsetArray
@@ -34,35 +34,25 @@ def read_runs(source: PathLike | Iterable[PathLike] | Frame | RunDict) -> Runs:
     A system is called by its run tag; where two files carry the same tag, by their file names. The rank
     column is ignored, as trec_eval does.
     """
-    if isinstance(source, Mapping) and all(isinstance(v, Mapping) for v in source.values()):
-        return _from_frame(_flatten(source))
+    if is_nested(source):
+        return _from_frame(flatten(source, ["system", "topic", "document", "score"]))
     if is_frame(source):
         return _from_frame(as_frame(source))
     return _from_files(expand(source))
 
 
-def _flatten(runs: Mapping[str, object]) -> pl.DataFrame:
-    rows = [
-        (str(system), str(topic), str(document), float(score))
-        for system, topics in runs.items()
-        if isinstance(topics, Mapping)
-        for topic, documents in topics.items()
-        for document, score in documents.items()
-    ]
-    schema = {"system": pl.String, "topic": pl.String, "document": pl.String, "score": pl.Float64}
-    return pl.DataFrame(rows, schema=schema, orient="row")
-
-
 def _from_frame(frame: pl.DataFrame) -> Runs:
     found = find_columns(frame.columns)
-    coded = {}
-    for role in ("system", "topic", "document"):
-        column = text_column(frame[require(found, role, frame.columns)])
-        if column.null_count():
-            raise RowError(int(column.is_null().arg_max() or 0), f"the {role} is missing")
-        coded[role] = Coded.of(column)
-    score = frame[require(found, "score", frame.columns)].cast(pl.Float64, strict=False).fill_null(np.nan)
-    return Runs.build(**coded, score=score.to_numpy())
+    coded = {
+        role: Coded.of(name_column(frame[require(found, role, frame.columns)], role))
+        for role in ("system", "topic", "document")
+    }
+    given = plain_column(frame[require(found, "score", frame.columns)], "score")
+    score = given.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
+    bad = np.flatnonzero(~np.isfinite(score))
+    if bad.size:
+        raise RowError(int(bad[0]), f"score '{shorten(str(given[int(bad[0])]))}' is not a finite number")
+    return Runs.build(**coded, score=score)
 
 
 def _from_files(sources: list[Source]) -> Runs:
@@ -71,9 +61,7 @@ def _from_files(sources: list[Source]) -> Runs:
     columns: list[tuple[IntArray, IntArray, IntArray, FloatArray]] = []
     for fields, score in _parse_files(sources):
         parts.append((fields.source, fields.line))
-        columns.append(
-            (topics.add(fields, TOPIC), documents.add(fields, DOCUMENT), tags.add(fields, TAG), score)
-        )
+        columns.append((topics.add(fields, TOPIC), documents.add(fields, DOCUMENT), tags.add(fields, TAG), score))
     topic, document, tag, score = (np.concatenate(column) for column in zip(*columns, strict=True))
     system, names = _name_systems(tag, tags.names().to_list(), parts)
     try:
@@ -126,9 +114,8 @@ def _name_systems(
             plain = names[own] if files_of_tag[own] == 1 else source.stem
             name = plain if files_of_tag[own] == 1 or len(tags) == 1 else f"{plain}:{names[own]}"
             if name in named:
-                raise InputFileError(
-                    source.name, None, f"a second run is called '{name}'; rename file or run tag"
-                )
+                message = f"a second run is called '{shorten(name)}'; rename file or run tag"
+                raise InputFileError(source.name, None, message)
             system[rows][tag[rows] == own] = len(named)
             named.append(name)
     return system, named

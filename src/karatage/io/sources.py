@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import zstandard
 from zlib_ng import gzip_ng, zlib_ng
 
-from karatage.errors import InputFileError, KaratageError, nearest, shorten
+from karatage.errors import InputFileError, OptionError, nearest, shorten
 
 PathLike = str | os.PathLike[str]
 STANDARD_INPUT = "-"
+NOTHING = "is empty; remove it or fill it"
+LONE_RETURN = "has a carriage return inside the line; convert mixed line ends, e.g. with dos2unix"
 _SUFFIXES = {".csv", ".dat", ".json", ".jsonl", ".ndjson", ".parquet", ".qrel", ".qrels", ".res", ".run"}
 _SUFFIXES |= {".trec", ".tsv", ".txt"}
+_GZIP, _ZSTANDARD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+_unpack_gzip = cast("Callable[[bytes], bytes]", gzip_ng.decompress)
+_DAMAGED = cast("tuple[type[Exception], ...]", (EOFError, OSError, zlib_ng.error, zstandard.ZstdError))
 
 
 @dataclass(frozen=True)
@@ -29,7 +36,7 @@ class Source:
     @property
     def name(self) -> str:
         """What is shown in messages."""
-        return "standard input" if self.path == STANDARD_INPUT else self.path
+        return "standard input" if self.path == STANDARD_INPUT else shorten(self.path, 200)
 
     @property
     def stem(self) -> str:
@@ -38,7 +45,7 @@ class Source:
         >>> Source("judges/gpt-4.M.qrels.gz").stem
         'gpt-4.M'
         """
-        path = Path(self.path)
+        path = Path(os.fsencode(self.path).decode(errors="replace"))
         if path.suffix in {".gz", ".zst"}:
             path = path.with_suffix("")
         return path.stem if path.suffix.lower() in _SUFFIXES else path.name
@@ -51,39 +58,62 @@ class Source:
             raise InputFileError(self.name, None, f"cannot be read: {problem.strerror or problem}") from None
         content = self._unpack(packed)
         if not content.strip():
-            raise InputFileError(self.name, None, "is empty; remove it or fill it")
+            raise InputFileError(self.name, None, NOTHING)
         return content
 
     def _unpack(self, packed: bytes) -> bytes:
         try:
-            if packed[:2] == b"\x1f\x8b":
-                return gzip_ng.decompress(packed)
-            if packed[:4] == b"\x28\xb5\x2f\xfd":
-                return b"".join(zstandard.ZstdDecompressor().read_to_iter(packed, read_across_frames=True))
-        except (EOFError, OSError, zlib_ng.error, zstandard.ZstdError) as problem:
-            raise InputFileError(
-                self.name,
-                None,
-                f"is damaged or cut short and cannot be unpacked ({shorten(str(problem), 80)})",
-            ) from None
+            if packed.startswith(_GZIP):
+                return _unpack_gzip(packed)
+            if packed.startswith(_ZSTANDARD):
+                return _unpack_zstandard(packed)
+        except _DAMAGED as problem:
+            message = f"is damaged or cut short and cannot be unpacked ({shorten(str(problem), 80)})"
+            raise InputFileError(self.name, None, message) from None
         return packed
 
 
-def expand(paths: PathLike | Iterable[PathLike]) -> list[Source]:
-    """Every file meant by paths, folders and globs, each once, in order."""
-    asked = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+def _unpack_zstandard(packed: bytes) -> bytes:
+    """All frames; zstandard itself says nothing when the last one is cut short."""
+    parts = []
+    while packed:
+        frame = zstandard.ZstdDecompressor().decompressobj()
+        parts.append(frame.decompress(packed))
+        if not frame.eof:
+            raise EOFError("the last frame is incomplete")
+        packed = frame.unused_data
+    return b"".join(parts)
+
+
+def expand(paths: object) -> list[Source]:
+    """Every file meant by a path or several, by folders and globs, each once, in order."""
+    asked = [paths] if isinstance(paths, str | os.PathLike) else paths
+    if not isinstance(asked, Iterable):
+        raise OptionError(f"expected paths, a data frame or a dict, not {type(paths).__name__}")
     found: dict[str, Source] = {}
     for path in asked:
+        if not isinstance(path, str | os.PathLike):
+            raise OptionError(f"expected a path, not {type(path).__name__}")
         for name in _expand_one(os.fspath(path)):
             found[name] = Source(name)
     if not found:
-        raise KaratageError("no input files were given")
+        raise OptionError("no input files were given")
     return list(found.values())
 
 
 def _expand_one(path: str) -> list[str]:
     if path == STANDARD_INPUT:
         return [path]
+    try:
+        return _find(path)
+    except (OSError, ValueError) as problem:  # no access, a name too long, a zero byte in it
+        if isinstance(problem, InputFileError):
+            raise
+        reason = getattr(problem, "strerror", None) or problem
+        raise InputFileError(shorten(path, 200), None, f"cannot be read: {reason}") from None
+
+
+def _find(path: str) -> list[str]:
     if Path(path).is_dir():
         names = sorted(str(p) for p in Path(path).iterdir() if p.is_file() and not p.name.startswith("."))
         if not names:
@@ -92,9 +122,10 @@ def _expand_one(path: str) -> list[str]:
     if Path(path).exists():
         return [path]
     if glob.has_magic(path):
-        names = sorted(name for name in glob.glob(path) if Path(name).is_file())  # noqa: PTH207 user's own syntax
+        found = glob.glob(path, recursive=True)  # noqa: PTH207 user's own syntax
+        names = sorted(name for name in found if Path(name).is_file())
         if not names:
-            raise InputFileError(path, None, "matches no file")
+            raise InputFileError(shorten(path, 200), None, "matches no file")
         return names
     folder = Path(path).parent
     near = nearest(Path(path).name, [p.name for p in folder.iterdir()]) if folder.is_dir() else None
@@ -116,6 +147,13 @@ def check_text(source: Source, content: bytes) -> bytes:
                 source.name, line_of(content, problem.start), "is not UTF-8 text; convert it, e.g. with iconv"
             ) from None
     return content
+
+
+def check_line_ends(source: Source, content: bytes) -> None:
+    """Refuse a carriage return that no newline follows; pairs may be mixed with plain newlines."""
+    lone = re.search(rb"\r(?!\n|\Z)", content)
+    if lone:
+        raise InputFileError(source.name, line_of(content, lone.start()), LONE_RETURN)
 
 
 def line_of(content: bytes, offset: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import zstandard
 
 from karatage.data.judgments import Judgments
 from karatage.data.runs import Runs
-from karatage.errors import DataError, OptionError
+from karatage.errors import DataError, OptionError, UnknownNameError, shorten
 from karatage.io.sources import PathLike
 
 
@@ -27,12 +28,13 @@ def write_judgments(judgments: Judgments, path: PathLike) -> None:
         _write_folder(judgments, Path(name))
         return
     plain = Path(name).with_suffix("") if Path(name).suffix in {".gz", ".zst"} else Path(name)
-    if plain.suffix in {".qrels", ".qrel", ".txt"}:
+    suffix = plain.suffix.lower()
+    if suffix in {".qrels", ".qrel", ".txt"}:
         write_bytes(name, _qrels(judgments.to_frame()))
         return
-    if plain.suffix not in _TABLES:
+    if suffix not in _TABLES:
         raise OptionError(f"{name}: cannot tell the format; use .qrels, {', '.join(sorted(_TABLES))}")
-    write_bytes(name, encode_table(judgments.to_frame(), plain.suffix))
+    write_bytes(name, encode_table(judgments.to_frame(), suffix))
 
 
 def encode_table(frame: pl.DataFrame, suffix: str) -> bytes:
@@ -42,24 +44,16 @@ def encode_table(frame: pl.DataFrame, suffix: str) -> bytes:
     return buffer.getvalue()
 
 
-_TABLES: dict[str, Callable[[pl.DataFrame, io.BytesIO], object]] = {
-    ".csv": lambda frame, out: frame.write_csv(out),
-    ".tsv": lambda frame, out: frame.write_csv(out, separator="\t", quote_style="never"),
-    ".jsonl": lambda frame, out: frame.write_ndjson(out),
-    ".parquet": lambda frame, out: frame.write_parquet(out),
-}
-
-
 def write_run(runs: Runs, system: str, path: PathLike) -> None:
     """Write one system's rankings as a TREC run; scores count down from the ranking's length."""
+    if system not in runs.systems:
+        raise UnknownNameError("system", system, runs.systems)
     s = runs.systems.index(system)
     parts = []
     for t, topic in enumerate(runs.topics):
         low, high = runs.bounds[t, s]
         documents = runs.documents.gather(runs.listed[low:high]).to_list()
-        parts += [
-            f"{topic} Q0 {d} {n} {len(documents) - n + 1} {system}\n" for n, d in enumerate(documents, 1)
-        ]
+        parts += [f"{topic} Q0 {d} {n} {len(documents) - n + 1} {system}\n" for n, d in enumerate(documents, 1)]
     write_bytes(path, "".join(parts).encode())
 
 
@@ -80,9 +74,18 @@ def write_bytes(path: PathLike, content: bytes) -> None:
 
 
 def _write_folder(judgments: Judgments, folder: Path) -> None:
-    for judge, frame in judgments.to_frame().partition_by("judge", as_dict=True).items():
-        name = str(judge[0]).replace("/", "_").replace("\0", "_")
-        write_bytes(folder / f"{name}.qrels", _qrels(frame))
+    parts = judgments.to_frame().partition_by("judge", as_dict=True)
+    names = {str(judge): _file_name(str(judge)) for (judge,) in parts}
+    if len(set(names.values())) < len(names):
+        clash = next(judge for judge, name in names.items() if list(names.values()).count(name) > 1)
+        raise DataError(f"judge '{shorten(clash)}' would share a file with another judge; write .csv instead")
+    for (judge,), frame in parts.items():
+        write_bytes(folder / f"{names[str(judge)]}.qrels", _qrels(frame))
+
+
+def _file_name(judge: str) -> str:
+    """A judge's name without what a file's name cannot hold; a leading dot would hide the file from readers."""
+    return re.sub(r"[/\0]|^\.", "_", judge)
 
 
 def _qrels(frame: pl.DataFrame) -> bytes:
@@ -90,14 +93,31 @@ def _qrels(frame: pl.DataFrame) -> bytes:
         raise DataError("qrels hold one judge's grades; write a folder (path ending in /), or .csv")
     if "topic" not in frame.columns:
         raise DataError("qrels need topics; these judgments name items only: write .csv instead")
-    for column in ("topic", "document"):
-        spaced = frame[column].str.contains(r"\s")
-        if spaced.any():
-            raise DataError(
-                f"qrels cannot hold white space in a {column}: '{frame[column].filter(spaced)[0]}'"
-            )
+    _refuse(frame.select("topic", "document"), r"[\x00-\x20]", "qrels cannot hold white space")
     out = io.BytesIO()
     frame.select("topic", pl.lit("0"), "document", "grade").write_csv(
         out, separator=" ", include_header=False, quote_style="never"
     )
     return out.getvalue()
+
+
+def _write_tsv(frame: pl.DataFrame, out: io.BytesIO) -> None:
+    """Tab-separated text knows no quotes, so a name that would need them cannot be written."""
+    _refuse(frame, r"[\t\r\n]", "tab-separated text cannot hold tabs or line ends")
+    frame.write_csv(out, separator="\t", quote_style="never")
+
+
+def _refuse(frame: pl.DataFrame, pattern: str, why: str) -> None:
+    for column in frame.select(pl.col(pl.String)).iter_columns():
+        bad = column.str.contains(pattern)
+        if bad.any():
+            name = shorten(str(column.filter(bad)[0]))
+            raise DataError(f"{why}, as in the {column.name} '{name}'; write .csv instead")
+
+
+_TABLES: dict[str, Callable[[pl.DataFrame, io.BytesIO], object]] = {
+    ".csv": lambda frame, out: frame.write_csv(out),
+    ".tsv": _write_tsv,
+    ".jsonl": lambda frame, out: frame.write_ndjson(out),
+    ".parquet": lambda frame, out: frame.write_parquet(out),
+}

@@ -19,9 +19,7 @@ GradeArray = NDArray[np.int8]
 
 
 @kernel
-def scatter_grades(
-    item: IntArray, column: IntArray, grade: GradeArray, low: int, high: int, out: GradeArray
-) -> None:
+def scatter_grades(item: IntArray, column: IntArray, grade: GradeArray, low: int, high: int, out: GradeArray) -> None:
     """Write sparse grades of the judges in columns `low` to `high` into the dense `out` (item, judge)."""
     for row in range(item.size):
         at = column[row]
@@ -102,9 +100,7 @@ def sum_precisions(ranked: IntArray, grade: GradeArray, level: int, depth: int, 
 
 
 @kernel
-def sum_r_precision_hits(
-    ranked: IntArray, grade: GradeArray, level: int, count: FloatArray, out: FloatArray
-) -> None:
+def sum_r_precision_hits(ranked: IntArray, grade: GradeArray, level: int, count: FloatArray, out: FloatArray) -> None:
     """Relevant documents among the first R, where R = `count` is each judge's own."""
     deepest = min(ranked.shape[1], int(count.max()))
     for s in range(ranked.shape[0]):

@@ -58,7 +58,7 @@ def split_fields(
 
 
 @kernel
-def _hash(text: ByteArray, start: int, end: int) -> int:
+def _hash(text: ByteArray, start: int, end: int) -> np.int64:
     """Multiply and fold, eight bytes at a time; the compiler turns the shifts into one load."""
     code = np.uint64(end - start)
     at = start
@@ -74,7 +74,7 @@ def _hash(text: ByteArray, start: int, end: int) -> int:
         word = (word << np.uint64(8)) | np.uint64(text[at])
         at += 1
     code = (code ^ word) * np.uint64(0x9E3779B97F4A7C15)
-    return int((code ^ (code >> np.uint64(32))) & np.uint64(0x7FFFFFFFFFFFFFFF))
+    return np.int64((code ^ (code >> np.uint64(32))) & np.uint64(0x7FFFFFFFFFFFFFFF))
 
 
 @kernel

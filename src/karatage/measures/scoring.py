@@ -30,9 +30,7 @@ JUDGES_PER_BLOCK = 256
 _Piece = tuple[int, IntArray, Callable[[], GradeArray]]
 
 
-def score(
-    runs: Runs, judgments: Judgments, measure: str | Measure, *, no_relevant: NoRelevant = "zero"
-) -> Scores:
+def score(runs: Runs, judgments: Judgments, measure: str | Measure, *, no_relevant: NoRelevant = "zero") -> Scores:
     """Score every system on every judged topic, with each judge's own grades as the truth.
 
     A document that a judge has not graded is not relevant for that judge; a topic that a run lacks scores 0.
@@ -68,9 +66,7 @@ def score_aligned(
     judged = np.zeros((len(judgments.judges), len(alignment.topics)), bool)
     judged[judgments.judge, judgments.item_topic[judgments.item]] = True
     pieces = _sparse_pieces(alignment, judgments)
-    return _score_pieces(
-        alignment, pieces, judgments.judges, judged, judgments.top_grade, measures, no_relevant
-    )
+    return _score_pieces(alignment, pieces, judgments.judges, judged, judgments.top_grade, measures, no_relevant)
 
 
 def score_grades(
@@ -89,18 +85,14 @@ def score_grades(
     _check_range(grade, top)
     names = tuple(str(k) for k in range(grade.shape[1]))
     judged = np.ones((len(names), len(alignment.topics)), bool)
-    return _score_pieces(
-        alignment, _dense_pieces(alignment, grade), names, judged, top, measures, no_relevant
-    )
+    return _score_pieces(alignment, _dense_pieces(alignment, grade), names, judged, top, measures, no_relevant)
 
 
 def _check_range(grade: GradeArray, top: int) -> None:
     """Kernels look gains up by grade, unchecked."""
     low, high = int(grade.min(initial=0)), int(grade.max(initial=0))
     if low < -1 or high > top:
-        raise DataError(
-            f"grades run from {low} to {high}; they must lie in 0-{top}, or be -1 where not judged"
-        )
+        raise DataError(f"grades run from {low} to {high}; they must lie in 0-{top}, or be -1 where not judged")
 
 
 def _sparse_pieces(alignment: Alignment, judgments: Judgments) -> Iterator[_Piece]:
@@ -182,7 +174,11 @@ def _score_pieces(
             systems=alignment.systems,
             value=_settle_undefined(value[name], defined[name], no_relevant),
             judged=judged.copy(),
-            notes=alignment.notes + _tell_undefined(judges, alignment.topics, defined[name], no_relevant),
+            notes=(
+                *alignment.notes,
+                *_tell_unjudged(alignment, parsed[name]),
+                *_tell_undefined(judges, alignment.topics, defined[name], no_relevant),
+            ),
         )
         for name in parsed
     }
@@ -194,6 +190,14 @@ def _settle_undefined(value: FloatArray, defined: BoolArray, no_relevant: NoRele
     elif no_relevant == "drop_judge":
         value[~defined.all(axis=1)] = np.nan
     return value
+
+
+def _tell_unjudged(alignment: Alignment, measure: Measure) -> Iterator[str]:
+    missing, shown = alignment.unjudged(measure.cutoff or alignment.ranked.shape[2])
+    if missing:
+        where = f"the first {measure.cutoff} ranks" if measure.cutoff else "all ranks"
+        share = f"{missing:,} of {shown:,} documents in {where} ({missing / shown:.1%})"
+        yield f"{share} were judged by nobody, so count as not relevant"
 
 
 def _tell_undefined(
@@ -210,6 +214,4 @@ def _tell_undefined(
     }[no_relevant]
     shown = [f"'{shorten(judges[j], 24)}' for topic '{shorten(topics[t], 16)}'" for j, t in pairs[:3]]
     more = f" and {len(pairs) - 3:,} more" if len(pairs) > 3 else ""
-    return (
-        f"{len(pairs):,} times a judge found nothing relevant; these {outcome}: {', '.join(shown)}{more}",
-    )
+    return (f"{len(pairs):,} times a judge found nothing relevant; these {outcome}: {', '.join(shown)}{more}",)

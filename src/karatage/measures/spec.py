@@ -74,9 +74,7 @@ def parse_measure(text: str | Measure) -> Measure:
     unknown = [option for option in given if option not in family.options]
     if unknown:
         offered = f"its options: {', '.join(family.options)}" if family.options else "it takes no options"
-        raise OptionError(
-            f"measure '{shorten(text)}': {name} has no option '{shorten(unknown[0])}'; {offered}"
-        )
+        raise OptionError(f"measure '{shorten(text)}': {name} has no option '{shorten(unknown[0])}'; {offered}")
     options: list[tuple[str, Value]] = []
     for option, check in family.options.items():
         if option in given:
@@ -86,9 +84,7 @@ def parse_measure(text: str | Measure) -> Measure:
                 raise OptionError(f"measure '{shorten(text)}': {option} {problem}") from None
     for option, needs in family.only_with.items():
         if option in given and needs not in options:
-            raise OptionError(
-                f"measure '{shorten(text)}': {option} has a meaning only with {needs[0]}={needs[1]}"
-            )
+            raise OptionError(f"measure '{shorten(text)}': {option} has a meaning only with {needs[0]}={needs[1]}")
     if cutoff is None and family.cutoff == "required":
         example = Measure(name, tuple(options), 10)
         raise OptionError(f"measure '{shorten(text)}' needs a depth, for example {example}")
@@ -121,9 +117,7 @@ def _parse_syntax(text: str) -> tuple[str, dict[str, object], int | None]:
     except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError) as problem:
         if isinstance(problem, OptionError):
             raise
-    raise OptionError(
-        f"cannot read measure '{shorten(text)}'; write it like AP, nDCG@20, P(rel=2)@10 or RBP(p=0.8)"
-    )
+    raise OptionError(f"cannot read measure '{shorten(text)}'; write it like AP, nDCG@20, P(rel=2)@10 or RBP(p=0.8)")
 
 
 def _value(node: ast.expr) -> object:

@@ -1,0 +1,163 @@
+"""Parquet by polars, once the file's page headers make sense: polars ends the process over some that do not."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+
+import polars as pl
+
+from karatage.errors import InputFileError, shorten
+from karatage.io.sources import Source
+
+MAGIC = b"PAR1"
+# Numbers of fields in parquet.thrift.
+_ROW_GROUPS, _COLUMNS, _ROWS = 4, 1, 3
+_ELSEWHERE, _METADATA = 1, 3
+_VALUES, _DATA_OFFSET, _DICTIONARY_OFFSET = 5, 9, 11
+_UNPACKED_SIZE, _PACKED_SIZE = 2, 3
+_DATA_PAGE, _DICTIONARY_PAGE, _DATA_PAGE_2 = 5, 7, 8
+_PAGE_VALUES = 1
+# Kinds of values in Thrift's compact protocol.
+_TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _STRUCT = 1, 2, 3, 7, 8, 12
+_INTEGERS, _LISTS = (4, 5, 6), (9, 10)
+
+_REFUSALS = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
+
+Struct = dict[int, object]
+
+
+def list_columns(source: Source, content: bytes) -> list[str]:
+    """The names of a file's columns, after a look at all its page headers."""
+    try:
+        _check(content)
+        return list(pl.read_parquet_schema(io.BytesIO(content)))
+    except (IndexError, RecursionError):
+        raise _unreadable(source, "its metadata are damaged") from None
+    except (ValueError, *_REFUSALS) as problem:
+        raise _unreadable(source, problem) from None
+
+
+def read_columns(source: Source, content: bytes, names: Sequence[str]) -> pl.DataFrame:
+    """Some columns of a file."""
+    try:
+        return pl.read_parquet(io.BytesIO(content), columns=list(names))
+    except _REFUSALS as problem:
+        raise _unreadable(source, problem) from None
+
+
+def _unreadable(source: Source, problem: object) -> InputFileError:
+    return InputFileError(source.name, None, f"is not a readable Parquet file: {shorten(str(problem), 120)}")
+
+
+def _check(content: bytes) -> None:
+    """Walk over every page; ValueError or IndexError where sizes and counts contradict each other."""
+    size = int.from_bytes(content[-8:-4], "little")
+    if len(content) < 12 or content[-4:] != MAGIC or size > len(content) - 12:
+        raise ValueError("its end is missing")
+    footer = _Compact(content, len(content) - 8 - size).struct()
+    for group in _structs(footer, _ROW_GROUPS):
+        for column in _structs(group, _COLUMNS):
+            metadata = column.get(_METADATA)
+            if isinstance(metadata, dict) and _ELSEWHERE not in column:
+                if not 0 <= _number(group, _ROWS) <= _number(metadata, _VALUES):
+                    raise ValueError("a column has fewer values than rows")
+                _check_chunk(content, metadata)
+
+
+def _check_chunk(content: bytes, metadata: Struct) -> None:
+    at, remaining = _number(metadata, _DATA_OFFSET), _number(metadata, _VALUES)
+    if 0 < _number(metadata, _DICTIONARY_OFFSET) < at:
+        at = _number(metadata, _DICTIONARY_OFFSET)
+    while remaining > 0:
+        reader = _Compact(content, at)
+        page = reader.struct()
+        at = reader.at + _number(page, _PACKED_SIZE)
+        counts = [
+            _number(header, _PAGE_VALUES)
+            for kind in (_DATA_PAGE, _DATA_PAGE_2, _DICTIONARY_PAGE)
+            if isinstance(header := page.get(kind), dict)
+        ]
+        if at > len(content) or min(_number(page, _PACKED_SIZE), _number(page, _UNPACKED_SIZE), *counts, 0) < 0:
+            raise ValueError("a page has an impossible size")
+        remaining -= 0 if _DICTIONARY_PAGE in page else sum(counts)
+        if remaining < 0:
+            raise ValueError("a column has more values than it says")
+
+
+def _number(struct: Struct, field: int) -> int:
+    value = struct.get(field, 0)
+    if not isinstance(value, int):
+        raise ValueError("a number is missing")
+    return value
+
+
+def _structs(struct: Struct, field: int) -> list[Struct]:
+    value = struct.get(field, [])
+    if not isinstance(value, list) or not all(isinstance(element, dict) for element in value):
+        raise ValueError("its list of columns is damaged")
+    return value
+
+
+class _Compact:
+    """Thrift's compact protocol, as far as Parquet uses it; IndexError at the end of the content."""
+
+    def __init__(self, content: bytes, at: int) -> None:
+        self.content = content
+        self.at = at
+        if at < 0:
+            raise ValueError("an offset is negative")
+
+    def struct(self) -> Struct:
+        """Fields by number."""
+        fields: Struct = {}
+        number = 0
+        while head := self._byte():
+            number = number + (head >> 4) if head >> 4 else self._integer()
+            fields[number] = self._value(head & 15)
+        return fields
+
+    def _value(self, kind: int) -> object:
+        if kind in (_TRUE, _FALSE):
+            return kind == _TRUE
+        if kind == _BYTE:
+            return self._byte()
+        if kind in _INTEGERS:
+            return self._integer()
+        if kind in (_DOUBLE, _BINARY):
+            return self._bytes(8 if kind == _DOUBLE else self._unsigned())
+        if kind in _LISTS:
+            return self._list()
+        if kind == _STRUCT:
+            return self.struct()
+        raise ValueError("its metadata are damaged")
+
+    def _list(self) -> list[object]:
+        head = self._byte()
+        kind, length = head & 15, head >> 4 if head >> 4 < 15 else self._unsigned()
+        if kind in (_TRUE, _FALSE):
+            return [self._byte() for _ in range(length)]
+        return [self._value(kind) for _ in range(length)]
+
+    def _byte(self) -> int:
+        byte = self.content[self.at]
+        self.at += 1
+        return byte
+
+    def _unsigned(self) -> int:
+        value = shift = 0
+        while (byte := self._byte()) > 127:
+            value |= (byte & 127) << shift
+            shift += 7
+        return value | byte << shift
+
+    def _integer(self) -> int:
+        zigzag = self._unsigned()
+        return zigzag >> 1 ^ -(zigzag & 1)
+
+    def _bytes(self, length: int) -> bytes:
+        found = self.content[self.at : self.at + length]
+        self.at += length
+        if len(found) < length:
+            raise IndexError
+        return found

@@ -1,0 +1,97 @@
+"""What is written reads back equal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import karatage as kt
+from karatage.errors import KaratageError
+
+SMALL = {"ann": {"1": {"d1": 2, "d2": 0}, "10": {"d1": 1}}, "bob": {"1": {"d1": 3}}}
+ODD_NAMES = {"a, b": {'say "hi"': {"d\n1": 1, "é": 0}}, "x\ty": {" q": {"{d}": 2}}}
+
+
+def rows(judgments: kt.Judgments) -> list[tuple[object, ...]]:
+    return judgments.to_frame().rows()
+
+
+@pytest.mark.parametrize("packing", ["", ".gz", ".zst"])
+@pytest.mark.parametrize("kind", [".csv", ".tsv", ".jsonl", ".parquet"])
+def test_tables_read_back(kind: str, packing: str, tmp_path: Path) -> None:
+    judgments = kt.read_judgments(SMALL)
+    path = tmp_path / f"j{kind}{packing}"
+    kt.write_judgments(judgments, path)
+    magic = {"": b"", ".gz": b"\x1f\x8b", ".zst": b"\x28\xb5\x2f\xfd"}[packing]
+    assert path.read_bytes().startswith(magic)
+    assert rows(kt.read_judgments(path)) == rows(judgments)
+    assert [p.name for p in tmp_path.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize("kind", [".csv", ".jsonl", ".parquet"])
+def test_odd_names_read_back(kind: str, tmp_path: Path) -> None:
+    judgments = kt.read_judgments(ODD_NAMES)
+    kt.write_judgments(judgments, tmp_path / f"j{kind}")
+    assert rows(kt.read_judgments(tmp_path / f"j{kind}")) == rows(judgments)
+
+
+@pytest.mark.parametrize("kind", [".csv", ".tsv", ".jsonl", ".parquet"])
+def test_items_and_probabilities_read_back(kind: str, tmp_path: Path) -> None:
+    judgments = kt.read_judgments({"judge": ["a", "b"], "item": ["i", "i"], "grade": [1, 2], "pi": [0.1, 1.0]})
+    kt.write_judgments(judgments, tmp_path / f"j{kind}")
+    back = kt.read_judgments(tmp_path / f"j{kind}")
+    assert rows(back) == rows(judgments) == [("a", "i", 1, 0.1), ("b", "i", 2, 1.0)]
+    assert not back.has_topics
+
+
+def test_a_folder_of_qrels_reads_back(tmp_path: Path) -> None:
+    judgments = kt.read_judgments(SMALL)
+    kt.write_judgments(judgments, f"{tmp_path}/new/")
+    assert sorted(p.name for p in (tmp_path / "new").iterdir()) == ["ann.qrels", "bob.qrels"]
+    assert (tmp_path / "new" / "ann.qrels").read_text() == "1 0 d1 2\n1 0 d2 0\n10 0 d1 1\n"
+    assert rows(kt.read_judgments(tmp_path / "new")) == rows(judgments)
+
+
+@pytest.mark.parametrize("name", ["g.qrels", "g.txt", "g.qrels.gz", "g.qrels.zst"])
+def test_qrels_read_back(name: str, tmp_path: Path) -> None:
+    gold = kt.read_gold({"1": {"d1": 2, "d2": 0}})
+    kt.write_judgments(gold, tmp_path / name)
+    assert rows(kt.read_gold(tmp_path / name)) == rows(gold)
+
+
+def test_same_judgments_same_file(tmp_path: Path) -> None:
+    for name in ("a.csv.gz", "b.csv.gz"):
+        kt.write_judgments(kt.read_judgments(SMALL), tmp_path / name)
+    assert (tmp_path / "a.csv.gz").read_bytes() == (tmp_path / "b.csv.gz").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("source", "name", "says"),
+    [
+        (SMALL, "j.qrels", "qrels hold one judge's grades"),
+        (SMALL, "j.xls", "cannot tell the format; use .qrels, .csv"),
+        (SMALL, "j", "cannot tell the format"),
+        ({"a": {"1": {"d 1": 1}}}, "j.qrels", "qrels cannot hold white space, as in the document 'd 1'"),
+        ({"judge": ["a"], "item": ["i"], "grade": [1]}, "j.qrels", "qrels need topics"),
+        (ODD_NAMES, "j.tsv", "tab-separated text cannot hold tabs or line ends"),
+        ({"a/b": SMALL["ann"], "a_b": SMALL["bob"]}, "folder/", "would share a file with another judge"),
+        (SMALL, "file/j.csv", "cannot be written: "),
+    ],
+)
+def test_what_cannot_be_written_is_refused(source: dict[str, object], name: str, says: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(KaratageError) as refused:
+        kt.write_judgments(kt.read_judgments(source), f"{tmp_path}/{name}")
+    assert says in str(refused.value)
+    assert [p.name for p in tmp_path.iterdir()] == ["file"]
+
+
+def test_judges_whose_names_are_no_file_names(tmp_path: Path) -> None:
+    kt.write_judgments(kt.read_judgments({"meta/llama": SMALL["ann"], ".dot": SMALL["bob"]}), f"{tmp_path}/j/")
+    assert kt.read_judgments(tmp_path / "j").judges == ("_dot", "meta_llama")
+
+
+def test_an_unknown_system_cannot_be_written(tmp_path: Path) -> None:
+    with pytest.raises(KaratageError, match="unknown system 'alpa'; did you mean 'alpha'"):
+        kt.write_run(kt.read_runs({"alpha": {"1": {"d": 1}}}), "alpa", tmp_path / "a.run")
