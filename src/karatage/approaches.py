@@ -22,10 +22,11 @@ from karatage.data.evaluation import Evaluation, Fidelity
 from karatage.data.judgments import Judgments
 from karatage.data.runs import Runs
 from karatage.data.scores import Scores, mean_over_topics
-from karatage.errors import DataError, UnknownNameError, shorten
+from karatage.errors import DataError, UnknownNameError
 from karatage.measures.scoring import score_aligned
 from karatage.measures.spec import Measure, parse_measure
 from karatage.seeding import settle_seed, stream
+from karatage.wording import count_names, counted
 
 JUDGE = "judge:"
 ALL_JUDGES = "judge:*"
@@ -205,15 +206,15 @@ def _tell_judges(evidence: Evidence, gold: Judgments | None) -> Iterator[str]:
     items = np.bincount(judgments.judge, minlength=len(judgments.judges))
     few = [judgments.judges[k] for k in np.flatnonzero(items < FEW_ITEMS)]
     if few:
-        yield f"{len(few):,} judges graded fewer than {FEW_ITEMS} items: {_list(few)}"
+        yield f"judges with fewer than {FEW_ITEMS} items: {count_names(few)}"
     seen = next(iter(evidence.by_judge.values())).judged[:, kept].sum(axis=1)
     partial = [judgments.judges[k] for k in np.flatnonzero(seen < len(kept))]
     if partial:
-        share = f"{len(partial):,} judges saw only some of the {len(kept):,} topics"
-        yield f"{share} and count where they did: {_list(partial)}"
+        topics = counted(len(kept), "topic")
+        yield f"judges who saw only some of the {topics}, counted where they did: {count_names(partial)}"
     if gold is not None and gold.top_grade != judgments.top_grade:
         off = int((judgments.grade > gold.top_grade).sum())
-        beyond = f"; {off:,} grades are off gold's scale" if off else ""
+        beyond = f"; {counted(off, 'grade')} off gold's scale" if off else ""
         yield f"judges grade up to {judgments.top_grade}, gold up to {gold.top_grade}{beyond}"
     top = np.zeros(len(judgments.judges), int)
     np.maximum.at(top, judgments.judge, judgments.grade)
@@ -229,12 +230,7 @@ def _tell_topics(evidence: Evidence, gold: Judgments | None) -> Iterator[str]:
     names = [evidence.alignment.topics[t] for t in evidence.alignment.retrieved_topics]
     missing = [name for name in names if name not in set(gold.topics)]
     if missing:
-        yield f"{len(missing):,} judged topics have no gold; the others serve to compare with it: {_list(missing)}"
+        yield f"judged topics without gold, left out when comparing with it: {count_names(missing)}"
     extra = [name for name in gold.topics if name not in set(evidence.judgments.topics)]
     if extra:
-        yield f"{len(extra):,} topics have gold but no judgments: {_list(extra)}"
-
-
-def _list(names: list[str], most: int = 4) -> str:
-    shown = ", ".join(f"'{shorten(name, 24)}'" for name in names[:most])
-    return shown + (f" and {len(names) - most:,} more" if len(names) > most else "")
+        yield f"topics with gold but without judgments: {count_names(extra)}"

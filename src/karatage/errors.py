@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
+
+from karatage.wording import nearest, shorten
 
 
 class KaratageError(Exception):
@@ -50,18 +51,7 @@ class UnknownNameError(KaratageError, LookupError):
         names = sorted(known)
         near = nearest(name, names)
         hint = f"; did you mean '{near}'?" if near else "."
-        shown = ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
+        shown = ", ".join(shorten(known) for known in names[:12]) + (
+            f" and {len(names) - 12} more" if names[12:] else ""
+        )
         super().__init__(f"unknown {kind} '{shorten(name)}'{hint} Known: {shown}")
-
-
-def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The member of `known` most like `name`, whatever its case; None when nothing is near."""
-    by_lower = {k.lower(): k for k in known}
-    found = difflib.get_close_matches(name.lower()[:100], by_lower, n=1, cutoff=0.5)
-    return by_lower[found[0]] if found else None
-
-
-def shorten(text: str, width: int = 40) -> str:
-    """`text` fit for a message: printable, on one line, at most `width` characters."""
-    clean = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text[: width + 1])
-    return clean if len(clean) <= width else clean[: width - 1] + "…"

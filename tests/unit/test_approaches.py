@@ -74,19 +74,19 @@ def test_topics_in_no_run_are_left_out_and_told(judgments):
     runs = kt.read_runs({name: {"t1": topics["t1"]} for name, topics in RUNS.items()})
     evaluation = kt.evaluate(runs, judgments, "AP")
     assert evaluation.scores["AP"].topics == ("t1",)
-    assert "1 judged topics are in no run: 't2'" in evaluation.notes
+    assert "judged topics in no run: 1 ('t2')" in evaluation.notes
 
 
 def test_doubts_about_the_data_are_counted(runs):
     judgments = kt.read_judgments({"ann": {"t1": {"a": 2}, "t2": {"b": 0}}, "bob": {"t1": {"a": 5}}})
     notes = "\n".join(kt.evaluate(runs, judgments, "P@2", gold=kt.read_gold({"t1": {"a": 2}, "t9": {"a": 1}})).notes)
-    assert "2 judges graded fewer than 10 items: 'ann', 'bob'" in notes
-    assert "1 judges saw only some of the 2 topics and count where they did: 'bob'" in notes
-    assert "judges grade up to 5, gold up to 2; 1 grades are off gold's scale" in notes
+    assert "judges with fewer than 10 items: 2 ('ann', 'bob')" in notes
+    assert "judges who saw only some of the 2 topics, counted where they did: 1 ('bob')" in notes
+    assert "judges grade up to 5, gold up to 2; 1 grade off gold's scale" in notes
     assert "judges use different scales: 1 up to 2, 1 up to 5" in notes
     assert "5 of 8 documents in the first 2 ranks (62.5%) were judged by nobody" in notes
-    assert "1 judged topics have no gold" in notes
-    assert "1 topics have gold but no judgments: 't9'" in notes
+    assert "judged topics without gold, left out when comparing with it: 1 ('t2')" in notes
+    assert "topics with gold but without judgments: 1 ('t9')" in notes
 
 
 def test_the_seed_decides_ties_and_is_recorded(runs):

@@ -31,7 +31,7 @@ def test_alignment_numbers_items_and_marks_the_unjudged():
     assert alignment.ranked.tolist() == [[[-1, -1, -1], [1, -1, 0]], [[2, -1, -1], [-1, -1, -1]]]
     assert alignment.length.tolist() == [[0, 3], [1, 0]]
     assert alignment.unjudged(2) == (1, 3)
-    assert alignment.notes == ("2 systems lack 2 topics that others have, scored 0: 'r', 's'",)
+    assert alignment.notes == ("systems that lack topics which others have, scored 0 there: 2 ('r', 's')",)
 
 
 def test_scores_mean_leaves_out_what_has_no_value():

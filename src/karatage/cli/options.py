@@ -58,7 +58,8 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No notes and no prog
 
 def parse_columns(text: str | None) -> dict[str, str] | None:
     """Read `role=column,role=column`."""
-    from karatage.errors import OptionError, shorten
+    from karatage.errors import OptionError
+    from karatage.wording import shorten
 
     if text is None:
         return None

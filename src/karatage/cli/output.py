@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from karatage.cli.options import Style
-from karatage.errors import OptionError, shorten
+from karatage.errors import OptionError
+from karatage.wording import shorten
 
 if TYPE_CHECKING:
     import polars as pl

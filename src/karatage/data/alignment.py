@@ -9,8 +9,9 @@ import numpy as np
 from karatage.data.axes import IntArray, LongArray, freeze, locate
 from karatage.data.judgments import Judgments
 from karatage.data.runs import Runs
-from karatage.errors import DataError, shorten
+from karatage.errors import DataError
 from karatage.kernels.ordering import place_items
+from karatage.wording import count_names, list_names
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -50,8 +51,8 @@ def align(runs: Runs, judgments: Judgments) -> Alignment:
     topic_of_run = np.array([place.get(name, -1) for name in judgments.topics])
     if (topic_of_run < 0).all():
         raise DataError(
-            f"runs and judgments share no topic: runs have {_examples(runs.topics)}, "
-            f"judgments {_examples(judgments.topics)}"
+            f"runs and judgments share no topic: runs have {list_names(runs.topics)}, "
+            f"judgments {list_names(judgments.topics)}"
         )
     bounds = runs.bounds[topic_of_run]
     bounds[topic_of_run < 0] = 0
@@ -82,21 +83,14 @@ def _tell_missing(runs: Runs, judgments: Judgments, length: IntArray, ranked: In
         notes.append("no retrieved document was judged: check that document ids are written alike in both")
     ignored = sorted(set(runs.topics) - set(judgments.topics))
     if ignored:
-        notes.append(f"{len(ignored):,} topics of the runs have no judgments and are ignored: {_examples(ignored)}")
+        notes.append(f"topics of the runs without judgments, ignored: {count_names(ignored)}")
     missing = length == 0
     nobody = missing.all(axis=1)
     if nobody.any():
         names = [judgments.topics[t] for t in np.flatnonzero(nobody)]
-        notes.append(f"{len(names):,} judged topics are in no run: {_examples(names)}")
+        notes.append(f"judged topics in no run: {count_names(names)}")
     partial = missing[~nobody].sum(axis=0)
     if partial.any():
         names = [runs.systems[s] for s in np.flatnonzero(partial)]
-        notes.append(
-            f"{len(names):,} systems lack {int(partial.sum()):,} topics that others have, scored 0: {_examples(names)}"
-        )
+        notes.append(f"systems that lack topics which others have, scored 0 there: {count_names(names)}")
     return tuple(notes)
-
-
-def _examples(names: tuple[str, ...] | list[str], most: int = 4) -> str:
-    shown = ", ".join(f"'{shorten(name, 24)}'" for name in names[:most])
-    return shown + (f" and {len(names) - most:,} more" if len(names) > most else "")

@@ -10,7 +10,8 @@ import numpy as np
 import polars as pl
 
 from karatage.data.axes import Coded, FloatArray, GradeArray, IntArray, LongArray, freeze
-from karatage.errors import DataError, OptionError, RowError, shorten
+from karatage.errors import DataError, OptionError, RowError
+from karatage.wording import shorten
 
 Repeats = Literal["last", "first", "majority", "error"]
 NO_TOPIC = ""

@@ -9,8 +9,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from karatage.data.axes import Coded, FloatArray, IntArray, LongArray, freeze
-from karatage.errors import DataError, RowError, shorten
+from karatage.errors import DataError, RowError
 from karatage.kernels.ordering import find_repeat, find_unsorted, group_rows
+from karatage.wording import shorten
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

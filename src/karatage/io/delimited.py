@@ -11,10 +11,11 @@ from itertools import islice
 
 import polars as pl
 
-from karatage.errors import InputFileError, shorten
+from karatage.errors import InputFileError
 from karatage.io.names import is_known
 from karatage.io.rows import Locate
 from karatage.io.sources import Source, line_of
+from karatage.wording import shorten
 
 csv.field_size_limit(1 << 30)
 

@@ -8,9 +8,10 @@ import numpy as np
 import polars as pl
 
 from karatage.data.axes import Coded, FloatArray, IntArray, LongArray
-from karatage.errors import InputFileError, shorten
+from karatage.errors import InputFileError
 from karatage.io.sources import LONE_RETURN, NOTHING, Source
 from karatage.kernels import text
+from karatage.wording import shorten
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,8 @@ from typing import Protocol, TypeGuard, runtime_checkable
 
 import polars as pl
 
-from karatage.errors import DataError, RowError, shorten
+from karatage.errors import DataError, RowError
+from karatage.wording import shorten
 
 
 @runtime_checkable

@@ -12,7 +12,8 @@ import polars as pl
 
 from karatage.data.axes import BoolArray, GradeArray
 from karatage.data.judgments import HIGHEST_GRADE
-from karatage.errors import OptionError, RowError, shorten
+from karatage.errors import OptionError, RowError
+from karatage.wording import shorten
 
 DROP = "drop"
 GradeMap = Mapping[str | int, int | str | None]

@@ -9,12 +9,13 @@ import polars as pl
 
 from karatage.data.axes import BoolArray, Coded, FloatArray
 from karatage.data.judgments import NO_TOPIC, Judgments, Repeats
-from karatage.errors import DataError, InputFileError, RowError, shorten
+from karatage.errors import DataError, InputFileError, RowError
 from karatage.io.frames import Frame, as_frame, flatten, is_frame, is_nested
 from karatage.io.grades import Graded, GradeMap, Scale, convert, parse_scale
 from karatage.io.rows import Rows, from_frame
 from karatage.io.sources import PathLike, expand
 from karatage.io.tables import read_table
+from karatage.wording import count_names
 
 GOLD = "gold"
 QrelsDict = Mapping[str, Mapping[str, int]]
@@ -171,9 +172,7 @@ def _tell_fractions(judge: Coded, fractional: BoolArray, rows: int) -> tuple[str
     if not fractional.any():
         return ()
     names = judge.names.gather(np.unique(judge.code[fractional])).to_list()
-    shown = ", ".join(f"'{shorten(name, 32)}'" for name in names[:4])
-    more = f" and {len(names) - 4} more" if len(names) > 4 else ""
     return (
-        f"{int(fractional.sum()):,} of {rows:,} grades are fractions, rounded to the nearest whole number "
-        f"(halves up), given by {len(names):,} judges: {shown}{more}",
+        f"{int(fractional.sum()):,} of {rows:,} grades are fractions, rounded to the nearest whole number (halves up); "
+        f"judges concerned: {count_names(names)}",
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from karatage.errors import DataError, OptionError, nearest, shorten
+from karatage.errors import DataError, OptionError
+from karatage.wording import nearest, shorten
 
 _WORDS = {
     "judge": "judge worker assessor annotator performer rater labeler labeller",

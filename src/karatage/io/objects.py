@@ -9,9 +9,10 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from karatage.errors import InputFileError, shorten
+from karatage.errors import InputFileError
 from karatage.io.delimited import Table
 from karatage.io.sources import Source
+from karatage.wording import shorten
 
 BOOK = "query_doc_pairs"
 # polars overflows the stack on deep nesting; a plain row has one bracket.

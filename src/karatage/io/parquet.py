@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from karatage.errors import InputFileError, shorten
+from karatage.errors import InputFileError
 from karatage.io.sources import Source
+from karatage.wording import shorten
 
 MAGIC = b"PAR1"
 # Numbers of fields in parquet.thrift.

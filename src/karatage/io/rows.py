@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from karatage.errors import DataError, InputFileError, RowError, shorten
+from karatage.errors import DataError, InputFileError, RowError
 from karatage.io.frames import name_column, plain_column
 from karatage.io.names import find_columns, require
+from karatage.wording import shorten
 
 Locate = Callable[[int], int | None]
 

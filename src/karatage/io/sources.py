@@ -14,7 +14,8 @@ from typing import cast
 import zstandard
 from zlib_ng import gzip_ng, zlib_ng
 
-from karatage.errors import InputFileError, OptionError, nearest, shorten
+from karatage.errors import InputFileError, OptionError
+from karatage.wording import nearest, shorten
 
 PathLike = str | os.PathLike[str]
 STANDARD_INPUT = "-"

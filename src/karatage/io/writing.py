@@ -14,8 +14,9 @@ import zstandard
 
 from karatage.data.judgments import Judgments
 from karatage.data.runs import Runs
-from karatage.errors import DataError, OptionError, UnknownNameError, shorten
+from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.io.sources import PathLike
+from karatage.wording import shorten
 
 
 def write_judgments(judgments: Judgments, path: PathLike) -> None:

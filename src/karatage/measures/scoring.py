@@ -18,10 +18,11 @@ from karatage.data.axes import BoolArray, FloatArray, GradeArray, IntArray
 from karatage.data.judgments import Judgments
 from karatage.data.runs import Runs
 from karatage.data.scores import Scores
-from karatage.errors import DataError, OptionError, shorten
+from karatage.errors import DataError, OptionError
 from karatage.kernels.ranking import scatter_grades
 from karatage.measures.graded import SCORERS, Block
 from karatage.measures.spec import Measure, parse_measure
+from karatage.wording import shorten
 
 NoRelevant = Literal["zero", "drop", "drop_judge"]
 JUDGES_PER_BLOCK = 256

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from karatage.data.judgments import HIGHEST_GRADE
-from karatage.errors import OptionError, UnknownNameError, shorten
+from karatage.errors import OptionError, UnknownNameError
+from karatage.wording import shorten
 
 Value = int | float | str | tuple[tuple[int, float], ...]
 Check = Callable[[object], Value]

@@ -372,7 +372,7 @@ def test_fractions_are_rounded_and_told() -> None:
     judgments = kt.read_judgments(table)
     assert rows(judgments) == [("a", "1", 1), ("b", "1", 2), ("a", "2", 1), ("b", "2", 3)]
     assert judgments.notes == (
-        "3 of 4 grades are fractions, rounded to the nearest whole number (halves up), given by 2 judges: 'a', 'b'",
+        "3 of 4 grades are fractions, rounded to the nearest whole number (halves up); judges concerned: 2 ('a', 'b')",
     )
 
 

@@ -1,0 +1,48 @@
+"""Words for messages: names that fit on a line, suggestions, plurals."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+
+
+def shorten(text: str, width: int = 40) -> str:
+    """`text` fit for a message: printable, on one line, at most `width` characters."""
+    clean = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text[: width + 1])
+    return clean if len(clean) <= width else clean[: width - 1] + "…"
+
+
+def list_names(names: Sequence[str], most: int = 4) -> str:
+    """The first few names, and how many more there are.
+
+    >>> list_names(["a", "b", "c"], most=2)
+    "'a', 'b' and 1 more"
+    """
+    shown = ", ".join(f"'{shorten(name, 24)}'" for name in names[:most])
+    return shown + (f" and {len(names) - most:,} more" if len(names) > most else "")
+
+
+def count_names(names: Sequence[str]) -> str:
+    """How many names there are, and the first few of them.
+
+    >>> count_names(["a", "b"])
+    "2 ('a', 'b')"
+    """
+    return f"{len(names):,} ({list_names(names)})"
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things.
+
+    >>> counted(1, "judge"), counted(1200, "approach")
+    ('1 judge', '1,200 approaches')
+    """
+    ending = "" if number == 1 else "es" if noun.endswith(("s", "ch")) else "s"
+    return f"{number:,} {noun}{ending}"
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The member of `known` most like `name`, whatever its case; None when nothing is near."""
+    by_lower = {k.lower(): k for k in known}
+    found = difflib.get_close_matches(name.lower()[:100], by_lower, n=1, cutoff=0.5)
+    return by_lower[found[0]] if found else None
