@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from karatage.data.axes import Coded, FloatArray, IntArray, LongArray, freeze
 from karatage.errors import DataError, RowError
-from karatage.kernels.ordering import find_repeat, find_unsorted, group_rows
+from karatage.kernels.ordering import find_repeat, group_rows, sort_nearly
 from karatage.wording import shorten
 
 
@@ -74,9 +74,9 @@ class Runs:
 
 def _sort_rankings(order: LongArray, start: LongArray, score: NDArray[np.float32], document: IntArray) -> None:
     """By score descending, ties by document id descending, in place."""
-    unsorted = np.zeros(len(start) - 1, bool)
-    find_unsorted(order, start, score, document, unsorted)
-    for g in np.flatnonzero(unsorted):
+    left = np.zeros(len(start) - 1, bool)
+    sort_nearly(order, start, score, document, left)
+    for g in np.flatnonzero(left):
         rows = order[start[g] : start[g + 1]]
         order[start[g] : start[g + 1]] = rows[np.lexsort((-document[rows], -score[rows]))]
 

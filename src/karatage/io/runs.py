@@ -64,6 +64,7 @@ def _from_files(sources: list[Source]) -> Runs:
         parts.append((fields.source, fields.line))
         columns.append((topics.add(fields, TOPIC), documents.add(fields, DOCUMENT), tags.add(fields, TAG), score))
     topic, document, tag, score = (np.concatenate(column) for column in zip(*columns, strict=True))
+    columns.clear()  # half of the memory at its peak
     system, names = _name_systems(tag, tags.names().to_list(), parts)
     try:
         return Runs.build(
@@ -82,14 +83,14 @@ def _from_files(sources: list[Source]) -> Runs:
 
 
 def _parse_files(sources: list[Source]) -> Iterator[tuple[Fields, FloatArray]]:
-    """Unpack and split files on all cores, a few ahead of the reader, so that memory stays bounded."""
+    """Unpack and split files beside the caller, a few ahead of it, so that memory stays bounded."""
 
     def parse(source: Source) -> tuple[Fields, FloatArray]:
         fields = split(source, check_text(source, source.read()), columns=6)
         fields.hash_column(DOCUMENT)
         return fields, fields.numbers(SCORE, "score")
 
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    with ThreadPoolExecutor(max(1, (os.cpu_count() or 2) - 1)) as pool:
         waiting = deque(pool.submit(parse, source) for source in sources[:_FILES_AHEAD])
         for source in [*sources[_FILES_AHEAD:], *[None] * len(waiting)]:
             done = waiting.popleft().result()

@@ -42,15 +42,28 @@ def find_repeat(order: LongArray, start: LongArray, code: IntArray, codes: int) 
 
 
 @kernel
-def find_unsorted(
-    order: LongArray, start: LongArray, score: NDArray[np.float32], code: IntArray, out: NDArray[np.bool_]
+def sort_nearly(
+    order: LongArray, start: LongArray, score: NDArray[np.float32], code: IntArray, left: NDArray[np.bool_]
 ) -> None:
-    """Mark groups that are not in order of score descending, ties by code descending."""
+    """Order each group by score descending, ties by code descending, by insertion, as runs are nearly sorted.
+
+    A group that needs more than a few moves per row is left for a proper sort, and marked.
+    """
     for g in range(start.size - 1):
+        moves = 8 * (start[g + 1] - start[g])
         for at in range(start[g] + 1, start[g + 1]):
-            a, b = order[at - 1], order[at]
-            if score[a] < score[b] or (score[a] == score[b] and code[a] < code[b]):
-                out[g] = True
+            row = order[at]
+            to = at
+            while to > start[g]:
+                above = order[to - 1]
+                if score[above] > score[row] or (score[above] == score[row] and code[above] > code[row]):
+                    break
+                order[to] = above
+                to -= 1
+            order[to] = row
+            moves -= at - to
+            if moves < 0:
+                left[g] = True
                 break
 
 

@@ -28,7 +28,7 @@ def split_fields(
 ) -> tuple[int, int, int, int]:
     """Fill `start` and `end` (column, row) and `line` (row,), skipping blank lines.
 
-    Returns (rows, problem, line of the problem, columns found there). Sizes: one row per newline, plus one.
+    Returns (rows, problem, line of the problem, columns found there). The arrays must have room for every row there may be.
     """
     row, column, number, at, size = 0, 0, 1, 0, text.size
     while at <= size:
@@ -58,22 +58,28 @@ def split_fields(
 
 
 @kernel
+def _word(text: ByteArray, at: int) -> np.uint64:
+    """Eight bytes as one number; the compiler turns the shifts into one load."""
+    word = np.uint64(0)
+    for k in range(8):
+        word |= np.uint64(text[at + k]) << np.uint64(8 * k)
+    return word
+
+
+@kernel
 def _hash(text: ByteArray, start: int, end: int) -> np.int64:
-    """Multiply and fold, eight bytes at a time; the compiler turns the shifts into one load."""
+    """Multiply and fold, eight bytes at a time."""
     code = np.uint64(end - start)
     at = start
     while at + 8 <= end:
-        word = np.uint64(0)
-        for k in range(8):
-            word |= np.uint64(text[at + k]) << np.uint64(8 * k)
-        code = (code ^ word) * np.uint64(0x9E3779B97F4A7C15)
+        code = (code ^ _word(text, at)) * np.uint64(0x9E3779B97F4A7C15)
         code ^= code >> np.uint64(29)
         at += 8
-    word = np.uint64(0)
+    rest = np.uint64(0)
     while at < end:
-        word = (word << np.uint64(8)) | np.uint64(text[at])
+        rest = (rest << np.uint64(8)) | np.uint64(text[at])
         at += 1
-    code = (code ^ word) * np.uint64(0x9E3779B97F4A7C15)
+    code = (code ^ rest) * np.uint64(0x9E3779B97F4A7C15)
     return np.int64((code ^ (code >> np.uint64(32))) & np.uint64(0x7FFFFFFFFFFFFFFF))
 
 
@@ -86,9 +92,15 @@ def hash_fields(text: ByteArray, start: OffsetArray, end: OffsetArray, out: Long
 
 @kernel
 def _same(text: ByteArray, a: int, other: ByteArray, b: int, length: int) -> bool:
-    for k in range(length):
+    k = 0
+    while k + 8 <= length:
+        if _word(text, a + k) != _word(other, b + k):
+            return False
+        k += 8
+    while k < length:
         if text[a + k] != other[b + k]:
             return False
+        k += 1
     return True
 
 
@@ -114,21 +126,23 @@ def intern_fields(
     before, before_length = 0, -1
     for row in range(start.size):
         a, length = start[row], end[row] - start[row]
-        if length == before_length and _same(text, a, text, before, length):
-            code[row] = code[row - 1]
-            continue
-        before, before_length = a, length
+        if hashed.size == 0:  # few names, mostly the same as in the row before
+            if length == before_length and _same(text, a, text, before, length):
+                code[row] = code[row - 1]
+                continue
+            before, before_length = a, length
         place = (hashed[row] if hashed.size else _hash(text, a, a + length)) & mask
         name = table[place]
         while name >= 0:
-            if offset[name + 1] - offset[name] == length + 1 and _same(text, a, pool, offset[name], length):
+            at = offset[name]
+            if pool[at + length] == NEWLINE and _same(text, a, pool, at, length):
                 break
             place = (place + 1) & mask
             name = table[place]
         if name < 0:
             name = known
             table[place] = name
-            at = offset[name]
+            at = offset[known]
             for k in range(length):
                 pool[at + k] = text[a + k]
             pool[at + length] = NEWLINE

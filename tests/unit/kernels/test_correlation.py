@@ -16,7 +16,7 @@ def tables() -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("rows", [1, 5, 17])
 def test_pieces_make_up_the_whole(monkeypatch, tables, product, rows: int) -> None:
     whole = product(*tables)
-    monkeypatch.setattr(correlation, "_PAIRS_AT_ONCE", rows * 12**2)
+    monkeypatch.setattr(correlation, "_SIGNS_AT_ONCE", rows * 12**2)
     np.testing.assert_allclose(product(*tables), whole, atol=1e-14)
 
 
@@ -24,7 +24,7 @@ def test_more_rows_than_one_piece_holds() -> None:
     """At full size: 500 systems leave 16 rows to a piece."""
     rng = np.random.default_rng(5)
     x, y = rng.random((20, 500)), rng.random((18, 500))
-    assert len(x) * 500**2 > correlation._PAIRS_AT_ONCE
+    assert len(x) * 500**2 > correlation._SIGNS_AT_ONCE
     found = correlation.concordance(x, y)
     for i, j in (0, 0), (19, 17), (3, 17), (19, 2):
         signs = np.sign(x[i][:, None] - x[i]) * np.sign(y[j][:, None] - y[j])

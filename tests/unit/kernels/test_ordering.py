@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karatage.kernels.ordering import find_repeat, find_unsorted, group_rows, place_items
+from karatage.kernels.ordering import find_repeat, group_rows, place_items, sort_nearly
 
 GROUPS = 4
 ROWS = st.lists(st.tuples(st.integers(0, GROUPS - 1), st.integers(0, 5), st.integers(0, 2)), max_size=12)
@@ -29,15 +29,24 @@ def test_the_first_repeat_is_found(rows: list[tuple[int, int, int]]) -> None:
 
 
 @given(rows=ROWS)
-def test_groups_out_of_order_are_found(rows: list[tuple[int, int, int]]) -> None:
+def test_groups_are_sorted_or_left(rows: list[tuple[int, int, int]]) -> None:
     order, start = grouped(rows)
     score = np.array([score for _, _, score in rows], np.float32)
     code = np.array([code for _, code, _ in rows], np.int32)
-    found = np.zeros(GROUPS, bool)
-    find_unsorted(order, start, score, code, found)
+    left = np.zeros(GROUPS, bool)
+    sort_nearly(order, start, score, code, left)
     for g in range(GROUPS):
         keys = [(score[r], code[r]) for r in order[start[g] : start[g + 1]]]
-        assert found[g] == (keys != sorted(keys, reverse=True))
+        assert left[g] or keys == sorted(keys, reverse=True)
+
+
+def test_a_reversed_group_is_left_complete_for_a_proper_sort() -> None:
+    size = 100
+    order, start = np.arange(size), np.array([0, size])
+    left = np.zeros(1, bool)
+    sort_nearly(order, start, np.arange(size, dtype=np.float32), np.zeros(size, np.int32), left)
+    assert left[0]
+    assert sorted(order) == list(range(size))
 
 
 def test_items_are_placed_by_topic_and_document() -> None:
