@@ -89,7 +89,7 @@ def sum_products(a: SignArray, b: SignArray, out: FloatArray) -> None:
     """Inner products of all rows of `a` with all rows of `b`, in whole numbers."""
     for i in range(a.shape[0]):
         for j in range(b.shape[0]):
-            total = 0
+            total = np.int32(0)
             for pair in range(a.shape[1]):
                 total += np.int32(a[i, pair]) * np.int32(b[j, pair])
             out[i, j] = total

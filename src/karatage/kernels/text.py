@@ -28,7 +28,7 @@ def split_fields(
 ) -> tuple[int, int, int, int]:
     """Fill `start` and `end` (column, row) and `line` (row,), skipping blank lines.
 
-    Returns (rows, problem, line of the problem, columns found there). The arrays must have room for every row there may be.
+    Returns (rows, problem, line of the problem, columns found there). The arrays must have room for all rows.
     """
     row, column, number, at, size = 0, 0, 1, 0, text.size
     while at <= size:
