@@ -26,7 +26,7 @@ bench: $(BENCH)/ready ## Speed and memory against other libraries, in one run
 lock: $(VENV)/ready ## Pin the dependencies anew
 	$(BIN)/pip install --quiet uv
 	for group in test bench; do \
-	  $(BIN)/uv pip compile pyproject.toml --group $$group --universal --python-version 3.11 --generate-hashes \
+	  $(BIN)/uv pip compile pyproject.toml --group $$group --universal --fork-strategy fewest --python-version 3.11 --generate-hashes \
 	    --no-emit-index-url --no-header --quiet --upgrade --output-file requirements/$$group.lock; \
 	done
 

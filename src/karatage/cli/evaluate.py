@@ -116,7 +116,7 @@ def _leaderboard(result: Evaluation, measure: str, top: int) -> list[Table | str
         columns["gold"] = _numbers(board["gold_score"])
     for shown, other in enumerate(others):
         if not fits([*columns, other]):
-            hidden = f"… and {counted(len(others) - shown, 'approach')} more; --format tsv shows all."
+            hidden = f"… {counted(len(others) - shown, 'more approach')}; --format tsv shows all."
             break
         score = dict(result.leaderboard(measure, other).select("system", "score").iter_rows())
         columns[other] = _numbers([score[system] for system in columns["system"]])
@@ -125,7 +125,7 @@ def _leaderboard(result: Evaluation, measure: str, top: int) -> list[Table | str
     rows = list(zip(*columns.values(), strict=True))
     parts: list[Table | str] = [make_table(measure, list(columns), rows[: top or None], text_columns=1)]
     if top and len(rows) > top:
-        parts.append(f"… and {counted(len(rows) - top, 'system')} more; --top 0 shows all.")
+        parts.append(f"… {counted(len(rows) - top, 'more system')}; --top 0 shows all.")
     return [*parts, hidden] if hidden else parts
 
 
