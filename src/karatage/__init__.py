@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from karatage.comparison.rankings import (
         kendall_tau,
         kendall_tau_matrix,
+        rank_table,
         ranks,
         rmse,
         rmse_matrix,
@@ -51,6 +52,7 @@ _HOME = {
     "kendall_tau": "comparison.rankings",
     "kendall_tau_matrix": "comparison.rankings",
     "parse_measure": "measures.spec",
+    "rank_table": "comparison.rankings",
     "ranks": "comparison.rankings",
     "read_gold": "io.judgments",
     "read_judgments": "io.judgments",
@@ -84,6 +86,7 @@ __all__ = [
     "kendall_tau",
     "kendall_tau_matrix",
     "parse_measure",
+    "rank_table",
     "ranks",
     "read_gold",
     "read_judgments",

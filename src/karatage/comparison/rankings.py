@@ -8,9 +8,11 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
+import polars as pl
 from numpy.typing import ArrayLike
 
 from karatage.data.axes import FloatArray
+from karatage.data.scores import Scores
 from karatage.errors import DataError, OptionError
 from karatage.kernels.correlation import ap_concordance, concordance, count_above, untied_pairs
 from karatage.seeding import generator
@@ -104,6 +106,16 @@ def ranks(scores: ArrayLike) -> FloatArray:
         raise DataError(f"expected a table of scores without gaps to rank, got shape {values.shape}")
     above, tied = count_above(values)
     return above + (tied + 1) / 2
+
+
+def rank_table(scores: Scores) -> pl.DataFrame:
+    """Each system's rank by its mean score under each judge, one column per judge; null where a judge has no score."""
+    found = np.full(scores.mean.shape, np.nan)
+    scored = np.isfinite(scores.mean).all(axis=1)
+    found[scored] = ranks(scores.mean[scored])
+    columns = {"system": pl.Series(scores.systems, dtype=pl.String)}
+    columns |= {f"{judge}": pl.Series(row).fill_nan(None) for judge, row in zip(scores.judges, found, strict=True)}
+    return pl.DataFrame(columns)
 
 
 def _break_ties(x: FloatArray, source: np.random.Generator) -> FloatArray:
