@@ -146,3 +146,15 @@ def test_inputs_stay_as_they_are() -> None:
     x, y = np.array([3.0, 1.0, 2.0]), np.array([1.0, 1.0, 2.0])
     kt.kendall_tau(x, y), kt.tau_ap(x, y, ties="sample", rng=0), kt.rmse(x, y), kt.ranks(x)
     assert (x.tolist(), y.tolist()) == ([3.0, 1.0, 2.0], [1.0, 1.0, 2.0])
+
+
+def test_rank_table_has_a_column_per_judge_and_shares_ranks() -> None:
+    runs = kt.read_runs({"a": {"t": {"x": 1.0}}, "b": {"t": {"y": 1.0}}, "c": {"t": {"y": 1.0}}})
+    judges = {"ann": {"t": {"x": 1, "y": 0}}, "bob": {"t": {"x": 0, "y": 1}}, "cat": {"t": {"x": 0, "y": 0}}}
+    scores = kt.score(runs, kt.read_judgments(judges), "AP", no_relevant="drop")
+    assert kt.rank_table(scores).to_dict(as_series=False) == {
+        "system": ["a", "b", "c"],
+        "ann": [1.0, 2.5, 2.5],
+        "bob": [3.0, 1.5, 1.5],
+        "cat": [None, None, None],
+    }
