@@ -75,7 +75,7 @@ def test_the_example_in_help_runs_as_written(run, command):
 
 def test_output_goes_to_a_file_in_the_format_of_its_name(run, demo_folder):
     base = "evaluate demo/runs -j demo/judgments.csv -g demo/gold.qrels -q -o"
-    for ending in ("json", "tsv", "parquet", "txt"):
+    for ending in ("json", "tsv", "csv", "parquet", "txt"):
         code, out, err = run(f"{base} out/board.{ending}")
         assert (code, out, err) == (0, "", "")
     board = json.loads((demo_folder / "out/board.json").read_text())
@@ -89,7 +89,9 @@ def test_output_goes_to_a_file_in_the_format_of_its_name(run, demo_folder):
 def test_unknown_ending_is_refused(run):
     code, out, err = run("evaluate demo/runs -j demo/judgments.csv -o board.xlsx")
     assert (code, out) == (2, "")
-    assert err == "error: board.xlsx: cannot tell the format; use .txt, .tsv, .json or .parquet, or pass --format\n"
+    assert (
+        err == "error: board.xlsx: cannot tell the format; use .txt, .csv, .tsv, .json or .parquet, or pass --format\n"
+    )
 
 
 def test_runs_come_by_argument_option_and_standard_input(run, demo_folder):

@@ -111,7 +111,7 @@ def test_sentence_without_gold_counts_winners(runs, judgments):
 def test_sentence_with_gold_names_the_nearest_approach(runs, judgments):
     evaluation = kt.evaluate(runs, judgments, "AP", approach=["judge:cat", "judge:ann"], gold=kt.read_gold(GOLD))
     assert "Gold puts good first" in evaluation.sentence
-    assert "of 2 approaches judge:ann comes nearest to gold's order (tau 1.00, tau_ap 1.00)" in evaluation.sentence
+    assert "Of 2 approaches judge:ann comes nearest to gold's order (tau 1.00, tau_ap 1.00)" in evaluation.sentence
 
 
 def test_one_system_or_one_topic_promises_nothing():

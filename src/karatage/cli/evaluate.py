@@ -19,7 +19,7 @@ from karatage.cli.output import (
     say,
     tell,
 )
-from karatage.wording import counted
+from karatage.wording import counted, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from karatage.data.evaluation import Evaluation
+
+WIDEST_HEADER = 24
 
 
 def evaluate(
@@ -106,27 +108,29 @@ def _leaderboard(result: Evaluation, measure: str, top: int) -> list[Table | str
     """Systems in the order of the first approach, with its standard error; then gold, and other approaches as fit."""
     first, *others = result.approaches
     board = result.leaderboard(measure, first)
-    columns = {
-        "system": board["system"].to_list(),
-        "#": [str(rank or "-") for rank in board["rank"]],
-        first: _numbers(board["score"]),
-        "± s.e.": _numbers(board["standard_error"]),
-    }
+    headers = ["system", "#", shorten(first, WIDEST_HEADER), "± s.e."]
+    columns = [
+        board["system"].to_list(),
+        [str(rank or "-") for rank in board["rank"]],
+        _numbers(board["score"]),
+        _numbers(board["standard_error"]),
+    ]
     if result.gold is not None:
-        columns["gold"] = _numbers(board["gold_score"])
-    for shown, other in enumerate(others):
-        if not fits([*columns, other]):
-            hidden = f"… {counted(len(others) - shown, 'more approach')}; --format tsv shows all."
-            break
-        score = dict(result.leaderboard(measure, other).select("system", "score").iter_rows())
-        columns[other] = _numbers([score[system] for system in columns["system"]])
-    else:
-        hidden = ""
-    rows = list(zip(*columns.values(), strict=True))
-    parts: list[Table | str] = [make_table(measure, list(columns), rows[: top or None], text_columns=1)]
+        headers.append("gold")
+        columns.append(_numbers(board["gold_score"]))
+    shown = 0
+    while shown < len(others) and fits([*headers, shorten(others[shown], WIDEST_HEADER)]):
+        score = dict(result.leaderboard(measure, others[shown]).select("system", "score").iter_rows())
+        headers.append(shorten(others[shown], WIDEST_HEADER))
+        columns.append(_numbers(score[system] for system in board["system"]))
+        shown += 1
+    rows = list(zip(*columns, strict=True))
+    parts: list[Table | str] = [make_table(measure, headers, rows[: top or None], text_columns=1)]
     if top and len(rows) > top:
         parts.append(f"… {counted(len(rows) - top, 'more system')}; --top 0 shows all.")
-    return [*parts, hidden] if hidden else parts
+    if shown < len(others):
+        parts.append(f"… {counted(len(others) - shown, 'more approach')}; --format tsv shows all.")
+    return parts
 
 
 def _fidelity(result: Evaluation) -> Table:

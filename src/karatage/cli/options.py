@@ -51,7 +51,7 @@ Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of everything tha
 Format = Annotated[Style | None, typer.Option("--format", "-f", help="Default: table, or by the ending of --output.")]
 Output = Annotated[
     str,
-    typer.Option("--output", "-o", help="Write here (.txt, .tsv, .json, .parquet; also .gz) instead of stdout."),
+    typer.Option("--output", "-o", help="Write here (.txt, .csv, .tsv, .json, .parquet; also .gz) instead of stdout."),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No notes and no progress.")]
 

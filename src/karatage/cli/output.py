@@ -17,18 +17,21 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 WIDTH = 80
-NAME_WIDTH, NUMBER_WIDTH, GAP = 16, 6, 2
+NAME_WIDTH, NUMBER_WIDTH = 16, 6
+GAP = 3  # between columns: two of padding, one of rich's divider
 STANDARD_OUTPUT = "-"
 
 
 def choose_style(style: Style | None, output: str) -> str:
     """The format asked for, or the one that the output's ending tells."""
     ending = Path(output.removesuffix(".gz").removesuffix(".zst")).suffix
-    known = {".json": "json", ".tsv": "tsv", ".parquet": "parquet", ".txt": "table", "": "table"}
+    known = {".csv": "csv", ".json": "json", ".tsv": "tsv", ".parquet": "parquet", ".txt": "table", "": "table"}
     if style is not None:
         return style.value
     if output != STANDARD_OUTPUT and ending not in known:
-        raise OptionError(f"{output}: cannot tell the format; use .txt, .tsv, .json or .parquet, or pass --format")
+        raise OptionError(
+            f"{output}: cannot tell the format; use .txt, .csv, .tsv, .json or .parquet, or pass --format"
+        )
     return known.get(ending, "table")
 
 
@@ -84,13 +87,19 @@ def make_table(title: str, headers: Sequence[str], rows: Sequence[Sequence[str]]
     from rich.table import Table
     from rich.text import Text
 
-    numbers = [max(len(row[k]) for row in [headers, *rows]) for k in range(text_columns, len(headers))]
-    room = (WIDTH - sum(numbers) - GAP * len(headers)) // text_columns
-    table = Table(title=Text(title), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, GAP, 0, 0), pad_edge=False)
-    for k, header in enumerate(headers):
-        table.add_column(Text(header), justify="left" if k < text_columns else "right", no_wrap=True)
-    for row in rows:
-        table.add_row(*(Text(shorten(cell, room) if k < text_columns else cell) for k, cell in enumerate(row)))
+    cells = [[Text(shorten(cell, WIDTH)) for cell in row] for row in [headers, *rows]]
+    widths = [max(row[k].cell_len for row in cells) for k in range(len(headers))]
+    while sum(widths) + GAP * len(headers) > WIDTH and max(widths[:text_columns]) > 1:
+        widths[widths.index(max(widths[:text_columns]))] -= 1
+    table = Table(
+        title=Text(title), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, GAP - 1, 0, 0), pad_edge=False
+    )
+    for k, header in enumerate(cells[0]):
+        table.add_column(header, justify="left" if k < text_columns else "right", no_wrap=True)
+    for row in cells[1:]:
+        for k in range(text_columns):
+            row[k].truncate(widths[k], overflow="ellipsis")
+        table.add_row(*row)
     return table
 
 

@@ -180,16 +180,17 @@ class Evaluation:
         assert self.gold is not None
         gold = self.gold[measure]
         best = gold.systems[int(np.argmax(gold.mean[0]))]
-        own = self.lead(measure, self.approaches[0]).first
-        text = "Gold agrees on the winner" if best == own else f"Gold puts {best} first"
-        ranked = [near for near in self.fidelity if near.measure == measure and near.tau_ap is not None]
-        if not ranked:
-            return text + "."
-        nearest = max(ranked, key=lambda near: near.tau_ap or -1.0)
-        detail = f"tau {nearest.tau:.2f}, tau_ap {nearest.tau_ap:.2f}"
-        if len(ranked) == 1:
-            return f"{text}; {nearest.approach} orders the systems with {detail} to gold."
-        return f"{text}; of {len(ranked)} approaches {nearest.approach} comes nearest to gold's order ({detail})."
+        lead = self.lead(measure, self.approaches[0])
+        winner = "Gold agrees on the winner." if best == lead.first else f"Gold puts {best} first."
+        parts = [winner] if lead.difference > 0 else []
+        near = [near for near in self.fidelity if near.measure == measure and near.tau_ap is not None]
+        if near:
+            nearest = max(near, key=lambda near: near.tau_ap or -1.0)
+            detail = f"tau {nearest.tau:.2f}, tau_ap {nearest.tau_ap:.2f}"
+            choice = f"Of {len(near)} approaches " if len(near) > 1 else "To gold's order "
+            ending = f"comes nearest to gold's order ({detail})." if len(near) > 1 else f"has {detail}."
+            parts.append(f"{choice}{nearest.approach} {ending}")
+        return " ".join(parts)
 
     def _say_judges(self, measure: str) -> str:
         count = self.judges_first[measure]
