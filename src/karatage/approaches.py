@@ -139,7 +139,7 @@ def evaluate(
     found = dict(resolve_approaches(names, judgments.judges))
     merged = {name: approach(evidence) for name, approach in found.items()}
     scores = {name: _stack(evidence, name, {a: m[name] for a, m in merged.items()}) for name in asked}
-    trusted = None if gold is None else score_aligned(align(runs, gold), gold, asked)
+    trusted = None if gold is None else _score_gold(runs, gold, asked)
     fidelity = [] if trusted is None else _compare_with_gold(scores, trusted)
     notes = (
         *(note for s in evidence.by_judge.values() for note in s.notes),
@@ -162,17 +162,22 @@ def evaluate(
 
 def _stack(evidence: Evidence, measure: str, merged: dict[str, Merged]) -> Scores:
     """Approaches side by side, on the topics that some run has: the others tell nothing of any system."""
-    kept = evidence.alignment.retrieved_topics
-    value = np.stack([m.value[kept] for m in merged.values()])
+    value = np.stack([m.value for m in merged.values()])
     return Scores(
         measure=measure,
         judges=tuple(merged),
-        topics=tuple(evidence.alignment.topics[t] for t in kept),
+        topics=evidence.alignment.topics,
         systems=evidence.alignment.systems,
         value=value,
         judged=np.asarray(np.isfinite(value).all(axis=2)),
         notes=tuple(dict.fromkeys(note for m in merged.values() for note in m.notes)),
-    )
+    ).on_topics(evidence.alignment.retrieved_topics)
+
+
+def _score_gold(runs: Runs, gold: Judgments, measures: Sequence[str]) -> dict[str, Scores]:
+    alignment = align(runs, gold)
+    scored = score_aligned(alignment, gold, measures)
+    return {name: scores.on_topics(alignment.retrieved_topics) for name, scores in scored.items()}
 
 
 def _count_winners(scores: Scores) -> int:
@@ -182,23 +187,29 @@ def _count_winners(scores: Scores) -> int:
 def _compare_with_gold(scores: dict[str, Scores], gold: dict[str, Scores]) -> Iterator[Fidelity]:
     """Each approach against gold, on the topics that both have."""
     for name, found in scores.items():
-        trusted = gold[name]
-        place = {topic: t for t, topic in enumerate(trusted.topics)}
+        place = {topic: t for t, topic in enumerate(gold[name].topics)}
+        if not any(topic in place for topic in found.topics):
+            raise DataError("judgments and gold share no topic that some run has, so they cannot be compared")
         for a, approach in enumerate(found.judges):
             common = [t for t, topic in enumerate(found.topics) if topic in place and found.judged[a, t]]
-            if not common:
-                raise DataError(f"gold and {approach} share no topic, so they cannot be compared")
-            own = mean_over_topics(found.value[a : a + 1, common])[0]
-            theirs = mean_over_topics(trusted.value[:1, [place[found.topics[t]] for t in common]])[0]
-            several = len(own) > 1
-            yield Fidelity(
-                measure=name,
-                approach=approach,
-                tau=kendall_tau(own, theirs) if several else None,
-                tau_ap=tau_ap(theirs, own) if several else None,
-                rmse=rmse(own, theirs),
-                topics=len(common),
-            )
+            own = found.value[a : a + 1, common]
+            theirs = gold[name].value[:, [place[found.topics[t]] for t in common]]
+            yield _fidelity(name, approach, own, theirs)
+
+
+def _fidelity(measure: str, approach: str, own: FloatArray, gold: FloatArray) -> Fidelity:
+    """How near scores (1, topic, system) come to gold's."""
+    topics, systems = own.shape[1:]
+    ours, theirs = mean_over_topics(own)[0], mean_over_topics(gold)[0]
+    several = topics > 0 and systems > 1
+    return Fidelity(
+        measure=measure,
+        approach=approach,
+        tau=kendall_tau(ours, theirs) if several else None,
+        tau_ap=tau_ap(theirs, ours) if several else None,
+        rmse=rmse(ours, theirs) if topics else None,
+        topics=topics,
+    )
 
 
 def _tell_judges(evidence: Evidence, gold: Judgments | None) -> Iterator[str]:

@@ -145,6 +145,29 @@ def test_frames_and_json_hold_the_same_numbers(runs, judgments):
     assert loaded["seed"] == 0
 
 
+def test_a_judge_who_saw_no_topic_with_gold_is_not_compared(runs, judgments):
+    gold = kt.read_gold({"t2": {"a": 1, "b": 0}, "t3": {"a": 1}})
+    evaluation = kt.evaluate(runs, judgments, "AP", approach=["judge:bob", "judge:ann"], gold=gold)
+    bob, ann = evaluation.fidelity
+    assert (bob.tau, bob.tau_ap, bob.rmse, bob.topics) == (None, None, None, 0)
+    assert (ann.tau, ann.topics) == (1.0, 1)
+    assert "judge:ann has tau 1.00" in evaluation.sentence
+
+
+def test_a_judge_who_saw_no_topic_of_the_runs_has_no_score(judgments):
+    runs = kt.read_runs({name: {"t2": topics["t2"]} for name, topics in RUNS.items()})
+    evaluation = kt.evaluate(runs, judgments, "AP", approach=["judge:bob", "uniform"], gold=kt.read_gold(GOLD))
+    assert evaluation.sentence == "judge:bob has no score on AP: it judged no topic that a run has."
+    assert evaluation.leaderboard("AP", "judge:bob")["score"].null_count() == 2
+    assert evaluation.leaderboard("AP", "judge:bob")["rank"].null_count() == 2
+
+
+def test_gold_topics_in_no_run_do_not_count(runs, judgments):
+    gold = kt.read_gold({**GOLD, "t3": {"a": 1}})
+    board = kt.evaluate(runs, judgments, "AP", gold=gold).leaderboard("AP", "uniform")
+    assert dict(board.select("system", "gold_score").iter_rows()) == {"good": 1.0, "bad": pytest.approx(5 / 12)}
+
+
 def test_unknown_approach_or_judge_suggests_the_nearest(runs, judgments):
     with pytest.raises(UnknownNameError, match="unknown approach 'unifrom'; did you mean 'uniform'"):
         kt.evaluate(runs, judgments, "AP", approach="unifrom")
@@ -155,7 +178,7 @@ def test_unknown_approach_or_judge_suggests_the_nearest(runs, judgments):
 def test_requests_that_make_no_sense(runs, judgments):
     with pytest.raises(DataError, match="at least one measure"):
         kt.evaluate(runs, judgments, [])
-    with pytest.raises(DataError, match="share no topic"):
-        kt.evaluate(runs, judgments, "AP", approach="judge:bob", gold=kt.read_gold({"t2": {"a": 1}}))
+    with pytest.raises(DataError, match="share no topic that some run has"):
+        kt.evaluate(runs, kt.read_judgments({"ann": {"t1": {"a": 1}}}), "AP", gold=kt.read_gold({"t2": {"a": 1}}))
     with pytest.raises(OptionError, match="a seed is a whole number from 0"):
         kt.evaluate(runs, judgments, "AP", rng=-1)

@@ -21,7 +21,7 @@ class Fidelity(NamedTuple):
     approach: str
     tau: float | None
     tau_ap: float | None
-    rmse: float
+    rmse: float | None
     topics: int
 
 
@@ -153,6 +153,8 @@ class Evaluation:
     def sentence(self) -> str:
         """What to take away from the first measure and approach."""
         measure, approach = self.measures[0], self.approaches[0]
+        if not np.isfinite(self.scores[measure].mean[0]).any():
+            return f"{approach} has no score on {measure}: it judged no topic that a run has."
         parts = [self._say_lead(measure, approach)]
         if self.gold is not None:
             parts.append(self._say_gold(measure))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 
-from karatage.data.axes import BoolArray, FloatArray, freeze
+from karatage.data.axes import BoolArray, FloatArray, LongArray, freeze
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -43,6 +43,15 @@ class Scores:
         squares = np.nansum(centred**2, axis=1)
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.sqrt(np.where(count > 1, squares / (count - 1) / count, np.nan))
+
+    def on_topics(self, kept: LongArray) -> Scores:
+        """The same scores on some topics only."""
+        return replace(
+            self,
+            topics=tuple(self.topics[t] for t in kept),
+            value=self.value[:, kept],
+            judged=self.judged[:, kept],
+        )
 
     def to_frame(self) -> pl.DataFrame:
         """One row per judge, topic and system."""
