@@ -70,6 +70,14 @@ def test_fidelity_to_gold(runs, judgments):
     assert cat.rmse == pytest.approx(1 / 3)
 
 
+def test_gold_is_the_reference_of_tau_ap():
+    world = kt.simulate_collection(systems=8, topics=5, depth=20, rng=1)
+    board = kt.evaluate(world.runs, world.judgments, "AP", approach="judge:crowd-3", gold=world.gold)
+    own, gold = board.scores["AP"].mean[0], kt.score(world.runs, world.gold, "AP").mean[0]
+    assert board.fidelity[0].tau_ap == kt.tau_ap(gold, own)
+    assert board.fidelity[0].tau_ap != kt.tau_ap(own, gold)
+
+
 def test_topics_in_no_run_are_left_out_and_told(judgments):
     runs = kt.read_runs({name: {"t1": topics["t1"]} for name, topics in RUNS.items()})
     evaluation = kt.evaluate(runs, judgments, "AP")

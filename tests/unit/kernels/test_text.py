@@ -144,22 +144,27 @@ NAMES = st.text(st.characters(min_codepoint=33, exclude_categories=["C", "Z"]), 
 )
 @example(parts=[["abcdefgh", "abcdefghi", "abcdefg", "abcdefgh"], ["", "\ufeffa", "a"][1:]], hashed=True)
 def test_interning_numbers_names_as_a_dict_would(parts: list[list[str]], hashed: bool) -> None:
-    interner, known = Interner(), {}
-    for words in parts:
-        fields = as_fields(words)
-        if hashed:
-            fields.hash_column(0)
-        expected = [known.setdefault(word, len(known)) for word in words]
-        assert interner.add(fields, 0).tolist() == expected
-    assert interner.names().to_list() == list(known)
+    check_interning(parts, hashed=hashed)
 
 
 @pytest.mark.parametrize("hashed", [True, False])
 def test_interning_grows_with_its_names(hashed: bool) -> None:
     rng = np.random.default_rng(0)
+    check_interning([[f"document-{k}" for k in rng.integers(0, 20_000, 5_000)] for _ in range(6)], hashed=hashed)
+
+
+def test_names_that_share_a_hash_are_told_apart() -> None:
+    words = ["abc", "ab", "abcd", "a", "abcdefgh", "abcdefghi", "abc", "a", "b", "abcdefgh"]
+    fields, interner = as_fields(words), Interner()
+    fields.hash_column(0)
+    fields.hashed(0)[:] = 0
+    names = list(dict.fromkeys(words))
+    assert interner.add(fields, 0).tolist() == [names.index(word) for word in words]
+
+
+def check_interning(parts: list[list[str]], *, hashed: bool) -> None:
     interner, known = Interner(), {}
-    for _ in range(6):
-        words = [f"document-{k}" for k in rng.integers(0, 20_000, 5_000)]
+    for words in parts:
         fields = as_fields(words)
         if hashed:
             fields.hash_column(0)
