@@ -68,3 +68,60 @@ def test_hostile_names_stay_text_in_html():
     runs = kt.read_runs({"<script>x</script>": {"t": {"a": 1.0}}, "b": {"t": {"c": 1.0}}})
     evaluation = kt.evaluate(runs, kt.read_judgments({"j": {"t": {"a": 1, "c": 0}}}), "AP")
     assert "<script>" not in evaluation._repr_html_()
+
+
+def test_repeated_grades_stay_within_reach():
+    table = {"judge": list("yxyyx"), "item": list("aaabb"), "grade": [0, 1, 2, 1, 0]}
+    judgments = kt.read_judgments(table)
+    assert judgments.to_frame().rows() == [("x", "a", 1), ("y", "a", 2), ("x", "b", 0), ("y", "b", 1)]
+    assert judgments.every.to_frame().rows() == [
+        ("x", "a", 1),
+        ("y", "a", 0),
+        ("y", "a", 2),
+        ("x", "b", 0),
+        ("y", "b", 1),
+    ]
+    assert judgments.notes == (
+        "1 (judge, item) pairs were graded more than once; merging hears all their grades, elsewhere the last of each "
+        "counts, and 1 are set aside",
+    )
+    chosen = kt.read_judgments(table, repeats="first")
+    assert chosen.every is chosen
+
+
+def test_one_judge_scores_by_the_last_grade():
+    table = {"judge": ["x"] * 3, "topic": ["1"] * 3, "document": ["a", "b", "a"], "grade": [1, 1, 0]}
+    runs = kt.read_runs({"s": {"1": {"a": 2.0, "b": 1.0}}})
+    for repeats in (None, "last", "all"):
+        assert kt.score(runs, kt.read_judgments(table, repeats=repeats), "P@1").value.item() == 0
+
+
+def test_judgments_from_codes_are_sorted_whatever_their_order():
+    rng = np.random.default_rng(0)
+    judge, item = rng.integers(9, size=3000), np.sort(rng.integers(30, size=3000))
+    item[:900] = 5  # longer than what is sorted by insertion
+    grade = rng.integers(4, size=3000).astype(np.int8)
+    shuffled = rng.permutation(3000)
+    found = kt.Judgments.from_codes(judge=judge[shuffled], item=item[shuffled], grade=grade[shuffled])
+    order = np.lexsort((np.argsort(shuffled), judge, item))
+    np.testing.assert_array_equal(found.item, item[order])
+    np.testing.assert_array_equal(found.judge, judge[order])
+    expected = np.lexsort((judge[shuffled], item[shuffled]))
+    np.testing.assert_array_equal(found.grade, grade[shuffled][expected])
+    assert found.judges == tuple(map(str, range(9)))
+    assert found.topics == ("",)
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"judge": [0], "item": [0, 1], "grade": [1, 1]}, "differ in shape"),
+        ({"judge": [], "item": [], "grade": []}, "no judgments"),
+        ({"judge": [-1], "item": [0], "grade": [1]}, "judge must hold whole numbers from 0"),
+        ({"judge": [0], "item": [0], "grade": [127]}, "grade must hold whole numbers from 0 to 126"),
+        ({"judge": [0.5], "item": [0], "grade": [1]}, "judge must hold whole numbers"),
+    ],
+)
+def test_codes_are_checked(columns, message):
+    with pytest.raises(kt.KaratageError, match=message):
+        kt.Judgments.from_codes(**{name: np.array(values) for name, values in columns.items()})

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from karatage.data.axes import IntArray, LongArray, freeze, locate
+from karatage.data.axes import GradeArray, IntArray, LongArray, freeze, locate
 from karatage.data.judgments import Judgments
 from karatage.data.runs import Runs
 from karatage.errors import DataError
@@ -75,6 +75,29 @@ def align(runs: Runs, judgments: Judgments) -> Alignment:
         item_start=judgments.item_start,
         notes=(*runs.notes, *judgments.notes, *_tell_missing(runs, judgments, length, ranked)),
     )
+
+
+def find_items(wanted: Judgments, among: Judgments) -> LongArray:
+    """The number that each item of `wanted` has in `among`, -1 where it is not there."""
+    if wanted.has_topics != among.has_topics:
+        raise DataError(
+            "one table has topics and documents, the other names items only, so their items cannot be matched; "
+            "write both alike"
+        )
+    place = {name: t for t, name in enumerate(among.topics)}
+    topic = np.array([place.get(name, -1) for name in wanted.topics])[wanted.item_topic]
+    document = locate(wanted.documents, among.documents)[wanted.item_document]
+    width = np.int64(len(among.documents))
+    key, sought = among.item_topic * width + among.item_document, topic * width + document
+    at = np.minimum(np.searchsorted(key, sought), len(key) - 1)
+    return np.where((topic >= 0) & (document >= 0) & (key[at] == sought), at, -1)
+
+
+def match_gold(judgments: Judgments, gold: Judgments) -> GradeArray:
+    """Gold's grade of each item of `judgments`, -1 where gold has none; of repeated grades the last."""
+    grade = np.full(len(gold.item_topic) + 1, -1, np.int8)
+    grade[gold.item] = gold.grade
+    return grade[find_items(judgments, gold)]
 
 
 def _tell_missing(runs: Runs, judgments: Judgments, length: IntArray, ranked: IntArray) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, get_args
 
@@ -11,19 +11,21 @@ import polars as pl
 
 from karatage.data.axes import Coded, FloatArray, GradeArray, IntArray, LongArray, freeze
 from karatage.errors import DataError, OptionError, RowError
+from karatage.kernels.ordering import count_starts, sort_rows
 from karatage.wording import shorten
 
-Repeats = Literal["last", "first", "majority", "error"]
+Repeats = Literal["last", "first", "majority", "all", "error"]
 NO_TOPIC = ""
 HIGHEST_GRADE = 126
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Judgments:
-    """Grades by judges for items, at most one for each (judge, item).
+    """Grades by judges for items.
 
-    Items are (topic, document) pairs sorted by topic, then document; rows are sorted by item, then judge.
-    Data without topics have the single topic ''.
+    Items are (topic, document) pairs sorted by topic, then document; rows are sorted by item, then judge. A judge
+    has one grade for an item, the last one given, and `every` has the earlier ones too, in the order they were given;
+    other ways to treat repeated grades are chosen when reading. Data without topics have the single topic ''.
     """
 
     judges: tuple[str, ...]
@@ -37,6 +39,7 @@ class Judgments:
     pi: FloatArray | None = None  # (row,) inclusion probability of a sampled gold grade
     top_grade: int
     notes: tuple[str, ...] = ()
+    with_repeats: Judgments | None = None
 
     def __post_init__(self) -> None:
         """Protect the arrays."""
@@ -53,12 +56,12 @@ class Judgments:
         grade: GradeArray,
         sequence: FloatArray | None = None,
         pi: FloatArray | None = None,
-        repeats: Repeats = "last",
+        repeats: Repeats | None = None,
         top_grade: int | None = None,
         notes: tuple[str, ...] = (),
     ) -> Judgments:
         """Sort and check rows; `sequence` says which of repeated grades came last (default: row order)."""
-        if repeats not in get_args(Repeats):
+        if repeats is not None and repeats not in get_args(Repeats):
             raise OptionError(f"repeats '{repeats}' is none of {', '.join(get_args(Repeats))}")
         if grade.size == 0:
             raise DataError("there are no judgments")
@@ -66,8 +69,9 @@ class Judgments:
         judge, topic = judge.in_natural_order(), topic.in_natural_order()
         key = topic.code.astype(np.int64) * len(document.names) + document.code
         item_key, item = np.unique(key, return_inverse=True)
-        kept, told = _settle_repeats(item.astype(np.int64) * len(judge.names) + judge.code, grade, sequence, repeats)
-        return Judgments(
+        pair = item.astype(np.int64) * len(judge.names) + judge.code
+        kept, told = _settle_repeats(pair, grade, sequence, repeats or "all")
+        judgments = Judgments(
             judges=tuple(judge.names.to_list()),
             topics=tuple(topic.names.to_list()),
             documents=document.names,
@@ -78,7 +82,69 @@ class Judgments:
             grade=grade[kept],
             pi=None if pi is None else pi[kept],
             top_grade=int(grade.max()) if top_grade is None else top_grade,
-            notes=notes + told,
+            notes=notes if repeats is None else notes + told,
+        )
+        return judgments if repeats is not None else judgments.settle()
+
+    @staticmethod
+    def from_codes(
+        *, judge: IntArray, item: IntArray, grade: GradeArray, top_grade: int | None = None, notes: tuple[str, ...] = ()
+    ) -> Judgments:
+        """Judgments from integers alone, in any order: judges and items are called by their numbers.
+
+        Repeated grades are all kept. Numbers that no row has become items (or judges) without a grade.
+        """
+        if not judge.shape == item.shape == grade.shape or judge.ndim != 1:
+            raise DataError(f"judge, item and grade differ in shape: {judge.shape}, {item.shape}, {grade.shape}")
+        if grade.size == 0:
+            raise DataError("there are no judgments")
+        for name, code, most in ("judge", judge, 2**31 - 2), ("item", item, 2**31 - 2), ("grade", grade, HIGHEST_GRADE):
+            if code.dtype.kind not in "iu" or int(code.min()) < 0 or int(code.max()) > most:
+                raise DataError(f"{name} must hold whole numbers from 0 to {most:,}")
+        items = int(item.max()) + 1
+        start, judge, grade = sort_rows(
+            judge.astype(np.int32, copy=False),
+            item.astype(np.int32, copy=False),
+            grade.astype(np.int8, copy=False),
+            items,
+        )
+        return Judgments(
+            judges=tuple(map(str, range(int(judge.max()) + 1))),
+            topics=(NO_TOPIC,),
+            documents=pl.Series("name", np.arange(items)).cast(pl.String),
+            item_topic=np.zeros(items, np.int32),
+            item_document=np.arange(items, dtype=np.int32),
+            judge=judge,
+            item=np.repeat(np.arange(items, dtype=np.int32), np.diff(start)),
+            grade=grade,
+            top_grade=int(grade.max()) if top_grade is None else top_grade,
+            notes=notes,
+        )
+
+    @property
+    def every(self) -> Judgments:
+        """The same with all grades of a judge for an item."""
+        return self if self.with_repeats is None else self.with_repeats
+
+    def settle(self) -> Judgments:
+        """The last grade of each judge for each item; `every` still has them all."""
+        again = (self.item[1:] == self.item[:-1]) & (self.judge[1:] == self.judge[:-1])
+        if not again.any():
+            return self
+        last = np.flatnonzero(np.r_[~again, True])
+        pairs = int((again & ~np.r_[False, again[:-1]]).sum())
+        note = (
+            f"{pairs:,} (judge, item) pairs were graded more than once; merging hears all their grades, elsewhere the "
+            f"last of each counts, and {len(self.grade) - len(last):,} are set aside"
+        )
+        return replace(
+            self,
+            judge=self.judge[last],
+            item=self.item[last],
+            grade=self.grade[last],
+            pi=None if self.pi is None else self.pi[last],
+            notes=(*self.notes, note),
+            with_repeats=self,
         )
 
     @cached_property
@@ -89,7 +155,7 @@ class Judgments:
     @cached_property
     def row_start(self) -> LongArray:
         """Rows of item i are `row_start[i]:row_start[i+1]`."""
-        return np.searchsorted(self.item, np.arange(len(self.item_topic) + 1)).astype(np.int64)
+        return count_starts(self.item, len(self.item_topic))
 
     @property
     def has_topics(self) -> bool:
@@ -141,7 +207,9 @@ def _settle_repeats(
         return order, ()
     if repeats == "error":
         row = int(min(order[first[r] + 1] for r in repeated))
-        raise RowError(row, "this judge has graded this item before; choose repeats: last, first or majority")
+        raise RowError(row, "this judge has graded this item before; choose repeats: last, first, majority or all")
+    if repeats == "all":
+        return order, (f"{repeated.size:,} (judge, item) pairs were graded more than once; all grades are kept",)
     pick = first.copy() if repeats == "first" else end - 1
     if repeats == "majority":
         for r in repeated:

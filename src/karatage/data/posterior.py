@@ -2,28 +2,96 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
 
-from karatage.data.axes import FloatArray, GradeArray, freeze
+from karatage.data.alignment import match_gold
+from karatage.data.axes import BoolArray, FloatArray, GradeArray, freeze
 from karatage.data.judgments import Judgments
+from karatage.errors import DataError
+from karatage.seeding import generator
+from karatage.wording import counted
+
+LEVEL = 1e-9  # probabilities nearer than this are equal: rounding must not decide between grades
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Posterior:
-    """A probability for every item and grade, and the grade decided on."""
+    """A probability for every item and grade, the grade decided on, and what the model found about the judges."""
 
     model: str
     judgments: Judgments
     probability: FloatArray  # (item, grade)
     grades: GradeArray  # (item,)
+    judge_names: tuple[str, ...] = ()
+    judge_topics: tuple[str, ...] = ()  # where a judge counts anew in every topic
+    parameters: Mapping[str, FloatArray] = field(default_factory=dict)  # first axis: judge
+    trace: FloatArray = field(default_factory=lambda: np.empty(0))  # objective after each step
+    converged: bool = True
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Protect the arrays."""
-        freeze(self.probability, self.grades)
+        freeze(self.probability, self.grades, self.trace, *self.parameters.values())
+
+    @property
+    def iterations(self) -> int:
+        """Steps the model took."""
+        return len(self.trace)
+
+    @property
+    def expected(self) -> FloatArray:
+        """The expected grade of each item."""
+        return self.probability @ np.arange(self.probability.shape[1])
+
+    @property
+    def winners(self) -> BoolArray:
+        """The grades that nothing but a tie rule tells apart, (item, grade)."""
+        return find_winners(self.probability)
+
+    @property
+    def judges(self) -> pl.DataFrame:
+        """One row per judge: how many grades, and the model's parameters, a column for each number.
+
+        `confusion_1_0` is the probability that the judge says 0 of an item whose grade is 1.
+        """
+        frame = pl.DataFrame({"judge": pl.Series(self.judge_names, dtype=pl.String)})
+        if self.judge_topics:
+            frame = frame.with_columns(pl.Series("topic", self.judge_topics, dtype=pl.String))
+        else:
+            rows = np.bincount(self.judgments.every.judge, minlength=len(self.judge_names))
+            frame = frame.with_columns(pl.Series("grades", rows))
+        return frame.with_columns(
+            pl.Series("_".join([name, *map(str, index)]), values[(slice(None), *index)])
+            for name, values in self.parameters.items()
+            for index in np.ndindex(*values.shape[1:])
+        )
+
+    def accuracy(self, gold: Judgments) -> float:
+        """The share of gold's items decided rightly, in expectation over ties: each tied grade counts 1/m."""
+        known = match_gold(self.judgments, gold)
+        at = np.flatnonzero(known >= 0)
+        if at.size == 0:
+            raise DataError("gold and judgments share no item, so there is no accuracy")
+        winners = self.winners[at]
+        inside = known[at] < winners.shape[1]
+        right = np.zeros(len(at))
+        right[inside] = (winners[inside, known[at][inside]] / winners[inside].sum(axis=1)).astype(float)
+        return float(right.mean())
+
+    def draw(self, draws: int, rng: int | np.random.Generator | None = None) -> GradeArray:
+        """Grades drawn from the posterior, each item by itself, (item, draw)."""
+        bound = np.cumsum(self.probability, axis=1)
+        bound /= bound[:, -1:]
+        chance = generator(rng).random((len(bound), draws))
+        drawn = np.zeros(chance.shape, np.int8)
+        for k in range(bound.shape[1] - 1):
+            drawn += chance >= bound[:, k : k + 1]
+        return drawn
 
     def as_judgments(self) -> Judgments:
         """The decided grades as judgments by one judge, called as the model, over the same items."""
@@ -38,11 +106,54 @@ class Posterior:
             judge=np.zeros(items, np.int32),
             item=np.arange(items, dtype=np.int32),
             grade=self.grades,
-            top_grade=source.top_grade,
+            top_grade=max(source.top_grade, self.probability.shape[1] - 1),
             notes=self.notes,
         )
 
     def to_frame(self) -> pl.DataFrame:
-        """One row per item: its grade and the probability of each."""
+        """One row per item: its grade, the probability of each, and the expected grade."""
         frame = self.as_judgments().to_frame().drop("judge")
-        return frame.with_columns([pl.Series(f"p{grade}", column) for grade, column in enumerate(self.probability.T)])
+        columns = [pl.Series(f"p{grade}", column) for grade, column in enumerate(self.probability.T)]
+        return frame.with_columns([*columns, pl.Series("expected", self.expected)])
+
+    def to_dict(self) -> dict[str, object]:
+        """Everything, ready for JSON."""
+        return {
+            "model": self.model,
+            "items": self.to_frame().to_dicts(),
+            "judges": self.judges.to_dicts(),
+            "iterations": self.iterations,
+            "converged": self.converged,
+            "trace": self.trace.tolist(),
+            "notes": self.notes,
+            "sentence": self.sentence,
+        }
+
+    def to_json(self) -> str:
+        """The same as JSON text."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
+
+    @property
+    def sentence(self) -> str:
+        """What to take away."""
+        items = len(self.grades)
+        sure = self.probability.max(axis=1)
+        text = f"{self.model} merged {counted(len(self.judgments.every.grade), 'grade')} by "
+        text += f"{counted(len(self.judgments.judges), 'judge')} into grades for {counted(items, 'item')}"
+        doubtful = int((sure < 0.9).sum())
+        return text + f"; {doubtful:,} ({doubtful / items:.0%}) are less than 90 % sure: send those to gold first."
+
+    def _repr_html_(self) -> str:
+        return f"<p><b>{self.sentence}</b></p>{self.to_frame()._repr_html_()}"
+
+
+def find_winners(probability: FloatArray) -> BoolArray:
+    """Grades within rounding of an item's best, (item, grade)."""
+    best: BoolArray = probability >= probability.max(axis=1, keepdims=True) - LEVEL
+    return best
+
+
+def decide(probability: FloatArray) -> GradeArray:
+    """The likeliest grade of each item, the lowest of equals: relevance must be earned."""
+    decided: GradeArray = find_winners(probability).argmax(axis=1).astype(np.int8)
+    return decided

@@ -28,7 +28,7 @@ def read_judgments(
     *,
     grades: str | GradeMap | None = None,
     columns: Mapping[str, str] | None = None,
-    repeats: Repeats = "last",
+    repeats: Repeats | None = None,
 ) -> Judgments:
     """Read many judges' grades.
 
@@ -39,7 +39,8 @@ def read_judgments(
             or {judge: {topic: {document: grade}}}.
         grades: What labels mean: a scale `0-3`, a mapping `no=0,yes=1,broken=drop`, or both.
         columns: Which column plays which role, where the names do not tell: {"grade": "gold_binary"}.
-        repeats: Which grade counts when a judge graded an item more than once.
+        repeats: Which grade counts when a judge graded an item more than once. Default: merging judges hears
+            every grade, and where only one can count it is the last.
     """
     table = flatten(source, ["judge", "topic", "document", "grade"]) if is_nested(source) else source
     return _build(_read(table, columns, gold=False), parse_scale(grades), repeats)
@@ -50,7 +51,7 @@ def read_gold(
     *,
     grades: str | GradeMap | None = None,
     columns: Mapping[str, str] | None = None,
-    repeats: Repeats = "last",
+    repeats: Repeats | None = None,
 ) -> Judgments:
     """Read the grades that are trusted, as judgments by the one judge 'gold'.
 
@@ -76,7 +77,7 @@ def _require_same(parts: list[Rows], what: str, present: list[bool]) -> None:
         raise DataError(f"{without}: has no {what}, but {having} does; read them apart")
 
 
-def _build(parts: list[Rows], scale: Scale, repeats: Repeats) -> Judgments:
+def _build(parts: list[Rows], scale: Scale, repeats: Repeats | None) -> Judgments:
     graded = [_convert(part, scale) for part in parts]
     rows = sum(len(part.label) for part in parts)
     kept = np.concatenate([g.kept for g in graded])

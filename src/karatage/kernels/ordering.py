@@ -9,6 +9,7 @@ from karatage.kernels.compiling import kernel
 
 IntArray = NDArray[np.int32]
 LongArray = NDArray[np.int64]
+LONG = 64  # rows of one item beyond which insertion is no way to sort them
 
 
 @kernel
@@ -25,6 +26,63 @@ def group_rows(group: LongArray, groups: int) -> tuple[LongArray, LongArray]:
         order[at[group[row]]] = row
         at[group[row]] += 1
     return order, start
+
+
+def sort_rows(
+    judge: IntArray, item: IntArray, grade: NDArray[np.int8], items: int
+) -> tuple[LongArray, IntArray, NDArray[np.int8]]:
+    """Rows by item, then judge, stable: where each item's rows start, and the other two columns in that order."""
+    start, judge, grade = _group_by_item(judge, item, grade, items)
+    for i in np.flatnonzero(np.diff(start) > LONG):
+        rows = slice(start[i], start[i + 1])
+        order = np.argsort(judge[rows], kind="stable")
+        judge[rows], grade[rows] = judge[rows][order], grade[rows][order]
+    _sort_short(start, judge, grade)
+    return start, judge, grade
+
+
+@kernel
+def count_starts(item: IntArray, items: int) -> LongArray:
+    """Where each item's rows start once they are sorted by item; the last entry is their number."""
+    start = np.zeros(items + 1, np.int64)
+    for row in range(item.size):
+        start[item[row] + 1] += 1
+    for i in range(items):
+        start[i + 1] += start[i]
+    return start
+
+
+@kernel
+def _group_by_item(
+    judge: IntArray, item: IntArray, grade: NDArray[np.int8], items: int
+) -> tuple[LongArray, IntArray, NDArray[np.int8]]:
+    start = count_starts(item, items)
+    own_judge = np.empty_like(judge)
+    own_grade = np.empty_like(grade)
+    for row in range(item.size):
+        at = start[item[row]]
+        own_judge[at] = judge[row]
+        own_grade[at] = grade[row]
+        start[item[row]] += 1
+    for i in range(items, 0, -1):
+        start[i] = start[i - 1]
+    start[0] = 0
+    return start, own_judge, own_grade
+
+
+@kernel
+def _sort_short(start: LongArray, judge: IntArray, grade: NDArray[np.int8]) -> None:
+    """Insertion sort by judge of the items with few rows."""
+    for i in range(start.size - 1):
+        if start[i + 1] - start[i] > LONG:
+            continue
+        for at in range(start[i] + 1, start[i + 1]):
+            who, said = judge[at], grade[at]
+            to = at
+            while to > start[i] and judge[to - 1] > who:
+                judge[to], grade[to] = judge[to - 1], grade[to - 1]
+                to -= 1
+            judge[to], grade[to] = who, said
 
 
 @kernel

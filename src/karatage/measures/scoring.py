@@ -6,9 +6,7 @@ number of judges. Every (topic, block) is independent, so results do not depend 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Literal, get_args
 
 import numpy as np
@@ -20,6 +18,7 @@ from karatage.data.runs import Runs
 from karatage.data.scores import Scores
 from karatage.errors import DataError, OptionError
 from karatage.kernels.ranking import scatter_grades
+from karatage.kernels.threads import spread
 from karatage.measures.graded import SCORERS, Block
 from karatage.measures.spec import Measure, parse_measure
 from karatage.wording import shorten
@@ -164,9 +163,7 @@ def _score_pieces(
                 defined[name][who, t] = has_value
 
     # Pieces hold no dense grades until their turn, so only as many blocks exist as there are threads.
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for _ in pool.map(work, pieces):
-            pass
+    spread(work, pieces)
     return {
         name: Scores(
             measure=str(parsed[name]),

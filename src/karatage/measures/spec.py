@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 from karatage.data.judgments import HIGHEST_GRADE
 from karatage.errors import OptionError, UnknownNameError
+from karatage.notation import parse_notation, print_word
 from karatage.wording import shorten
 
 Value = int | float | str | tuple[tuple[int, float], ...]
 Check = Callable[[object], Value]
-DEEPEST = 1_000_000_000
 HIGHEST_GAIN = 1e100
+EXAMPLES = "AP, nDCG@20, P(rel=2)@10 or RBP(p=0.8)"
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def parse_measure(text: str | Measure) -> Measure:
     'AP(rel=2)'
     """
     text = str(text).strip()
-    name, given, cutoff = _parse_syntax(text)
+    name, given, cutoff = parse_notation(text, "measure", EXAMPLES)
     name = ALIASES.get(name, name)
     if name not in FAMILIES:
         raise UnknownNameError("measure", name, FAMILIES)
@@ -94,47 +94,10 @@ def parse_measure(text: str | Measure) -> Measure:
     return Measure(name, tuple(options), cutoff)
 
 
-def _parse_syntax(text: str) -> tuple[str, dict[str, object], int | None]:
-    """Split `Name(k=v)@depth`; the values are Python literals or bare words."""
-    try:
-        node: ast.expr = ast.parse(text, mode="eval").body
-        cutoff = None
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
-            depth = ast.literal_eval(node.right)
-            if not isinstance(depth, int) or isinstance(depth, bool) or not 1 <= depth <= DEEPEST:
-                problem = f"the depth after @ must be a whole number from 1 to {DEEPEST:,}"
-                raise OptionError(f"measure '{shorten(text)}': {problem}")
-            cutoff, node = depth, node.left
-        given: dict[str, object] = {}
-        if isinstance(node, ast.Call) and not node.args:
-            for keyword in node.keywords:
-                option = str(keyword.arg)
-                if option in given:
-                    raise OptionError(f"measure '{shorten(text)}': {shorten(option)} is given twice")
-                given[option] = _value(keyword.value)
-            node = node.func
-        if isinstance(node, ast.Name):
-            return node.id, given, cutoff
-    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError) as problem:
-        if isinstance(problem, OptionError):
-            raise
-    raise OptionError(f"cannot read measure '{shorten(text)}'; write it like AP, nDCG@20, P(rel=2)@10 or RBP(p=0.8)")
-
-
-def _value(node: ast.expr) -> object:
-    """A literal, or else a bare word such as jk or exp-log2."""
-    try:
-        return ast.literal_eval(node)
-    except ValueError:
-        return ast.unparse(node).replace(" ", "")
-
-
 def _print(value: Value) -> str:
     if isinstance(value, tuple):
         return "{" + ",".join(f"{grade}:{_shortest(gain)}" for grade, gain in value) + "}"
-    if isinstance(value, str) and not value.isidentifier():
-        return repr(value)
-    return str(value)
+    return print_word(value)
 
 
 def _shortest(number: float) -> str:

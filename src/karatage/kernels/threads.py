@@ -1,0 +1,34 @@
+"""Running kernels on several cores; they are free of the interpreter lock, so threads suffice."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from typing import TypeVar
+
+P = TypeVar("P")
+R = TypeVar("R")
+
+
+def count_threads() -> int:
+    """As many as this process may use, or as the environment variable KARATAGE_THREADS says."""
+    asked = os.environ.get("KARATAGE_THREADS", "")
+    if asked.isdecimal() and int(asked) > 0:
+        return int(asked)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def spread(work: Callable[[P], R], pieces: Iterable[P]) -> list[R]:
+    """The results of `work` on all pieces, in their order, whichever thread did them."""
+    waiting, threads = list(pieces), count_threads()
+    if len(waiting) < 2 or threads < 2:
+        return [work(piece) for piece in waiting]
+    return list(_pool(threads, os.getpid()).map(work, waiting))
+
+
+@lru_cache(maxsize=1)
+def _pool(threads: int, _: int) -> ThreadPoolExecutor:
+    """Threads that stay for the next call; a forked process has none of its parent's, so each makes its own."""
+    return ThreadPoolExecutor(threads)

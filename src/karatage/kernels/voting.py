@@ -1,0 +1,306 @@
+"""What votes say about items when each judge has a table log p(said | grade).
+
+Rows are compressed: item i has rows `start[i]:start[i+1]`. A row's place in a table is `judge * grades + said`.
+One pass over the rows finds the posteriors and at once counts them for the next step, so rows are read from memory
+once per iteration. Blocks of items have tables of their own, added up in order: the number of threads changes nothing.
+
+Logarithms are slow, so an item's votes are multiplied as they are, and only where the product comes near to under-flow
+is it done in log space.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karatage.kernels.compiling import kernel
+from karatage.kernels.threads import spread
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int32]
+LongArray = NDArray[np.int64]
+GradeArray = NDArray[np.int8]
+
+MOST_BLOCKS = 8
+ROWS_PER_BLOCK = 50_000
+TOO_SMALL = 1e-250  # an item's likelihood below this is found in log space
+SMALL = 1e-50  # a product of likelihoods below this is turned into its logarithm
+
+
+class Rows(NamedTuple):
+    """Compressed rows, the prior that each item has, and the grades that are known (-1 = not)."""
+
+    start: LongArray  # (item + 1,)
+    judge: IntArray  # (row,)
+    said: GradeArray  # (row,)
+    group: IntArray  # (item,)
+    known: GradeArray  # (item,)
+    answered: FloatArray  # (judge, said) how often
+
+    @property
+    def places(self) -> Places:
+        """As passes read them: a row's place in a judge's table is one number."""
+        return Places(
+            self.start.view(np.uint64),
+            _find_places(self.judge, self.said, self.answered.shape[1]),
+            self.group.view(np.uint32),
+            self.known,
+        )
+
+
+class Places(NamedTuple):
+    """Rows as `judge * grades + said`; unsigned, or a kernel would ask at every access whether it is negative."""
+
+    start: NDArray[np.uint64]
+    place: NDArray[np.uint32]
+    group: NDArray[np.uint32]
+    known: GradeArray
+
+
+class Expected(NamedTuple):
+    """Counts under the posteriors, the log-likelihood, and how far the farthest posterior moved."""
+
+    classes: FloatArray  # (group, grade)
+    answers: FloatArray  # (judge, said, grade)
+    log_likelihood: float
+    change: float
+
+
+def expect(
+    rows: Rows,
+    prior: FloatArray,
+    answer: FloatArray,
+    hard: bool,
+    probability: FloatArray,
+    places: Places | None = None,
+) -> Expected:
+    """E-step: overwrite `probability` (item, grade).
+
+    `prior` (group, grade) and `answer` (judge, said, grade) are logarithms. With `hard` an item goes
+    wholly to its likeliest grade, the lowest of equals. Who passes often finds `rows.places` once.
+    """
+    judges, grades = answer.shape[:2]
+    log_table = np.ascontiguousarray(answer).reshape(judges * grades, grades)
+    shares, table = np.exp(prior), np.exp(log_table)
+    blocks = divide(rows.start, table.nbytes)
+    answers = np.zeros((len(blocks), judges * grades, grades))
+    classes = np.zeros((len(blocks), *prior.shape))
+    block = _expect_binary_block if grades == 2 else _expect_block
+    found_places = rows.places if places is None else places
+
+    def work(b: int) -> tuple[float, float]:
+        return block(
+            *found_places, shares, table, prior, log_table, *blocks[b], hard, probability, answers[b], classes[b]
+        )
+
+    found = spread(work, range(len(blocks)))
+    total = np.add.reduce(answers).reshape(judges, grades, grades)
+    if grades == 2:
+        total[:, :, 0] = np.maximum(rows.answered - total[:, :, 1], 0.0)
+    return Expected(np.add.reduce(classes), total, sum(f[0] for f in found), max(f[1] for f in found))
+
+
+def count(rows: Rows, groups: int, probability: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Counts by (group, grade) and (judge, said, grade) under given posteriors; known grades count as known."""
+    judges, grades = rows.answered.shape
+    answers = np.zeros((judges * grades, grades))
+    classes = np.zeros((groups, grades))
+    _count_block(*rows.places, probability, answers, classes)
+    return classes, answers.reshape(judges, grades, grades)
+
+
+def divide(start: LongArray, table_bytes: int) -> list[tuple[int, int]]:
+    """Runs of items with about as many rows each; private tables together must not outgrow the rows."""
+    items, rows = len(start) - 1, int(start[-1])
+    blocks = max(1, min(MOST_BLOCKS, rows // ROWS_PER_BLOCK, rows * 8 // max(table_bytes, 1)))
+    edge = np.searchsorted(start, np.arange(1, blocks) * rows // blocks)
+    edges = [0, *(int(e) for e in edge), items]
+    return [(low, high) for low, high in pairwise(edges) if high > low] or [(0, 0)]
+
+
+@kernel
+def _expect_block(
+    start: NDArray[np.uint64],
+    place: NDArray[np.uint32],
+    group: NDArray[np.uint32],
+    known: GradeArray,
+    shares: FloatArray,
+    table: FloatArray,
+    log_prior: FloatArray,
+    log_table: FloatArray,
+    first: int,
+    last: int,
+    hard: bool,
+    probability: FloatArray,
+    answers: FloatArray,
+    classes: FloatArray,
+) -> tuple[float, float]:
+    grades = shares.shape[1]
+    belief = np.empty(grades)
+    log_likelihood = 0.0
+    product = 1.0
+    change = 0.0
+    for i in range(first, last):
+        total = 0.0
+        for k in range(grades):
+            likelihood = shares[group[i], k]
+            for row in range(start[i], start[i + 1]):
+                likelihood *= table[place[row], k]
+            belief[k] = likelihood
+            total += likelihood
+        if hard or known[i] >= 0 or total < TOO_SMALL:
+            log_likelihood += _believe_in_logs(start, place, group, known, log_prior, log_table, i, hard, belief)
+        else:
+            share = 1 / total
+            for k in range(grades):
+                belief[k] *= share
+            product *= total
+            if product < SMALL:
+                log_likelihood += math.log(product)
+                product = 1.0
+        for k in range(grades):
+            p = belief[k]
+            change = max(change, abs(p - probability[i, k]))
+            probability[i, k] = p
+            classes[group[i], k] += p
+            for row in range(start[i], start[i + 1]):
+                answers[place[row], k] += p
+    return log_likelihood + math.log(product), change
+
+
+@kernel
+def _expect_binary_block(
+    start: NDArray[np.uint64],
+    place: NDArray[np.uint32],
+    group: NDArray[np.uint32],
+    known: GradeArray,
+    shares: FloatArray,
+    table: FloatArray,
+    log_prior: FloatArray,
+    log_table: FloatArray,
+    first: int,
+    last: int,
+    hard: bool,
+    probability: FloatArray,
+    answers: FloatArray,
+    classes: FloatArray,
+) -> tuple[float, float]:
+    """The same for two grades, kept in registers; only answers to grade 1 are counted, the rest is to grade 0."""
+    belief = np.empty(2)
+    log_likelihood = 0.0
+    product = 1.0
+    change = 0.0
+    for i in range(first, last):
+        no, yes = shares[group[i], 0], shares[group[i], 1]
+        for row in range(start[i], start[i + 1]):
+            no *= table[place[row], 0]
+            yes *= table[place[row], 1]
+        total = no + yes
+        if hard or known[i] >= 0 or total < TOO_SMALL:
+            log_likelihood += _believe_in_logs(start, place, group, known, log_prior, log_table, i, hard, belief)
+            no, yes = belief[0], belief[1]
+        else:
+            share = 1 / total
+            no, yes = no * share, yes * share
+            product *= total
+            if product < SMALL:
+                log_likelihood += math.log(product)
+                product = 1.0
+        change = max(change, abs(yes - probability[i, 1]))
+        probability[i, 0], probability[i, 1] = no, yes
+        classes[group[i], 0] += no
+        classes[group[i], 1] += yes
+        for row in range(start[i], start[i + 1]):
+            answers[place[row], 1] += yes
+    return log_likelihood + math.log(product), change
+
+
+@kernel
+def _believe_in_logs(
+    start: NDArray[np.uint64],
+    place: NDArray[np.uint32],
+    group: NDArray[np.uint32],
+    known: GradeArray,
+    log_prior: FloatArray,
+    log_table: FloatArray,
+    i: int,
+    hard: bool,
+    belief: FloatArray,
+) -> float:
+    """Fill `belief` with the posterior of item i, and return the item's log-likelihood."""
+    grades = len(belief)
+    for k in range(grades):
+        belief[k] = log_prior[group[i], k]
+    for row in range(start[i], start[i + 1]):
+        for k in range(grades):
+            belief[k] += log_table[place[row], k]
+    best = 0
+    for k in range(1, grades):
+        if belief[k] > belief[best]:
+            best = k
+    if known[i] >= 0:
+        best = known[i]
+    top = belief[best]
+    if hard or known[i] >= 0:
+        for k in range(grades):
+            belief[k] = 1.0 if k == best else 0.0
+        return float(top)
+    total = 0.0
+    for k in range(grades):
+        belief[k] = np.exp(belief[k] - top)
+        total += belief[k]
+    for k in range(grades):
+        belief[k] /= total
+    return float(top + np.log(total))
+
+
+@kernel
+def _count_block(
+    start: NDArray[np.uint64],
+    place: NDArray[np.uint32],
+    group: NDArray[np.uint32],
+    known: GradeArray,
+    probability: FloatArray,
+    answers: FloatArray,
+    classes: FloatArray,
+) -> None:
+    grades = probability.shape[1]
+    for i in range(start.size - 1):
+        for k in range(grades):
+            p = probability[i, k]
+            if known[i] >= 0:
+                p = 1.0 if known[i] == k else 0.0
+            classes[group[i], k] += p
+            for row in range(start[i], start[i + 1]):
+                answers[place[row], k] += p
+
+
+@kernel
+def _find_places(judge: IntArray, said: GradeArray, grades: int) -> NDArray[np.uint32]:
+    place = np.empty(judge.size, np.uint32)
+    for row in range(judge.size):
+        place[row] = judge[row] * grades + said[row]
+    return place
+
+
+@kernel
+def count_answers(judge: IntArray, said: GradeArray, judges: int, grades: int) -> FloatArray:
+    """How often each judge said what, (judge, said)."""
+    answered = np.zeros((judges, grades))
+    for row in range(judge.size):
+        answered[judge[row], said[row]] += 1.0
+    return answered
+
+
+@kernel
+def count_votes(start: LongArray, said: GradeArray, grades: int) -> FloatArray:
+    """Votes for each grade, (item, grade)."""
+    votes = np.zeros((start.size - 1, grades))
+    for i in range(start.size - 1):
+        for row in range(start[i], start[i + 1]):
+            votes[i, said[row]] += 1.0
+    return votes
