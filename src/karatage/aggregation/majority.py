@@ -2,53 +2,76 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
 
-from karatage.data.axes import FloatArray, GradeArray
+from karatage.aggregation.expectation import Progress, normalise
+from karatage.aggregation.votes import Supervision, Votes
+from karatage.data.axes import BoolArray, FloatArray, GradeArray
 from karatage.data.judgments import Judgments
 from karatage.data.posterior import Posterior
 from karatage.errors import OptionError
 from karatage.seeding import generator
 
-TieRule = Literal["random", "lowest", "highest", "prior"]
+TieRule = Literal["random", "lowest", "highest", "prior", "fractional"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class MajorityVote:
-    """Plurality. Ties by a seeded coin, the lowest, the highest, or the grade most frequent overall."""
+    """Plurality.
+
+    Ties go by a seeded coin, to the lowest, the highest, or the grade most frequent overall (in gold, where given).
+    `fractional` gives each tied grade the same probability, instead of its share of votes, and the coin decides.
+    With `min`, an item is relevant only when at least so many judges gave it a grade above 0.
+    """
 
     ties: TieRule = "random"
+    min: int = 1
 
     def __post_init__(self) -> None:
         """Check the options."""
         if self.ties not in get_args(TieRule):
             raise OptionError(f"ties '{self.ties}' is none of {', '.join(get_args(TieRule))}")
+        if self.min < 1:
+            raise OptionError(f"min {self.min} must be at least 1 vote")
 
-    def fit(self, judgments: Judgments, *, rng: int | np.random.Generator | None = None) -> Posterior:
+    def fit(
+        self,
+        judgments: Judgments,
+        *,
+        gold: Judgments | None = None,
+        supervision: Supervision = "none",
+        rng: int | np.random.Generator | None = None,
+        progress: Progress | None = None,
+    ) -> Posterior:
         """Count votes; the probability of a grade is its share of them."""
-        votes = count_votes(judgments)
-        best = votes == votes.max(axis=1, keepdims=True)
+        votes = Votes.prepare(judgments, gold, supervision)
+        counts = _require(votes.count(), self.min) if self.min > 1 else votes.count()
+        best: BoolArray = counts == counts.max(axis=1, keepdims=True)
         tied = int((best.sum(axis=1) > 1).sum())
         notes: tuple[str, ...] = ()
         if tied:
-            rule = {"random": "a coin", "prior": "the commoner grade"}.get(self.ties, f"the {self.ties} grade")
-            notes = (f"majority vote: {tied:,} of {len(votes):,} items were tied and went to {rule}",)
-        return Posterior(
-            model="mv",
-            judgments=judgments,
-            probability=votes / votes.sum(axis=1, keepdims=True),
-            grades=self._decide(votes, best, rng),
-            notes=notes,
-        )
+            rule = {"random": "a coin", "fractional": "a coin", "prior": "the commoner grade"}
+            where = rule.get(self.ties, f"the {self.ties} grade")
+            notes = (f"majority vote: {tied:,} of {len(counts):,} items were tied and went to {where}",)
+        shares = normalise(best.astype(float) if self.ties == "fractional" else counts, 1)
+        posterior = votes.posterior("mv", shares, notes=notes)
+        decided = posterior.grades.copy()
+        open_items = np.flatnonzero(votes.taking_part)
+        decided[open_items] = self._decide(counts, best, votes.gold_classes, rng)
+        decided[votes.gold >= 0] = votes.gold[votes.gold >= 0]
+        return replace(posterior, grades=decided)
 
-    def _decide(self, votes: FloatArray, best: np.ndarray, rng: int | np.random.Generator | None) -> GradeArray:
-        if self.ties == "random":
+    def _decide(
+        self, counts: FloatArray, best: BoolArray, known: FloatArray, rng: int | np.random.Generator | None
+    ) -> GradeArray:
+        if self.ties in {"random", "fractional"}:
             preference = generator(rng).random(best.shape)
         elif self.ties == "prior":
-            preference = np.broadcast_to(votes.sum(axis=0) + 1, best.shape)
+            common = known if known.any() else counts.sum(axis=0)
+            preference = np.broadcast_to(common + 1, best.shape)
         else:
             grade = np.arange(1.0, best.shape[1] + 1)
             preference = np.broadcast_to(grade if self.ties == "highest" else 1 / grade, best.shape)
@@ -56,9 +79,11 @@ class MajorityVote:
         return decided
 
 
-def count_votes(judgments: Judgments) -> FloatArray:
-    """Votes for each grade, (item, grade)."""
-    grades = judgments.top_grade + 1
-    cell = judgments.item.astype(np.int64) * grades + judgments.grade
-    items = len(judgments.item_topic)
-    return np.bincount(cell, minlength=items * grades).reshape(items, grades).astype(float)
+def _require(counts: FloatArray, least: int) -> FloatArray:
+    """Votes above grade 0 count only where there are enough; then grade 0 is out of the question."""
+    enough = counts[:, 1:].sum(axis=1) >= least
+    required = counts.copy()
+    required[enough, 0] = 0.0
+    required[~enough, 1:] = 0.0
+    required[~enough, 0] = np.maximum(counts[~enough].sum(axis=1), 1.0)
+    return required

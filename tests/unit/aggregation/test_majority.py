@@ -46,10 +46,40 @@ def test_as_judgments_keeps_items():
 
 def test_to_frame_shows_probabilities():
     frame = kt.MajorityVote().fit(votes(a="110")).to_frame()
-    assert frame.columns == ["topic", "document", "grade", "p0", "p1"]
+    assert frame.columns == ["topic", "document", "grade", "p0", "p1", "expected"]
     assert frame["p1"][0] == pytest.approx(2 / 3)
 
 
 def test_unknown_tie_rule():
     with pytest.raises(OptionError, match="none of random, lowest, highest, prior"):
         kt.MajorityVote(ties="flip")
+
+
+def test_a_supermajority_is_asked_for():
+    crowd = votes(a="110", b="100", c="022", d="012", e="0001")
+    assert kt.MajorityVote(min=2, ties="lowest").fit(crowd).grades.tolist() == [1, 0, 2, 1, 0]
+    assert kt.MajorityVote(min=3, ties="lowest").fit(crowd).grades.tolist() == [0, 0, 0, 0, 0]
+    with pytest.raises(OptionError, match="at least 1 vote"):
+        kt.MajorityVote(min=0)
+
+
+def test_fractional_ties_share_the_probability():
+    posterior = kt.MajorityVote(ties="fractional").fit(votes(a="0112", b="0011"), rng=1)
+    np.testing.assert_allclose(posterior.probability, [[0, 1, 0], [0.5, 0.5, 0]])
+    assert posterior.grades[0] == 1
+
+
+def test_accuracy_is_the_expectation_over_ties():
+    crowd = votes(a="01", b="11", c="012", d="0")
+    gold = kt.read_gold({"t": {"a": 1, "b": 1, "c": 0, "d": 1, "elsewhere": 1}})
+    assert kt.MajorityVote().fit(crowd, rng=3).accuracy(gold) == pytest.approx((1 / 2 + 1 + 1 / 3 + 0) / 4)
+
+
+@pytest.mark.parametrize("supervision", ["light", "full"])
+def test_gold_items_keep_gold(supervision):
+    crowd = votes(a="111", b="01", c="01", d="01")
+    gold = kt.read_gold({"t": {"a": 0, "b": 0}})
+    posterior = kt.MajorityVote(ties="prior").fit(crowd, gold=gold, supervision=supervision)
+    assert posterior.grades.tolist() == [0, 0, 0, 0]
+    np.testing.assert_allclose(posterior.probability[:2], [[1, 0], [1, 0]])
+    np.testing.assert_allclose(posterior.probability[2:], 0.5)

@@ -1,0 +1,150 @@
+"""Dawid and Skene's model: every judge has a confusion matrix, found together with the grades by EM [DS79]."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Literal, get_args
+
+import numpy as np
+
+from karatage.aggregation.confusion import DIAGONAL, begin, imply_accuracy, prior_answers, recall, unheard_classes
+from karatage.aggregation.expectation import Counts, Fit, Progress, Tables, iterate, log, normalise, tell_not_converged
+from karatage.aggregation.get_another_label import fit_get_another_label
+from karatage.aggregation.options import check_counts, check_dialect
+from karatage.aggregation.votes import Scope, Supervision, Votes
+from karatage.data.alignment import find_items
+from karatage.data.axes import FloatArray
+from karatage.data.judgments import Judgments
+from karatage.data.posterior import Posterior, decide, find_winners
+from karatage.errors import OptionError
+
+Start = Literal["share", "mv", "neutral"]
+Dialect = Literal["gal"]
+NEUTRAL = 0.9  # [AWARE17]: how often a judge is right before anything is known
+WORTH_CHECKING = 5_000_000  # rows up to which the unsmoothed model is fitted as well, to tell where it differs
+MANY = 0.05
+LEAST = 1e-10  # counted for every answer that a judge uses: EM could never leave a zero
+
+
+@dataclass(frozen=True, kw_only=True)
+class DawidSkene:
+    """EM over confusion matrices and the shares of the grades.
+
+    Maximum likelihood (`prior=None`) trusts judges with few grades too far, so by default matrices are drawn to
+    the diagonal. `start` is the share of votes, the majority's grade, neutral matrices, or an earlier posterior.
+    `history` is an earlier posterior whose counts enter every step. Dialect `gal` is the program that the SQUARE
+    benchmark ran: it takes no other option.
+    """
+
+    prior: tuple[float, float] | None = DIAGONAL
+    scope: Scope = "all"
+    start: Start | Posterior = "share"
+    history: Posterior | None = None
+    dialect: Dialect | None = None
+    max_steps: int = 1000
+    tolerance: float = 1e-4
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        if not isinstance(self.start, Posterior) and self.start not in get_args(Start):
+            raise OptionError(f"start '{self.start}' is none of {', '.join(get_args(Start))}, nor a posterior")
+        check_counts(self.prior)
+        if self.history is not None and (self.scope == "topic" or "answers" not in self.history.parameters):
+            raise OptionError("a history must come from a model with confusion matrices and scope 'all'")
+        check_dialect(self.dialect, *get_args(Dialect))
+        given = [f.name for f in fields(self) if f.name != "dialect" and getattr(self, f.name) != f.default]
+        if self.dialect is not None and given:
+            raise OptionError(f"dialect '{self.dialect}' does as its program did, so it takes no {given[0]}")
+
+    def fit(
+        self,
+        judgments: Judgments,
+        *,
+        gold: Judgments | None = None,
+        supervision: Supervision = "none",
+        rng: int | np.random.Generator | None = None,
+        progress: Progress | None = None,
+    ) -> Posterior:
+        """Run EM; nothing is drawn at random, so `rng` is not used."""
+        votes = Votes.prepare(judgments, gold, supervision, scope=self.scope)
+        if self.dialect == "gal":
+            return fit_get_another_label(votes, progress)
+        known = recall(self.history, votes)
+        prior = np.zeros((1, votes.grades, votes.grades)) if self.prior is None else prior_answers(votes, *self.prior)
+        fit = self._iterate(votes, prior + known, progress)
+        notes = tell_not_converged("ds", fit)
+        if self.prior is not None and len(votes.rows.judge) <= WORTH_CHECKING:
+            notes += _tell_smoothing(fit, self._iterate(votes, known, None))
+        confusion = np.exp(fit.tables.answer).transpose(0, 2, 1)
+        return votes.posterior(
+            "ds",
+            fit.probability,
+            parameters={
+                "accuracy": imply_accuracy(confusion, fit.counts.classes.sum(axis=0)),
+                "confusion": confusion,
+                "answers": fit.counts.answers.transpose(0, 2, 1) + known.transpose(0, 2, 1),
+            },
+            trace=fit.trace,
+            converged=fit.converged,
+            notes=notes,
+        )
+
+    def _iterate(self, votes: Votes, added: FloatArray, progress: Progress | None) -> Fit:
+        """EM with `added` (judge or 1, said, grade) counted in every M-step."""
+        unheard = unheard_classes(votes)
+        least = LEAST * (votes.rows.answered > 0)[:, :, None]
+
+        def maximise(counts: Counts) -> Tables:
+            answers = np.maximum(counts.answers + added, least)
+            prior, answer = log(normalise(counts.classes + unheard, 1)), log(normalise(answers, 1))
+            return Tables(prior, answer, float((added * answer).sum() + (unheard * prior).sum()))
+
+        return iterate(
+            votes,
+            maximise,
+            self._begin(votes),
+            max_steps=self.max_steps,
+            tolerance=self.tolerance,
+            progress=progress,
+        )
+
+    def _begin(self, votes: Votes) -> FloatArray | Tables:
+        if isinstance(self.start, Posterior):
+            return _begin_from(self.start, votes)
+        if self.start == "neutral":
+            return neutral_tables(votes)
+        if self.start == "mv":
+            return normalise(find_winners(votes.share()).astype(float), 1)
+        typical = prior_answers(votes, *(self.prior or DIAGONAL))
+        return begin(votes, normalise(typical[0], 0))
+
+
+def neutral_tables(votes: Votes) -> Tables:
+    """Every judge right nine times in ten, every grade as likely [AWARE17]."""
+    answer = np.full((votes.grades, votes.grades), (1 - NEUTRAL) / max(votes.grades - 1, 1))
+    np.fill_diagonal(answer, NEUTRAL)
+    prior = np.full((votes.groups, votes.grades), 1 / votes.grades)
+    return Tables(log(prior), np.broadcast_to(log(answer), (votes.judges, *answer.shape)))
+
+
+def _begin_from(earlier: Posterior, votes: Votes) -> FloatArray:
+    """An earlier posterior where it knows the item, the share of votes elsewhere."""
+    belief = votes.share()
+    grades = earlier.probability.shape[1]
+    if grades > votes.grades:
+        raise OptionError(f"the posterior to start from knows {grades} grades, these judgments {votes.grades}")
+    items = np.flatnonzero(votes.taking_part)
+    place = find_items(votes.judgments, earlier.judgments)[items]
+    belief[place >= 0] = 0.0
+    belief[place >= 0, :grades] = earlier.probability[place[place >= 0]]
+    return belief
+
+
+def _tell_smoothing(fit: Fit, unsmoothed: Fit) -> tuple[str, ...]:
+    differ = float((decide(fit.probability) != decide(unsmoothed.probability)).mean()) if len(fit.probability) else 0.0
+    if differ <= MANY:
+        return ()
+    return (
+        f"ds: without its prior the model would grade {differ:.0%} of the items otherwise: judges have few grades "
+        "each, so the result rests on the prior",
+    )

@@ -1,0 +1,166 @@
+"""MACE: a judge either knows the grade or spams, by habits of its own [HOVY13]."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karatage.aggregation.expectation import Counts, Fit, Progress, Tables, iterate, log, normalise, tell_not_converged
+from karatage.aggregation.ibcc import diverge, expect_log
+from karatage.aggregation.votes import Supervision, Votes
+from karatage.data.axes import FloatArray
+from karatage.data.judgments import Judgments
+from karatage.data.posterior import Posterior
+from karatage.errors import OptionError
+from karatage.seeding import generator
+
+NOISE = 0.5  # how uneven a random start is, as in the published program
+SPLITS = 20  # at most so many rounds for telling knowing from luck, in every step
+MIXER = np.uint64(0x9E3779B97F4A7C15)
+
+
+class Judges(NamedTuple):
+    """Posteriors of competence and habit, and the logarithms expected under them."""
+
+    coin: FloatArray  # (judge, 2) Beta parameters: knows, spams
+    habit: FloatArray  # (judge, said) Dirichlet parameters
+    log_coin: FloatArray
+    log_habit: FloatArray
+
+    @staticmethod
+    def believe(coin: FloatArray, habit: FloatArray) -> Judges:
+        """Judges of whom this is believed."""
+        return Judges(coin, habit, expect_log(coin), expect_log(habit))
+
+    @property
+    def competence(self) -> FloatArray:
+        """The probability to know, (judge,)."""
+        return normalise(self.coin, 1)[:, 0]
+
+    def spam(self) -> FloatArray:
+        """Log-probability to spam this, (judge, said)."""
+        return self.log_coin[:, 1:] + self.log_habit
+
+    def tables(self) -> FloatArray:
+        """Log p(said | grade): knowing gives the grade itself, spamming anything."""
+        spam = self.spam()
+        answer = np.repeat(spam[:, :, None], spam.shape[1], axis=2)
+        diagonal = np.arange(spam.shape[1])
+        answer[:, diagonal, diagonal] = np.logaddexp(self.log_coin[:, :1], spam)
+        return answer
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mace:
+    """Variational Bayes from several random starts; the best evidence lower bound wins.
+
+    Competence, the probability to know, ~ Beta(`prior`); what a spammer says ~ Dirichlet(`habit`, ...).
+    """
+
+    prior: tuple[float, float] = (0.5, 0.5)
+    habit: float = 10.0
+    restarts: int = 10
+    max_steps: int = 50
+    tolerance: float = 1e-4
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        if len(self.prior) != 2 or not min(*self.prior, self.habit) > 0:
+            raise OptionError(f"prior {self.prior} and habit {self.habit} must be parameters above 0")
+        if self.restarts < 1:
+            raise OptionError(f"restarts {self.restarts} must be at least 1")
+
+    def fit(
+        self,
+        judgments: Judgments,
+        *,
+        gold: Judgments | None = None,
+        supervision: Supervision = "none",
+        rng: int | np.random.Generator | None = None,
+        progress: Progress | None = None,
+    ) -> Posterior:
+        """Draw the starts from `rng`; the trace is that of the best."""
+        votes = Votes.prepare(judgments, gold, supervision)
+        random = generator(rng)
+        fit, judges = max(
+            (self._run(votes, random, progress) for _ in range(self.restarts)), key=lambda run: run[0].trace[-1]
+        )
+        says, competence = normalise(judges.habit, 1), judges.competence
+        lucky = (1 - competence) * (says @ normalise(fit.counts.classes[0], 0))
+        return votes.posterior(
+            "mace",
+            fit.probability,
+            parameters={"accuracy": competence + lucky, "competence": competence, "habit": says},
+            trace=fit.trace,
+            converged=fit.converged,
+            notes=tell_not_converged("mace", fit),
+        )
+
+    def _run(self, votes: Votes, random: np.random.Generator, progress: Progress | None) -> tuple[Fit, Judges]:
+        """One start."""
+        before = self._learn(votes)
+        prior = log(normalise(votes.gold_classes[None] + 1, 1))
+        judges = _draw_judges(votes, random)
+
+        def maximise(counts: Counts) -> Tables:
+            nonlocal judges
+            for _ in range(SPLITS):
+                last, judges = judges, self._update(judges, counts.answers, before)
+                if np.abs(judges.competence - last.competence).max(initial=0.0) < self.tolerance:
+                    break
+            divergence = diverge(judges.coin, before, judges.log_coin)
+            divergence += diverge(judges.habit, np.array(self.habit), judges.log_habit)
+            return Tables(prior, judges.tables(), -divergence)
+
+        fit = iterate(
+            votes,
+            maximise,
+            Tables(prior, judges.tables()),
+            max_steps=self.max_steps,
+            tolerance=self.tolerance,
+            progress=progress,
+        )
+        return fit, judges
+
+    def _update(self, judges: Judges, answers: FloatArray, before: FloatArray) -> Judges:
+        """Split right answers between knowing and lucky spamming, then update what is believed of both."""
+        right = np.einsum("jss->js", answers)
+        knew = right * np.exp(-np.logaddexp(0.0, judges.spam() - judges.log_coin[:, :1]))
+        spammed = answers.sum(axis=2) - knew
+        coin = before + np.stack([knew.sum(axis=1), spammed.sum(axis=1)], axis=1)
+        return Judges.believe(coin, self.habit + spammed)
+
+    def _learn(self, votes: Votes) -> FloatArray:
+        """The Beta prior of competence; gold's judges move its mean, not its weight."""
+        pooled = votes.gold_answers.sum(axis=0)
+        right = (np.trace(pooled) + 1) / (pooled.sum() + 2)
+        chance = 1 / max(votes.grades, 2)
+        weight = sum(self.prior)
+        if not pooled.any():
+            return np.array(self.prior)
+        mean = np.clip((right - chance) / (1 - chance), 0.05, 0.95)
+        return np.array([weight * mean, weight * (1 - mean)])
+
+
+def _draw_judges(votes: Votes, random: np.random.Generator) -> Judges:
+    """Where a run starts. Judges who answered alike start alike, so that their names do not matter."""
+    alike = np.unique(_sign(votes), return_inverse=True)[1]
+    kinds = int(alike.max()) + 1
+    coin = normalise(1 + NOISE * random.random((kinds, 2)), 1)[alike]
+    habit = normalise(1 + NOISE * random.random((kinds, votes.grades)), 1)[alike]
+    return Judges(coin, habit, log(coin), log(habit))
+
+
+def _sign(votes: Votes) -> NDArray[np.uint64]:
+    """A number for what each judge said on which votes, the same whatever judges and items are called."""
+    counted = votes.count().astype(np.uint64)
+    power = MIXER ** np.arange(1, votes.grades + 1, dtype=np.uint64)
+    item = np.repeat(np.arange(votes.items), np.diff(votes.rows.start))
+    seen = (counted * power).sum(axis=1)[item] ^ (power[votes.rows.said] >> np.uint64(7))
+    seen = (seen ^ (seen >> np.uint64(29))) * MIXER
+    signature = np.zeros(votes.judges, np.uint64)
+    np.add.at(signature, votes.rows.judge, seen ^ (seen >> np.uint64(32)))
+    return signature

@@ -1,0 +1,238 @@
+"""Every model by name; options are part of the name: `ds(prior=none,scope=topic)`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from types import NoneType, UnionType
+from typing import Literal, Protocol, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from karatage.aggregation.agreement_weighted import AgreementWeighted
+from karatage.aggregation.cubam import Cubam
+from karatage.aggregation.dawid_skene import DawidSkene
+from karatage.aggregation.expectation import Progress
+from karatage.aggregation.glad import Glad
+from karatage.aggregation.history import JudgeHistory
+from karatage.aggregation.ibcc import Ibcc
+from karatage.aggregation.mace import Mace
+from karatage.aggregation.majority import MajorityVote
+from karatage.aggregation.naive_bayes import NaiveBayes
+from karatage.aggregation.one_coin import OneCoin
+from karatage.aggregation.ordinal import Ordinal
+from karatage.aggregation.raykar import Raykar
+from karatage.aggregation.semi_supervised import SemiSupervised
+from karatage.aggregation.votes import Supervision
+from karatage.aggregation.zencrowd import ZenCrowd
+from karatage.data.judgments import Judgments
+from karatage.data.posterior import Posterior
+from karatage.errors import OptionError, UnknownNameError
+from karatage.kernels.voting import count_votes
+from karatage.notation import parse_notation, print_word
+from karatage.wording import shorten
+
+WORTH_CHECKING = 5_000_000  # rows up to which a result is compared with the plain vote
+MANY = 0.1
+EXAMPLES = "mv, ds, ds(prior=none,scope=topic) or zc(supervision=light)"
+
+
+class Model(Protocol):
+    """What a model is: options, and `fit`."""
+
+    def fit(
+        self,
+        judgments: Judgments,
+        *,
+        gold: Judgments | None = None,
+        supervision: Supervision = "none",
+        rng: int | np.random.Generator | None = None,
+        progress: Progress | None = None,
+    ) -> Posterior:
+        """Merge the judgments."""
+        ...
+
+
+_EM = partial(DawidSkene, prior=None, scope="topic", max_steps=1000, tolerance=1e-3)
+
+MODELS: Mapping[str, Callable[..., Model]] = {
+    "cubam": Cubam,
+    "ds": DawidSkene,
+    "emgz": JudgeHistory,
+    "emmv": partial(_EM, start="mv"),
+    "emneu": partial(_EM, start="neutral"),
+    "emsemi": SemiSupervised,
+    "glad": Glad,
+    "ibcc": Ibcc,
+    "mace": Mace,
+    "mv": MajorityVote,
+    "nb": NaiveBayes,
+    "onecoin": OneCoin,
+    "ordinal": Ordinal,
+    "ry": Raykar,
+    "wawa": AgreementWeighted,
+    "zc": ZenCrowd,
+}
+
+
+@dataclass(frozen=True)
+class NamedModel:
+    """A model with its options, under the name it was asked for by."""
+
+    name: str
+    model: Model
+    supervision: Supervision | None = None
+
+    @property
+    def needs_gold(self) -> bool:
+        """Whether the model can do nothing without gold."""
+        return getattr(self.model, "needs_gold", False)
+
+    @property
+    def knows_two_grades(self) -> bool:
+        """Whether the model can tell no more than two grades apart."""
+        return getattr(self.model, "knows_two_grades", False)
+
+
+def parse_model(text: str) -> NamedModel:
+    """Read a model's name; `supervision` may stand among its options.
+
+    >>> parse_model("ds(prior=none, scope='topic')").name
+    'ds(prior=none,scope=topic)'
+    """
+    name, given, depth = parse_notation(text.strip(), "approach", EXAMPLES)
+    if name not in MODELS:
+        raise UnknownNameError("approach", name, MODELS)
+    where = f"approach '{shorten(text)}'"
+    if depth is not None:
+        raise OptionError(f"{where}: a depth after @ is for measures")
+    constructor = MODELS[name]
+    model_class = constructor.func if isinstance(constructor, partial) else constructor
+    assert isinstance(model_class, type)
+    offered = {**_written_options(model_class), "supervision": Supervision}
+    unknown = [option for option in given if option not in offered]
+    if unknown:
+        raise OptionError(f"{where}: {name} has no option '{shorten(unknown[0])}'; its options: {', '.join(offered)}")
+    values = {option: _convert(f"{where}: {option}", value, offered[option]) for option, value in given.items()}
+    spelled = ",".join(f"{option}={_print(value)}" for option, value in values.items())
+    supervision = values.pop("supervision", None)
+    assert supervision is None or isinstance(supervision, str)
+    chosen: Supervision | None = next((s for s in get_args(Supervision) if s == supervision), None)
+    return NamedModel(f"{name}({spelled})" if spelled else name, constructor(**values), chosen)
+
+
+def aggregate(
+    judgments: Judgments,
+    approach: str | Model = "ds",
+    *,
+    gold: Judgments | None = None,
+    supervision: Supervision | None = None,
+    rng: int | np.random.Generator | None = None,
+    progress: Progress | None = None,
+) -> Posterior:
+    """Merge many judges' grades into one belief per item.
+
+    Args:
+        judgments: What the judges said.
+        approach: A model's name, such as `mv`, `ds` or `zc(dialect=square)`, or a model.
+        gold: Trusted grades for some of the items.
+        supervision: What gold is used for: `none`, `light` (only what is typical of judges and grades is learnt from
+            it) or `full` (its grades are fixed and inform every step). Default: `full` where gold is given.
+        rng: Seed for models that draw at random.
+        progress: Called with the number of each step and the objective after it.
+    """
+    named = parse_model(approach) if isinstance(approach, str) else NamedModel("", approach)
+    asked = supervision or named.supervision or ("none" if gold is None else "full")
+    return merge(named, judgments, gold=gold, supervision=asked, rng=rng, progress=progress)
+
+
+def merge(
+    named: NamedModel,
+    judgments: Judgments,
+    *,
+    gold: Judgments | None = None,
+    supervision: Supervision = "none",
+    rng: int | np.random.Generator | None = None,
+    progress: Progress | None = None,
+) -> Posterior:
+    """Fit a model, and tell where its result is no better founded than the votes it rests on."""
+    model, told = named.model, ""
+    if supervision == "none" and not named.needs_gold and not _judges_meet(judgments.every):
+        model = MajorityVote()
+        told = "no item has grades by two judges, so nothing can be learnt about them: items keep the grade they got"
+    posterior = model.fit(judgments, gold=gold, supervision=supervision, rng=rng, progress=progress)
+    notes = (*posterior.notes, *filter(None, [told, _tell_far_from_votes(posterior) if supervision == "none" else ""]))
+    return replace(posterior, model=named.name or posterior.model, notes=notes)
+
+
+def _judges_meet(judgments: Judgments) -> bool:
+    """Whether some item was graded by two judges; rows of an item stand together, sorted by judge."""
+    same_item, other_judge = judgments.item[1:] == judgments.item[:-1], judgments.judge[1:] != judgments.judge[:-1]
+    return bool((same_item & other_judge).any())
+
+
+def _tell_far_from_votes(posterior: Posterior) -> str:
+    """A doubt, where a model overrules the plain vote often: it may be right, or judges may err together."""
+    judgments = posterior.judgments.every
+    if len(judgments.grade) > WORTH_CHECKING:
+        return ""
+    votes = count_votes(judgments.row_start, judgments.grade, posterior.probability.shape[1])
+    chosen = votes[np.arange(len(votes)), posterior.grades]
+    share = float((chosen < votes.max(axis=1)).mean())
+    if share <= MANY:
+        return ""
+    return (
+        f"{posterior.model} overrules the plain vote on {share:.0%} of the items: right where judges differ in skill "
+        "and err apart, wrong where they err together; check with gold, or see karatage audit"
+    )
+
+
+def _written_options(model: type) -> dict[str, object]:
+    """Options that can be written in a name, with what they may be."""
+    hints = get_type_hints(model)
+    return {field.name: hints[field.name] for field in fields(model) if any(map(_describe, _parts(hints[field.name])))}
+
+
+def _parts(hint: object) -> tuple[object, ...]:
+    """What an annotation admits, one by one."""
+    return get_args(hint) if get_origin(hint) in {Union, UnionType} else (hint,)
+
+
+def _describe(part: object) -> list[str]:
+    """What can be written for a part of an annotation; nothing for None, and for what has no notation."""
+    if get_origin(part) is Literal:
+        return [str(word) for word in get_args(part)]
+    if get_origin(part) is tuple:
+        return ["numbers like (0.5,3)"]
+    return [words for plain, words in _PLAIN.items() if part is plain]
+
+
+_PLAIN = {bool: "True or False", float: "a number", int: "a whole number"}
+
+
+def _convert(where: str, value: object, hint: object) -> object:
+    parts = _parts(hint)
+    for part in parts:
+        if part is NoneType and value in (None, "none"):
+            return None
+        if get_origin(part) is Literal and value in get_args(part):
+            return value
+        if get_origin(part) is tuple and isinstance(value, tuple | list) and all(map(_is_number, value)):
+            return tuple(float(number) for number in value)
+        if part is float and isinstance(value, int | float) and _is_number(value):
+            return float(value)
+        if part in {bool, int} and type(value) is part:
+            return value
+    offered = [word for part in parts for word in _describe(part)] + ["none"] * (NoneType in parts)
+    raise OptionError(f"{where} must be {' or '.join(offered)}, not {shorten(str(value))}")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _print(value: object) -> str:
+    if isinstance(value, tuple):
+        return "(" + ",".join(f"{number:g}" for number in value) + ")"
+    return "none" if value is None else f"{value:g}" if isinstance(value, float) else print_word(value)

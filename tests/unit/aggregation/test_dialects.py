@@ -1,0 +1,95 @@
+"""What the reference programs do with repeated grades, and what their names admit."""
+
+import numpy as np
+import pytest
+
+import karatage as kt
+from karatage.aggregation.registry import MODELS, parse_model
+from karatage.aggregation.square import distinct_grades, first_grades, slipped_beta
+from karatage.aggregation.votes import Votes
+from karatage.errors import OptionError, UnknownNameError
+
+ROWS = {
+    "judge": ["a", "a", "a", "b", "a", "b", "b"],
+    "item": ["x", "x", "x", "x", "y", "y", "y"],
+    "grade": [1, 0, 1, 0, 1, 0, 0],
+}
+
+
+def test_repeated_grades():
+    rows = Votes.prepare(kt.read_judgments(ROWS)).rows
+    first, distinct = first_grades(rows), distinct_grades(rows)
+    assert first.start.tolist() == [0, 2, 4]
+    assert first.said.tolist() == [1, 0, 1, 0]
+    assert distinct.start.tolist() == [0, 3, 5]
+    assert distinct.said.tolist() == [1, 0, 0, 1, 0]
+    assert distinct.answered.sum() == 5
+
+
+@pytest.mark.parametrize(
+    ("mean", "deviation", "expected"),
+    [(0.7, 0.3, (8.5556, 3.6667)), (0.7, 0.2, (20.125, 8.625)), (0.6, 0.3, (5.8, 3.8667))],
+)
+def test_effective_priors(mean, deviation, expected):
+    assert slipped_beta(mean, deviation) == pytest.approx(expected, abs=1e-4)
+
+
+def test_gal_leaves_a_judge_out_of_what_the_judge_is_measured_by():
+    """Judge c contradicts two who agree: heard with the others, c would still get some credit; left out, none."""
+    judge = np.tile(np.arange(3), 30)
+    item = np.repeat(np.arange(30), 3)
+    truth = np.arange(30) % 2
+    grade = np.where(judge == 2, 1 - truth[item], truth[item])
+    posterior = kt.DawidSkene(dialect="gal").fit(kt.Judgments.from_codes(judge=judge, item=item, grade=grade))
+    np.testing.assert_allclose(posterior.parameters["confusion"][2], [[0, 1], [1, 0]], atol=1e-4)
+    assert posterior.grades.tolist() == truth.tolist()
+
+
+def test_gal_takes_no_other_option():
+    with pytest.raises(OptionError, match="takes no scope"):
+        kt.DawidSkene(dialect="gal", scope="topic")
+    with pytest.raises(OptionError, match="must be gal or none, not square"):
+        parse_model("ds(dialect=square)")
+
+
+@pytest.mark.parametrize("name", sorted(MODELS))
+def test_names_read_back(name):
+    assert parse_model(name).name == name
+    assert parse_model(f"{name}(supervision=light)").supervision == "light"
+
+
+@pytest.mark.parametrize(
+    ("text", "printed"),
+    [
+        ("zc(prior=(9, 1.5))", "zc(prior=(9,1.5))"),
+        ("ry(dialect='square')", "ry(dialect=square)"),
+        ("onecoin(prior=none)", "onecoin(prior=none)"),
+        ("mace(restarts=3, habit=1)", "mace(restarts=3,habit=1)"),
+        ("mv(min=2,ties=fractional)", "mv(min=2,ties=fractional)"),
+    ],
+)
+def test_options_in_names(text, printed):
+    named = parse_model(text)
+    assert named.name == printed
+    assert parse_model(printed) == named
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("zc(prior=7)", "must be numbers like"),
+        ("zc(classes=many)", "must be a number, not many"),
+        ("mace(restarts=2.5)", "must be a whole number, not 2.5"),
+        ("mace(restarts=True)", "must be a whole number, not True"),
+        ("zc(history=1)", "has no option 'history'"),
+        ("emgz(history=1)", "has no option 'history'"),
+    ],
+)
+def test_bad_options_in_names(text, message):
+    with pytest.raises(OptionError, match=message):
+        parse_model(text)
+
+
+def test_unknown_names_suggest():
+    with pytest.raises(UnknownNameError, match="did you mean 'mace'"):
+        parse_model("mac")

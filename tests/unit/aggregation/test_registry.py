@@ -1,0 +1,70 @@
+"""Names of models, and what merging tells."""
+
+import numpy as np
+import pytest
+
+import karatage as kt
+from karatage.aggregation.registry import MODELS, parse_model
+from karatage.errors import OptionError, UnknownNameError
+
+
+def test_options_are_part_of_the_name():
+    named = parse_model("ds( prior=(1, 4), scope='topic', supervision=light )")
+    assert named.name == "ds(prior=(1,4),scope=topic,supervision=light)"
+    assert named.supervision == "light"
+    assert named.model == kt.DawidSkene(prior=(1.0, 4.0), scope="topic")
+    assert parse_model(named.name) == named
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_names_read_back(name):
+    assert parse_model(parse_model(name).name).name == name
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "message"),
+    [
+        ("dss", UnknownNameError, "did you mean 'ds'"),
+        ("ds(start=5)", OptionError, "start must be share or mv or neutral, not 5"),
+        ("ds(max_steps=1.5)", OptionError, "max_steps must be a whole number, not 1.5"),
+        ("ds(tolerance=small)", OptionError, "tolerance must be a number, not small"),
+        ("ds(history=x)", OptionError, "ds has no option 'history'"),
+        ("ds(supervision=some)", OptionError, "supervision must be none or light or full"),
+        ("mv(min=True)", OptionError, "min must be a whole number"),
+        ("ds(", OptionError, "cannot read approach"),
+    ],
+)
+def test_names_that_mean_nothing(text, error, message):
+    with pytest.raises(error, match=message):
+        parse_model(text)
+
+
+def test_a_posterior_is_called_as_it_was_asked_for():
+    crowd = kt.read_judgments({"judge": list("abab"), "item": list("xxyy"), "grade": [0, 0, 1, 1]})
+    assert kt.aggregate(crowd, "ds(prior=none)").model == "ds(prior=none)"
+    assert kt.aggregate(crowd, kt.DawidSkene()).model == "ds"
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if not parse_model(name).needs_gold])
+def test_judges_who_never_meet_are_taken_at_their_word(name):
+    crowd = kt.read_judgments({"judge": list("aabb"), "item": list("wxyz"), "grade": [0, 1, 1, 0]})
+    posterior = kt.aggregate(crowd, name, rng=0)
+    assert posterior.grades.tolist() == [0, 1, 1, 0]
+    assert any("no item has grades by two judges" in note for note in posterior.notes)
+
+
+def test_overruling_the_vote_is_told():
+    world = kt.simulate_collection(rng=7)
+    assert any(
+        "ds overrules the plain vote on 20% of the items" in n for n in kt.aggregate(world.judgments, "ds").notes
+    )
+    assert not any("overrules" in note for note in kt.aggregate(world.judgments, "mv").notes)
+
+
+def test_supervision_follows_gold():
+    crowd = kt.read_judgments({"judge": list("abcabc"), "item": list("xxxyyy"), "grade": [0, 1, 1, 1, 1, 0]})
+    gold = kt.read_gold({"item": ["x"], "grade": [0]})
+    assert kt.aggregate(crowd, "mv", gold=gold).grades.tolist() == [0, 1]
+    assert kt.aggregate(crowd, "mv(supervision=none)", gold=gold).grades.tolist() == [1, 1]
+    assert kt.aggregate(crowd, "mv(supervision=full)", gold=gold, supervision="none").grades.tolist() == [1, 1]
+    np.testing.assert_allclose(kt.aggregate(crowd, "mv", gold=gold).probability[0], [1, 0])
