@@ -6,8 +6,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from karatage.aggregation.dawid_skene import DawidSkene
     from karatage.aggregation.majority import MajorityVote
+    from karatage.aggregation.registry import aggregate
+    from karatage.agreement.coefficients import agreement_intervals, fleiss_kappa, krippendorff_alpha, percent_agreement
+    from karatage.agreement.intervals import wilson_interval
+    from karatage.agreement.pairs import agreement_matrix, cohen_kappa
     from karatage.approaches import evaluate
+    from karatage.auditing import audit
     from karatage.comparison.rankings import (
         kendall_tau,
         kendall_tau_matrix,
@@ -19,17 +25,26 @@ if TYPE_CHECKING:
         tau_ap_matrix,
     )
     from karatage.data.alignment import Alignment, align
+    from karatage.data.audit import Audit
+    from karatage.data.draws import Draws
     from karatage.data.evaluation import Evaluation
     from karatage.data.judgments import Judgments
     from karatage.data.posterior import Posterior
     from karatage.data.runs import Runs
     from karatage.data.scores import Scores
+    from karatage.drawing import draw_evaluation, draw_scores
     from karatage.errors import KaratageError
+    from karatage.experiments.data_sets import DataSet, DataSets, read_data_sets
+    from karatage.experiments.engine import Execution
+    from karatage.experiments.findings import Benchmark
+    from karatage.experiments.square import benchmark
+    from karatage.io.families import read_families
     from karatage.io.judgments import read_gold, read_judgments
     from karatage.io.runs import read_runs
     from karatage.io.writing import write_judgments, write_run
     from karatage.measures.scoring import score, score_all, score_grades
     from karatage.measures.spec import Measure, parse_measure
+    from karatage.report.charts import draw_benchmark, write_chart
     from karatage.simulation.collection import JudgeProfile, World, simulate_collection
 
 __version__ = "0.1.0"
@@ -37,7 +52,14 @@ __version__ = "0.1.0"
 # Names are imported when first used, so that `import karatage` costs nothing.
 _HOME = {
     "Alignment": "data.alignment",
+    "Audit": "data.audit",
+    "Benchmark": "experiments.findings",
+    "DataSet": "experiments.data_sets",
+    "DataSets": "experiments.data_sets",
+    "DawidSkene": "aggregation.dawid_skene",
+    "Draws": "data.draws",
     "Evaluation": "data.evaluation",
+    "Execution": "experiments.engine",
     "JudgeProfile": "simulation.collection",
     "Judgments": "data.judgments",
     "KaratageError": "errors",
@@ -47,13 +69,27 @@ _HOME = {
     "Runs": "data.runs",
     "Scores": "data.scores",
     "World": "simulation.collection",
+    "aggregate": "aggregation.registry",
+    "agreement_intervals": "agreement.coefficients",
+    "agreement_matrix": "agreement.pairs",
     "align": "data.alignment",
+    "audit": "auditing",
+    "benchmark": "experiments.square",
+    "cohen_kappa": "agreement.pairs",
+    "draw_benchmark": "report.charts",
+    "draw_evaluation": "drawing",
+    "draw_scores": "drawing",
     "evaluate": "approaches",
+    "fleiss_kappa": "agreement.coefficients",
     "kendall_tau": "comparison.rankings",
     "kendall_tau_matrix": "comparison.rankings",
+    "krippendorff_alpha": "agreement.coefficients",
     "parse_measure": "measures.spec",
+    "percent_agreement": "agreement.coefficients",
     "rank_table": "comparison.rankings",
     "ranks": "comparison.rankings",
+    "read_data_sets": "experiments.data_sets",
+    "read_families": "io.families",
     "read_gold": "io.judgments",
     "read_judgments": "io.judgments",
     "read_runs": "io.runs",
@@ -65,13 +101,22 @@ _HOME = {
     "simulate_collection": "simulation.collection",
     "tau_ap": "comparison.rankings",
     "tau_ap_matrix": "comparison.rankings",
+    "wilson_interval": "agreement.intervals",
+    "write_chart": "report.charts",
     "write_judgments": "io.writing",
     "write_run": "io.writing",
 }
 
 __all__ = [
     "Alignment",
+    "Audit",
+    "Benchmark",
+    "DataSet",
+    "DataSets",
+    "DawidSkene",
+    "Draws",
     "Evaluation",
+    "Execution",
     "JudgeProfile",
     "Judgments",
     "KaratageError",
@@ -81,13 +126,27 @@ __all__ = [
     "Runs",
     "Scores",
     "World",
+    "aggregate",
+    "agreement_intervals",
+    "agreement_matrix",
     "align",
+    "audit",
+    "benchmark",
+    "cohen_kappa",
+    "draw_benchmark",
+    "draw_evaluation",
+    "draw_scores",
     "evaluate",
+    "fleiss_kappa",
     "kendall_tau",
     "kendall_tau_matrix",
+    "krippendorff_alpha",
     "parse_measure",
+    "percent_agreement",
     "rank_table",
     "ranks",
+    "read_data_sets",
+    "read_families",
     "read_gold",
     "read_judgments",
     "read_runs",
@@ -99,6 +158,8 @@ __all__ = [
     "simulate_collection",
     "tau_ap",
     "tau_ap_matrix",
+    "wilson_interval",
+    "write_chart",
     "write_judgments",
     "write_run",
 ]

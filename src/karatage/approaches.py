@@ -1,7 +1,7 @@
 """The registry of approaches and `evaluate`: the only place where the stages meet.
 
-An approach turns judgments into one score per topic and system. To add one, write a function from `Evidence` to
-scores by measure and enter it in `APPROACHES`.
+An approach turns judgments into one score per topic and system. A model that merges grades becomes one by its entry in
+`aggregation.registry.MODELS`; for any other, write a function from `Evidence` to scores and enter it in `APPROACHES`.
 """
 
 from __future__ import annotations
@@ -14,15 +14,17 @@ from importlib.metadata import version
 
 import numpy as np
 
-from karatage.aggregation.majority import MajorityVote
+from karatage.aggregation.crossfit import fit_across_topics
+from karatage.aggregation.registry import MODELS, NamedModel, merge, parse_model
 from karatage.comparison.rankings import kendall_tau, rmse, tau_ap
 from karatage.data.alignment import Alignment, align
 from karatage.data.axes import FloatArray
 from karatage.data.evaluation import Evaluation, Fidelity
 from karatage.data.judgments import Judgments
+from karatage.data.posterior import Posterior
 from karatage.data.runs import Runs
 from karatage.data.scores import Scores, mean_over_topics
-from karatage.errors import DataError, UnknownNameError
+from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.measures.scoring import score_aligned
 from karatage.measures.spec import Measure, parse_measure
 from karatage.seeding import settle_seed, stream
@@ -39,6 +41,7 @@ class Evidence:
 
     alignment: Alignment
     judgments: Judgments
+    gold: Judgments | None
     measures: tuple[str, ...]
     seed: int
 
@@ -57,6 +60,7 @@ class Merged:
     """An approach's scores for one measure."""
 
     value: FloatArray  # (topic, system), NaN where there is none
+    posterior: Posterior | None = None  # of approaches that merge grades
     notes: tuple[str, ...] = ()
 
 
@@ -75,11 +79,26 @@ def _mean_over_judges(scores: Scores) -> FloatArray:
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
-def _majority(evidence: Evidence) -> dict[str, Merged]:
-    """Grades merged by majority vote, ties by a seeded coin, then measured."""
-    posterior = MajorityVote().fit(evidence.judgments, rng=evidence.rng("mv"))
-    scored = score_aligned(evidence.alignment, posterior.as_judgments(), evidence.measures)
-    return {name: Merged(scores.value[0], scores.notes + posterior.notes) for name, scores in scored.items()}
+def _upstream(named: NamedModel) -> Approach:
+    def approach(evidence: Evidence) -> dict[str, Merged]:
+        """Grades merged by a model, then measured."""
+        posterior = _merge_grades(named, evidence)
+        scored = score_aligned(evidence.alignment, posterior.as_judgments(), evidence.measures)
+        return {
+            name: Merged(scores.value[0], posterior, scores.notes + posterior.notes) for name, scores in scored.items()
+        }
+
+    return approach
+
+
+def _merge_grades(named: NamedModel, evidence: Evidence) -> Posterior:
+    """Without gold, unless the name asks for it: gold is there to compare with."""
+    supervision = named.supervision or ("full" if named.needs_gold else "none")
+    if supervision == "none":
+        return merge(named, evidence.judgments, rng=evidence.rng(named.name))
+    if evidence.gold is None:
+        raise OptionError(f"{named.name} learns from gold, and none is given; give gold, or choose another approach")
+    return fit_across_topics(named, evidence.judgments, evidence.gold, supervision, seed=evidence.seed)
 
 
 def _judge_alone(judge: int) -> Approach:
@@ -93,7 +112,7 @@ def _judge_alone(judge: int) -> Approach:
     return approach
 
 
-APPROACHES: dict[str, Approach] = {"mv": _majority, "uniform": _uniform}
+APPROACHES: dict[str, Approach] = {"uniform": _uniform, **{name: _upstream(parse_model(name)) for name in MODELS}}
 
 
 def resolve_approaches(names: Sequence[str], judges: tuple[str, ...]) -> Iterator[tuple[str, Approach]]:
@@ -107,6 +126,9 @@ def resolve_approaches(names: Sequence[str], judges: tuple[str, ...]) -> Iterato
             yield name, _judge_alone(judges.index(name.removeprefix(JUDGE)))
         elif name in APPROACHES:
             yield name, APPROACHES[name]
+        elif name.partition("(")[0].strip() in MODELS:
+            named = parse_model(name)
+            yield named.name, _upstream(named)
         else:
             raise UnknownNameError("approach", name, [*APPROACHES, "judge:NAME", ALL_JUDGES])
 
@@ -126,8 +148,9 @@ def evaluate(
         runs: What the systems retrieved.
         judgments: What the judges said.
         measure: A measure such as `nDCG@10`, or several.
-        approach: `uniform`, `mv`, `judge:NAME`, `judge:*` for every judge in turn, or several.
-        gold: Trusted grades to compare with.
+        approach: `uniform`, a model that merges grades such as `mv`, `ds` or `glad`, `judge:NAME`, `judge:*` for
+            every judge in turn, or several.
+        gold: Trusted grades to compare with. Models that learn from gold see, for each topic, that of the others.
         rng: Seed for approaches that draw at random.
     """
     measures = [measure] if isinstance(measure, str | Measure) else list(measure)
@@ -135,7 +158,9 @@ def evaluate(
     if not measures or not names:
         raise DataError("evaluate needs at least one measure and one approach")
     asked = tuple(dict.fromkeys(str(parse_measure(m)) for m in measures))
-    evidence = Evidence(alignment=align(runs, judgments), judgments=judgments, measures=asked, seed=settle_seed(rng))
+    evidence = Evidence(
+        alignment=align(runs, judgments), judgments=judgments, gold=gold, measures=asked, seed=settle_seed(rng)
+    )
     found = dict(resolve_approaches(names, judgments.judges))
     merged = {name: approach(evidence) for name, approach in found.items()}
     scores = {name: _stack(evidence, name, {a: m[name] for a, m in merged.items()}) for name in asked}
@@ -152,6 +177,7 @@ def evaluate(
         scores=scores,
         gold=trusted,
         fidelity=tuple(fidelity),
+        posteriors={name: p for name, m in merged.items() if (p := m[asked[0]].posterior) is not None},
         judges=len(judgments.judges),
         judges_first={name: _count_winners(evidence.by_judge[name]) for name in asked},
         seed=evidence.seed,

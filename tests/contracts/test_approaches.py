@@ -5,15 +5,28 @@ import polars as pl
 import pytest
 
 import karatage as kt
+from karatage.aggregation.registry import MODELS, parse_model
 from karatage.approaches import APPROACHES
 
 MEASURES = ["AP", "nDCG@10", "P(rel=2)@5", "ERR@10"]
 NAMES = [*sorted(APPROACHES), "judge:crowd-2"]
+TAUGHT = [name for name in MODELS if parse_model(name).needs_gold]
+TWO_GRADES_ONLY = [name for name in MODELS if parse_model(name).knows_two_grades]
 
 
 @pytest.fixture(scope="module")
 def world():
     return kt.simulate_collection(systems=5, topics=6, depth=12, rng=3)
+
+
+def judged(frame, approach):
+    """Judgments on as many grades as the approach can take."""
+    fit = pl.col("grade").clip(0, 1) if approach in TWO_GRADES_ONLY else pl.col("grade")
+    return kt.read_judgments(frame.with_columns(fit))
+
+
+def gold_for(world, approach):
+    return world.gold if approach in TAUGHT else None
 
 
 def table(judgments):
@@ -26,8 +39,8 @@ def table(judgments):
 
 
 def values(world, frame, approach, *, seed=11):
-    judgments = kt.read_judgments(frame)
-    evaluation = kt.evaluate(world.runs, judgments, MEASURES, approach=approach, rng=seed)
+    gold = gold_for(world, approach)
+    evaluation = kt.evaluate(world.runs, judged(frame, approach), MEASURES, approach=approach, gold=gold, rng=seed)
     return np.stack([scores.value for scores in evaluation.scores.values()])
 
 
@@ -55,24 +68,54 @@ def test_same_seed_same_result(world, approach):
 
 @pytest.mark.parametrize("approach", NAMES)
 def test_inputs_stay_as_they_are(world, approach):
-    before = world.judgments.grade.copy(), world.runs.listed.copy()
-    kt.evaluate(world.runs, world.judgments, MEASURES, approach=approach, rng=0)
-    np.testing.assert_array_equal(before[0], world.judgments.grade)
+    judgments = judged(world.judgments.to_frame(), approach)
+    before = judgments.grade.copy(), world.runs.listed.copy()
+    kt.evaluate(world.runs, judgments, MEASURES, approach=approach, gold=gold_for(world, approach), rng=0)
+    np.testing.assert_array_equal(before[0], judgments.grade)
     np.testing.assert_array_equal(before[1], world.runs.listed)
     with pytest.raises(ValueError, match="read-only"):
-        world.judgments.grade[0] = 3
+        judgments.grade[0] = 1
 
 
-@pytest.mark.parametrize("approach", NAMES)
+@pytest.mark.parametrize("approach", [name for name in NAMES if name not in TAUGHT])
 def test_a_panel_of_one_is_that_judge(world, approach):
     frame = world.judgments.to_frame().filter(pl.col("judge") == "crowd-2")
-    alone = kt.score_all(world.runs, kt.read_judgments(frame), MEASURES)
+    alone = kt.score_all(world.runs, judged(frame, approach), MEASURES)
     expected = np.stack([scores.value for scores in alone.values()])
     np.testing.assert_allclose(values(world, frame, approach), expected)
 
 
 @pytest.mark.parametrize("approach", NAMES)
 def test_adding_an_approach_changes_no_other(world, approach):
-    alone = kt.evaluate(world.runs, world.judgments, "AP", approach=approach, rng=4).scores["AP"].value[0]
-    both = kt.evaluate(world.runs, world.judgments, "AP", approach=["mv", "uniform", approach], rng=4).scores["AP"]
-    np.testing.assert_array_equal(both.value[both.judges.index(approach)], alone)
+    judgments, gold = judged(world.judgments.to_frame(), approach), gold_for(world, approach)
+
+    def scores(*names):
+        return kt.evaluate(world.runs, judgments, "AP", approach=names, gold=gold, rng=4).scores["AP"]
+
+    both = scores("mv", "uniform", approach)
+    np.testing.assert_array_equal(both.value[both.judges.index(approach)], scores(approach).value[0])
+
+
+@pytest.mark.parametrize("approach", TAUGHT)
+def test_what_learns_from_gold_says_that_it_needs_some(world, approach):
+    with pytest.raises(kt.KaratageError, match="learns from gold"):
+        kt.evaluate(world.runs, world.judgments, "AP", approach=approach)
+    one_topic = kt.read_gold(world.gold.to_frame().filter(pl.col("topic") == "101"))
+    with pytest.raises(kt.KaratageError, match="at least two topics"):
+        kt.evaluate(world.runs, world.judgments, "AP", approach=approach, gold=one_topic)
+
+
+@pytest.mark.parametrize("approach", [*TAUGHT, "ds(supervision=full)", "ds(supervision=light)"])
+def test_a_topic_is_merged_without_its_own_gold(world, approach):
+    """Gold of one topic turned around changes no score of that topic."""
+    turned = world.gold.to_frame().with_columns(
+        pl.when(pl.col("topic") == "103").then(3 - pl.col("grade")).otherwise(pl.col("grade")).alias("grade")
+    )
+
+    def scores(gold):
+        return kt.evaluate(world.runs, world.judgments, "AP", approach=approach, gold=gold, rng=4).scores["AP"]
+
+    before, after = scores(world.gold), scores(kt.read_gold(turned, grades="0-3"))
+    own = before.topics.index("103")
+    np.testing.assert_array_equal(before.value[0, own], after.value[0, own])
+    assert (before.value[0] != after.value[0]).any()

@@ -8,6 +8,9 @@ import sys
 import typer
 
 from karatage import __version__
+from karatage.cli.aggregate import aggregate
+from karatage.cli.audit import audit
+from karatage.cli.benchmark import benchmark
 from karatage.cli.demo import demo
 from karatage.cli.evaluate import evaluate
 from karatage.errors import KaratageError
@@ -21,6 +24,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(evaluate)
+app.command()(aggregate)
+app.command()(audit)
+app.command()(benchmark)
 app.command()(demo)
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
+    from karatage.data.draws import Draws
     from karatage.data.evaluation import Evaluation
 
 WIDEST_HEADER = 24
@@ -43,11 +44,15 @@ def evaluate(
     gold_grades: options.GoldGrades = None,
     columns: options.Columns = None,
     gold_columns: options.GoldColumns = None,
-    repeats: options.Repeats = options.RepeatRule.last,
+    repeats: options.Repeats = None,
     per_topic: Annotated[
         bool, typer.Option("--per-topic", help="Scores for every topic (tsv, json, parquet).")
     ] = False,
     top: Annotated[int, typer.Option("--top", min=0, help="Systems shown in tables; 0 = all.")] = 20,
+    draws: Annotated[
+        int,
+        typer.Option("--draws", min=0, help="Draw grades so many times from merged ones: intervals, P(A beats B)."),
+    ] = 0,
     seed: options.Seed = 0,
     style: options.Format = None,
     output: options.Output = "-",
@@ -70,19 +75,19 @@ def evaluate(
         chosen = "tsv"
     with progress("Reading", quiet=quiet):
         retrieved = kt.read_runs(paths)
-        graded = kt.read_judgments(
-            judgments, grades=grades, columns=options.parse_columns(columns), repeats=repeats.value
-        )
-        trusted = None
-        if gold is not None:
-            trusted = kt.read_gold(
-                gold,
-                grades=gold_grades if gold_grades is not None else grades,
-                columns=options.parse_columns(gold_columns),
-                repeats=repeats.value,
-            )
+    graded, trusted = options.read_both(
+        judgments,
+        gold,
+        grades=(grades, gold_grades),
+        columns=(columns, gold_columns),
+        repeats=repeats,
+        quiet=quiet,
+    )
     with progress("Scoring", quiet=quiet):
         result = kt.evaluate(retrieved, graded, measure, approach=approach, gold=trusted, rng=seed)
+    if draws:
+        with progress("Drawing", quiet=quiet):
+            result = kt.draw_evaluation(retrieved, result, draws=draws)
     if chosen == "json":
         emit(result.to_json(per_topic=per_topic) + "\n", output)
     elif chosen == "table":
@@ -99,9 +104,27 @@ def _render(result: Evaluation, top: int) -> str:
     parts: list[Table | str] = []
     for measure in result.measures:
         parts += _leaderboard(result, measure, top)
+    for drawn in result.draws:
+        parts += ["", _draws(drawn, top)]
     if result.fidelity:
         parts += ["", _fidelity(result)]
     return render(*parts, "", result.sentence)
+
+
+def _draws(drawn: Draws, top: int) -> Table:
+    """Systems by their mean over draws, with the interval of scores and of ranks, and the chance to beat the next."""
+    frame = drawn.to_frame()
+    place = [drawn.systems.index(system) for system in frame["system"]]
+    beats = drawn.beats
+    rows = []
+    for n, row in enumerate(frame.head(top or len(frame)).iter_rows(named=True)):
+        ahead = f"{beats[place[n], place[n + 1]]:.3f}" if n + 1 < len(place) else "-"
+        scores = f"{row['draw_low']:.4f}-{row['draw_high']:.4f}"
+        ranks = f"{row['rank_low']:.3g}-{row['rank_high']:.3g}"
+        rows.append([row["system"], _number(row["draw_mean"]), scores, ranks, f"{row['p_best']:.3f}", ahead])
+    title = f"{drawn.measure}, {len(drawn.value):,} draws from {drawn.approach}"
+    headers = ["system", "mean", "95% of scores", "of ranks", "P(best)", "P(beats next)"]
+    return make_table(title, headers, rows, text_columns=1)
 
 
 def _leaderboard(result: Evaluation, measure: str, top: int) -> list[Table | str]:

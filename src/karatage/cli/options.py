@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from karatage.data.judgments import Judgments
+    from karatage.data.judgments import Repeats as RepeatsName
 
 
 class Style(StrEnum):
@@ -22,7 +26,16 @@ class RepeatRule(StrEnum):
     last = "last"
     first = "first"
     majority = "majority"
+    all = "all"
     error = "error"
+
+
+class SupervisionKind(StrEnum):
+    """What gold is used for."""
+
+    none = "none"
+    light = "light"
+    full = "full"
 
 
 RunFiles = Annotated[
@@ -34,11 +47,20 @@ JudgmentFiles = Annotated[
     list[str],
     typer.Option("--judgments", "-j", help="The judges' grades: tables, or a folder with one qrels file per judge."),
 ]
+JudgmentArguments = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="JUDGMENTS...", help="The judges' grades: tables, or a folder with one qrels file per judge."
+    ),
+]
+MoreJudgmentFiles = Annotated[
+    list[str] | None, typer.Option("--judgments", "-j", help="The same as JUDGMENTS; may be repeated.")
+]
 GoldFile = Annotated[str | None, typer.Option("--gold", "-g", help="Trusted grades: qrels or a table.")]
 Measures = Annotated[list[str], typer.Option("--measure", "-m", help="E.g. AP, nDCG@20, RBP(p=0.8); may be repeated.")]
 Approaches = Annotated[
     list[str],
-    typer.Option("--approach", "-a", help="uniform, mv, judge:NAME, judge:* (all in turn); may be repeated."),
+    typer.Option("--approach", "-a", help="uniform, mv, ds, ..., judge:NAME, judge:* (all); may be repeated."),
 ]
 Grades = Annotated[
     str | None, typer.Option("--grades", help="What labels mean: 0-3, or no=0,yes=1,broken=drop, or both.")
@@ -46,7 +68,14 @@ Grades = Annotated[
 GoldGrades = Annotated[str | None, typer.Option("--gold-grades", help="The same for gold; default: as --grades.")]
 Columns = Annotated[str | None, typer.Option("--columns", help="Which column is what, e.g. judge=team,grade=score.")]
 GoldColumns = Annotated[str | None, typer.Option("--gold-columns", help="The same for gold.")]
-Repeats = Annotated[RepeatRule, typer.Option("--repeats", help="Which grade counts when a judge graded an item again.")]
+Repeats = Annotated[
+    RepeatRule | None,
+    typer.Option("--repeats", help="Which grade counts when a judge graded again; default: merging hears all."),
+]
+Supervision = Annotated[
+    SupervisionKind | None,
+    typer.Option("--supervision", help="What gold is used for; default: full where gold is given."),
+]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of everything that is drawn at random.")]
 Format = Annotated[Style | None, typer.Option("--format", "-f", help="Default: table, or by the ending of --output.")]
 Output = Annotated[
@@ -54,6 +83,38 @@ Output = Annotated[
     typer.Option("--output", "-o", help="Write here (.txt, .csv, .tsv, .json, .parquet; also .gz) instead of stdout."),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No notes and no progress.")]
+
+
+def require_judgments(arguments: list[str] | None, options: list[str] | None, command: str) -> list[str]:
+    """The files named, in either way."""
+    from karatage.errors import OptionError
+
+    paths = [*(arguments or []), *(options or [])]
+    if not paths:
+        raise OptionError(f"no judgments were given; name their files, e.g. karatage {command} crowd.csv")
+    return paths
+
+
+def read_both(
+    judgments: list[str],
+    gold: str | None,
+    *,
+    grades: tuple[str | None, str | None],
+    columns: tuple[str | None, str | None],
+    repeats: RepeatRule | None,
+    quiet: bool,
+) -> tuple[Judgments, Judgments | None]:
+    """Judgments and gold; what `grades` and `columns` say of judgments comes first, of gold second."""
+    import karatage as kt
+    from karatage.cli.output import progress
+
+    rule: RepeatsName | None = None if repeats is None else repeats.value
+    with progress("Reading", quiet=quiet):
+        graded = kt.read_judgments(judgments, grades=grades[0], columns=parse_columns(columns[0]), repeats=rule)
+        if gold is None:
+            return graded, None
+        scale = grades[1] if grades[1] is not None else grades[0]
+        return graded, kt.read_gold(gold, grades=scale, columns=parse_columns(columns[1]), repeats=rule)
 
 
 def parse_columns(text: str | None) -> dict[str, str] | None:

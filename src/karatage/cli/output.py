@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -101,6 +101,18 @@ def make_table(title: str, headers: Sequence[str], rows: Sequence[Sequence[str]]
             row[k].truncate(widths[k], overflow="ellipsis")
         table.add_row(*row)
     return table
+
+
+@contextmanager
+def progress_steps(message: str, *, quiet: bool) -> Iterator[Callable[[int, float], None] | None]:
+    """The same for work in steps: what to call after each, with its number and what it reached."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(message) as status:
+        yield lambda step, reached: status.update(f"{message}: step {step:,}, objective {reached:,.2f}")
 
 
 @contextmanager

@@ -11,6 +11,8 @@ import numpy as np
 import polars as pl
 
 from karatage.data.axes import FloatArray
+from karatage.data.draws import Draws
+from karatage.data.posterior import Posterior
 from karatage.data.scores import Scores
 
 
@@ -43,11 +45,13 @@ class Evaluation:
     scores: Mapping[str, Scores]
     gold: Mapping[str, Scores] | None
     fidelity: tuple[Fidelity, ...]
+    posteriors: Mapping[str, Posterior]  # of the approaches that merge grades
     judges: int
     judges_first: Mapping[str, int]  # per measure, how many different systems single judges put first
     seed: int
     versions: Mapping[str, str]
     notes: tuple[str, ...]
+    draws: tuple[Draws, ...] = ()
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -87,6 +91,16 @@ class Evaluation:
             for approach in self.approaches
         ]
         frame = pl.concat(frames)
+        if self.draws:
+            drawn = pl.concat(
+                [
+                    d.to_frame().select(
+                        pl.lit(d.measure).alias("measure"), pl.lit(d.approach).alias("approach"), pl.all()
+                    )
+                    for d in self.draws
+                ]
+            )
+            frame = frame.join(drawn, on=["measure", "approach", "system"], how="left", maintain_order="left")
         if not self.fidelity:
             return frame
         near = pl.DataFrame(self.fidelity, schema=Fidelity._fields, orient="row").drop("topics")
@@ -114,6 +128,7 @@ class Evaluation:
                 for approach in self.approaches
             ],
             "fidelity": [near._asdict() for near in self.fidelity],
+            "draws": [drawn.to_dict() for drawn in self.draws],
             "notes": self.notes,
             "sentence": self.sentence,
             "seed": self.seed,
@@ -156,6 +171,7 @@ class Evaluation:
         if not np.isfinite(self.scores[measure].mean[0]).any():
             return f"{approach} has no score on {measure}: it judged no topic that a run has."
         parts = [self._say_lead(measure, approach)]
+        parts += [drawn.sentence for drawn in self.draws[:1]]
         if self.gold is not None:
             parts.append(self._say_gold(measure))
         elif self.judges > 1:

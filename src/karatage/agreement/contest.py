@@ -1,0 +1,101 @@
+"""The best judge alone against every merge, without choosing and scoring on the same gold."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+
+from karatage.agreement.habits import Panel
+from karatage.agreement.intervals import CONFIDENCE, NOTHING, Interval, t_quantile, wilson_interval
+from karatage.data.axes import FloatArray, GradeArray, IntArray
+
+FOLDS = 5
+ENOUGH_TOPICS = 10  # for the interval of a difference to count topics instead of items
+
+
+@dataclass(frozen=True, eq=False)
+class Picked:
+    """Who was picked on the other folds, and how the pick did on each gold item of its fold."""
+
+    names: tuple[str, ...]  # most often picked first
+    right: FloatArray  # (item,) 1 = as gold, NaN = no gold, or not graded by the pick
+    grade: GradeArray  # (item,) what the pick said, -1 where it said nothing
+
+    @property
+    def share(self) -> Interval:
+        """Accuracy on what the picks graded."""
+        return share_right(self.right)
+
+
+def share_right(right: FloatArray) -> Interval:
+    """Mean of `right` over the items that have a value, with Wilson bounds."""
+    seen = np.isfinite(right)
+    if not seen.any():
+        return NOTHING
+    low, high = wilson_interval(right[seen].sum(), int(seen.sum()))
+    return Interval(float(right[seen].mean()), float(low), float(high))
+
+
+def pick_judge(panel: Panel, fold: IntArray) -> Picked:
+    """On each fold the judge that is best on the others, by the lower Wilson bound, so that few items win nothing."""
+    rows, gold = panel.judgments, panel.gold
+    at = np.flatnonzero(gold >= 0)
+    right = (rows.grade[at] == gold[at]).astype(float)
+    folds = int(fold.max(initial=0)) + 1
+    key = rows.judge[at] * np.int64(folds) + fold[rows.item[at]]
+    hits: FloatArray = np.bincount(key, right, panel.judges * folds).reshape(-1, folds).astype(float)
+    size = np.bincount(key, minlength=panel.judges * folds).reshape(-1, folds).astype(float)
+    chosen = _choose(hits, size)
+    outcome, said = np.full(len(panel.known), np.nan), np.full(len(panel.known), -1, np.int8)
+    of_chosen = rows.judge[at] == chosen[fold[rows.item[at]]]
+    outcome[rows.item[at[of_chosen]]] = right[of_chosen]
+    said[rows.item[at[of_chosen]]] = rows.grade[at[of_chosen]]
+    return Picked(_rank(chosen, rows.judges), outcome, said)
+
+
+def pick_merge(right: dict[str, FloatArray], said: dict[str, GradeArray], fold: IntArray) -> Picked:
+    """On each fold the merge that is best on the others; for each, `right` (NaN = no gold) and the grade `said`."""
+    names, table = tuple(right), np.stack(list(right.values()))
+    folds = int(fold.max(initial=0)) + 1
+    seen = np.isfinite(table)
+    hits = np.stack([np.bincount(fold[s], row[s], folds) for row, s in zip(table, seen, strict=True)]).astype(float)
+    size = np.stack([np.bincount(fold[s], minlength=folds) for s in seen]).astype(float)
+    chosen = _choose(hits, size)
+    at = chosen[fold], np.arange(table.shape[1])
+    return Picked(_rank(chosen, names), table[at], np.stack(list(said.values()))[at])
+
+
+def _choose(hits: FloatArray, size: FloatArray) -> IntArray:
+    """For each fold, the best on the other folds, (contender, fold) counts; -1 where nobody has any."""
+    others = size.sum(axis=1, keepdims=True) - size
+    low, _ = wilson_interval(hits.sum(axis=1, keepdims=True) - hits, others)
+    low = np.where(others > 0, low, -1.0)
+    chosen: IntArray = np.where(low.max(axis=0) >= 0, low.argmax(axis=0), -1).astype(np.int32)
+    return chosen
+
+
+def _rank(chosen: IntArray, names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name for name, _ in Counter(names[c] for c in chosen if c >= 0).most_common())
+
+
+def compare_right(ours: FloatArray, theirs: FloatArray, topic: IntArray) -> tuple[int, Interval]:
+    """Items that both have, and the mean of ours less theirs, (item,) each, with a t interval.
+
+    Items of a topic are alike, so with enough topics the interval counts topics, not items.
+    """
+    at = np.flatnonzero(np.isfinite(ours) & np.isfinite(theirs))
+    if at.size == 0:
+        return 0, NOTHING
+    gap = ours[at] - theirs[at]
+    mean = float(gap.mean())
+    topics = len(np.unique(topic[at]))
+    group = topic[at] if topics >= ENOUGH_TOPICS else np.arange(at.size)
+    clusters = topics if topics >= ENOUGH_TOPICS else at.size
+    if clusters < 2:
+        return int(at.size), Interval(mean, np.nan, np.nan)
+    sums = np.bincount(group, gap - mean)
+    error = np.sqrt((sums**2).sum() * clusters / (clusters - 1)) / at.size
+    half = float(t_quantile((1 + CONFIDENCE) / 2, clusters - 1) * error)
+    return int(at.size), Interval(mean, mean - half, mean + half)

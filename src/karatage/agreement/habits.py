@@ -1,0 +1,161 @@
+"""What can be said of each judge: how much, how leniently and how steadily it grades, and how often it is right."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from karatage.agreement.intervals import mean_intervals, wilson_interval
+from karatage.agreement.pairs import kappa_of
+from karatage.data.axes import FloatArray, GradeArray, LongArray
+from karatage.data.judgments import Judgments
+from karatage.kernels.agreement import hear_others
+
+UNLIKELY = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """Settled judgments with what the others and gold say of each row's item."""
+
+    judgments: Judgments  # one grade for each judge and item
+    grades: int  # of the judges and of gold
+    known: GradeArray  # (item,) gold's grade, -1 = none
+    choice: GradeArray  # (row,) the commonest grade of the other judges, -1 = tied or none
+    others: FloatArray  # (row,) mean grade of the other judges, NaN = none
+
+    @staticmethod
+    def of(judgments: Judgments, known: GradeArray) -> Panel:
+        """Hear, for each grade, what the other judges of that item say."""
+        settled = judgments.settle()
+        grades = int(max(settled.grade.max(initial=0), known.max(initial=0))) + 1
+        choice = np.empty(len(settled.grade), np.int8)
+        others = np.empty(len(settled.grade))
+        hear_others(settled.row_start, settled.grade, grades, choice, others)
+        return Panel(settled, grades, known, choice, others)
+
+    @property
+    def gold(self) -> GradeArray:
+        """Gold's grade of each row's item, -1 = none."""
+        return self.known[self.judgments.item]
+
+    @property
+    def judges(self) -> int:
+        """How many there are."""
+        return len(self.judgments.judges)
+
+    @property
+    def graded(self) -> bool:
+        """Whether there are more than two grades, so that it counts how far a grade is off."""
+        return self.grades > 2
+
+    @property
+    def gold_items(self) -> int:
+        """Graded items that gold knows."""
+        return int(((np.diff(self.judgments.row_start) > 0) & (self.known >= 0)).sum())
+
+    @property
+    def has_gold(self) -> bool:
+        """Whether gold knows any of the items."""
+        return self.gold_items > 0
+
+    def count_against(self, reference: GradeArray) -> LongArray:
+        """What each judge said where `reference` (row,) says something: (judge, reference's grade, said)."""
+        at = np.flatnonzero(reference >= 0)
+        key = self.judgments.judge[at] * np.int64(self.grades) + reference[at]
+        flat = np.bincount(key * self.grades + self.judgments.grade[at], minlength=self.judges * self.grades**2)
+        return flat.reshape(self.judges, self.grades, self.grades).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Accuracy:
+    """Judges, or merges, against gold: (judge,) each, NaN where there is no gold."""
+
+    table: LongArray  # (judge, gold's grade, said)
+
+    @staticmethod
+    def of(panel: Panel) -> Accuracy:
+        """Every judge of the panel."""
+        return Accuracy(panel.count_against(panel.gold))
+
+    @property
+    def items(self) -> LongArray:
+        """Gold items graded."""
+        items: LongArray = self.table.sum(axis=(1, 2))
+        return items
+
+    @property
+    def right(self) -> LongArray:
+        """Gold items graded as gold did."""
+        right: LongArray = np.trace(self.table, axis1=1, axis2=2)
+        return right
+
+    @property
+    def share(self) -> FloatArray:
+        """The share of gold items graded as gold did."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return self.right / self.items
+
+    def kappa(self, *, weighted: bool = False) -> FloatArray:
+        """Cohen's kappa with gold, plain or with quadratic weights."""
+        return np.array([kappa_of(joint, "quadratic" if weighted else None) for joint in self.table])
+
+    def interval(self) -> tuple[FloatArray, FloatArray]:
+        """Wilson bounds of the share."""
+        return wilson_interval(self.right, self.items)
+
+    def recall(self, grade: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """How often gold's `grade` is recognised, with Wilson bounds: TPR for grade 1 of 2, TNR for grade 0."""
+        right, items = self.table[:, grade, grade], self.table[:, grade].sum(axis=1)
+        low, high = wilson_interval(right, items)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return right / items, low, high
+
+
+def grade_shares(panel: Panel) -> FloatArray:
+    """How often a judge gives each grade, (judge, grade)."""
+    key = panel.judgments.judge * np.int64(panel.grades) + panel.judgments.grade
+    count = np.bincount(key, minlength=panel.judges * panel.grades).reshape(panel.judges, panel.grades)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        shares: FloatArray = count / count.sum(axis=1, keepdims=True)
+    return shares
+
+
+def leniency(panel: Panel, *, gold: bool = False) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """A judge's grade less the mean of the others on the same items (or less gold's), with t bounds over items."""
+    reference = np.where(panel.gold >= 0, panel.gold, np.nan) if gold else panel.others
+    at = np.flatnonzero(np.isfinite(reference))
+    gap: FloatArray = panel.judgments.grade[at].astype(float) - reference[at]
+    return mean_intervals(panel.judgments.judge[at].astype(np.int64), gap, panel.judges)
+
+
+def self_agreement(judgments: Judgments) -> tuple[LongArray, FloatArray]:
+    """Items that a judge graded more than once, and the share of pairs of its grades for them that are alike."""
+    every = judgments.every
+    pair = every.item.astype(np.int64) * len(every.judges) + every.judge
+    fresh = np.r_[True, pair[1:] != pair[:-1]]
+    group = np.cumsum(fresh) - 1
+    size = np.bincount(group)
+    judge = every.judge[fresh]
+    again = np.flatnonzero(size[group] > 1)
+    grades = int(every.grade.max()) + 1
+    said, times = np.unique(group[again] * np.int64(grades) + every.grade[again], return_counts=True)
+    judges = len(every.judges)
+    alike = np.bincount(judge[said // grades], times * (times - 1), judges)
+    pairs = np.bincount(judge, size * (size - 1), judges)
+    repeated = np.bincount(judge[size > 1], minlength=judges)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return repeated, np.where(pairs > 0, alike / pairs, np.nan)
+
+
+def find_short_scales(panel: Panel) -> dict[int, int]:
+    """Judges who never use the upper grades, though by the panel's habits they should have: {judge: highest grade}."""
+    judge, grade = panel.judgments.judge, panel.judgments.grade
+    items = np.bincount(judge, minlength=panel.judges)
+    top = np.full(panel.judges, -1)
+    np.maximum.at(top, judge, grade)
+    below = np.cumsum(np.bincount(grade, minlength=panel.grades)) / len(grade)
+    chance = below[top] ** items
+    odd = (chance < UNLIKELY / panel.judges) & (top > 0) & (items > 0)
+    return {int(j): int(top[j]) for j in np.flatnonzero(odd)} if panel.graded else {}

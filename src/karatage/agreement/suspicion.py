@@ -1,0 +1,217 @@
+"""Judges whose grades look like no judging: constant, random, inverted, or copied.
+
+Every finding is a test with a stated error rate, adjusted for the number of judges (or pairs) by [BH95], and says in
+words what was seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from karatage.agreement.habits import Panel
+from karatage.agreement.intervals import adjust, normal_upper
+from karatage.agreement.pairs import Rows, fits, kappa_of, make_table
+from karatage.data.axes import FloatArray, GradeArray, LongArray
+from karatage.kernels.agreement import LEVELS, binomial_upper, hypergeometric_upper, meet_beside, sum_likeness
+
+LEVEL = 0.05  # false discoveries among findings of one kind
+ENOUGH = 20  # items, for a judge to be called random or inverted, or a pair a copy
+LEAST_KAPPA = 0.1  # what the least useful judge reaches, where the panel's typical kappa says no more
+REPEATED = 10  # items, for a judge to be called constant
+COPIED = 2 / 3  # of the disagreements that two such judges would have are missing
+MOST_GRADES = 20  # for copies, beyond which tables grow too large
+
+
+class Flag(NamedTuple):
+    """A suspicion, and why."""
+
+    judge: int
+    kind: str  # constant, random, inverted or copied
+    why: str
+    other: int = -1  # the judge it is a copy of
+
+
+class Chance(NamedTuple):
+    """How each judge compares with a judge who draws grades at random, (judge,)."""
+
+    items: LongArray
+    kappa: FloatArray
+    above: FloatArray  # p-value of better than chance
+    below: FloatArray  # p-value of worse than chance
+    short: FloatArray  # p-value of less than half the panel's typical kappa
+
+
+def find_suspects(panel: Panel) -> list[Flag]:
+    """All suspicions, by kind."""
+    reference, by_gold = choose_reference(panel)
+    table = panel.count_against(reference)
+    return [*find_constant(panel), *find_chance(table, by_gold), *find_copies(panel)]
+
+
+def choose_reference(panel: Panel) -> tuple[GradeArray, np.ndarray]:
+    """What a judge's grades are held against, (row,): gold where the judge graded enough of it, else the others.
+
+    A judge at odds with its fellows but not with gold is right, so gold comes first.
+    """
+    judge = panel.judgments.judge
+    by_gold = np.bincount(judge[panel.gold >= 0], minlength=panel.judges) >= ENOUGH
+    return np.where(by_gold[judge], panel.gold, panel.choice), by_gold
+
+
+def find_constant(panel: Panel) -> Iterator[Flag]:
+    """One grade throughout, where the others differ: their share of that grade to the power of the items."""
+    rows, judge = panel.judgments, panel.judgments.judge
+    most = np.full(panel.judges, -1)
+    least = np.full(panel.judges, 127)
+    np.maximum.at(most, judge, rows.grade)
+    np.minimum.at(least, judge, rows.grade)
+    size = np.diff(rows.row_start)[rows.item] - 1
+    count = np.bincount(rows.item * np.int64(panel.grades) + rows.grade, minlength=len(panel.known) * panel.grades)
+    share = np.zeros(len(judge))
+    at = np.flatnonzero(size > 0)
+    share[at] = (count[rows.item[at] * np.int64(panel.grades) + rows.grade[at]] - 1) / size[at]
+    items = np.bincount(judge[at], minlength=panel.judges)
+    mean = np.bincount(judge[at], share[at], panel.judges) / np.maximum(items, 1)
+    p_value = np.where(items >= REPEATED, np.where(most == least, mean**items, 1.0), np.nan)
+    for j in np.flatnonzero(adjust(p_value) <= LEVEL):
+        text = f"gave grade {most[j]} to all {items[j]:,} items, where the others gave it {mean[j]:.0%} of the time"
+        yield Flag(int(j), "constant", text)
+
+
+def find_chance(table: LongArray, by_gold: np.ndarray) -> Iterator[Flag]:
+    """Random: not better than chance, though a judge half as good as the typical one would be seen to be.
+
+    Inverted: worse than chance. `table` (judge, reference's grade, said).
+    """
+    chance = compare_with_chance(table)
+    above, below, short = (adjust(p) for p in (chance.above, chance.below, chance.short))
+    for j in np.flatnonzero(np.isfinite(chance.above)):
+        name = "gold" if by_gold[j] else "the other judges"
+        text = f"kappa with {name} is {chance.kappa[j]:.2f} over {chance.items[j]:,} items"
+        if below[j] <= LEVEL:
+            text += f", worse than chance (p = {chance.below[j]:.2g}): are grades turned round?"
+            yield Flag(int(j), "inverted", text)
+        elif above[j] > LEVEL and short[j] <= LEVEL:
+            yield Flag(int(j), "random", f"{text}, no better than chance (p = {chance.above[j]:.2g})")
+
+
+def compare_with_chance(table: LongArray) -> Chance:
+    """Test each judge with enough items, and more than one grade on either side, (judge, reference's grade, said)."""
+    judges = len(table)
+    items = table.sum(axis=(1, 2))
+    kappa = np.array([kappa_of(joint) for joint in table])
+    tested = (items >= ENOUGH) & np.isfinite(kappa)
+    tested &= ((table.sum(axis=1) > 0).sum(axis=1) > 1) & ((table.sum(axis=2) > 0).sum(axis=1) > 1)
+    above, below, short = np.full((3, judges), np.nan)
+    typical = float(np.median(kappa[tested])) if tested.any() else 0.0
+    useful = max(typical / 2, LEAST_KAPPA)
+    for j in np.flatnonzero(tested):
+        above[j], below[j] = _test_chance(table[j])
+        n, right = int(items[j]), int(np.trace(table[j]))
+        expected = float(table[j].sum(axis=0) @ table[j].sum(axis=1)) / n**2
+        miss = (1 - expected) * (1 - useful)  # of a judge whose kappa is just useful
+        short[j] = binomial_upper(n - right, n, miss)
+    return Chance(items, kappa, above, below, short)
+
+
+def _test_chance(joint: LongArray) -> tuple[float, float]:
+    """P-values of better and of worse than chance, given both margins, (reference's grade, said).
+
+    Two grades: exact, by the hypergeometric distribution. More: by the exact mean and variance over permutations of
+    agreement, and of correlation, since a judge who is always one grade too high is lenient but not random.
+    """
+    used = (joint.sum(axis=0) > 0) | (joint.sum(axis=1) > 0)
+    joint = joint[np.ix_(used, used)]
+    n, own, other = int(joint.sum()), joint.sum(axis=1), joint.sum(axis=0)
+    if len(joint) == 2:
+        hits, marked, drawn = int(joint[1, 1]), int(own[1]), int(other[1])
+        upper = hypergeometric_upper(hits, n, marked, drawn)
+        return upper, hypergeometric_upper(int(joint[1, 0]), n, marked, n - drawn)
+    grade = np.flatnonzero(used).astype(float)
+    share = own @ other / n**2
+    gap = np.eye(len(joint)) - (own / n)[None, :] - (other / n)[:, None] + share
+    spread = np.sqrt((own[:, None] * other[None, :] * gap**2).sum() / (n - 1))
+    x, y = grade - own @ grade / n, grade - other @ grade / n
+    correlation = (x @ joint @ y) / np.sqrt((own @ x**2) * (other @ y**2))
+    agreement = (np.trace(joint) - 0.5 - n * share) / max(spread, 1e-12)
+    z = np.array([agreement, correlation * np.sqrt(n - 1), -correlation * np.sqrt(n - 1)])
+    p = normal_upper(z)
+    return min(1.0, 2 * float(p[:2].min())), float(p[2])
+
+
+class Likeness(NamedTuple):
+    """A pair of judges much alike."""
+
+    first: int
+    second: int
+    items: int
+    alike: int
+    expected: float
+    wrong: int
+    wrong_alike: int
+    p_value: float
+
+    @property
+    def missing(self) -> float:
+        """The share of expected disagreements that are not there."""
+        return (self.alike - self.expected) / (self.items - self.expected)
+
+
+def find_copies(panel: Panel) -> Iterator[Flag]:
+    """Copied: most of the disagreements that two such judges would have are missing, significantly more than half.
+
+    What they would have: each keeps its own habits (what it says when gold, or everybody else, says so and so) and is
+    independent of the other. Half is allowed for, since judges also share what makes an item hard.
+    """
+    names, pairs = panel.judgments.judges, list(compare_copies(panel))
+    partners: dict[int, list[Likeness]] = {}
+    for pair in sorted(pairs, key=lambda pair: (-pair.missing, pair[:2])):
+        for judge in pair[:2]:
+            partners.setdefault(judge, []).append(pair)
+    for judge, found in sorted(partners.items()):
+        best = found[0]
+        other = best.second if best.first == judge else best.first
+        more = f"; much like {len(found) - 1} more" if len(found) > 1 else ""
+        text = f"same grade as {names[other]} on {best.alike:,} of {best.items:,} items, {best.expected:,.0f} expected"
+        if best.wrong_alike:
+            text += f"; same mistake on {best.wrong_alike:,} of {best.wrong:,} items that either got wrong"
+        yield Flag(judge, "copied", text + more, other)
+
+
+def can_find_copies(panel: Panel) -> bool:
+    """Whether the tables that it needs are small enough."""
+    return panel.grades <= MOST_GRADES and fits(_rows(panel), LEVELS * panel.grades)
+
+
+def _rows(panel: Panel) -> Rows:
+    kept = panel.judgments
+    return Rows(kept.judge, kept.item, kept.grade, kept.row_start, panel.judges, panel.grades)
+
+
+def compare_copies(panel: Panel) -> Iterator[Likeness]:
+    """Pairs that pass the test."""
+    if not can_find_copies(panel):
+        return
+    rows = _rows(panel)
+    table = make_table(rows, LEVELS * panel.grades)
+    slot, partner = np.full(rows.judges, -1, np.int32), np.empty(rows.judges, np.int32)
+    flat = np.bincount(rows.item * np.int64(rows.grades) + rows.grade, minlength=len(panel.known) * rows.grades)
+    count = flat.reshape(-1, rows.grades).astype(np.int32)
+    tests, found = 0, []
+    for a, own in rows.by_judge():
+        pairs = meet_beside(
+            own, rows.start, rows.item, rows.judge, rows.grade, count, panel.known, slot, partner, table
+        )
+        out = np.empty((pairs, 5))
+        sum_likeness(table[:pairs], out)
+        tests += int((out[:, 0] >= ENOUGH).sum())
+        half = (out[:, 0] + out[:, 2]) / 2
+        for at in np.flatnonzero((out[:, 0] >= ENOUGH) & (out[:, 1] > half)):
+            items, alike, _, wrong, wrong_alike = out[at].astype(int).tolist()
+            p = binomial_upper(alike, items, float(half[at] / items))
+            found.append(Likeness(a, int(partner[at]), items, alike, float(out[at, 2]), wrong, wrong_alike, p))
+    adjusted = adjust(np.array([pair.p_value for pair in found]), tests)
+    yield from (pair for pair, q in zip(found, adjusted, strict=True) if q <= LEVEL and pair.missing >= COPIED)

@@ -1,0 +1,131 @@
+"""An audit's findings as tables; what has no value is null."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import polars as pl
+
+from karatage.agreement.habits import Accuracy, Panel, grade_shares, leniency, self_agreement
+from karatage.agreement.independence import LEAST_SHARED, Independence
+from karatage.agreement.intervals import Interval, wilson_interval
+from karatage.agreement.pairs import Pairs
+from karatage.agreement.suspicion import Flag
+from karatage.data.axes import FloatArray, LongArray
+
+ORDER = ("percent", "cohen", "fleiss", "alpha_nominal", "alpha_ordinal", "alpha_interval")
+
+
+def tabulate_judges(
+    panel: Panel, pairs: Pairs | None, weighted: Pairs | None, reliability: FloatArray, flags: Sequence[Flag]
+) -> pl.DataFrame:
+    """One row per judge; `weighted` only where there are more than two grades."""
+    names = panel.judgments.judges
+    items = np.bincount(panel.judgments.judge, minlength=len(names))
+    repeated, steady = self_agreement(panel.judgments)
+    columns: dict[str, object] = {"judge": pl.Series(names, dtype=pl.String)}
+    columns |= {"items": items, "coverage": items / len(panel.known)}
+    columns |= {f"share_{g}": share for g, share in enumerate(grade_shares(panel).T)}
+    columns |= {"repeats": repeated, "self_agreement": steady}
+    columns |= _bounds("leniency", *leniency(panel))
+    if pairs is not None:
+        columns["kappa"], columns["percent"] = pairs.average(len(names))
+    if weighted is not None:
+        columns["weighted_kappa"] = weighted.average(len(names))[0]
+    columns["reliability"] = reliability
+    if panel.has_gold:
+        columns |= _against_gold(panel)
+    own: dict[int, list[Flag]] = {}
+    for flag in flags:
+        own.setdefault(flag.judge, []).append(flag)
+    columns["flags"] = pl.Series([", ".join(f.kind for f in own.get(j, [])) for j in range(len(names))])
+    columns["why"] = pl.Series(["; ".join(f.why for f in own.get(j, [])) for j in range(len(names))])
+    return _frame(columns)
+
+
+def _against_gold(panel: Panel) -> dict[str, object]:
+    accuracy = Accuracy.of(panel)
+    columns: dict[str, object] = {"gold_items": accuracy.items}
+    columns |= _bounds("accuracy", accuracy.share, *accuracy.interval())
+    columns["gold_kappa"] = accuracy.kappa()
+    if panel.graded:
+        columns["gold_weighted_kappa"] = accuracy.kappa(weighted=True)
+    else:
+        columns |= _bounds("tpr", *accuracy.recall(1)) | _bounds("tnr", *accuracy.recall(0))
+    return columns | _bounds("gold_leniency", *leniency(panel, gold=True))
+
+
+def tabulate_panel(found: Mapping[str, Interval]) -> pl.DataFrame:
+    """One row per coefficient."""
+    rows = [(name, *found[name]) for name in dict.fromkeys([*ORDER, *found]) if name in found]
+    schema = {"statistic": pl.String, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64}
+    return pl.DataFrame(rows, schema=schema, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
+
+
+def tabulate_pairs(
+    judges: Sequence[str], pairs: Pairs | None, weighted: Pairs | None, independence: Independence | None
+) -> pl.DataFrame:
+    """One row per pair of judges with shared items."""
+    if pairs is None:
+        return pl.DataFrame(schema={"judge": pl.String, "other": pl.String, "shared": pl.Int64})
+    names = pl.Series(judges, dtype=pl.String)
+    columns: dict[str, object] = {
+        "judge": names.gather(pairs.first),
+        "other": names.gather(pairs.second),
+        "shared": pairs.shared,
+        "percent": pairs.alike / np.maximum(pairs.shared, 1),
+        "kappa": pairs.value,
+    }
+    if weighted is not None:
+        columns["weighted_kappa"] = weighted.value
+    if independence is not None:
+        shared, correlation = _look_up(pairs, independence.pairs, len(judges))
+        columns["gold_shared"] = shared
+        columns["error_correlation"] = np.where(shared >= LEAST_SHARED, correlation, np.nan)
+    return _frame(columns)
+
+
+def _look_up(pairs: Pairs, among: Pairs, judges: int) -> tuple[LongArray, FloatArray]:
+    """Shared items and value that each of `pairs` has in `among`; 0 and NaN where it is not there."""
+    sought, known = (p.first * np.int64(judges) + p.second for p in (pairs, among))
+    order = np.argsort(known)
+    at = np.searchsorted(known, sought, sorter=order)
+    found = at < len(known)
+    found[found] = known[order[at[found]]] == sought[found]
+    shared, value = np.zeros(len(sought), np.int64), np.full(len(sought), np.nan)
+    shared[found], value[found] = among.shared[order[at[found]]], among.value[order[at[found]]]
+    return shared, value
+
+
+def tabulate_confusion(panel: Panel) -> pl.DataFrame:
+    """One row per judge, gold's grade and grade said, with Wilson bounds of the share."""
+    table = panel.count_against(panel.gold)
+    rows = table.sum(axis=2)
+    judge, gold, said = np.nonzero(np.broadcast_to(rows[:, :, None] > 0, table.shape))
+    items, hits = rows[judge, gold], table[judge, gold, said]
+    low, high = wilson_interval(hits, items)
+    columns = {"judge": pl.Series(panel.judgments.judges, dtype=pl.String).gather(judge), "gold": gold, "grade": said}
+    return _frame({**columns, "items": hits, **_bounds("share", hits / np.maximum(items, 1), low, high)})
+
+
+def tabulate_families(independence: Independence | None) -> pl.DataFrame:
+    """One row per family, then one judge of each."""
+    schema = {"family": pl.String, "judges": pl.Int64, "error_correlation": pl.Float64, "effective_votes": pl.Float64}
+    rows = [] if independence is None else [tuple(vars(family).values()) for family in independence.families]
+    return pl.DataFrame(rows, schema=schema, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
+
+
+def tabulate_flags(judges: Sequence[str], flags: Sequence[Flag]) -> pl.DataFrame:
+    """One row per suspicion."""
+    rows = [(judges[f.judge], f.kind, judges[f.other] if f.other >= 0 else None, f.why) for f in flags]
+    schema = dict.fromkeys(("judge", "flag", "other", "why"), pl.String)
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _bounds(name: str, value: FloatArray, low: FloatArray, high: FloatArray) -> dict[str, object]:
+    return {name: value, f"{name}_low": low, f"{name}_high": high}
+
+
+def _frame(columns: Mapping[str, object]) -> pl.DataFrame:
+    return pl.DataFrame(columns).with_columns(pl.col(pl.Float64).fill_nan(None))

@@ -1,0 +1,267 @@
+"""`audit`: where agreement and aggregation meet, to say which judges to keep."""
+
+from __future__ import annotations
+
+import platform
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import version
+
+import numpy as np
+import polars as pl
+
+from karatage.aggregation.registry import MODELS, aggregate, parse_model
+from karatage.agreement.coefficients import agreement_intervals
+from karatage.agreement.contest import FOLDS, Picked, compare_right, pick_judge, pick_merge
+from karatage.agreement.habits import Panel, find_short_scales
+from karatage.agreement.independence import GROUPS, LEAST_SHARED, Independence, group_items, measure_independence
+from karatage.agreement.intervals import NOTHING, Interval
+from karatage.agreement.pairs import Pairs, Rows, compare_pairs, count_joint, fits, kappa_of
+from karatage.agreement.suspicion import ENOUGH, Flag, can_find_copies, find_suspects
+from karatage.agreement.tables import (
+    tabulate_confusion,
+    tabulate_families,
+    tabulate_flags,
+    tabulate_judges,
+    tabulate_pairs,
+    tabulate_panel,
+)
+from karatage.data.alignment import match_gold
+from karatage.data.audit import BEST_JUDGE, BEST_MERGE, Audit
+from karatage.data.axes import FloatArray, GradeArray, IntArray
+from karatage.data.judgments import Judgments
+from karatage.data.posterior import Posterior
+from karatage.seeding import settle_seed, stream
+from karatage.wording import count_names, counted
+
+RELIABILITY = "ds"
+_NUMBERS = ("accuracy", "low", "high", "kappa", "weighted_kappa", "gain", "gain_low", "gain_high")
+CONTENDER: dict[str, type[pl.DataType]] = {
+    **dict.fromkeys(("name", "picked", "also_picked"), pl.String),
+    **dict.fromkeys(_NUMBERS, pl.Float64),
+    **dict.fromkeys(("items", "shared"), pl.Int64),
+}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Evidence:
+    """What an audit looks at; work that several of its parts need is done once."""
+
+    panel: Panel
+    judgments: Judgments
+    families: Mapping[str, str]
+    approaches: tuple[str, ...]
+    seed: int
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The judges."""
+        return self.judgments.judges
+
+    @cached_property
+    def group(self) -> IntArray:
+        """Items in groups, to be left out in turn, (item,)."""
+        return group_items(self.judgments, GROUPS, stream(self.seed, "groups"))
+
+    @cached_property
+    def fold(self) -> IntArray:
+        """Items in folds, for cross-validation, (item,)."""
+        return group_items(self.judgments, FOLDS, stream(self.seed, "folds"))
+
+    @cached_property
+    def pairs(self) -> Pairs | None:
+        """Cohen's kappa of all pairs; None where there are too many."""
+        rows = Rows.of(self.judgments)
+        if not fits(rows, 1):
+            return None
+        return compare_pairs(rows, group=self.group if fits(rows, GROUPS) else None)
+
+    @cached_property
+    def weighted_pairs(self) -> Pairs | None:
+        """The same with quadratic weights, where there are more than two grades."""
+        wanted = self.pairs is not None and self.panel.graded
+        return compare_pairs(Rows.of(self.judgments), "quadratic") if wanted else None
+
+    @cached_property
+    def independence(self) -> Independence | None:
+        """How far errors go together; None without gold."""
+        rows = Rows.of(self.judgments)
+        if not self.panel.has_gold or not fits(rows, 1):
+            return None
+        return measure_independence(self.judgments, self.panel.known, self.group, self.families)
+
+    @cached_property
+    def posteriors(self) -> dict[str, Posterior]:
+        """The merge that says how reliable judges are, and where there is gold to tell, every merge asked for."""
+        asked = self.approaches if self.panel.has_gold else ()
+        return {
+            name: aggregate(self.judgments, name, rng=stream(self.seed, name))
+            for name in dict.fromkeys([RELIABILITY, *asked])
+        }
+
+    @cached_property
+    def flags(self) -> list[Flag]:
+        """Suspicions."""
+        return find_suspects(self.panel)
+
+
+def audit(
+    judgments: Judgments,
+    *,
+    gold: Judgments | None = None,
+    families: Mapping[str, str] | None = None,
+    approaches: Sequence[str] | None = None,
+    rng: int | np.random.Generator | None = None,
+) -> Audit:
+    """Say of each judge how much, how leniently and how well it grades, and of the panel what it is worth.
+
+    Args:
+        judgments: What the judges said; where a judge graded an item again the last grade counts, and all of them tell
+            how steady the judge is.
+        gold: Trusted grades: without them agreement is known, but not who is right.
+        families: {judge: family} of judges that may err alike.
+        approaches: Merges to hold against the best judge alone; default: every model that needs no gold.
+        rng: Seed of resampling, folds and ties.
+    """
+    known = np.full(len(judgments.item_topic), -1, np.int8) if gold is None else match_gold(judgments, gold)
+    panel = Panel.of(judgments, known)
+    evidence = Evidence(
+        panel=panel,
+        judgments=judgments,
+        families=dict(families or {}),
+        approaches=_every_merge(panel) if approaches is None else tuple(parse_model(a).name for a in approaches),
+        seed=settle_seed(rng),
+    )
+    names, flags = judgments.judges, evidence.flags
+    unknown = np.full(len(names), np.nan)  # where no two judges meet, nothing is learnt about them
+    reliability = evidence.posteriors[RELIABILITY].parameters.get("accuracy", unknown)
+    judges = tabulate_judges(panel, evidence.pairs, evidence.weighted_pairs, reliability, flags)
+    if families:
+        family = pl.Series("family", [families.get(name) for name in names], dtype=pl.String)
+        judges = judges.insert_column(1, family)
+    return Audit(
+        judges=judges,
+        panel=tabulate_panel(_panel(evidence)),
+        pairs=tabulate_pairs(names, evidence.pairs, evidence.weighted_pairs, evidence.independence),
+        merges=_merges(evidence),
+        confusion=tabulate_confusion(panel),
+        families=tabulate_families(evidence.independence),
+        flags=tabulate_flags(names, flags),
+        has_topics=judgments.has_topics,
+        items=len(known),
+        gold_items=panel.gold_items,
+        seed=evidence.seed,
+        versions={"karatage": version("karatage"), "python": platform.python_version()},
+        notes=tuple(dict.fromkeys(_notes(evidence, gold))),
+    )
+
+
+def _every_merge(panel: Panel) -> tuple[str, ...]:
+    """The models that can merge these judgments without gold."""
+    models = map(parse_model, sorted(MODELS))
+    return tuple(m.name for m in models if not m.needs_gold and not (m.knows_two_grades and panel.grades > 2))
+
+
+def _panel(evidence: Evidence) -> dict[str, Interval]:
+    found: dict[str, Interval] = {}
+    if (np.diff(evidence.panel.judgments.row_start) > 1).any():
+        found = agreement_intervals(evidence.judgments, rng=stream(evidence.seed, "resampling"))
+    if evidence.pairs is not None and len(evidence.pairs.first):
+        found["cohen"] = evidence.pairs.mean
+    if evidence.independence is not None and evidence.independence.judges:
+        found["error_correlation"] = evidence.independence.correlation
+        found["error_correlation_within"] = evidence.independence.correlation_within
+        found["effective_votes"] = evidence.independence.effective_votes
+        found["effective_votes_per_item"] = evidence.independence.effective_votes_per_item
+        found["judges_compared"] = Interval(float(evidence.independence.judges), np.nan, np.nan)
+        found["grades_per_item"] = Interval(evidence.independence.votes, np.nan, np.nan)
+    return found
+
+
+def _merges(evidence: Evidence) -> pl.DataFrame:
+    """Every merge, the best of them and the best judge, both picked on other folds than they are scored on."""
+    panel, rows = evidence.panel, []
+    if panel.has_gold:
+        single = pick_judge(panel, evidence.fold)
+        right = {name: _right(evidence.posteriors[name], panel.known) for name in evidence.approaches}
+        said = {name: evidence.posteriors[name].grades for name in evidence.approaches}
+        merges = {name: Picked((), right[name], said[name]) for name in right}
+        if right:
+            merges[BEST_MERGE] = pick_merge(right, said, evidence.fold)
+        rows = [_contender(panel, name, merge, single) for name, merge in merges.items()]
+        rows.append(_contender(panel, BEST_JUDGE, single, None))
+    return pl.DataFrame(rows, schema=CONTENDER, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
+
+
+def _right(posterior: Posterior, known: GradeArray) -> FloatArray:
+    """1 where gold's grade won, 1/m where it is one of m tied ones, NaN without gold, (item,)."""
+    winners = posterior.winners
+    right = np.full(len(known), np.nan)
+    has = (known >= 0) & (np.diff(posterior.judgments.row_start) > 0)
+    right[has] = 0.0
+    inside = np.flatnonzero(has & (known < winners.shape[1]))
+    right[inside] = winners[inside, known[inside]] / winners[inside].sum(axis=1)
+    return right
+
+
+def _contender(panel: Panel, name: str, picked: Picked, single: Picked | None) -> tuple[object, ...]:
+    """A row of the contest; what it gains is on the items that the best judge graded."""
+    at = np.flatnonzero(np.isfinite(picked.right))
+    kappa, weighted = np.nan, np.nan
+    if at.size:
+        size = max(panel.grades, int(picked.grade.max()) + 1)
+        joint = count_joint(panel.known[at].astype(np.int64), picked.grade[at].astype(np.int64), size)
+        kappa, weighted = kappa_of(joint), kappa_of(joint, "quadratic") if panel.graded else np.nan
+    names = (picked.names[0] if picked.names else None, ", ".join(picked.names[1:]) or None)
+    topic = panel.judgments.item_topic
+    shared, gain = (0, NOTHING) if single is None else compare_right(picked.right, single.right, topic)
+    return (name, *names, *picked.share, kappa, weighted, *gain, at.size, shared)
+
+
+def _notes(evidence: Evidence, gold: Judgments | None) -> Iterator[str]:
+    panel, names = evidence.panel, evidence.judgments.judges
+    yield from evidence.panel.judgments.notes
+    items = np.bincount(panel.judgments.judge, minlength=len(names))
+    few = [names[j] for j in np.flatnonzero(items < ENOUGH)]
+    if few:
+        yield f"judges with fewer than {ENOUGH} items, too few to call random, inverted or copied: {count_names(few)}"
+    if not (np.diff(panel.judgments.row_start) > 1).any():
+        yield "no item was graded by two judges, so agreement among them cannot be measured"
+    elif evidence.pairs is None:
+        yield f"{len(names):,} judges are too many to compare pairwise; kappa and copies are left out"
+    elif not can_find_copies(panel):
+        yield f"{panel.grades} grades are too many to look for copies; map them to fewer"
+    yield from _tell_gold(evidence, gold)
+    short = find_short_scales(panel)
+    if short:
+        shown = ", ".join(f"{counted(n, 'judge')} up to {top}" for top, n in sorted(Counter(short.values()).items()))
+        yield f"judges who never use the upper grades ({shown}): if their scales differ, map them first"
+    strangers = [name for name in evidence.families if name not in set(names)]
+    if strangers:
+        yield f"families name judges who graded nothing: {count_names(strangers)}"
+    alone = [name for name in names if name not in evidence.families]
+    if evidence.families and alone:
+        yield f"judges without a family, each counted as its own: {count_names(alone)}"
+    yield from evidence.posteriors[RELIABILITY].notes
+
+
+def _tell_gold(evidence: Evidence, gold: Judgments | None) -> Iterator[str]:
+    panel = evidence.panel
+    if gold is None:
+        yield "without gold, errors that judges share look like agreement: effective votes and accuracy are not given"
+        return
+    if not panel.has_gold:
+        yield "gold and judgments share no item, so gold says nothing of the judges; are items written alike in both?"
+        return
+    if evidence.independence is not None and not evidence.independence.judges:
+        yield f"no two judges who both err share {LEAST_SHARED} gold items, so error correlation is not known"
+    covered = np.unique(panel.judgments.judge[panel.gold >= 0])
+    unseen = [name for j, name in enumerate(evidence.judgments.judges) if j not in set(covered.tolist())]
+    if unseen:
+        yield f"judges without gold items: {count_names(unseen)}"
+    if gold.top_grade != evidence.judgments.top_grade:
+        yield f"judges grade up to {evidence.judgments.top_grade}, gold up to {gold.top_grade}"
+    if panel.gold_items < len(gold.item_topic):
+        yield f"{counted(panel.gold_items, 'item')} of {len(gold.item_topic):,} with gold were graded"

@@ -1,0 +1,153 @@
+"""`karatage aggregate`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from karatage.cli import options
+from karatage.cli.output import (
+    STANDARD_OUTPUT,
+    choose_style,
+    emit,
+    encode_frame,
+    fits,
+    make_table,
+    progress_steps,
+    render,
+    say,
+    tell,
+)
+from karatage.wording import counted
+
+if TYPE_CHECKING:
+    import polars as pl
+    from rich.table import Table
+
+    from karatage.data.judgments import Judgments
+    from karatage.data.posterior import Posterior
+
+QRELS_ENDINGS = (".qrels", ".qrel")
+
+
+def aggregate(
+    judgment_files: options.JudgmentArguments = None,
+    *,
+    judgments: options.MoreJudgmentFiles = None,
+    gold: options.GoldFile = None,
+    approach: Annotated[
+        str, typer.Option("--approach", "-a", help="mv, ds, glad, ...; options in brackets: 'ds(prior=none)'.")
+    ] = "ds",
+    supervision: options.Supervision = None,
+    judges: Annotated[
+        str | None,
+        typer.Option("--judges", help="Write what the model found about each judge here; - shows it instead."),
+    ] = None,
+    grades: options.Grades = None,
+    gold_grades: options.GoldGrades = None,
+    columns: options.Columns = None,
+    gold_columns: options.GoldColumns = None,
+    repeats: options.Repeats = None,
+    top: Annotated[int, typer.Option("--top", min=0, help="Rows shown in tables; 0 = all.")] = 20,
+    seed: options.Seed = 0,
+    style: options.Format = None,
+    output: Annotated[
+        str,
+        typer.Option("--output", "-o", help="Write here (.qrels; .csv, .tsv, .json, .parquet with probabilities)."),
+    ] = STANDARD_OUTPUT,
+    quiet: options.Quiet = False,
+) -> None:
+    """Merge many judges' grades into one grade for each item, as qrels or with probabilities.
+
+    Example, on the files that `karatage demo` writes:
+
+        karatage aggregate demo/judgments.csv -a ds -o merged.qrels
+    """
+    import karatage as kt
+
+    as_qrels = style is None and output.removesuffix(".gz").removesuffix(".zst").endswith(QRELS_ENDINGS)
+    chosen = "qrels" if as_qrels else choose_style(style, output)
+    judges_style = None if judges is None else choose_style(None, judges)
+    graded, trusted = options.read_both(
+        options.require_judgments(judgment_files, judgments, "aggregate"),
+        gold,
+        grades=(grades, gold_grades),
+        columns=(columns, gold_columns),
+        repeats=repeats,
+        quiet=quiet,
+    )
+    with progress_steps(approach, quiet=quiet) as step:
+        merged = kt.aggregate(
+            graded,
+            approach,
+            gold=trusted,
+            supervision=None if supervision is None else supervision.value,
+            rng=seed,
+            progress=step,
+        )
+    sentence = f"{merged.sentence}{_say_accuracy(merged, trusted)}"
+    if judges is not None and judges_style is not None:
+        _write_judges(merged, judges_style, judges, top)
+    if judges != STANDARD_OUTPUT or output != STANDARD_OUTPUT:
+        _write_grades(merged, chosen, output, top, sentence)
+    if not quiet:
+        tell((*graded.notes, *merged.notes))
+        if chosen != "table" or output != STANDARD_OUTPUT or judges == STANDARD_OUTPUT:
+            say(sentence)
+
+
+def _write_grades(merged: Posterior, chosen: str, output: str, top: int, sentence: str) -> None:
+    if chosen == "qrels":
+        from karatage.io.writing import write_judgments
+
+        write_judgments(merged.as_judgments(), output)
+    elif chosen == "json":
+        emit(merged.to_json() + "\n", output)
+    elif chosen == "table":
+        emit(render(*_show(f"Merged by {merged.model}", merged.to_frame(), top), "", sentence), output)
+    else:
+        emit(encode_frame(merged.to_frame(), chosen), output)
+
+
+def _write_judges(merged: Posterior, chosen: str, path: str, top: int) -> None:
+    frame = merged.judges
+    if chosen == "table":
+        emit(render(*_show(f"Judges, as {merged.model} sees them", frame, top)), path)
+    elif chosen == "json":
+        emit(frame.write_json() + "\n", path)
+    else:
+        emit(encode_frame(frame, chosen), path)
+
+
+def _show(title: str, frame: pl.DataFrame, top: int) -> list[Table | str]:
+    """The first rows and columns, as far as a page carries them."""
+    import polars as pl
+
+    names = [name for name, kind in frame.schema.items() if kind == pl.String]
+    numbers = [name for name in frame.columns if name not in names]
+    while not fits([*names, *numbers]):
+        numbers.pop()
+    shown = frame.select([*names, *numbers])
+    rows = [[_cell(value) for value in row] for row in shown.head(top or len(shown)).iter_rows()]
+    parts: list[Table | str] = [make_table(title, shown.columns, rows, text_columns=len(names))]
+    left_out = [
+        *([counted(len(frame) - top, "more row")] if top and len(frame) > top else []),
+        *([counted(frame.width - shown.width, "more column")] if frame.width > shown.width else []),
+    ]
+    if left_out:
+        parts.append(f"… {' and '.join(left_out)}; write to a .tsv for all.")
+    return parts
+
+
+def _cell(value: object) -> str:
+    return f"{value:.3f}" if isinstance(value, float) else "-" if value is None else str(value)
+
+
+def _say_accuracy(merged: Posterior, gold: Judgments | None) -> str:
+    """How often the merged grades are gold's, where the model has not been told."""
+    if gold is None:
+        return ""
+    if any(note.startswith("gold is known") for note in merged.notes):
+        return " Gold was learnt from, so it cannot say how good this is; --supervision none can."
+    return f" Of the items with gold {merged.accuracy(gold):.1%} got gold's grade."

@@ -1,0 +1,209 @@
+"""What an audit of the judges found, and what to do about it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import polars as pl
+
+from karatage.errors import DataError, OptionError
+from karatage.wording import counted, list_names, shorten
+
+Regime = Literal["shared", "mixed", "independent", "unknown"]
+SHARED = 0.1  # correlation of errors, among items of equal gold grade, at which endless judges are worth ten
+ENOUGH_GOLD = 100
+GOLD_WANTED = 400  # a share is then known within 5 points
+MOST_NAMES = 6
+_ADVICE: dict[Regime, str] = {
+    "shared": "they err together, so more judges like these add little: add gold, or another kind of judge",
+    "mixed": "they err together in part",
+    "independent": "they err apart",
+    "unknown": "",
+}
+_WAY: dict[Regime, str] = {
+    "shared": ", and average scores rather than merge grades",
+    "mixed": "; try both merging grades and averaging scores",
+    "independent": ", so merge grades rather than average scores",
+    "unknown": "",
+}
+BEST_JUDGE, BEST_MERGE = "best judge alone", "best merge"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Audit:
+    """Judges one by one, in pairs, as a panel, and against their merges."""
+
+    judges: pl.DataFrame  # one row per judge
+    panel: pl.DataFrame  # statistic, value, low, high
+    pairs: pl.DataFrame  # one row per pair of judges with shared items
+    merges: pl.DataFrame  # accuracy of every merge and of the best judge alone; empty without gold
+    confusion: pl.DataFrame  # one row per judge, gold's grade and grade said; empty without gold
+    families: pl.DataFrame  # empty unless families were given
+    flags: pl.DataFrame  # judge, flag, other, why
+    has_topics: bool  # without which there are no scores to average
+    items: int
+    gold_items: int
+    seed: int
+    versions: Mapping[str, str]
+    notes: tuple[str, ...] = ()
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row per judge."""
+        return self.judges
+
+    def statistic(self, name: str) -> float | None:
+        """A value of the panel, such as `alpha_ordinal`; None where it could not be computed."""
+        found = self.panel.filter(pl.col("statistic") == name)["value"]
+        return None if found.is_empty() else found[0]
+
+    def matrix(self, value: str = "kappa") -> pl.DataFrame:
+        """A column of `pairs` as a square table, one row and one column per judge; null where there is no value."""
+        offered = [name for name in self.pairs.columns if name not in {"judge", "other"}]
+        if value not in offered:
+            raise OptionError(f"pairs have no '{shorten(value)}'; they have {', '.join(offered)}")
+        names = self.judges["judge"].to_list()
+        if self.pairs.is_empty():
+            raise DataError("no two judges share an item, so there is no matrix")
+        place = {name: k for k, name in enumerate(names)}
+        cells: list[list[float | None]] = [[None] * len(names) for _ in names]
+        for one, other, found in self.pairs.select("judge", "other", value).iter_rows():
+            cells[place[one]][place[other]] = cells[place[other]][place[one]] = found
+        columns = [
+            pl.Series(f"judge:{name}" if name == "judge" else name, row) for name, row in zip(names, cells, strict=True)
+        ]
+        return pl.DataFrame([pl.Series("judge", names, dtype=pl.String), *columns])
+
+    def to_dict(self, *, pairs: bool = False) -> dict[str, object]:
+        """Everything, ready for JSON; pairs of judges on request, since they may be many."""
+        result: dict[str, object] = {
+            "sentence": self.sentence,
+            "drop": self.drop,
+            "regime": self.regime,
+            "judges": self.judges.to_dicts(),
+            "panel": self.panel.to_dicts(),
+            "merges": self.merges.to_dicts(),
+            "families": self.families.to_dicts(),
+            "confusion": self.confusion.to_dicts(),
+            "flags": self.flags.to_dicts(),
+            "items": self.items,
+            "gold_items": self.gold_items,
+            "notes": self.notes,
+            "seed": self.seed,
+            "versions": dict(self.versions),
+        }
+        if pairs:
+            result["pairs"] = self.pairs.to_dicts()
+        return result
+
+    def to_json(self, *, pairs: bool = False) -> str:
+        """The same as JSON text."""
+        return json.dumps(self.to_dict(pairs=pairs), ensure_ascii=False, indent=2)
+
+    @property
+    def drop(self) -> tuple[str, ...]:
+        """Judges better left out: constant, random or inverted ones."""
+        bad = self.flags.filter(pl.col("flag") != "copied")
+        return tuple(dict.fromkeys(bad["judge"].to_list()))
+
+    @property
+    def alike(self) -> tuple[tuple[str, ...], ...]:
+        """Judges that copy one another, in groups; each group counts as one judge."""
+        groups: list[set[str]] = []
+        copied = self.flags.filter(pl.col("flag") == "copied").select("judge", "other")
+        for pair in copied.iter_rows():
+            near = [group for group in groups if group & set(pair)]
+            groups = [group for group in groups if group not in near] + [set(pair).union(*near)]
+        return tuple(tuple(sorted(group)) for group in sorted(groups, key=min))
+
+    @property
+    def regime(self) -> Regime:
+        """Whether judges err on the same items: then merge scores rather than grades; `mixed` is undecided."""
+        found = self.panel.filter(pl.col("statistic") == "error_correlation_within").select("low", "high")
+        if found.is_empty():
+            return "unknown"
+        low, high = found.row(0)
+        if low is None or low <= SHARED <= high:
+            return "mixed"
+        return "shared" if low > SHARED else "independent"
+
+    @property
+    def sentence(self) -> str:
+        """What to do: keep, drop, or spend on gold."""
+        parts = [self._say_judges(), self._say_alike(), self._say_merges(), self._say_votes(), self._say_gold()]
+        return " ".join(part for part in parts if part)
+
+    def _say_judges(self) -> str:
+        total = len(self.judges)
+        if not self.drop:
+            if total == 1:
+                return f"There is one judge, {self.judges['judge'][0]}: nobody to compare it with but gold."
+            return f"Keep all {total:,} judges: none is found to be constant, random or inverted."
+        kinds = []
+        for kind in ("constant", "random", "inverted"):
+            names = self.flags.filter(pl.col("flag") == kind)["judge"].to_list()
+            if names:
+                kinds.append(f"{list_names(names, MOST_NAMES)} ({kind})")
+        return f"Drop {len(self.drop):,} of {counted(total, 'judge')}: {'; '.join(kinds)}."
+
+    def _say_alike(self) -> str:
+        if not self.alike:
+            return ""
+        first = list_names(self.alike[0], MOST_NAMES)
+        more = "; count each group as one judge" if len(self.alike) > 1 else ": count them as one judge"
+        others = f", the first of {counted(len(self.alike), 'such group')}" if len(self.alike) > 1 else ""
+        return f"{first} answer nearly alike{others}{more}."
+
+    def _say_merges(self) -> str:
+        rows = {row["name"]: row for row in self.merges.to_dicts()}
+        if BEST_JUDGE not in rows or BEST_MERGE not in rows or rows[BEST_JUDGE]["accuracy"] is None:
+            return ""
+        judge, merge = rows[BEST_JUDGE], rows[BEST_MERGE]
+        text = f"Merged by {merge['picked']}, grades are right on {_share(merge)} of {merge['items']:,} gold items; "
+        text += f"the best judge alone ({judge['picked']}) on {_share(judge)} of the {judge['items']:,} it graded"
+        gain, low, high = merge["gain"], merge["gain_low"], merge["gain_high"]
+        if low is not None and low > 0:
+            return text + f", where merging gains {gain:.1%}: keep the panel."
+        if judge["items"] < merge["items"] / 2:
+            return text + ": too few to do without the others."
+        if high is not None and high < 0:
+            return text + f", where it beats the merge by {-gain:.1%}: use it alone."
+        return text + ": too close to call."
+
+    def _say_votes(self) -> str:
+        r, votes = self.statistic("error_correlation"), self.statistic("effective_votes")
+        judges, grades = self.statistic("judges_compared"), self.statistic("grades_per_item")
+        if r is None or votes is None or judges is None or grades is None:
+            return ""
+        text = f"{judges:,.0f} judges carry {votes:.1f} effective votes"
+        if grades < judges / 2:  # nobody hears all judges on one item
+            votes = self.statistic("effective_votes_per_item")
+            text = f"The {grades:.1f} grades of an item carry {votes:.1f} effective votes"
+        way = _WAY[self.regime] if self.has_topics else ""
+        return f"{text} (error correlation {r:.2f}): {_ADVICE[self.regime]}{way}."
+
+    def _say_gold(self) -> str:
+        if self.gold_items >= ENOUGH_GOLD:
+            return ""
+        wanted = f"all {counted(self.items, 'item')}" if self.items > 1 else "the item"
+        if self.items > GOLD_WANTED:
+            wanted = f"about {GOLD_WANTED:,} of the {self.items:,} items, drawn at random,"
+        if self.gold_items == 0:
+            alpha = self.statistic("alpha_ordinal")
+            shared = f"agreement (ordinal alpha {alpha:.2f}) may be shared error" if alpha is not None else ""
+            return f"Spend on gold: {shared or 'nobody knows who is right'}; have {wanted} graded by someone you trust."
+        half = 98 / math.sqrt(self.gold_items)
+        text = f"Spend on gold: {counted(self.gold_items, 'gold item')} place an accuracy only within {half:.0f} points"
+        return f"{text}; have {wanted} graded."
+
+    def _repr_html_(self) -> str:
+        text = self.sentence.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+        return f"<p><b>{text}</b></p>{self.judges._repr_html_()}{self.panel._repr_html_()}"
+
+
+def _share(row: Mapping[str, float | None]) -> str:
+    kappa = "" if row["weighted_kappa"] is None else f", quadratic kappa {row['weighted_kappa']:.2f}"
+    return f"{row['accuracy']:.1%} [{row['low']:.1%}, {row['high']:.1%}{kappa}]"

@@ -1,0 +1,128 @@
+"""`karatage aggregate`: what it writes where."""
+
+import json
+import shlex
+import sys
+
+import polars as pl
+import pytest
+
+import karatage as kt
+from karatage.cli.app import main
+
+CROWD = """judge,topic,document,grade
+ann,1,a,1
+bob,1,a,1
+cid,1,a,0
+ann,1,b,0
+bob,1,b,0
+cid,1,b,1
+ann,2,a,2
+bob,2,a,2
+bob,2,a,1
+"""
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "crowd.csv").write_text(CROWD)
+    (tmp_path / "gold.qrels").write_text("1 0 a 0\n")
+
+    def call(command):
+        monkeypatch.setattr(sys, "argv", ["karatage", "aggregate", *shlex.split(command)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        out, err = capsys.readouterr()
+        return stop.value.code or 0, out, err
+
+    return call
+
+
+def test_qrels(run, tmp_path):
+    code, out, err = run("crowd.csv -a mv -o merged.qrels")
+    assert (code, out) == (0, "")
+    assert (tmp_path / "merged.qrels").read_text() == "1 0 a 1\n1 0 b 0\n2 0 a 2\n"
+    assert "mv merged 9 grades by 3 judges into grades for 3 items" in err
+    assert "1 (judge, item) pairs were graded more than once" in err
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet"])
+def test_tables_have_probabilities(run, tmp_path, ending):
+    assert run(f"crowd.csv -a mv -o merged.{ending}")[0] == 0
+    path = tmp_path / f"merged.{ending}"
+    frame = {
+        "csv": pl.read_csv,
+        "tsv": lambda p: pl.read_csv(p, separator="\t"),
+        "parquet": pl.read_parquet,
+    }[ending](path)
+    assert frame.columns == ["topic", "document", "grade", "p0", "p1", "p2", "expected"]
+    assert frame["p1"][0] == pytest.approx(2 / 3)
+    assert frame["p2"][2] == pytest.approx(2 / 3)
+
+
+def test_json_has_the_course(run):
+    code, out, _ = run("crowd.csv -f json")
+    found = json.loads(out)
+    assert code == 0
+    assert found["model"] == "ds"
+    assert len(found["trace"]) == found["iterations"] > 1
+    assert [judge["judge"] for judge in found["judges"]] == ["ann", "bob", "cid"]
+
+
+def test_shown_as_a_table_that_ends_in_the_sentence(run):
+    code, out, _ = run("-j crowd.csv --top 2 -q")
+    assert code == 0
+    assert "… 1 more row; write to a .tsv for all." in out
+    assert out.rstrip().endswith("send those to gold first.")
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_judges_go_to_a_file_or_are_shown(run, tmp_path):
+    assert run("crowd.csv --judges judges.tsv -o merged.qrels")[0] == 0
+    judges = pl.read_csv(tmp_path / "judges.tsv", separator="\t")
+    assert judges["grades"].to_list() == [3, 4, 2]
+    assert "confusion_0_1" in judges.columns
+    code, out, err = run("crowd.csv --judges -")
+    assert code == 0
+    assert "Judges, as ds sees them" in out
+    assert "document" not in out
+    assert "ds merged" in err
+
+
+def test_gold_teaches_or_checks(run, tmp_path):
+    _, _, err = run("crowd.csv -a mv -g gold.qrels -o merged.qrels")
+    assert (tmp_path / "merged.qrels").read_text().startswith("1 0 a 0\n")
+    assert "it cannot say how good this is" in err
+    _, _, err = run("crowd.csv -a mv -g gold.qrels --supervision none -o merged.qrels")
+    assert (tmp_path / "merged.qrels").read_text().startswith("1 0 a 1\n")
+    assert "0.0% got gold's grade" in err
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("", "no judgments were given"),
+        ("crowd.csv -a dss", "unknown approach 'dss'; did you mean 'ds'?"),
+        ("crowd.csv -a 'ds(prior=9)'", "prior must be numbers like (0.5,3) or none, not 9"),
+        ("crowd.csv -a 'ds(depth=9)'", "ds has no option 'depth'; its options: prior"),
+        ("crowd.csv -a ds@3", "a depth after @ is for measures"),
+        ("crowd.csv --supervision light", "needs gold"),
+        ("crowd.csv -o merged.xyz", "cannot tell the format"),
+        ("crowd.csv --judges judges.xyz", "cannot tell the format"),
+        ("nowhere.csv", "nowhere.csv"),
+    ],
+)
+def test_wrong_requests_say_what_to_do(run, command, message):
+    code, out, err = run(command)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert err.count("\n") == 1
+
+
+def test_progress_is_called_at_every_step():
+    steps = []
+    crowd = kt.read_judgments({"judge": ["a", "b", "a"], "item": ["x", "x", "y"], "grade": [0, 1, 1]})
+    found = kt.aggregate(crowd, "ds", progress=lambda step, reached: steps.append((step, reached)))
+    assert [step for step, _ in steps] == list(range(1, found.iterations + 1))
+    assert [reached for _, reached in steps] == found.trace.tolist()

@@ -1,0 +1,103 @@
+"""Unit tests of `karatage audit`."""
+
+import json
+
+import polars as pl
+import pytest
+import typer
+from rich.cells import cell_len
+from typer.testing import CliRunner
+
+import karatage as kt
+from karatage.cli.audit import audit
+from karatage.errors import KaratageError
+
+app = typer.Typer()
+app.command()(audit)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    home = tmp_path_factory.mktemp("audit")
+    world = kt.simulate_collection(systems=4, topics=12, depth=20, rng=7)
+    kt.write_judgments(world.judgments, home / "crowd.csv")
+    kt.write_judgments(world.gold, home / "gold.qrels")
+    families = [f"{name}\t{name.split('-')[0]}" for name in world.judgments.judges]
+    (home / "families.tsv").write_text("judge\tfamily\n" + "\n".join(families) + "\n")
+    return home
+
+
+@pytest.fixture
+def run(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+
+    def call(command):
+        return CliRunner().invoke(app, [*command.split(), "-a", "mv", "-a", "ds"])
+
+    return call
+
+
+def test_tables_fit_the_page_and_end_in_the_sentence(run):
+    result = run("crowd.csv -g gold.qrels --families families.tsv")
+    assert result.exit_code == 0
+    lines = result.stdout.splitlines()
+    assert max(cell_len(line) for line in lines) <= 80
+    for title in ("Judges", "The panel", "Families", "Against gold"):
+        assert title in lines
+    assert "spammer     random" in result.stdout
+    assert "spammer: kappa with gold is" in result.stdout
+    assert "Drop 1 of 9 judges: 'spammer' (random)." in result.stdout
+    assert result.stderr.startswith("note: ")
+
+
+def test_top_limits_the_rows(run):
+    assert "… 7 more judges; --top 0 shows all." in run("crowd.csv --top 2 -q").stdout
+    assert "more judges" not in run("crowd.csv --top 0 -q").stdout
+
+
+def test_files_come_by_argument_and_by_option(run):
+    assert run("crowd.csv -f tsv").stdout == run("-j crowd.csv -f tsv").stdout
+    assert isinstance(run("").exception, KaratageError)
+    assert "no judgments were given; name their files, e.g. karatage audit crowd.csv" in str(run("").exception)
+
+
+def test_pairs_instead_of_judges(run, folder):
+    assert "Pairs" in run("crowd.csv --pairs -q").stdout
+    table = pl.read_csv(run("crowd.csv -g gold.qrels --pairs -f tsv").stdout.encode(), separator="\t")
+    assert len(table) == 36
+    assert table.columns[:5] == ["judge", "other", "shared", "percent", "kappa"]
+    (folder / "three").mkdir(exist_ok=True)
+    for name, grade in {"a": 0, "b": 1, "c": 1}.items():
+        (folder / "three" / f"{name}.qrels").write_text(f"t 0 d1 {grade}\nt 0 d2 0\n")
+    assert "Cohen's kappa" in run("three --pairs -q").stdout.splitlines()
+
+
+def test_machine_formats(run, folder):
+    assert run("crowd.csv -g gold.qrels -q -o out.json").stdout == ""
+    loaded = json.loads((folder / "out.json").read_text())
+    assert "pairs" not in loaded
+    assert "pairs" in json.loads(run("crowd.csv -f json --pairs -q").stdout)
+    for ending in ("parquet", "csv"):
+        assert run(f"crowd.csv -g gold.qrels -q -o out.{ending}").exit_code == 0
+    frame = pl.read_parquet(folder / "out.parquet")
+    assert frame["judge"].to_list() == [row["judge"] for row in loaded["judges"]]
+    assert pl.read_csv(folder / "out.csv")["kappa"].to_list() == pytest.approx(frame["kappa"].to_list())
+    result = run("crowd.csv -f tsv")
+    assert result.stderr.splitlines()[-1].startswith("Drop 1 of 9 judges")
+
+
+def test_no_pairs_at_all(run, folder):
+    (folder / "apart.csv").write_text("judge,item,grade\na,x,1\nb,y,0\n")
+    result = run("apart.csv --pairs")
+    assert result.exit_code == 0
+    assert "No two judges share an item." in result.stdout
+
+
+def test_families_that_cannot_be_read(run, folder):
+    (folder / "bad.tsv").write_text("a\tb\tc\n")
+    assert "bad.tsv:1: expected judge<TAB>family" in str(run("crowd.csv --families bad.tsv").exception)
+
+
+def test_the_seed_matters(run):
+    one, same, other = (run(f"crowd.csv -f json --seed {seed}").stdout for seed in (1, 1, 2))
+    assert one == same != other

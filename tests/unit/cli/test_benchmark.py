@@ -1,0 +1,153 @@
+"""`karatage benchmark`: what it prints, writes and refuses."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+import typer
+from rich.cells import cell_len
+from typer.testing import CliRunner
+
+from karatage.cli.benchmark import benchmark
+from karatage.errors import DataError, InputFileError, OptionError
+
+app = typer.Typer()
+app.command()(benchmark)
+
+
+def run(*arguments):
+    result = CliRunner().invoke(app, [str(a) for a in arguments])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == 0, result.output
+    return result.stdout, result.stderr
+
+
+@pytest.fixture
+def home(tmp_path):
+    """Two data sets and a folder that is none."""
+    source = np.random.default_rng(0)
+    for name, items in ("first", 30), ("second", 20):
+        folder = tmp_path / "sets" / name
+        folder.mkdir(parents=True)
+        truth = source.integers(0, 2, items)
+        rows = [
+            f"{i},j{j},{truth[i] if source.random() < 0.8 else 1 - truth[i]}" for i in range(items) for j in range(4)
+        ]
+        (folder / "labels.csv").write_text("\n".join(["item,judge,grade", *rows]))
+        (folder / "gold.csv").write_text("\n".join(["item,grade", *(f"{i},{g}" for i, g in enumerate(truth))]))
+    (tmp_path / "sets" / "notes").mkdir()
+    return tmp_path
+
+
+def test_tables_fit_80_columns_and_end_in_a_sentence(home):
+    out, err = run(home / "sets", "-a", "mv", "-a", "ds", "--amounts", "50,80")
+    assert max(cell_len(line) for line in out.splitlines()) <= 80
+    assert "Mean over 2 data sets, light supervision, % of gold" in out
+    assert "Mean over 2 data sets, full supervision, % of gold" in out
+    assert "Accuracy without gold" in out
+    assert "Not significantly worse than the best, with 50 % of gold" in out
+    assert "1 mv, 2 ds; u without gold, l light, f full supervision." in out
+    assert out.strip().splitlines()[-1].endswith(".")
+    assert "note: folders without both a labels* and a gold* table, passed over: 'notes'" in err
+
+
+def test_stars_mark_the_best(home):
+    out, _ = run(home / "sets" / "first", "-a", "mv", "-a", "ds(prior=none)", "-a", "wawa", "--amounts", "none", "-q")
+    rows = [line.split() for line in out.splitlines() if " acc " in line][:3]
+    assert [row[0] for row in rows] == ["mv", "ds(prior=none)", "wawa"]
+    values = [float(row[2].strip("*")) for row in rows]
+    assert ["*" in row[2] for row in rows] == [value == max(values) for value in values]
+    assert [int(row[3]) for row in rows] == [int(value == max(values)) for value in values]
+
+
+def test_output_holds_cells_tables_and_charts(home):
+    out, _ = run(home / "sets", "-a", "mv", "-a", "ds", "--amounts", "50", "-o", home / "out")
+    files = {path.name for path in (home / "out").iterdir()}
+    assert {"cells", "tables.txt", "benchmark.json", "scores.tsv", "averages.parquet", "leaders.tsv"} <= files
+    assert {"accuracy-none.png", "accuracy-light.svg", "f1-full.html"} <= files
+    scores = pl.read_parquet(home / "out" / "scores.parquet")
+    assert scores.height == 12
+    assert json.loads((home / "out" / "benchmark.json").read_text())["cells"] == scores.to_dicts()
+    assert (home / "out" / "tables.txt").read_text().endswith(out.splitlines()[-1] + "\n")
+
+
+def test_a_run_is_resumed_unless_fresh(home):
+    command = [home / "sets", "-a", "mv", "--amounts", "none", "-o", home / "out"]
+    first, _ = run(*command)
+    again, err = run(*command)
+    assert again == first
+    assert "note: 2 of 2 cells were found done by an earlier run" in err
+    assert not list((home / "out").glob("*.png"))  # mv alone is nothing above itself
+    anew, err = run(*command, "--fresh", "-w", "2")
+    assert anew == first
+    assert "earlier run" not in err
+
+
+def test_machine_formats(home):
+    out, err = run(home / "sets", "-a", "mv", "--amounts", "none", "-f", "json")
+    found = json.loads(out)
+    assert found["sentence"] in err
+    assert [cell["data_set"] for cell in found["cells"]] == ["first", "second"]
+    table, _ = run(home / "sets", "-a", "mv", "--amounts", "none", "-f", "tsv", "-q")
+    frame = pl.read_csv(table.encode(), separator="\t")
+    assert frame["accuracy"].to_list() == pytest.approx([cell["accuracy"] for cell in found["cells"]])
+
+
+def test_a_data_set_of_two_tables_with_columns_of_its_own(home):
+    table = home / "sets" / "first" / "labels.csv"
+    gold = home / "wide.csv"
+    gold.write_text("item,binary,other\n" + "".join(f"{i},{i % 2},9\n" for i in range(30)))
+    out, _ = run(
+        "-j", table, "-g", gold, "--gold-columns", "grade=binary", "-a", "mv", "--amounts", "none", "-q", "-f", "tsv"
+    )
+    assert out.splitlines()[1].startswith("first\tmv\tnone\t0\t")
+
+
+def test_per_data_set_shows_all_supervision(home):
+    out, _ = run(home / "sets", "-a", "mv", "-a", "ds", "--amounts", "50", "--per-data-set", "-q")
+    assert "first, full supervision, % of gold" in out
+    assert "second, full supervision, % of gold" in out
+
+
+def test_a_failed_cell_is_told_at_the_end(home, monkeypatch):
+    from karatage.aggregation.majority import MajorityVote
+
+    def crash(*_, **__):
+        raise RuntimeError("no memory for this")
+
+    monkeypatch.setattr(MajorityVote, "fit", crash)
+    with pytest.raises(DataError, match="2 cells of 4 failed; run again to retry"):
+        run(home / "sets", "-a", "mv", "-a", "ds", "--amounts", "none")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ([], OptionError, "no data sets were given; name folders"),
+        (["-j", "labels.csv"], OptionError, "needs both --judgments and --gold"),
+        (["sets", "--amounts", "half"], OptionError, "amounts 'half' is no percentage"),
+        (["sets", "--amounts", "40"], OptionError, "40 % is neither one part .* use 33 or 50"),
+        (["sets", "-a", "dss"], LookupError, "unknown approach 'dss'; did you mean 'ds'"),
+        (["nowhere"], InputFileError, "nowhere: is no folder"),
+    ],
+)
+def test_bad_requests(home, monkeypatch, arguments, error, message):
+    monkeypatch.chdir(home)
+    with pytest.raises(error, match=message):
+        run(*arguments)
+
+
+def test_a_broken_data_set_is_named(home):
+    (home / "sets" / "second" / "gold.csv").write_text("item,grade\n1,maybe\n")
+    with pytest.raises(DataError, match=r"data set 'second': .*gold.csv:2: grade 'maybe' is not a number"):
+        run(home / "sets" / "first", home / "sets" / "second", "-a", "mv")
+
+
+def test_a_broken_one_among_others_is_passed_over_and_told(home):
+    (home / "sets" / "second" / "gold.csv").write_text("item,grade\n1,maybe\n")
+    out, err = run(home / "sets", "-a", "mv", "--amounts", "none")
+    assert "first" in out
+    assert "passed over: data set 'second': " in err
+    assert "gold.csv:2: grade 'maybe' is not a number" in err

@@ -1,0 +1,81 @@
+"""Draws from posteriors, scored."""
+
+import numpy as np
+import pytest
+
+import karatage as kt
+from karatage.errors import OptionError
+
+
+@pytest.fixture(scope="module")
+def world():
+    return kt.simulate_collection(systems=4, topics=5, depth=10, rng=2)
+
+
+def uncertain(world, probability):
+    crowd = world.judgments
+    return kt.Posterior(
+        model="m", judgments=crowd, probability=probability, grades=probability.argmax(axis=1).astype(np.int8)
+    )
+
+
+def test_certain_grades_give_the_ordinary_scores(world):
+    merged = kt.aggregate(world.judgments, "mv(ties=lowest)")
+    sure = uncertain(world, np.eye(4)[merged.grades])
+    drawn = kt.draw_scores(world.runs, sure, "AP", draws=3, rng=0)
+    expected = kt.score(world.runs, merged.as_judgments(), "AP").mean[0]
+    np.testing.assert_allclose(drawn.value, np.tile(expected, (3, 1)))
+    np.testing.assert_allclose(drawn.interval, np.stack([expected, expected], axis=1))
+    assert set(drawn.first.tolist()) == {0.0, 1.0}
+
+
+def test_the_mean_of_a_linear_measure_is_its_expectation(world):
+    merged = kt.aggregate(world.judgments, "ds")
+    drawn = kt.draw_scores(world.runs, merged, "P@5", draws=2000, rng=1)
+    relevant = merged.probability[:, 1:].sum(axis=1)
+    alignment = kt.align(world.runs, world.judgments)
+    top = alignment.ranked[:, :, :5]
+    expected = np.where(top >= 0, relevant[np.maximum(top, 0)], 0.0).mean(axis=2).mean(axis=0)
+    error = drawn.value.std(axis=0) / np.sqrt(2000)
+    assert (np.abs(drawn.mean - expected) < 4 * error + 1e-12).all()
+
+
+def test_blocks_of_draws_change_nothing(world, monkeypatch):
+    merged = kt.aggregate(world.judgments, "ds")
+    whole = kt.draw_scores(world.runs, merged, "AP", draws=10, rng=1)
+    monkeypatch.setattr("karatage.drawing.AT_ONCE", 10)
+    assert (kt.draw_scores(world.runs, merged, "AP", draws=10, rng=1).value == whole.value).all()
+    assert (kt.draw_scores(world.runs, merged, "AP", draws=10, rng=2).value != whole.value).any()
+
+
+def test_probabilities_of_pairs_add_up(world):
+    drawn = kt.draw_scores(world.runs, kt.aggregate(world.judgments, "mv"), "AP", draws=50, rng=1)
+    np.testing.assert_allclose(drawn.beats + drawn.beats.T, 1)
+    assert drawn.first.sum() == pytest.approx(1)
+    pairs = drawn.pairs()
+    assert len(pairs) == 12
+    a, b = drawn.systems[0], drawn.systems[1]
+    by_hand = (drawn.value[:, 0] > drawn.value[:, 1]).mean() + (drawn.value[:, 0] == drawn.value[:, 1]).mean() / 2
+    assert pairs.filter((pairs["a"] == a) & (pairs["b"] == b))["p_beats"][0] == pytest.approx(by_hand)
+    frame = drawn.to_frame()
+    assert (frame["rank_low"] <= frame["rank_high"]).all()
+    assert frame["draw_mean"].is_sorted(descending=True)
+
+
+def test_evaluations_carry_draws(world):
+    result = kt.evaluate(world.runs, world.judgments, ["AP", "P@5"], approach=["ds", "uniform"], rng=3)
+    drawn = kt.draw_evaluation(world.runs, result, draws=20)
+    assert [(d.measure, d.approach) for d in drawn.draws] == [("AP", "ds"), ("P@5", "ds")]
+    frame = drawn.to_frame()
+    assert frame.filter(approach="uniform")["draw_low"].null_count() == 8
+    assert frame.filter(approach="ds")["draw_low"].null_count() == 0
+    assert "In 20 draws from ds" in drawn.sentence
+    assert drawn.to_dict()["draws"][0]["draws"] == 20
+
+
+def test_draws_need_a_posterior(world):
+    result = kt.evaluate(world.runs, world.judgments, "AP", approach="uniform", rng=3)
+    with pytest.raises(OptionError, match="merge grades"):
+        kt.draw_evaluation(world.runs, result)
+    with pytest.raises(OptionError, match="at least 2"):
+        kt.draw_scores(world.runs, kt.aggregate(world.judgments, "mv"), "AP", draws=1)
