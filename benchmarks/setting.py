@@ -24,6 +24,14 @@ class Size:
     rival_rankings: int = 60
     judges: int = 200
     items: int = 50_000
+    crowd_few: int = 10_000
+    crowd_some: int = 100_000
+    crowd_many: int = 1_000_000
+    crowd_most: int = 100_000_000
+    crowd_judges: int = 2_000
+    most_judges: int = 20_000
+    steps: int = 100
+    few_steps: int = 20
 
 
 QUICK = Size(
@@ -38,6 +46,14 @@ QUICK = Size(
     rival_rankings=10,
     judges=10,
     items=1000,
+    crowd_few=500,
+    crowd_some=1000,
+    crowd_many=2000,
+    crowd_most=5000,
+    crowd_judges=20,
+    most_judges=50,
+    steps=10,
+    few_steps=5,
 )
 
 

@@ -20,6 +20,11 @@ TRANSCRIPTS = {
     "evaluate-measures": "evaluate demo/runs -j demo/judgments.csv -g demo/gold.qrels -m AP -m 'P(rel=2)@5' --top 3",
     "evaluate-many-columns": "evaluate demo/runs -j demo/judgments.csv -g demo/gold.qrels -a 'judge:*' --top 2",
     "evaluate-tsv": "evaluate demo/runs -j demo/judgments.csv -g demo/gold.qrels -a uniform -f tsv",
+    "evaluate-models": "evaluate demo/runs -j demo/judgments.csv -g demo/gold.qrels -a ds -a nb --draws 200 --top 4",
+    "aggregate": "aggregate demo/judgments.csv --top 5",
+    "aggregate-judges": "aggregate demo/judgments.csv -a zc -g demo/gold.qrels --supervision none --judges -",
+    "audit": "audit demo/judgments.csv -g demo/gold.qrels",
+    "benchmark": "benchmark -j demo/judgments.csv -g demo/gold.qrels -a mv -a ds -a zc --amounts 50",
     "evaluate-per-topic": "evaluate demo/runs/system-01.gz -j demo/judgments.csv -m P@5 -a uniform --per-topic",
 }
 
@@ -63,14 +68,23 @@ def test_tables_fit_80_columns(name):
     assert max(len(line) for line in body.splitlines() if not commands.match(line)) <= 80
 
 
-@pytest.mark.parametrize("command", ["evaluate", "demo"])
-def test_the_example_in_help_runs_as_written(run, command):
+@pytest.mark.parametrize(
+    ("command", "shows"),
+    [
+        ("evaluate", "nDCG@10"),
+        ("demo", "nDCG@10"),
+        ("aggregate", ""),
+        ("audit", "effective votes"),
+        ("benchmark", "Not significantly worse"),
+    ],
+)
+def test_the_example_in_help_runs_as_written(run, command, shows):
     _, shown, _ = run(f"{command} --help")
     example = re.search(rf"karatage {command}[^│\n]*", shown.split("Example")[1])
     assert example
     code, out, _ = run(example.group().strip().removeprefix("karatage "))
     assert code == 0
-    assert "nDCG@10" in out
+    assert shows in out
 
 
 def test_output_goes_to_a_file_in_the_format_of_its_name(run, demo_folder):

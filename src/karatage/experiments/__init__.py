@@ -1,0 +1,1 @@
+"""Studies of methods: many cells of work, resumable and parallel, one file per study."""

@@ -1,0 +1,218 @@
+"""Data sets to try methods on: many judges' grades, and gold for some of the items."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from karatage.data.alignment import match_gold
+from karatage.data.axes import GradeArray, IntArray, LongArray, freeze
+from karatage.data.judgments import Judgments, Repeats
+from karatage.errors import DataError, InputFileError, KaratageError, OptionError
+from karatage.io.grades import GradeMap
+from karatage.io.judgments import GOLD, read_gold, read_judgments
+from karatage.io.sources import PathLike
+from karatage.wording import counted, list_names, shorten
+
+# How the tables in a folder are called, up to what follows; SQUARE says responses.
+JUDGMENT_FILES = ("labels", "judgments", "responses")
+GOLD_FILES = ("gold",)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class DataSet:
+    """Judgments, and gold for some of their items. Grades are numbered from 0 without gaps, in order of size."""
+
+    name: str
+    judgments: Judgments
+    gold: GradeArray  # (item,) -1 where there is none
+    scale: tuple[int, ...]  # the grade, as given, that each number stands for
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Protect the arrays."""
+        freeze(self.gold)
+
+    @staticmethod
+    def of(name: str, judgments: Judgments, gold: Judgments) -> DataSet:
+        """Bring judgments and gold together, on the grades that occur in either."""
+        told, judgments = judgments.notes, judgments.every
+        known = match_gold(judgments, gold)
+        if not (known >= 0).any():
+            raise DataError("judgments and gold share no item: check that items are written alike in both")
+        scale: LongArray = np.union1d(judgments.grade, known[known >= 0]).astype(np.int64)
+        if len(scale) < 2:
+            scale = np.array([0, max(int(scale[0]), 1)])
+        number = np.full(max(int(scale[-1]), judgments.top_grade) + 2, -1, np.int8)
+        number[scale] = np.arange(len(scale))
+        recoded = replace(judgments, grade=number[judgments.grade], top_grade=len(scale) - 1, notes=())
+        return DataSet(
+            name=name,
+            judgments=recoded,
+            gold=number[known],
+            scale=tuple(scale.tolist()),
+            notes=(
+                *told,
+                *(f"gold: {note}" for note in gold.notes),
+                *_tell_gold(gold, known),
+                *_tell_scale(scale),
+            ),
+        )
+
+    @cached_property
+    def items(self) -> LongArray:
+        """The items that have gold."""
+        return np.flatnonzero(self.gold >= 0)
+
+    @property
+    def grades(self) -> int:
+        """How many grades there are."""
+        return len(self.scale)
+
+    def training_gold(self, items: LongArray) -> Judgments:
+        """Gold of some items only, to train on."""
+        return replace(
+            self.judgments,
+            judges=(GOLD,),
+            item_topic=self.judgments.item_topic[items],
+            item_document=self.judgments.item_document[items],
+            judge=np.zeros(len(items), np.int32),
+            item=np.arange(len(items), dtype=np.int32),
+            grade=self.gold[items],
+            pi=None,
+        )
+
+    @cached_property
+    def digest(self) -> str:
+        """The same for the same content."""
+        found, source = hashlib.sha256(), self.judgments
+        for names in (source.judges, source.topics, source.documents.to_list(), map(str, self.scale)):
+            found.update("\n".join(names).encode() + b"\0")
+        arrays: tuple[IntArray | GradeArray, ...] = (source.item_topic, source.item_document, source.judge, source.item)
+        for array in (*arrays, source.grade, self.gold):
+            found.update(np.ascontiguousarray(array).tobytes() + b"\0")
+        return found.hexdigest()
+
+
+@dataclass(frozen=True, eq=False)
+class DataSets:
+    """Several data sets, and what there is to say about how they were found."""
+
+    members: tuple[DataSet, ...]
+    notes: tuple[str, ...] = ()
+
+    def __iter__(self) -> Iterator[DataSet]:
+        return iter(self.members)
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+
+def read_data_sets(
+    folders: PathLike | Iterable[PathLike],
+    *,
+    grades: str | GradeMap | None = None,
+    gold_grades: str | GradeMap | None = None,
+    columns: Mapping[str, str] | None = None,
+    gold_columns: Mapping[str, str] | None = None,
+    repeats: Repeats | None = None,
+) -> DataSets:
+    """Read data sets from folders, each with a table of labels and one of gold.
+
+    Args:
+        folders: Folders that hold a table `labels*`, `judgments*` or `responses*` and a table `gold*`, in any form that
+            `read_judgments` and `read_gold` take; or folders of such folders, of which unreadable ones are passed over.
+        grades: What labels mean, in all of them: a scale `0-3`, a mapping `no=0,yes=1,broken=drop`, or both.
+        gold_grades: The same for gold; default: as `grades`.
+        columns: Which column plays which role, where the names do not tell.
+        gold_columns: The same for gold.
+        repeats: Which grade counts when a judge graded an item more than once; by default every one.
+    """
+    asked = [folders] if isinstance(folders, str | os.PathLike) else list(folders)
+    named = [Path(folder) for folder in asked]
+    found, notes = _find_folders(named)
+    members = []
+    problems: list[DataError] = []
+    for folder, (labels, trusted) in found.items():
+        try:
+            judgments = read_judgments(labels, grades=grades, columns=columns, repeats=repeats)
+            gold = read_gold(trusted, grades=grades if gold_grades is None else gold_grades, columns=gold_columns)
+            members.append(DataSet.of(shorten(folder.resolve().name, 80), judgments, gold))
+        except KaratageError as problem:
+            place = "" if isinstance(problem, InputFileError) else f" in {folder}"
+            problems.append(DataError(f"data set '{shorten(folder.name)}'{place}: {problem}"))
+            if folder in named or len(problems) == len(found):
+                raise problems[0] from None
+    check_names([member.name for member in members])
+    return DataSets(tuple(members), (*notes, *(f"passed over: {problem}" for problem in problems)))
+
+
+def check_names(names: list[str]) -> None:
+    """Refuse two data sets of the same name, which no table could tell apart."""
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise OptionError(f"two data sets are called '{shorten(twice[0])}'; rename a folder")
+
+
+def _find_folders(asked: list[Path]) -> tuple[dict[Path, tuple[Path, Path]], tuple[str, ...]]:
+    """The tables of each data set; a folder without both is passed over, one that was named is an error."""
+    found: dict[Path, tuple[Path, Path]] = {}
+    passed = []
+    for folder in asked:
+        if not folder.is_dir():
+            raise InputFileError(shorten(str(folder), 200), None, "is no folder; name folders with labels and gold")
+        tables = _find_tables(folder)
+        if tables is not None:
+            found[folder] = tables
+            continue
+        inner = {child: _find_tables(child) for child in sorted(p for p in folder.iterdir() if p.is_dir())}
+        having = {child: tables for child, tables in inner.items() if tables is not None}
+        if not having:
+            wanted = "a table called labels* (or judgments*, responses*) and one called gold*"
+            raise InputFileError(shorten(str(folder), 200), None, f"needs {wanted}, or folders that hold them")
+        found |= having
+        passed += [child.name for child in inner if child not in having]
+    notes = (
+        [f"folders without both a labels* and a gold* table, passed over: {list_names(passed, 8)}"] if passed else []
+    )
+    return found, tuple(notes)
+
+
+def _find_tables(folder: Path) -> tuple[Path, Path] | None:
+    judgments, gold = _find_table(folder, JUDGMENT_FILES), _find_table(folder, GOLD_FILES)
+    return None if judgments is None or gold is None else (judgments, gold)
+
+
+def _find_table(folder: Path, names: tuple[str, ...]) -> Path | None:
+    try:
+        files = sorted(path for path in folder.iterdir() if path.is_file())
+    except OSError as problem:
+        raise InputFileError(shorten(str(folder), 200), None, f"cannot be read: {problem.strerror}") from None
+    for name in names:
+        found = [path for path in files if path.name.lower().startswith(name) and path.suffix != ".md"]
+        if len(found) > 1:
+            listed = list_names([path.name for path in found])
+            raise DataError(f"{folder}: holds several tables called {name}*: {listed}; keep one of them there")
+        if found:
+            return found[0]
+    return None
+
+
+def _tell_gold(gold: Judgments, known: GradeArray) -> Iterator[str]:
+    graded, items = int((known >= 0).sum()), len(known)
+    if graded < items:
+        yield f"gold is known for {graded:,} of {items:,} items; the others are merged too, but not scored"
+    lost = len(gold.item_topic) - graded
+    if lost:
+        yield f"{counted(lost, 'gold item')} without any judgment, left out"
+
+
+def _tell_scale(scale: LongArray) -> Iterator[str]:
+    if scale[-1] != len(scale) - 1:
+        yield f"the grades that occur are {', '.join(map(str, scale))}; a model sees {len(scale)} grades"

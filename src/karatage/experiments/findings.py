@@ -1,0 +1,292 @@
+"""What the SQUARE benchmark found, in the layout of [COLLAB14]'s tables."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from importlib.metadata import version
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from karatage.comparison.classification import Quality, permutation_test
+from karatage.data.axes import FloatArray, GradeArray
+from karatage.errors import OptionError
+from karatage.experiments.engine import Outcome
+from karatage.experiments.telling import conclude, list_ranges
+from karatage.seeding import stream
+
+QUALITIES: tuple[Quality, ...] = ("accuracy", "f1")
+LETTERS = {"none": "u", "light": "l", "full": "f"}
+USUAL_AMOUNT = 50
+EQUAL = 1e-12
+
+
+class CellResult(NamedTuple):
+    """One data set, model and supervision, and how it ended."""
+
+    data_set: str
+    approach: str
+    supervision: str
+    amount: int  # percent of gold
+    outcome: Outcome
+
+    @property
+    def setting(self) -> str:
+        """The column it stands in."""
+        return f"{self.supervision} {self.amount}" if self.amount else self.supervision
+
+    def value(self, quality: Quality) -> float | None:
+        """Its accuracy or F1, where there is one."""
+        found = self.outcome.facts.get(quality)
+        return found if isinstance(found, float) else None
+
+
+class DataSetFacts(NamedTuple):
+    """The size of a data set."""
+
+    name: str
+    judgments: int
+    judges: int
+    items: int
+    gold: int
+    scale: tuple[int, ...]
+    notes: tuple[str, ...]
+
+
+class Candidate(NamedTuple):
+    """A result in the race for a data set's best; p-value of its difference from the best."""
+
+    data_set: str
+    quality: str
+    approach: str
+    supervision: str
+    amount: int
+    value: float
+    p_value: float
+    best: bool
+    leader: bool
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Benchmark:
+    """Accuracy and F1 of models on data sets, by supervision and amount of gold."""
+
+    cells: tuple[CellResult, ...]
+    data_sets: tuple[DataSetFacts, ...]
+    seed: int
+    notes: tuple[str, ...] = ()
+
+    @cached_property
+    def approaches(self) -> tuple[str, ...]:
+        """The models, as asked for; tables number them from 1."""
+        return tuple(dict.fromkeys(cell.approach for cell in self.cells))
+
+    @cached_property
+    def settings(self) -> tuple[str, ...]:
+        """The columns: none, light 10, ..., full 90."""
+        return tuple(dict.fromkeys(cell.setting for cell in self.cells))
+
+    @property
+    def failed(self) -> tuple[Outcome, ...]:
+        """Cells whose work broke down."""
+        return tuple(cell.outcome for cell in self.cells if cell.outcome.status == "failed")
+
+    @cached_property
+    def _done(self) -> dict[tuple[str, str, str], CellResult]:
+        done = (cell for cell in self.cells if cell.outcome.status == "done")
+        return {(cell.data_set, cell.approach, cell.setting): cell for cell in done}
+
+    @cached_property
+    def common_sets(self) -> tuple[str, ...]:
+        """Data sets on which every approach did all that it did on any."""
+        wanted = {(approach, setting) for _, approach, setting in self._done}
+        names = [facts.name for facts in self.data_sets]
+        return tuple(name for name in names if all((name, *pair) in self._done for pair in wanted)) if wanted else ()
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row per cell: accuracy, F1, and how the cell ended."""
+        rows = [
+            {
+                "data_set": cell.data_set,
+                "approach": cell.approach,
+                "supervision": cell.supervision,
+                "amount": cell.amount,
+                "accuracy": cell.value("accuracy"),
+                "f1": cell.value("f1"),
+                **{name: cell.outcome.facts.get(name) for name in ("items", "tied", "folds", "not_converged")},
+                "seconds": cell.outcome.seconds,
+                "status": cell.outcome.status,
+                "reason": cell.outcome.reason,
+            }
+            for cell in self.cells
+        ]
+        whole = dict.fromkeys(("amount", "items", "tied", "folds", "not_converged"), pl.Int64)
+        numbers = dict.fromkeys(("accuracy", "f1", "seconds"), pl.Float64)
+        return pl.DataFrame(rows, schema_overrides={**whole, **numbers})
+
+    def predictions(self, data_set: str, approach: str, setting: str = "none") -> pl.DataFrame:
+        """One row per item with gold: gold, the decided grade, all tied ones, the fold, and probabilities."""
+        cell = self._done.get((data_set, approach, setting))
+        if cell is None:
+            raise OptionError(f"there is no result for data set '{data_set}', approach '{approach}', '{setting}'")
+        return cell.outcome.table
+
+    def averages(self) -> pl.DataFrame:
+        """[COLLAB14] table 2.2: mean accuracy and F1 over the common data sets, and how often each is a maximum."""
+        return self.table(self.common_sets)
+
+    def table(self, data_sets: tuple[str, ...]) -> pl.DataFrame:
+        """The same over some data sets: a row per approach and quality, a column per setting; null where not done."""
+        rows: list[dict[str, object]] = [
+            {
+                "approach": approach,
+                "quality": quality,
+                **{setting: self._mean(data_sets, approach, setting, quality) for setting in self.settings},
+            }
+            for approach in self.approaches
+            for quality in QUALITIES
+        ]
+        schema = {"approach": pl.String, "quality": pl.String, **dict.fromkeys(self.settings, pl.Float64)}
+        frame = pl.DataFrame(rows, schema=schema)
+        wins = [(pl.col(s) >= pl.col(s).max().over("quality") - EQUAL).fill_null(False) for s in self.settings]
+        return frame.with_columns(pl.sum_horizontal(wins).cast(pl.Int64).alias("maxima"))
+
+    def _mean(self, data_sets: tuple[str, ...], approach: str, setting: str, quality: Quality) -> float | None:
+        """Over data sets that have a value: one whose gold lacks the positive grade has no F1, whoever merges."""
+        cells = [self._done.get((name, approach, setting)) for name in data_sets]
+        values = [cell.value(quality) for cell in cells if cell is not None]
+        known = [value for value in values if value is not None]
+        return float(np.mean(known)) if known and len(values) == len(data_sets) else None
+
+    def race(self, *, amount: int | None = None, level: float = 0.05) -> pl.DataFrame:
+        """Every approach without gold and with `amount` percent, against the best of them on each data set.
+
+        The test is the two-tailed paired permutation test; `leader` means not significantly worse than the best.
+        """
+        chosen = self._usual(amount)
+        if (chosen, level) not in self._races:
+            self._races[chosen, level] = self._run_race(chosen, level)
+        return self._races[chosen, level]
+
+    @cached_property
+    def _races(self) -> dict[tuple[int, float], pl.DataFrame]:
+        return {}
+
+    def _run_race(self, amount: int, level: float) -> pl.DataFrame:
+        rows = [
+            candidate
+            for facts in self.data_sets
+            for quality in QUALITIES
+            for candidate in self._race(facts, quality, amount, level)
+        ]
+        types = [pl.String, pl.String, pl.String, pl.String, pl.Int64, pl.Float64, pl.Float64, pl.Boolean, pl.Boolean]
+        return pl.DataFrame(rows, schema=dict(zip(Candidate._fields, types, strict=True)), orient="row")
+
+    @property
+    def usual_amount(self) -> int:
+        """The amount of gold that significance is told of: 50 %, or else the largest; 0 where none was tried."""
+        return self._usual(None)
+
+    def _usual(self, amount: int | None) -> int:
+        offered = sorted({cell.amount for cell in self.cells if cell.amount})
+        if amount is not None and amount not in offered:
+            raise OptionError(f"amount {amount} % was not tried; tried: {', '.join(map(str, offered)) or 'none'}")
+        return amount or (USUAL_AMOUNT if USUAL_AMOUNT in offered else max(offered, default=0))
+
+    def _race(self, facts: DataSetFacts, quality: Quality, amount: int, level: float) -> Iterator[Candidate]:
+        cells = [
+            (cell, value)
+            for cell in self.cells
+            if cell.data_set == facts.name and cell.amount in {0, amount}
+            if (value := cell.value(quality)) is not None
+        ]
+        if not cells:
+            return
+        best, best_value = max(cells, key=lambda pair: pair[1])
+        best_credit, gold = read_credits(best.outcome.table, facts.scale)
+        for cell, value in sorted(cells, key=lambda pair: -pair[1]):
+            credit, _ = read_credits(cell.outcome.table, facts.scale)
+            source = stream(self.seed, f"square/test/{facts.name}/{quality}/{cell.approach}/{cell.setting}")
+            p_value = 1.0 if cell is best else permutation_test(best_credit, credit, gold, quality=quality, rng=source)
+            leads = p_value > level or value >= best_value
+            yield Candidate(facts.name, quality, *cell[1:4], value, p_value, cell is best, leads)
+
+    def leaders(self, *, amount: int | None = None, level: float = 0.05) -> pl.DataFrame:
+        """[COLLAB14] table 2.3: by data set and quality, all that is not significantly worse than the best.
+
+        Approaches go by number, supervision by letter (u none, l light, f full); the best stands first.
+        """
+        rows = []
+        race = self.race(amount=amount, level=level).filter("leader")
+        for (name, quality), group in race.group_by(["data_set", "quality"], maintain_order=True):
+            number = {approach: self.approaches.index(approach) + 1 for approach in group["approach"].unique()}
+            best, *others = group.sort("best", descending=True, maintain_order=True).iter_rows(named=True)
+            told = [f"{number[best['approach']]}{LETTERS[best['supervision']]}"]
+            for approach in sorted({row["approach"] for row in others}, key=lambda a: number[a]):
+                letters = {LETTERS[row["supervision"]] for row in others if row["approach"] == approach}
+                told.append(f"{number[approach]}{''.join(letter for letter in 'ulf' if letter in letters)}")
+            rows.append((name, quality, best["value"], ", ".join(told), list_ranges(sorted(number.values()))))
+        names = ("data_set", "quality", "best", "leaders", "approaches")
+        types = (pl.String, pl.String, pl.Float64, pl.String, pl.String)
+        return pl.DataFrame(rows, schema=dict(zip(names, types, strict=True)), orient="row")
+
+    @property
+    def baseline(self) -> str:
+        """What others are compared with: mv, or else the first approach."""
+        return next((name for name in self.approaches if name.partition("(")[0] == "mv"), self.approaches[0])
+
+    def relative(self) -> pl.DataFrame:
+        """One row per finished cell: how far it is above the baseline without gold, on the same data set."""
+        rows = []
+        for cell in self._done.values():
+            base = self._done.get((cell.data_set, self.baseline, "none"))
+            for quality in QUALITIES:
+                value, other = cell.value(quality), None if base is None else base.value(quality)
+                if value is not None and other is not None:
+                    rows.append((*cell[:4], quality, value, value - other))
+        names = ("data_set", "approach", "supervision", "amount", "quality", "value", "gap")
+        types = (pl.String, pl.String, pl.String, pl.Int64, pl.String, pl.Float64, pl.Float64)
+        return pl.DataFrame(rows, schema=dict(zip(names, types, strict=True)), orient="row")
+
+    @property
+    def sentence(self) -> str:
+        """What to take away."""
+        return conclude(self.averages(), self.common_sets, self.baseline, self.race())
+
+    def to_dict(self) -> dict[str, object]:
+        """Everything but the single predictions, ready for JSON."""
+        return {
+            "approaches": self.approaches,
+            "data_sets": [facts._asdict() for facts in self.data_sets],
+            "cells": self.to_frame().to_dicts(),
+            "common_sets": self.common_sets,
+            "averages": self.averages().to_dicts(),
+            "race": self.race().to_dicts(),
+            "leaders": self.leaders().to_dicts(),
+            "notes": self.notes,
+            "sentence": self.sentence,
+            "seed": self.seed,
+            "versions": {"karatage": version("karatage"), "python": platform.python_version()},
+        }
+
+    def to_json(self) -> str:
+        """The same as JSON text."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
+
+    def _repr_html_(self) -> str:
+        return f"<p><b>{escape(self.sentence)}</b></p>{self.averages()._repr_html_()}"
+
+
+def read_credits(table: pl.DataFrame, scale: Sequence[int]) -> tuple[FloatArray, GradeArray]:
+    """Credits (item, grade) and gold from a table of predictions, with grades numbered along `scale`."""
+    winners = table["winners"].explode().to_numpy()
+    count = table["winners"].list.len().to_numpy()
+    credit = np.zeros((len(table), len(scale)))
+    credit[np.repeat(np.arange(len(table)), count), np.searchsorted(scale, winners)] = np.repeat(1 / count, count)
+    return credit, np.searchsorted(scale, table["gold"].to_numpy()).astype(np.int8)

@@ -1,0 +1,229 @@
+"""The SQUARE benchmark [SQUARE13]: data sets x consensus models x supervision, cross-validated against gold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from karatage.aggregation.registry import MODELS, NamedModel, parse_model
+from karatage.aggregation.votes import Supervision
+from karatage.comparison.classification import accuracy, credit_winners, f1
+from karatage.data.axes import BoolArray, LongArray
+from karatage.data.posterior import Posterior
+from karatage.errors import OptionError
+from karatage.experiments.data_sets import DataSet, DataSets, check_names, read_data_sets
+from karatage.experiments.engine import Cell, Execution, Finding, run_cells, tell_failures
+from karatage.experiments.findings import Benchmark, CellResult, DataSetFacts
+from karatage.experiments.folds import count_parts, make_folds
+from karatage.experiments.telling import tell_cells
+from karatage.io.sources import PathLike
+from karatage.seeding import settle_seed, stream
+
+APPROACHES = ("mv", "zc", "glad", "nb", "ds", "ry", "cubam")  # numbered as in [COLLAB14], table 2.3
+AMOUNTS = (10, 20, 50, 80, 90)
+# What a model can make of gold, where that is not everything.
+USES = {"mv": ("none",), "nb": ("full",)}
+NO_USE = {"mv": "learns nothing from gold", "nb": "learns from gold alone, so it is tried in full supervision only"}
+DECIDING = frozenset({"lowest", "highest", "prior"})  # tie rules other than a coin
+
+
+class Setting(NamedTuple):
+    """How gold is used, and how many percent of it; 0 without."""
+
+    supervision: Supervision
+    amount: int
+
+    @property
+    def name(self) -> str:
+        """For people."""
+        return f"{self.supervision} {self.amount}" if self.amount else self.supervision
+
+
+def benchmark(
+    data: PathLike | Iterable[PathLike] | DataSets | Iterable[DataSet],
+    *,
+    approaches: Sequence[str] | None = None,
+    amounts: Sequence[int] = AMOUNTS,
+    output: PathLike | None = None,
+    execution: Execution | None = None,
+    rng: int | np.random.Generator | None = None,
+) -> Benchmark:
+    """Try models on data sets with gold: without gold, and with part of it in light and in full supervision.
+
+    Args:
+        data: Folders, as `read_data_sets` takes them, or data sets.
+        approaches: Models by name, with options; default: those of the thesis that are there.
+        amounts: Percentages of gold to train on, over folds; none for unsupervised runs only.
+        output: A folder in which each cell's result is kept as Parquet, and found again by the next run.
+        execution: How many processes, whether to begin afresh, and a callback for progress.
+        rng: Seed of folds and coins.
+    """
+    sets = _gather(data)
+    seed = settle_seed(rng)
+    models = _parse_models(approaches if approaches is not None else [a for a in APPROACHES if a in MODELS])
+    settings = list_settings(amounts)
+    plan = [(member, named, setting) for member in sets for named in models for setting in settings]
+    cells = [_make_cell(*where, seed) for where in plan]
+    home = None if output is None else Path(output) / "cells"
+    outcomes = run_cells(cells, folder=home, execution=execution)
+    facts = tuple(_describe(member) for member in sets)
+    results = tuple(
+        CellResult(member.name, named.name, setting.supervision, setting.amount, outcome)
+        for (member, named, setting), outcome in zip(plan, outcomes, strict=True)
+    )
+    about_data = [f"{member.name}: {note}" for member in facts for note in member.notes]
+    notes = (*sets.notes, *about_data, *tell_cells(results), *tell_failures(outcomes))
+    return Benchmark(cells=results, data_sets=facts, seed=seed, notes=notes)
+
+
+def list_settings(amounts: Sequence[int]) -> list[Setting]:
+    """No gold; then light and full supervision with each amount."""
+    for amount in amounts:
+        count_parts(amount)
+    settings = [Setting("none", 0)]
+    for supervision in ("light", "full"):
+        settings += [Setting("light" if supervision == "light" else "full", a) for a in sorted(set(amounts))]
+    return settings
+
+
+def _gather(data: PathLike | Iterable[PathLike] | DataSets | Iterable[DataSet]) -> DataSets:
+    if isinstance(data, DataSets):
+        return data
+    if isinstance(data, str | Path):
+        return read_data_sets(data)
+    given = list(data) if isinstance(data, Iterable) else [data]
+    members = [member for member in given if isinstance(member, DataSet)]
+    paths = [path for path in given if not isinstance(path, DataSet)]
+    if members and paths:
+        raise OptionError("give either folders or data sets, not both")
+    if not given:
+        raise OptionError("no data sets were given; name folders with labels and gold")
+    check_names([member.name for member in members])
+    return DataSets(tuple(members)) if members else read_data_sets(paths)
+
+
+def _parse_models(names: Sequence[str]) -> list[NamedModel]:
+    models = list({named.name: named for named in map(parse_model, names)}.values())
+    fixed = next((named.name for named in models if named.supervision is not None), None)
+    if fixed is not None:
+        raise OptionError(f"approach '{fixed}': the benchmark tries every supervision, so leave it out of the name")
+    if not models:
+        raise OptionError("no approach was given")
+    return models
+
+
+def _describe(member: DataSet) -> DataSetFacts:
+    return DataSetFacts(
+        name=member.name,
+        judgments=len(member.judgments.grade),
+        judges=len(member.judgments.judges),
+        items=len(member.judgments.item_topic),
+        gold=len(member.items),
+        scale=member.scale,
+        notes=member.notes,
+    )
+
+
+def _make_cell(member: DataSet, named: NamedModel, setting: Setting, seed: int) -> Cell:
+    return Cell(
+        name=f"{member.name}/{named.name}/{setting.name.replace(' ', '-')}",
+        key={
+            "experiment": "square",
+            "data": member.digest,
+            "model": repr(named.model),
+            "supervision": setting.supervision,
+            "amount": setting.amount,
+            "seed": seed,
+        },
+        work=partial(run_setting, member, named, setting, seed),
+    )
+
+
+def run_setting(member: DataSet, named: NamedModel, setting: Setting, seed: int) -> Finding:
+    """Fit a model once, or once for each fold, and keep one prediction for every item with gold."""
+    base = named.name.partition("(")[0]
+    learns = getattr(named.model, "ties", None) == "prior"
+    if setting.supervision not in USES.get(base, ("none", "light", "full")) and not learns:
+        raise OptionError(f"{base} {NO_USE[base]}")
+    predictions = _Predictions(member)
+    for number, (training, kept) in enumerate(_split(member, setting, seed)):
+        posterior = named.model.fit(
+            member.judgments,
+            gold=member.training_gold(training) if len(training) else None,
+            supervision=setting.supervision,
+            rng=stream(seed, f"square/{member.name}/{named.name}/{setting.name}/{number}"),
+        )
+        predictions.keep(posterior, kept, number, coin=getattr(named.model, "ties", "random") not in DECIDING)
+    return predictions.finding()
+
+
+def _split(member: DataSet, setting: Setting, seed: int) -> Iterator[tuple[LongArray, LongArray]]:
+    """Training items and kept items of each fold; the same folds for all models."""
+    if setting.supervision == "none":
+        yield np.empty(0, np.int64), member.items
+        return
+    for fold in make_folds(member.items, setting.amount, stream(seed, f"square/folds/{member.name}")):
+        yield fold.training, fold.kept
+
+
+@dataclass(eq=False)
+class _Predictions:
+    """Predictions of several folds, pooled."""
+
+    member: DataSet
+
+    def __post_init__(self) -> None:
+        items = len(self.member.gold)
+        self.fold = np.full(items, -1, np.int16)
+        self.probability = np.zeros((items, self.member.grades))
+        self.winners: BoolArray = np.zeros((items, self.member.grades), bool)
+        self.grade = np.zeros(items, np.int8)
+        self.loose = 0
+
+    def keep(self, posterior: Posterior, kept: LongArray, number: int, *, coin: bool) -> None:
+        """Take over the kept items; where a coin decides ties, all tied grades win."""
+        assert (self.fold[kept] < 0).all()
+        self.fold[kept] = number
+        self.probability[kept] = posterior.probability[kept]
+        self.grade[kept] = posterior.grades[kept]
+        decided = posterior.grades[kept, None] == np.arange(self.member.grades)
+        self.winners[kept] = posterior.winners[kept] if coin else decided
+        self.loose += not posterior.converged
+
+    def finding(self) -> Finding:
+        """A row for each item, and how good they are together; grades as they were given."""
+        member, items = self.member, self.member.items
+        assert (self.fold[items] >= 0).all()
+        scale = np.array(member.scale, np.int64)
+        credit, gold = credit_winners(self.winners[items]), member.gold[items]
+        tied = self.winners[items]
+        table = member.training_gold(items).to_frame().drop("judge", "grade")
+        table = table.with_columns(
+            pl.Series("gold", scale[gold]),
+            pl.Series("grade", scale[self.grade[items]]),
+            _list_winners(tied, scale),
+            pl.Series("fold", self.fold[items]),
+            *(pl.Series(f"p{g}", self.probability[items, k]) for k, g in enumerate(member.scale)),
+        )
+        facts = {
+            "accuracy": accuracy(credit, gold),
+            "f1": f1(credit, gold),
+            "items": len(items),
+            "tied": int((tied.sum(axis=1) > 1).sum()),
+            "folds": int(self.fold.max()) + 1,
+            "not_converged": self.loose,
+        }
+        return Finding(table, {name: value if value == value else None for name, value in facts.items()})
+
+
+def _list_winners(winners: BoolArray, scale: LongArray) -> pl.Series:
+    """The grades that share the first place in each item, as a column of lists."""
+    item, grade = np.nonzero(winners)
+    pairs = pl.DataFrame({"item": item, "winners": scale[grade]})
+    return pairs.group_by("item", maintain_order=True).agg("winners")["winners"]

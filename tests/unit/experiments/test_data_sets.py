@@ -1,0 +1,123 @@
+"""Data sets: what a folder may hold, and what is done about grades and gold that do not fit."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import karatage as kt
+from karatage.errors import DataError, InputFileError, OptionError
+from karatage.experiments.data_sets import DataSet, read_data_sets
+
+LABELS = "item\tworker\tlabel\na\tw1\t0\na\tw2\t1\nb\tw1\t1\nb\tw1\t0\nc\tw2\t1\n"
+GOLD = "item\tlabel\nb\t1\na\t0\nz\t1\n"
+
+
+@pytest.fixture
+def home(tmp_path):
+    def put(name, labels=LABELS, gold=GOLD, files=("labels.tsv", "gold.tsv")):
+        folder = tmp_path / name
+        folder.mkdir()
+        for file, text in zip(files, (labels, gold), strict=True):
+            (folder / file).write_text(text)
+        return folder
+
+    put.path = tmp_path
+    return put
+
+
+def test_a_folder_is_a_data_set_called_by_its_name(home):
+    (member,) = read_data_sets(home("birds"))
+    assert member.name == "birds"
+    assert member.judgments.grade.tolist() == [0, 1, 1, 0, 1]  # repeated grades stay, as SQUARE keeps them
+    assert member.gold.tolist() == [0, 1, -1]
+    assert member.items.tolist() == [0, 1]
+    assert member.scale == (0, 1)
+    assert "1 gold item without any judgment, left out" in member.notes
+    assert "gold is known for 2 of 3 items; the others are merged too, but not scored" in member.notes
+
+
+def test_repeats_can_be_settled_otherwise(home):
+    (member,) = read_data_sets(home("birds"), repeats="first")
+    assert member.judgments.grade.tolist() == [0, 1, 1, 1]
+
+
+def test_folders_of_folders_and_folders_without_tables(home):
+    home("b"), home("a")
+    (home.path / "runs").mkdir()
+    (home.path / "README.md").write_text("gold")
+    (home.path / "c").mkdir()
+    (home.path / "c" / "gold.tsv").write_text(GOLD)
+    sets = read_data_sets(home.path)
+    assert [member.name for member in sets] == ["a", "b"]
+    assert sets.notes == ("folders without both a labels* and a gold* table, passed over: 'c', 'runs'",)
+
+
+def test_other_forms(home, tmp_path):
+    square = home("hcb", "7 1 1\n7 2 2\n9 1 2\n", "7 1\n9 2\n", ("responses.txt", "gold.txt"))
+    table = home("table", "", "", ("labels.parquet", "gold.csv"))
+    pl.DataFrame({"judge": ["x", "y"], "qid": ["1", "1"], "doc": ["d", "e"], "rel": [2, 0]}).write_parquet(
+        table / "labels.parquet"
+    )
+    (table / "gold.csv").write_text("topic,document,grade\n1,d,1\n1,e,0\n")
+    hcb, graded = read_data_sets([square, table])
+    assert hcb.scale == (1, 2)
+    assert hcb.judgments.grade.tolist() == [0, 1, 1]
+    assert hcb.judgments.top_grade == 1
+    assert hcb.gold.tolist() == [0, 1]
+    assert "the grades that occur are 1, 2; a model sees 2 grades" in hcb.notes
+    assert graded.scale == (0, 1, 2)  # 1 occurs in gold only
+    assert graded.gold.tolist() == [1, 0]
+    assert graded.judgments.top_grade == 2
+
+
+def test_words_and_columns_are_told_for_both_tables(home):
+    folder = home(
+        "spam", LABELS.replace("\t1\n", "\tyes\n").replace("\t0\n", "\tno\n"), "item\tbinary\na\tno\nb\tyes\n"
+    )
+    with pytest.raises(DataError, match=r"data set 'spam': .*labels.tsv:2: grade 'no' is not a number; say what"):
+        read_data_sets(folder)
+    with pytest.raises(DataError, match=r"data set 'spam': .*gold.tsv:1: there is no column for the grade"):
+        read_data_sets(folder, grades="no=0,yes=1")
+    (member,) = read_data_sets(folder, grades="no=0,yes=1", gold_columns={"grade": "binary"})
+    assert member.gold.tolist() == [0, 1, -1]
+
+
+def test_one_grade_only_still_leaves_two_to_choose_from(home):
+    (member,) = read_data_sets(home("one", LABELS.replace("\t0\n", "\t1\n"), "item\tlabel\na\t1\n"))
+    assert member.scale == (0, 1)
+    assert set(member.judgments.grade.tolist()) == {1}
+
+
+def test_training_gold_is_gold_of_those_items():
+    judgments = kt.read_judgments({"judge": list("xxx"), "item": list("abc"), "grade": [0, 1, 1]})
+    gold = kt.read_gold({"item": list("abc"), "grade": [1, 0, 1]})
+    trained = DataSet.of("d", judgments, gold).training_gold(np.array([0, 2]))
+    assert trained.to_frame().select("item", "grade").rows() == [("a", 1), ("c", 1)]
+    assert trained.judges == ("gold",)
+
+
+def test_the_digest_tells_contents_apart():
+    def digest(names="abc", grades=(0, 1, 1), gold=(1, 0, 1)):
+        judgments = kt.read_judgments({"judge": list("xxx"), "item": list(names), "grade": list(grades)})
+        return DataSet.of("d", judgments, kt.read_gold({"item": list(names), "grade": list(gold)})).digest
+
+    assert digest() == digest()
+    assert len({digest(), digest(names="abd"), digest(grades=(1, 1, 1)), digest(gold=(0, 0, 1))}) == 4
+
+
+def test_bad_folders_are_told(home, tmp_path):
+    with pytest.raises(InputFileError, match="nowhere: is no folder"):
+        read_data_sets(tmp_path / "nowhere")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputFileError, match=r"empty: needs a table called labels\*"):
+        read_data_sets(tmp_path / "empty")
+    apart = home("apart", gold="item\tlabel\nq\t1\n")
+    with pytest.raises(DataError, match=r"data set 'apart' in .*: judgments and gold share no item"):
+        read_data_sets(apart)
+    twice = home("twice")
+    (twice / "labels.csv").write_text(LABELS)
+    with pytest.raises(DataError, match=r"several tables called labels\*: 'labels.csv', 'labels.tsv'"):
+        read_data_sets(twice)
+    (tmp_path / "deep").mkdir()
+    with pytest.raises(OptionError, match="two data sets are called 'birds'"):
+        read_data_sets([home("birds"), home("deep/birds")])

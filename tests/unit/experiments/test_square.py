@@ -1,0 +1,217 @@
+"""The benchmark: pooled predictions, shared folds, skipped and failed cells, resuming and workers."""
+
+import json
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pytest
+
+import karatage as kt
+from karatage.aggregation import registry
+from karatage.aggregation.majority import MajorityVote
+from karatage.errors import OptionError
+from karatage.experiments import square
+from karatage.experiments.data_sets import DataSet, read_data_sets
+from karatage.experiments.engine import Execution
+from karatage.experiments.square import benchmark
+
+
+def make_set(name="made", items=40, judges=5, grades=2, seed=0):
+    """Judges who are right three times in four."""
+    source = np.random.default_rng(seed)
+    truth = source.integers(0, grades, items)
+    rows = [(j, i) for i in range(items) for j in range(judges)]
+    said = [int(truth[i]) if source.random() < 0.75 else int(source.integers(grades)) for _, i in rows]
+    columns = {"judge": [f"j{j}" for j, _ in rows], "item": [f"{i:03}" for _, i in rows], "grade": said}
+    gold = kt.read_gold({"item": [f"{i:03}" for i in range(items)], "grade": truth.tolist()})
+    return DataSet.of(name, kt.read_judgments(columns), gold)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fake:
+    """Right on the items whose gold it is given, else grade 0; or whatever `behaviour` says."""
+
+    behaviour: Literal["learn", "crash", "binary", "gold"] = "learn"
+
+    def fit(self, judgments, *, gold=None, **_):
+        if self.behaviour == "crash":
+            raise RuntimeError("it broke")
+        if self.behaviour == "binary" and judgments.top_grade > 1:
+            raise OptionError("fake knows two grades only, here are three")
+        if self.behaviour == "gold" and gold is None:
+            raise OptionError("fake needs gold")
+        posterior = MajorityVote(ties="lowest").fit(judgments)
+        probability = np.zeros_like(posterior.probability)
+        probability[:, 0] = 1.0
+        if gold is not None:
+            at = [f"{i:03}" for i in range(len(probability))].index
+            for item, grade in gold.to_frame().select("item", "grade").iter_rows():
+                probability[at(item)] = np.eye(probability.shape[1])[grade]
+        return kt.Posterior(
+            model="fake",
+            judgments=judgments,
+            probability=probability,
+            grades=probability.argmax(axis=1).astype(np.int8),
+        )
+
+
+@pytest.fixture
+def fakes(monkeypatch):
+    monkeypatch.setattr(registry, "MODELS", {**registry.MODELS, "fake": Fake})
+
+
+def test_predictions_are_pooled_one_for_each_item_and_never_from_its_own_fold(fakes):
+    member = make_set(items=43)
+    result = benchmark([member], approaches=["fake"], rng=1)
+    share = (member.gold == 0).mean()
+    for row in result.to_frame().iter_rows(named=True):
+        # Fake knows every item it is trained on: seen again in its own fold, it would beat grade 0's share.
+        assert row["accuracy"] == pytest.approx(share)
+        setting = f"{row['supervision']} {row['amount']}" if row["amount"] else "none"
+        table = result.predictions("made", "fake", setting)
+        assert table["item"].to_list() == [f"{i:03}" for i in range(43)]
+        assert table["fold"].n_unique() == row["folds"]
+    folds = result.to_frame().filter(supervision="full")["folds"].to_list()
+    assert folds == [10, 5, 2, 5, 10]
+
+
+def test_folds_are_the_same_for_all_models_and_differ_between_seeds():
+    first, other = (benchmark([make_set()], approaches=["ds", "emmv"], amounts=[20], rng=seed) for seed in (1, 2))
+    fold = first.predictions("made", "ds", "light 20")["fold"].to_list()
+    assert fold == first.predictions("made", "emmv", "full 20")["fold"].to_list()
+    assert fold != other.predictions("made", "ds", "light 20")["fold"].to_list()
+
+
+def test_ties_of_a_coin_count_by_expectation_and_of_a_rule_as_decided():
+    columns = {"judge": list("xyxyxy"), "item": list("aabbcc"), "grade": [0, 1, 0, 1, 1, 1]}
+    gold = kt.read_gold({"item": list("abc"), "grade": [0, 1, 1]})
+    member = DataSet.of("ties", kt.read_judgments(columns), gold)
+    names = ["mv", "mv(ties=highest)", "mv(ties=lowest)"]
+    result = benchmark([member], approaches=names, amounts=[])
+    assert result.to_frame()["accuracy"].to_list() == pytest.approx([2 / 3, 2 / 3, 2 / 3])
+    assert result.predictions("ties", "mv")["winners"].to_list() == [[0, 1], [0, 1], [1]]
+    assert result.predictions("ties", "mv(ties=highest)")["winners"].to_list() == [[1], [1], [1]]
+    assert result.predictions("ties", "mv(ties=lowest)")["winners"].to_list() == [[0], [0], [1]]
+    # b is hit or not, a is a false alarm or not: 2 (1 + b) / (3 + a + b)
+    assert result.to_frame()["f1"][0] == pytest.approx((2 / 3 + 1 + 2 / 4 + 4 / 5) / 4)
+
+
+def test_grades_are_written_as_they_were_given():
+    columns = {"judge": list("xy"), "item": list("ab"), "grade": [2, 5]}
+    member = DataSet.of("odd", kt.read_judgments(columns), kt.read_gold({"item": list("ab"), "grade": [2, 2]}))
+    table = benchmark([member], approaches=["mv"], amounts=[]).predictions("odd", "mv")
+    assert table.columns == ["item", "gold", "grade", "winners", "fold", "p2", "p5"]
+    assert table["grade"].to_list() == [2, 5]
+    assert table["gold"].to_list() == [2, 2]
+
+
+def test_what_a_model_cannot_do_is_recorded_with_its_reason(fakes):
+    sets = [make_set("two"), make_set("three", grades=3)]
+    result = benchmark(sets, approaches=["mv", "fake(behaviour=binary)", "fake(behaviour=gold)"], amounts=[50], rng=0)
+    frame = result.to_frame()
+    binary = frame.filter(approach="fake(behaviour=binary)")
+    assert binary["status"].to_list() == ["done"] * 3 + ["skipped"] * 3
+    assert binary["reason"][3] == "fake knows two grades only, here are three"
+    needy = frame.filter(approach="fake(behaviour=gold)", data_set="two")
+    assert needy["status"].to_list() == ["skipped", "done", "done"]
+    assert frame.filter(approach="mv")["status"].to_list() == ["done", "skipped", "skipped"] * 2
+    assert result.common_sets == ("two",)
+    reason = "fake knows two grades only, here are three"
+    assert f"fake(behaviour=binary) was skipped on 'three' with supervision none and light and full: {reason}" in (
+        result.notes
+    )
+    assert not result.failed
+
+
+def test_a_broken_model_does_not_stop_the_others(fakes):
+    result = benchmark([make_set()], approaches=["fake(behaviour=crash)", "mv"], amounts=[], rng=0)
+    assert result.to_frame()["status"].to_list() == ["failed", "done"]
+    assert result.to_frame()["reason"][0] == "RuntimeError: it broke"
+    assert [outcome.name for outcome in result.failed] == ["made/fake(behaviour=crash)/none"]
+    assert any(note.startswith("1 cell failed with RuntimeError: it broke") for note in result.notes)
+    assert "mv alone was tried: accuracy" in result.sentence
+
+
+def test_a_second_run_computes_only_what_is_new(monkeypatch, tmp_path):
+    calls = []
+    fit = MajorityVote.fit
+    monkeypatch.setattr(MajorityVote, "fit", lambda self, *args, **more: calls.append(self) or fit(self, *args, **more))
+    first = benchmark([make_set("a")], approaches=["mv"], amounts=[], output=tmp_path, rng=0)
+    again = benchmark([make_set("a"), make_set("b")], approaches=["mv"], amounts=[], output=tmp_path, rng=0)
+    assert len(calls) == 2
+    assert again.to_frame()["accuracy"][0] == first.to_frame()["accuracy"][0]
+    assert "1 of 2 cells were found done by an earlier run" in again.notes
+    for changed in ({"rng": 1}, {"approaches": ["mv(min=2)"]}, {"data": [make_set("a", seed=9)]}):
+        plan = {"data": [make_set("a")], "approaches": ["mv"], "amounts": [], "output": tmp_path, "rng": 0, **changed}
+        before = len(calls)
+        benchmark(plan.pop("data"), **plan)
+        assert len(calls) == before + 1, changed
+
+
+def test_results_do_not_depend_on_the_number_of_workers(tmp_path):
+    sets = [make_set("a"), make_set("b", grades=3, seed=4)]
+    plan = {"approaches": ["mv", "ds"], "amounts": [50], "rng": 5}
+    alone = benchmark(sets, **plan)
+    together = benchmark(sets, **plan, output=tmp_path, execution=Execution(workers=2))
+    assert alone.to_frame().drop("seconds").equals(together.to_frame().drop("seconds"))
+    assert alone.race().equals(together.race())
+    for cell in together.cells:
+        if cell.outcome.status == "done":
+            assert alone.predictions(*cell[:2], cell.setting).equals(cell.outcome.table)
+
+
+def test_too_little_gold_for_the_folds_is_a_reason_not_an_end():
+    result = benchmark([make_set(items=4)], approaches=["ds"], amounts=[10, 50], rng=0)
+    assert result.to_frame()["status"].to_list() == ["done", "skipped", "done", "skipped", "done"]
+    assert any("10 % takes 10 folds, but gold has only 4 items" in note for note in result.notes)
+
+
+def test_the_default_is_the_thesis_as_far_as_it_is_there():
+    result = benchmark([make_set()], amounts=[], rng=0)
+    assert result.approaches == tuple(a for a in square.APPROACHES if a in registry.MODELS)
+
+
+def test_everything_goes_to_json():
+    result = benchmark([make_set()], approaches=["mv", "ds"], amounts=[50], rng=0)
+    found = json.loads(result.to_json())
+    assert found["cells"][0]["accuracy"] == result.to_frame()["accuracy"][0]
+    assert found["seed"] == 0
+    assert found["sentence"] == result.sentence
+    assert found["leaders"] == result.leaders().to_dicts()
+
+
+def test_bad_requests_are_told():
+    with pytest.raises(OptionError, match="no data sets were given"):
+        benchmark([])
+    with pytest.raises(OptionError, match="30 % is neither"):
+        benchmark([make_set()], amounts=[30])
+    with pytest.raises(OptionError, match="leave it out of the name"):
+        benchmark([make_set()], approaches=["ds(supervision=full)"])
+    with pytest.raises(OptionError, match="no approach was given"):
+        benchmark([make_set()], approaches=[])
+    with pytest.raises(OptionError, match="either folders or data sets"):
+        benchmark([make_set(), "folder"])
+    with pytest.raises(OptionError, match="two data sets are called 'made'"):
+        benchmark([make_set(), make_set()])
+    with pytest.raises(OptionError, match="there is no result for data set 'x'"):
+        benchmark([make_set()], approaches=["mv"], amounts=[]).predictions("x", "mv")
+
+
+MV = {  # accuracy of mv in the shared data's README, ties by expectation
+    "snow-rte": 0.8969,
+    "snow-temp": 0.936,
+    "snow-wsd": 0.994,
+    "gal-tweets-bm": 0.696,
+    "gal-hitspam-crowdflower": 0.660,
+    "duchenne-wvscm": 0.720,
+    "agg-bluebird": 0.759,
+    "agg-adult-s5": 0.760,
+}
+
+
+def test_majority_vote_on_the_real_sets(shared_data):
+    sets = read_data_sets([shared_data / name for name in MV], grades="no=0,yes=1")
+    frame = benchmark(sets, approaches=["mv"], amounts=[], rng=0).to_frame()
+    found = dict(frame.select("data_set", "accuracy").iter_rows())
+    assert found == {name: pytest.approx(value, abs=6e-4) for name, value in MV.items()}
