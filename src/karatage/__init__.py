@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from karatage.data.evaluation import Evaluation
     from karatage.data.judgments import Judgments
     from karatage.data.posterior import Posterior
+    from karatage.data.record import JudgeRecord
     from karatage.data.runs import Runs
     from karatage.data.scores import Scores
     from karatage.drawing import draw_evaluation, draw_scores
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from karatage.experiments.square import benchmark
     from karatage.io.families import read_families
     from karatage.io.judgments import read_gold, read_judgments
+    from karatage.io.records import read_record
     from karatage.io.runs import read_runs
     from karatage.io.writing import write_judgments, write_run
     from karatage.measures.scoring import score, score_all, score_grades
@@ -61,6 +63,7 @@ _HOME = {
     "Evaluation": "data.evaluation",
     "Execution": "experiments.engine",
     "JudgeProfile": "simulation.collection",
+    "JudgeRecord": "data.record",
     "Judgments": "data.judgments",
     "KaratageError": "errors",
     "MajorityVote": "aggregation.majority",
@@ -92,6 +95,7 @@ _HOME = {
     "read_families": "io.families",
     "read_gold": "io.judgments",
     "read_judgments": "io.judgments",
+    "read_record": "io.records",
     "read_runs": "io.runs",
     "rmse": "comparison.rankings",
     "rmse_matrix": "comparison.rankings",
@@ -118,6 +122,7 @@ __all__ = [
     "Evaluation",
     "Execution",
     "JudgeProfile",
+    "JudgeRecord",
     "Judgments",
     "KaratageError",
     "MajorityVote",
@@ -149,6 +154,7 @@ __all__ = [
     "read_families",
     "read_gold",
     "read_judgments",
+    "read_record",
     "read_runs",
     "rmse",
     "rmse_matrix",

@@ -8,6 +8,7 @@ from karatage.aggregation.expectation import Tables, log, normalise
 from karatage.aggregation.votes import Votes
 from karatage.data.axes import FloatArray
 from karatage.data.posterior import Posterior
+from karatage.data.record import JudgeRecord
 from karatage.errors import OptionError
 
 # Counts added to every judge's matrix, beside the diagonal and on it. A weaker pull falls behind the plain vote where
@@ -50,15 +51,20 @@ def begin(votes: Votes, answer: FloatArray) -> FloatArray | Tables:
     return Tables(prior, np.broadcast_to(log(answer), (votes.judges, *answer.shape)))
 
 
-def recall(history: Posterior | None, votes: Votes) -> FloatArray:
+def recall(history: JudgeRecord | Posterior | None, votes: Votes) -> FloatArray:
     """What each judge answered in earlier batches, (judge, said, grade)."""
     known = np.zeros((votes.judges, votes.grades, votes.grades))
     if history is None:
         return known
-    earlier = history.parameters["answers"].transpose(0, 2, 1)
+    record = history if isinstance(history, JudgeRecord) else JudgeRecord.of(history)
+    earlier = record.answers.transpose(0, 2, 1)
     if earlier.shape[1] > votes.grades:
-        raise OptionError(f"the history knows {earlier.shape[1]} grades, these judgments {votes.grades}")
-    place = {name: j for j, name in enumerate(history.judge_names)}
+        top = earlier.shape[1] - 1
+        raise OptionError(
+            f"the history knows grades up to {top}, these judgments up to {votes.grades - 1}; read them "
+            f"with grades '0-{top}'"
+        )
+    place = {name: j for j, name in enumerate(record.judges)}
     for j, name in enumerate(votes.judge_names):
         if name in place:
             known[j, : earlier.shape[1], : earlier.shape[1]] = earlier[place[name]]

@@ -16,6 +16,7 @@ from karatage.data.alignment import find_items
 from karatage.data.axes import FloatArray
 from karatage.data.judgments import Judgments
 from karatage.data.posterior import Posterior, decide, find_winners
+from karatage.data.record import JudgeRecord
 from karatage.errors import OptionError
 
 Start = Literal["share", "mv", "neutral"]
@@ -32,14 +33,14 @@ class DawidSkene:
 
     Maximum likelihood (`prior=None`) trusts judges with few grades too far, so by default matrices are drawn to
     the diagonal. `start` is the share of votes, the majority's grade, neutral matrices, or an earlier posterior.
-    `history` is an earlier posterior whose counts enter every step. Dialect `gal` is the program that the SQUARE
-    benchmark ran: it takes no other option.
+    `history` is an earlier posterior, or its record, whose counts enter every step. Dialect `gal` is the
+    program that the SQUARE benchmark ran: it takes no other option.
     """
 
     prior: tuple[float, float] | None = DIAGONAL
     scope: Scope = "all"
     start: Start | Posterior = "share"
-    history: Posterior | None = None
+    history: JudgeRecord | Posterior | None = None
     dialect: Dialect | None = None
     max_steps: int = 1000
     tolerance: float = 1e-4
@@ -49,8 +50,10 @@ class DawidSkene:
         if not isinstance(self.start, Posterior) and self.start not in get_args(Start):
             raise OptionError(f"start '{self.start}' is none of {', '.join(get_args(Start))}, nor a posterior")
         check_counts(self.prior)
-        if self.history is not None and (self.scope == "topic" or "answers" not in self.history.parameters):
-            raise OptionError("a history must come from a model with confusion matrices and scope 'all'")
+        if isinstance(self.history, Posterior):
+            JudgeRecord.of(self.history)
+        if self.history is not None and self.scope == "topic":
+            raise OptionError("a history is of judges over all topics, so it needs scope 'all'")
         check_dialect(self.dialect, *get_args(Dialect))
         given = [f.name for f in fields(self) if f.name != "dialect" and getattr(self, f.name) != f.default]
         if self.dialect is not None and given:

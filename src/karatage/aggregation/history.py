@@ -12,6 +12,7 @@ from karatage.aggregation.votes import Supervision, Votes
 from karatage.data.axes import FloatArray
 from karatage.data.judgments import Judgments
 from karatage.data.posterior import Posterior, find_winners
+from karatage.data.record import JudgeRecord
 from karatage.errors import OptionError
 from karatage.kernels.voting import expect
 
@@ -25,15 +26,15 @@ class JudgeHistory:
     """
 
     smoothing: float = 1.0
-    history: Posterior | None = None
+    history: JudgeRecord | Posterior | None = None
     max_steps: int = 1000
 
     def __post_init__(self) -> None:
         """Check the options."""
         if not self.smoothing > 0:
             raise OptionError(f"smoothing {self.smoothing} must be a count above 0")
-        if self.history is not None and "answers" not in self.history.parameters:
-            raise OptionError("a history must come from a model that counts answers: ds or emgz")
+        if isinstance(self.history, Posterior):
+            JudgeRecord.of(self.history)
 
     def fit(
         self,

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import polars as pl
     from rich.table import Table
 
+    from karatage.aggregation.registry import Model
     from karatage.data.judgments import Judgments
     from karatage.data.posterior import Posterior
 
@@ -43,6 +44,10 @@ def aggregate(
     judges: Annotated[
         str | None,
         typer.Option("--judges", help="Write what the model found about each judge here; - shows it instead."),
+    ] = None,
+    history: Annotated[
+        str | None,
+        typer.Option("--history", help="What --judges wrote for an earlier batch (.csv, .tsv, .parquet); ds and emgz."),
     ] = None,
     grades: options.Grades = None,
     gold_grades: options.GoldGrades = None,
@@ -66,6 +71,7 @@ def aggregate(
     """
     import karatage as kt
 
+    model = _recall(approach, history)
     as_qrels = style is None and output.removesuffix(".gz").removesuffix(".zst").endswith(QRELS_ENDINGS)
     chosen = "qrels" if as_qrels else choose_style(style, output)
     judges_style = None if judges is None else choose_style(None, judges)
@@ -80,7 +86,7 @@ def aggregate(
     with progress_steps(approach, quiet=quiet) as step:
         merged = kt.aggregate(
             graded,
-            approach,
+            model,
             gold=trusted,
             supervision=None if supervision is None else supervision.value,
             rng=seed,
@@ -95,6 +101,24 @@ def aggregate(
         tell((*graded.notes, *merged.notes))
         if chosen != "table" or output != STANDARD_OUTPUT or judges == STANDARD_OUTPUT:
             say(sentence)
+
+
+def _recall(approach: str, history: str | None) -> str | Model:
+    """The model asked for, with the record of its judges where there is one."""
+    if history is None:
+        return approach
+    from dataclasses import replace
+
+    import karatage as kt
+    from karatage.aggregation.dawid_skene import DawidSkene
+    from karatage.aggregation.history import JudgeHistory
+    from karatage.aggregation.registry import parse_model
+    from karatage.errors import OptionError
+
+    model = parse_model(approach).model
+    if not isinstance(model, DawidSkene | JudgeHistory):
+        raise OptionError(f"--history is for ds and emgz, which keep a record of their judges, not for '{approach}'")
+    return replace(model, history=kt.read_record(history))
 
 
 def _write_grades(merged: Posterior, chosen: str, output: str, top: int, sentence: str) -> None:

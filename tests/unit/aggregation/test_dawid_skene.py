@@ -137,5 +137,5 @@ def test_wrong_options(options, message):
 
 
 def test_history_must_have_counts():
-    with pytest.raises(OptionError, match="confusion matrices"):
+    with pytest.raises(OptionError, match="keeps no record of its judges"):
         kt.DawidSkene(history=kt.aggregate(simulate(9, 3, 2, [0.9] * 3)[0], "mv"))

@@ -99,6 +99,37 @@ def test_gold_teaches_or_checks(run, tmp_path):
     assert "0.0% got gold's grade" in err
 
 
+@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet"])
+def test_batches_are_chained_by_files(run, tmp_path, ending):
+    assert run(f"crowd.csv --judges monday.{ending} -o m.qrels")[0] == 0
+    assert run(f"crowd.csv --history monday.{ending} --judges tuesday.{ending} -o t.qrels")[0] == 0
+    monday, tuesday = (kt.read_record(tmp_path / f"{day}.{ending}") for day in ("monday", "tuesday"))
+    assert monday.judges == tuesday.judges == ("ann", "bob", "cid")
+    assert tuesday.answers.sum() == pytest.approx(2 * monday.answers.sum())
+    crowd = kt.read_judgments(tmp_path / "crowd.csv")
+    in_python = kt.aggregate(crowd, kt.DawidSkene(history=kt.aggregate(crowd, "ds")))
+    assert tuesday.answers == pytest.approx(in_python.parameters["answers"])
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("judge,accuracy\na,1\n", "needs the columns judge and answers_0_0"),
+        ("judge,answers_0_0\na,-1\n", "column answers_0_0 must hold counts"),
+        ("judge,answers_0_0\na,x\n", "column answers_0_0 must hold counts"),
+        ("judge,answers_0_0\na,1\na,2\n", "one row for each judge"),
+        ("judge,answers_9_9\na,1\n", "read them with grades '0-9'"),
+        ("judge,answers_99999_0\na,1\n", "grades go up to 126"),
+        ("", "history.csv"),
+    ],
+)
+def test_a_history_must_be_one(run, tmp_path, content, message):
+    (tmp_path / "history.csv").write_text(content)
+    code, out, err = run("crowd.csv --history history.csv")
+    assert (code, out) == (2, "")
+    assert message in err
+
+
 @pytest.mark.parametrize(
     ("command", "message"),
     [
@@ -108,6 +139,7 @@ def test_gold_teaches_or_checks(run, tmp_path):
         ("crowd.csv -a 'ds(depth=9)'", "ds has no option 'depth'; its options: prior"),
         ("crowd.csv -a ds@3", "a depth after @ is for measures"),
         ("crowd.csv --supervision light", "needs gold"),
+        ("crowd.csv -a mv --history crowd.csv", "--history is for ds and emgz"),
         ("crowd.csv -o merged.xyz", "cannot tell the format"),
         ("crowd.csv --judges judges.xyz", "cannot tell the format"),
         ("nowhere.csv", "nowhere.csv"),
