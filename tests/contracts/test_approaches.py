@@ -119,3 +119,9 @@ def test_a_topic_is_merged_without_its_own_gold(world, approach):
     own = before.topics.index("103")
     np.testing.assert_array_equal(before.value[0, own], after.value[0, own])
     assert (before.value[0] != after.value[0]).any()
+
+
+def test_light_and_full_supervision_differ(world):
+    names = ["ds(supervision=light)", "ds(supervision=full)"]
+    light, full = kt.evaluate(world.runs, world.judgments, "AP", approach=names, gold=world.gold).posteriors.values()
+    assert (light.probability != full.probability).any()

@@ -179,6 +179,16 @@ def test_gold_for_every_item(name, supervision):
     assert posterior.grades.tolist() == truth["grade"].to_list()
 
 
+@pytest.mark.parametrize("name", sorted(set(MODELS) - {"emgz", "mv", "wawa"}))  # to these all grades are as likely
+def test_gold_tells_which_grade_is_common(name):
+    """Two judges who are right on gold, all of grade 1, and at odds elsewhere."""
+    rows = [(j, i, 1 if i < 8 else (i + j) % 2) for j in range(2) for i in range(14)]
+    judge, item, grade = np.array(rows).T
+    crowd = kt.Judgments.from_codes(judge=judge, item=item, grade=grade)
+    gold = kt.read_gold(pl.DataFrame({"item": [str(i) for i in range(8)], "grade": [1] * 8}))
+    assert fit(name, crowd, gold, supervision="light").probability[8:, 1].min() > 0.75
+
+
 @pytest.mark.parametrize("name", GRADED)
 @pytest.mark.parametrize("supervision", ["light", "full"])
 def test_gold_with_a_grade_that_no_judge_gave(name, supervision):

@@ -110,6 +110,14 @@ def test_the_seed_decides_ties_and_is_recorded(runs):
     assert isinstance(kt.evaluate(runs, tied, "AP").seed, int)
 
 
+def test_every_approach_has_coins_of_its_own():
+    grades = {f"d{k}": 0 for k in range(40)}
+    tied = kt.read_judgments({"x": {"t1": grades}, "y": {"t1": dict.fromkeys(grades, 1)}})
+    ranked = kt.read_runs({"s": {"t1": {d: float(-k) for k, d in enumerate(grades)}}})
+    found = kt.evaluate(ranked, tied, "AP", approach=["mv", "mv(ties=random)"], rng=1)
+    assert (found.posteriors["mv"].grades != found.posteriors["mv(ties=random)"].grades).any()
+
+
 def test_sentence_without_gold_counts_winners(runs, judgments):
     sentence = kt.evaluate(runs, judgments, "AP").sentence
     assert sentence.startswith("By uniform, good leads on AP with 0.889, 0.319 ahead of bad (standard error ")

@@ -34,6 +34,12 @@ def test_alignment_numbers_items_and_marks_the_unjudged():
     assert alignment.notes == ("systems that lack topics which others have, scored 0 there: 2 ('r', 's')",)
 
 
+def test_a_topic_that_no_run_has_is_not_held_against_any_system():
+    runs = kt.read_runs({"r": {"t": {"a": 1.0}}, "s": {"t": {"a": 1.0}}})
+    alignment = kt.align(runs, kt.read_judgments({"x": {"t": {"a": 1}, "u": {"a": 2}}}))
+    assert alignment.notes == ("judged topics in no run: 1 ('u')",)
+
+
 def test_scores_mean_leaves_out_what_has_no_value():
     value = np.array([[[0.2, 0.4], [np.nan, np.nan], [0.4, 0.0]]])
     np.testing.assert_allclose(mean_over_topics(value), [[0.3, 0.2]])
@@ -89,6 +95,12 @@ def test_repeated_grades_stay_within_reach():
     assert chosen.every is chosen
 
 
+def test_a_pair_graded_three_times_is_one_pair():
+    judgments = kt.read_judgments({"judge": list("xxxy"), "item": list("aaaa"), "grade": [0, 1, 2, 1]})
+    assert judgments.notes[0].startswith("1 (judge, item) pairs were graded more than once")
+    assert judgments.notes[0].endswith("2 are set aside")
+
+
 def test_one_judge_scores_by_the_last_grade():
     table = {"judge": ["x"] * 3, "topic": ["1"] * 3, "document": ["a", "b", "a"], "grade": [1, 1, 0]}
     runs = kt.read_runs({"s": {"1": {"a": 2.0, "b": 1.0}}})
@@ -120,8 +132,10 @@ def test_judgments_from_codes_are_sorted_whatever_their_order():
         ({"judge": [-1], "item": [0], "grade": [1]}, "judge must hold whole numbers from 0"),
         ({"judge": [0], "item": [0], "grade": [127]}, "grade must hold whole numbers from 0 to 126"),
         ({"judge": [0.5], "item": [0], "grade": [1]}, "judge must hold whole numbers"),
+        ({"judge": [0], "item": [0], "grade": [5], "top_grade": 1}, "grades go up to 5, so top_grade cannot be 1"),
     ],
 )
 def test_codes_are_checked(columns, message):
+    top = columns.pop("top_grade", None)
     with pytest.raises(kt.KaratageError, match=message):
-        kt.Judgments.from_codes(**{name: np.array(values) for name, values in columns.items()})
+        kt.Judgments.from_codes(**{name: np.array(values) for name, values in columns.items()}, top_grade=top)

@@ -19,11 +19,12 @@ def uncertain(world, probability):
     )
 
 
-def test_certain_grades_give_the_ordinary_scores(world):
+@pytest.mark.parametrize("measure", ["AP", "ERR@10"])
+def test_certain_grades_give_the_ordinary_scores(world, measure):
     merged = kt.aggregate(world.judgments, "mv(ties=lowest)")
     sure = uncertain(world, np.eye(4)[merged.grades])
-    drawn = kt.draw_scores(world.runs, sure, "AP", draws=3, rng=0)
-    expected = kt.score(world.runs, merged.as_judgments(), "AP").mean[0]
+    drawn = kt.draw_scores(world.runs, sure, measure, draws=3, rng=0)
+    expected = kt.score(world.runs, merged.as_judgments(), measure).mean[0]
     np.testing.assert_allclose(drawn.value, np.tile(expected, (3, 1)))
     np.testing.assert_allclose(drawn.interval, np.stack([expected, expected], axis=1))
     assert set(drawn.first.tolist()) == {0.0, 1.0}
@@ -40,12 +41,36 @@ def test_the_mean_of_a_linear_measure_is_its_expectation(world):
     assert (np.abs(drawn.mean - expected) < 4 * error + 1e-12).all()
 
 
-def test_blocks_of_draws_change_nothing(world, monkeypatch):
-    merged = kt.aggregate(world.judgments, "ds")
-    whole = kt.draw_scores(world.runs, merged, "AP", draws=10, rng=1)
-    monkeypatch.setattr("karatage.drawing.AT_ONCE", 10)
-    assert (kt.draw_scores(world.runs, merged, "AP", draws=10, rng=1).value == whole.value).all()
-    assert (kt.draw_scores(world.runs, merged, "AP", draws=10, rng=2).value != whole.value).any()
+def test_every_block_of_draws_is_drawn_anew(world, monkeypatch):
+    monkeypatch.setattr("karatage.drawing.AT_ONCE", 4)
+    merged = kt.aggregate(world.judgments, "mv")
+    drawn, again, other = (kt.draw_scores(world.runs, merged, "AP", draws=10, rng=seed).value for seed in (1, 1, 2))
+    assert drawn.shape == (10, 4)
+    assert len(np.unique(drawn, axis=0)) == 10
+    assert (drawn == again).all()
+    assert (drawn != other).any()
+
+
+def test_topics_in_no_run_are_left_out():
+    crowd = kt.read_judgments({"x": {"1": {"a": 1, "b": 0}, "2": {"a": 1}}})
+    drawn = kt.draw_scores(kt.read_runs({"s": {"1": {"a": 1.0}}}), kt.aggregate(crowd, "mv"), "P@1", draws=2, rng=0)
+    assert drawn.mean.tolist() == [1.0]
+    assert drawn.topics == 1
+
+
+def test_draws_by_hand():
+    """In 21 draws `a` goes from 0 to 1 by twentieths; `b` stays at .1, so that it is level with `a` once."""
+    value = np.stack([np.linspace(0, 1, 21), np.full(21, 0.1)], axis=1)
+    drawn = kt.Draws(
+        measure="AP", approach="ds", systems=("b", "a"), value=value[:, ::-1], rank=value * 0 + 1.5, topics=7, seed=0
+    )
+    np.testing.assert_allclose(drawn.interval, [[0.1, 0.1], [0.025, 0.975]])
+    np.testing.assert_allclose(drawn.beats, [[0.5, 2.5 / 21], [18.5 / 21, 0.5]])
+    np.testing.assert_allclose(drawn.first, [2.5 / 21, 18.5 / 21])
+    assert drawn.sentence == (
+        "In 21 draws from ds, a beats b on AP with probability .88: open, on these 7 topics and as far as ds knows "
+        "its judges."
+    )
 
 
 def test_probabilities_of_pairs_add_up(world):

@@ -1,6 +1,7 @@
 """Unit tests of posteriors and of matching items."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -78,6 +79,21 @@ def test_items_are_matched_by_topic_and_document(posterior):
     other = kt.read_gold({"2": {"b": 1, "a": 0}, "1": {"b": 2}, "9": {"a": 1}})
     assert match_gold(posterior.judgments, other).tolist() == [-1, 2, 0]
     assert find_items(other, posterior.judgments).tolist() == [1, 2, -1, -1]
+
+
+def test_a_gold_grade_beyond_the_scale_is_missed(posterior):
+    assert posterior.accuracy(kt.read_gold({"1": {"a": 1}, "2": {"a": 5}})) == 0.5
+
+
+def test_merged_judgments_have_the_longer_scale(posterior):
+    wider = replace(posterior, probability=np.eye(5)[posterior.grades])
+    assert wider.as_judgments().top_grade == 4
+    assert replace(posterior, probability=np.eye(2)[[1, 0, 1]]).as_judgments().top_grade == 2
+
+
+def test_a_judge_has_all_grades_that_were_heard():
+    crowd = kt.read_judgments({"judge": list("xxy"), "item": list("aaa"), "grade": [0, 1, 1]})
+    assert kt.aggregate(crowd, "ds").judges["grades"].to_list() == [2, 1]
 
 
 def test_items_without_topics_do_not_meet_items_with(posterior):

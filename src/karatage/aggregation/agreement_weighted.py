@@ -41,8 +41,9 @@ class AgreementWeighted:
     ) -> Posterior:
         """Vote until it stands; the probability of a grade is its share of the weight."""
         votes = Votes.prepare(judgments, gold, supervision)
-        before = np.einsum("jkk->j", votes.gold_answers) if unheard_classes(votes).any() else np.zeros(votes.judges)
-        heard = votes.rows.answered.sum(axis=1) + (votes.gold_answers.sum(axis=(1, 2)) if before.any() else 0.0)
+        apart = votes.gold_answers if unheard_classes(votes).any() else np.zeros_like(votes.gold_answers)
+        before = np.einsum("jkk->j", apart)
+        heard = votes.rows.answered.sum(axis=1) + apart.sum(axis=(1, 2))
         share = votes.share()
         winners = find_winners(share)
         trace: list[float] = []

@@ -54,6 +54,8 @@ def fit_across_topics(
         model=named.name,
         probability=probability,
         grades=grades,
+        parameters={},
+        trace=np.empty(0),
         converged=all(part.converged for part in parts),
         notes=(note, *(n for part in parts for n in part.notes if not n.startswith("gold is known"))),
     )

@@ -85,7 +85,7 @@ class DawidSkene:
             parameters={
                 "accuracy": imply_accuracy(confusion, fit.counts.classes.sum(axis=0)),
                 "confusion": confusion,
-                "answers": fit.counts.answers.transpose(0, 2, 1) + known.transpose(0, 2, 1),
+                "answers": (fit.counts.answers + known).transpose(0, 2, 1) + _unheard_answers(votes),
             },
             trace=fit.trace,
             converged=fit.converged,
@@ -120,6 +120,11 @@ class DawidSkene:
             return normalise(find_winners(votes.share()).astype(float), 1)
         typical = prior_answers(votes, *(self.prior or DIAGONAL))
         return begin(votes, normalise(typical[0], 0))
+
+
+def _unheard_answers(votes: Votes) -> FloatArray:
+    """Answers on training items that are left out of the rows, (judge, grade, said)."""
+    return votes.gold_answers if unheard_classes(votes).any() else np.zeros_like(votes.gold_answers)
 
 
 def neutral_tables(votes: Votes) -> Tables:

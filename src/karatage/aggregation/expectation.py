@@ -9,6 +9,7 @@ import numpy as np
 
 from karatage.aggregation.votes import Votes
 from karatage.data.axes import FloatArray
+from karatage.errors import OptionError
 from karatage.kernels.voting import count, expect
 
 Progress = Callable[[int, float], None]
@@ -54,6 +55,8 @@ def iterate(
 
     Posteriors to start from are overwritten.
     """
+    if max_steps < 1 or not tolerance >= 0:
+        raise OptionError(f"max_steps {max_steps} must be at least 1, and tolerance {tolerance} at least 0")
     trace: list[float] = []
     if isinstance(start, Tables):
         probability = np.zeros((votes.items, votes.grades))

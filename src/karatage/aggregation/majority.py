@@ -50,7 +50,7 @@ class MajorityVote:
         votes = Votes.prepare(judgments, gold, supervision)
         counts = _require(votes.count(), self.min) if self.min > 1 else votes.count()
         best: BoolArray = counts == counts.max(axis=1, keepdims=True)
-        tied = int((best.sum(axis=1) > 1).sum())
+        tied = int(((best.sum(axis=1) > 1) & (votes.rows.known < 0)).sum())
         notes: tuple[str, ...] = ()
         if tied:
             rule = {"random": "a coin", "fractional": "a coin", "prior": "the commoner grade"}

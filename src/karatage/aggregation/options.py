@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import math
+
 from karatage.errors import DataError, OptionError
 
 
 def check_counts(prior: tuple[float, float] | None) -> None:
     """Counts to add to a judge's matrix."""
-    if prior is not None and (len(prior) != 2 or not min(prior) >= 0):
+    if prior is not None and (len(prior) != 2 or not all(0 <= count < math.inf for count in prior)):
         raise OptionError(f"prior {prior} must be two counts from 0, like (0.5,3), or none")
 
 
 def check_beta(prior: tuple[float, float], classes: float) -> None:
     """A prior whose mode lies inside."""
-    if len(prior) != 2 or not min(prior) >= 1:
+    if len(prior) != 2 or not all(1 <= count < math.inf for count in prior):
         raise OptionError(f"prior {prior} must be the two parameters of a Beta prior, from 1, like (7,3)")
-    if not classes >= 1:
+    if not 1 <= classes < math.inf:
         raise OptionError(f"classes {classes} must be a Dirichlet parameter from 1")
 
 

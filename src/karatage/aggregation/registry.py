@@ -33,6 +33,7 @@ from karatage.kernels.voting import count_votes
 from karatage.notation import parse_notation, print_word
 from karatage.wording import shorten
 
+HUGE = 1e9  # options beyond this are slips
 WORTH_CHECKING = 5_000_000  # rows up to which a result is compared with the plain vote
 MANY = 0.1
 EXAMPLES = "mv, ds, ds(prior=none,scope=topic) or zc(supervision=light)"
@@ -158,7 +159,8 @@ def merge(
 ) -> Posterior:
     """Fit a model, and tell where its result is no better founded than the votes it rests on."""
     model, told = named.model, ""
-    if supervision == "none" and not named.needs_gold and not _judges_meet(judgments.every):
+    learns = not named.needs_gold and not isinstance(model, MajorityVote) and getattr(model, "history", None) is None
+    if supervision == "none" and learns and not _judges_meet(judgments.every):
         model = MajorityVote()
         told = "no item has grades by two judges, so nothing can be learnt about them: items keep the grade they got"
     posterior = model.fit(judgments, gold=gold, supervision=supervision, rng=rng, progress=progress)
@@ -229,7 +231,7 @@ def _convert(where: str, value: object, hint: object) -> object:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < HUGE
 
 
 def _print(value: object) -> str:

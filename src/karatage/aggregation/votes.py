@@ -122,7 +122,7 @@ class Votes:
         silent = int((np.diff(self.rows.start) == 0).sum())
         notes = []
         if silent:
-            notes.append(f"{counted(silent, 'item')} without any grade, decided by the prior alone")
+            notes.append(f"{counted(silent, 'item')} without any grade, so what is said of it is a guess")
         if (self.gold >= 0).any():
             known = int((self.gold >= 0).sum())
             notes.append(f"gold is known for {known:,} of {len(self.gold):,} items, which keep it")

@@ -99,7 +99,8 @@ class Draws:
         """What to take away."""
         if len(self.systems) < 2:
             low, high = self.interval[0]
-            return f"{self.systems[0]} scores between {low:.3f} and {high:.3f} on {self.measure} in 95 % of draws."
+            scored = f"{self.systems[0]} scores between {low:.3f} and {high:.3f} on {self.measure}"
+            return f"{scored} in {self.level:.0%} of draws."
         best, second = np.argsort(-self.mean, kind="stable")[:2].tolist()
         chance = float(self.beats[best, second])
         verdict = "settled" if chance >= self.level else "open"

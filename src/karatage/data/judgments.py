@@ -66,6 +66,7 @@ class Judgments:
         if grade.size == 0:
             raise DataError("there are no judgments")
         _check_rows(grade, pi)
+        _check_top(grade, top_grade)
         judge, topic = judge.in_natural_order(), topic.in_natural_order()
         key = topic.code.astype(np.int64) * len(document.names) + document.code
         item_key, item = np.unique(key, return_inverse=True)
@@ -101,6 +102,7 @@ class Judgments:
         for name, code, most in ("judge", judge, 2**31 - 2), ("item", item, 2**31 - 2), ("grade", grade, HIGHEST_GRADE):
             if code.dtype.kind not in "iu" or int(code.min()) < 0 or int(code.max()) > most:
                 raise DataError(f"{name} must hold whole numbers from 0 to {most:,}")
+        _check_top(grade, top_grade)
         items = int(item.max()) + 1
         start, judge, grade = sort_rows(
             judge.astype(np.int32, copy=False),
@@ -179,6 +181,12 @@ class Judgments:
             f"Judgments({len(self.grade):,} grades 0-{self.top_grade} by {len(self.judges):,} judges "
             f"of {len(self.item_topic):,} items in {len(self.topics):,} topics)"
         )
+
+
+def _check_top(grade: GradeArray, top_grade: int | None) -> None:
+    """Kernels look up by grade, unchecked."""
+    if top_grade is not None and not int(grade.max()) <= top_grade <= HIGHEST_GRADE:
+        raise DataError(f"grades go up to {grade.max()}, so top_grade cannot be {top_grade}; it may be {HIGHEST_GRADE}")
 
 
 def _check_rows(grade: GradeArray, pi: FloatArray | None) -> None:

@@ -32,6 +32,7 @@ MISHAPS = (
     AttributeError,
     LookupError,
     MemoryError,
+    NameError,
     OSError,
     RuntimeError,
     TypeError,

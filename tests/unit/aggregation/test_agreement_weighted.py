@@ -39,6 +39,16 @@ def test_gold_weighs_judges(supervision):
     assert (taught.grades[rest] == truth[rest]).mean() >= (alone.grades[rest] == truth[rest]).mean()
 
 
+@pytest.mark.parametrize("supervision", ["light", "full"])
+def test_gold_counts_once(supervision):
+    """Two judges who agree on an open item; on the other, gold says that the second was wrong."""
+    judgments = kt.Judgments.from_codes(
+        judge=np.array([0, 1, 0, 1]), item=np.array([0, 0, 1, 1]), grade=np.array([1, 0, 1, 1])
+    )
+    posterior = AgreementWeighted().fit(judgments, gold=gold_of(np.array([1]), 1), supervision=supervision)
+    np.testing.assert_allclose(posterior.parameters["weight"], [1, 0.5])
+
+
 def test_steps_are_checked():
     with pytest.raises(OptionError, match="at least 1"):
         AgreementWeighted(max_steps=0)

@@ -3,9 +3,11 @@
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
 import pytest
 
 import karatage as kt
+from karatage.data.alignment import find_items
 from karatage.errors import OptionError
 
 
@@ -48,11 +50,40 @@ def test_confusion_matrices_are_proper_and_counts_add_up(crowd):
     assert frame["confusion_1_0"][7] == posterior.parameters["confusion"][7, 1, 0]
 
 
+def count_answers(posterior):
+    """How often each judge, on items of each grade, said what, by the definition."""
+    source, grades = posterior.judgments, posterior.probability.shape[1]
+    answers = np.zeros((len(source.judges), grades, grades))
+    np.add.at(answers.transpose(0, 2, 1), (source.judge, source.grade), posterior.probability[source.item])
+    return answers
+
+
+def test_answers_are_counted_by_grade_then_by_what_was_said(crowd):
+    past = kt.DawidSkene().fit(crowd[0])
+    np.testing.assert_allclose(past.parameters["answers"], count_answers(past), atol=1e-9)
+    later = kt.DawidSkene(history=past).fit(simulate(30, 8, 3, [0.7] * 8, seed=5)[0])
+    expected = past.parameters["answers"] + count_answers(later)
+    np.testing.assert_allclose(later.parameters["answers"], expected, atol=1e-9)
+
+
 def test_the_prior_draws_matrices_to_the_diagonal():
     judgments, _ = simulate(30, 6, 2, [0.7] * 6, seed=4)
     free, drawn = (kt.DawidSkene(prior=prior).fit(judgments) for prior in (None, (0.5, 20.0)))
     assert drawn.parameters["accuracy"].mean() > free.parameters["accuracy"].mean()
     assert any("without its prior" in note for note in kt.DawidSkene().fit(judgments).notes)
+
+
+def test_an_answer_in_use_is_never_ruled_out():
+    """Two judges who always agree, without a prior: from a zero EM could not come back."""
+    judge, item, grade = np.array([0, 1] * 4), np.repeat(np.arange(4), 2), np.repeat([0, 1, 0, 1], 2)
+    crowd = kt.Judgments.from_codes(judge=judge, item=item, grade=grade, top_grade=2)
+    confusion = kt.DawidSkene(prior=None, start="mv").fit(crowd).parameters["confusion"]
+    assert 1e-12 < confusion[0, 0, 1] < 1e-9
+    assert confusion[0, 0, 2] < 1e-200
+
+
+def test_without_tolerance_every_step_is_taken(crowd):
+    assert kt.DawidSkene(tolerance=0, max_steps=400, start="mv").fit(crowd[0]).iterations == 400
 
 
 @pytest.mark.parametrize("start", ["share", "mv", "neutral"])
@@ -76,6 +107,24 @@ def test_a_warm_start_rests_at_once(crowd):
     np.testing.assert_allclose(warm.probability, cold.probability, atol=1e-4)
 
 
+def test_a_warm_start_goes_by_items(crowd):
+    """An earlier posterior of the last items, under other numbers; the first ones start from the share of votes."""
+    judgments, _ = crowd
+    shares = kt.MajorityVote(ties="lowest").fit(judgments)
+    cold = kt.DawidSkene().fit(judgments)
+    part = kt.read_judgments(judgments.to_frame().filter(pl.col("item").cast(pl.Int64) >= 200))
+    place = find_items(judgments, part)
+    own = np.empty((len(part.item_topic), 2))
+    own[place[place >= 0]] = cold.probability[place >= 0]
+    mixed = np.where(place[:, None] >= 0, cold.probability, shares.probability)
+    from_part = replace(cold, judgments=part, probability=own)
+    one, two = (
+        kt.DawidSkene(start=start, max_steps=1).fit(judgments)
+        for start in (from_part, replace(cold, probability=mixed))
+    )
+    np.testing.assert_array_equal(one.probability, two.probability)
+
+
 def test_history_enters_every_step():
     early, _ = simulate(400, 5, 5, [0.95, 0.9, 0.9, 0.9, 0.05], seed=1)
     late, truth = simulate(40, 5, 2, [0.95, 0.9, 0.9, 0.9, 0.05], seed=2)
@@ -86,6 +135,13 @@ def test_history_enters_every_step():
     np.testing.assert_allclose(
         remembering.parameters["answers"].sum(), past.parameters["answers"].sum() + len(late.grade)
     )
+
+
+def test_history_is_evidence_and_not_part_of_the_prior():
+    late, _ = simulate(30, 6, 2, [0.7] * 6, seed=4)
+    past = kt.DawidSkene().fit(simulate(400, 6, 5, [0.7] * 6)[0])
+    assert any("without its prior" in note for note in kt.DawidSkene().fit(late).notes)
+    assert not any("without its prior" in note for note in kt.DawidSkene(history=past).fit(late).notes)
 
 
 def test_history_goes_by_names():

@@ -8,6 +8,7 @@ from karatage.aggregation.registry import MODELS, parse_model
 from karatage.aggregation.square import distinct_grades, first_grades, slipped_beta
 from karatage.aggregation.votes import Votes
 from karatage.errors import OptionError, UnknownNameError
+from tests.unit.aggregation.crowds import coin, simulate
 
 ROWS = {
     "judge": ["a", "a", "a", "b", "a", "b", "b"],
@@ -34,6 +35,15 @@ def test_effective_priors(mean, deviation, expected):
     assert slipped_beta(mean, deviation) == pytest.approx(expected, abs=1e-4)
 
 
+def test_naive_bayes_of_square_by_hand():
+    """One judge, right on three items of grade 1; its share of votes on the fourth counts as .99."""
+    judgments = kt.Judgments.from_codes(judge=np.zeros(4, int), item=np.arange(4), grade=np.ones(4, int))
+    gold = kt.read_gold({"item": list("012"), "grade": [1, 1, 1]})
+    posterior = parse_model("nb(dialect=square)").model.fit(judgments, gold=gold, supervision="full")
+    odds = (0.99 / 0.01) ** 2 * (4 / 5) / (1 / 5)
+    np.testing.assert_allclose(posterior.probability[3], [1 / (1 + odds), odds / (1 + odds)])
+
+
 def test_gal_leaves_a_judge_out_of_what_the_judge_is_measured_by():
     """Judge c contradicts two who agree: heard with the others, c would still get some credit; left out, none."""
     judge = np.tile(np.arange(3), 30)
@@ -43,6 +53,13 @@ def test_gal_leaves_a_judge_out_of_what_the_judge_is_measured_by():
     posterior = kt.DawidSkene(dialect="gal").fit(kt.Judgments.from_codes(judge=judge, item=item, grade=grade))
     np.testing.assert_allclose(posterior.parameters["confusion"][2], [[0, 1], [1, 0]], atol=1e-4)
     assert posterior.grades.tolist() == truth.tolist()
+
+
+def test_gal_rounds_beliefs_to_five_decimals():
+    judgments, _ = simulate(coin([0.9, 0.7, 0.6, 0.6]), items=50)
+    scaled = kt.DawidSkene(dialect="gal").fit(judgments).probability * 1e5
+    np.testing.assert_allclose(scaled, np.round(scaled), atol=1e-6)
+    assert ((scaled > 0) & (scaled < 1e5)).any()
 
 
 def test_gal_takes_no_other_option():

@@ -63,16 +63,19 @@ def test_slopes_match_differences() -> None:
     np.testing.assert_allclose(found, slopes(height, at), atol=1e-7)
 
 
-def test_height_is_the_expected_log_likelihood() -> None:
+@pytest.mark.parametrize("grades", [2, 4])
+def test_height_is_the_expected_log_likelihood(grades: int) -> None:
     """Also over more rows than are multiplied up at once."""
+    others = float(np.log(grades - 1))
     judgments = crowd([(j, 0, j % 2) for j in range(1200)])
     rng = np.random.default_rng(2)
     ability, right = rng.normal(0, 2, 1200), rng.random(1200)
     p = _sigmoid(ability * np.exp(0.3))
     found = climb(
-        judgments.row_start, judgments.judge, right, 0.0, ability, np.array([0.3]), np.empty(1200), np.empty(1)
+        judgments.row_start, judgments.judge, right, others, ability, np.array([0.3]), np.empty(1200), np.empty(1)
     )
-    assert found == pytest.approx((right * np.log(p) + (1 - right) * np.log(1 - p)).sum(), rel=1e-12)
+    expected = right * np.log(p) + (1 - right) * (np.log(1 - p) - others)
+    assert found == pytest.approx(expected.sum(), rel=1e-12)
 
 
 def test_curvature_is_that_of_the_expectation() -> None:

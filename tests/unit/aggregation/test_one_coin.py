@@ -31,6 +31,14 @@ def test_m_step_is_the_mode_of_beta_and_dirichlet():
     assert posterior.parameters["reliability"][0] == pytest.approx((8 * mean + 3) / (8 + 4))
 
 
+def test_the_prior_of_one_coin_counts_every_wrong_grade():
+    """Three grades, half a count for each of the two wrong ones: 3 right and 1 wrong, by hand."""
+    judgments = kt.Judgments.from_codes(judge=np.zeros(4, int), item=np.arange(4), grade=np.array([2, 1, 0, 0]))
+    posterior = OneCoin(prior=(0.5, 3)).fit(judgments, gold=gold_of(np.array([2, 1, 1, 1]), 4), supervision="full")
+    mean = (3 + 2) / (4 + 4)
+    assert posterior.parameters["reliability"][0] == pytest.approx((4 * mean + 2) / (4 + 4))
+
+
 def test_the_prior_holds_back_judges_with_few_grades():
     judgments, _ = simulate(coin(RIGHT), items=12)
     loose, firm = (ZenCrowd(prior=p).fit(judgments).parameters["reliability"] for p in ((1.01, 1.01), (700, 300)))

@@ -5,7 +5,7 @@ import pytest
 
 import karatage as kt
 from karatage.aggregation.raykar import Raykar
-from tests.unit.aggregation.crowds import gold_of, simulate
+from tests.unit.aggregation.crowds import coin, gold_of, simulate
 
 LEANING = [[[0.95, 0.05], [0.4, 0.6]], [[0.9, 0.1], [0.45, 0.55]], [[0.6, 0.4], [0.05, 0.95]], [[0.8, 0.2], [0.2, 0.8]]]
 
@@ -19,10 +19,12 @@ def test_sensitivity_and_specificity_are_found_apart():
     assert (posterior.grades == truth).mean() > 0.9
 
 
-def test_it_is_ds_with_other_counts():
-    judgments, _ = simulate(LEANING, items=300)
+@pytest.mark.parametrize(("grades", "beside"), [(2, 0.5), (3, 0.25)])
+def test_it_is_ds_with_other_counts(grades, beside):
+    """With more grades the wrong ones share what the Beta prior holds against the right one."""
+    judgments, _ = simulate(LEANING if grades == 2 else coin([0.8, 0.7, 0.6, 0.9], grades), items=300)
     ours = Raykar(prior=(3.0, 1.5), classes=1.0, tolerance=1e-10).fit(judgments)
-    theirs = kt.DawidSkene(prior=(0.5, 2.0), tolerance=1e-10).fit(judgments)
+    theirs = kt.DawidSkene(prior=(beside, 2.0), tolerance=1e-10).fit(judgments)
     np.testing.assert_allclose(ours.probability, theirs.probability, atol=1e-8)
 
 

@@ -32,14 +32,23 @@ def test_naive_bayes_by_hand():
     np.testing.assert_allclose(posterior.probability[3], mass / mass.sum())
 
 
-def test_naive_bayes_does_not_hear_judges_without_gold(crowd):
-    judgments, truth = crowd
-    first = kt.read_judgments(judgments.to_frame().slice(0, 2))
-    posterior = NaiveBayes().fit(judgments, gold=gold_of(truth, 1), supervision="light")
-    unseen = 4 - len(set(judgments.judge[judgments.item == 0].tolist()))
-    assert len(first.grade) == 2
-    assert (unseen == 0) == (not any("not heard" in note for note in posterior.notes))
-    np.testing.assert_allclose(posterior.parameters["confusion"][3 if unseen else 0].sum(axis=1), 1)
+def test_naive_bayes_does_not_hear_judges_without_gold():
+    """Judge 2 grades open items only, and changes nothing there."""
+    judge, item = np.array([0, 1, 0, 1, 0, 1, 2]), np.array([0, 0, 1, 1, 2, 2, 2])
+    grade = np.array([1, 1, 0, 1, 1, 0, 0])
+    heard = judge < 2
+    gold = gold_of(np.array([1, 0]), 2)
+    with_it, without = (
+        NaiveBayes().fit(
+            kt.Judgments.from_codes(judge=judge[rows], item=item[rows], grade=grade[rows]),
+            gold=gold,
+            supervision="full",
+        )
+        for rows in (slice(None), heard)
+    )
+    np.testing.assert_allclose(with_it.probability, without.probability)
+    assert any("1 of 3 judges graded no item that gold knows" in note for note in with_it.notes)
+    assert not any("not heard" in note for note in without.notes)
 
 
 def test_light_and_full_say_the_same_of_open_items(crowd):
@@ -56,6 +65,13 @@ def test_semi_supervised_learns_from_open_items_too(crowd):
     both = SemiSupervised().fit(judgments, gold=gold, supervision="full")
     assert (both.grades[rest] == truth[rest]).mean() > (taught.grades[rest] == truth[rest]).mean()
     np.testing.assert_allclose(both.parameters["accuracy"], RIGHT, atol=0.07)
+
+
+def test_semi_supervised_starts_from_gold():
+    """Judges who mostly err: with light supervision gold sets the start only, and EM would not turn around."""
+    judgments, truth = simulate(coin([0.25, 0.2, 0.3, 0.2, 0.25]), items=400)
+    posterior = SemiSupervised().fit(judgments, gold=gold_of(truth, 100), supervision="light")
+    assert (posterior.grades[100:] == truth[100:]).mean() > 0.7
 
 
 def test_semi_supervised_prior_matters(crowd):
@@ -84,6 +100,13 @@ def test_history_of_an_earlier_batch_is_counted_in_every_step():
     with_past, without = JudgeHistory(history=past).fit(judgments), JudgeHistory().fit(judgments)
     assert (with_past.grades == truth).mean() > 0.8 > 0.5 > (without.grades == truth).mean()
     assert with_past.parameters["answers"].sum() > past.parameters["answers"].sum()
+
+
+def test_history_starts_from_the_record_on_gold():
+    """Judges who mostly err: the first step already reads them the right way around."""
+    judgments, truth = simulate(coin([0.25, 0.2, 0.3, 0.2, 0.25]), items=400)
+    posterior = JudgeHistory(max_steps=1).fit(judgments, gold=gold_of(truth, 20), supervision="full")
+    assert (posterior.grades[20:] == truth[20:]).mean() > 0.8
 
 
 def test_history_record_on_gold_counts_with_light(crowd):

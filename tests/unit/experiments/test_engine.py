@@ -87,6 +87,14 @@ def test_a_damaged_result_is_done_again(counter, tmp_path, damage):
     assert counter.calls == [1, 1]
 
 
+def test_a_result_of_other_work_does_not_count(counter, tmp_path):
+    run_cells([counter.cell(1)], folder=tmp_path)
+    (path,) = tmp_path.iterdir()
+    path.rename(counter.cell(2).path(tmp_path))
+    assert run_cells([counter.cell(2)], folder=tmp_path)[0].facts["square"] == 4
+    assert counter.calls == [1, 2]
+
+
 def test_a_failure_is_recorded_stops_nothing_and_is_tried_again(counter, tmp_path):
     broken = Cell(name="set/broken", key={}, work=partial(operator.truediv, 1, 0))
     cells = [broken, counter.cell(1)]

@@ -52,10 +52,25 @@ def test_averages_are_over_the_sets_all_could_do(result):
     assert accuracy["maxima"].to_list() == [1, 2, 0]
 
 
+def test_rounding_does_not_decide_who_has_the_maximum():
+    def cell(approach, value):
+        outcome = Outcome(name="", status="done", facts={"accuracy": value, "f1": None})
+        return CellResult("set", approach, "none", 0, outcome)
+
+    facts = DataSetFacts("set", 1, 1, 1, 1, (0, 1), ())
+    table = Benchmark(cells=(cell("a", 0.1 + 0.2), cell("b", 0.3)), data_sets=(facts,), seed=0).averages()
+    assert table.filter(quality="accuracy")["maxima"].to_list() == [1, 1]
+
+
 def test_a_set_has_the_same_table(result):
     table = result.table(("many",)).filter(quality="accuracy")
     assert table["none"].to_list() == pytest.approx([1 / 6, 1 / 6, None])
     assert table["maxima"].to_list() == [1, 3, 0]
+
+
+def test_no_mean_over_sets_of_which_one_is_missing(result):
+    table = result.table(("easy", "many")).filter(quality="accuracy")
+    assert table["full 50"].to_list() == pytest.approx([None, 69 / 120, None])
 
 
 def test_leaders_stand_best_first_then_by_number(result):

@@ -106,6 +106,11 @@ def test_grades_are_written_as_they_were_given():
     assert table["gold"].to_list() == [2, 2]
 
 
+def test_fits_that_did_not_come_to_rest_are_counted():
+    frame = benchmark([make_set()], approaches=["ds(max_steps=1)", "ds"], amounts=[20], rng=0).to_frame()
+    assert frame["not_converged"].to_list() == [1, 5, 5, 0, 0, 0]
+
+
 def test_what_a_model_cannot_do_is_recorded_with_its_reason(fakes):
     sets = [make_set("two"), make_set("three", grades=3)]
     result = benchmark(sets, approaches=["mv", "fake(behaviour=binary)", "fake(behaviour=gold)"], amounts=[50], rng=0)
@@ -122,6 +127,11 @@ def test_what_a_model_cannot_do_is_recorded_with_its_reason(fakes):
         result.notes
     )
     assert not result.failed
+
+
+def test_majority_vote_is_tried_with_gold_where_gold_breaks_ties():
+    result = benchmark([make_set()], approaches=["mv(ties=prior)", "mv(ties=lowest)"], amounts=[50], rng=0)
+    assert result.to_frame()["status"].to_list() == ["done"] * 3 + ["done", "skipped", "skipped"]
 
 
 def test_a_broken_model_does_not_stop_the_others(fakes):

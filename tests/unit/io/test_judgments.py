@@ -266,6 +266,11 @@ def test_pi_is_kept(tmp_path: Path) -> None:
     assert rows(gold) == [("gold", "1", "d1", 0, 1.0), ("gold", "1", "d2", 1, 0.25)]
 
 
+def test_pi_of_a_repeated_grade_is_that_of_the_last(tmp_path: Path) -> None:
+    gold = kt.read_gold(save(tmp_path / "g.csv", "topic,doc,rel,pi\n1,d1,1,0.25\n1,d1,0,0.5\n1,d2,0,1\n"))
+    assert rows(gold) == [("gold", "1", "d1", 0, 0.5), ("gold", "1", "d2", 0, 1.0)]
+
+
 def test_pi_in_some_files_only_is_refused(tmp_path: Path) -> None:
     save(tmp_path / "a.csv", "topic,doc,rel,pi\n1,d2,1,0.25\n")
     save(tmp_path / "b.csv", "topic,doc,rel\n1,d3,1\n")
@@ -292,6 +297,12 @@ def test_repeats(grades: tuple[int, int, int], repeats: str, kept: int, tmp_path
     assert judgments.notes == (
         f"1 (judge, item) pairs were graded more than once; kept the {repeats} grade of each, set 2 grades aside",
     )
+
+
+def test_of_several_repeats_the_first_in_the_file_is_named(tmp_path: Path) -> None:
+    path = save(tmp_path / "j.csv", "judge,item,grade\nzoe,z,1\nann,a,1\nzoe,z,0\nann,a,0\n")
+    with pytest.raises(KaratageError, match=r"j\.csv:4: this judge has graded this item before"):
+        kt.read_judgments(path, repeats="error")
 
 
 def test_repeats_as_error_name_the_second_line(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """How many threads there are, and that their order does not matter."""
 
+import multiprocessing
 import time
 
 import pytest
@@ -29,3 +30,16 @@ def test_results_keep_the_order_of_the_pieces(monkeypatch):
         return n
 
     assert spread(work, range(5)) == list(range(5))
+
+
+@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="no fork here")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_forked_process_has_threads_of_its_own(monkeypatch):
+    monkeypatch.setenv("KARATAGE_THREADS", "2")
+    spread(time.sleep, (0.05, 0.05))  # both threads are at work
+    child = multiprocessing.get_context("fork").Process(target=spread, args=(abs, (-1, -2)), daemon=True)
+    child.start()
+    child.join(10)
+    ended = child.exitcode
+    child.kill()
+    assert ended == 0
