@@ -223,6 +223,7 @@ def _contender(panel: Panel, name: str, picked: Picked, single: Picked | None) -
 def _notes(evidence: Evidence, gold: Judgments | None) -> Iterator[str]:
     panel, names = evidence.panel, evidence.judgments.judges
     yield from evidence.panel.judgments.notes
+    yield from (f"gold: {note}" for note in (gold.notes if gold is not None else ()))
     items = np.bincount(panel.judgments.judge, minlength=len(names))
     few = [names[j] for j in np.flatnonzero(items < ENOUGH)]
     if few:

@@ -194,6 +194,19 @@ def test_a_judge_who_graded_little_cannot_replace_the_others():
     assert "The 2.0 grades of an item carry " in found.sentence
 
 
+def test_a_judge_of_few_items_does_not_stand_for_the_best():
+    truth = np.tile([0, 1], 60)
+    table = np.stack(
+        [np.where(np.arange(120) % 5 == 0, 1 - truth, truth), np.where(np.arange(120) % 4 == 0, 1 - truth, truth)]
+    )
+    few = np.where(np.arange(120) < 20, truth, -1)
+    gold = kt.read_gold({"item": [str(i) for i in range(120)], "grade": truth})
+    found = audit(judge(np.vstack([table, few])), gold=gold, approaches=QUICK, rng=0)
+    best = found.merges.filter(pl.col("name") == BEST_JUDGE)
+    assert best["picked"][0] == "0"
+    assert best["items"][0] == 120
+
+
 def test_one_judge():
     truth, table = simulate([0.8], items=60)
     alone = audit(judge(table), approaches=QUICK, rng=1)

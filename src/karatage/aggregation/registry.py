@@ -26,9 +26,10 @@ from karatage.aggregation.raykar import Raykar
 from karatage.aggregation.semi_supervised import SemiSupervised
 from karatage.aggregation.votes import Supervision
 from karatage.aggregation.zencrowd import ZenCrowd
+from karatage.data.alignment import match_gold
 from karatage.data.judgments import Judgments
 from karatage.data.posterior import Posterior
-from karatage.errors import OptionError, UnknownNameError
+from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.kernels.voting import count_votes
 from karatage.notation import parse_notation, print_word
 from karatage.wording import shorten
@@ -144,6 +145,8 @@ def aggregate(
         progress: Called with the number of each step and the objective after it.
     """
     named = parse_model(approach) if isinstance(approach, str) else NamedModel("", approach)
+    if supervision and named.supervision and supervision != named.supervision:
+        raise OptionError(f"the name {named.name} and the option supervision '{supervision}' contradict each other")
     asked = supervision or named.supervision or ("none" if gold is None else "full")
     return merge(named, judgments, gold=gold, supervision=asked, rng=rng, progress=progress)
 
@@ -158,14 +161,18 @@ def merge(
     progress: Progress | None = None,
 ) -> Posterior:
     """Fit a model, and tell where its result is no better founded than the votes it rests on."""
+    if gold is not None and supervision != "none" and not (match_gold(judgments, gold) >= 0).any():
+        raise DataError("gold and judgments share no item, so gold teaches nothing; are items written alike in both?")
     model, told = named.model, ""
     learns = not named.needs_gold and not isinstance(model, MajorityVote) and getattr(model, "history", None) is None
     if supervision == "none" and learns and not _judges_meet(judgments.every):
         model = MajorityVote()
         told = "no item has grades by two judges, so nothing can be learnt about them: items keep the grade they got"
     posterior = model.fit(judgments, gold=gold, supervision=supervision, rng=rng, progress=progress)
-    notes = (*posterior.notes, *filter(None, [told, _tell_far_from_votes(posterior) if supervision == "none" else ""]))
-    return replace(posterior, model=named.name or posterior.model, notes=notes)
+    posterior = replace(posterior, model=named.name or posterior.model)
+    comparable = supervision == "none" and not isinstance(model, MajorityVote)
+    doubts = filter(None, [told, _tell_far_from_votes(posterior) if comparable else ""])
+    return replace(posterior, notes=(*posterior.notes, *doubts))
 
 
 def _judges_meet(judgments: Judgments) -> bool:

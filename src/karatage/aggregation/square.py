@@ -88,6 +88,7 @@ def fit_raykar(votes: Votes, progress: Progress | None = None) -> Posterior:
         },
         trace=np.array(trace),
         converged=found.change < 1e-4,
+        notes=() if found.change < 1e-4 else (f"ry: its program stops after {STEPS} steps, before coming to rest",),
     )
 
 

@@ -39,7 +39,10 @@ def share_right(right: FloatArray) -> Interval:
 
 
 def pick_judge(panel: Panel, fold: IntArray) -> Picked:
-    """On each fold the judge that is best on the others, by the lower Wilson bound, so that few items win nothing."""
+    """On each fold the judge that is best on the others, by the lower Wilson bound.
+
+    Only those who graded at least half as many gold items as the most active judge can replace a panel.
+    """
     rows, gold = panel.judgments, panel.gold
     at = np.flatnonzero(gold >= 0)
     right = (rows.grade[at] == gold[at]).astype(float)
@@ -47,7 +50,8 @@ def pick_judge(panel: Panel, fold: IntArray) -> Picked:
     key = rows.judge[at] * np.int64(folds) + fold[rows.item[at]]
     hits: FloatArray = np.bincount(key, right, panel.judges * folds).reshape(-1, folds).astype(float)
     size = np.bincount(key, minlength=panel.judges * folds).reshape(-1, folds).astype(float)
-    chosen = _choose(hits, size)
+    active = size.sum(axis=1, keepdims=True) >= size.sum(axis=1).max(initial=0) / 2
+    chosen = _choose(hits * active, size * active)
     outcome, said = np.full(len(panel.known), np.nan), np.full(len(panel.known), -1, np.int8)
     of_chosen = rows.judge[at] == chosen[fold[rows.item[at]]]
     outcome[rows.item[at[of_chosen]]] = right[of_chosen]

@@ -70,11 +70,14 @@ def aggregate(
         karatage aggregate demo/judgments.csv -a ds -o merged.qrels
     """
     import karatage as kt
+    from karatage.errors import OptionError
 
     model = _recall(approach, history)
     as_qrels = style is None and output.removesuffix(".gz").removesuffix(".zst").endswith(QRELS_ENDINGS)
     chosen = "qrels" if as_qrels else choose_style(style, output)
-    judges_style = None if judges is None else choose_style(None, judges)
+    judges_style = None if judges is None else choose_style(style if judges == STANDARD_OUTPUT else None, judges)
+    if judges is not None and judges == output != STANDARD_OUTPUT:
+        raise OptionError(f"--judges and --output both name {output}; give them different files")
     graded, trusted = options.read_both(
         options.require_judgments(judgment_files, judgments, "aggregate"),
         gold,
@@ -98,7 +101,8 @@ def aggregate(
     if judges != STANDARD_OUTPUT or output != STANDARD_OUTPUT:
         _write_grades(merged, chosen, output, top, sentence)
     if not quiet:
-        tell((*graded.notes, *merged.notes))
+        gold_notes = () if trusted is None else tuple(f"gold: {note}" for note in trusted.notes)
+        tell((*graded.notes, *gold_notes, *merged.notes))
         if chosen != "table" or output != STANDARD_OUTPUT or judges == STANDARD_OUTPUT:
             say(sentence)
 
@@ -129,7 +133,10 @@ def _write_grades(merged: Posterior, chosen: str, output: str, top: int, sentenc
     elif chosen == "json":
         emit(merged.to_json() + "\n", output)
     elif chosen == "table":
-        emit(render(*_show(f"Merged by {merged.model}", merged.to_frame(), top), "", sentence), output)
+        frame = merged.to_frame()
+        names = [name for name in frame.columns if not name.startswith("p") and name != "expected"]
+        ordered = frame.select([*names, "expected", *(name for name in frame.columns if name.startswith("p"))])
+        emit(render(*_show(f"Merged by {merged.model}", ordered, top), "", sentence), output)
     else:
         emit(encode_frame(merged.to_frame(), chosen), output)
 
@@ -149,10 +156,12 @@ def _show(title: str, frame: pl.DataFrame, top: int) -> list[Table | str]:
     import polars as pl
 
     names = [name for name, kind in frame.schema.items() if kind == pl.String]
-    numbers = [name for name in frame.columns if name not in names]
-    while not fits([*names, *numbers]):
-        numbers.pop()
-    shown = frame.select([*names, *numbers])
+    shown_names = list(names)
+    for name in frame.columns:
+        if name not in names and not fits([*shown_names, name]):
+            break
+        shown_names += [name] if name not in names else []
+    shown = frame.select(shown_names)
     rows = [[_cell(value) for value in row] for row in shown.head(top or len(shown)).iter_rows()]
     parts: list[Table | str] = [make_table(title, shown.columns, rows, text_columns=len(names))]
     left_out = [
@@ -174,4 +183,8 @@ def _say_accuracy(merged: Posterior, gold: Judgments | None) -> str:
         return ""
     if any(note.startswith("gold is known") for note in merged.notes):
         return " Gold was learnt from, so it cannot say how good this is; --supervision none can."
+    from karatage.data.alignment import match_gold
+
+    if not (match_gold(merged.judgments, gold) >= 0).any():
+        return " Gold and judgments share no item, so gold says nothing of this."
     return f" Of the items with gold {merged.accuracy(gold):.1%} got gold's grade."

@@ -8,7 +8,10 @@ import typer
 
 from karatage.cli import options
 from karatage.cli.output import (
+    GAP,
+    NAME_WIDTH,
     STANDARD_OUTPUT,
+    WIDTH,
     choose_style,
     emit,
     encode_frame,
@@ -59,7 +62,8 @@ def audit(
     judgments: options.MoreJudgmentFiles = None,
     gold: options.GoldFile = None,
     families: Annotated[
-        str | None, typer.Option("--families", help="Judges that may err alike: lines of judge<TAB>family.")
+        str | None,
+        typer.Option("--families", help="Judges that may err alike: judge, tab and family in each line."),
     ] = None,
     approach: Annotated[
         list[str] | None,
@@ -128,15 +132,22 @@ def _judges(result: Audit, top: int) -> list[Table | str]:
     frame = result.to_frame()
     best = "accuracy" if "accuracy" in frame.columns else "reliability"
     frame = frame.sort(pl.col("flags") == "", best, descending=[False, True], nulls_last=True, maintain_order=True)
-    headers, names = ["judge", "suspicion"], ["judge", "flags"]
-    filled = [name for name in COLUMNS if name in frame.columns and frame[name].null_count() < len(frame)]
-    for name in filled:
-        if fits([*headers, COLUMNS[name]]):
-            headers.append(COLUMNS[name])
-            names.append(name)
     shown = frame.head(top or len(frame))
-    rows = [[_cell(value) for value in row] for row in shown.select(names).iter_rows()]
-    parts: list[Table | str] = [make_table("Judges", headers, rows, text_columns=2), *_more(frame, top, "judge")]
+    filled = [name for name in COLUMNS if name in frame.columns and frame[name].null_count() < len(frame)]
+    cells = {name: [_cell(value) for value in shown[name]] for name in ["judge", "flags", *filled]}
+    titles = {"judge": "judge", "flags": "suspicion", **{name: COLUMNS[name] for name in filled}}
+    room, names = WIDTH, []
+    for name, column in cells.items():
+        width = max(len(titles[name]), *map(len, column)) + GAP
+        room -= min(width, NAME_WIDTH) if name == "judge" else width
+        if room < 0:
+            break
+        names.append(name)
+    rows = list(zip(*(cells[name] for name in names), strict=True))
+    table = make_table("Judges", [titles[name] for name in names], rows, text_columns=2)
+    parts: list[Table | str] = [table, *_more(frame, top, "judge")]
+    if len(names) < len(cells):
+        parts.append(f"… {counted(len(cells) - len(names), 'more column')}; --format tsv shows all.")
     return parts + [f"{shorten(row[0])}: {row[1]}" for row in shown.select("judge", "why").iter_rows() if row[1]]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -9,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from karatage.cli.options import Style
-from karatage.errors import OptionError
+from karatage.errors import DataError, OptionError
 from karatage.wording import shorten
 
 if TYPE_CHECKING:
@@ -38,8 +40,14 @@ def choose_style(style: Style | None, output: str) -> str:
 def emit(content: str | bytes, output: str) -> None:
     """Send a result to its place."""
     if output == STANDARD_OUTPUT:
-        sys.stdout.write(content if isinstance(content, str) else content.decode())
-        sys.stdout.flush()
+        try:
+            sys.stdout.write(content if isinstance(content, str) else content.decode())
+            sys.stdout.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as problem:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or closing it would fail again
+            raise DataError(f"standard output cannot be written: {problem.strerror or problem}") from None
         return
     from karatage.io.writing import write_bytes
 
@@ -69,11 +77,11 @@ def render(*parts: Table | str, width: int = WIDTH) -> str:
     from rich.console import Console
     from rich.text import Text
 
-    console = Console(width=width, highlight=False, force_terminal=sys.stdout.isatty() or None)
-    with console.capture() as captured:
-        for part in parts:
-            console.print(Text(part) if isinstance(part, str) else part)
-    return "\n".join(line.rstrip() for line in captured.get().splitlines()) + "\n"
+    page = io.StringIO()
+    console = Console(file=page, width=width, highlight=False, force_terminal=sys.stdout.isatty() or None)
+    for part in parts:
+        console.print(Text(part) if isinstance(part, str) else part)
+    return "\n".join(line.rstrip() for line in page.getvalue().splitlines()) + "\n"
 
 
 def fits(headers: Sequence[str]) -> bool:

@@ -163,7 +163,8 @@ class Audit:
             return ""
         judge, merge = rows[BEST_JUDGE], rows[BEST_MERGE]
         text = f"Merged by {merge['picked']}, grades are right on {_share(merge)} of {merge['items']:,} gold items; "
-        text += f"the best judge alone ({judge['picked']}) on {_share(judge)} of the {judge['items']:,} it graded"
+        who = f"{judge['picked']}, in some folds {judge['also_picked']}" if judge["also_picked"] else judge["picked"]
+        text += f"the best judge alone ({who}) on {_share(judge)} of the {judge['items']:,} it graded"
         gain, low, high = merge["gain"], merge["gain_low"], merge["gain_high"]
         if low is not None and low > 0:
             return text + f", where merging gains {gain:.1%}: keep the panel."

@@ -141,6 +141,8 @@ class Posterior:
         text = f"{self.model} merged {counted(len(self.judgments.every.grade), 'grade')} by "
         text += f"{counted(len(self.judgments.judges), 'judge')} into grades for {counted(items, 'item')}"
         doubtful = int((sure < 0.9).sum())
+        if not doubtful:
+            return text + ", each at least 90 % sure."
         return text + f"; {doubtful:,} ({doubtful / items:.0%}) are less than 90 % sure: send those to gold first."
 
     def _repr_html_(self) -> str:

@@ -105,6 +105,8 @@ def expand(paths: object) -> list[Source]:
 def _expand_one(path: str) -> list[str]:
     if path == STANDARD_INPUT:
         return [path]
+    if not path:
+        raise OptionError("the name of an input file is empty")
     try:
         return _find(path)
     except (OSError, ValueError) as problem:  # no access, a name too long, a zero byte in it

@@ -61,11 +61,17 @@ def write_run(runs: Runs, system: str, path: PathLike) -> None:
 def write_bytes(path: PathLike, content: bytes) -> None:
     """Write a file, packed as its name says, by way of a temporary one beside it."""
     target = Path(path)
+    if not target.name:
+        raise DataError("an output was asked for, but its name is empty; name a file")
     if target.suffix == ".gz":
         content = gzip.compress(content, mtime=0)  # no time stamp: same content, same file
     elif target.suffix == ".zst":
         content = zstandard.compress(content)
     try:
+        if target.exists() and not target.is_file() and not target.is_dir():  # a pipe or a device stays what it is
+            target.write_bytes(content)
+            return
+        target = Path(os.path.realpath(target))  # a link stays one
         target.parent.mkdir(parents=True, exist_ok=True)
         draft = target.with_name(f".{target.name}.{os.getpid()}.part")
         draft.write_bytes(content)

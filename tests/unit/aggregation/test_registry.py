@@ -5,7 +5,7 @@ import pytest
 
 import karatage as kt
 from karatage.aggregation.registry import MODELS, parse_model
-from karatage.errors import OptionError, UnknownNameError
+from karatage.errors import DataError, OptionError, UnknownNameError
 
 
 def test_options_are_part_of_the_name():
@@ -66,7 +66,10 @@ def test_supervision_follows_gold():
     gold = kt.read_gold({"item": ["x"], "grade": [0]})
     assert kt.aggregate(crowd, "mv", gold=gold).grades.tolist() == [0, 1]
     assert kt.aggregate(crowd, "mv(supervision=none)", gold=gold).grades.tolist() == [1, 1]
-    assert kt.aggregate(crowd, "mv(supervision=full)", gold=gold, supervision="none").grades.tolist() == [1, 1]
+    with pytest.raises(OptionError, match="contradict"):
+        kt.aggregate(crowd, "mv(supervision=full)", gold=gold, supervision="none")
+    with pytest.raises(DataError, match="share no item"):
+        kt.aggregate(crowd, "mv", gold=kt.read_gold({"item": ["z"], "grade": [0]}))
     np.testing.assert_allclose(kt.aggregate(crowd, "mv", gold=gold).probability[0], [1, 0])
 
 

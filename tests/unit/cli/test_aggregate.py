@@ -28,6 +28,7 @@ def run(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "crowd.csv").write_text(CROWD)
     (tmp_path / "gold.qrels").write_text("1 0 a 0\n")
+    (tmp_path / "elsewhere.qrels").write_text("7 0 z 0\n7 0 z 1\n")
 
     def call(command):
         monkeypatch.setattr(sys, "argv", ["karatage", "aggregate", *shlex.split(command)])
@@ -74,7 +75,7 @@ def test_shown_as_a_table_that_ends_in_the_sentence(run):
     code, out, _ = run("-j crowd.csv --top 2 -q")
     assert code == 0
     assert "… 1 more row; write to a .tsv for all." in out
-    assert out.rstrip().endswith("send those to gold first.")
+    assert out.rstrip().endswith("into grades for 3 items, each at least 90 % sure.")
     assert max(map(len, out.splitlines())) <= 80
 
 
@@ -143,6 +144,11 @@ def test_a_history_must_be_one(run, tmp_path, content, message):
         ("crowd.csv -o merged.xyz", "cannot tell the format"),
         ("crowd.csv --judges judges.xyz", "cannot tell the format"),
         ("nowhere.csv", "nowhere.csv"),
+        ("''", "the name of an input file is empty"),
+        ("crowd.csv -o ''", "its name is empty"),
+        ("crowd.csv --judges same.tsv -o same.tsv", "give them different files"),
+        ("crowd.csv -a 'ds(max_steps=0)'", "max_steps 0 must be at least 1"),
+        ("crowd.csv -g elsewhere.qrels", "share no item"),
     ],
 )
 def test_wrong_requests_say_what_to_do(run, command, message):
@@ -150,6 +156,27 @@ def test_wrong_requests_say_what_to_do(run, command, message):
     assert (code, out) == (2, "")
     assert message in err
     assert err.count("\n") == 1
+
+
+def test_gold_that_meets_nothing_costs_no_grades(run, tmp_path):
+    code, _, err = run("crowd.csv -g elsewhere.qrels --supervision none -o merged.qrels")
+    assert code == 0
+    assert (tmp_path / "merged.qrels").exists()
+    assert "Gold and judgments share no item" in err
+    assert "note: gold: 1 (judge, item) pairs were graded more than once" in err
+
+
+def test_judges_are_shown_in_the_format_asked_for(run):
+    _, out, _ = run("crowd.csv --judges - -f tsv -q")
+    assert out.startswith("judge\tgrades\taccuracy")
+
+
+def test_many_grades_are_shown_as_far_as_they_fit(run, tmp_path):
+    (tmp_path / "wide.csv").write_text("judge,item,grade\na,x,126\nb,x,0\na,y,3\nb,y,3\n")
+    code, out, _ = run("wide.csv --judges -")
+    assert code == 0
+    assert "more columns" in out
+    assert "expected" in run("wide.csv -q")[1]
 
 
 def test_progress_is_called_at_every_step():

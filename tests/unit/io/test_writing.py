@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 import karatage as kt
-from karatage.errors import KaratageError
+from karatage.errors import DataError, KaratageError
+from karatage.io.writing import write_bytes
 
 SMALL = {"ann": {"1": {"d1": 2, "d2": 0}, "10": {"d1": 1}}, "bob": {"1": {"d1": 3}}}
 ODD_NAMES = {"a, b": {'say "hi"': {"d\n1": 1, "é": 0}}, "x\ty": {" q": {"{d}": 2}}}
@@ -95,3 +97,27 @@ def test_judges_whose_names_are_no_file_names(tmp_path: Path) -> None:
 def test_an_unknown_system_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(KaratageError, match="unknown system 'alpa'; did you mean 'alpha'"):
         kt.write_run(kt.read_runs({"alpha": {"1": {"d": 1}}}), "alpa", tmp_path / "a.run")
+
+
+def test_a_link_stays_a_link(tmp_path):
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "real.tsv").write_text("old")
+    (tmp_path / "link.tsv").symlink_to(tmp_path / "there" / "real.tsv")
+    write_bytes(tmp_path / "link.tsv", b"new")
+    assert (tmp_path / "link.tsv").is_symlink()
+    assert (tmp_path / "there" / "real.tsv").read_text() == "new"
+
+
+def test_a_pipe_is_written_into_not_replaced(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    write_bytes(pipe, b"through")
+    assert os.read(reader, 99) == b"through"
+    os.close(reader)
+    assert pipe.is_fifo()
+
+
+def test_an_output_needs_a_name():
+    with pytest.raises(DataError, match="its name is empty"):
+        write_bytes("", b"x")
