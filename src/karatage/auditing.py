@@ -33,6 +33,7 @@ from karatage.data.audit import BEST_JUDGE, BEST_MERGE, Audit
 from karatage.data.axes import FloatArray, GradeArray, IntArray
 from karatage.data.judgments import Judgments
 from karatage.data.posterior import Posterior
+from karatage.errors import OptionError
 from karatage.seeding import settle_seed, stream
 from karatage.wording import count_names, counted
 
@@ -125,6 +126,8 @@ def audit(
         approaches: Merges to hold against the best judge alone; default: every model that needs no gold.
         rng: Seed of resampling, folds and ties.
     """
+    if not isinstance(judgments, Judgments):
+        raise OptionError(f"expected judgments, as kt.read_judgments returns them, not {type(judgments).__name__}")
     known = np.full(len(judgments.item_topic), -1, np.int8) if gold is None else match_gold(judgments, gold)
     panel = Panel.of(judgments, known)
     evidence = Evidence(

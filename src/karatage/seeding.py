@@ -15,16 +15,20 @@ def generator(rng: int | np.random.Generator | None) -> np.random.Generator:
     >>> bool(generator(7).random() == generator(7).random())
     True
     """
-    return rng if isinstance(rng, np.random.Generator) else np.random.default_rng(rng)
+    return rng if isinstance(rng, np.random.Generator) else np.random.default_rng(None if rng is None else _check(rng))
 
 
 def settle_seed(rng: int | np.random.Generator | None) -> int:
     """The seed to record: the one given, or one drawn."""
     if isinstance(rng, int):
-        if rng < 0:
-            raise OptionError(f"a seed is a whole number from 0, not {rng}")
-        return rng
+        return _check(rng)
     return int(generator(rng).integers(2**32))
+
+
+def _check(seed: int) -> int:
+    if seed < 0:
+        raise OptionError(f"a seed is a whole number from 0, not {seed}")
+    return seed
 
 
 def stream(seed: int, name: str) -> np.random.Generator:

@@ -11,6 +11,7 @@ from karatage.aggregation.votes import Votes
 from karatage.data.axes import FloatArray
 from karatage.errors import OptionError
 from karatage.kernels.voting import count, expect
+from karatage.wording import counted
 
 Progress = Callable[[int, float], None]
 SMALLEST = 1e-300  # stands for zero, whose logarithm would be infinite
@@ -92,4 +93,4 @@ def normalise(counts: FloatArray, axis: int) -> FloatArray:
 
 def tell_not_converged(name: str, fit: Fit) -> tuple[str, ...]:
     """A doubt, where EM was stopped before it came to rest."""
-    return () if fit.converged else (f"{name}: stopped after {len(fit.trace):,} steps before coming to rest",)
+    return () if fit.converged else (f"{name}: stopped after {counted(len(fit.trace), 'step')} before coming to rest",)

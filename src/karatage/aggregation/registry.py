@@ -161,6 +161,8 @@ def merge(
     progress: Progress | None = None,
 ) -> Posterior:
     """Fit a model, and tell where its result is no better founded than the votes it rests on."""
+    if not isinstance(judgments, Judgments):
+        raise OptionError(f"expected judgments, as kt.read_judgments returns them, not {type(judgments).__name__}")
     if gold is not None and supervision != "none" and not (match_gold(judgments, gold) >= 0).any():
         raise DataError("gold and judgments share no item, so gold teaches nothing; are items written alike in both?")
     model, told = named.model, ""

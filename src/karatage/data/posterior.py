@@ -12,7 +12,7 @@ import polars as pl
 from karatage.data.alignment import match_gold
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, freeze
 from karatage.data.judgments import Judgments
-from karatage.errors import DataError
+from karatage.errors import DataError, OptionError
 from karatage.seeding import generator
 from karatage.wording import counted
 
@@ -85,6 +85,8 @@ class Posterior:
 
     def draw(self, draws: int, rng: int | np.random.Generator | None = None) -> GradeArray:
         """Grades drawn from the posterior, each item by itself, (item, draw)."""
+        if draws < 0:
+            raise OptionError(f"draws must be a number from 0, not {draws}")
         bound = np.cumsum(self.probability, axis=1)
         bound /= bound[:, -1:]
         chance = generator(rng).random((len(bound), draws))

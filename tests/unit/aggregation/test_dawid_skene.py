@@ -97,7 +97,7 @@ def test_all_starts_come_to_rest_at_the_same_place(crowd, start):
 def test_the_first_step_depends_on_the_start(crowd):
     first = {start: kt.DawidSkene(start=start, max_steps=1).fit(crowd[0]) for start in ("share", "mv", "neutral")}
     assert len({float(posterior.trace[0]) for posterior in first.values()}) == 3
-    assert any("stopped after 1 steps" in note for note in first["mv"].notes)
+    assert any("stopped after 1 step before" in note for note in first["mv"].notes)
 
 
 def test_a_warm_start_rests_at_once(crowd):

@@ -61,6 +61,15 @@ def test_overruling_the_vote_is_told():
     assert not any("overrules" in note for note in kt.aggregate(world.judgments, "mv").notes)
 
 
+def test_tables_must_be_read_first():
+    table = {"judge": ["a"], "item": ["x"], "grade": [1]}
+    for call in (kt.aggregate, kt.audit):
+        with pytest.raises(OptionError, match=r"as kt.read_judgments returns them, not dict"):
+            call(table)
+    with pytest.raises(OptionError, match="seed is a whole number from 0, not -1"):
+        kt.aggregate(kt.read_judgments({**table, "judge": ["b"]}), "mv", rng=-1)
+
+
 def test_supervision_follows_gold():
     crowd = kt.read_judgments({"judge": list("abcabc"), "item": list("xxxyyy"), "grade": [0, 1, 1, 1, 1, 0]})
     gold = kt.read_gold({"item": ["x"], "grade": [0]})
