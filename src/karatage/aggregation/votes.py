@@ -147,7 +147,8 @@ def _compress(
     scope: Scope,
     shape: tuple[int, int],
 ) -> Rows:
-    group = judgments.item_topic if scope == "topic" else np.zeros(len(training), np.int32)
+    by_topic = scope == "topic" or len(judgments.topics) == 1
+    group = judgments.item_topic if by_topic else np.zeros(len(training), np.int32)
     if supervision != "light" or not (training >= 0).any():
         answered = count_answers(judge, judgments.grade, *shape)
         return Rows(judgments.row_start, judge, judgments.grade, group, training, answered)
