@@ -18,6 +18,7 @@ from karatage.kernels.cubam import move_items, move_judges
 
 ITEM_VARIANCE = 0.8**2
 JUDGE_VARIANCE = (1.0, 3.0**2)  # of weight, about 1, and of threshold, about 0
+SMOOTHING = 5.0  # items added to each side of gold: a few of them say little about all
 NODES = 24  # for averages over a normal distribution
 
 
@@ -124,7 +125,7 @@ def _lean(votes: Votes, high: int) -> FloatArray:
     """Log-odds of the upper component, (item,): even, or as in gold; beyond doubt where the grade is fixed."""
     upper = votes.gold_classes[high] if high < votes.grades else 0.0
     lower = votes.gold_classes.sum() - upper
-    lean = np.full(votes.items, math.log((upper + 1) / (lower + 1)))
+    lean = np.full(votes.items, math.log((upper + SMOOTHING) / (lower + SMOOTHING)))
     known = votes.rows.known
     lean[known >= 0] = np.where(known[known >= 0] == high, np.inf, -np.inf)
     return lean
