@@ -1,6 +1,7 @@
 """What votes say about items when each judge has a table log p(said | grade).
 
-Rows are compressed: item i has rows `start[i]:start[i+1]`. A row's place in a table is `judge * grades + said`.
+Rows are compressed: item i has rows `start[i]:start[i+1]`. Tables are flat: what concerns a row begins at its place,
+`(judge * grades + said) * grades`, with one number for each grade.
 One pass over the rows finds the posteriors and at once counts them for the next step, so rows are read from memory
 once per iteration. Blocks of items have tables of their own, added up in order: the number of threads changes nothing.
 
@@ -43,7 +44,7 @@ class Rows(NamedTuple):
 
     @property
     def places(self) -> Places:
-        """As passes read them: a row's place in a judge's table is one number."""
+        """As passes read them: where a row's part of a flat table begins."""
         return Places(
             self.start.view(np.uint64),
             _find_places(self.judge, self.said, self.answered.shape[1]),
@@ -53,7 +54,7 @@ class Rows(NamedTuple):
 
 
 class Places(NamedTuple):
-    """Rows as `judge * grades + said`; unsigned, or a kernel would ask at every access whether it is negative."""
+    """Rows by where their part of a flat table begins; unsigned, or a kernel would ask whether it is negative."""
 
     start: NDArray[np.uint64]
     place: NDArray[np.uint32]
@@ -84,10 +85,10 @@ def expect(
     wholly to its likeliest grade, the lowest of equals. Who passes often finds `rows.places` once.
     """
     judges, grades = answer.shape[:2]
-    log_table = np.ascontiguousarray(answer).reshape(judges * grades, grades)
+    log_table = np.ascontiguousarray(answer).reshape(-1)
     shares, table = np.exp(prior), np.exp(log_table)
     blocks = divide(rows.start, table.nbytes)
-    answers = np.zeros((len(blocks), judges * grades, grades))
+    answers = np.zeros((len(blocks), judges * grades * grades))
     classes = np.zeros((len(blocks), *prior.shape))
     block = _expect_binary_block if grades == 2 else _expect_block
     found_places = rows.places if places is None else places
@@ -99,15 +100,14 @@ def expect(
 
     found = spread(work, range(len(blocks)))
     total = np.add.reduce(answers).reshape(judges, grades, grades)
-    if grades == 2:
-        total[:, :, 0] = np.maximum(rows.answered - total[:, :, 1], 0.0)
+    total[:, :, 0] = np.maximum(rows.answered - total[:, :, 1:].sum(axis=2), 0.0)  # kernels count the other grades only
     return Expected(np.add.reduce(classes), total, sum(f[0] for f in found), max(f[1] for f in found))
 
 
 def count(rows: Rows, groups: int, probability: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Counts by (group, grade) and (judge, said, grade) under given posteriors; known grades count as known."""
     judges, grades = rows.answered.shape
-    answers = np.zeros((judges * grades, grades))
+    answers = np.zeros(judges * grades * grades)
     classes = np.zeros((groups, grades))
     _count_block(*rows.places, probability, answers, classes)
     return classes, answers.reshape(judges, grades, grades)
@@ -145,11 +145,12 @@ def _expect_block(
     product = 1.0
     change = 0.0
     for i in range(first, last):
+        low, high = start[i], start[i + 1]
         total = 0.0
         for k in range(grades):
             likelihood = shares[group[i], k]
-            for row in range(start[i], start[i + 1]):
-                likelihood *= table[place[row], k]
+            for row in range(low, high):
+                likelihood *= table[place[row] + np.uint64(k)]
             belief[k] = likelihood
             total += likelihood
         if hard or known[i] >= 0 or total < TOO_SMALL:
@@ -167,8 +168,9 @@ def _expect_block(
             change = max(change, abs(p - probability[i, k]))
             probability[i, k] = p
             classes[group[i], k] += p
-            for row in range(start[i], start[i + 1]):
-                answers[place[row], k] += p
+            if k > 0:
+                for row in range(low, high):
+                    answers[place[row] + np.uint64(k)] += p
     return log_likelihood + math.log(product), change
 
 
@@ -189,16 +191,17 @@ def _expect_binary_block(
     answers: FloatArray,
     classes: FloatArray,
 ) -> tuple[float, float]:
-    """The same for two grades, kept in registers; only answers to grade 1 are counted, the rest is to grade 0."""
+    """The same for two grades, kept in registers."""
     belief = np.empty(2)
     log_likelihood = 0.0
     product = 1.0
     change = 0.0
     for i in range(first, last):
+        low, high = start[i], start[i + 1]
         no, yes = shares[group[i], 0], shares[group[i], 1]
-        for row in range(start[i], start[i + 1]):
-            no *= table[place[row], 0]
-            yes *= table[place[row], 1]
+        for row in range(low, high):
+            no *= table[place[row]]
+            yes *= table[place[row] + np.uint64(1)]
         total = no + yes
         if hard or known[i] >= 0 or total < TOO_SMALL:
             log_likelihood += _believe_in_logs(start, place, group, known, log_prior, log_table, i, hard, belief)
@@ -214,8 +217,8 @@ def _expect_binary_block(
         probability[i, 0], probability[i, 1] = no, yes
         classes[group[i], 0] += no
         classes[group[i], 1] += yes
-        for row in range(start[i], start[i + 1]):
-            answers[place[row], 1] += yes
+        for row in range(low, high):
+            answers[place[row] + np.uint64(1)] += yes
     return log_likelihood + math.log(product), change
 
 
@@ -237,7 +240,7 @@ def _believe_in_logs(
         belief[k] = log_prior[group[i], k]
     for row in range(start[i], start[i + 1]):
         for k in range(grades):
-            belief[k] += log_table[place[row], k]
+            belief[k] += log_table[place[row] + np.uint64(k)]
     best = 0
     for k in range(1, grades):
         if belief[k] > belief[best]:
@@ -276,14 +279,14 @@ def _count_block(
                 p = 1.0 if known[i] == k else 0.0
             classes[group[i], k] += p
             for row in range(start[i], start[i + 1]):
-                answers[place[row], k] += p
+                answers[place[row] + np.uint64(k)] += p
 
 
 @kernel
 def _find_places(judge: IntArray, said: GradeArray, grades: int) -> NDArray[np.uint32]:
     place = np.empty(judge.size, np.uint32)
     for row in range(judge.size):
-        place[row] = judge[row] * grades + said[row]
+        place[row] = (judge[row] * grades + said[row]) * grades
     return place
 
 
