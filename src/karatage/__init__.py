@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from karatage.agreement.coefficients import agreement_intervals, fleiss_kappa, krippendorff_alpha, percent_agreement
     from karatage.agreement.intervals import wilson_interval
     from karatage.agreement.pairs import agreement_matrix, cohen_kappa
-    from karatage.approaches import evaluate
+    from karatage.approaches.evaluating import evaluate
     from karatage.auditing import audit
     from karatage.comparison.rankings import (
         kendall_tau,
@@ -28,11 +28,13 @@ if TYPE_CHECKING:
     from karatage.data.audit import Audit
     from karatage.data.draws import Draws
     from karatage.data.evaluation import Evaluation
+    from karatage.data.gold import Gold
     from karatage.data.judgments import Judgments
     from karatage.data.posterior import Posterior
     from karatage.data.record import JudgeRecord
     from karatage.data.runs import Runs
     from karatage.data.scores import Scores
+    from karatage.data.weights import Weights
     from karatage.drawing import draw_evaluation, draw_scores
     from karatage.errors import KaratageError
     from karatage.experiments.data_sets import DataSet, DataSets, read_data_sets
@@ -62,6 +64,7 @@ _HOME = {
     "Draws": "data.draws",
     "Evaluation": "data.evaluation",
     "Execution": "experiments.engine",
+    "Gold": "data.gold",
     "JudgeProfile": "simulation.collection",
     "JudgeRecord": "data.record",
     "Judgments": "data.judgments",
@@ -71,6 +74,7 @@ _HOME = {
     "Posterior": "data.posterior",
     "Runs": "data.runs",
     "Scores": "data.scores",
+    "Weights": "data.weights",
     "World": "simulation.collection",
     "aggregate": "aggregation.registry",
     "agreement_intervals": "agreement.coefficients",
@@ -82,7 +86,7 @@ _HOME = {
     "draw_benchmark": "report.charts",
     "draw_evaluation": "drawing",
     "draw_scores": "drawing",
-    "evaluate": "approaches",
+    "evaluate": "approaches.evaluating",
     "fleiss_kappa": "agreement.coefficients",
     "kendall_tau": "comparison.rankings",
     "kendall_tau_matrix": "comparison.rankings",
@@ -121,6 +125,7 @@ __all__ = [
     "Draws",
     "Evaluation",
     "Execution",
+    "Gold",
     "JudgeProfile",
     "JudgeRecord",
     "Judgments",
@@ -130,6 +135,7 @@ __all__ = [
     "Posterior",
     "Runs",
     "Scores",
+    "Weights",
     "World",
     "aggregate",
     "agreement_intervals",

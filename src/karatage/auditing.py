@@ -162,9 +162,9 @@ def audit(
 
 
 def _every_merge(panel: Panel) -> tuple[str, ...]:
-    """The models that can merge these judgments without gold."""
-    models = map(parse_model, sorted(MODELS))
-    return tuple(m.name for m in models if not m.needs_gold and not (m.knows_two_grades and panel.grades > 2))
+    """The models that can merge these judgments without gold; shares meant for expected measures decide as mv does."""
+    models = [m for m in map(parse_model, sorted(MODELS)) if not (m.needs_gold or m.expected)]
+    return tuple(m.name for m in models if not (m.knows_two_grades and panel.grades > 2))
 
 
 def _panel(evidence: Evidence) -> dict[str, Interval]:

@@ -51,7 +51,7 @@ class AgreementWeighted:
         for step in range(self.max_steps):
             agreed = before + _agree(votes, winners)
             weight = normalise(np.stack([agreed, heard - agreed]), 0)[0]
-            share = _vote(votes, weight)
+            share = votes.weigh(weight)
             trace.append(float((agreed * weight).sum() / max(heard.sum(), 1.0)))
             if progress is not None:
                 progress(step + 1, trace[-1])
@@ -75,12 +75,3 @@ def _agree(votes: Votes, winners: BoolArray) -> FloatArray:
     answers = count(votes.rows, votes.groups, normalise(winners.astype(float), 1))[1]
     agreed: FloatArray = np.einsum("jkk->j", answers)
     return agreed
-
-
-def _vote(votes: Votes, weight: FloatArray) -> FloatArray:
-    """Shares of the weight, (item, grade); plain shares where nobody weighs anything."""
-    item = np.repeat(np.arange(votes.items), np.diff(votes.rows.start))
-    total = np.zeros((votes.items, votes.grades))
-    for k in range(votes.grades):
-        total[:, k] = np.bincount(item, weight[votes.rows.judge] * (votes.rows.said == k), minlength=votes.items)
-    return np.where(total.sum(axis=1, keepdims=True) > 0, normalise(total, 1), votes.share())

@@ -9,7 +9,6 @@ import numpy as np
 from karatage.aggregation.registry import NamedModel
 from karatage.aggregation.votes import Supervision
 from karatage.data.alignment import match_gold
-from karatage.data.axes import BoolArray
 from karatage.data.judgments import Judgments
 from karatage.data.posterior import Posterior
 from karatage.errors import DataError
@@ -29,13 +28,13 @@ def fit_across_topics(
             f"of the judgments, so that each is merged with gold of the others; it covers {len(with_gold)}"
         )
     folds = min(FOLDS, len(with_gold))
-    fold_of = _deal_topics(len(judgments.topics), with_gold, folds, stream(seed, "folds of topics"))
+    fold_of = deal_topics(len(judgments.topics), with_gold, folds, stream(seed, "folds of topics"))
     place = {name: t for t, name in enumerate(judgments.topics)}
     fold_of_gold = np.array([fold_of[place[name]] if name in place else -1 for name in gold.topics])
     parts = [
         named.model.fit(
             judgments,
-            gold=_without(gold, fold_of_gold[gold.item_topic[gold.item]] == fold),
+            gold=gold.keep_rows(fold_of_gold[gold.item_topic[gold.item]] != fold),
             supervision=supervision,
             rng=stream(seed, named.name),
         )
@@ -61,13 +60,8 @@ def fit_across_topics(
     )
 
 
-def _deal_topics(topics: int, with_gold: np.ndarray, folds: int, rng: np.random.Generator) -> np.ndarray:
+def deal_topics(topics: int, with_gold: np.ndarray, folds: int, rng: np.random.Generator) -> np.ndarray:
     """A fold for every topic, so that those with gold are spread evenly."""
     fold = rng.integers(folds, size=topics)
     fold[rng.permutation(with_gold)] = np.arange(len(with_gold)) % folds
     return fold
-
-
-def _without(gold: Judgments, left_out: BoolArray) -> Judgments:
-    kept = ~left_out
-    return replace(gold, judge=gold.judge[kept], item=gold.item[kept], grade=gold.grade[kept], pi=None)

@@ -24,7 +24,8 @@ from karatage.aggregation.one_coin import OneCoin
 from karatage.aggregation.ordinal import Ordinal
 from karatage.aggregation.raykar import Raykar
 from karatage.aggregation.semi_supervised import SemiSupervised
-from karatage.aggregation.votes import Supervision
+from karatage.aggregation.shares import BinomialVote, QuantisedBinomialVote
+from karatage.aggregation.votes import Supervision, judges_meet
 from karatage.aggregation.zencrowd import ZenCrowd
 from karatage.data.alignment import match_gold
 from karatage.data.judgments import Judgments
@@ -59,6 +60,7 @@ class Model(Protocol):
 _EM = partial(DawidSkene, prior=None, scope="topic", max_steps=1000, tolerance=1e-3)
 
 MODELS: Mapping[str, Callable[..., Model]] = {
+    "binmv": BinomialVote,
     "cubam": Cubam,
     "ds": DawidSkene,
     "emgz": JudgeHistory,
@@ -72,6 +74,7 @@ MODELS: Mapping[str, Callable[..., Model]] = {
     "nb": NaiveBayes,
     "onecoin": OneCoin,
     "ordinal": Ordinal,
+    "qbinmv": QuantisedBinomialVote,
     "ry": Raykar,
     "wawa": AgreementWeighted,
     "zc": ZenCrowd,
@@ -90,6 +93,11 @@ class NamedModel:
     def needs_gold(self) -> bool:
         """Whether the model can do nothing without gold."""
         return getattr(self.model, "needs_gold", False)
+
+    @property
+    def expected(self) -> bool:
+        """Whether the model's probabilities are meant for expected measures rather than for a decision."""
+        return getattr(self.model, "expected", False)
 
     @property
     def knows_two_grades(self) -> bool:
@@ -166,8 +174,9 @@ def merge(
     if gold is not None and supervision != "none" and not (match_gold(judgments, gold) >= 0).any():
         raise DataError("gold and judgments share no item, so gold teaches nothing; are items written alike in both?")
     model, told = named.model, ""
-    learns = not named.needs_gold and not isinstance(model, MajorityVote) and getattr(model, "history", None) is None
-    if supervision == "none" and learns and not _judges_meet(judgments.every):
+    counts = named.expected or isinstance(model, MajorityVote)
+    learns = not named.needs_gold and not counts and getattr(model, "history", None) is None
+    if supervision == "none" and learns and not judges_meet(judgments.every):
         model = MajorityVote()
         told = "no item has grades by two judges, so nothing can be learnt about them: items keep the grade they got"
     posterior = model.fit(judgments, gold=gold, supervision=supervision, rng=rng, progress=progress)
@@ -175,12 +184,6 @@ def merge(
     comparable = supervision == "none" and not isinstance(model, MajorityVote)
     doubts = filter(None, [told, _tell_far_from_votes(posterior) if comparable else ""])
     return replace(posterior, notes=(*posterior.notes, *doubts))
-
-
-def _judges_meet(judgments: Judgments) -> bool:
-    """Whether some item was graded by two judges; rows of an item stand together, sorted by judge."""
-    same_item, other_judge = judgments.item[1:] == judgments.item[:-1], judgments.judge[1:] != judgments.judge[:-1]
-    return bool((same_item & other_judge).any())
 
 
 def _tell_far_from_votes(posterior: Posterior) -> str:

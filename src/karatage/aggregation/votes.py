@@ -9,7 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from karatage.data.alignment import match_gold
-from karatage.data.axes import BoolArray, FloatArray, GradeArray, IntArray
+from karatage.data.axes import BoolArray, FloatArray, GradeArray, IntArray, LongArray
 from karatage.data.judgments import Judgments
 from karatage.data.posterior import Posterior, decide
 from karatage.errors import OptionError
@@ -18,6 +18,7 @@ from karatage.wording import counted
 
 Supervision = Literal["none", "light", "full"]
 Scope = Literal["all", "topic"]
+MOST_MARKS = 50_000_000  # judges x topics up to which a mark for each is cheaper than sorting
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -87,6 +88,15 @@ class Votes:
         share /= share.sum(axis=1, keepdims=True)
         return share
 
+    def weigh(self, weight: FloatArray) -> FloatArray:
+        """The share of each grade in an item's votes by `weight` (judge,); plain shares where none weighs anything."""
+        item = np.repeat(np.arange(self.items), np.diff(self.rows.start))
+        total = np.zeros((self.items, self.grades))
+        for k in range(self.grades):
+            total[:, k] = np.bincount(item, weight[self.rows.judge] * (self.rows.said == k), minlength=self.items)
+        whole = total.sum(axis=1, keepdims=True)
+        return np.where(whole > 0, total / np.where(whole > 0, whole, 1.0), self.share())
+
     def posterior(
         self,
         model: str,
@@ -129,14 +139,29 @@ class Votes:
         return tuple(notes)
 
 
+def judges_meet(judgments: Judgments) -> bool:
+    """Whether some item was graded by two judges; rows of an item stand together, sorted by judge."""
+    same_item, other_judge = judgments.item[1:] == judgments.item[:-1], judgments.judge[1:] != judgments.judge[:-1]
+    return bool((same_item & other_judge).any())
+
+
 def _number_judges(judgments: Judgments, scope: Scope) -> tuple[IntArray, tuple[str, ...], tuple[str, ...]]:
     """Judges by row, and their names; with scope `topic`, one number for each judge in each topic."""
     if scope == "all":
         return judgments.judge, judgments.judges, ()
     pair = judgments.item_topic[judgments.item].astype(np.int64) * len(judgments.judges) + judgments.judge
-    pairs, judge = np.unique(pair, return_inverse=True)
+    pairs, judge = _number(pair, len(judgments.topics) * len(judgments.judges))
     names = tuple(judgments.judges[k] for k in pairs % len(judgments.judges))
     return judge.astype(np.int32), names, tuple(judgments.topics[t] for t in pairs // len(judgments.judges))
+
+
+def _number(code: LongArray, codes: int) -> tuple[LongArray, LongArray]:
+    """The distinct codes, sorted, and where each row's stands among them."""
+    if codes > MOST_MARKS:
+        return np.unique(code, return_inverse=True)
+    there = np.zeros(codes, bool)
+    there[code] = True
+    return np.flatnonzero(there), (np.cumsum(there) - 1)[code]
 
 
 def _compress(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -24,10 +25,14 @@ from karatage.wording import counted, shorten
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    import polars as pl
     from rich.table import Table
 
     from karatage.data.draws import Draws
     from karatage.data.evaluation import Evaluation
+    from karatage.data.gold import Gold
+    from karatage.data.judgments import Judgments
+    from karatage.data.weights import Weights
 
 WIDEST_HEADER = 24
 
@@ -49,6 +54,19 @@ def evaluate(
         bool, typer.Option("--per-topic", help="Scores for every topic (tsv, json, parquet).")
     ] = False,
     top: Annotated[int, typer.Option("--top", min=0, help="Systems shown in tables; 0 = all.")] = 20,
+    weights: Annotated[
+        bool, typer.Option("--weights", help="What each judge weighs, for approaches that weigh.")
+    ] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Why each judge weighs what it does, a line each.")
+    ] = False,
+    train: Annotated[
+        str | None,
+        typer.Option("--train", help="Topics whose gold only teaches: 401,402 or a share like 30%."),
+    ] = None,
+    gold_certainty: Annotated[
+        float, typer.Option("--gold-certainty", help="Below 1, gold is random: 0.95 is the papers' choice.")
+    ] = 1.0,
     draws: Annotated[
         int,
         typer.Option("--draws", min=0, help="Draw grades so many times from merged ones: intervals, P(A beats B)."),
@@ -83,24 +101,59 @@ def evaluate(
         repeats=repeats,
         quiet=quiet,
     )
+    used = _use_gold(trusted, train, gold_certainty, seed)
     with progress("Scoring", quiet=quiet):
-        result = kt.evaluate(retrieved, graded, measure, approach=approach, gold=trusted, rng=seed)
+        result = kt.evaluate(retrieved, graded, measure, approach=approach, gold=used, rng=seed)
+    if (weights or explain) and not result.weights:
+        raise OptionError("no approach asked for weighs judges; name one such as sgl_tau_msd, tpc_tau_own4 or sup_tau")
     if draws:
         with progress("Drawing", quiet=quiet):
             result = kt.draw_evaluation(retrieved, result, draws=draws)
     if chosen == "json":
-        emit(result.to_json(per_topic=per_topic) + "\n", output)
+        emit(result.to_json(per_topic=per_topic, weights=weights or explain) + "\n", output)
     elif chosen == "table":
-        emit(_render(result, top), output)
+        emit(_render(result, top, weights=weights, explain=explain), output)
     else:
-        emit(encode_frame(result.per_topic() if per_topic else result.to_frame(), chosen), output)
+        emit(encode_frame(_choose_frame(result, per_topic=per_topic, weights=weights or explain), chosen), output)
     if not quiet:
         tell(result.notes)
         if chosen != "table" or output != STANDARD_OUTPUT:
             say(result.sentence)
 
 
-def _render(result: Evaluation, top: int) -> str:
+def _use_gold(gold: Judgments | None, train: str | None, certainty: float, seed: int) -> Gold | None:
+    """Gold with what the options say of it."""
+    from karatage.data.gold import Gold
+    from karatage.errors import OptionError
+
+    if gold is None:
+        if train is not None or certainty != 1:
+            raise OptionError("--train and --gold-certainty say how gold is used, and there is none; add --gold")
+        return None
+    if train is None:
+        return Gold(gold, certainty=certainty)
+    if not train.strip().endswith("%"):
+        return Gold(gold, tuple(part.strip() for part in train.split(",")), certainty)
+    share = train.strip().removesuffix("%")
+    if not share.isdecimal() or not 0 < int(share) < 100:
+        raise OptionError(f"--train '{shorten(train)}' is no share of the topics; write it like 30%")
+    return Gold.split(gold, int(share) / 100, certainty=certainty, rng=seed)
+
+
+def _choose_frame(result: Evaluation, *, per_topic: bool, weights: bool) -> pl.DataFrame:
+    """The one table that a file without structure holds."""
+    import polars as pl
+
+    from karatage.errors import OptionError
+
+    if not weights:
+        return result.per_topic() if per_topic else result.to_frame()
+    if per_topic:
+        raise OptionError("--per-topic and --weights are two tables; ask for one, or for both with --format json")
+    return pl.concat([found.to_frame() for found in result.weights], how="diagonal")
+
+
+def _render(result: Evaluation, top: int, *, weights: bool, explain: bool) -> str:
     parts: list[Table | str] = []
     for measure in result.measures:
         parts += _leaderboard(result, measure, top)
@@ -108,6 +161,10 @@ def _render(result: Evaluation, top: int) -> str:
         parts += ["", _draws(drawn, top)]
     if result.fidelity:
         parts += ["", _fidelity(result)]
+    for found in result.weights:
+        parts += ["", _weights(found, top)] if weights else []
+        parts += [f"\nWhy judges weigh what they do, {found.approach} on {found.measure}:"] if explain else []
+        parts += [fill(line, 80, initial_indent="  ", subsequent_indent="    ") for line in found.explain() if explain]
     return render(*parts, "", result.sentence)
 
 
@@ -125,6 +182,19 @@ def _draws(drawn: Draws, top: int) -> Table:
     title = f"{drawn.measure}, {len(drawn.value):,} draws from {drawn.approach}"
     headers = ["system", "mean", "95% of scores", "of ranks", "P(best)", "P(beats next)"]
     return make_table(title, headers, rows, text_columns=1)
+
+
+def _weights(found: Weights, top: int) -> Table:
+    """Judges from the heaviest to the lightest, with the distances their weights come from."""
+    frame = found.to_frame()
+    kinds = list(found.distance)
+    rows = [
+        [row["judge"], _number(row["weight"]), _number(row["lowest"]), _number(row["highest"])]
+        + [_number(row[f"{found.gap}_{kind}"]) for kind in kinds]
+        for row in frame.head(top or len(frame)).iter_rows(named=True)
+    ]
+    headers = ["judge", "weight", "lowest", "highest", *(f"{found.gap} {kind}" for kind in kinds)]
+    return make_table(f"Weights by {found.approach}, {found.measure}", headers, rows, text_columns=1)
 
 
 def _leaderboard(result: Evaluation, measure: str, top: int) -> list[Table | str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -33,6 +33,12 @@ class Alignment:
     def retrieved_topics(self) -> LongArray:
         """Topics for which at least one system retrieved something."""
         return np.flatnonzero(self.length.any(axis=1))
+
+    def only(self, topics: LongArray) -> Alignment:
+        """The same as if no system had retrieved anything for other topics."""
+        length = np.zeros_like(self.length)
+        length[topics] = self.length[topics]
+        return replace(self, length=length)
 
     def unjudged(self, depth: int) -> tuple[int, int]:
         """How many of the documents in the first `depth` ranks no judge has seen, and of how many."""

@@ -14,6 +14,7 @@ from karatage.data.axes import FloatArray
 from karatage.data.draws import Draws
 from karatage.data.posterior import Posterior
 from karatage.data.scores import Scores
+from karatage.data.weights import Weights
 
 
 class Fidelity(NamedTuple):
@@ -52,6 +53,7 @@ class Evaluation:
     versions: Mapping[str, str]
     notes: tuple[str, ...]
     draws: tuple[Draws, ...] = ()
+    weights: tuple[Weights, ...] = ()  # of the approaches that weigh judges, by measure
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -112,8 +114,8 @@ class Evaluation:
         frames += [scores.to_frame() for scores in (self.gold or {}).values()]
         return pl.concat(frames).rename({"judge": "approach"})
 
-    def to_dict(self, *, per_topic: bool = False) -> dict[str, object]:
-        """Everything, ready for JSON."""
+    def to_dict(self, *, per_topic: bool = False, weights: bool = False) -> dict[str, object]:
+        """Everything, ready for JSON; scores by topic and judges' weights where asked for."""
         result: dict[str, object] = {
             "measures": self.measures,
             "approaches": self.approaches,
@@ -136,11 +138,13 @@ class Evaluation:
         }
         if per_topic:
             result["per_topic"] = self.per_topic().to_dicts()
+        if weights:
+            result["weights"] = [row for found in self.weights for row in found.to_frame().to_dicts()]
         return result
 
-    def to_json(self, *, per_topic: bool = False) -> str:
+    def to_json(self, *, per_topic: bool = False, weights: bool = False) -> str:
         """The same as JSON text."""
-        return json.dumps(self.to_dict(per_topic=per_topic), ensure_ascii=False, indent=2)
+        return json.dumps(self.to_dict(per_topic=per_topic, weights=weights), ensure_ascii=False, indent=2)
 
     def lead(self, measure: str, approach: str) -> Lead:
         """Who is first, and how safely."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, get_args
@@ -9,7 +10,7 @@ from typing import Literal, get_args
 import numpy as np
 import polars as pl
 
-from karatage.data.axes import Coded, FloatArray, GradeArray, IntArray, LongArray, freeze
+from karatage.data.axes import BoolArray, Coded, FloatArray, GradeArray, IntArray, LongArray, freeze
 from karatage.errors import DataError, OptionError, RowError
 from karatage.kernels.ordering import count_starts, sort_rows
 from karatage.wording import shorten
@@ -148,6 +149,22 @@ class Judgments:
             notes=(*self.notes, note),
             with_repeats=self,
         )
+
+    def keep_rows(self, kept: BoolArray) -> Judgments:
+        """The same items and judges with some of the grades only."""
+        return replace(
+            self,
+            judge=self.judge[kept],
+            item=self.item[kept],
+            grade=self.grade[kept],
+            pi=None if self.pi is None else self.pi[kept],
+            with_repeats=None,
+        )
+
+    def keep_topics(self, topics: Collection[str]) -> Judgments:
+        """The same items and judges with the grades of some topics only."""
+        kept = np.array([topic in set(topics) for topic in self.topics])
+        return self.keep_rows(kept[self.item_topic[self.item]])
 
     @cached_property
     def item_start(self) -> LongArray:

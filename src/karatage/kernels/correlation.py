@@ -1,7 +1,7 @@
 """How alike two rankings are, for all pairs of vectors at once.
 
-Both Kendall's tau and AP correlation are sums over pairs of entries of a sign in one vector times a sign or a
-weight in the other, so that all rows of `x` against all rows of `y` is one matrix product.
+Kendall's tau and AP correlation ask the same question of every entry: of those ranked above it by one vector, how many
+does the other put above it, too? With the answers of the other kept as bits, that is a count of bits.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from karatage.kernels.compiling import kernel
 
 FloatArray = NDArray[np.float64]
-SignArray = NDArray[np.int8]
-_SIGNS_AT_ONCE = 4_000_000
+IntArray = NDArray[np.int64]
+BitArray = NDArray[np.uint64]
+WORD = 64
 
 
 def count_above(x: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -28,16 +29,6 @@ def count_above(x: FloatArray) -> tuple[FloatArray, FloatArray]:
     return above, tied
 
 
-def concordance(x: FloatArray, y: FloatArray) -> FloatArray:
-    """Concordant minus discordant pairs of entries, (row of x, row of y)."""
-    out = np.empty((len(x), len(y)))
-    for i in _pieces(x):
-        signs = pair_signs(x[i])
-        for j in _pieces(y):
-            sum_products(signs, pair_signs(y[j]), out[i, j])
-    return out
-
-
 def untied_pairs(x: FloatArray) -> FloatArray:
     """Pairs of entries that differ, per row."""
     _, tied = count_above(x)
@@ -46,72 +37,100 @@ def untied_pairs(x: FloatArray) -> FloatArray:
     return untied
 
 
+def concordance(reference: FloatArray, estimate: FloatArray) -> FloatArray:
+    """Concordant minus discordant pairs of entries, (row of reference, row of estimate)."""
+    return compare_orders(reference, estimate)[0]
+
+
 def ap_concordance(reference: FloatArray, estimate: FloatArray) -> FloatArray:
     """Sum over entries, ranked by the estimate, of (agreeing - disagreeing above it) / (number above it).
 
     The expectation over random orders of tied entries, [YAR08] (5): an entry with `a` above its group of `g` meets
     one above the group with weight (H(a+g-1) - H(a-1)) / g; entries of the same group cancel out.
     """
-    out = np.empty((len(reference), len(estimate)))
-    for i in _pieces(reference):
-        signs = pair_signs(reference[i]).astype(np.float64)
-        for j in _pieces(estimate):
-            out[i, j] = signs @ _ap_weights(estimate[j]).T
-    return out
+    return compare_orders(reference, estimate)[1]
 
 
-def _pieces(x: FloatArray) -> list[slice]:
-    """Rows in pieces that bound the memory for their pairs of entries."""
-    rows = max(1, _SIGNS_AT_ONCE // max(1, x.shape[1] ** 2))
-    return [slice(first, first + rows) for first in range(0, len(x), rows)]
-
-
-def pair_signs(x: FloatArray) -> SignArray:
-    """Sign of every difference entry i - entry j, i < j: (row, pair)."""
-    size = x.shape[1]
-    out = np.empty((len(x), size * (size - 1) // 2), np.int8)
-    _fill_signs(x, out)
-    return out
+def compare_orders(reference: FloatArray, estimate: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Both `concordance` and `ap_concordance`, which cost one walk together."""
+    size = reference.shape[1]
+    words = (size + WORD - 1) // WORD
+    better = np.zeros((size, len(reference), words), np.uint64)
+    equal = np.zeros_like(better)
+    tied = np.zeros(len(reference), np.bool_)
+    mark_better(reference, better, equal, tied)
+    order = np.argsort(-estimate, axis=1, kind="stable")
+    harmonic = np.r_[0.0, np.cumsum(1 / np.arange(1, size + 1))]
+    plain = np.zeros((len(estimate), len(reference)))
+    weighted = np.zeros_like(plain)
+    walk_down(estimate, order, better, equal, tied, harmonic, plain, weighted)
+    return plain.T.copy(), weighted.T.copy()
 
 
 @kernel
-def _fill_signs(x: FloatArray, out: SignArray) -> None:
+def mark_better(x: FloatArray, better: BitArray, equal: BitArray, tied: NDArray[np.bool_]) -> None:
+    """For entry i of each row, a bit for every j that is larger, and for every other j that is equal."""
+    one = np.uint64(1)
     for row in range(x.shape[0]):
-        pair = 0
         for i in range(x.shape[1]):
-            for j in range(i + 1, x.shape[1]):
-                out[row, pair] = np.int8(x[row, i] > x[row, j]) - np.int8(x[row, i] < x[row, j])
-                pair += 1
+            for j in range(x.shape[1]):
+                bit = one << np.uint64(j % 64)
+                if x[row, j] > x[row, i]:
+                    better[i, row, j // 64] |= bit
+                elif j != i and x[row, j] == x[row, i]:
+                    equal[i, row, j // 64] |= bit
+                    tied[row] = True
 
 
 @kernel
-def sum_products(a: SignArray, b: SignArray, out: FloatArray) -> None:
-    """Inner products of all rows of `a` with all rows of `b`, in whole numbers."""
-    for i in range(a.shape[0]):
-        for j in range(b.shape[0]):
-            total = np.int32(0)
-            for pair in range(a.shape[1]):
-                total += np.int32(a[i, pair]) * np.int32(b[j, pair])
-            out[i, j] = total
-
-
-def _ap_weights(x: FloatArray) -> FloatArray:
-    """What each pair of entries weighs when the one ranked above is right: (row, pair), i < j."""
-    above, tied = (counts.astype(np.int64) for counts in count_above(x))
-    harmonic = np.r_[0.0, np.cumsum(1 / np.arange(1, x.shape[1] + 1))]
-    mean = (harmonic[above + tied - 1] - harmonic[np.maximum(above - 1, 0)]) / tied
-    weight = np.where(tied == 1, 1 / np.maximum(above, 1), mean)  # the same, without rounding
-    out = np.empty((len(x), x.shape[1] * (x.shape[1] - 1) // 2))
-    _fill_weights(x, weight, out)
-    return out
+def _count_bits(x: np.uint64) -> np.int64:
+    # Written so that the compiler knows it for the processor's own instruction.
+    x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int64((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
 @kernel
-def _fill_weights(x: FloatArray, weight: FloatArray, out: FloatArray) -> None:
-    for row in range(x.shape[0]):
-        pair = 0
-        for i in range(x.shape[1]):
-            for j in range(i + 1, x.shape[1]):
-                below = weight[row, j] if x[row, i] > x[row, j] else 0.0
-                out[row, pair] = -weight[row, i] if x[row, i] < x[row, j] else below
-                pair += 1
+def walk_down(
+    estimate: FloatArray,
+    order: IntArray,
+    better: BitArray,
+    equal: BitArray,
+    tied: NDArray[np.bool_],
+    harmonic: FloatArray,
+    plain: FloatArray,
+    weighted: FloatArray,
+) -> None:
+    """From the best entry of each estimate down, in groups of equals: how the references see those above.
+
+    `plain` and `weighted` are (estimate, reference).
+    """
+    size, references, words = better.shape
+    above = np.empty(words, np.uint64)
+    for e in range(estimate.shape[0]):
+        above[:] = np.uint64(0)
+        first = 0
+        while first < size:
+            last = first + 1
+            while last < size and estimate[e, order[e, last]] == estimate[e, order[e, first]]:
+                last += 1
+            if first > 0:
+                group = last - first
+                weight = 1.0 / first if group == 1 else (harmonic[last - 1] - harmonic[first - 1]) / group
+                for n in range(first, last):
+                    i = order[e, n]
+                    for k in range(references):
+                        agree = np.int64(0)
+                        for w in range(words):
+                            agree += _count_bits(above[w] & better[i, k, w])
+                        net = 2 * agree - np.int64(first)
+                        if tied[k]:
+                            for w in range(words):
+                                net += _count_bits(above[w] & equal[i, k, w])
+                        plain[e, k] += net
+                        weighted[e, k] += net * weight
+            for n in range(first, last):
+                i = order[e, n]
+                above[i // 64] |= np.uint64(1) << np.uint64(i % 64)
+            first = last

@@ -103,22 +103,13 @@ def _judged(measure: Measure, block: Block) -> Scored:
 
 
 def _rank_biased_precision(measure: Measure, block: Block) -> Scored:
-    out, p = block.empty(), measure.number("p", 0.8)
-    weight = (1 - p) * np.power(p, np.arange(block.depth(measure), dtype=np.float64))
+    out, weight = block.empty(), rank_weights(measure, block.depth(measure))
     ranking.sum_gains(block.ranked, block.grade, np.array([measure.level], np.int32), np.ones(1), weight, out)
     return out, None
 
 
 def _expected_reciprocal_rank(measure: Measure, block: Block) -> Scored:
-    out = block.empty()
-    grade = np.arange(block.top_grade + 1, dtype=float)
-    if measure.has("gain"):
-        grade[:] = measure.number("gain", 1)
-    grade[: measure.level] = 0.0
-    top = measure.number("max", block.top_grade)
-    if grade.max() > top:
-        raise OptionError(f"{measure}: max={top:g} is below the top grade {grade.max():g}")
-    stop = (2.0**grade - 1) / 2.0**top
+    out, stop = block.empty(), stop_chances(measure, block.top_grade)
     ranking.sum_cascade(block.ranked, block.grade, np.r_[0.0, stop], block.depth(measure), out)
     return out, None
 
@@ -126,7 +117,7 @@ def _expected_reciprocal_rank(measure: Measure, block: Block) -> Scored:
 def _discounted_gain(measure: Measure, block: Block) -> Scored:
     out = block.empty()
     level, step = gain_steps(measure, block.top_grade)
-    weight = _discount(measure, block.depth(measure))
+    weight = rank_weights(measure, block.depth(measure))
     ranking.sum_gains(block.ranked, block.grade, level, step, weight, out)
     return out, None
 
@@ -136,7 +127,7 @@ def _normalised_gain(measure: Measure, block: Block) -> Scored:
     count = np.stack([block.count(int(k)) for k in level])
     ideal = np.zeros(block.grade.shape[1])
     pool = block.grade.shape[0]
-    weight = _discount(measure, min(measure.cutoff or pool, pool))
+    weight = rank_weights(measure, min(measure.cutoff or pool, pool))
     ranking.sum_ideal_gains(count, step, weight, ideal)
     gain, _ = _discounted_gain(measure, block)
     return gain / np.where(ideal > 0, ideal, 1.0), ideal > 0
@@ -161,14 +152,39 @@ def gain_steps(measure: Measure, top_grade: int) -> tuple[IntArray, FloatArray]:
     return level.astype(np.int32), np.r_[step, 0.0][level]
 
 
+def stop_chances(measure: Measure, top_grade: int) -> FloatArray:
+    """The chance that a reader stops at a document of each grade."""
+    grade = np.arange(top_grade + 1, dtype=float)
+    if measure.has("gain"):
+        grade[:] = measure.number("gain", 1)
+    grade[: measure.level] = 0.0
+    top = measure.number("max", top_grade)
+    if grade.max() > top:
+        raise OptionError(f"{measure}: max={top:g} is below the top grade {grade.max():g}")
+    stop: FloatArray = (2.0**grade - 1) / 2.0**top
+    return stop
+
+
+def ceiling(measure: Measure, depth: int, top_grade: int) -> float:
+    """The highest score that a ranking of `depth` documents can have; 1 for all measures but discounted gain."""
+    if measure.name != "DCG":
+        return 1.0
+    _, step = gain_steps(measure, top_grade)
+    return float(step.sum() * rank_weights(measure, min(measure.cutoff or depth, depth)).sum()) or 1.0
+
+
 @lru_cache(maxsize=64)
-def _discount(measure: Measure, depth: int) -> FloatArray:
+def rank_weights(measure: Measure, depth: int) -> FloatArray:
+    """What a gain at each rank counts, in RBP, DCG and nDCG."""
     rank = np.arange(1.0, depth + 1)
-    if measure.discount == "jk":
-        divisor = np.maximum(1.0, np.log(rank) / np.log(measure.number("base", 2)))
+    weight: FloatArray
+    if measure.name == "RBP":
+        p = measure.number("p", 0.8)
+        weight = (1 - p) * np.power(p, rank - 1)
+    elif measure.discount == "jk":
+        weight = 1 / np.maximum(1.0, np.log(rank) / np.log(measure.number("base", 2)))
     else:
-        divisor = np.log2(rank + 1)
-    weight: FloatArray = 1 / divisor
+        weight = 1 / np.log2(rank + 1)
     return weight
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from karatage.data.alignment import Alignment, align
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, IntArray
@@ -88,6 +89,25 @@ def score_grades(
     return _score_pieces(alignment, _dense_pieces(alignment, grade), names, judged, top, measures, no_relevant)
 
 
+def score_packed(
+    alignment: Alignment,
+    bits: NDArray[np.uint8],
+    sets: slice,
+    measures: Sequence[str | Measure],
+    *,
+    top_grade: int,
+) -> dict[str, FloatArray]:
+    """Values (set, topic, system) for some of the judgment sets in `bits` (item, set / 8): 1 = the top grade, or 0.
+
+    `sets` begins at a multiple of 8. A set without a relevant document in a topic scores 0 there.
+    """
+    names = tuple(str(k) for k in range(sets.start, sets.stop))
+    judged = np.ones((len(names), len(alignment.topics)), bool)
+    pieces = _packed_pieces(alignment, bits, sets, top_grade)
+    scored = _score_pieces(alignment, pieces, names, judged, top_grade, measures, "zero")
+    return {name: scores.value for name, scores in scored.items()}
+
+
 def _check_range(grade: GradeArray, top: int) -> None:
     """Kernels look gains up by grade, unchecked."""
     low, high = int(grade.min(initial=0)), int(grade.max(initial=0))
@@ -135,6 +155,19 @@ def _dense_pieces(alignment: Alignment, grade: GradeArray) -> Iterator[_Piece]:
             yield t, judges, grades
 
 
+def _packed_pieces(alignment: Alignment, bits: NDArray[np.uint8], sets: slice, top_grade: int) -> Iterator[_Piece]:
+    for t in alignment.retrieved_topics:
+        items = slice(alignment.item_start[t], alignment.item_start[t + 1])
+        for first in range(sets.start, sets.stop, JUDGES_PER_BLOCK):
+            last = min(first + JUDGES_PER_BLOCK, sets.stop)
+
+            def grades(items: slice = items, first: int = first, last: int = last) -> GradeArray:
+                block = np.unpackbits(bits[items, first // 8 : (last + 7) // 8], axis=1, count=last - first)
+                return block.view(np.int8) * np.int8(top_grade)
+
+            yield t, np.arange(first - sets.start, last - sets.start, dtype=np.int32), grades
+
+
 def _score_pieces(
     alignment: Alignment,
     pieces: Iterator[_Piece],
@@ -174,8 +207,8 @@ def _score_pieces(
             judged=judged.copy(),
             notes=(
                 *alignment.notes,
-                *_tell_unjudged(alignment, parsed[name]),
-                *_tell_undefined(judges, alignment.topics, defined[name], no_relevant),
+                *tell_unjudged(alignment, parsed[name]),
+                *tell_undefined(judges, alignment.topics, defined[name], no_relevant),
             ),
         )
         for name in parsed
@@ -190,7 +223,8 @@ def _settle_undefined(value: FloatArray, defined: BoolArray, no_relevant: NoRele
     return value
 
 
-def _tell_unjudged(alignment: Alignment, measure: Measure) -> Iterator[str]:
+def tell_unjudged(alignment: Alignment, measure: Measure) -> Iterator[str]:
+    """A doubt, where documents that a measure looks at have no grade."""
     missing, shown = alignment.unjudged(measure.cutoff or alignment.ranked.shape[2])
     if missing:
         where = f"the first {measure.cutoff} ranks" if measure.cutoff else "all ranks"
@@ -198,18 +232,23 @@ def _tell_unjudged(alignment: Alignment, measure: Measure) -> Iterator[str]:
         yield f"{share} were judged by nobody, so count as not relevant"
 
 
-def _tell_undefined(
+def tell_undefined(
     judges: tuple[str, ...], topics: tuple[str, ...], defined: BoolArray, no_relevant: NoRelevant
 ) -> tuple[str, ...]:
-    """Name judges and topics, as far as a line carries."""
-    pairs = np.argwhere(~defined)
-    if not len(pairs):
+    """A doubt, where a judge's scores rest on nothing relevant."""
+    if defined.all():
         return ()
     outcome = {
         "zero": "score 0",
         "drop": "leave that judge out for that topic",
         "drop_judge": "leave that judge out altogether",
     }[no_relevant]
+    where = name_pairs(judges, topics, ~defined)
+    return (f"{(~defined).sum():,} times a judge found nothing relevant; these {outcome}: {where}",)
+
+
+def name_pairs(judges: tuple[str, ...], topics: tuple[str, ...], chosen: BoolArray) -> str:
+    """Judges and topics of the `chosen` (judge, topic), as far as a line carries."""
+    pairs = np.argwhere(chosen)
     shown = [f"'{shorten(judges[j], 24)}' for topic '{shorten(topics[t], 16)}'" for j, t in pairs[:3]]
-    more = f" and {len(pairs) - 3:,} more" if len(pairs) > 3 else ""
-    return (f"{len(pairs):,} times a judge found nothing relevant; these {outcome}: {', '.join(shown)}{more}",)
+    return ", ".join(shown) + (f" and {len(pairs) - 3:,} more" if len(pairs) > 3 else "")

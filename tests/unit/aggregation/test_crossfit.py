@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 import karatage as kt
-from karatage.aggregation.crossfit import _deal_topics, fit_across_topics
+from karatage.aggregation.crossfit import deal_topics, fit_across_topics
 from karatage.aggregation.registry import NamedModel
 
 TOPICS = "1234"
@@ -35,6 +35,6 @@ def test_every_topic_is_merged_once_without_its_gold():
 
 
 def test_topics_with_gold_are_dealt_evenly():
-    fold = _deal_topics(60, np.arange(3, 25), 5, np.random.default_rng(0))
+    fold = deal_topics(60, np.arange(3, 25), 5, np.random.default_rng(0))
     assert sorted(np.bincount(fold[3:25])) == [4, 4, 4, 5, 5]
     assert set(fold.tolist()) == set(range(5))

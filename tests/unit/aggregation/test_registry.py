@@ -50,7 +50,8 @@ def test_judges_who_never_meet_are_taken_at_their_word(name):
     crowd = kt.read_judgments({"judge": list("aabb"), "item": list("wxyz"), "grade": [0, 1, 1, 0]})
     posterior = kt.aggregate(crowd, name, rng=0)
     assert posterior.grades.tolist() == [0, 1, 1, 0]
-    assert any("no item has grades by two judges" in note for note in posterior.notes) == (name != "mv")
+    counts = name in {"binmv", "mv", "qbinmv"}  # these have nothing to learn
+    assert any("no item has grades by two judges" in note for note in posterior.notes) != counts
 
 
 def test_overruling_the_vote_is_told():

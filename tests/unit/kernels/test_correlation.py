@@ -6,29 +6,29 @@ import pytest
 from karatage.kernels import correlation
 
 
-@pytest.fixture
-def tables() -> tuple[np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(4)
-    return rng.integers(0, 9, (23, 12)).astype(float), rng.integers(0, 9, (17, 12)).astype(float)
+def brute_force(reference: np.ndarray, estimate: np.ndarray) -> tuple[float, float]:
+    """Every pair of entries, and every order of tied ones by expectation: slow and obvious."""
+    plain, weighted = 0.0, 0.0
+    for i in range(len(estimate)):
+        above = [j for j in range(len(estimate)) if estimate[j] > estimate[i]]
+        tied = int((estimate == estimate[i]).sum())
+        net = sum(np.sign(reference[j] - reference[i]) for j in above)
+        plain += net
+        weighted += net * np.mean([1 / (len(above) + n) if above else 0.0 for n in range(tied)])
+    return plain, weighted
 
 
-@pytest.mark.parametrize("product", [correlation.concordance, correlation.ap_concordance])
-@pytest.mark.parametrize("rows", [1, 5, 17])
-def test_pieces_make_up_the_whole(monkeypatch, tables, product, rows: int) -> None:
-    whole = product(*tables)
-    monkeypatch.setattr(correlation, "_SIGNS_AT_ONCE", rows * 12**2)
-    np.testing.assert_allclose(product(*tables), whole, atol=1e-14)
-
-
-def test_more_rows_than_one_piece_holds() -> None:
-    """At full size: 500 systems leave 16 rows to a piece."""
-    rng = np.random.default_rng(5)
-    x, y = rng.random((20, 500)), rng.random((18, 500))
-    assert len(x) * 500**2 > correlation._SIGNS_AT_ONCE
-    found = correlation.concordance(x, y)
-    for i, j in (0, 0), (19, 17), (3, 17), (19, 2):
-        signs = np.sign(x[i][:, None] - x[i]) * np.sign(y[j][:, None] - y[j])
-        assert found[i, j] == signs.sum() / 2
+@pytest.mark.parametrize("size", [2, 12, 63, 64, 65, 130])
+@pytest.mark.parametrize("values", [2, 9, 10**6])
+def test_all_pairs_of_rows_as_by_brute_force(size: int, values: int) -> None:
+    rng = np.random.default_rng(size)
+    x, y = (rng.integers(0, values, (n, size)).astype(float) for n in (3, 4))
+    plain, weighted = correlation.compare_orders(x, y)
+    assert plain.shape == weighted.shape == (3, 4)
+    for i, j in np.ndindex(3, 4):
+        expected = brute_force(x[i], y[j])
+        assert plain[i, j] == expected[0]
+        assert weighted[i, j] == pytest.approx(expected[1], abs=1e-11)
 
 
 def test_count_above() -> None:

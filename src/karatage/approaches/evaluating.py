@@ -1,0 +1,202 @@
+"""`evaluate`: from runs and judgments to leaderboards, by any number of measures and approaches."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from importlib.metadata import version
+
+import numpy as np
+
+from karatage.approaches.downstream import Aware, Supervised
+from karatage.approaches.evidence import Evidence, Merged
+from karatage.approaches.registry import resolve_approaches
+from karatage.comparison.rankings import kendall_tau, rmse, tau_ap
+from karatage.data.alignment import align
+from karatage.data.axes import FloatArray, LongArray
+from karatage.data.evaluation import Evaluation, Fidelity
+from karatage.data.gold import Gold
+from karatage.data.judgments import Judgments
+from karatage.data.runs import Runs
+from karatage.data.scores import Scores, mean_over_topics
+from karatage.errors import DataError
+from karatage.measures.expected import randomise, score_expected
+from karatage.measures.scoring import score_aligned
+from karatage.measures.spec import Measure, parse_measure
+from karatage.seeding import settle_seed
+from karatage.wording import count_names, counted
+
+FEW_ITEMS = 10
+
+
+def evaluate(
+    runs: Runs,
+    judgments: Judgments,
+    measure: str | Measure | Sequence[str | Measure],
+    *,
+    approach: str | Sequence[str] = "uniform",
+    gold: Judgments | Gold | None = None,
+    rng: int | np.random.Generator | None = None,
+) -> Evaluation:
+    """Rank systems by one or more measures and approaches; with gold, say how near each comes to gold's ranking.
+
+    Args:
+        runs: What the systems retrieved.
+        judgments: What the judges said.
+        measure: A measure such as `nDCG@10`, or several.
+        approach: One or several of: a merge of scores such as `uniform`, `sgl_tau_msd`, `tpc_tau_own4` or `sup_tau`; a
+            merge of grades such as `mv`, `ds` or `glad`; `binmv` or `expected:ds` for expected measures under
+            probabilities; `judge:NAME`, or `judge:*` for every judge in turn.
+        gold: Trusted grades to compare with. Approaches that learn from gold see, for each topic, that of the others;
+            `kt.Gold` says otherwise.
+        rng: Seed for approaches that draw at random.
+    """
+    measures = [measure] if isinstance(measure, str | Measure) else list(measure)
+    names = [approach] if isinstance(approach, str) else list(approach)
+    if not measures or not names:
+        raise DataError("evaluate needs at least one measure and one approach")
+    asked = tuple(dict.fromkeys(str(parse_measure(m)) for m in measures))
+    found = dict(resolve_approaches(names, judgments.judges))
+    evidence = Evidence(
+        runs=runs,
+        judgments=judgments,
+        gold=Gold.of(gold),
+        measures=asked,
+        weighed_by=tuple(m for a in found.values() if isinstance(a, Aware | Supervised) for m in a.measures),
+        estimators=[a.estimator for a in found.values() if isinstance(a, Aware)],
+        seed=settle_seed(rng),
+    )
+    kept = _find_topics(evidence)
+    merged = {name: approach(evidence) for name, approach in found.items()}
+    scores = {name: _stack(evidence, name, {a: m[name] for a, m in merged.items()}).on_topics(kept) for name in asked}
+    trusted = None if evidence.gold is None else _score_gold(runs, evidence.gold, asked)
+    fidelity = [] if trusted is None else _compare_with_gold(scores, trusted)
+    notes = (
+        *(note for name in asked for note in evidence.by_judge[name].notes),
+        *_tell_judges(evidence, kept),
+        *(note for s in scores.values() for note in s.notes),
+        *(f"gold: {note}" for s in (trusted or {}).values() for note in s.notes if note not in runs.notes),
+        *_tell_topics(evidence, kept),
+    )
+    return Evaluation(
+        scores=scores,
+        gold=trusted,
+        fidelity=tuple(fidelity),
+        posteriors={name: p for name, m in merged.items() if (p := m[asked[0]].posterior) is not None},
+        weights=tuple(w for name in asked for m in merged.values() if (w := m[name].weights) is not None),
+        judges=len(judgments.judges),
+        judges_first={name: _count_winners(evidence.by_judge[name]) for name in asked},
+        seed=evidence.seed,
+        versions={"karatage": version("karatage"), "python": platform.python_version()},
+        notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+def _find_topics(evidence: Evidence) -> LongArray:
+    """The topics that are evaluated: those some run has, since others tell of no system, and that do not teach."""
+    retrieved = evidence.alignment.retrieved_topics
+    kept = retrieved[~evidence.training[retrieved]]
+    if not len(kept):
+        raise DataError("all judged topics that some run has are training topics, so none is left to evaluate")
+    return kept
+
+
+def _stack(evidence: Evidence, measure: str, merged: dict[str, Merged]) -> Scores:
+    """Approaches side by side."""
+    value = np.stack([m.value for m in merged.values()])
+    return Scores(
+        measure=measure,
+        judges=tuple(merged),
+        topics=evidence.alignment.topics,
+        systems=evidence.alignment.systems,
+        value=value,
+        judged=np.asarray(np.isfinite(value).all(axis=2)),
+        notes=tuple(dict.fromkeys(note for m in merged.values() for note in m.notes)),
+    )
+
+
+def _score_gold(runs: Runs, gold: Gold, measures: Sequence[str]) -> dict[str, Scores]:
+    """Gold's scores on the topics that do not teach; expected ones where gold is not certain."""
+    alignment = align(runs, gold.grades)
+    topics = alignment.retrieved_topics
+    kept = topics[[alignment.topics[t] not in gold.training for t in topics]]
+    if gold.certainty < 1:
+        probability = randomise(gold.grades, relevant=gold.certainty, other=1 - gold.certainty)
+        scored = score_expected(alignment, probability, measures)
+        told = (f"gold is random: a relevant document is relevant with probability {gold.certainty:g}",)
+        scored = {name: replace(scores, judges=("gold",), notes=told + scores.notes) for name, scores in scored.items()}
+    else:
+        scored = score_aligned(alignment, gold.grades, measures)
+    return {name: scores.on_topics(kept) for name, scores in scored.items()}
+
+
+def _count_winners(scores: Scores) -> int:
+    return len(set(np.argmax(np.nan_to_num(scores.mean, nan=-1.0), axis=1).tolist()))
+
+
+def _compare_with_gold(scores: dict[str, Scores], gold: dict[str, Scores]) -> Iterator[Fidelity]:
+    """Each approach against gold, on the topics that both have."""
+    for name, found in scores.items():
+        place = {topic: t for t, topic in enumerate(gold[name].topics)}
+        if not any(topic in place for topic in found.topics):
+            raise DataError("judgments and gold share no topic that some run has, so they cannot be compared")
+        for a, approach in enumerate(found.judges):
+            common = [t for t, topic in enumerate(found.topics) if topic in place and found.judged[a, t]]
+            own = found.value[a : a + 1, common]
+            theirs = gold[name].value[:, [place[found.topics[t]] for t in common]]
+            yield _fidelity(name, approach, own, theirs)
+
+
+def _fidelity(measure: str, approach: str, own: FloatArray, gold: FloatArray) -> Fidelity:
+    """How near scores (1, topic, system) come to gold's."""
+    topics, systems = own.shape[1:]
+    ours, theirs = mean_over_topics(own)[0], mean_over_topics(gold)[0]
+    several = topics > 0 and systems > 1
+    return Fidelity(
+        measure=measure,
+        approach=approach,
+        tau=kendall_tau(ours, theirs) if several else None,
+        tau_ap=tau_ap(theirs, ours) if several else None,
+        rmse=rmse(ours, theirs) if topics else None,
+        topics=topics,
+    )
+
+
+def _tell_judges(evidence: Evidence, kept: LongArray) -> Iterator[str]:
+    judgments = evidence.judgments
+    gold = None if evidence.gold is None else evidence.gold.grades
+    items = np.bincount(judgments.judge, minlength=len(judgments.judges))
+    few = [judgments.judges[k] for k in np.flatnonzero(items < FEW_ITEMS)]
+    if few:
+        yield f"judges with fewer than {FEW_ITEMS} items: {count_names(few)}"
+    seen = next(iter(evidence.by_judge.values())).judged[:, kept].sum(axis=1)
+    partial = [judgments.judges[k] for k in np.flatnonzero(seen < len(kept))]
+    if partial:
+        topics = counted(len(kept), "topic")
+        yield f"judges who saw only some of the {topics}, counted where they did: {count_names(partial)}"
+    if gold is not None and gold.top_grade != judgments.top_grade:
+        off = int((judgments.grade > gold.top_grade).sum())
+        beyond = f"; {counted(off, 'grade')} off gold's scale" if off else ""
+        yield f"judges grade up to {judgments.top_grade}, gold up to {gold.top_grade}{beyond}"
+    top = np.zeros(len(judgments.judges), int)
+    np.maximum.at(top, judgments.judge, judgments.grade)
+    scales, count = np.unique(top, return_counts=True)
+    if len(scales) > 1:
+        shown = ", ".join(f"{n} up to {t}" for t, n in zip(scales, count, strict=True))
+        yield f"judges use different scales: {shown}"
+
+
+def _tell_topics(evidence: Evidence, kept: LongArray) -> Iterator[str]:
+    if evidence.gold is None:
+        return
+    gold = evidence.gold.grades
+    names = [evidence.alignment.topics[t] for t in kept]
+    if evidence.gold.training:
+        yield f"training topics, from which approaches may learn, left out: {count_names(evidence.gold.training)}"
+    missing = [name for name in names if name not in set(gold.topics)]
+    if missing:
+        yield f"judged topics without gold, left out when comparing with it: {count_names(missing)}"
+    extra = [name for name in gold.topics if name not in set(evidence.judgments.topics)]
+    if extra:
+        yield f"topics with gold but without judgments: {count_names(extra)}"

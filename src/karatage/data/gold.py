@@ -1,0 +1,53 @@
+"""Gold, and how it is to be used."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from karatage.data.judgments import Judgments
+from karatage.errors import DataError, OptionError
+from karatage.seeding import generator
+from karatage.wording import count_names
+
+
+@dataclass(frozen=True, eq=False)
+class Gold:
+    """Trusted grades; which topics only teach, and how certain a grade is.
+
+    Approaches that learn from gold learn from the `training` topics, and all are compared with gold on the others.
+    Without training topics each topic is merged with the gold of others. A `certainty` below 1 makes gold random, the
+    randomised gold of [RANDREL19]: a relevant document is relevant with that probability, another one with the rest.
+    """
+
+    grades: Judgments
+    training: tuple[str, ...] = ()
+    certainty: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        unknown = [topic for topic in self.training if topic not in set(self.grades.topics)]
+        if unknown:
+            raise DataError(f"training topics without gold: {count_names(unknown)}")
+        if set(self.training) >= set(self.grades.topics):
+            raise DataError("all topics with gold are training topics, so none is left to compare with")
+        if not 0.5 < self.certainty <= 1:
+            raise OptionError(f"gold's certainty {self.certainty:g} must lie above 0.5 and be at most 1")
+
+    @staticmethod
+    def split(
+        grades: Judgments, share: float, *, certainty: float = 1.0, rng: int | np.random.Generator | None = None
+    ) -> Gold:
+        """Gold with a share of its topics, drawn at random, for training: one at least, and not all."""
+        topics = len(grades.topics)
+        if not 0 < share < 1 or topics < 2:
+            raise OptionError(f"a share {share:g} of {topics} topics cannot be split off; give one between 0 and 1")
+        size = min(max(round(share * topics), 1), topics - 1)
+        chosen = np.sort(generator(rng).permutation(topics)[:size])
+        return Gold(grades, tuple(grades.topics[t] for t in chosen), certainty)
+
+    @staticmethod
+    def of(gold: Judgments | Gold | None) -> Gold | None:
+        """Gold as it is used when nothing is said."""
+        return Gold(gold) if isinstance(gold, Judgments) else gold

@@ -1,0 +1,102 @@
+"""What each judge weighs in a merged score, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+
+from karatage.data.axes import FloatArray, freeze
+from karatage.wording import shorten
+
+CLASSES = {"und": "5 % relevant at random", "uni": "a coin", "ovr": "95 % relevant at random"}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Weights:
+    """Shares of the judges in the scores by one approach and measure, with the distances they come from.
+
+    A distance to a class of random judges, or to the judge's own grades shuffled, is 0 where the two cannot be told
+    apart; `gold` is 1 where a judge's scores are gold's. Where judges weigh differently by topic, means are given.
+    """
+
+    approach: str
+    measure: str
+    judges: tuple[str, ...]
+    topics: tuple[str, ...]
+    share: FloatArray  # (judge, topic), summing to 1 over judges
+    gap: str
+    distance: Mapping[str, FloatArray] = field(default_factory=dict)  # class, or `gold` -> (judge,); NaN = unknown
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Protect the arrays."""
+        freeze(self.share, *self.distance.values())
+
+    @property
+    def mean(self) -> FloatArray:
+        """Mean share of each judge over the topics it takes part in, 0 where there are none."""
+        there = self.share > 0
+        mean: FloatArray = self.share.sum(axis=1) / np.maximum(there.sum(axis=1), 1)
+        return mean
+
+    @property
+    def nearest(self) -> tuple[str | None, ...]:
+        """The class of random judges that each judge is nearest to; None where there is no distance."""
+        names = list(self.distance)
+        if not names or names == ["gold"]:
+            return (None,) * len(self.judges)
+        table = np.stack([self.distance[name] for name in names])
+        return tuple(names[int(np.nanargmin(column))] if np.isfinite(column).any() else None for column in table.T)
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row per judge from the heaviest to the lightest."""
+        there = np.where(self.share > 0, self.share, np.nan)
+        seen = np.isfinite(there).any(axis=1)
+        low, high = (np.full(len(self.judges), np.nan) for _ in range(2))
+        low[seen], high[seen] = np.nanmin(there[seen], axis=1), np.nanmax(there[seen], axis=1)
+        columns: dict[str, object] = {
+            "measure": [self.measure] * len(self.judges),
+            "approach": [self.approach] * len(self.judges),
+            "judge": self.judges,
+            "weight": self.mean,
+            "lowest": low,
+            "highest": high,
+            "topics": seen_topics(self.share),
+            "nearest": self.nearest,
+        }
+        columns |= {f"{self.gap}_{name}": values for name, values in self.distance.items()}
+        frame = pl.DataFrame(columns, schema_overrides={"nearest": pl.String}).fill_nan(None)
+        return frame.sort("weight", "judge", descending=[True, False])
+
+    def explain(self) -> list[str]:
+        """A line for each judge, from the heaviest to the lightest, that says why it weighs what it does."""
+        return [self._explain(row) for row in self.to_frame().iter_rows(named=True)]
+
+    def _explain(self, row: dict[str, object]) -> str:
+        judge, weight = shorten(str(row["judge"]), 32), row["weight"]
+        spread = "" if row["lowest"] == row["highest"] else f" ({row['lowest']:.3f}-{row['highest']:.3f} by topic)"
+        text = f"{judge}: weight {weight:.3f}{spread}"
+        if not row["topics"]:
+            return f"{judge}: no weight, since it has no scores"
+        known = {name: row[f"{self.gap}_{name}"] for name in self.distance}
+        if list(known) == ["gold"]:
+            near = known["gold"]
+            if near is None:
+                return f"{text}, the mean: no training topic in common with gold"
+            return f"{text}; closeness to gold by {self.gap} {near:.3f}"
+        if list(known) == ["own"]:
+            return f"{text}; {self.gap} gap to its own grades shuffled {known['own']:.3f}"
+        if not known:
+            return text
+        nearest = str(row["nearest"])
+        others = ", ".join(f"{name} {value:.3f}" for name, value in known.items() if name != nearest)
+        return f"{text}; nearest to {CLASSES[nearest]}: {self.gap} gap {known[nearest]:.3f} ({others})"
+
+
+def seen_topics(share: FloatArray) -> list[int]:
+    """How many topics each judge has a share in."""
+    counts: list[int] = (share > 0).sum(axis=1).tolist()
+    return counts

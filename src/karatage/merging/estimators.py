@@ -1,0 +1,106 @@
+"""The estimators of a judge's accuracy, by name: `sgl_tau_msd`, `tpc_rmse_own4`, `sup_tau_cubed`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import Literal, get_args
+
+import numpy as np
+
+from karatage.data.axes import FloatArray
+from karatage.errors import OptionError
+from karatage.notation import parse_notation
+from karatage.wording import shorten
+
+Granularity = Literal["sgl", "tpc"]
+Gap = Literal["fro", "rmse", "kld", "tau", "apc"]
+Weighting = Literal["md", "msd", "med", "own", "own2", "own4"]
+GRANULARITIES: tuple[Granularity, ...] = get_args(Granularity)
+GAPS: tuple[Gap, ...] = get_args(Gap)
+CLASS_WEIGHTINGS: tuple[Weighting, ...] = ("md", "msd", "med")
+OWN_POWERS: dict[Weighting, int] = {"own": 1, "own2": 2, "own4": 4}
+SUPERVISED_POWERS = {"": 1, "_squared": 2, "_cubed": 3}
+# The three classes of random judges are drawn once for all judges; shuffled grades must be drawn for each judge.
+REPLICATES, OWN_REPLICATES, MOST_REPLICATES = 1000, 100, 1_000_000
+
+
+@dataclass(frozen=True)
+class Estimator:
+    """How far a judge is from random ones: one weight per judge (`sgl`) or one per judge and topic (`tpc`)."""
+
+    granularity: Granularity
+    gap: Gap
+    weighting: Weighting
+    replicates: int
+
+    @property
+    def own(self) -> bool:
+        """Whether a judge is compared with its own grades shuffled, and not with the three classes."""
+        return self.weighting in OWN_POWERS
+
+    def weigh(self, distance: FloatArray) -> FloatArray:
+        """From distances to the classes of random judges, the last axis, to weights: [AWARE17] (25) to (27)."""
+        weight: FloatArray
+        if self.weighting == "med":
+            weight = distance.sum(axis=-1)
+        else:
+            power = {"md": 1, "msd": 2, **OWN_POWERS}[self.weighting]
+            weight = np.asarray(distance.min(axis=-1)) ** power
+        return weight
+
+
+@dataclass(frozen=True)
+class SupervisedEstimator:
+    """How near a judge is to gold on the topics it is learnt from, to some power: [SAWARE20] algorithm 1.
+
+    With `sub`, judges are people who graded parts of topics: they are put together into whole judges, and the weight
+    of one of those in a topic is the mean of its people's, by how many documents each graded.
+    """
+
+    gap: Gap
+    power: int
+    sub: bool = False
+
+
+ESTIMATORS: dict[str, Estimator] = {
+    f"{granularity}_{gap}_{weighting}": Estimator(granularity, gap, weighting, REPLICATES)
+    for granularity, gap, weighting in product(GRANULARITIES, GAPS, CLASS_WEIGHTINGS)
+}
+OWN: dict[str, Estimator] = {
+    f"{granularity}_{gap}_{weighting}": Estimator(granularity, gap, weighting, OWN_REPLICATES)
+    for granularity, gap, weighting in product(GRANULARITIES, GAPS, OWN_POWERS)
+}
+SUPERVISED: dict[str, SupervisedEstimator] = {
+    f"sup_{gap}{ending}": SupervisedEstimator(gap, power)
+    for gap, (ending, power) in product(GAPS, SUPERVISED_POWERS.items())
+}
+
+
+def parse_estimator(text: str) -> tuple[str, Estimator | SupervisedEstimator] | None:
+    """An estimator with its options, under the name it is printed by; None where the name is none of theirs.
+
+    >>> parse_estimator("sgl_tau_msd(replicates=50)")
+    ('sgl_tau_msd(replicates=50)', Estimator(granularity='sgl', gap='tau', weighting='msd', replicates=50))
+    """
+    name = text.partition("(")[0].strip()
+    known = {**ESTIMATORS, **OWN}
+    if name not in known and name not in SUPERVISED:
+        return None
+    _, options, depth = parse_notation(text.strip(), "approach", "sgl_tau_msd or sgl_tau_msd(replicates=100)")
+    where, option = f"approach '{shorten(text)}'", "sub" if name in SUPERVISED else "replicates"
+    wrong = [given for given in options if given != option]
+    if wrong or depth is not None:
+        raise OptionError(f"{where}: its only option is {option}" + ("" if wrong else "; a depth is for measures"))
+    if option not in options:
+        return name, known.get(name) or SUPERVISED[name]
+    value = options[option]
+    if name in SUPERVISED:
+        if not isinstance(value, bool):
+            raise OptionError(f"{where}: sub must be True or False, not {shorten(str(value))}")
+        plain = SUPERVISED[name]
+        return f"{name}(sub={value})", SupervisedEstimator(plain.gap, plain.power, value)
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= MOST_REPLICATES:
+        raise OptionError(f"{where}: replicates must be a whole number from 1 to {MOST_REPLICATES:,}")
+    found = known[name]
+    return f"{name}(replicates={value})", Estimator(found.granularity, found.gap, found.weighting, value)

@@ -1,0 +1,129 @@
+"""How far the scores under a judge are from those under others: five gaps, over all topics and in each.
+
+Every gap lies in [0, 1], and 0 is "the same": [AWARE17] 4.3 and 4.4.1, read as its section 4.2 says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from karatage.data.axes import BoolArray, FloatArray, LongArray
+from karatage.kernels.correlation import compare_orders
+from karatage.kernels.density import add_bumps, sum_cross_entropies, sum_squares
+from karatage.kernels.threads import spread
+from karatage.merging.estimators import Gap
+
+POINTS = 100
+BANDWIDTH = 0.015
+FLOOR = float(np.finfo(np.float64).tiny)
+
+
+@dataclass(frozen=True, eq=False)
+class Gaps:
+    """Distances of judges from classes of random ones, each the mean over the replicates of the class."""
+
+    classes: tuple[str, ...]
+    single: dict[Gap, FloatArray]  # (judge, class)
+    by_topic: dict[Gap, FloatArray]  # (judge, topic, class), NaN where the judge has no scores
+
+
+class Distance(NamedTuple):
+    """How far judges are from others by one gap."""
+
+    single: FloatArray  # (judge,)
+    by_topic: FloatArray  # (judge, topic), NaN where the judge has no scores
+
+
+def measure_gaps(
+    value: FloatArray, present: BoolArray, others: FloatArray, gaps: Collection[Gap]
+) -> dict[Gap, Distance]:
+    """The mean distance of each judge from `others` (replicate, topic, system).
+
+    `value` (judge, topic, system) holds scores in [0, 1], `present` (judge, topic) where there are any: a judge is
+    compared on those topics.
+    """
+    found = {gap: Distance(np.full(len(value), np.nan), np.full(present.shape, np.nan)) for gap in gaps}
+    topics = range(present.shape[1])
+    densities = spread(lambda t: _heights(others[:, t]), topics) if "kld" in found else None
+
+    def compare_topic(t: int) -> None:
+        who = np.flatnonzero(present[:, t])
+        own = np.ascontiguousarray(value[who, t])
+        for gap, distance in _compare_rows(own, np.ascontiguousarray(others[:, t]), gaps).items():
+            found[gap].by_topic[who, t] = distance.mean(axis=1)
+        if densities:
+            found["kld"].by_topic[who, t] = _diverge(_heights(own), densities[t]).mean(axis=1)
+
+    def compare_group(group: tuple[LongArray, LongArray]) -> None:
+        who, where = group
+        seen = densities and [densities[t] for t in where]
+        for gap, distance in compare_scores(value[np.ix_(who, where)], others[:, where], gaps, seen).items():
+            found[gap].single[who] = distance.mean(axis=1)
+
+    spread(compare_topic, topics)
+    spread(compare_group, group_by_topics(present))
+    return found
+
+
+def compare_scores(
+    x: FloatArray, y: FloatArray, gaps: Collection[Gap], densities: Sequence[FloatArray] | None = None
+) -> dict[Gap, FloatArray]:
+    """Distances over all topics of every member of `x` (judge, topic, system) and of `y`: (member of x, member of y).
+
+    `densities` are those of `y` in each topic, where they are known.
+    """
+    found = _compare_rows(x.mean(axis=1), y.mean(axis=1), gaps)
+    if "fro" in gaps:  # of all scores in one row
+        found["fro"] = _compare_rows(x.reshape(len(x), -1), y.reshape(len(y), -1), ["fro"])["fro"]
+    if "kld" in gaps:  # the density of all topics together is the mean of the topics' densities
+        topics = range(x.shape[1])
+        ours = sum((_heights(x[:, t]) for t in topics), np.zeros((len(x), POINTS)))
+        theirs = sum(densities or (_heights(y[:, t]) for t in topics), np.zeros((len(y), POINTS)))
+        found["kld"] = _diverge(ours, theirs)
+    return found
+
+
+def group_by_topics(present: BoolArray) -> list[tuple[LongArray, LongArray]]:
+    """Judges who have scores on the same topics, and these topics."""
+    patterns, group = np.unique(present, axis=0, return_inverse=True)
+    return [
+        (np.flatnonzero(group.ravel() == n), np.flatnonzero(topics)) for n, topics in enumerate(patterns) if any(topics)
+    ]
+
+
+def _compare_rows(x: FloatArray, y: FloatArray, gaps: Collection[Gap]) -> dict[Gap, FloatArray]:
+    """Distances of rows of `x` and rows of `y` by all gaps but `kld`; in a single row `fro` and `rmse` are the same."""
+    found: dict[Gap, FloatArray] = {}
+    size = x.shape[1]
+    if "fro" in gaps or "rmse" in gaps:
+        squares = np.zeros((len(x), len(y)))
+        sum_squares(x, y, squares)
+        found |= dict.fromkeys([gap for gap in ("fro", "rmse") if gap in gaps], np.sqrt(squares / size))
+    if "tau" in gaps or "apc" in gaps:
+        plain, weighted = compare_orders(x, y)
+        if "tau" in gaps:
+            found["tau"] = 1 - np.abs(plain) / max(size * (size - 1) / 2, 1)
+        if "apc" in gaps:
+            found["apc"] = 1 - np.minimum(np.abs(weighted) / max(size - 1, 1), 1)
+    return found
+
+
+def _heights(value: FloatArray) -> FloatArray:
+    """Density of each row on the grid, up to a factor: [AWARE17] (10)."""
+    out = np.zeros((len(value), POINTS))
+    add_bumps(np.clip(value, 0.0, 1.0), BANDWIDTH, out)
+    return out
+
+
+def _diverge(x: FloatArray, y: FloatArray) -> FloatArray:
+    """[AWARE17] (11) and (22) with beta = 1: 1 - exp(-KL) of the densities in rows of `x` from those of `y`."""
+    p, q = (np.maximum(density / density.sum(axis=1, keepdims=True), FLOOR) for density in (x, y))
+    crossed = np.empty((len(x), len(y)))
+    sum_cross_entropies(p, np.log(q), crossed)
+    own = (p * np.log(p)).sum(axis=1)
+    distance: FloatArray = 1 - np.exp(-np.maximum(own[:, None] + crossed, 0.0))
+    return distance

@@ -1,0 +1,244 @@
+"""Approaches that weigh judges: coverage, doubts, explanations, training topics, random gold."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+import karatage as kt
+from karatage.errors import DataError, OptionError, UnknownNameError
+from karatage.measures.expected import randomise, score_expected
+
+FEW = "(replicates=25)"
+
+
+@pytest.fixture(scope="module")
+def world():
+    return kt.simulate_collection(systems=9, topics=6, depth=20, rng=12)
+
+
+def weigh(world, approach, judgments=None, **options):
+    found = kt.evaluate(world.runs, judgments or world.judgments, "AP", approach=approach, **options)
+    return found, found.weights[0]
+
+
+def without(world, judge, topics):
+    frame = world.judgments.to_frame()
+    return kt.read_judgments(frame.filter(~((pl.col("judge") == judge) & pl.col("topic").is_in(topics))))
+
+
+@pytest.mark.parametrize("approach", ["sgl_rmse_md" + FEW, "tpc_rmse_own2" + FEW, "sup_tau"])
+def test_shares_sum_to_one_over_the_judges_present(world, approach):
+    judgments = without(world, "careful-2", ["101", "104"])
+    _, weights = weigh(world, approach, judgments, gold=world.gold, rng=1)
+    np.testing.assert_allclose(weights.share.sum(axis=0), 1)
+    absent = [weights.topics.index("101"), weights.topics.index("104")]
+    careful = weights.judges.index("careful-2")
+    assert (weights.share[careful, absent] == 0).all()
+    assert (np.delete(weights.share[careful], absent) > 0).all()
+    assert weights.to_frame().filter(pl.col("judge") == "careful-2")["topics"].item() == 4
+
+
+def test_replicates_and_seed_matter(world):
+    shares = [weigh(world, f"sgl_rmse_md(replicates={n})", rng=s)[1].share for n, s in [(8, 1), (9, 1), (8, 2), (8, 1)]]
+    assert (shares[0] != shares[1]).any()
+    assert (shares[0] != shares[2]).any()
+    np.testing.assert_array_equal(shares[0], shares[3])
+
+
+def test_a_judge_under_whom_all_systems_are_equal_has_no_weight_in_that_topic(world):
+    frame = world.judgments.to_frame().with_columns(
+        pl.when((pl.col("judge") == "crowd-1") & (pl.col("topic") == "102")).then(0).otherwise("grade").alias("grade")
+    )
+    found, weights = weigh(world, "tpc_tau_md" + FEW, kt.read_judgments(frame))
+    assert weights.share[weights.judges.index("crowd-1"), weights.topics.index("102")] == 0
+    assert any("1 time all systems score the same under a judge" in note and "crowd-1" in note for note in found.notes)
+    _, single = weigh(world, "sgl_tau_md" + FEW, kt.read_judgments(frame))
+    assert single.share[single.judges.index("crowd-1"), single.topics.index("102")] > 0
+
+
+def test_where_nobody_weighs_anything_judges_count_alike(world):
+    frame = world.judgments.to_frame().with_columns(
+        pl.when(pl.col("topic") == "103").then(0).otherwise("grade").alias("grade")
+    )
+    found, weights = weigh(world, "tpc_tau_md" + FEW, kt.read_judgments(frame))
+    np.testing.assert_allclose(weights.share[:, weights.topics.index("103")], 1 / 9)
+    assert any("where all weights are 0, judges count alike; topics concerned: 1 ('103')" in n for n in found.notes)
+
+
+def test_weights_that_hardly_differ_are_told():
+    world = kt.simulate_collection(systems=12, topics=30, depth=20, rng=1)
+    found, _ = weigh(world, "sgl_tau_md")
+    assert "sgl_tau_md: judges' weights differ by less than 5%, so this is nearly uniform" in found.notes
+    found, _ = weigh(world, "sgl_rmse_own4" + FEW)
+    assert not any("nearly uniform" in note for note in found.notes)
+
+
+def test_the_spammer_is_last_and_the_reason_is_said(world):
+    _, weights = weigh(world, "sgl_rmse_own4" + FEW)
+    frame = weights.to_frame()
+    assert frame["judge"][-1] == "spammer"
+    assert frame["weight"].is_sorted(descending=True)
+    last = weights.explain()[-1]
+    assert last.startswith("spammer: weight 0.00")
+    assert f"rmse gap to its own grades shuffled {frame['rmse_own'][-1]:.3f}" in last
+
+
+def test_explanations_name_the_nearest_class_and_all_gaps(world):
+    _, weights = weigh(world, "tpc_fro_med" + FEW)
+    row = weights.to_frame().row(0, named=True)
+    gaps = {name: row[f"fro_{name}"] for name in ("und", "uni", "ovr")}
+    assert row["nearest"] == min(gaps, key=gaps.get)
+    first = weights.explain()[0]
+    assert f"({row['lowest']:.3f}-{row['highest']:.3f} by topic)" in first
+    assert all(f"{gap:.3f}" in first for gap in gaps.values())
+
+
+def test_an_unseen_judge_gets_the_mean_weight(world):
+    judgments = without(world, "crowd-2", ["101", "102"])
+    gold = kt.Gold(world.gold, training=("101", "102"))
+    found, weights = weigh(world, "sup_tau", judgments, gold=gold)
+    others = [k for k, judge in enumerate(weights.judges) if judge != "crowd-2"]
+    unseen, topic = weights.judges.index("crowd-2"), weights.topics.index("105")
+    np.testing.assert_allclose(weights.share[unseen, topic], weights.share[others, topic].mean())
+    assert any("judges unseen in training get the mean weight of the others: 1 ('crowd-2')" in n for n in found.notes)
+    assert "crowd-2: weight 0.111, the mean: no training topic in common with gold" in "\n".join(weights.explain())
+
+
+def test_training_topics_teach_and_are_not_evaluated(world):
+    gold = kt.Gold(world.gold, training=("101", "102", "103"))
+    found, weights = weigh(world, "sup_rmse", gold=gold)
+    assert found.scores["AP"].topics == ("104", "105", "106") == found.gold["AP"].topics
+    assert found.fidelity[0].topics == 3
+    turned = world.gold.to_frame().with_columns(
+        pl.when(pl.col("topic") > "103").then(3 - pl.col("grade")).otherwise("grade").alias("grade")
+    )
+    again = kt.Gold(kt.read_gold(turned, grades="0-3"), training=gold.training)
+    np.testing.assert_array_equal(weigh(world, "sup_rmse", gold=again)[1].share, weights.share)
+    np.testing.assert_allclose(np.ptp(weights.share, axis=1), 0, atol=1e-15)
+    assert any("training topics, from which approaches may learn, left out: 3" in note for note in found.notes)
+
+
+def test_models_learn_from_training_topics_too(world):
+    def scores(training):
+        gold = kt.Gold(world.gold, training=training)
+        return kt.evaluate(world.runs, world.judgments, "AP", approach="nb", gold=gold, rng=1).scores["AP"]
+
+    one, two = scores(("101",)), scores(("101", "102"))
+    assert one.topics == ("102", "103", "104", "105", "106")
+    assert (one.value[0, 1:] != two.value[0]).any()
+
+
+def test_a_share_of_topics_for_training():
+    world = kt.simulate_collection(systems=2, topics=10, depth=5, rng=1)
+    drawn = {kt.Gold.split(world.gold, 0.3, rng=seed).training for seed in range(30)}
+    assert all(len(topics) == 3 for topics in drawn)
+    assert len(drawn) > 20
+    assert len(kt.Gold.split(world.gold, 0.01, rng=1).training) == 1
+    assert len(kt.Gold.split(world.gold, 0.99, rng=1).training) == 9
+
+
+def test_random_gold_is_scored_by_expectation(world):
+    certain, doubtful = (
+        kt.evaluate(world.runs, world.judgments, "RBP(p=0.8)", gold=kt.Gold(world.gold, certainty=c)) for c in (1, 0.9)
+    )
+    probability = randomise(world.gold, relevant=0.9, other=0.1)
+    (expected,) = score_expected(kt.align(world.runs, world.gold), probability, ["RBP(p=0.8)"]).values()
+    np.testing.assert_allclose(doubtful.gold["RBP(p=0.8)"].value, expected.value)
+    assert doubtful.fidelity[0].rmse != certain.fidelity[0].rmse
+    assert any("gold is random: a relevant document is relevant with probability 0.9" in n for n in doubtful.notes)
+
+
+def test_gold_that_cannot_be_used_so_is_refused(world):
+    with pytest.raises(DataError, match="training topics without gold: 1 \\('999'\\)"):
+        kt.Gold(world.gold, training=("101", "999"))
+    with pytest.raises(DataError, match="all topics with gold are training topics"):
+        kt.Gold(world.gold, training=world.gold.topics)
+    for certainty in 0.5, 1.1, float("nan"):
+        with pytest.raises(OptionError, match="certainty"):
+            kt.Gold(world.gold, certainty=certainty)
+    with pytest.raises(OptionError, match="cannot be split off"):
+        kt.Gold.split(world.gold, 1.0)
+    elsewhere = without(world, "nobody", [])
+    frame = elsewhere.to_frame().filter(pl.col("topic") > "102")
+    with pytest.raises(DataError, match="nothing to learn from"):
+        weigh(world, "sup_tau", kt.read_judgments(frame), gold=kt.Gold(world.gold, training=("101", "102")))
+
+
+def test_people_who_are_whole_judges_weigh_as_such(world):
+    plain, _ = weigh(world, "sup_tau", gold=world.gold, rng=3)
+    people, _ = weigh(world, "sup_tau(sub=True)", gold=world.gold, rng=3)
+    np.testing.assert_allclose(people.scores["AP"].value, plain.scores["AP"].value, rtol=1e-12)
+
+
+def test_people_are_put_together_and_weigh_by_their_part():
+    """Two slots; in one, a good and a bad person share each topic: its weight is the mean of theirs."""
+    world = kt.simulate_collection(systems=8, topics=4, depth=20, rng=2)
+    frame = world.judgments.to_frame().filter(pl.col("judge").is_in(["careful-1", "crowd-1", "spammer"]))
+    half = pl.col("document").str.slice(-1).cast(int) % 2 == 0
+    kept = (pl.col("judge") == "careful-1") | ((pl.col("judge") == "crowd-1") & half)
+    frame = frame.filter(kept | ((pl.col("judge") == "spammer") & ~half))
+    gold = kt.Gold(world.gold, training=("101", "102"))
+    found, weights = weigh(world, "sup_rmse_cubed(sub=True)", kt.read_judgments(frame), gold=gold)
+    share = dict(zip(weights.judges, weights.share[:, 3], strict=True))
+    near = dict(zip(weights.judges, weights.distance["gold"] ** 3, strict=True))
+    mixed = (near["crowd-1"] + near["spammer"]) / 2
+    assert share["careful-1"] == pytest.approx(near["careful-1"] / (near["careful-1"] + mixed))
+    assert share["crowd-1"] == pytest.approx(share["spammer"]) == pytest.approx((1 - share["careful-1"]) / 2)
+    assert near["spammer"] != near["crowd-1"]
+    assert np.isfinite(found.scores["AP"].value).all()
+
+
+def test_a_person_is_compared_with_gold_on_its_own_documents():
+    """Who grades half of the documents as gold does is as near to gold as can be."""
+    world = kt.simulate_collection(systems=8, topics=3, depth=20, rng=2)
+    half = pl.col("document").str.slice(-1).cast(int) % 2 == 0
+    mine = world.gold.to_frame().filter(half).with_columns(pl.lit("half").alias("judge"))
+    other = world.judgments.to_frame().filter(pl.col("judge") == "crowd-1")
+    judgments = kt.read_judgments(pl.concat([mine, other], how="vertical_relaxed"))
+    gold = kt.Gold(world.gold, training=("101", "102"))
+    _, weights = weigh(world, "sup_rmse(sub=True)", judgments, gold=gold)
+    assert weights.distance["gold"][weights.judges.index("half")] == pytest.approx(1)
+    _, plain = weigh(world, "sup_rmse", judgments, gold=gold)
+    assert plain.distance["gold"][plain.judges.index("half")] < 0.9
+
+
+def test_groups_are_all_estimators_of_a_kind(world):
+    found = kt.evaluate(world.runs, world.judgments, "P@5", approach=["sup", "uniform"], gold=world.gold)
+    assert len(found.approaches) == 16
+    assert found.approaches[-1] == "uniform"
+
+
+@pytest.mark.parametrize(
+    ("name", "error", "message"),
+    [
+        ("sgl_tau_mdd", UnknownNameError, "did you mean 'sgl_tau_md"),
+        ("multi(AP):sgl_tau_md", OptionError, "at least two measures"),
+        ("multi(AP,nDCG@20):mv", UnknownNameError, "estimator 'mv'"),
+        ("multi(AP,MMM@20):sgl_tau_md", UnknownNameError, "measure 'MMM'"),
+        ("expected:dss", UnknownNameError, "dss"),
+        ("sup_tau", OptionError, "sup_tau learns from gold, and none is given"),
+    ],
+)
+def test_names_that_cannot_be_are_refused(world, name, error, message):
+    with pytest.raises(error, match=message):
+        kt.evaluate(world.runs, world.judgments, "AP", approach=name)
+
+
+def test_weights_are_in_json_where_asked_for(world):
+    found, weights = weigh(world, "sgl_rmse_md" + FEW)
+    assert "weights" not in json.loads(found.to_json())
+    rows = json.loads(found.to_json(weights=True))["weights"]
+    assert [row["judge"] for row in rows] == weights.to_frame()["judge"].to_list()
+
+
+def test_a_discounted_gain_beyond_one_is_scaled(world):
+    """A gap of 1 is the largest possible one, for measures without an upper bound too."""
+    found = kt.evaluate(world.runs, world.judgments, "DCG@10", approach="sgl_rmse_md" + FEW)
+    assert found.scores["DCG@10"].value.max() > 1
+    highest = 3 * (1 / np.log2(np.arange(10) + 2)).sum()
+    value = kt.score(world.runs, world.judgments, "DCG@10").value / highest
+    assert value.max() <= 1
+    distances = np.stack(list(found.weights[0].distance.values()))
+    assert ((distances > 0) & (distances < 1)).all()
