@@ -1,0 +1,56 @@
+"""Small panels drawn from many judges, and how near their leaderboards come to gold's."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from karatage.aggregation.registry import NamedModel, merge
+from karatage.data.axes import FloatArray, GradeArray, LongArray
+from karatage.data.judgments import Judgments
+from karatage.kernels.correlation import compare_orders
+from karatage.kernels.tuples import merge_tuples
+from karatage.seeding import stream
+
+
+class Nearness(NamedTuple):
+    """How near leaderboards come to gold's, one number each."""
+
+    tau: FloatArray
+    tau_ap: FloatArray
+    rmse: FloatArray
+
+
+def rate_leaderboards(estimate: FloatArray, gold: FloatArray) -> Nearness:
+    """Leaderboards (sample, system) against gold's (system,); the same numbers on whatever machine or thread."""
+    plain, weighted = compare_orders(gold[None], estimate)
+    size = len(gold)
+    return Nearness(
+        tau=plain[0] / (size * (size - 1) / 2),
+        tau_ap=np.clip(weighted[0] / (size - 1), -1.0, 1.0),
+        rmse=np.sqrt(((estimate - gold) ** 2).mean(axis=1)),
+    )
+
+
+def merge_panels(value: FloatArray, weight: FloatArray, members: LongArray) -> FloatArray:
+    """Leaderboards (sample, system) of panels (sample, judge) from scores (judge, topic, system) and weights.
+
+    Weights (judge, topic) need no normalising: a judge's does not depend on who else is in the panel.
+    """
+    out = np.empty((len(members), value.shape[2]))
+    merge_tuples(value, weight, members, out)
+    return out
+
+
+def merge_grades_of(panels: LongArray, judgments: Judgments, named: NamedModel, *, seed: int) -> GradeArray:
+    """Merged grades (item, sample) of panels of judges (sample, judge), by a model that merges grades."""
+    grades = np.empty((len(judgments.item_topic), len(panels)), np.int8)
+    member = np.zeros(len(judgments.judges), bool)
+    for sample, panel in enumerate(panels):
+        member[:] = False
+        member[panel] = True
+        chosen = judgments.keep_rows(member[judgments.judge])
+        who = ",".join(map(str, sorted(panel)))
+        grades[:, sample] = merge(named, chosen, rng=stream(seed, f"{named.name} {who}")).grades
+    return grades
