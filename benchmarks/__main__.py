@@ -25,6 +25,7 @@ NOTES = (
     "ratio: the rival's CPU over karatage's for the same work; (wall): the same of wall seconds.",
     "~: scaled up from part of the work. (4): only P@10, AP, nDCG@20 and Bpref.",
     "numpy loop: the textbook's AP correlation, which scipy lacks.",
+    "weights: all 30 estimators for so many judges, 1,000 random judges of each class; the rival one of each class.",
     "ds(2), ds(5): Dawid-Skene on so many grades, 0-1 or 0-4: 100 steps by one thread, crowd-kit has no more;",
     "at 100,000,000 20 steps by all threads. glad, mace, mv: with defaults. Rows come as integers in no order.",
     "sort: that part of it alone. numpy, direct: alpha from the table of coincidences.",
@@ -42,13 +43,16 @@ def main() -> None:
         small = _prepare(Path(folder) / "small", QUICK, None)
         full = small if options.quick else _prepare(Path(folder) / "full", size, collection)
         results: list[Result] = []
-        for race in map(without_targets, RACES) if options.quick else RACES:
+        chosen = [race for race in RACES if options.only in race.task]
+        for race in map(without_targets, chosen) if options.quick else chosen:
             task = _describe(race.task, size)
             print(f"{task} ...", file=sys.stderr)
             results += run_race(race, task, small, full)
-        print("same posteriors ...", file=sys.stderr)
-        agreeing = _say("benchmarks.agreeing")
-    show(results, title, (*NOTES, agreeing))
+        notes: tuple[str, ...] = NOTES
+        if not options.only:
+            print("same posteriors ...", file=sys.stderr)
+            notes = (*NOTES, _say("benchmarks.agreeing"))
+    show(results, title, notes)
     if options.json is not None:
         options.json.write_text(to_json(results, title))
 
@@ -57,6 +61,7 @@ def _parse_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--data", type=Path, help=f"folder that holds {COLLECTION}; simulated when it is not there")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures as JSON")
+    parser.add_argument("--only", default="", metavar="WORD", help="only races with this in their name, e.g. weights")
     parser.add_argument("--quick", action="store_true", help="small sizes, to see that it works")
     return parser.parse_args()
 

@@ -37,10 +37,10 @@ def karatage_tau_ap(setting: Setting) -> Trial:
 
 
 def textbook_tau_ap(setting: Setting) -> Trial:
-    return _pairwise_trial(setting, None, _textbook_tau_ap)
+    return _pairwise_trial(setting, None, textbook_correlation)
 
 
-def _textbook_tau_ap(reference: FloatArray, estimate: FloatArray) -> float:
+def textbook_correlation(reference: FloatArray, estimate: FloatArray) -> float:
     """[YAR08] (5) with a table of all pairs; scipy has no AP correlation."""
     ranked = reference[np.argsort(-estimate)]
     above = np.tril(ranked[None, :] > ranked[:, None], -1).sum(axis=1)

@@ -96,6 +96,14 @@ RACES = (
         (Rival("numpy loop", "correlating:textbook_tau_ap", (), 5),),
         5,
     ),
+    Race(
+        "30 weights x {noisy_copies}",
+        "weighing:karatage_weights",
+        (Target("cpu", 15), Target("peak", 1000)),
+        (Rival("pytrec_eval+scipy", "weighing:pytrec_eval_weights", (Target("cpu_ratio", 100),)),),
+    ),
+    Race("ANOVA, 4 factors", "analysing:karatage_anova", (), (Rival("statsmodels", "analysing:statsmodels_anova"),), 5),
+    Race("tukey x {systems}", "analysing:karatage_tukey", (), (Rival("scipy", "analysing:scipy_tukey"),)),
     Race("{judgments:,} grades", "scaling:karatage", (Target("peak", 4000),), (), 1),
     Race(
         "ds(2) x {crowd_many:,}",

@@ -45,7 +45,7 @@ def pytrec_eval_four(setting: Setting) -> Trial:
 def ir_measures_ap(setting: Setting) -> Trial:
     import ir_measures
 
-    runs, sets = parse_runs(setting.run_files()), _read_sets(setting)
+    runs, sets = parse_runs(setting.run_files()), read_sets(setting)
 
     def evaluate(qrels: Qrels, runs: dict[str, RunDict]) -> Figures:
         evaluator = ir_measures.pytrec_eval.evaluator([ir_measures.AP], qrels)
@@ -60,7 +60,7 @@ def ranx_ap(setting: Setting) -> Trial:
 
     parsed = parse_runs(setting.run_files())
     runs = {name: ranx.Run({t: _untie(r) for t, r in run.items()}) for name, run in parsed.items()}
-    sets = {k: ranx.Qrels(qrels) for k, qrels in _read_sets(setting).items()}
+    sets = {k: ranx.Qrels(qrels) for k, qrels in read_sets(setting).items()}
 
     def evaluate(qrels: ranx.Qrels, runs: dict[str, ranx.Run]) -> Figures:
         return {name: float(ranx.evaluate(qrels, run, "map")) for name, run in runs.items()}
@@ -86,7 +86,7 @@ def _karatage(setting: Setting, measures: tuple[str, ...]) -> Trial:
 def _pytrec_eval(setting: Setting, measures: tuple[str, ...]) -> Trial:
     import pytrec_eval
 
-    runs, sets = parse_runs(setting.run_files()), _read_sets(setting)
+    runs, sets = parse_runs(setting.run_files()), read_sets(setting)
     names = {IN_PYTREC_EVAL[measure] for measure in measures}
 
     def evaluate(qrels: Qrels) -> dict[str, dict[str, dict[str, float]]]:
@@ -104,7 +104,8 @@ def _pytrec_eval(setting: Setting, measures: tuple[str, ...]) -> Trial:
     return Trial(lambda: {k: evaluate(qrels) for k, qrels in sets.items()}, sample, len(sets))
 
 
-def _read_sets(setting: Setting) -> dict[int, Qrels]:
+def read_sets(setting: Setting) -> dict[int, Qrels]:
+    """The sampled judgment sets by number."""
     return {int(path.stem): _read_qrels(path) for path in setting.set_files()}
 
 

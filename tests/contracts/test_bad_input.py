@@ -475,6 +475,30 @@ MISTAKES = [
         "unknown approach 'uniforn'; did you mean 'uniform'?",
     ),
     Mistake(
+        "unknown estimator",
+        lambda f: evaluate(f, "--approach", "sgl_tau_mdd"),
+        lambda f: score(f, approach="sgl_tau_mdd"),
+        "unknown approach 'sgl_tau_mdd'; did you mean 'sgl_tau_md'?",
+    ),
+    Mistake(
+        "an approach that needs gold",
+        lambda f: ["evaluate", f["run"], "-j", f["judgments"], "--approach", "sup_tau"],
+        lambda f: score(f, approach="sup_tau"),
+        "sup_tau learns from gold, and none is given; give gold, or choose another approach",
+    ),
+    Mistake(
+        "weights from one measure only",
+        lambda f: evaluate(f, "--approach", "multi(AP):sgl_tau_md"),
+        lambda f: score(f, approach="multi(AP):sgl_tau_md"),
+        "name at least two measures",
+    ),
+    Mistake(
+        "no expected form",
+        lambda f: evaluate(f, "--approach", "binmv", "-m", "Bpref"),
+        lambda f: score(f, approach="binmv", measure="Bpref"),
+        "Bpref",
+    ),
+    Mistake(
         "unknown judge",
         lambda f: evaluate(f, "--approach", "judge:anne"),
         lambda f: score(f, approach="judge:anne"),
@@ -491,6 +515,24 @@ def test_a_mistake_is_explained(mistake: Mistake, tmp_path: Path, good: dict[str
     assert mistake.says in message
     assert len(message) < LONGEST_MESSAGE + 2 * len(str(tmp_path))
     check_refusal(cli(*mistake.arguments(good)), f"error: {message}\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--train", "1"], "--train and --gold-certainty say how gold is used, and there is none; add --gold"),
+        (["--gold-certainty", "0.9"], "add --gold"),
+        (["--gold", "GOLD", "--gold-certainty", "0.4"], "gold's certainty 0.4 must lie above 0.5"),
+        (["--gold", "GOLD", "--train", "99"], "training topics without gold: 1 ('99')"),
+        (["--gold", "GOLD", "--train", "120%"], "'120%' is no share of the topics; write it like 30%"),
+        (["--weights"], "no approach asked for weighs judges; name one such as sgl_tau_msd"),
+        (["--explain", "-a", "mv"], "no approach asked for weighs judges"),
+        (["--weights", "-a", "sgl_tau_md", "--per-topic"], "--per-topic and --weights are two tables"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(options: list[str], says: str, good: dict[str, Path], cli: Cli) -> None:
+    arguments = [str(good["gold"]) if option == "GOLD" else option for option in options]
+    check_refusal(cli("evaluate", good["run"], "-j", good["judgments"], *arguments), says)
 
 
 def test_columns_must_be_pairs(good: dict[str, Path], cli: Cli) -> None:

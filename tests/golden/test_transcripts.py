@@ -21,6 +21,10 @@ TRANSCRIPTS = {
     "evaluate-many-columns": "evaluate demo/runs -j demo/judgments.csv -g demo/gold.qrels -a 'judge:*' --top 2",
     "evaluate-tsv": "evaluate demo/runs -j demo/judgments.csv -g demo/gold.qrels -a uniform -f tsv",
     "evaluate-models": "evaluate demo/runs -j demo/judgments.csv -g demo/gold.qrels -a ds -a nb --draws 200 --top 4",
+    "evaluate-weights": "evaluate demo/runs -j demo/judgments.csv -g demo/gold.qrels -m AP -a sgl_rmse_own4 "
+    "-a sgl_tau_msd -a sup_tau_cubed --weights --explain --top 3 --train 30%",
+    "evaluate-expected": "evaluate demo/runs -j demo/judgments.csv -g demo/gold.qrels -m AP -a binmv -a expected:ds "
+    "--draws 200 --gold-certainty 0.95 --top 3",
     "aggregate": "aggregate demo/judgments.csv --top 5",
     "aggregate-judges": "aggregate demo/judgments.csv -a zc -g demo/gold.qrels --supervision none --judges -",
     "audit": "audit demo/judgments.csv -g demo/gold.qrels",

@@ -123,9 +123,9 @@ def _score_gold(runs: Runs, gold: Gold, measures: Sequence[str]) -> dict[str, Sc
     kept = topics[[alignment.topics[t] not in gold.training for t in topics]]
     if gold.certainty < 1:
         probability = randomise(gold.grades, relevant=gold.certainty, other=1 - gold.certainty)
-        scored = score_expected(alignment, probability, measures)
+        scored = score_expected(alignment, probability, measures, names=("gold",))
         told = (f"gold is random: a relevant document is relevant with probability {gold.certainty:g}",)
-        scored = {name: replace(scores, judges=("gold",), notes=told + scores.notes) for name, scores in scored.items()}
+        scored = {name: replace(scores, notes=told + scores.notes) for name, scores in scored.items()}
     else:
         scored = score_aligned(alignment, gold.grades, measures)
     return {name: scores.on_topics(kept) for name, scores in scored.items()}

@@ -9,7 +9,7 @@ from itertools import chain
 from karatage.aggregation.registry import MODELS, NamedModel, parse_model
 from karatage.approaches.downstream import Aware, Supervised, merge_alike
 from karatage.approaches.evidence import Approach
-from karatage.approaches.midstream import merge_then_expect
+from karatage.approaches.midstream import expect_of_judge, merge_then_expect
 from karatage.approaches.upstream import judge_alone, merge_then_measure
 from karatage.errors import OptionError, UnknownNameError
 from karatage.measures.spec import parse_measure
@@ -51,16 +51,19 @@ def resolve_approaches(names: Sequence[str], judges: tuple[str, ...]) -> Iterato
     """Find approaches by name, with what they are printed by.
 
     `judge:NAME` is one judge alone, `judge:*` every judge in turn; `expected:MODEL` takes the expected measure under a
-    model's probabilities; `multi(AP,nDCG@20):ESTIMATOR` averages weights over measures. `all30`, `own` and `sup` are
-    all estimators of a kind.
+    model's probabilities, `expected:judge:NAME` under one judge's grades trusted to 95 %; `multi(AP,nDCG@20):ESTIMATOR`
+    averages weights over measures. `all30`, `own` and `sup` are all estimators of a kind.
     """
     for name in chain.from_iterable(GROUPS.get(name, (name,)) for name in names):
-        if name == ALL_JUDGES:
-            yield from ((JUDGE + judge, judge_alone(k)) for k, judge in enumerate(judges))
-        elif name.startswith(JUDGE):
-            if name.removeprefix(JUDGE) not in judges:
-                raise UnknownNameError("judge", name.removeprefix(JUDGE), judges)
-            yield name, judge_alone(judges.index(name.removeprefix(JUDGE)))
+        plain, alone = (
+            (name.removeprefix(EXPECTED), expect_of_judge) if name.startswith(EXPECTED) else (name, judge_alone)
+        )
+        if plain == ALL_JUDGES:
+            yield from (((name.removesuffix("*") + judge), alone(k)) for k, judge in enumerate(judges))
+        elif plain.startswith(JUDGE):
+            if plain.removeprefix(JUDGE) not in judges:
+                raise UnknownNameError("judge", plain.removeprefix(JUDGE), judges)
+            yield name, alone(judges.index(plain.removeprefix(JUDGE)))
         elif name in APPROACHES:
             yield name, APPROACHES[name]
         else:
