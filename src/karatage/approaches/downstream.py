@@ -15,8 +15,6 @@ from karatage.merging.gaps import Gaps
 from karatage.merging.weights import merge_scores, normalise, weigh_judges
 from karatage.wording import count_names, counted
 
-ALIKE = 0.05
-
 
 def merge_alike(evidence: Evidence) -> dict[str, Merged]:
     """The plain mean of the scores under each judge present in a topic."""
@@ -57,11 +55,7 @@ class Aware:
         found = {}
         for measure in evidence.measures:
             share, silent, dull = _average_shares([self._weigh(evidence, m) for m in self.measures or (measure,)])
-            notes = (
-                *_tell_silent(self.name, evidence, silent),
-                *_tell_dull(self.name, evidence, dull),
-                *_tell_alike(self.name, share),
-            )
+            notes = (*_tell_silent(self.name, evidence, silent), *_tell_dull(evidence, dull))
             weights = Weights(
                 approach=self.name,
                 measure=measure,
@@ -164,18 +158,9 @@ def _tell_silent(name: str, evidence: Evidence, silent: BoolArray) -> tuple[str,
     return (f"{name}: where all weights are 0, judges count alike; topics concerned: {count_names(topics)}",)
 
 
-def _tell_dull(name: str, evidence: Evidence, dull: BoolArray) -> tuple[str, ...]:
+def _tell_dull(evidence: Evidence, dull: BoolArray) -> tuple[str, ...]:
     if not dull.any():
         return ()
     judges = [evidence.judgments.judges[k] for k in np.flatnonzero(dull.any(axis=1))]
     where = f"{counted(int(dull.sum()), 'time')} all systems score the same under a judge, who then has no weight"
-    return (f"{name}: {where} in that topic; judges concerned: {count_names(judges)}",)
-
-
-def _tell_alike(name: str, share: FloatArray) -> tuple[str, ...]:
-    """An estimator that cannot tell judges apart is no better than none."""
-    mean = share.sum(axis=1) / np.maximum((share > 0).sum(axis=1), 1)
-    heard = mean[mean > 0]
-    if len(heard) < 2 or heard.max() > (1 + ALIKE) * heard.min():
-        return ()
-    return (f"{name}: judges' weights differ by less than {ALIKE:.0%}, so this is nearly uniform",)
+    return (f"weights by topic: {where} in that topic; judges concerned: {count_names(judges)}",)

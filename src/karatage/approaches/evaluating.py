@@ -20,6 +20,7 @@ from karatage.data.gold import Gold
 from karatage.data.judgments import Judgments
 from karatage.data.runs import Runs
 from karatage.data.scores import Scores, mean_over_topics
+from karatage.data.weights import Weights
 from karatage.errors import DataError
 from karatage.measures.expected import randomise, score_expected
 from karatage.measures.scoring import score_aligned
@@ -28,6 +29,8 @@ from karatage.seeding import settle_seed
 from karatage.wording import count_names, counted
 
 FEW_ITEMS = 10
+ALIKE = 0.05  # weights that differ by less are no better than none
+HALF = 0.5
 
 
 def evaluate(
@@ -72,19 +75,21 @@ def evaluate(
     scores = {name: _stack(evidence, name, {a: m[name] for a, m in merged.items()}).on_topics(kept) for name in asked}
     trusted = None if evidence.gold is None else _score_gold(runs, evidence.gold, asked)
     fidelity = [] if trusted is None else _compare_with_gold(scores, trusted)
+    weights = tuple(w for name in asked for m in merged.values() if (w := m[name].weights) is not None)
     notes = (
         *(note for name in asked for note in evidence.by_judge[name].notes),
         *_tell_judges(evidence, kept),
         *(note for s in scores.values() for note in s.notes),
         *(f"gold: {note}" for s in (trusted or {}).values() for note in s.notes if note not in runs.notes),
         *_tell_topics(evidence, kept),
+        *_tell_weights(evidence, weights),
     )
     return Evaluation(
         scores=scores,
         gold=trusted,
         fidelity=tuple(fidelity),
         posteriors={name: p for name, m in merged.items() if (p := m[asked[0]].posterior) is not None},
-        weights=tuple(w for name in asked for m in merged.values() if (w := m[name].weights) is not None),
+        weights=weights,
         judges=len(judgments.judges),
         judges_first={name: _count_winners(evidence.by_judge[name]) for name in asked},
         seed=evidence.seed,
@@ -200,3 +205,24 @@ def _tell_topics(evidence: Evidence, kept: LongArray) -> Iterator[str]:
     extra = [name for name in gold.topics if name not in set(evidence.judgments.topics)]
     if extra:
         yield f"topics with gold but without judgments: {count_names(extra)}"
+
+
+def _tell_weights(evidence: Evidence, weights: Sequence[Weights]) -> Iterator[str]:
+    alike = [w.approach for w in weights if 0 < w.mean.max() <= (1 + ALIKE) * np.min(w.mean[w.mean > 0])]
+    if alike and len(evidence.judgments.judges) > 1:
+        yield f"weights that differ by less than {ALIKE:.0%} between judges, so nearly uniform: {_count_each(alike)}"
+    if any(not estimator.own for estimator in evidence.estimators):
+        judgments, present = evidence.judgments, evidence.panel.present
+        pool = present @ np.diff(judgments.item_start)
+        graded = np.bincount(judgments.judge, minlength=len(judgments.judges))
+        partial = [judgments.judges[k] for k in np.flatnonzero(graded < HALF * pool)]
+        if partial:
+            yield (
+                "judges who graded less than half of their topics' pools, compared with random judges of all of it "
+                f"(estimators with own in their name compare like with like): {count_names(partial)}"
+            )
+
+
+def _count_each(names: Sequence[str]) -> str:
+    """Names that may come once for every measure."""
+    return count_names(tuple(dict.fromkeys(names)))

@@ -96,7 +96,7 @@ def _learn(
     unseen = [evidence.judgments.judges[k] for k in np.flatnonzero(np.isnan(closeness))]
     notes = [told]
     if unseen:
-        notes.append(f"{name}: judges unseen in training get the mean weight of the others: {count_names(unseen)}")
+        notes.append(f"judges unseen in training get the mean weight of the others: {count_names(unseen)}")
     return Taught(weight, closeness, tuple(notes))
 
 
@@ -108,7 +108,7 @@ def _plan_lessons(name: str, evidence: Evidence, with_gold: BoolArray) -> tuple[
         taught = evidence.training & with_gold
         if not taught.any():
             raise DataError(f"{name} has nothing to learn from: no judge has a grade in the training topics")
-        return [(taught, everything)], f"{name}: judges were weighed on {int(taught.sum())} training topics"
+        return [(taught, everything)], f"judges were weighed on {int(taught.sum())} training topics"
     topics = np.flatnonzero(with_gold)
     if len(topics) < 2:
         raise DataError(
@@ -118,7 +118,7 @@ def _plan_lessons(name: str, evidence: Evidence, with_gold: BoolArray) -> tuple[
     folds = min(FOLDS, len(topics))
     fold_of = deal_topics(len(with_gold), topics, folds, stream(evidence.seed, "folds of topics"))
     lessons = [(with_gold & (fold_of != fold), fold_of == fold) for fold in range(folds)]
-    told = f"{name}: each topic was merged with gold of other topics only ({folds} folds), so gold can check it"
+    told = f"judges were weighed, for each topic, on gold of other topics only ({folds} folds), so gold can check it"
     return lessons, told
 
 

@@ -70,7 +70,8 @@ def test_where_nobody_weighs_anything_judges_count_alike(world):
 def test_weights_that_hardly_differ_are_told():
     world = kt.simulate_collection(systems=12, topics=30, depth=20, rng=1)
     found, _ = weigh(world, "sgl_tau_md")
-    assert "sgl_tau_md: judges' weights differ by less than 5%, so this is nearly uniform" in found.notes
+    told = "weights that differ by less than 5% between judges, so nearly uniform: 1 ('sgl_tau_md')"
+    assert told in found.notes
     found, _ = weigh(world, "sgl_rmse_own4" + FEW)
     assert not any("nearly uniform" in note for note in found.notes)
 
@@ -242,3 +243,14 @@ def test_a_discounted_gain_beyond_one_is_scaled(world):
     assert value.max() <= 1
     distances = np.stack(list(found.weights[0].distance.values()))
     assert ((distances > 0) & (distances < 1)).all()
+
+
+def test_judges_of_parts_of_a_pool_are_told(world):
+    frame = world.judgments.to_frame()
+    odd = pl.col("document").str.slice(-1).cast(int) % 3 == 0
+    judgments = kt.read_judgments(frame.filter((pl.col("judge") != "crowd-1") | odd))
+    told = "judges who graded less than half of their topics' pools"
+    found, _ = weigh(world, "sgl_rmse_md" + FEW, judgments)
+    assert any(note.startswith(told) and note.endswith("1 ('crowd-1')") for note in found.notes)
+    found, _ = weigh(world, "sgl_rmse_own" + FEW, judgments)
+    assert not any(note.startswith(told) for note in found.notes)
