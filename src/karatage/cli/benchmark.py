@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from karatage.cli import options
-from karatage.cli.output import STANDARD_OUTPUT, emit, encode_frame, progress, say, tell
+from karatage.cli.output import STANDARD_OUTPUT, emit, encode_frame, progress, progress_cells, say, tell
 from karatage.wording import counted, shorten
 
 if TYPE_CHECKING:
     from karatage.experiments.data_sets import DataSets
-    from karatage.experiments.engine import Progress
     from karatage.experiments.findings import Benchmark
 
 CHART_ENDINGS = ("html", "svg", "png")
@@ -76,7 +72,7 @@ def benchmark(
         repeats=repeats,
         quiet=quiet,
     )
-    with _progress_bar(quiet=quiet) as watch:
+    with progress_cells(quiet=quiet) as watch:
         execution = Execution(workers=workers, fresh=fresh, progress=watch)
         result = try_models(data, approaches=approach, amounts=asked, output=output, execution=execution, rng=seed)
     if output is not None:
@@ -182,18 +178,3 @@ def _write_folder(result: Benchmark, home: Path) -> None:
             chart = draw_benchmark(result, supervision=supervision, quality=quality)
             for ending in CHART_ENDINGS:
                 write_chart(chart, home / f"{quality}-{supervision}.{ending}")
-
-
-@contextmanager
-def _progress_bar(*, quiet: bool) -> Iterator[Progress | None]:
-    """A bar with the time left on standard error; nothing when it is not a terminal."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=None)
-        yield lambda done, total, name: bar.update(task, completed=done, total=total, description=shorten(name, 40))

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import polars as pl
     from rich.table import Table
 
+    from karatage.experiments.engine import Progress as CellProgress
+
 WIDTH = 80
 NAME_WIDTH, NUMBER_WIDTH = 16, 6
 GAP = 3  # between columns: two of padding, one of rich's divider
@@ -133,3 +135,18 @@ def progress(message: str, *, quiet: bool) -> Iterator[None]:
 
     with Console(stderr=True).status(message):
         yield
+
+
+@contextmanager
+def progress_cells(*, quiet: bool) -> Iterator[CellProgress | None]:
+    """A bar with the time left on standard error; nothing when it is not a terminal."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda done, total, name: bar.update(task, completed=done, total=total, description=shorten(name, 40))

@@ -3,33 +3,34 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import polars as pl
 
 from karatage.errors import DataError, KaratageError, OptionError
+from karatage.experiments.engines import LOCAL, check_engine, work_off
+from karatage.experiments.keeping import Record, Store, open_store
 from karatage.io.sources import PathLike
-from karatage.io.writing import write_bytes
 from karatage.wording import counted, shorten
 
 Status = Literal["done", "skipped", "failed"]
 Fact = str | float | int | bool | None
 Progress = Callable[[int, int, str], None]  # cells done, cells in all, the last one's name
-METADATA = "karatage"
 # What a cell's work may die of without taking the others along; an interrupt is not among them.
 MISHAPS = (
     ArithmeticError,
     AssertionError,
     AttributeError,
+    ImportError,
     LookupError,
     MemoryError,
     NameError,
@@ -37,6 +38,7 @@ MISHAPS = (
     RuntimeError,
     TypeError,
     ValueError,
+    pl.exceptions.PolarsError,
 )
 
 
@@ -50,26 +52,34 @@ class Finding:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Cell:
-    """One piece of work; `key` holds everything that decides its result."""
+    """One piece of work; `key` holds everything that decides its result.
+
+    `work` is called with the context that all cells share. It should hold little itself: it travels with each cell,
+    the context once to each worker.
+    """
 
     name: str
     key: Mapping[str, Fact]
-    work: Callable[[], Finding]
+    work: Callable[[Any], Finding]
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """The same for the same work under the same version of karatage."""
         content = json.dumps({**self.key, "name": self.name, "karatage": version("karatage")}, sort_keys=True)
         return hashlib.sha256(content.encode()).hexdigest()
 
-    def path(self, folder: Path) -> Path:
-        """Where its result is kept."""
-        return folder / f"{re.sub(r'[^A-Za-z0-9=.,-]+', '_', self.name)[:120]}.{self.fingerprint[:12]}.parquet"
+    @property
+    def stem(self) -> str:
+        """How the name of its file begins."""
+        return f"{re.sub(r'[^A-Za-z0-9=.,-]+', '_', self.name)[:120]}.{self.fingerprint[:12]}"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Outcome:
-    """How a cell ended: done, skipped since it cannot be done (with the reason), or failed."""
+    """How a cell ended: done, skipped since it cannot be done (with the reason), or failed.
+
+    Seconds and `kept` depend on the run, all else on the cell alone.
+    """
 
     name: str
     status: Status
@@ -78,41 +88,75 @@ class Outcome:
     facts: Mapping[str, Fact] = field(default_factory=dict)
     table: pl.DataFrame = field(default_factory=pl.DataFrame)
     kept: bool = False  # from an earlier run
+    damaged: tuple[str, ...] = ()  # files of an earlier run that could not be trusted
 
 
 @dataclass(frozen=True, kw_only=True)
 class Execution:
-    """How cells are run: with how many workers, whether results of an earlier run count, and whom to tell."""
+    """How cells are run: where, whether results of an earlier run count, and whom to tell.
+
+    `engine` is local, with so many `workers` (processes), or the address of a Dask cluster, dask://host:port, which
+    has workers of its own.
+    """
 
     workers: int = 1
     fresh: bool = False
     progress: Progress | None = None
+    engine: str = LOCAL
 
     def __post_init__(self) -> None:
         """Check the options."""
         if self.workers < 1:
             raise OptionError(f"workers {self.workers} must be at least 1")
+        check_engine(self.engine)
+        if self.engine != LOCAL and self.workers > 1:
+            raise OptionError(f"workers {self.workers} are for this machine; {self.engine} has its own")
 
 
 def run_cells(
-    cells: Sequence[Cell], *, folder: PathLike | None = None, execution: Execution | None = None
+    cells: Sequence[Cell],
+    *,
+    folder: PathLike | None = None,
+    execution: Execution | None = None,
+    context: object = None,
 ) -> list[Outcome]:
-    """Run all cells and give their outcomes in order, which do not depend on the number of workers.
+    """Run all cells and give their outcomes in order, which depend neither on the engine nor on interruptions.
 
     With a folder, each result is written there at once, and one that is already there is not computed again unless
-    it had failed. A cell that raises a KaratageError cannot be done and is skipped; other errors are failures.
+    it had failed or its file is damaged. A cell that raises a KaratageError cannot be done and is skipped; other
+    errors are failures.
+
+    Args:
+        cells: What to do.
+        folder: Where results are kept.
+        execution: Where and how; default: in this process.
+        context: What every cell's work is called with; it must be possible to pickle it if there are other processes.
     """
     how = execution or Execution()
-    home = None if folder is None else Path(folder)
+    if folder is None:
+        return _run(cells, None, how, context)
+    with open_store(Path(folder)) as store:
+        return _run(cells, store, how, context)
+
+
+def _run(cells: Sequence[Cell], store: Store | None, how: Execution, context: object) -> list[Outcome]:
     found: dict[int, Outcome] = {}
-    if home is not None and not how.fresh:
-        found = {k: kept for k, cell in enumerate(cells) if (kept := _look_up(cell, home)) is not None}
-    for done, outcome in enumerate(found.values(), 1):
-        _tell(how, done, len(cells), outcome.name)
-    waiting = [k for k in range(len(cells)) if k not in found]
-    for k, outcome in _work_off(cells, waiting, home, how.workers):
-        found[k] = outcome
-        _tell(how, len(found), len(cells), outcome.name)
+    damaged: dict[int, tuple[str, ...]] = {}
+    if store is not None and not how.fresh:
+        for k, cell in enumerate(cells):
+            search = store.look_up(cell.stem, cell.fingerprint)
+            damaged[k] = search.damaged
+            if search.record is not None and search.record.about["status"] != "failed":
+                found[k] = _recall(search.record)
+    if found:  # once for all of them, or the time left would be reckoned from cells that took none
+        _tell(how, len(found), len(cells), cells[max(found)].name)
+    jobs = {k: partial(_attempt, cell) for k, cell in enumerate(cells) if k not in found}
+    with closing(work_off(jobs, context, engine=how.engine, workers=how.workers)) as results:
+        for k, result in results:
+            found[k] = replace(result, damaged=damaged.get(k, ()))
+            if store is not None:
+                _keep(cells[k], result, store, f"{len(found) - 1:,} of {counted(len(cells), 'cell')}")
+            _tell(how, len(found), len(cells), result.name)
     return [found[k] for k in range(len(cells))]
 
 
@@ -121,35 +165,16 @@ def _tell(how: Execution, done: int, total: int, name: str) -> None:
         how.progress(done, total, name)
 
 
-def _work_off(
-    cells: Sequence[Cell], waiting: Sequence[int], home: Path | None, workers: int
-) -> Iterator[tuple[int, Outcome]]:
-    """Outcomes as they come; processes are joblib's, so that `joblib.parallel_config` can put a cluster under it."""
-    if workers == 1 or len(waiting) < 2:
-        yield from (_run(k, cells[k], home) for k in waiting)
-        return
-    from joblib import Parallel, delayed
-
-    pool = Parallel(n_jobs=workers, return_as="generator_unordered")
-    try:
-        yield from pool(delayed(_run)(k, cells[k], home) for k in waiting)
-    except BrokenProcessPool as problem:
-        advice = "results so far are kept where an output folder was given; run again with fewer workers"
-        raise DataError(f"a process died, perhaps for lack of memory ({shorten(str(problem), 80)}); {advice}") from None
-
-
-def _run(k: int, cell: Cell, home: Path | None) -> tuple[int, Outcome]:
-    """Do a cell's work, and keep what it found."""
+def _attempt(cell: Cell, context: object) -> Outcome:
+    """Do a cell's work, wherever that is."""
     start = time.perf_counter()
-    outcome = replace(_attempt(cell), seconds=time.perf_counter() - start)
-    if home is not None:
-        _keep(cell, outcome, home)
-    return k, outcome
+    outcome = _work(cell, context)
+    return replace(outcome, seconds=time.perf_counter() - start)
 
 
-def _attempt(cell: Cell) -> Outcome:
+def _work(cell: Cell, context: object) -> Outcome:
     try:
-        finding = cell.work()
+        finding = cell.work(context)
     except KaratageError as problem:
         return Outcome(name=cell.name, status="skipped", reason=shorten(str(problem), 300))
     except MISHAPS as problem:
@@ -159,7 +184,7 @@ def _attempt(cell: Cell) -> Outcome:
     return Outcome(name=cell.name, status="done", facts=finding.facts, table=finding.table)
 
 
-def _keep(cell: Cell, outcome: Outcome, home: Path) -> None:
+def _keep(cell: Cell, outcome: Outcome, store: Store, so_far: str) -> None:
     about = {
         "fingerprint": cell.fingerprint,
         "name": outcome.name,
@@ -169,40 +194,40 @@ def _keep(cell: Cell, outcome: Outcome, home: Path) -> None:
         "facts": dict(outcome.facts),
         "key": dict(cell.key),
     }
-    out = io.BytesIO()
-    outcome.table.write_parquet(out, metadata={METADATA: json.dumps(about)})
-    write_bytes(cell.path(home), out.getvalue())
-
-
-def _look_up(cell: Cell, home: Path) -> Outcome | None:
-    """What an earlier run found; a file that cannot be read, or that is about something else, does not count."""
-    path = cell.path(home)
-    if not path.is_file():
-        return None
     try:
-        about = json.loads(pl.read_parquet_metadata(path)[METADATA])
-        if about["fingerprint"] != cell.fingerprint or about["status"] == "failed":
-            return None
-        return Outcome(
-            name=about["name"],
-            status=about["status"],
-            reason=about["reason"],
-            seconds=about["seconds"],
-            facts=about["facts"],
-            table=pl.read_parquet(path),
-            kept=True,
-        )
-    except (pl.exceptions.PolarsError, OSError, KeyError, ValueError):
-        return None
+        store.keep(cell.stem, Record(about, outcome.table))
+    except OSError as problem:
+        reason = f"{store.home}: a result cannot be written: {problem.strerror or problem}"
+        advice = "once that is mended, the same command goes on from there"
+        raise DataError(f"{reason}. {so_far} are kept there, and nothing half-written; {advice}") from None
 
 
-def tell_failures(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
-    """A note for each way in which cells failed."""
+def _recall(record: Record) -> Outcome:
+    about = record.about
+    return Outcome(
+        name=about["name"],
+        status=about["status"],
+        reason=about["reason"],
+        seconds=about["seconds"],
+        facts=about["facts"],
+        table=record.table,
+        kept=True,
+    )
+
+
+def tell_outcomes(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
+    """A note for each way in which cells failed, and one for files of an earlier run that were damaged."""
     by_reason: dict[str, list[str]] = {}
     for outcome in outcomes:
         if outcome.status == "failed":
             by_reason.setdefault(outcome.reason, []).append(outcome.name)
-    return tuple(
+    notes = [
         f"{counted(len(names), 'cell')} failed with {reason}, the first '{shorten(names[0], 60)}'; run again to retry"
         for reason, names in by_reason.items()
-    )
+    ]
+    damaged = [name for outcome in outcomes for name in outcome.damaged]
+    if damaged:
+        what = f"cell file {damaged[0]} was" if len(damaged) == 1 else f"{len(damaged):,} cell files were"
+        first = "" if len(damaged) == 1 else f", the first {damaged[0]}"
+        notes.append(f"{what} damaged or not the cell's own, and computed again{first}")
+    return tuple(notes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -18,7 +18,7 @@ from karatage.data.axes import BoolArray, LongArray
 from karatage.data.posterior import Posterior
 from karatage.errors import OptionError
 from karatage.experiments.data_sets import DataSet, DataSets, check_names, read_data_sets
-from karatage.experiments.engine import Cell, Execution, Finding, run_cells, tell_failures
+from karatage.experiments.engine import Cell, Execution, Finding, run_cells, tell_outcomes
 from karatage.experiments.findings import Benchmark, CellResult, DataSetFacts
 from karatage.experiments.folds import count_parts, make_folds
 from karatage.experiments.telling import tell_cells
@@ -71,14 +71,14 @@ def benchmark(
     plan = [(member, named, setting) for member in sets for named in models for setting in settings]
     cells = [_make_cell(*where, seed) for where in plan]
     home = None if output is None else Path(output) / "cells"
-    outcomes = run_cells(cells, folder=home, execution=execution)
+    outcomes = run_cells(cells, folder=home, execution=execution, context={member.name: member for member in sets})
     facts = tuple(_describe(member) for member in sets)
     results = tuple(
         CellResult(member.name, named.name, setting.supervision, setting.amount, outcome)
         for (member, named, setting), outcome in zip(plan, outcomes, strict=True)
     )
     about_data = [f"{member.name}: {note}" for member in facts for note in member.notes]
-    notes = (*sets.notes, *about_data, *tell_cells(results), *tell_failures(outcomes))
+    notes = (*sets.notes, *about_data, *tell_cells(results), *tell_outcomes(outcomes))
     return Benchmark(cells=results, data_sets=facts, seed=seed, notes=notes)
 
 
@@ -141,12 +141,13 @@ def _make_cell(member: DataSet, named: NamedModel, setting: Setting, seed: int) 
             "amount": setting.amount,
             "seed": seed,
         },
-        work=partial(run_setting, member, named, setting, seed),
+        work=partial(run_setting, name=member.name, named=named, setting=setting, seed=seed),
     )
 
 
-def run_setting(member: DataSet, named: NamedModel, setting: Setting, seed: int) -> Finding:
-    """Fit a model once, or once for each fold, and keep one prediction for every item with gold."""
+def run_setting(sets: Mapping[str, DataSet], *, name: str, named: NamedModel, setting: Setting, seed: int) -> Finding:
+    """Fit a model to a data set once, or once for each fold, and keep one prediction for every item with gold."""
+    member = sets[name]
     base = named.name.partition("(")[0]
     learns = getattr(named.model, "ties", None) == "prior"
     if setting.supervision not in USES.get(base, ("none", "light", "full")) and not learns:

@@ -18,6 +18,8 @@ from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.io.sources import PathLike
 from karatage.wording import shorten
 
+DRAFT = ".part"  # how the name of a file ends that is being written
+
 
 def write_judgments(judgments: Judgments, path: PathLike) -> None:
     """Write judgments; the name's ending says how: .csv, .tsv, .jsonl, .parquet or .qrels (one judge), and .gz or .zst.
@@ -73,11 +75,27 @@ def write_bytes(path: PathLike, content: bytes) -> None:
             return
         target = Path(os.path.realpath(target))  # a link stays one
         target.parent.mkdir(parents=True, exist_ok=True)
-        draft = target.with_name(f".{target.name}.{os.getpid()}.part")
-        draft.write_bytes(content)
-        draft.replace(target)
+        replace_file(target, content)
     except OSError as problem:
         raise DataError(f"{target}: cannot be written: {problem.strerror or problem}") from None
+
+
+def replace_file(target: Path, content: bytes, *, durable: bool = False) -> None:
+    """Give a file new content by way of a draft beside it; after an error, which is an OSError, no draft is left.
+
+    A durable file is on the disk before it takes its name, so that no loss of power leaves it empty.
+    """
+    draft = target.with_name(f".{target.name}.{os.getpid()}{DRAFT}")
+    try:
+        with draft.open("wb") as file:
+            file.write(content)
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
+        draft.replace(target)
+    except BaseException:  # an interrupt as well
+        draft.unlink(missing_ok=True)
+        raise
 
 
 def _write_folder(judgments: Judgments, folder: Path) -> None:

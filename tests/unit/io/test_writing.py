@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -121,3 +122,17 @@ def test_a_pipe_is_written_into_not_replaced(tmp_path):
 def test_an_output_needs_a_name():
     with pytest.raises(DataError, match="its name is empty"):
         write_bytes("", b"x")
+
+
+def test_a_full_disk_leaves_no_draft_and_the_file_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "table.csv"
+    write_bytes(path, b"old")
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "replace", refuse)
+    monkeypatch.setattr(Path, "replace", refuse)
+    with pytest.raises(DataError, match=r"table\.csv: cannot be written: No space left on device"):
+        write_bytes(path, b"new")
+    assert [(left.name, left.read_bytes()) for left in tmp_path.iterdir()] == [("table.csv", b"old")]

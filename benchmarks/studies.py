@@ -1,0 +1,106 @@
+"""Studies on real collections whose figures stand in docs/theory/aware.md: `python -m benchmarks.studies least|panel`.
+
+`least`: how often a judge who knows nothing weighs least, over many seeds. `panel`: the LLM judges of TREC DL 2021 on
+one binary scale, as a folder of qrels, for `karatage experiment aware`.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+import karatage as kt
+from karatage.merging.estimators import ESTIMATORS, OWN
+
+GOOD = 5
+BoolArray = NDArray[np.bool_]
+LastJudge = Callable[[BoolArray, np.random.Generator], BoolArray]
+KINDS: dict[str, LastJudge] = {
+    "random, 50 %": lambda relevant, rng: rng.random(relevant.size) < 0.5,
+    "random, 30 %": lambda relevant, rng: rng.random(relevant.size) < 0.3,
+    "random, 5 %": lambda relevant, rng: rng.random(relevant.size) < 0.05,
+    "inverted": lambda relevant, _: ~relevant,
+}
+WHOLE = 0.99
+
+
+def main() -> None:
+    """Run a study."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.studies", description=__doc__)
+    parser.add_argument("study", choices=["least", "panel"])
+    parser.add_argument("--data", type=Path, required=True, help="folder with the collections")
+    parser.add_argument("--seeds", type=int, default=50)
+    parser.add_argument("--output", type=Path, default=Path("llm-panel"), help="where `panel` writes")
+    options = parser.parse_args()
+    if options.study == "least":
+        print(count_least(options.data / "trec8-adhoc-10topics", options.seeds))
+    else:
+        write_panel(options.data / "trec-dl-2021-passage", options.output)
+
+
+def count_least(folder: Path, seeds: int) -> pl.DataFrame:
+    """For each estimator, the share of panels in which the last judge weighs less than each of five good ones."""
+    (qrels,) = folder.glob("*qrels*")
+    runs, gold = kt.read_runs(folder / "runs"), kt.read_gold(qrels)
+    columns: dict[str, list[str] | list[float]] = {"approach": [*ESTIMATORS, *OWN]}
+    for kind, last in KINDS.items():
+        least: Counter[str] = Counter()
+        for seed in range(seeds):
+            judgments = _simulate(gold, last, seed)
+            for weights in kt.evaluate(runs, judgments, "AP", approach=["all30", "own"], rng=seed).weights:
+                least[weights.approach] += bool(weights.mean[GOOD] < weights.mean[:GOOD].min())
+        columns[kind] = [least[name] / seeds for name in (*ESTIMATORS, *OWN)]
+    return pl.DataFrame(columns)
+
+
+def _simulate(gold: kt.Judgments, last: LastJudge, seed: int) -> kt.Judgments:
+    """Five good judges who err apart, and the last one."""
+    rng, relevant = np.random.default_rng(seed), gold.grade > 0
+    said = []
+    for _ in range(GOOD):
+        found, passed = rng.uniform(0.6, 0.9), rng.uniform(0.9, 0.98)
+        said.append(np.where(relevant, rng.random(relevant.size) < found, rng.random(relevant.size) > passed))
+    said.append(last(relevant, rng))
+    return replace(
+        gold,
+        judges=tuple(f"judge-{k}" for k in range(GOOD + 1)),
+        judge=np.tile(np.arange(GOOD + 1, dtype=np.int32), relevant.size),
+        item=np.repeat(gold.item, GOOD + 1),
+        grade=np.array(said, np.int8).T.ravel(),
+        top_grade=1,
+    )
+
+
+def write_panel(folder: Path, output: Path) -> None:
+    """One binary qrels file per judge: relevant is what lies above the middle of a judge's scale, fractions and all."""
+    gold = pl.read_csv(
+        folder / "gold.qrels", separator=" ", has_header=False, new_columns=["topic", "_", "document", "grade"]
+    ).with_columns(pl.col("topic").cast(pl.String))
+    labels = pl.read_csv(folder / "llm_labels.tsv.gz", separator="\t", infer_schema_length=0).select(
+        "judge", "topic", pl.col("doc").alias("document"), pl.col("label").cast(pl.Float64)
+    )
+    labels = labels.unique(["judge", "topic", "document"], keep="last", maintain_order=True)
+    labels = labels.join(gold.select("topic", "document"), on=["topic", "document"], how="inner")
+    (output / "judges").mkdir(parents=True, exist_ok=True)
+    for (judge,), own in labels.group_by(["judge"], maintain_order=True):
+        if len(own) >= WHOLE * len(gold):
+            above = own.select("topic", "document", (pl.col("label") > pl.col("label").max() / 2).cast(pl.Int8))
+            _write(above, output / "judges" / f"{judge}.qrels")
+    _write(gold.select("topic", "document", (pl.col("grade") >= 2).cast(pl.Int8)), output / "gold.qrels")
+    print(f"karatage experiment aware {folder / 'runs'} -j {output / 'judges'} -g {output / 'gold.qrels'}")
+
+
+def _write(frame: pl.DataFrame, path: Path) -> None:
+    topic, document, grade = frame.columns
+    frame.select(topic, pl.lit("0"), document, grade).write_csv(path, separator=" ", include_header=False)
+
+
+if __name__ == "__main__":
+    main()

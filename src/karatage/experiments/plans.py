@@ -1,0 +1,235 @@
+"""Plans of experiments: plain options in a TOML file, of the names and types that a dataclass declares."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.resources
+import json
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
+
+from karatage.errors import InputFileError, KaratageError, OptionError, UnknownNameError
+from karatage.io.sources import PathLike, Source
+from karatage.io.writing import write_bytes
+from karatage.wording import list_names, shorten
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Plain = str | int | float | bool
+Value = Plain | tuple[Plain, ...] | None
+T = TypeVar("T", bound="DataclassInstance")
+TABLE = "experiment"  # of the file, with all options in it
+FILE = "plan.toml"
+_ONE = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
+_MANY = {str: "texts", int: "whole numbers", float: "numbers", bool: "true or false"}
+
+
+@dataclass(frozen=True)
+class Plan(Generic[T]):
+    """What an experiment is to do: its kind, and all options, as its dataclass holds them."""
+
+    kind: str
+    options: T
+
+    def to_dict(self) -> dict[str, Value]:
+        """The options by name."""
+        return asdict(self.options)
+
+    @property
+    def fingerprint(self) -> str:
+        """The same for the same options, wherever they came from."""
+        return hashlib.sha256(json.dumps([self.kind, self.to_dict()], sort_keys=True).encode()).hexdigest()
+
+    def to_toml(self) -> str:
+        """The content of a plan file; an option that is None is left out."""
+        lines = [f"# To do the same again: karatage experiment {self.kind} --plan {FILE}", f"[{TABLE}]"]
+        given = {"kind": self.kind, **self.to_dict()}
+        lines += [f"{name} = {_write(value)}" for name, value in given.items() if value is not None]
+        return "\n".join(lines) + "\n"
+
+
+def make_plan(
+    schema: type[T],
+    kind: str,
+    *,
+    preset: str | None = None,
+    path: PathLike | None = None,
+    given: Mapping[str, object] | None = None,
+) -> Plan[T]:
+    """Options from a preset, over them those of a file, and over those the ones `given`, where None says nothing.
+
+    Args:
+        schema: A frozen dataclass with a default for each option. Options are text, whole numbers, numbers, bools,
+            Literals of text and tuples of these; each may also be None.
+        kind: The experiment's name.
+        preset: One of `list_presets`.
+        path: A plan file.
+        given: Options by name.
+    """
+    chosen: dict[str, Value] = {}
+    if preset is not None:
+        name = f"preset {kind}-{preset}"
+        chosen |= _read(_find_preset(kind, preset).read_text("utf-8"), name, schema, kind)
+    if path is not None:
+        source = Source(str(path))
+        try:
+            text = source.read().decode()
+        except UnicodeDecodeError:
+            raise InputFileError(source.name, None, "is no text in UTF-8, so it is no plan") from None
+        chosen |= _read(text, source.name, schema, kind)
+        try:
+            schema(**chosen)
+        except KaratageError as problem:
+            raise InputFileError(source.name, None, str(problem)) from None
+    hints = _declare(schema)
+    for name, value in (given or {}).items():
+        if name not in hints:
+            raise UnknownNameError("option", name, hints)
+        if value is not None:
+            chosen[name] = _check(name, value, hints[name])
+    return Plan(kind, schema(**chosen))
+
+
+def read_plan(path: PathLike, schema: type[T], kind: str) -> Plan[T]:
+    """The plan in a file; what it does not say is as the dataclass says."""
+    return make_plan(schema, kind, path=path)
+
+
+def write_plan(plan: Plan[T], folder: PathLike) -> tuple[str, ...]:
+    """Write a plan to where its results will be; there is a note where those of another plan are."""
+    path, content = Path(folder) / FILE, plan.to_toml().encode()
+    notes = _tell_difference(path, plan) if path.is_file() and path.read_bytes() != content else ()
+    write_bytes(path, content)
+    return notes
+
+
+def list_presets(kind: str) -> list[str]:
+    """The plans that come with karatage."""
+    names = (entry.name for entry in _presets().iterdir()) if _presets().is_dir() else ()
+    return sorted(name[len(kind) + 1 : -5] for name in names if name.startswith(f"{kind}-") and name.endswith(".toml"))
+
+
+def _presets() -> Traversable:
+    return importlib.resources.files("karatage.experiments") / "plans"
+
+
+def _find_preset(kind: str, preset: str) -> Traversable:
+    known = list_presets(kind)
+    if preset not in known:
+        raise UnknownNameError(f"preset of {kind}", preset, known)
+    return _presets() / f"{kind}-{preset}.toml"
+
+
+def _tell_difference(path: Path, plan: Plan[T]) -> tuple[str, ...]:
+    """What is there instead; a file that is no plan any more differs as well."""
+    try:
+        found = tomllib.loads(path.read_text("utf-8", errors="replace")).get(TABLE, {})
+    except tomllib.TOMLDecodeError:
+        found = {}
+    wanted = tomllib.loads(plan.to_toml())[TABLE]
+    other = [name for name in {**found, **wanted} if found.get(name) != wanted.get(name)]
+    if not other:
+        return ()
+    rest = "their files are left alone, and those of this plan stand beside them"
+    return (f"{path.parent} holds results of another plan, with other {list_names(other)}; {rest}",)
+
+
+def _read(text: str, name: str, schema: type[T], kind: str) -> dict[str, Value]:
+    """The options that a file sets, checked."""
+    try:
+        content = tomllib.loads(text.removeprefix("\N{BYTE ORDER MARK}"))
+    except tomllib.TOMLDecodeError as problem:
+        found = re.search(r"line (\d+)", str(problem))
+        line = int(found[1]) if found else len(text.splitlines())
+        raise InputFileError(name, line, f"is no TOML: {shorten(str(problem), 120)}") from None
+    stray = next((key for key in content if key != TABLE), None)
+    options = content.get(TABLE)
+    if stray is not None or not isinstance(options, dict):
+        where = None if stray is None else _find_line(text, stray)
+        raise InputFileError(name, where, f"a plan has all its options under [{TABLE}], and nothing else")
+    if options.get("kind") != kind:
+        told = f"kind = {_show(options['kind'])}" if "kind" in options else "no kind"
+        raise InputFileError(name, _find_line(text, "kind"), f'has {told}, but this is kind = "{kind}"')
+    hints = _declare(schema)
+    chosen: dict[str, Value] = {}
+    for key, value in options.items():
+        try:
+            if key not in {"kind", *hints}:
+                raise UnknownNameError("option", key, ["kind", *hints])
+            if key != "kind":
+                chosen[key] = _check(key, value, hints[key])
+        except KaratageError as problem:
+            raise InputFileError(name, _find_line(text, key), str(problem)) from None
+    return chosen
+
+
+def _find_line(text: str, key: str) -> int | None:
+    found = re.search(rf"""^\s*\[?["']?{re.escape(key)}\b""", text, re.MULTILINE)
+    return None if found is None else text.count("\n", 0, found.end()) + 1
+
+
+def _declare(schema: type[T]) -> dict[str, Any]:
+    hints = get_type_hints(schema)
+    return {field.name: hints[field.name] for field in fields(schema)}
+
+
+def _check(name: str, value: object, hint: Any) -> Value:
+    """A value as the dataclass wants it: a list becomes a tuple, a whole number a number."""
+    if get_origin(hint) is UnionType:  # X | None
+        (hint,) = (part for part in get_args(hint) if part is not NoneType)
+    if get_origin(hint) is not tuple:
+        if not _fits(value, hint):
+            raise OptionError(f"{name} is {_show(value)}, but should be {_describe(hint)}")
+        return _convert(value, hint)
+    kinds = get_args(hint)
+    values = tuple(value) if isinstance(value, list | tuple) else None
+    length = len(values or ()) if kinds[-1] is ... else len(kinds)
+    if values is None or len(values) != length or not all(_fits(part, kinds[0]) for part in values):
+        raise OptionError(f"{name} is {_show(value)}, but should be {_describe(hint)}")
+    return tuple(_convert(part, kinds[0]) for part in values)
+
+
+def _fits(value: object, hint: Any) -> bool:
+    if get_origin(hint) is Literal:
+        return value in get_args(hint)
+    if isinstance(value, bool) or hint is bool:
+        return isinstance(value, bool) and hint is bool
+    if isinstance(value, str) and value.encode(errors="replace").decode() != value:
+        return False  # half a character, which no file can hold
+    return isinstance(value, int | float if hint is float else hint)
+
+
+def _convert(value: Any, hint: Any) -> Plain:
+    plain: Plain = float(value) if hint is float else value
+    return plain
+
+
+def _describe(hint: Any) -> str:
+    if get_origin(hint) is Literal:
+        return "one of " + ", ".join(map(_show, get_args(hint)))
+    if get_origin(hint) is not tuple:
+        return _ONE[hint]
+    kinds = get_args(hint)
+    one = kinds[0]
+    many = f"{_describe(one)}" if get_origin(one) is Literal else _MANY[one]
+    return f"a list of {many}" if kinds[-1] is ... else f"a list of {len(kinds)} {many}"
+
+
+def _show(value: object) -> str:
+    return shorten(json.dumps(value, default=str, ensure_ascii=False), 60)
+
+
+def _write(value: Value) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_write, value))}]"
+    if isinstance(value, float):
+        return repr(value)
+    # TOML writes text as JSON does, but for one more character that it wants escaped.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
