@@ -37,10 +37,18 @@ if TYPE_CHECKING:
     from karatage.data.weights import Weights
     from karatage.drawing import draw_evaluation, draw_scores
     from karatage.errors import KaratageError
+    from karatage.experiments.aware import experiment_aware
+    from karatage.experiments.aware_findings import AwareFindings
+    from karatage.experiments.aware_plan import AwarePlan
+    from karatage.experiments.collection import Collection, read_collection
     from karatage.experiments.data_sets import DataSet, DataSets, read_data_sets
     from karatage.experiments.engine import Execution
     from karatage.experiments.findings import Benchmark
+    from karatage.experiments.panels import PanelRules
     from karatage.experiments.square import benchmark
+    from karatage.experiments.supervised import experiment_supervised
+    from karatage.experiments.supervised_findings import SupervisedFindings
+    from karatage.experiments.supervised_plan import SupervisedPlan
     from karatage.io.families import read_families
     from karatage.io.judgments import read_gold, read_judgments
     from karatage.io.records import read_record
@@ -57,7 +65,10 @@ __version__ = "0.1.0"
 _HOME = {
     "Alignment": "data.alignment",
     "Audit": "data.audit",
+    "AwareFindings": "experiments.aware_findings",
+    "AwarePlan": "experiments.aware_plan",
     "Benchmark": "experiments.findings",
+    "Collection": "experiments.collection",
     "DataSet": "experiments.data_sets",
     "DataSets": "experiments.data_sets",
     "DawidSkene": "aggregation.dawid_skene",
@@ -71,9 +82,12 @@ _HOME = {
     "KaratageError": "errors",
     "MajorityVote": "aggregation.majority",
     "Measure": "measures.spec",
+    "PanelRules": "experiments.panels",
     "Posterior": "data.posterior",
     "Runs": "data.runs",
     "Scores": "data.scores",
+    "SupervisedFindings": "experiments.supervised_findings",
+    "SupervisedPlan": "experiments.supervised_plan",
     "Weights": "data.weights",
     "World": "simulation.collection",
     "aggregate": "aggregation.registry",
@@ -87,6 +101,8 @@ _HOME = {
     "draw_evaluation": "drawing",
     "draw_scores": "drawing",
     "evaluate": "approaches.evaluating",
+    "experiment_aware": "experiments.aware",
+    "experiment_supervised": "experiments.supervised",
     "fleiss_kappa": "agreement.coefficients",
     "kendall_tau": "comparison.rankings",
     "kendall_tau_matrix": "comparison.rankings",
@@ -95,6 +111,7 @@ _HOME = {
     "percent_agreement": "agreement.coefficients",
     "rank_table": "comparison.rankings",
     "ranks": "comparison.rankings",
+    "read_collection": "experiments.collection",
     "read_data_sets": "experiments.data_sets",
     "read_families": "io.families",
     "read_gold": "io.judgments",
@@ -118,7 +135,10 @@ _HOME = {
 __all__ = [
     "Alignment",
     "Audit",
+    "AwareFindings",
+    "AwarePlan",
     "Benchmark",
+    "Collection",
     "DataSet",
     "DataSets",
     "DawidSkene",
@@ -132,9 +152,12 @@ __all__ = [
     "KaratageError",
     "MajorityVote",
     "Measure",
+    "PanelRules",
     "Posterior",
     "Runs",
     "Scores",
+    "SupervisedFindings",
+    "SupervisedPlan",
     "Weights",
     "World",
     "aggregate",
@@ -148,6 +171,8 @@ __all__ = [
     "draw_evaluation",
     "draw_scores",
     "evaluate",
+    "experiment_aware",
+    "experiment_supervised",
     "fleiss_kappa",
     "kendall_tau",
     "kendall_tau_matrix",
@@ -156,6 +181,7 @@ __all__ = [
     "percent_agreement",
     "rank_table",
     "ranks",
+    "read_collection",
     "read_data_sets",
     "read_families",
     "read_gold",

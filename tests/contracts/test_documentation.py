@@ -13,7 +13,13 @@ from karatage.merging.estimators import ESTIMATORS, OWN, SUPERVISED
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-COMMANDS = typer.main.get_command(app).commands
+GROUPS = {
+    name: command for name, command in typer.main.get_command(app).commands.items() if hasattr(command, "commands")
+}
+COMMANDS = {
+    **{name: command for name, command in typer.main.get_command(app).commands.items() if name not in GROUPS},
+    **{f"{group}-{name}": command for group in GROUPS for name, command in GROUPS[group].commands.items()},
+}
 FAMILIES_OF_ESTIMATORS = {"aware": ESTIMATORS, "own": OWN, "sup": SUPERVISED}
 
 
@@ -40,6 +46,13 @@ def test_every_option_is_in_the_how_to(command):
     for parameter in COMMANDS[command].params:
         for name in (opt for opt in parameter.opts if opt.startswith("-")):
             assert name in {"--help", "-h"} or f"`{name}`" in text, name
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_every_group_has_a_page_that_leads_to_its_commands(group):
+    text = (DOCS / "howto" / f"{group}.md").read_text()
+    for name in GROUPS[group].commands:
+        assert f"[`{group} {name}`]({group}-{name}.md)" in text
 
 
 def test_cited_works_are_in_the_bibliography():

@@ -29,6 +29,8 @@ TRANSCRIPTS = {
     "aggregate-judges": "aggregate demo/judgments.csv -a zc -g demo/gold.qrels --supervision none --judges -",
     "audit": "audit demo/judgments.csv -g demo/gold.qrels",
     "benchmark": "benchmark -j demo/judgments.csv -g demo/gold.qrels -a mv -a ds -a zc --amounts 50",
+    "experiment-aware": "experiment aware demo/runs -j demo/judgments.csv -g demo/gold.qrels -m AP -a uniform "
+    "-a sgl_tau_msd -a tpc_rmse_own4 -a mv --sizes 2-4 --samples 6 --replicates 8",
     "evaluate-per-topic": "evaluate demo/runs/system-01.gz -j demo/judgments.csv -m P@5 -a uniform --per-topic",
 }
 

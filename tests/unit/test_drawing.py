@@ -1,10 +1,13 @@
 """Draws from posteriors, scored."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import karatage as kt
 from karatage.errors import OptionError
+from karatage.measures.expected import score_expected
 
 
 @pytest.fixture(scope="module")
@@ -104,3 +107,50 @@ def test_draws_need_a_posterior(world):
         kt.draw_evaluation(world.runs, result)
     with pytest.raises(OptionError, match="at least 2"):
         kt.draw_scores(world.runs, kt.aggregate(world.judgments, "mv"), "AP", draws=1)
+
+
+def expecting(world, approach, model, measures):
+    """An evaluation by expected measures, made by hand."""
+    posterior = kt.aggregate(world.judgments, model)
+    scored = score_expected(
+        kt.align(world.runs, world.judgments), posterior.probability[None], measures, names=[approach]
+    )
+    plain = kt.evaluate(world.runs, world.judgments, measures, approach="uniform", rng=3)
+    return replace(plain, scores=scored, posteriors={approach: posterior})
+
+
+@pytest.mark.parametrize(("approach", "model"), [("binmv", "binmv"), ("expected:ds", "ds")])
+def test_ratios_of_expectations_stand_beside_the_mean_over_draws(world, approach, model):
+    result = expecting(world, approach, model, ["AP", "P@5", "nDCG@5"])
+    drawn = kt.draw_evaluation(world.runs, result, draws=400)
+    told = [note for note in drawn.notes if "ratio of expectations" in note]
+    assert len(told) == 2
+    for note, measure in zip(told, ["AP", "nDCG@5"], strict=True):
+        frame = drawn.to_frame().filter(measure=measure)
+        widest = (frame["score"] - frame["draw_mean"]).abs().max()
+        (found,) = (d for d in drawn.draws if d.measure == measure)
+        assert note.startswith(
+            f"{measure} by {approach} is a ratio of expectations; the exact expectation over 400 draws "
+            f"differs by at most {widest:.4f} (standard error 0.0"
+        )
+        assert 0 < widest < 0.05
+        assert found.approach == approach
+
+
+def test_approaches_that_decide_have_no_such_note(world):
+    result = kt.evaluate(world.runs, world.judgments, "AP", approach=["mv", "ds(prior=none)"], rng=3)
+    notes = kt.draw_evaluation(world.runs, result, draws=2).notes
+    assert not any("ratio of expectations" in note for note in notes)
+
+
+def test_draws_are_on_the_topics_that_were_scored(world):
+    result = kt.evaluate(world.runs, world.judgments, "P@5", approach="mv", rng=3)
+    probability = result.posteriors["mv"].probability[None]
+    (expected,) = score_expected(kt.align(world.runs, world.judgments), probability, ["P@5"]).values()
+    best = int(expected.value[0].mean(axis=1).argmax())
+    alone = {"P@5": result.scores["P@5"].on_topics(np.array([best]))}
+    (drawn,) = kt.draw_evaluation(world.runs, replace(result, scores=alone), draws=500).draws
+    assert drawn.topics == 1
+    error = 4 * drawn.value.std(axis=0) / np.sqrt(500)
+    assert (np.abs(drawn.mean - expected.value[0, best]) < error).all()
+    assert (np.abs(drawn.mean - expected.mean[0]) > error).any()

@@ -13,6 +13,9 @@ from karatage.cli.audit import audit
 from karatage.cli.benchmark import benchmark
 from karatage.cli.demo import demo
 from karatage.cli.evaluate import evaluate
+from karatage.cli.experiment_aware import aware
+from karatage.cli.experiment_random import random_relevance
+from karatage.cli.experiment_supervised import supervised
 from karatage.errors import KaratageError
 
 app = typer.Typer(
@@ -28,6 +31,16 @@ app.command()(aggregate)
 app.command()(audit)
 app.command()(benchmark)
 app.command()(demo)
+
+experiments = typer.Typer(
+    help="Which approach comes nearest to gold? The papers' experiments, on your files or on simulated ones.",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+)
+experiments.command()(aware)
+experiments.command()(supervised)
+experiments.command(name="random-relevance")(random_relevance)
+app.add_typer(experiments, name="experiment")
 
 
 def _show_version(asked: bool) -> None:

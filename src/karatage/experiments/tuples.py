@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -43,14 +44,17 @@ def merge_panels(value: FloatArray, weight: FloatArray, members: LongArray) -> F
     return out
 
 
-def merge_grades_of(panels: LongArray, judgments: Judgments, named: NamedModel, *, seed: int) -> GradeArray:
-    """Merged grades (item, sample) of panels of judges (sample, judge), by a model that merges grades."""
-    grades = np.empty((len(judgments.item_topic), len(panels)), np.int8)
+def merge_grades_of(
+    panels: LongArray, judgments: Judgments, models: Sequence[NamedModel], *, seed: int
+) -> dict[str, GradeArray]:
+    """Merged grades (item, sample) of panels of judges (sample, judge), by models that merge grades."""
+    found = {named.name: np.empty((len(judgments.item_topic), len(panels)), np.int8) for named in models}
     member = np.zeros(len(judgments.judges), bool)
     for sample, panel in enumerate(panels):
         member[:] = False
         member[panel] = True
         chosen = judgments.keep_rows(member[judgments.judge])
         who = ",".join(map(str, sorted(panel)))
-        grades[:, sample] = merge(named, chosen, rng=stream(seed, f"{named.name} {who}")).grades
-    return grades
+        for named in models:
+            found[named.name][:, sample] = merge(named, chosen, rng=stream(seed, f"{named.name} {who}")).grades
+    return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ import polars as pl
 from karatage.errors import OptionError
 from karatage.experiments.findings import LETTERS, QUALITIES, Benchmark
 from karatage.io.writing import write_bytes
+from karatage.report.svg import clean_chart
 from karatage.wording import counted
 
 if TYPE_CHECKING:
@@ -113,18 +113,16 @@ def _average(found: pl.DataFrame, result: Benchmark) -> pl.DataFrame:
 
 def write_chart(chart: alt.TopLevelMixin, path: PathLike) -> None:
     """Write a chart; the name's ending says how: .html (works without a network), .svg, .png or .json (Vega-Lite)."""
+    import vl_convert
+
     ending = Path(path).suffix.lower()
     if ending not in ENDINGS:
         raise OptionError(f"{path}: cannot tell the format of the chart; use {', '.join(ENDINGS)}")
     if ending == ".png":
-        picture = io.BytesIO()
-        chart.save(picture, format="png", ppi=SHARPNESS)
-        write_bytes(path, picture.getvalue())
+        write_bytes(path, vl_convert.vegalite_to_png(clean_chart(chart), ppi=SHARPNESS))
     elif ending == ".html":
         write_bytes(path, str(chart.to_html(inline=True)).encode())
     elif ending == ".json":
         write_bytes(path, chart.to_json().encode())
     else:
-        text = io.StringIO()
-        chart.save(text, format="svg")
-        write_bytes(path, text.getvalue().encode())
+        write_bytes(path, vl_convert.vegalite_to_svg(clean_chart(chart)).encode())

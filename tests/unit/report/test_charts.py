@@ -79,3 +79,14 @@ def test_bad_requests_are_told(tmp_path):
         draw_benchmark(result, supervision="light")
     with pytest.raises(OptionError, match=r"chart.bmp: cannot tell the format of the chart; use .html, .svg"):
         write_chart(draw_benchmark(result), tmp_path / "chart.bmp")
+
+
+def test_names_with_control_characters_do_not_kill_the_process(tmp_path):
+    import altair as alt
+    import polars as pl
+
+    frame = pl.DataFrame({"name": ["vertical\x0btab", "plain"], "value": [1, 2]})
+    chart = alt.Chart(frame).mark_bar().encode(x="name:N", y="value:Q")
+    for ending in "svg", "png", "html", "json":
+        write_chart(chart, tmp_path / f"chart.{ending}")
+    assert "\N{REPLACEMENT CHARACTER}" in (tmp_path / "chart.svg").read_text()

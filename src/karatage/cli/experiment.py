@@ -1,0 +1,230 @@
+"""`karatage experiment`: the options that its commands share, and what they leave behind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Protocol
+
+import typer
+
+from karatage.cli import options
+from karatage.cli.output import STANDARD_OUTPUT, emit, encode_frame, progress, say, tell
+from karatage.wording import shorten
+
+if TYPE_CHECKING:
+    import altair as alt
+    import polars as pl
+
+    from karatage.experiments.collection import Collection
+    from karatage.experiments.panels import PanelRules
+    from karatage.report.page import Page
+
+CHART_ENDINGS = ("html", "svg", "png")
+
+
+class Preset(StrEnum):
+    """How large an experiment is."""
+
+    small = "small"
+    paper = "paper"
+
+
+RunFolders = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="RUNS...", help="Folders of TREC runs, each a set of systems; none: a simulated collection."
+    ),
+]
+Judges = Annotated[
+    list[str] | None,
+    typer.Option("--judges", "-j", help="A folder with one qrels file per judge, tables, or simulated:31."),
+]
+Correlation = Annotated[
+    str | None,
+    typer.Option("--correlation", help="Of simulated judges' errors, e.g. 0,0.3,0.6: a panel for each. Default: 0."),
+]
+Relevant = Annotated[
+    int | None, typer.Option("--relevant", min=1, help="From which grade on a document is relevant; default: 1.")
+]
+GoldRelevant = Annotated[
+    int | None, typer.Option("--gold-relevant", min=1, help="The same for gold; default: as --relevant.")
+]
+Measures = Annotated[
+    list[str] | None, typer.Option("--measure", "-m", help="E.g. AP, nDCG@20, RBP(p=0.8); may be repeated.")
+]
+Approaches = Annotated[
+    list[str] | None, typer.Option("--approach", "-a", help="An approach or a group of them; may be repeated.")
+]
+Sizes = Annotated[str | None, typer.Option("--sizes", help="Judges in a k-tuple: 2-30, or 2,3,5.")]
+Samples = Annotated[int | None, typer.Option("--samples", min=1, help="k-tuples drawn of each size.")]
+Replicates = Annotated[
+    int | None, typer.Option("--replicates", min=1, help="Random judges of each class that weights rest on.")
+]
+PresetName = Annotated[
+    Preset | None, typer.Option("--preset", help="small: seconds, for a try; paper: the paper's full size.")
+]
+PlanFile = Annotated[
+    str | None, typer.Option("--plan", help="A plan (TOML), as an earlier run wrote it; other options override it.")
+]
+Engine = Annotated[str, typer.Option("--engine", help="local, or dask://host:port for a cluster.")]
+Workers = Annotated[int, typer.Option("--workers", "-w", min=1, help="Processes that share the work.")]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Compute anew what an earlier run left in --output.")]
+Seed = Annotated[
+    int | None, typer.Option("--seed", min=0, help="Seed of everything that is drawn at random; default: the plan's.")
+]
+Format = Annotated[options.Style, typer.Option("--format", "-f", help="What is printed.")]
+OutputFolder = Annotated[
+    str | None,
+    typer.Option("--output", "-o", help="A folder for results, tables, charts and a page; a run there can be resumed."),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """What an experiment is to run on: the part of a plan that names files.
+
+    A command's plan is a dataclass that inherits from this and from the experiment's own plan.
+    """
+
+    runs: tuple[str, ...] = ()
+    judges: tuple[str, ...] = ()
+    gold: str | None = None
+    correlations: tuple[float, ...] | None = None
+    relevant: int = 1
+    gold_relevant: int | None = None
+
+    def make_rules(self) -> PanelRules:
+        """What counts as relevant, and who may judge."""
+        from karatage.experiments.panels import PanelRules
+
+        return PanelRules(level=self.relevant, gold_level=self.gold_relevant)
+
+    def read(self, seed: int, *, quiet: bool) -> Collection:
+        """Read it, or simulate what is not given."""
+        from karatage.errors import OptionError
+        from karatage.experiments.collection import SIMULATED, read_collection
+
+        if self.runs and not self.judges:
+            raise OptionError(f"no judges were given; name their grades with --judges, or say {SIMULATED}:31")
+        judges = self.judges or (SIMULATED,)
+        with progress("Reading", quiet=quiet):
+            return read_collection(
+                self.runs or SIMULATED,
+                judges[0] if len(judges) == 1 else judges,
+                self.gold,
+                correlations=self.correlations,
+                rules=self.make_rules(),
+                rng=seed,
+            )
+
+
+def parse_numbers(text: str | None) -> tuple[float, ...] | None:
+    """Read `0,0.3,0.6`; None stays None."""
+    from karatage.errors import OptionError
+
+    if text is None:
+        return None
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise OptionError(f"'{shorten(text)}' is no list of numbers; write it like 0,0.3,0.6") from None
+
+
+def parse_sizes(text: str | None) -> tuple[int, ...] | None:
+    """Read `2-5,8`; None stays None.
+
+    >>> parse_sizes("2-5,8")
+    (2, 3, 4, 5, 8)
+    """
+    from karatage.errors import OptionError
+
+    if text is None:
+        return None
+    found: set[int] = set()
+    for part in text.split(","):
+        low, dash, high = (piece.strip() for piece in part.partition("-"))
+        if not low.isdecimal() or (dash and not high.isdecimal()) or int(high or low) < int(low) or len(part) > 12:
+            raise OptionError(f"sizes '{shorten(text)}' is no list of numbers; write it like 2-30 or 2,3,5")
+        found |= set(range(int(low), int(high or low) + 1))
+    return tuple(sorted(found))
+
+
+class Findings(Protocol):
+    """What every experiment returns."""
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """Everything, in long form."""
+        ...
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Doubts."""
+        ...
+
+    @property
+    def sentence(self) -> str:
+        """What to take away."""
+        ...
+
+    def to_json(self) -> str:
+        """The same as JSON text."""
+        ...
+
+
+Charts = Mapping[str, "alt.TopLevelMixin"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class View:
+    """How findings are shown: `text` is printed, the rest stands in the output folder."""
+
+    text: str
+    tables: Mapping[str, pl.DataFrame]  # file name without ending -> table
+    draw: Callable[[], Charts]  # file name without ending -> chart
+    lay_out: Callable[[Charts], Page]
+    long_text: str | None = None  # for tables.txt, where it is to say more than what is printed
+    still: str | None = None  # a pattern: charts of such names need no interactive HTML, which is large
+    log: tuple[str, ...] = ()  # notes on this run, not on what was found: they go to standard error only
+
+
+def show(findings: Findings, view: View, *, output: str | None, style: options.Style, quiet: bool) -> None:
+    """Write the output folder, if there is to be one, and print."""
+    if output is not None:
+        with progress("Writing tables and charts", quiet=quiet):
+            _write_folder(findings, view, Path(output))
+    if style == options.Style.json:
+        emit(findings.to_json() + "\n", STANDARD_OUTPUT)
+    elif style == options.Style.tsv:
+        emit(encode_frame(findings.frame, "tsv"), STANDARD_OUTPUT)
+    else:
+        emit(view.text, STANDARD_OUTPUT)
+    if not quiet:
+        tell([*findings.notes, *view.log])
+        if style != options.Style.table:
+            say(findings.sentence)
+
+
+def _write_folder(findings: Findings, view: View, home: Path) -> None:
+    from karatage.io.writing import write_bytes
+    from karatage.report.charts import write_chart
+    from karatage.report.page import write_page
+
+    for ending in ("csv", "parquet"):
+        write_bytes(home / f"results.{ending}", encode_frame(findings.frame, ending))
+    for name, frame in view.tables.items():
+        for ending in ("tsv", "parquet"):
+            write_bytes(home / f"{name}.{ending}", encode_frame(frame, ending))
+    write_bytes(home / "tables.txt", (view.long_text or view.text).encode())
+    write_bytes(home / "findings.json", findings.to_json().encode() + b"\n")
+    charts = view.draw()
+    for name, chart in charts.items():
+        still = view.still is not None and re.search(view.still, name)
+        for ending in CHART_ENDINGS:
+            if not (still and ending == "html"):
+                write_chart(chart, home / f"{name}.{ending}")
+    write_page(home / "page.html", view.lay_out(charts))

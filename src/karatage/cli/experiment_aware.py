@@ -1,0 +1,89 @@
+"""`karatage experiment aware`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from karatage.cli import experiment as shared
+from karatage.cli import options
+from karatage.cli.output import progress_cells
+
+CHARTS = "charts"  # a folder of their own: there are many
+
+
+def aware(
+    runs: shared.RunFolders = None,
+    *,
+    judges: shared.Judges = None,
+    gold: options.GoldFile = None,
+    correlation: shared.Correlation = None,
+    relevant: shared.Relevant = None,
+    gold_relevant: shared.GoldRelevant = None,
+    measure: shared.Measures = None,
+    approach: shared.Approaches = None,
+    sizes: shared.Sizes = None,
+    samples: shared.Samples = None,
+    replicates: shared.Replicates = None,
+    preset: shared.PresetName = None,
+    plan: shared.PlanFile = None,
+    engine: shared.Engine = "local",
+    workers: shared.Workers = 1,
+    fresh: shared.Fresh = False,
+    seed: shared.Seed = None,
+    style: shared.Format = options.Style.table,
+    output: shared.OutputFolder = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Merge grades or merge scores? Approaches on k judges out of many, against gold: the AWARE paper's experiment.
+
+    Example, on the files that `karatage demo` writes:
+
+        karatage experiment aware demo/runs -j demo/judgments.csv -g demo/gold.qrels
+    """
+    from karatage.cli.experiment_aware_tables import render_aware
+    from karatage.experiments.aware import experiment_aware
+    from karatage.experiments.aware_plan import AwarePlan
+    from karatage.experiments.engine import Execution
+    from karatage.experiments.plans import make_plan, write_plan
+    from karatage.report.aware_charts import draw_all
+    from karatage.report.aware_page import lay_out
+
+    @dataclass(frozen=True, kw_only=True)
+    class CommandPlan(shared.Source, AwarePlan):
+        """What to do, and on what."""
+
+    asked = make_plan(
+        CommandPlan,
+        "aware",
+        preset=preset,
+        path=plan,
+        given={
+            "runs": runs or None,
+            "judges": judges or None,
+            "gold": gold,
+            "correlations": shared.parse_numbers(correlation),
+            "relevant": relevant,
+            "gold_relevant": gold_relevant,
+            "measures": measure or None,
+            "approaches": approach or None,
+            "sizes": shared.parse_sizes(sizes),
+            "samples": samples,
+            "replicates": replicates,
+            "seed": seed,
+        },
+    )
+    collection = asked.options.read(asked.options.seed, quiet=quiet)
+    log = () if output is None else write_plan(asked, output)
+    with progress_cells(quiet=quiet) as watch:
+        execution = Execution(workers=workers, fresh=fresh, progress=watch, engine=engine)
+        findings = experiment_aware(collection, asked.options, output=output, execution=execution)
+    view = shared.View(
+        text=render_aware(findings),
+        long_text=render_aware(findings, everything=True),
+        tables=findings.tables,
+        draw=lambda: {f"{CHARTS}/{name}": chart for name, chart in draw_all(findings).items()},
+        lay_out=lambda charts: lay_out(findings, {name.removeprefix(f"{CHARTS}/"): c for name, c in charts.items()}),
+        still="tau_ap-|rmse-",
+        log=(*log, *findings.log),
+    )
+    shared.show(findings, view, output=output, style=style, quiet=quiet)

@@ -1,0 +1,118 @@
+"""`karatage experiment supervised`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from karatage.cli import experiment as shared
+from karatage.cli import options
+from karatage.cli.output import progress_cells
+
+if TYPE_CHECKING:
+    from karatage.experiments.panels import PanelRules
+
+KIND = "supervised"
+
+
+def supervised(
+    runs: shared.RunFolders = None,
+    *,
+    judges: shared.Judges = None,
+    gold: options.GoldFile = None,
+    correlation: shared.Correlation = None,
+    relevant: shared.Relevant = None,
+    gold_relevant: shared.GoldRelevant = None,
+    measure: shared.Measures = None,
+    approach: shared.Approaches = None,
+    configuration: Annotated[
+        list[str] | None,
+        typer.Option("--configuration", "-c", help="whole or partitioned judges; may be repeated. Default: both."),
+    ] = None,
+    sizes: shared.Sizes = None,
+    samples: shared.Samples = None,
+    training: Annotated[
+        float | None, typer.Option("--training", help="The share of topics whose gold teaches; default: 0.3.")
+    ] = None,
+    people: Annotated[
+        str | None, typer.Option("--people", help="Behind a partitioned judge of a topic, at least and at most: 2-4.")
+    ] = None,
+    replicates: shared.Replicates = None,
+    preset: shared.PresetName = None,
+    plan: shared.PlanFile = None,
+    engine: shared.Engine = "local",
+    workers: shared.Workers = 1,
+    fresh: shared.Fresh = False,
+    seed: shared.Seed = None,
+    style: shared.Format = options.Style.table,
+    output: shared.OutputFolder = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Does gold on a few topics tell which judges to trust on the others? The s-AWARE paper's experiment.
+
+    Example, on the files that `karatage demo` writes:
+
+        karatage experiment supervised demo/runs -j demo/judgments.csv -g demo/gold.qrels --preset small
+    """
+    from karatage.cli.experiment_supervised_tables import render_supervised
+    from karatage.experiments.engine import Execution
+    from karatage.experiments.plans import make_plan, write_plan
+    from karatage.experiments.supervised import experiment_supervised
+    from karatage.experiments.supervised_plan import SupervisedPlan
+    from karatage.report.supervised import draw_all, lay_out_supervised
+
+    @dataclass(frozen=True, kw_only=True)
+    class CommandPlan(shared.Source, SupervisedPlan):
+        """What to do, and on what."""
+
+        def make_rules(self) -> PanelRules:
+            """Judges who graded parts may stay where only partitioned ones are tried."""
+            from dataclasses import replace
+
+            return replace(super().make_rules(), whole_only="whole" in self.configurations)
+
+    asked = make_plan(
+        CommandPlan,
+        KIND,
+        preset=preset,
+        path=plan,
+        given={
+            "runs": runs or None,
+            "judges": judges or None,
+            "gold": gold,
+            "correlations": shared.parse_numbers(correlation),
+            "relevant": relevant,
+            "gold_relevant": gold_relevant,
+            "measures": measure or None,
+            "approaches": approach or None,
+            "configurations": configuration or None,
+            "sizes": shared.parse_sizes(sizes),
+            "samples": samples,
+            "training": training,
+            "people": _parse_people(people),
+            "replicates": replicates,
+            "seed": seed,
+        },
+    )
+    collection = asked.options.read(asked.options.seed, quiet=quiet)
+    log = () if output is None else write_plan(asked, output)
+    with progress_cells(quiet=quiet) as watch:
+        execution = Execution(workers=workers, fresh=fresh, progress=watch, engine=engine)
+        findings = experiment_supervised(collection, asked.options, output=output, execution=execution)
+    view = shared.View(
+        text=render_supervised(findings),
+        long_text=render_supervised(findings, everything=True),
+        tables=findings.tables,
+        draw=lambda: draw_all(findings),
+        lay_out=lambda charts: lay_out_supervised(findings, charts),
+        log=(*log, *findings.log),
+    )
+    shared.show(findings, view, output=output, style=style, quiet=quiet)
+
+
+def _parse_people(text: str | None) -> tuple[int, ...] | None:
+    """Read `2-4`, or `3` for teams of three; None stays None."""
+    sizes = shared.parse_sizes(text)
+    return None if sizes is None else (sizes[0], sizes[-1])

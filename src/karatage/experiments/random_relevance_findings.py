@@ -1,0 +1,271 @@
+"""What the random relevance experiment found, in the layout of [RANDREL19]'s tables."""
+
+from __future__ import annotations
+
+import json
+import math
+import platform
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from html import escape
+from importlib.metadata import version
+
+import numpy as np
+import polars as pl
+
+from karatage.errors import OptionError, UnknownNameError
+from karatage.experiments.random_relevance_cells import BLANK, DGS, GOLD, RGS
+from karatage.experiments.random_relevance_plan import RandomRelevancePlan
+from karatage.measures.spec import parse_measure
+
+OUTCOMES = ("tau", "tau_ap")
+CONFIDENCE = 0.95
+EQUAL = 1e-12
+PLACE = ["systems", "panel", "measure"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RandomRelevanceFindings:
+    """tau and tau_ap of leaderboards against deterministic gold (DGS) and randomised gold (RGS).
+
+    `frame` has one row per systems, panel, measure, gold, approach and k-tuple; `judge:NAME` is one judge alone;
+    rows of size 0 are `controls`. Intervals over k-tuples are about all k-tuples of these judges.
+    """
+
+    plan: RandomRelevancePlan
+    collection: str
+    judges: tuple[str, ...]
+    frame: pl.DataFrame
+    check: pl.DataFrame  # expected measures against simulation
+    tuples: pl.DataFrame  # who is in which k-tuple
+    notes: tuple[str, ...] = ()
+    kept: int = 0  # cells that an earlier run had done
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """Of the k-tuples."""
+        return tuple(sorted(self.tuples["size"].unique()))
+
+    @cached_property
+    def places(self) -> tuple[tuple[str, str], ...]:
+        """Sets of systems and panels of judges."""
+        return tuple(self.frame.select("systems", "panel").unique(maintain_order=True).rows())
+
+    @cached_property
+    def approaches(self) -> Mapping[str, bool]:
+        """All that merges, and whether its measures are expected ones; in the order of the paper's rows."""
+        merges = self.plan.find_merges()
+        return {m.name: m.expected for m in sorted(merges, key=lambda merge: merge.expected)}
+
+    @cached_property
+    def labels(self) -> Mapping[str, str]:
+        """Short names of the measures: without their options, where that tells them apart."""
+        names = [str(parse_measure(name)) for name in self.plan.measures]
+        short = {name: _shorten(name) for name in names}
+        return {name: short[name] if list(short.values()).count(short[name]) == 1 else name for name in names}
+
+    @cached_property
+    def table1(self) -> pl.DataFrame:
+        """[RANDREL19] table 1: mean tau and tau_ap of judges alone, with the half-widths of 95 % intervals.
+
+        `gain` is the mean difference from the certain measure against DGS, over the same judges.
+        """
+        alone = self.frame.filter(pl.col("size") == 1)
+        rows = []
+        for systems, panel in self.places:
+            for measure in self.labels:
+                here = alone.filter(systems=systems, panel=panel, measure=measure).sort("sample")
+                certain = here.filter(~pl.col("expected"))
+                for expected, gold in ((False, DGS), (True, DGS), (True, RGS)):
+                    group = here.filter(expected=expected, gold=gold)
+                    name = self.name_measure(measure, expected=expected)
+                    row: dict[str, object] = {"systems": systems, "panel": panel, "gold": gold, "measure": name}
+                    for outcome in OUTCOMES:
+                        row[outcome], row[f"{outcome} ±"] = _estimate(group[outcome].to_numpy())
+                        gain = _estimate((group[outcome] - certain[outcome]).to_numpy())
+                        row[f"{outcome} gain"], row[f"{outcome} gain ±"] = gain if expected else (None, None)
+                    rows.append(row)
+        return pl.DataFrame(rows, infer_schema_length=None)
+
+    @cached_property
+    def controls(self) -> pl.DataFrame:
+        """What random grades do by themselves: tau_ap of two judges that the paper does not have.
+
+        `blank` calls nothing relevant, so whatever agreement it reaches the pool alone gives; the last column says how
+        near randomised gold is to gold.
+        """
+        value = {
+            row[:-1]: row[-1] for row in self.frame.select("systems", "measure", "approach", "gold", "tau_ap").rows()
+        }
+        rows = [
+            {
+                "systems": systems,
+                "measure": self.name_measure(measure, expected=True),
+                "blank, DGS": value[systems, measure, BLANK, DGS],
+                "blank, RGS": value[systems, measure, BLANK, RGS],
+                "RGS, DGS": value[systems, measure, GOLD, DGS],
+            }
+            for systems in self.frame["systems"].unique(maintain_order=True)
+            for measure in self.labels
+        ]
+        return pl.DataFrame(rows)
+
+    @cached_property
+    def summary(self) -> pl.DataFrame:
+        """One row per systems, panel, measure, gold, approach and size: k-tuples, means, half-widths of intervals."""
+        merged = self.frame.filter(pl.col("size") > 0, pl.col("approach").is_in(list(self.approaches)))
+        rows = []
+        for key, group in merged.group_by([*PLACE, "gold", "expected", "approach", "size"], maintain_order=True):
+            row: dict[str, object] = dict(zip([*PLACE, "gold", "expected", "approach", "size"], key, strict=True))
+            row["samples"] = len(group)
+            for outcome in OUTCOMES:
+                row[outcome], row[f"{outcome} ±"] = _estimate(group[outcome].to_numpy(), self._count(group["size"][0]))
+            rows.append(row)
+        return pl.DataFrame(rows, infer_schema_length=None)
+
+    def table2(self, outcome: str = "tau_ap") -> pl.DataFrame:
+        """[RANDREL19] table 2: mean tau_ap (or tau) over k-tuples; a row per gold and approach, a column per size."""
+        _check_outcome(outcome)
+        value = {row[:-1]: row[-1] for row in self.summary.select(*PLACE, "gold", "approach", "size", outcome).rows()}
+        kinds = [(DGS, name) for name in self.approaches] + [
+            (RGS, n) for n, random in self.approaches.items() if random
+        ]
+        rows = [
+            {
+                "systems": systems,
+                "panel": panel,
+                "gold": gold,
+                "approach": approach,
+                "measure": self.name_measure(measure, expected=self.approaches[approach]),
+                **{f"M = {n}": value[systems, panel, measure, gold, approach, n] for n in self.sizes},
+            }
+            for systems, panel in self.places
+            for measure in self.labels
+            for gold, approach in kinds
+        ]
+        return pl.DataFrame(rows)
+
+    def compare(self, first: str, second: str, *, outcome: str = "tau_ap", gold: str = DGS) -> pl.DataFrame:
+        """The mean difference of two approaches over the same k-tuples, first less second, with 95 % intervals.
+
+        Both against DGS; with `gold` RGS the first, which must be an expected one, is held against RGS.
+        """
+        _check_outcome(outcome)
+        for name in (first, second):
+            if name not in self.approaches:
+                raise UnknownNameError("approach", name, self.approaches)
+        if gold not in (DGS, RGS) or (gold == RGS and not self.approaches[first]):
+            raise OptionError(f"gold is DGS, or RGS for expected measures; not '{gold}' for {first}")
+        keys = [*PLACE, "size", "sample"]
+        left = self.frame.filter(approach=first, gold=gold).select(*keys, pl.col(outcome))
+        right = self.frame.filter(approach=second, gold=DGS).select(*keys, pl.col(outcome).alias("other"))
+        rows = []
+        both = left.join(right, on=keys, maintain_order="left")
+        for key, group in both.group_by([*PLACE, "size"], maintain_order=True):
+            gap, half = _estimate((group[outcome] - group["other"]).to_numpy(), self._count(int(group["size"][0])))
+            low, high = (None, None) if half is None else (gap - half, gap + half)
+            rows.append((*key, first, second, gap, low, high))
+        names = (*PLACE, "size", "first", "second", "difference", "low", "high")
+        kinds = [*[pl.String] * 3, pl.Int32, *[pl.String] * 2, *[pl.Float64] * 3]
+        return pl.DataFrame(rows, schema=dict(zip(names, kinds, strict=True)), orient="row")
+
+    def name_measure(self, measure: str, *, expected: bool) -> str:
+        """What a table calls a measure: `AP`, or `eRAP` when it is the expected one."""
+        return ("eR" if expected else "") + self.labels[measure]
+
+    def _count(self, size: int) -> int:
+        """How many k-tuples of a size there are."""
+        return math.comb(len(self.judges), size)
+
+    @property
+    def sentence(self) -> str:
+        """What to take away."""
+        return " ".join(self._tell())
+
+    def _tell(self) -> Iterator[str]:
+        for systems, panel in self.places:
+            alone = self.table1.filter(pl.col("tau_ap gain").is_not_null(), systems=systems, panel=panel)
+            gains = {
+                gold: ", ".join(
+                    f"{_sign(row['tau_ap gain'])} ({row['measure'].removeprefix('eR')})"
+                    for row in alone.filter(gold=gold).iter_rows(named=True)
+                )
+                for gold in (DGS, RGS)
+            }
+            best = "; ".join(f"of {n} judges {self._find_best(systems, panel, n)}" for n in self._ends)
+            yield (
+                f"{systems}, {panel}: grades of {self.plan.certainty:.0%} certainty change the mean tau_ap of a judge "
+                f"alone by {gains[DGS]} against gold as it is, by {gains[RGS]} against gold made as uncertain. "
+                f"Nearest to gold as it is, {best}."
+            )
+
+    @property
+    def _ends(self) -> tuple[int, ...]:
+        """The smallest and the largest size."""
+        return tuple(dict.fromkeys((self.sizes[0], self.sizes[-1])))
+
+    def _find_best(self, systems: str, panel: str, size: int) -> str:
+        """Approaches with the highest tau_ap against DGS, and the measures by which they have it."""
+        found: dict[str, list[str]] = {}
+        for measure, label in self.labels.items():
+            there = self.summary.filter(systems=systems, panel=panel, measure=measure, gold=DGS, size=size)
+            names = there.filter(pl.col("tau_ap") > pl.col("tau_ap").max() - EQUAL)["approach"]
+            found.setdefault(" and ".join(names), []).append(label)
+        return ", ".join(f"{names} ({', '.join(measures)})" for names, measures in found.items())
+
+    def to_dict(self) -> dict[str, object]:
+        """Everything, ready for JSON."""
+        return {
+            "plan": asdict(self.plan),
+            "collection": self.collection,
+            "judges": self.judges,
+            "table1": self.table1.to_dicts(),
+            "table2": {outcome: self.table2(outcome).to_dicts() for outcome in OUTCOMES},
+            "controls": self.controls.to_dicts(),
+            "check": self.check.to_dicts(),
+            "results": self.frame.to_dicts(),
+            "notes": self.notes,
+            "sentence": self.sentence,
+            "versions": {"karatage": version("karatage"), "python": platform.python_version()},
+        }
+
+    def to_json(self) -> str:
+        """The same as JSON text."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1)
+
+    def _repr_html_(self) -> str:
+        return f"<p><b>{escape(self.sentence)}</b></p>{self.table2()._repr_html_()}"
+
+
+def _estimate(value: Sequence[float] | np.ndarray, every: int | None = None) -> tuple[float, float | None]:
+    """Mean, and half-width of a 95 % interval by Student's t; None for a single value.
+
+    Out of `every` ones there are, drawn without replacement; where all were drawn the mean is certain.
+    """
+    from scipy.special import stdtrit
+
+    found = np.asarray(value, float)
+    count = len(found)
+    if count == every:
+        return float(found.mean()), 0.0
+    if count < 2:
+        return float(found.mean()), None
+    left = 1.0 if every is None else 1 - count / every
+    half = stdtrit(count - 1, (1 + CONFIDENCE) / 2) * found.std(ddof=1) * math.sqrt(left / count)
+    return float(found.mean()), float(half)
+
+
+def _sign(value: float) -> str:
+    """With a sign, unless it rounds to nothing."""
+    return f"{value:+.3f}" if abs(value) >= 0.0005 else "0.000"
+
+
+def _shorten(name: str) -> str:
+    measure = parse_measure(name)
+    return measure.name + ("" if measure.cutoff is None else f"@{measure.cutoff}")
+
+
+def _check_outcome(outcome: str) -> None:
+    if outcome not in OUTCOMES:
+        raise OptionError(f"outcome '{outcome}' is none of {', '.join(OUTCOMES)}")

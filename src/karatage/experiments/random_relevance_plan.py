@@ -1,0 +1,95 @@
+"""The design of the random relevance experiment: what is merged how, and how certain a grade is [RANDREL19]."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from karatage.aggregation.registry import MODELS, NamedModel, parse_model
+from karatage.approaches.registry import EXPECTED
+from karatage.errors import DataError, OptionError, UnknownNameError
+from karatage.measures.expected import EXPECTED as EXPECTED_MEASURES
+from karatage.measures.spec import parse_measure
+from karatage.wording import shorten
+
+UNIFORM = "uniform"
+MEASURES = ("AP", "DCG(dcg=jk,base=10)", "RBP(p=0.8)")
+APPROACHES = ("mv", "emmv", UNIFORM, "binmv", "qbinmv")  # MV, EM, AWARE, BINMV and QBINMV in [RANDREL19] table 2
+SIZES = (2, 3, 4, 5, 10, 20, 30)
+
+
+@dataclass(frozen=True)
+class Merge:
+    """How a k-tuple's grades become scores: by a model, or (without one) scores are averaged, all judges alike.
+
+    `expected` merges have a probability for each grade, and their measures are expected ones.
+    """
+
+    name: str
+    model: NamedModel | None = None
+    expected: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class RandomRelevancePlan:
+    """Which approaches merge how many judges, how often, and how certain a single grade is.
+
+    `certainty` is the probability that what a judge, or randomised gold, calls relevant is so; what they call not
+    relevant is so with the rest of it. `sizes` must be smaller than the panel; larger ones are left out. `draws` is how
+    often grades are drawn to check expected measures against simulation; 0: not at all.
+    """
+
+    measures: tuple[str, ...] = MEASURES
+    approaches: tuple[str, ...] = APPROACHES
+    sizes: tuple[int, ...] = SIZES
+    samples: int = 10
+    certainty: float = 0.95
+    draws: int = 1000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Check the options; names must be known before time is spent."""
+        for what, given in {"measure": self.measures, "approach": self.approaches, "size": self.sizes}.items():
+            if not given:
+                raise OptionError(f"the plan has no {what}; name one at least")
+            if len(set(given)) < len(given):
+                raise OptionError(f"the plan names a {what} twice: {', '.join(map(str, given))}")
+        for name in self.measures:
+            if parse_measure(name).name not in EXPECTED_MEASURES:
+                offered = ", ".join(sorted(EXPECTED_MEASURES))
+                raise OptionError(f"measure '{shorten(name)}' has no expected form; {offered} have")
+        if min(self.sizes) < 1 or self.samples < 1:
+            raise OptionError("sizes of k-tuples and samples are whole numbers from 1")
+        if not 0.5 < self.certainty <= 1:
+            raise OptionError(f"certainty {self.certainty:g} must lie above 0.5 and be at most 1")
+        if self.draws < 0 or self.draws == 1:
+            raise OptionError(f"draws {self.draws}: give 0 for no check, or at least 2")
+        if self.seed < 0:
+            raise OptionError(f"a seed is a whole number from 0, not {self.seed}")
+        self.find_merges()
+
+    def find_merges(self) -> tuple[Merge, ...]:
+        """What the approaches do."""
+        return tuple({merge.name: merge for merge in map(read_merge, self.approaches)}.values())
+
+    def find_sizes(self, judges: int) -> tuple[int, ...]:
+        """The sizes of k-tuples out of so many judges, of which each must leave someone out."""
+        sizes = tuple(size for size in sorted(self.sizes) if size < judges)
+        if not sizes:
+            raise DataError(
+                f"k-tuples of {min(self.sizes)} or more leave nobody out of {judges} judges; give smaller sizes"
+            )
+        return sizes
+
+
+def read_merge(name: str) -> Merge:
+    """What an approach does: `uniform`, a model such as `mv`, or `expected:ds` for a model's probabilities."""
+    if name == UNIFORM:
+        return Merge(UNIFORM)
+    prefix = EXPECTED if name.startswith(EXPECTED) else ""
+    text = name.removeprefix(EXPECTED)
+    if text.partition("(")[0].strip() not in MODELS:
+        raise UnknownNameError("approach", name, [UNIFORM, *MODELS, f"{EXPECTED}ds", f"{EXPECTED}emmv"])
+    model = parse_model(text)
+    if model.needs_gold or model.supervision not in (None, "none"):
+        raise OptionError(f"{shorten(name)} learns from gold, which here is only compared with; leave it out")
+    return Merge(("" if model.expected else prefix) + model.name, model, model.expected or bool(prefix))

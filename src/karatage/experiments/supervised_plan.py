@@ -1,0 +1,156 @@
+"""The design of the s-AWARE experiment: what is tried, and how gold is split [SAWARE20]."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+
+from karatage.aggregation.registry import MODELS, NamedModel, parse_model
+from karatage.data.axes import BoolArray, IntArray, LongArray
+from karatage.errors import DataError, OptionError, UnknownNameError
+from karatage.measures.spec import parse_measure
+from karatage.merging.estimators import ESTIMATORS, OWN, SUPERVISED, Estimator, SupervisedEstimator, parse_estimator
+from karatage.wording import shorten
+
+Configuration = Literal["whole", "partitioned"]
+CONFIGURATIONS: tuple[Configuration, ...] = get_args(Configuration)
+UNIFORM: Literal["uniform"] = "uniform"
+Way = Literal["uniform"] | Estimator | SupervisedEstimator | NamedModel
+APPROACHES = (  # the columns of [SAWARE20] table 1
+    "sup_rmse",
+    "sup_tau",
+    "sup_rmse_squared",
+    "sup_tau_squared",
+    "sup_rmse_cubed",
+    "sup_tau_cubed",
+    "unsup_rmse_tpc",
+    "unsup_tau_tpc",
+    UNIFORM,
+    "mv",
+    "emmv",
+    "emGZ",
+    "emsemi",
+)
+GROUPS = {"table1": APPROACHES, "sup": tuple(SUPERVISED), "all30": tuple(ESTIMATORS), "own": tuple(OWN)}
+PAPER_NAMES = {"unsup_rmse_tpc": "tpc_rmse_msd", "unsup_tau_tpc": "tpc_tau_msd", "emGZ": "emgz(supervision=full)"}
+TAUGHT_ON_DOCUMENTS = "emsemi"  # its gold is some documents of every topic; of all others, some topics
+
+
+@dataclass(frozen=True, kw_only=True)
+class SupervisedPlan:
+    """Which approaches are tried on how many judges, how often, and how much of gold they may see.
+
+    Approaches go by name or group (`table1`, `sup`, `all30`, `own`). `training` is the share of topics, and for emsemi
+    of each topic's documents, whose gold teaches. In the partitioned configuration a judge of a topic is a team of
+    `people`, so many at least and at most. `replicates` is the number of random judges of each class that unsupervised
+    estimators compare with.
+    """
+
+    measures: tuple[str, ...] = ("AP",)
+    approaches: tuple[str, ...] = ("table1",)
+    configurations: tuple[Configuration, ...] = CONFIGURATIONS
+    sizes: tuple[int, ...] = (2, 3, 4, 5, 6, 7)
+    samples: int = 100
+    replicates: int = 1000
+    training: float = 0.3
+    people: tuple[int, int] = (2, 4)
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        lists: dict[str, tuple[object, ...]] = {"measure": self.measures, "approach": self.approaches}
+        for what, values in {**lists, "configuration": self.configurations, "size": self.sizes}.items():
+            if not values or len(set(values)) < len(values):
+                told = ", ".join(map(str, values)) or "nothing"
+                raise OptionError(f"a plan names every {what} once, and one at least, not {told}")
+        if len({str(parse_measure(name)) for name in self.measures}) < len(self.measures):
+            raise OptionError(f"the plan names a measure twice: {', '.join(self.measures)}")
+        unknown = next((name for name in self.configurations if name not in CONFIGURATIONS), None)
+        if unknown is not None:
+            raise UnknownNameError("configuration", unknown, CONFIGURATIONS)
+        if min(self.sizes) < 1 or self.samples < 1 or self.replicates < 1:
+            raise OptionError("sizes of k-tuples, samples and replicates are whole numbers from 1")
+        if not 0 < self.training < 1:
+            raise OptionError(f"training {self.training} is no share of gold; give a number between 0 and 1")
+        if not 1 <= self.people[0] <= self.people[1]:
+            raise OptionError(f"people {self.people}: give the least and the most people of a team")
+        if self.seed < 0:
+            raise OptionError(f"a seed is a whole number from 0, not {self.seed}")
+        assert self.ways  # names must be known before hours are spent
+
+    @cached_property
+    def ways(self) -> Mapping[str, Way]:
+        """What the approaches do, by the names they were asked for; groups are taken apart."""
+        names = (member.strip() for name in self.approaches for member in GROUPS.get(name, (name,)))
+        return {name: read_way(name) for name in names}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The approaches, in order."""
+        return tuple(self.ways)
+
+
+def read_way(name: str) -> Way:
+    """What an approach does; the paper's names are understood, too."""
+    text = PAPER_NAMES.get(name, name)
+    if text == UNIFORM:
+        return UNIFORM
+    estimated = parse_estimator(text)
+    if estimated is not None:
+        estimator = estimated[1]
+        if isinstance(estimator, Estimator) and text not in {**ESTIMATORS, **OWN}:
+            raise OptionError(f"approach '{shorten(name)}': the plan's replicates hold for all; leave them out here")
+        return estimator
+    if text.partition("(")[0].strip() not in MODELS:
+        raise UnknownNameError(
+            "approach", name, [UNIFORM, *GROUPS, *PAPER_NAMES, *SUPERVISED, *ESTIMATORS, *OWN, *MODELS]
+        )
+    model = parse_model(text)
+    if model.expected:
+        raise OptionError(f"approach '{shorten(name)}' is for expected measures, which this experiment does not take")
+    return model
+
+
+def find_family(name: str) -> str:
+    """The kind of an approach, by which [SAWARE20] colours table 1."""
+    way = read_way(name)
+    if isinstance(way, NamedModel):
+        return "merged grades"
+    return "s-AWARE" if isinstance(way, SupervisedEstimator) else "u-AWARE"
+
+
+class Split(NamedTuple):
+    """What one sample may learn from: gold of some topics, or of some documents of every topic."""
+
+    topics: BoolArray  # (topic,) whose gold teaches
+    documents: BoolArray  # (item,) whose gold teaches
+    evaluated: BoolArray  # (item,) documents that do not teach, in topics that do not
+
+
+def draw_split(
+    item_topic: IntArray, pool: BoolArray, topics: LongArray, share: float, rng: np.random.Generator
+) -> Split:
+    """Draw a share of `topics`, and of each one's items in the `pool`; one at least teaches, one at least does not.
+
+    A topic with a single document teaches nothing by documents.
+    """
+    if len(topics) < 2:
+        raise DataError(f"splitting topics into training and test ones takes two at least, and there are {len(topics)}")
+    teaching = np.zeros(int(item_topic.max()) + 1, bool)
+    teaching[rng.permutation(topics)[: _cut(share, len(topics))]] = True
+    documents = np.zeros(len(pool), bool)
+    for t in topics:
+        items = np.flatnonzero(pool & (item_topic == t))
+        if len(items) > 1:
+            documents[rng.permutation(items)[: _cut(share, len(items))]] = True
+    test = np.isin(item_topic, topics) & ~teaching[item_topic]
+    return Split(teaching, documents, pool & test & ~documents)
+
+
+def _cut(share: float, count: int) -> int:
+    """So many of `count` teach: the nearest whole number, but neither none nor all."""
+    return min(max(int(share * count + 0.5), 1), count - 1)

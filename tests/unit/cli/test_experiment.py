@@ -1,0 +1,111 @@
+"""What the commands of `karatage experiment` share."""
+
+import json
+
+import polars as pl
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from karatage.cli.app import app
+from karatage.cli.experiment import Source, View, parse_numbers, parse_sizes, show
+from karatage.cli.options import Style
+from karatage.errors import OptionError
+
+
+class Findings:
+    """The least that an experiment returns."""
+
+    frame = pl.DataFrame({"a": [1, 2]})
+    notes = ("a doubt",)
+    sentence = "This is what to take away."
+
+    def to_json(self):
+        return json.dumps({"sentence": self.sentence})
+
+
+def draw():
+    import altair as alt
+
+    chart = alt.Chart(pl.DataFrame({"x": [1, 2]})).mark_point().encode(x="x:Q")
+    return {"charts/one": chart, "charts/two": chart}
+
+
+def lay_out(charts):
+    from karatage.report.page import Page
+
+    return Page("A title", f"{len(charts)} charts")
+
+
+VIEW = View(
+    text="A table\n",
+    long_text="A long table\n",
+    tables={"some": pl.DataFrame({"b": [0.5]})},
+    draw=draw,
+    lay_out=lay_out,
+    still="two$",
+    log=("done before",),
+)
+
+
+def test_the_folder(tmp_path, capsys):
+    show(Findings(), VIEW, output=str(tmp_path), style=Style.table, quiet=False)
+    out, err = capsys.readouterr()
+    assert (out, err) == ("A table\n", "note: a doubt\nnote: done before\n")
+    files = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
+    assert files == {
+        "results.csv",
+        "results.parquet",
+        "some.tsv",
+        "some.parquet",
+        "tables.txt",
+        "findings.json",
+        "page.html",
+        "charts/one.html",
+        "charts/one.svg",
+        "charts/one.png",
+        "charts/two.svg",
+        "charts/two.png",
+    }
+    assert (tmp_path / "tables.txt").read_text() == "A long table\n"
+    assert pl.read_parquet(tmp_path / "results.parquet").equals(Findings.frame)
+    assert "2 charts" in (tmp_path / "page.html").read_text()
+
+
+def test_machine_formats(capsys):
+    show(Findings(), VIEW, output=None, style=Style.tsv, quiet=False)
+    out, err = capsys.readouterr()
+    assert out == "a\n1\n2\n"
+    assert err.endswith("This is what to take away.\n")
+    show(Findings(), VIEW, output=None, style=Style.json, quiet=True)
+    out, err = capsys.readouterr()
+    assert json.loads(out) == {"sentence": "This is what to take away."}
+    assert err == ""
+
+
+def test_sizes_and_numbers():
+    assert parse_sizes(None) is None
+    assert parse_sizes("2-5,8, 3") == (2, 3, 4, 5, 8)
+    assert parse_numbers(None) is None
+    assert parse_numbers("0,0.5, .9") == (0.0, 0.5, 0.9)
+    for text in ("", "2-", "5-2", "two", "-3", "2--4", "1-99999999999"):
+        with pytest.raises(OptionError, match="is no list of numbers; write it like 2-30 or 2,3,5"):
+            parse_sizes(text)
+    with pytest.raises(OptionError, match=r"'0,x' is no list of numbers; write it like 0,0.3,0.6"):
+        parse_numbers("0,x")
+
+
+def test_runs_need_judges():
+    with pytest.raises(OptionError, match="no judges were given; name their grades with --judges, or say simulated"):
+        Source(runs=("runs",), gold="gold.qrels").read(0, quiet=True)
+
+
+def test_rules_come_from_the_levels():
+    rules = Source(relevant=2, gold_relevant=1).make_rules()
+    assert (rules.level, rules.gold_level, rules.whole_only) == (2, 1, True)
+
+
+def test_the_group_lists_its_commands():
+    result = CliRunner().invoke(app, ["experiment"])
+    for name in typer.main.get_command(app).commands["experiment"].commands:
+        assert name in result.output

@@ -1,0 +1,156 @@
+"""`karatage experiment aware`: what it prints, writes, resumes and refuses."""
+
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+
+import polars as pl
+import pytest
+import typer
+from rich.cells import cell_len
+from typer.testing import CliRunner
+
+from karatage.cli.experiment_aware import aware
+from karatage.errors import OptionError, UnknownNameError
+
+app = typer.Typer()
+app.command()(aware)
+TINY = ("-j", "simulated:5", "-m", "AP", "-a", "uniform", "-a", "sgl_tau_msd", "-a", "mv", "--replicates", "8")
+
+
+def run(*arguments):
+    result = CliRunner().invoke(app, [str(a) for a in arguments])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == 0, result.output
+    return result.stdout, result.stderr
+
+
+@pytest.fixture(scope="module")
+def small():
+    """What the small preset prints on a simulated collection."""
+    return run("--preset", "small", "-j", "simulated:7", "--correlation", "0,0.9", "--samples", "3")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """The folder of an experiment that is even smaller, since charts take their time, and what was printed."""
+    home = tmp_path_factory.mktemp("results")
+    return home, run(*TINY, "--correlation", "0,0.9", "--sizes", "2-3", "--samples", "3", "-o", home)[0]
+
+
+def test_tables_fit_80_columns_and_end_in_a_sentence(small, folder):
+    out, err = small
+    for text in (out, (folder[0] / "tables.txt").read_text()):
+        assert max(map(cell_len, text.splitlines())) <= 80
+        assert text.rstrip().endswith(".")
+    assert "tau_ap of each family's best, by judges in the k-tuple: AP, correlation 0" in out
+    assert "Analysis of variance of RMSE / its maximum by parts of the 30: correlation 0.9" in out
+    assert "Top groups: the best, and what cannot be told from it" in out
+    assert "Does the paper's order hold here? correlation 0.9" in out
+    assert "Best merge of scores less mv" in out
+    assert "Error correlation at which merging scores overtakes merging grades" in out
+    assert "note: 7 judges simulated" in err
+    assert "note: analysis of variance: factor 'systems' has one level only" in err
+
+
+def test_the_folder_has_everything(folder):
+    home, out = folder
+    told = json.loads((home / "findings.json").read_text())
+    assert told["sentence"].split() == out[out.rindex("tau_ap to gold") :].split()
+    results = pl.read_parquet(home / "results.parquet")
+    assert len(results) == len(pl.read_csv(home / "results.csv")) == 2 * 1 * 2 * 3 * 3
+    for name in ("by-size", "anova", "top-groups", "claims", "families", "contest", "leads", "crossings"):
+        assert len(pl.read_parquet(home / f"{name}.parquet"))
+        assert (home / f"{name}.tsv").exists()
+    charts = {path.name for path in (home / "charts").iterdir()}
+    assert {"families-best-tau_ap.html", "crossing.svg", "correlation-0.9-rmse-tukey.png"} <= charts
+    assert "correlation-0.9-rmse-tukey.html" not in charts
+    assert "<svg" in (home / "page.html").read_text()
+    assert "tau to gold by judges in the k-tuple: AP, correlation 0" in (home / "tables.txt").read_text()
+
+
+def test_a_plan_does_the_same_again(folder):
+    home, out = folder
+    assert run("--plan", home / "plan.toml")[0] == out
+
+
+def test_options_matter(tmp_path):
+    out, _ = run(*TINY, "--sizes", "2,4", "--samples", "3", "--seed", "1", "-f", "tsv")
+    frame = pl.read_csv(out.encode(), separator="\t")
+    assert sorted(frame["size"].unique()) == [2, 4]
+    assert frame["approach"].unique(maintain_order=True).to_list() == ["uniform", "sgl_tau_msd", "mv"]
+    assert frame["samples"].unique().to_list() == [3]
+    other, _ = run(*TINY, "--sizes", "2,4", "--samples", "3", "--seed", "2", "-f", "tsv")
+    assert other != out
+    told = json.loads(run(*TINY, "--sizes", "2", "--samples", "3", "-f", "json", "-q")[0])
+    assert told["plan"]["measures"] == ["AP"]
+    assert told["plan"]["judges"] == ["simulated:5"]
+
+
+@pytest.fixture
+def no_charts(monkeypatch):
+    """They take their time, and follow from what was found."""
+    monkeypatch.setattr("karatage.report.aware_charts.draw_all", lambda _: {})
+
+
+@pytest.mark.usefixtures("no_charts")
+def test_a_killed_run_goes_on_to_the_same_bytes(tmp_path):
+    arguments = ["-j", "simulated:12", *TINY[2:], "--sizes", "2-11", "--samples", "20", "-q"]
+    whole, cut = tmp_path / "whole", tmp_path / "cut"
+    run(*arguments, "-o", whole)
+    command = [sys.executable, "-m", "karatage", "experiment", "aware", *arguments, "-o", str(cut)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while process.poll() is None and len(list((cut / "cells").glob("correlation*.parquet"))) < 2:
+        time.sleep(0.002)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    early = len(list((cut / "cells").glob("*.parquet")))
+    assert 3 <= early < 11, "killed too late to tell"
+    run(*arguments, "-o", cut)
+    names = [path.relative_to(whole) for path in whole.rglob("*") if path.is_file() and path.parent.name != "cells"]
+    assert {"results.parquet", "results.csv", "findings.json", "anova.tsv", "tables.txt"} <= set(map(str, names))
+    for name in names:
+        assert (cut / name).read_bytes() == (whole / name).read_bytes(), name
+
+
+@pytest.mark.usefixtures("no_charts")
+def test_a_resumed_run_says_so(tmp_path):
+    command = [*TINY, "--sizes", "2", "--samples", "3", "-o", tmp_path]
+    first, _ = run(*command)
+    again, err = run(*command)
+    assert again == first
+    assert "note: 2 of 2 cells were found done by an earlier run" in err
+    assert "earlier run" not in run(*command, "--fresh")[1]
+    assert "holds results of another plan, with other 'sizes'" in run(*TINY, "--sizes", "3", "-o", tmp_path)[1]
+
+
+def test_the_example_in_help_runs(tmp_path, monkeypatch):
+    """In the small size, for speed."""
+    monkeypatch.chdir(tmp_path)
+    subprocess.run([sys.executable, "-m", "karatage", "demo"], check=True, capture_output=True)
+    shown = CliRunner().invoke(app, ["--help"]).stdout
+    example = re.search(r"karatage experiment aware ([^│\n]*)", shown.split("Example")[1])
+    out, _ = run(*shlex.split(example.group(1)), "--preset", "small", "-a", "all30", "-a", "mv")
+    assert "out of 9 judges" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (["-a", "mw"], UnknownNameError, "did you mean 'mv'"),
+        (["--sizes", "2-90"], OptionError, "k-tuples of 90 cannot be drawn from 31 judges"),
+        (["runs"], OptionError, "no judges were given"),
+        (["runs", "-j", "simulated:3"], OptionError, "runs need gold"),
+        (["--engine", "spark://x"], OptionError, "engine"),
+        (["--correlation", "1.5"], OptionError, "correlation 1.5 cannot be simulated"),
+    ],
+)
+def test_bad_requests(arguments, error, message):
+    with pytest.raises(error, match=message):
+        run("--preset", "small", *arguments)

@@ -1,0 +1,97 @@
+"""`karatage experiment random-relevance`: what it prints, writes and refuses."""
+
+import json
+
+import polars as pl
+import pytest
+import typer
+from rich.cells import cell_len
+from typer.testing import CliRunner
+
+from karatage.cli.experiment_random import random_relevance
+from karatage.errors import DataError, OptionError
+
+app = typer.Typer()
+app.command()(random_relevance)
+SMALL = ("--preset", "small", "--seed", 3)
+
+
+def run(*arguments):
+    result = CliRunner().invoke(app, [str(a) for a in arguments])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == 0, result.output
+    return result.stdout, result.stderr
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory):
+    """The small preset on a simulated collection."""
+    home = tmp_path_factory.mktemp("results")
+    return home, *run(*SMALL, "-o", home)
+
+
+def test_tables_of_80_columns_and_a_closing_sentence(done):
+    _, out, err = done
+    assert max(map(cell_len, out.splitlines())) <= 80
+    assert "simulated, correlation 0: 31 judges alone, mean and 95 % interval" in out
+    assert "judges merged, mean tau_ap by DCG" in out
+    assert "Controls, tau_ap" in out
+    assert "Formulas less simulation (100 draws)" in out
+    assert out.rstrip().endswith(".")
+    assert "grades of 95% certainty change" in out
+    assert "note: 31 judges simulated" in err
+
+
+def test_the_folder_has_everything(done):
+    home, out, _ = done
+    told = json.loads((home / "findings.json").read_text())
+    assert told["sentence"].split() == out[out.rindex("simulated, correlation 0: grades") :].split()
+    results = pl.read_parquet(home / "results.parquet")
+    assert len(results) == len(pl.read_csv(home / "results.csv")) == len(told["results"])
+    for name in ("table1", "table2", "table2-tau", "means", "controls", "tuples", "check"):
+        assert len(pl.read_parquet(home / f"{name}.parquet"))
+        assert (home / f"{name}.tsv").exists()
+    for ending in ("svg", "png", "html"):
+        assert (home / f"tau_ap-1.{ending}").stat().st_size > 1000
+    assert "<svg" in (home / "page.html").read_text()
+    assert (home / "tables.txt").read_text() == out
+    assert 'kind = "random-relevance"' in (home / "plan.toml").read_text()
+
+
+def test_a_plan_does_the_same_again(done):
+    home, out, _ = done
+    assert run("--plan", home / "plan.toml")[0] == out
+
+
+def test_results_do_not_depend_on_workers(done):
+    assert run(*SMALL, "--workers", 2)[0] == done[1]
+
+
+def test_options_override(done):
+    out, _ = run(*SMALL, "--sizes", "3-4", "--samples", 2, "-m", "P@5", "-a", "mv", "-a", "expected:ds", "--draws", 0)
+    assert "M = 3" in out
+    assert "M = 2" not in out
+    assert "eRP@5" in out
+    assert "Formulas" not in out
+    tsv, err = run(*SMALL, "--sizes", 2, "--samples", 2, "--draws", 0, "--certainty", 0.8, "-f", "tsv", "-m", "AP")
+    assert tsv.splitlines()[0].split("\t")[:3] == ["systems", "panel", "measure"]
+    assert "grades of 80% certainty" in err
+    silent = run(*SMALL, "--sizes", 2, "--samples", 2, "--draws", 0, "-f", "json", "-m", "AP", "-q")
+    assert json.loads(silent[0])["plan"]["samples"] == 2
+    assert silent[1] == ""
+
+
+def test_long_names_and_many_sizes_still_fit():
+    out, _ = run(
+        "--sizes", "2-12", "--samples", 1, "--draws", 0, "-m", "AP", "-a", "binmv(quality=onecoin)", "-a", "mv"
+    )
+    assert max(map(cell_len, out.splitlines())) <= 80
+    assert "M = 12" in out
+
+
+def test_refusals(tmp_path):
+    with pytest.raises(OptionError, match="has no expected form"):
+        run("-m", "Bpref")
+    with pytest.raises(DataError, match="leave nobody out of 3 judges"):
+        run("-j", "simulated:3", "--sizes", 5)

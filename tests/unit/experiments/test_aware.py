@@ -1,0 +1,152 @@
+"""The AWARE experiment's plan, k-tuples, cells and refusals."""
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+
+import karatage as kt
+from karatage.errors import DataError, OptionError, UnknownNameError
+from karatage.experiments import aware
+from karatage.experiments.plans import make_plan
+
+PLAN = kt.AwarePlan(
+    measures=("AP", "P@5"), approaches=("uniform", "tpc_rmse_own4", "mv"), sizes=(2, 4), samples=7, replicates=8, seed=1
+)
+
+
+@pytest.fixture(scope="module")
+def collection():
+    return kt.read_collection("simulated", "simulated:6", correlations=[0.0, 0.8], rng=2)
+
+
+@pytest.fixture(scope="module")
+def found(collection):
+    return kt.experiment_aware(collection, PLAN)
+
+
+def test_the_frame_has_every_combination_once(found):
+    keys = ["systems", "panel", "measure", "size", "approach", "outcome"]
+    assert len(found.frame) == 1 * 2 * 2 * 2 * 3 * 3
+    assert len(found.frame.unique(keys)) == len(found.frame)
+    assert found.frame["samples"].unique().to_list() == [7]
+    assert found.frame["mean"].is_finite().all()
+    assert (found.frame["low"] <= found.frame["mean"]).all()
+
+
+@pytest.mark.parametrize("change", [{"seed": 2}, {"samples": 6}, {"sizes": (2, 3)}])
+def test_other_plans_find_other_numbers(collection, found, change):
+    other = kt.experiment_aware(collection, replace(PLAN, **change))
+    assert not other.frame.equals(found.frame)
+
+
+def test_replicates_matter_to_weights_only(collection, found):
+    other = kt.experiment_aware(collection, replace(PLAN, replicates=9))
+    same = [a.filter(pl.col("approach") != "tpc_rmse_own4") for a in (found.frame, other.frame)]
+    assert same[0].equals(same[1])
+    assert not other.frame.equals(found.frame)
+
+
+def test_workers_change_nothing(collection, found):
+    other = kt.experiment_aware(collection, PLAN, execution=kt.Execution(workers=2))
+    assert other.frame.equals(found.frame)
+    assert other.to_json() == found.to_json()
+
+
+def test_k_tuples_are_the_same_for_all_panels_and_do_not_depend_on_other_sizes():
+    drawn = aware._draw_tuples(9, PLAN)
+    again = aware._draw_tuples(9, replace(PLAN, sizes=(4,)))
+    assert list(drawn) == [2, 4]
+    np.testing.assert_array_equal(drawn[4], again[4])
+    assert drawn[4].shape == (7, 4)
+
+
+def test_a_run_goes_on_where_it_was(collection, found, tmp_path):
+    kt.experiment_aware(collection, replace(PLAN, sizes=(2,)), output=tmp_path)
+    told = []
+    how = kt.Execution(progress=lambda done, total, _: told.append((done, total)))
+    other = kt.experiment_aware(collection, PLAN, output=tmp_path, execution=how)
+    assert other.frame.equals(found.frame)
+    assert other.log == ("4 of 6 cells were found done by an earlier run",)
+    assert told == [(2, 6), (4, 6), (5, 6), (6, 6)]
+
+
+def test_blocks_do_not_change_what_is_found(collection, found, monkeypatch):
+    monkeypatch.setattr(aware, "BLOCK", 3)
+    assert kt.experiment_aware(collection, PLAN).frame["mean"].to_numpy() == pytest.approx(
+        found.frame["mean"].to_numpy(), abs=1e-12
+    )
+
+
+def test_a_broken_cell_is_told(collection, monkeypatch):
+    def crash(*_):
+        raise RuntimeError("no memory for this")
+
+    monkeypatch.setattr(aware, "try_block", crash)
+    with pytest.raises(DataError, match=r"4 cells of 4 could not be done, .*no memory for this; .*run again to retry"):
+        kt.experiment_aware(collection, PLAN)
+
+
+def test_sizes():
+    plan = kt.AwarePlan()
+    assert plan.find_sizes(31) == tuple(range(2, 31))
+    assert plan.find_sizes(60) == tuple(range(2, 31))
+    assert plan.find_sizes(4) == (2, 3)
+    assert kt.AwarePlan(sizes=(5, 3)).find_sizes(5) == (3, 5)
+    with pytest.raises(OptionError, match="k-tuples of 6 cannot be drawn from 5 judges"):
+        kt.AwarePlan(sizes=(3, 6)).find_sizes(5)
+    with pytest.raises(OptionError, match="from 2 judges no smaller panel"):
+        plan.find_sizes(2)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"measures": ()}, OptionError, "no measure"),
+        ({"measures": ("AP", "AP")}, OptionError, "names a measure twice"),
+        ({"measures": ("APP",)}, UnknownNameError, "did you mean 'AP'"),
+        ({"approaches": ("mw",)}, UnknownNameError, "did you mean 'mv'"),
+        ({"sizes": (2, 2)}, OptionError, "each given once"),
+        ({"sizes": (0,)}, OptionError, "from 1"),
+        ({"samples": 0}, OptionError, "samples and replicates"),
+        ({"replicates": 0}, OptionError, "samples and replicates"),
+        ({"seed": -1}, OptionError, "seed"),
+    ],
+)
+def test_bad_plans(options, error, message):
+    with pytest.raises(error, match=message):
+        kt.AwarePlan(**options)
+
+
+def test_presets():
+    paper = make_plan(kt.AwarePlan, "aware", preset="paper").options
+    assert (paper.samples, paper.replicates, len(paper.find_contenders())) == (1000, 1000, 34)
+    assert paper.find_sizes(31) == tuple(range(2, 31))
+    assert paper.measures == kt.AwarePlan().measures
+    assert make_plan(kt.AwarePlan, "aware", preset="small").options.samples < 50
+
+
+def test_one_system_has_no_ranking():
+    world = kt.simulate_collection(systems=1, topics=3, depth=10, rng=1)
+    alone = kt.Collection.of({"one": world.runs}, {"p": world.judgments}, world.gold)
+    with pytest.raises(DataError, match="'one' has one system only"):
+        kt.experiment_aware(alone, PLAN)
+
+
+def test_judges_of_some_topics_only_are_refused():
+    world = kt.simulate_collection(systems=3, topics=4, depth=20, rng=1)
+    judgments = world.judgments
+    partial = judgments.keep_rows((judgments.judge != 0) | (judgments.item < judgments.item_start[2]))
+    rules = kt.PanelRules(whole_only=False)
+    with pytest.raises(DataError, match=r"graded every topic, and some did not: 1 \('careful-1'\)"):
+        kt.experiment_aware(kt.Collection.of({"r": world.runs}, {"p": partial}, world.gold, rules=rules), PLAN)
+
+
+def test_all_k_tuples_have_no_sampling_error(collection):
+    whole = kt.experiment_aware(collection, replace(PLAN, sizes=(2, 5), samples=15))
+    assert whole.samples.tolist() == [15, 6]
+    assert (whole.frame["low"] == whole.frame["high"]).all()
+    assert any("with 2, 5 judges every k-tuple of these judges was tried" in note for note in whole.notes)
+    one = kt.experiment_aware(collection, replace(PLAN, samples=1))
+    assert one.frame["sd"].null_count() == one.frame["low"].null_count() == len(one.frame)

@@ -1,0 +1,65 @@
+"""Approaches for experiments: names, groups, families, and what is refused."""
+
+import pytest
+
+from karatage.errors import OptionError, UnknownNameError
+from karatage.experiments.contenders import MERGED_GRADES, OWN_CHANCE, SEVERAL_MEASURES, find_contenders
+from karatage.merging.estimators import ESTIMATORS, OWN
+
+
+def test_groups_are_taken_apart_and_nothing_comes_twice():
+    found = find_contenders(["tpc_tau_md", "all30", "own", "uniform", "mv", "mv"], replicates=20)
+    names = [contender.name for contender in found]
+    assert names[0] == "tpc_tau_md"
+    assert len(names) == len(set(names)) == 30 + 30 + 2
+    assert set(names) == {*ESTIMATORS, *OWN, "uniform", "mv"}
+
+
+@pytest.mark.parametrize(
+    ("name", "family", "scores"),
+    [
+        ("mv", MERGED_GRADES, False),
+        ("ds(prior=none,scope=topic)", MERGED_GRADES, False),
+        ("uniform", "uniform", True),
+        ("sgl_kld_med", "sgl kld", True),
+        ("tpc_apc_msd", "tpc apc", True),
+        ("tpc_apc_own2", OWN_CHANCE, True),
+        ("multi(AP,P@5):sgl_tau_msd", SEVERAL_MEASURES, True),
+    ],
+)
+def test_families(name, family, scores):
+    (found,) = find_contenders([name], replicates=20)
+    assert (found.name, found.family, found.merges_scores) == (name, family, scores)
+
+
+def test_replicates_are_the_plans_unless_the_name_says_otherwise():
+    names = ["sgl_tau_md", "sgl_tau_own", "sgl_tau_md(replicates=7)", "sgl_tau_own(replicates=300)"]
+    found = find_contenders(names, replicates=250)
+    assert [contender.estimator.replicates for contender in found] == [250, 100, 7, 300]
+    assert [c.estimator.replicates for c in find_contenders(names[:2], replicates=8)] == [8, 8]
+    (multi,) = find_contenders(["multi(AP,P@5):sgl_tau_md"], replicates=9)
+    assert multi.estimator.replicates == 9
+    assert multi.measures == ("AP", "P@5")
+
+
+@pytest.mark.parametrize(
+    ("name", "error", "message"),
+    [
+        ("sup_tau", OptionError, "'sup_tau' is none that merges a k-tuple's grades or scores without gold"),
+        ("binmv", OptionError, "'binmv' is none that merges"),
+        ("expected:ds", OptionError, "'expected:ds' is none that merges"),
+        ("judge:x", OptionError, "'judge:x' is none that merges"),
+        ("nb", OptionError, "nb learns from gold, which here is only compared with"),
+        ("ds(supervision=full)", OptionError, "learns from gold"),
+        ("al30", UnknownNameError, "did you mean 'all30'"),
+        ("sgl_tau_mds", UnknownNameError, "did you mean 'sgl_tau_md'"),
+    ],
+)
+def test_refusals(name, error, message):
+    with pytest.raises(error, match=message):
+        find_contenders([name], replicates=8)
+
+
+def test_no_approach():
+    with pytest.raises(OptionError, match="no approach was given"):
+        find_contenders([], replicates=8)
