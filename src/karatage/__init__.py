@@ -37,18 +37,18 @@ if TYPE_CHECKING:
     from karatage.data.weights import Weights
     from karatage.drawing import draw_evaluation, draw_scores
     from karatage.errors import KaratageError
-    from karatage.experiments.aware import experiment_aware
-    from karatage.experiments.aware_findings import AwareFindings
-    from karatage.experiments.aware_plan import AwarePlan
+    from karatage.experiments.aware.findings import AwareFindings
+    from karatage.experiments.aware.plan import AwarePlan
+    from karatage.experiments.aware.running import experiment_aware
     from karatage.experiments.collection import Collection, read_collection
-    from karatage.experiments.data_sets import DataSet, DataSets, read_data_sets
     from karatage.experiments.engine import Execution
-    from karatage.experiments.findings import Benchmark
     from karatage.experiments.panels import PanelRules
-    from karatage.experiments.square import benchmark
-    from karatage.experiments.supervised import experiment_supervised
-    from karatage.experiments.supervised_findings import SupervisedFindings
-    from karatage.experiments.supervised_plan import SupervisedPlan
+    from karatage.experiments.square.data_sets import DataSet, DataSets, read_data_sets
+    from karatage.experiments.square.findings import Benchmark
+    from karatage.experiments.square.running import benchmark
+    from karatage.experiments.supervised.findings import SupervisedFindings
+    from karatage.experiments.supervised.plan import SupervisedPlan
+    from karatage.experiments.supervised.running import experiment_supervised
     from karatage.io.families import read_families
     from karatage.io.judgments import read_gold, read_judgments
     from karatage.io.records import read_record
@@ -65,12 +65,12 @@ __version__ = "0.1.0"
 _HOME = {
     "Alignment": "data.alignment",
     "Audit": "data.audit",
-    "AwareFindings": "experiments.aware_findings",
-    "AwarePlan": "experiments.aware_plan",
-    "Benchmark": "experiments.findings",
+    "AwareFindings": "experiments.aware.findings",
+    "AwarePlan": "experiments.aware.plan",
+    "Benchmark": "experiments.square.findings",
     "Collection": "experiments.collection",
-    "DataSet": "experiments.data_sets",
-    "DataSets": "experiments.data_sets",
+    "DataSet": "experiments.square.data_sets",
+    "DataSets": "experiments.square.data_sets",
     "DawidSkene": "aggregation.dawid_skene",
     "Draws": "data.draws",
     "Evaluation": "data.evaluation",
@@ -86,8 +86,8 @@ _HOME = {
     "Posterior": "data.posterior",
     "Runs": "data.runs",
     "Scores": "data.scores",
-    "SupervisedFindings": "experiments.supervised_findings",
-    "SupervisedPlan": "experiments.supervised_plan",
+    "SupervisedFindings": "experiments.supervised.findings",
+    "SupervisedPlan": "experiments.supervised.plan",
     "Weights": "data.weights",
     "World": "simulation.collection",
     "aggregate": "aggregation.registry",
@@ -95,14 +95,14 @@ _HOME = {
     "agreement_matrix": "agreement.pairs",
     "align": "data.alignment",
     "audit": "auditing",
-    "benchmark": "experiments.square",
+    "benchmark": "experiments.square.running",
     "cohen_kappa": "agreement.pairs",
     "draw_benchmark": "report.charts",
     "draw_evaluation": "drawing",
     "draw_scores": "drawing",
     "evaluate": "approaches.evaluating",
-    "experiment_aware": "experiments.aware",
-    "experiment_supervised": "experiments.supervised",
+    "experiment_aware": "experiments.aware.running",
+    "experiment_supervised": "experiments.supervised.running",
     "fleiss_kappa": "agreement.coefficients",
     "kendall_tau": "comparison.rankings",
     "kendall_tau_matrix": "comparison.rankings",
@@ -112,7 +112,7 @@ _HOME = {
     "rank_table": "comparison.rankings",
     "ranks": "comparison.rankings",
     "read_collection": "experiments.collection",
-    "read_data_sets": "experiments.data_sets",
+    "read_data_sets": "experiments.square.data_sets",
     "read_families": "io.families",
     "read_gold": "io.judgments",
     "read_judgments": "io.judgments",

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import karatage as kt
-from karatage.experiments.aware import _draw_tuples
+from karatage.experiments.collection import draw_tuples
 from karatage.simulation.panel import PanelQuality, simulate_panel
 
 REPLICATES, SEED = 12, 5
@@ -66,7 +66,7 @@ def choose(judgments, members):
 
 
 def list_tuples(collection, plan):
-    for size, members in _draw_tuples(len(collection.judges), plan).items():
+    for size, members in draw_tuples(len(collection.judges), plan.sizes, plan.samples, plan.seed).items():
         for sample, chosen in enumerate(members, 1):
             yield size, sample, chosen
 

@@ -9,8 +9,8 @@ import pytest
 import karatage as kt
 from karatage.experiments.collection import Collection, sample_tuples
 from karatage.experiments.panels import PanelRules, prepare_gold
-from karatage.experiments.supervised import experiment_supervised
-from karatage.experiments.supervised_plan import SupervisedPlan, draw_split
+from karatage.experiments.supervised.plan import SupervisedPlan, draw_split
+from karatage.experiments.supervised.running import experiment_supervised
 from karatage.merging.random_judges import RandomJudges
 from karatage.seeding import stream
 from karatage.simulation.panel import simulate_panel

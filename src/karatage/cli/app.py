@@ -13,9 +13,9 @@ from karatage.cli.audit import audit
 from karatage.cli.benchmark import benchmark
 from karatage.cli.demo import demo
 from karatage.cli.evaluate import evaluate
-from karatage.cli.experiment_aware import aware
-from karatage.cli.experiment_random import random_relevance
-from karatage.cli.experiment_supervised import supervised
+from karatage.cli.experiment.aware import aware
+from karatage.cli.experiment.random_relevance import random_relevance
+from karatage.cli.experiment.supervised import supervised
 from karatage.errors import KaratageError
 
 app = typer.Typer(

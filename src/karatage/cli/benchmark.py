@@ -12,8 +12,8 @@ from karatage.cli.output import STANDARD_OUTPUT, emit, encode_frame, progress, p
 from karatage.wording import counted, shorten
 
 if TYPE_CHECKING:
-    from karatage.experiments.data_sets import DataSets
-    from karatage.experiments.findings import Benchmark
+    from karatage.experiments.square.data_sets import DataSets
+    from karatage.experiments.square.findings import Benchmark
 
 CHART_ENDINGS = ("html", "svg", "png")
 
@@ -61,7 +61,7 @@ def benchmark(
     from karatage.cli.benchmark_tables import render_benchmark
     from karatage.errors import DataError
     from karatage.experiments.engine import Execution
-    from karatage.experiments.square import benchmark as try_models
+    from karatage.experiments.square.running import benchmark as try_models
 
     asked = _parse_amounts(amounts)
     data = _read(
@@ -118,7 +118,7 @@ def _read(
 ) -> DataSets:
     """Data sets from folders, and the one from two tables, named after the folder its judgments are in."""
     from karatage.errors import OptionError
-    from karatage.experiments.data_sets import DataSet, DataSets, check_names, read_data_sets
+    from karatage.experiments.square.data_sets import DataSet, DataSets, check_names, read_data_sets
 
     judgments, gold = pair
     if bool(judgments) != (gold is not None):
@@ -154,7 +154,7 @@ def _name(path: str) -> str:
 def _write_folder(result: Benchmark, home: Path) -> None:
     """All tables in three formats, the printed ones as text, and the charts."""
     from karatage.cli.benchmark_tables import render_benchmark
-    from karatage.experiments.findings import QUALITIES
+    from karatage.experiments.square.findings import QUALITIES
     from karatage.io.writing import write_bytes
     from karatage.report.charts import draw_benchmark, write_chart
 

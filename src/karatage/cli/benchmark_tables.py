@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
     from rich.table import Table
 
-    from karatage.experiments.findings import Benchmark
+    from karatage.experiments.square.findings import Benchmark
 
 WIDEST_NAME, WIDEST_SET, WIDEST_RANGE = 12, 20, 14
 WORDS = {"accuracy": "acc", "f1": "F1"}
@@ -67,7 +67,7 @@ def _by_setting(frame: pl.DataFrame, title: str) -> Iterator[Table | str]:
 
 def _mark(frame: pl.DataFrame, name: str) -> list[str]:
     """A column of numbers, the largest of each quality with a star."""
-    from karatage.experiments.findings import EQUAL
+    from karatage.experiments.square.findings import EQUAL
 
     pairs: list[tuple[str, float | None]] = frame.select("quality", name).rows()
     top = {word: max((v for q, v in pairs if q == word and v is not None), default=0.0) for word in WORDS}
@@ -75,7 +75,7 @@ def _mark(frame: pl.DataFrame, name: str) -> list[str]:
 
 
 def _number(value: float | None, best: bool) -> str:
-    from karatage.experiments.telling import short
+    from karatage.experiments.square.telling import short
 
     return "- " if value is None else f"{short(value)}{BEST if best else ' '}"
 

@@ -60,7 +60,11 @@ GoldFile = Annotated[str | None, typer.Option("--gold", "-g", help="Trusted grad
 Measures = Annotated[list[str], typer.Option("--measure", "-m", help="E.g. AP, nDCG@20, RBP(p=0.8); may be repeated.")]
 Approaches = Annotated[
     list[str],
-    typer.Option("--approach", "-a", help="uniform, sgl_tau_msd, sup_tau, mv, ds, binmv, ..., judge:NAME, judge:* (all); may be repeated."),
+    typer.Option(
+        "--approach",
+        "-a",
+        help="uniform, sgl_tau_msd, sup_tau, mv, ds, binmv, ..., judge:NAME, judge:* (all); may be repeated.",
+    ),
 ]
 Grades = Annotated[
     str | None, typer.Option("--grades", help="What labels mean: 0-3, or no=0,yes=1,broken=drop, or both.")

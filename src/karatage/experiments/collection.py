@@ -74,8 +74,8 @@ class Collection:
 
 def read_collection(
     runs: RunsPaths,
-    judges: PathLike | Iterable[PathLike] = SIMULATED,
-    gold: PathLike | None = None,
+    judges: PathLike | Iterable[PathLike] | Judgments = SIMULATED,
+    gold: PathLike | Judgments | None = None,
     *,
     correlations: Sequence[float] | None = None,
     rules: PanelRules | None = None,
@@ -86,9 +86,9 @@ def read_collection(
     Args:
         runs: Folders of TREC runs, each a set of systems called by its folder (or by the mapping's key); or
             `simulated`, for a collection without any file.
-        judges: A folder with one qrels file per judge, or any table that `read_judgments` takes; or `simulated:31`
-            for so many simulated judges of gold's pool.
-        gold: Gold's qrels; none for simulated runs.
+        judges: A folder with one qrels file per judge, or any table that `read_judgments` takes, or what it returned;
+            or `simulated:31` for so many simulated judges of gold's pool.
+        gold: Gold's qrels, or what `read_gold` returned; none for simulated runs.
         correlations: Of simulated judges' errors; one panel for each, of the same judges. Default: 0.
         rules: What is relevant, and which judges stay.
         rng: Seed or generator, of what is simulated.
@@ -104,11 +104,12 @@ def read_collection(
         raise OptionError("runs need gold; name its qrels file")
     else:
         read = {name: read_runs(path) for name, path in _name_runs(runs).items()}
-        trusted = read_gold(gold)
+        trusted = gold if isinstance(gold, Judgments) else read_gold(gold)
     if count is None:
         if correlations is not None:
             raise OptionError("correlations are for simulated judges; given judges have their own")
-        return Collection.of(read, {GIVEN: read_judgments(judges, repeats="last")}, trusted, rules=asked)
+        given = judges if isinstance(judges, Judgments) else read_judgments(judges, repeats="last")
+        return Collection.of(read, {GIVEN: given}, trusted, rules=asked)
     prepared = prepare_gold(trusted, asked)
     panels = {
         f"correlation {correlation:g}": simulate_panel(prepared, judges=count, correlation=correlation, rng=seed)
@@ -157,9 +158,19 @@ def sample_tuples(judges: int, k: int, samples: int, rng: int | np.random.Genera
     return np.array(list(drawn)[:samples], np.int64)
 
 
-def _count_simulated(judges: PathLike | Iterable[PathLike]) -> int | None:
+def draw_tuples(judges: int, sizes: Iterable[int], samples: int, seed: int) -> dict[int, LongArray]:
+    """The k-tuples of each size; the same for all panels, systems, measures and approaches, which are so paired."""
+    return {size: sample_tuples(judges, size, samples, stream(seed, f"k-tuples of {size}")) for size in sizes}
+
+
+def is_simulated(judges: object) -> bool:
+    """Whether judges are to be simulated."""
+    return isinstance(judges, str) and re.match(rf"{SIMULATED}(:|$)", judges) is not None
+
+
+def _count_simulated(judges: object) -> int | None:
     """How many judges to simulate; None when they are given."""
-    if not isinstance(judges, str) or not re.match(rf"{SIMULATED}(:|$)", judges):
+    if not isinstance(judges, str) or not is_simulated(judges):
         return None
     _, _, number = judges.partition(":")
     if not re.fullmatch(r"\d{1,4}|", number) or number == "0":

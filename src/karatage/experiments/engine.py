@@ -231,3 +231,21 @@ def tell_outcomes(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
         first = "" if len(damaged) == 1 else f", the first {damaged[0]}"
         notes.append(f"{what} damaged or not the cell's own, and computed again{first}")
     return tuple(notes)
+
+
+def require_done(outcomes: Sequence[Outcome]) -> None:
+    """Refuse to go on with holes, which would mislead."""
+    lost = [outcome for outcome in outcomes if outcome.status != "done"]
+    if lost:
+        where = f"the first '{shorten(lost[0].name, 60)}': {lost[0].reason}"
+        raise DataError(
+            f"{counted(len(lost), 'cell')} of {len(outcomes):,} could not be done, {where}; "
+            "what was done is kept in the output folder, if one was given: run again to retry the rest"
+        )
+
+
+def tell_run(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
+    """What an earlier run had done, and what went wrong."""
+    kept = sum(outcome.kept for outcome in outcomes)
+    found = f"{kept:,} of {counted(len(outcomes), 'cell')} were found done by an earlier run"
+    return (*([found] if kept else []), *tell_outcomes(outcomes))

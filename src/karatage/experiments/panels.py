@@ -15,7 +15,17 @@ from karatage.errors import DataError, OptionError
 from karatage.wording import counted, shorten
 
 Level = int | Literal["middle"]
+MIDDLE: Literal["middle"] = "middle"
 WHOLE = 0.99  # the least share of gold's items that a whole judge has graded
+
+
+def parse_level(text: str) -> Level:
+    """Read a lowest relevant grade, or `middle`."""
+    if text.strip() == MIDDLE:
+        return MIDDLE
+    if not text.strip().isdecimal():
+        raise OptionError(f"the lowest relevant grade is a whole number from 1, or middle, not '{shorten(text)}'")
+    return int(text)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +45,7 @@ class PanelRules:
     def __post_init__(self) -> None:
         """Check the levels."""
         for level in (self.level, self.gold_level):
-            if level is not None and level != "middle" and (isinstance(level, str) or level < 1):
+            if level is not None and level != MIDDLE and (isinstance(level, str) or level < 1):
                 raise OptionError(f"the lowest relevant grade is a whole number from 1, or middle, not '{level}'")
 
 
@@ -56,7 +66,7 @@ def binarise(judgments: Judgments, level: Level = 1) -> Judgments:
     """
     settled = judgments.settle()
     top = _find_tops(settled)
-    least = np.where(top <= 1, 1, top // 2 + 1 if level == "middle" else level)
+    least = np.where(top <= 1, 1, top // 2 + 1 if level == MIDDLE else level)
     grade = (settled.grade >= least[settled.judge]).astype(np.int8)
     return replace(settled, grade=grade, top_grade=1, with_repeats=None)
 
@@ -164,7 +174,7 @@ def _keep_topics(judgments: Judgments, kept: BoolArray) -> Judgments:
 
 def _tell_scales(panels: Iterable[Judgments], kept: set[str], level: Level) -> Iterator[str]:
     """What is relevant for whom, where it is not the same for all."""
-    if level == "middle":
+    if level == MIDDLE:
         yield "relevant is what lies above the middle of a judge's own scale"
     elif level > 1:
         for given in panels:

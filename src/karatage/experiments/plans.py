@@ -117,7 +117,7 @@ def list_presets(kind: str) -> list[str]:
 
 
 def _presets() -> Traversable:
-    return importlib.resources.files("karatage.experiments") / "plans"
+    return importlib.resources.files("karatage.experiments") / "presets"
 
 
 def _find_preset(kind: str, preset: str) -> Traversable:

@@ -48,7 +48,7 @@ def measure_gaps(
     """
     found = {gap: Distance(np.full(len(value), np.nan), np.full(present.shape, np.nan)) for gap in gaps}
     topics = range(present.shape[1])
-    densities = spread(lambda t: _heights(others[:, t]), topics) if "kld" in found else None
+    densities = spread(lambda t: find_heights(others[:, t]), topics) if "kld" in found else None
 
     def compare_topic(t: int) -> None:
         who = np.flatnonzero(present[:, t])
@@ -56,7 +56,7 @@ def measure_gaps(
         for gap, distance in _compare_rows(own, np.ascontiguousarray(others[:, t]), gaps).items():
             found[gap].by_topic[who, t] = distance.mean(axis=1)
         if densities:
-            found["kld"].by_topic[who, t] = _diverge(_heights(own), densities[t]).mean(axis=1)
+            found["kld"].by_topic[who, t] = _saturate(find_divergence(find_heights(own), densities[t])).mean(axis=1)
 
     def compare_group(group: tuple[LongArray, LongArray]) -> None:
         who, where = group
@@ -81,9 +81,9 @@ def compare_scores(
         found["fro"] = _compare_rows(x.reshape(len(x), -1), y.reshape(len(y), -1), ["fro"])["fro"]
     if "kld" in gaps:  # the density of all topics together is the mean of the topics' densities
         topics = range(x.shape[1])
-        ours = sum((_heights(x[:, t]) for t in topics), np.zeros((len(x), POINTS)))
-        theirs = sum(densities or (_heights(y[:, t]) for t in topics), np.zeros((len(y), POINTS)))
-        found["kld"] = _diverge(ours, theirs)
+        ours = sum((find_heights(x[:, t]) for t in topics), np.zeros((len(x), POINTS)))
+        theirs = sum(densities or (find_heights(y[:, t]) for t in topics), np.zeros((len(y), POINTS)))
+        found["kld"] = _saturate(find_divergence(ours, theirs))
     return found
 
 
@@ -112,18 +112,23 @@ def _compare_rows(x: FloatArray, y: FloatArray, gaps: Collection[Gap]) -> dict[G
     return found
 
 
-def _heights(value: FloatArray) -> FloatArray:
+def find_heights(value: FloatArray) -> FloatArray:
     """Density of each row on the grid, up to a factor: [AWARE17] (10)."""
     out = np.zeros((len(value), POINTS))
     add_bumps(np.clip(value, 0.0, 1.0), BANDWIDTH, out)
     return out
 
 
-def _diverge(x: FloatArray, y: FloatArray) -> FloatArray:
-    """[AWARE17] (11) and (22) with beta = 1: 1 - exp(-KL) of the densities in rows of `x` from those of `y`."""
+def find_divergence(x: FloatArray, y: FloatArray) -> FloatArray:
+    """[AWARE17] (11): the Kullback-Leibler divergence of the densities in rows of `x` from those in rows of `y`."""
     p, q = (np.maximum(density / density.sum(axis=1, keepdims=True), FLOOR) for density in (x, y))
     crossed = np.empty((len(x), len(y)))
     sum_cross_entropies(p, np.log(q), crossed)
-    own = (p * np.log(p)).sum(axis=1)
-    distance: FloatArray = 1 - np.exp(-np.maximum(own[:, None] + crossed, 0.0))
+    divergence: FloatArray = np.maximum((p * np.log(p)).sum(axis=1)[:, None] + crossed, 0.0)
+    return divergence
+
+
+def _saturate(divergence: FloatArray) -> FloatArray:
+    """[AWARE17] (22) with beta = 1, turned around: 0 for the same density, 1 for another altogether."""
+    distance: FloatArray = -np.expm1(-divergence)
     return distance

@@ -6,7 +6,7 @@ import numpy as np
 
 from karatage.data.axes import BoolArray, FloatArray
 from karatage.merging.estimators import SupervisedEstimator
-from karatage.merging.gaps import compare_scores, group_by_topics
+from karatage.merging.gaps import compare_scores, find_divergence, find_heights, group_by_topics
 
 
 def weigh_by_gold(estimator: SupervisedEstimator, value: FloatArray, gold: FloatArray, shared: BoolArray) -> FloatArray:
@@ -26,6 +26,9 @@ def weigh_by_gold(estimator: SupervisedEstimator, value: FloatArray, gold: Float
 
 def _find_closeness(estimator: SupervisedEstimator, own: FloatArray, gold: FloatArray) -> float:
     """1 for gold itself. AP correlation takes gold as the reference, and so weighs mistakes at a judge's top."""
+    if estimator.gap == "kld":  # directly: 1 - (1 - exp(-KL)) loses all digits where the densities are far apart
+        densities = (find_heights(scores.reshape(1, -1)) for scores in (own, gold))
+        return float(np.exp(-find_divergence(*densities)[0, 0]))
     pair = (gold, own) if estimator.gap == "apc" else (own, gold)
     distance = compare_scores(pair[0][None], pair[1][None], [estimator.gap])[estimator.gap]
     return 1 - float(distance[0, 0])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
-from karatage.experiments.aware_analysis import (
+from karatage.experiments.aware.analysis import (
     APPROACH,
     GAP,
     GRANULARITY,
@@ -20,14 +20,14 @@ from karatage.experiments.aware_analysis import (
     Analysis,
     label_measures,
 )
-from karatage.experiments.aware_families import add_correlation, choose_sizes, frame_families, list_families
-from karatage.experiments.contenders import MERGED_GRADES, OWN_CHANCE, SEVERAL_MEASURES, UNIFORM
+from karatage.experiments.aware.contenders import MERGED_GRADES, OWN_CHANCE, SEVERAL_MEASURES, UNIFORM
+from karatage.experiments.aware.families import add_correlation, choose_sizes, frame_families, list_families
 from karatage.report.effects import FRAME, PLAIN, draw_interaction, draw_main_effects, draw_tukey
 
 if TYPE_CHECKING:
     import altair as alt
 
-    from karatage.experiments.aware_findings import AwareFindings
+    from karatage.experiments.aware.findings import AwareFindings
 
 WIDTH, HEIGHT = 230, 170
 # Baselines warm, gaps cool, as in the paper's figures.

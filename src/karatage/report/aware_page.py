@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from karatage.experiments.aware_analysis import RESPONSES, label_measures
-from karatage.experiments.aware_families import choose_sizes, frame_by_size
-from karatage.experiments.telling import list_ranges
+from karatage.experiments.aware.analysis import RESPONSES, label_measures
+from karatage.experiments.aware.families import choose_sizes, frame_by_size
+from karatage.experiments.square.telling import list_ranges
 from karatage.report.page import Figure, Page, Section, Table
 from karatage.wording import counted
 
 if TYPE_CHECKING:
     import altair as alt
 
-    from karatage.experiments.aware_findings import AwareFindings
+    from karatage.experiments.aware.findings import AwareFindings
 
 Charts = Mapping[str, "alt.TopLevelMixin"]
 MANY_SIZES = 10

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from karatage.errors import OptionError
-from karatage.experiments.findings import LETTERS, QUALITIES, Benchmark
+from karatage.experiments.square.findings import LETTERS, QUALITIES, Benchmark
 from karatage.io.writing import write_bytes
 from karatage.report.svg import clean_chart
 from karatage.wording import counted

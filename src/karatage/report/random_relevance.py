@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from karatage.errors import OptionError
-from karatage.experiments.random_relevance_findings import OUTCOMES, RandomRelevanceFindings
+from karatage.experiments.random_relevance.findings import OUTCOMES, RandomRelevanceFindings
 from karatage.report.charts import COLOURS, SHAPES
 from karatage.report.page import Figure, Page, Section, Table, mark_best
 from karatage.wording import shorten

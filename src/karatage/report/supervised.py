@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from karatage.errors import OptionError
-from karatage.experiments.supervised_findings import OUTCOMES, PLACE, Place, SupervisedFindings
-from karatage.experiments.supervised_plan import find_family
-from karatage.experiments.supervised_telling import name_place
+from karatage.experiments.supervised.findings import OUTCOMES, PLACE, Place, SupervisedFindings
+from karatage.experiments.supervised.plan import find_family
+from karatage.experiments.supervised.telling import name_place
 from karatage.report.charts import SHAPES
 from karatage.report.page import Figure, Page, Section, Table
 from karatage.wording import shorten

@@ -8,7 +8,7 @@ import typer
 from typer.testing import CliRunner
 
 from karatage.cli.app import app
-from karatage.cli.experiment import Source, View, parse_numbers, parse_sizes, show
+from karatage.cli.experiment.shared import Source, View, parse_numbers, parse_sizes, show
 from karatage.cli.options import Style
 from karatage.errors import OptionError
 
@@ -101,8 +101,11 @@ def test_runs_need_judges():
 
 
 def test_rules_come_from_the_levels():
-    rules = Source(relevant=2, gold_relevant=1).make_rules()
+    rules = Source(relevant="2", gold_relevant="1").make_rules()
     assert (rules.level, rules.gold_level, rules.whole_only) == (2, 1, True)
+    assert Source(relevant="middle").make_rules().level == "middle"
+    with pytest.raises(OptionError, match="whole number from 1, or middle, not 'high'"):
+        Source(relevant="high").make_rules()
 
 
 def test_the_group_lists_its_commands():

@@ -15,7 +15,7 @@ import typer
 from rich.cells import cell_len
 from typer.testing import CliRunner
 
-from karatage.cli.experiment_aware import aware
+from karatage.cli.experiment.aware import aware
 from karatage.errors import OptionError, UnknownNameError
 
 app = typer.Typer()

@@ -8,7 +8,7 @@ import typer
 from rich.cells import cell_len
 from typer.testing import CliRunner
 
-from karatage.cli.experiment_random import random_relevance
+from karatage.cli.experiment.random_relevance import random_relevance
 from karatage.errors import DataError, OptionError
 
 app = typer.Typer()

@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from typer.testing import CliRunner
 
 import karatage as kt
-from karatage.cli.experiment_supervised import supervised
+from karatage.cli.experiment.supervised import supervised
 from karatage.errors import DataError, OptionError
 from karatage.experiments.panels import PanelRules, prepare_gold
 from karatage.simulation.panel import simulate_panel

@@ -8,7 +8,8 @@ import pytest
 
 import karatage as kt
 from karatage.errors import DataError, OptionError, UnknownNameError
-from karatage.experiments import aware
+from karatage.experiments.aware import running as aware
+from karatage.experiments.collection import draw_tuples
 from karatage.experiments.plans import make_plan
 
 PLAN = kt.AwarePlan(
@@ -55,8 +56,8 @@ def test_workers_change_nothing(collection, found):
 
 
 def test_k_tuples_are_the_same_for_all_panels_and_do_not_depend_on_other_sizes():
-    drawn = aware._draw_tuples(9, PLAN)
-    again = aware._draw_tuples(9, replace(PLAN, sizes=(4,)))
+    drawn = draw_tuples(9, PLAN.sizes, PLAN.samples, PLAN.seed)
+    again = draw_tuples(9, (4,), PLAN.samples, PLAN.seed)
     assert list(drawn) == [2, 4]
     np.testing.assert_array_equal(drawn[4], again[4])
     assert drawn[4].shape == (7, 4)

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from karatage.errors import OptionError, UnknownNameError
-from karatage.experiments.aware_analysis import label_measures
-from karatage.experiments.aware_families import (
+from karatage.experiments.aware.analysis import label_measures
+from karatage.experiments.aware.families import (
     choose_sizes,
     find_baseline,
     find_crossing,

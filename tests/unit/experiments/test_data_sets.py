@@ -6,7 +6,7 @@ import pytest
 
 import karatage as kt
 from karatage.errors import DataError, InputFileError, OptionError
-from karatage.experiments.data_sets import DataSet, read_data_sets
+from karatage.experiments.square.data_sets import DataSet, read_data_sets
 
 LABELS = "item\tworker\tlabel\na\tw1\t0\na\tw2\t1\nb\tw1\t1\nb\tw1\t0\nc\tw2\t1\n"
 GOLD = "item\tlabel\nb\t1\na\t0\nz\t1\n"

@@ -5,7 +5,7 @@ import pytest
 
 from karatage.errors import OptionError
 from karatage.experiments.engine import Outcome
-from karatage.experiments.findings import Benchmark, CellResult, DataSetFacts, read_credits
+from karatage.experiments.square.findings import Benchmark, CellResult, DataSetFacts, read_credits
 
 ITEMS = 60
 RIGHT = {  # items of 60 that are right: by data set, approach, supervision

@@ -11,10 +11,10 @@ from karatage.data.alignment import align
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.experiments.collection import Collection, read_collection, sample_tuples
 from karatage.experiments.engine import Execution
-from karatage.experiments.random_relevance import experiment_random_relevance
-from karatage.experiments.random_relevance_cells import _settle_ties
-from karatage.experiments.random_relevance_findings import _estimate
-from karatage.experiments.random_relevance_plan import RandomRelevancePlan, read_merge
+from karatage.experiments.random_relevance.cells import _settle_ties
+from karatage.experiments.random_relevance.findings import _estimate
+from karatage.experiments.random_relevance.plan import RandomRelevancePlan, read_merge
+from karatage.experiments.random_relevance.running import experiment_random_relevance
 from karatage.measures.expected import randomise, score_expected
 from karatage.seeding import stream
 from karatage.simulation.panel import simulate_panel

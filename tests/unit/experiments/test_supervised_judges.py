@@ -11,8 +11,8 @@ from karatage.data.gold import Gold
 from karatage.data.partition import Partition
 from karatage.experiments.collection import Collection
 from karatage.experiments.panels import PanelRules, prepare_gold
-from karatage.experiments.supervised_judges import Ground, Judges, teach
-from karatage.experiments.supervised_plan import SupervisedPlan
+from karatage.experiments.supervised.judges import Ground, Judges, teach
+from karatage.experiments.supervised.plan import SupervisedPlan
 from karatage.merging.weights import normalise
 from karatage.simulation.panel import PanelQuality, simulate_panel
 from karatage.simulation.partition import partition_judges

@@ -5,7 +5,7 @@ import pytest
 
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.experiments.plans import list_presets, make_plan
-from karatage.experiments.supervised_plan import SupervisedPlan, draw_split, find_family, read_way
+from karatage.experiments.supervised.plan import SupervisedPlan, draw_split, find_family, read_way
 from karatage.merging.estimators import ESTIMATORS, OWN, SUPERVISED
 
 TABLE1 = (

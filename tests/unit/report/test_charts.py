@@ -8,7 +8,7 @@ import pytest
 
 from karatage.errors import OptionError
 from karatage.experiments.engine import Outcome
-from karatage.experiments.findings import Benchmark, CellResult, DataSetFacts
+from karatage.experiments.square.findings import Benchmark, CellResult, DataSetFacts
 from karatage.report.charts import draw_benchmark, write_chart
 
 

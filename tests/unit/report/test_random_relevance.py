@@ -8,8 +8,8 @@ import pytest
 import karatage as kt
 from karatage.errors import OptionError
 from karatage.experiments.collection import Collection
-from karatage.experiments.random_relevance import experiment_random_relevance
-from karatage.experiments.random_relevance_plan import RandomRelevancePlan
+from karatage.experiments.random_relevance.plan import RandomRelevancePlan
+from karatage.experiments.random_relevance.running import experiment_random_relevance
 from karatage.report.page import render_page
 from karatage.report.random_relevance import draw_all, draw_random_relevance, lay_out_random_relevance
 from karatage.simulation.panel import simulate_panel

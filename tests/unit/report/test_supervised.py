@@ -11,8 +11,8 @@ import karatage as kt
 from karatage.errors import OptionError
 from karatage.experiments.collection import Collection
 from karatage.experiments.panels import PanelRules, prepare_gold
-from karatage.experiments.supervised import experiment_supervised
-from karatage.experiments.supervised_plan import SupervisedPlan
+from karatage.experiments.supervised.plan import SupervisedPlan
+from karatage.experiments.supervised.running import experiment_supervised
 from karatage.report.page import render_page
 from karatage.report.supervised import (
     HEIGHT,

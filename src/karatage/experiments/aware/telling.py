@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import polars as pl
 
-from karatage.experiments.aware_analysis import APPROACH, GAP, GRANULARITY, WEIGHT, Analysis
-from karatage.experiments.aware_families import find_baseline
-from karatage.experiments.telling import list_ranges, short
+from karatage.experiments.aware.analysis import APPROACH, GAP, GRANULARITY, WEIGHT, Analysis
+from karatage.experiments.aware.families import find_baseline
+from karatage.experiments.square.telling import list_ranges, short
 from karatage.wording import counted
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from karatage.comparison.tukey import Tukey
     from karatage.data.axes import FloatArray
-    from karatage.experiments.aware_findings import AwareFindings
+    from karatage.experiments.aware.findings import AwareFindings
 
 STATE_OF_THE_ART = ("mv", "emmv", "emneu")
 # [AWARE17] table 5: the top groups that it found.

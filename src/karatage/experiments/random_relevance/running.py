@@ -6,18 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 
 from karatage.data.axes import LongArray
-from karatage.errors import DataError
-from karatage.experiments.collection import Collection, fingerprint, sample_tuples
-from karatage.experiments.engine import Cell, Execution, Fact, Outcome, run_cells
-from karatage.experiments.random_relevance_cells import Ground, check_expected, rate_block, rate_judges
-from karatage.experiments.random_relevance_findings import RandomRelevanceFindings
-from karatage.experiments.random_relevance_plan import RandomRelevancePlan
+from karatage.experiments.collection import Collection, draw_tuples, fingerprint
+from karatage.experiments.engine import Cell, Execution, Fact, Outcome, require_done, run_cells
+from karatage.experiments.random_relevance.cells import Ground, check_expected, rate_block, rate_judges
+from karatage.experiments.random_relevance.findings import RandomRelevanceFindings
+from karatage.experiments.random_relevance.plan import RandomRelevancePlan
 from karatage.io.sources import PathLike
-from karatage.seeding import stream
 from karatage.wording import counted, shorten
 
 BLOCK = 10  # k-tuples to a cell, which then takes seconds
@@ -39,13 +36,13 @@ def experiment_random_relevance(
         execution: How many processes, whether to begin afresh, and a callback for progress.
     """
     asked = plan or RandomRelevancePlan()
-    tuples = _draw_tuples(len(collection.judges), asked)
+    tuples = draw_tuples(len(collection.judges), asked.find_sizes(len(collection.judges)), asked.samples, asked.seed)
     ground = Ground.of(collection, asked, tuples)
     kinds = _make_cells(ground, fingerprint(collection))
     cells = [cell for kind in kinds.values() for cell in kind]
     home = None if output is None else Path(output) / "cells"
     outcomes = run_cells(cells, folder=home, execution=execution, context=ground)
-    _check_done(outcomes)
+    require_done(outcomes)
     by_name = {outcome.name: outcome for outcome in outcomes}
     tables = {kind: [by_name[cell.name].table for cell in members] for kind, members in kinds.items()}
     return RandomRelevanceFindings(
@@ -58,14 +55,6 @@ def experiment_random_relevance(
         notes=tuple(dict.fromkeys([*collection.notes, *_tell(ground, outcomes)])),
         kept=sum(outcome.kept for outcome in outcomes),
     )
-
-
-def _draw_tuples(judges: int, plan: RandomRelevancePlan) -> dict[int, LongArray]:
-    """The k-tuples of each size; the same for all panels, systems, measures and approaches, which are so paired."""
-    return {
-        size: sample_tuples(judges, size, plan.samples, stream(plan.seed, f"k-tuples of {size}")).astype(np.int64)
-        for size in plan.find_sizes(judges)
-    }
 
 
 def _make_cells(ground: Ground, digest: str) -> dict[str, list[Cell]]:
@@ -91,17 +80,6 @@ def _make_cells(ground: Ground, digest: str) -> dict[str, list[Cell]]:
                 name = f"{panel} size={size} {rows[0] + 1}-{rows[1]}"
                 cells["tuples"].append(Cell(name=name, key=key, work=partial(rate_block, panel, size, rows)))
     return cells
-
-
-def _check_done(outcomes: Sequence[Outcome]) -> None:
-    """Tables with holes would mislead."""
-    lost = [outcome for outcome in outcomes if outcome.status != "done"]
-    if lost:
-        where = f"the first '{shorten(lost[0].name, 60)}': {lost[0].reason}"
-        raise DataError(
-            f"{counted(len(lost), 'cell')} of {len(outcomes):,} could not be done, {where}; "
-            "what was done is kept in the output folder, if one was given: run again to retry the rest"
-        )
 
 
 def _list_tuples(tuples: Mapping[int, LongArray], judges: tuple[str, ...]) -> pl.DataFrame:

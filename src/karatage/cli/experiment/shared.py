@@ -48,11 +48,10 @@ Correlation = Annotated[
     typer.Option("--correlation", help="Of simulated judges' errors, e.g. 0,0.3,0.6: a panel for each. Default: 0."),
 ]
 Relevant = Annotated[
-    int | None, typer.Option("--relevant", min=1, help="From which grade on a document is relevant; default: 1.")
+    str | None,
+    typer.Option("--relevant", help="The lowest relevant grade, or middle of each judge's scale; default: 1."),
 ]
-GoldRelevant = Annotated[
-    int | None, typer.Option("--gold-relevant", min=1, help="The same for gold; default: as --relevant.")
-]
+GoldRelevant = Annotated[str | None, typer.Option("--gold-relevant", help="The same for gold; default: as --relevant.")]
 Measures = Annotated[
     list[str] | None, typer.Option("--measure", "-m", help="E.g. AP, nDCG@20, RBP(p=0.8); may be repeated.")
 ]
@@ -94,28 +93,38 @@ class Source:
     judges: tuple[str, ...] = ()
     gold: str | None = None
     correlations: tuple[float, ...] | None = None
-    relevant: int = 1
-    gold_relevant: int | None = None
+    relevant: str = "1"
+    gold_relevant: str | None = None
+    grades: str | None = None
+    gold_grades: str | None = None
+    columns: str | None = None
+    gold_columns: str | None = None
 
     def make_rules(self) -> PanelRules:
         """What counts as relevant, and who may judge."""
-        from karatage.experiments.panels import PanelRules
+        from karatage.experiments.panels import PanelRules, parse_level
 
-        return PanelRules(level=self.relevant, gold_level=self.gold_relevant)
+        gold = None if self.gold_relevant is None else parse_level(self.gold_relevant)
+        return PanelRules(level=parse_level(self.relevant), gold_level=gold)
 
     def read(self, seed: int, *, quiet: bool) -> Collection:
         """Read it, or simulate what is not given."""
         from karatage.errors import OptionError
-        from karatage.experiments.collection import SIMULATED, read_collection
+        from karatage.experiments.collection import SIMULATED, is_simulated, read_collection
+        from karatage.io.judgments import read_gold, read_judgments
 
         if self.runs and not self.judges:
             raise OptionError(f"no judges were given; name their grades with --judges, or say {SIMULATED}:31")
         judges = self.judges or (SIMULATED,)
         with progress("Reading", quiet=quiet):
+            scale = self.grades if self.gold_grades is None else self.gold_grades
+            columns, gold_columns = options.parse_columns(self.columns), options.parse_columns(self.gold_columns)
             return read_collection(
                 self.runs or SIMULATED,
-                judges[0] if len(judges) == 1 else judges,
-                self.gold,
+                judges[0]
+                if is_simulated(judges[0])
+                else read_judgments(list(judges), grades=self.grades, columns=columns, repeats="last"),
+                None if self.gold is None else read_gold(self.gold, grades=scale, columns=gold_columns),
                 correlations=self.correlations,
                 rules=self.make_rules(),
                 rng=seed,

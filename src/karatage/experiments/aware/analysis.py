@@ -17,7 +17,7 @@ from karatage.merging.estimators import CLASS_WEIGHTINGS, ESTIMATORS, GAPS, GRAN
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from karatage.experiments.aware_findings import AwareFindings
+    from karatage.experiments.aware.findings import AwareFindings
 
 SIZE, APPROACH, MEASURE, SYSTEMS = "k-tuple size", "approach", "measure", "systems"
 GRANULARITY, GAP, WEIGHT = "granularity", "gap", "weight"

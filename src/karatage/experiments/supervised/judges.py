@@ -14,7 +14,7 @@ from karatage.data.alignment import Alignment, match_gold
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, IntArray, LongArray
 from karatage.data.judgments import Judgments
 from karatage.data.partition import Partition
-from karatage.experiments.supervised_plan import SupervisedPlan
+from karatage.experiments.supervised.plan import SupervisedPlan
 from karatage.measures.graded import ceiling
 from karatage.measures.scoring import score_aligned, score_packed
 from karatage.measures.spec import parse_measure

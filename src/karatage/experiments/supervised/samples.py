@@ -11,8 +11,8 @@ import polars as pl
 from karatage.aggregation.registry import NamedModel, merge
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, LongArray
 from karatage.data.judgments import Judgments
-from karatage.experiments.supervised_judges import Ground, Judges, Named, Taught, collect, teach
-from karatage.experiments.supervised_plan import TAUGHT_ON_DOCUMENTS, Split, SupervisedPlan, draw_split
+from karatage.experiments.supervised.judges import Ground, Judges, Named, Taught, collect, teach
+from karatage.experiments.supervised.plan import TAUGHT_ON_DOCUMENTS, Split, SupervisedPlan, draw_split
 from karatage.experiments.tuples import rate_leaderboards
 from karatage.measures.scoring import score_grades
 from karatage.merging.weights import merge_scores, normalise

@@ -18,7 +18,7 @@ from karatage.data.scores import Scores
 from karatage.errors import DataError
 from karatage.experiments.collection import Collection
 from karatage.experiments.engine import Finding
-from karatage.experiments.random_relevance_plan import Merge, RandomRelevancePlan
+from karatage.experiments.random_relevance.plan import Merge, RandomRelevancePlan
 from karatage.experiments.tuples import merge_panels, rate_leaderboards
 from karatage.measures.expected import randomise, score_expected
 from karatage.measures.scoring import score_aligned, score_grades

@@ -11,17 +11,15 @@ from pathlib import Path
 import numpy as np
 
 from karatage.data.axes import FloatArray, LongArray
-from karatage.errors import DataError
-from karatage.experiments.aware_cells import OUTCOMES, Ground, try_block, weigh_panel
-from karatage.experiments.aware_findings import AwareFindings
-from karatage.experiments.aware_plan import AwarePlan
-from karatage.experiments.collection import Collection, fingerprint, sample_tuples
-from karatage.experiments.engine import Cell, Execution, Fact, Outcome, run_cells, tell_outcomes
-from karatage.experiments.telling import list_ranges
+from karatage.experiments.aware.cells import OUTCOMES, Ground, try_block, weigh_panel
+from karatage.experiments.aware.findings import AwareFindings
+from karatage.experiments.aware.plan import AwarePlan
+from karatage.experiments.collection import Collection, draw_tuples, fingerprint
+from karatage.experiments.engine import Cell, Execution, Fact, Outcome, require_done, run_cells, tell_run
+from karatage.experiments.square.telling import list_ranges
 from karatage.io.sources import PathLike
 from karatage.measures.spec import parse_measure
-from karatage.seeding import stream
-from karatage.wording import counted, shorten
+from karatage.wording import counted
 
 BLOCK = 100  # k-tuples to a cell, which then takes seconds
 Place = tuple[str, int, tuple[int, int]]  # panel, size, first and last k-tuple
@@ -45,7 +43,7 @@ def experiment_aware(
     asked, how = plan or AwarePlan(), execution or Execution()
     contenders = asked.find_contenders()
     measures = tuple(str(parse_measure(name)) for name in asked.measures)
-    tuples = _draw_tuples(len(collection.judges), asked)
+    tuples = draw_tuples(len(collection.judges), asked.find_sizes(len(collection.judges)), asked.samples, asked.seed)
     ground = Ground.of(collection, contenders, measures, tuples, asked.seed)
     home = None if output is None else Path(output) / "cells"
     about: dict[str, Fact] = {
@@ -80,11 +78,11 @@ def experiment_aware(
     ]
     total = len(weighing) + len(trying)
     weighed = run_cells(weighing, folder=home, execution=_shift(how, 0, total), context=ground)
-    _check_done(weighed)
+    require_done(weighed)
     tables = {pair: outcome.table for pair, outcome in zip(pairs, weighed, strict=True)}
     ground = ground.with_weights(tables)
     tried = run_cells(trying, folder=home, execution=_shift(how, len(weighing), total), context=ground)
-    _check_done(tried)
+    require_done(tried)
     mean, covariance = _summarise(places, tried, ground)
     findings = AwareFindings(
         plan=asked,
@@ -99,17 +97,9 @@ def experiment_aware(
         mean=mean,
         covariance=covariance,
         notes=(*collection.notes, *_tell_ground(ground, weighed), *_tell_tuples(tuples, len(collection.judges))),
-        log=_tell_run([*weighed, *tried]),
+        log=tell_run([*weighed, *tried]),
     )
     return replace(findings, notes=(*findings.notes, *findings.analyses.notes))
-
-
-def _draw_tuples(judges: int, plan: AwarePlan) -> dict[int, LongArray]:
-    """The k-tuples of each size; the same for all panels, systems, measures and approaches, which are so paired."""
-    return {
-        size: sample_tuples(judges, size, plan.samples, stream(plan.seed, f"k-tuples of {size}")).astype(np.int64)
-        for size in plan.find_sizes(judges)
-    }
 
 
 def _shift(how: Execution, before: int, total: int) -> Execution:
@@ -118,17 +108,6 @@ def _shift(how: Execution, before: int, total: int) -> Execution:
     if told is None:
         return how
     return replace(how, progress=lambda done, _, name: told(before + done, total, name))
-
-
-def _check_done(outcomes: Sequence[Outcome]) -> None:
-    """Tables with holes would mislead."""
-    lost = [outcome for outcome in outcomes if outcome.status != "done"]
-    if lost:
-        where = f"the first '{shorten(lost[0].name, 60)}': {lost[0].reason}"
-        raise DataError(
-            f"{counted(len(lost), 'cell')} of {len(outcomes):,} could not be done, {where}; "
-            "what was done is kept in the output folder, if one was given: run again to retry the rest"
-        )
 
 
 def _summarise(places: Sequence[Place], tried: Sequence[Outcome], ground: Ground) -> tuple[FloatArray, FloatArray]:
@@ -170,9 +149,3 @@ def _tell_tuples(tuples: Mapping[int, LongArray], judges: int) -> list[str]:
     return (
         [f"with {list_ranges(every)} judges {what}; other judges or topics would give other numbers"] if every else []
     )
-
-
-def _tell_run(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
-    kept = sum(outcome.kept for outcome in outcomes)
-    found = f"{kept:,} of {counted(len(outcomes), 'cell')} were found done by an earlier run"
-    return (*([found] if kept else []), *tell_outcomes(outcomes))

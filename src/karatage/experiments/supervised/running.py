@@ -16,17 +16,17 @@ from karatage.data.judgments import Judgments
 from karatage.data.partition import Partition, assemble_judges
 from karatage.errors import DataError, OptionError
 from karatage.experiments.collection import Collection, fingerprint, sample_tuples
-from karatage.experiments.engine import Cell, Execution, Fact, Finding, Outcome, run_cells, tell_outcomes
+from karatage.experiments.engine import Cell, Execution, Fact, Finding, require_done, run_cells, tell_run
 from karatage.experiments.panels import WHOLE
-from karatage.experiments.supervised_findings import Place, SupervisedFindings
-from karatage.experiments.supervised_judges import Ground, Judges
-from karatage.experiments.supervised_plan import Configuration, SupervisedPlan
-from karatage.experiments.supervised_samples import Sample, draw_splits, rate_samples
-from karatage.experiments.supervised_telling import tell_samples
+from karatage.experiments.supervised.findings import Place, SupervisedFindings
+from karatage.experiments.supervised.judges import Ground, Judges
+from karatage.experiments.supervised.plan import Configuration, SupervisedPlan
+from karatage.experiments.supervised.samples import Sample, draw_splits, rate_samples
+from karatage.experiments.supervised.telling import tell_samples
 from karatage.io.sources import PathLike
 from karatage.seeding import stream
 from karatage.simulation.partition import partition_judges
-from karatage.wording import counted, shorten
+from karatage.wording import counted
 
 BLOCK = 25  # samples to a cell, which then takes seconds
 
@@ -68,7 +68,7 @@ def experiment_supervised(
     cells = list(_list_cells(settings, fingerprint(collection), asked))
     home = None if output is None else Path(output) / "cells"
     outcomes = run_cells([cell for _, cell in cells], folder=home, execution=execution, context=settings)
-    _check_done(outcomes)
+    require_done(outcomes)
     frame = pl.concat(
         [
             outcome.table.select(*(pl.lit(v).alias(k) for k, v in {**place._asdict(), "size": size}.items()), pl.all())
@@ -83,7 +83,7 @@ def experiment_supervised(
         collection=collection.name,
         frame=frame,
         notes=tuple(notes),
-        log=_tell_run(outcomes),
+        log=tell_run(outcomes),
     )
 
 
@@ -191,20 +191,3 @@ def _put_together(panel: Judgments, size: int, number: int, plan: SupervisedPlan
     """The judges of a sample, each of them several people in every topic."""
     rng = stream(plan.seed, f"supervised people {size} {number}")
     return partition_judges(panel, judges=size, people=plan.people, rng=rng)
-
-
-def _check_done(outcomes: Sequence[Outcome]) -> None:
-    """Tables with holes would mislead."""
-    lost = [outcome for outcome in outcomes if outcome.status != "done"]
-    if lost:
-        where = f"the first '{shorten(lost[0].name, 60)}': {lost[0].reason}"
-        raise DataError(
-            f"{counted(len(lost), 'cell')} of {len(outcomes):,} could not be done, {where}; "
-            "what was done is kept in the output folder, if one was given: run again to retry the rest"
-        )
-
-
-def _tell_run(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
-    kept = sum(outcome.kept for outcome in outcomes)
-    found = f"{kept:,} of {counted(len(outcomes), 'cell')} were found done by an earlier run"
-    return (*([found] if kept else []), *tell_outcomes(outcomes))

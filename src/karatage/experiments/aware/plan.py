@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from karatage.errors import OptionError
-from karatage.experiments.contenders import Contender, find_contenders
+from karatage.experiments.aware.contenders import Contender, find_contenders
 from karatage.measures.spec import parse_measure
 
 MEASURES = ("AP", "nDCG(dcg=jk,base=2)@20", "ERR(gain=5,max=5)@20")

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
-from karatage.experiments.aware_cells import OUTCOMES
-from karatage.experiments.contenders import MERGED_GRADES
-from karatage.experiments.telling import list_ranges
+from karatage.experiments.aware.cells import OUTCOMES
+from karatage.experiments.aware.contenders import MERGED_GRADES
+from karatage.experiments.square.telling import list_ranges
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from karatage.experiments.aware_findings import AwareFindings
+    from karatage.experiments.aware.findings import AwareFindings
 
 CORRELATION = "correlation "  # what the names of simulated panels begin with
 USUAL_BASELINE = "mv"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
     from rich.table import Table
 
-    from karatage.experiments.supervised_findings import SupervisedFindings
+    from karatage.experiments.supervised.findings import SupervisedFindings
 
 BEST = "*"
 LABEL, NUMBER, SPACE = 5, 7, 2  # columns of text: k02, 0.6048*, and between numbers
@@ -26,7 +26,7 @@ def render_supervised(findings: SupervisedFindings, *, everything: bool = False)
 
     With `everything`, also tau and RMSE, and the differences from the baseline at each size.
     """
-    from karatage.experiments.supervised_findings import OUTCOMES
+    from karatage.experiments.supervised.findings import OUTCOMES
 
     parts: list[Table | str] = []
     for measure in findings.plan.measures:
@@ -39,8 +39,8 @@ def render_supervised(findings: SupervisedFindings, *, everything: bool = False)
 
 def _table1(findings: SupervisedFindings, measure: str, outcome: str) -> Iterator[str]:
     """A row for each place and size; as many approaches side by side as fit, the best of a row with a star."""
-    from karatage.experiments.supervised_findings import LOWER_IS_BETTER, Place
-    from karatage.experiments.supervised_telling import name_place
+    from karatage.experiments.supervised.findings import LOWER_IS_BETTER, Place
+    from karatage.experiments.supervised.telling import name_place
 
     frame = findings.table(measure=measure, outcome=outcome)
     yield f"Mean {outcome} to gold by {measure}; {BEST} marks the best of a row"
@@ -97,7 +97,7 @@ def _line(label: str, cells: Sequence[str], widths: Sequence[int]) -> str:
 
 def _overall(findings: SupervisedFindings, measure: str, outcome: str) -> Iterator[Table | str]:
     """Every approach over all sizes, and how far it is from the baseline."""
-    from karatage.experiments.supervised_telling import name_place, name_sizes
+    from karatage.experiments.supervised.telling import name_place, name_sizes
 
     for place in findings.places:
         frame = findings.overall.filter(measure=measure, outcome=outcome, **place._asdict())
@@ -108,7 +108,7 @@ def _overall(findings: SupervisedFindings, measure: str, outcome: str) -> Iterat
 
 def _by_size(findings: SupervisedFindings, measure: str, outcome: str) -> Iterator[Table | str]:
     """The same at each size."""
-    from karatage.experiments.supervised_telling import name_place
+    from karatage.experiments.supervised.telling import name_place
 
     for place in findings.places:
         frame = findings.summary.filter(measure=measure, outcome=outcome, **place._asdict())

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from karatage.cli import experiment as shared
 from karatage.cli import options
+from karatage.cli.experiment import shared
 from karatage.cli.output import progress_cells
 
 CHARTS = "charts"  # a folder of their own: there are many
@@ -19,6 +19,10 @@ def aware(
     correlation: shared.Correlation = None,
     relevant: shared.Relevant = None,
     gold_relevant: shared.GoldRelevant = None,
+    grades: options.Grades = None,
+    gold_grades: options.GoldGrades = None,
+    columns: options.Columns = None,
+    gold_columns: options.GoldColumns = None,
     measure: shared.Measures = None,
     approach: shared.Approaches = None,
     sizes: shared.Sizes = None,
@@ -40,9 +44,9 @@ def aware(
 
         karatage experiment aware demo/runs -j demo/judgments.csv -g demo/gold.qrels
     """
-    from karatage.cli.experiment_aware_tables import render_aware
-    from karatage.experiments.aware import experiment_aware
-    from karatage.experiments.aware_plan import AwarePlan
+    from karatage.cli.experiment.aware_tables import render_aware
+    from karatage.experiments.aware.plan import AwarePlan
+    from karatage.experiments.aware.running import experiment_aware
     from karatage.experiments.engine import Execution
     from karatage.experiments.plans import make_plan, write_plan
     from karatage.report.aware_charts import draw_all
@@ -64,6 +68,10 @@ def aware(
             "correlations": shared.parse_numbers(correlation),
             "relevant": relevant,
             "gold_relevant": gold_relevant,
+            "grades": grades,
+            "gold_grades": gold_grades,
+            "columns": columns,
+            "gold_columns": gold_columns,
             "measures": measure or None,
             "approaches": approach or None,
             "sizes": shared.parse_sizes(sizes),

@@ -15,8 +15,8 @@ import numpy as np
 import polars as pl
 
 from karatage.errors import OptionError, UnknownNameError
-from karatage.experiments.random_relevance_cells import BLANK, DGS, GOLD, RGS
-from karatage.experiments.random_relevance_plan import RandomRelevancePlan
+from karatage.experiments.random_relevance.cells import BLANK, DGS, GOLD, RGS
+from karatage.experiments.random_relevance.plan import RandomRelevancePlan
 from karatage.measures.spec import parse_measure
 
 OUTCOMES = ("tau", "tau_ap")

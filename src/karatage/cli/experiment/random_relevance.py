@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from karatage.cli import experiment as shared
 from karatage.cli import options
+from karatage.cli.experiment import shared
 from karatage.cli.output import GAP, NUMBER_WIDTH, WIDTH, make_table, progress_cells, render
 from karatage.wording import shorten
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from karatage.experiments.random_relevance_findings import RandomRelevanceFindings
+    from karatage.experiments.random_relevance.findings import RandomRelevanceFindings
 
 KIND = "random-relevance"
 CONTROLS = "Controls, tau_ap: a judge who calls nothing relevant, to DGS and RGS; RGS to DGS"
@@ -31,6 +31,10 @@ def random_relevance(
     correlation: shared.Correlation = None,
     relevant: shared.Relevant = None,
     gold_relevant: shared.GoldRelevant = None,
+    grades: options.Grades = None,
+    gold_grades: options.GoldGrades = None,
+    columns: options.Columns = None,
+    gold_columns: options.GoldColumns = None,
     measure: shared.Measures = None,
     approach: shared.Approaches = None,
     sizes: shared.Sizes = None,
@@ -59,8 +63,8 @@ def random_relevance(
     """
     from karatage.experiments.engine import Execution
     from karatage.experiments.plans import make_plan, write_plan
-    from karatage.experiments.random_relevance import experiment_random_relevance
-    from karatage.experiments.random_relevance_plan import RandomRelevancePlan
+    from karatage.experiments.random_relevance.plan import RandomRelevancePlan
+    from karatage.experiments.random_relevance.running import experiment_random_relevance
     from karatage.report.random_relevance import draw_all, lay_out_random_relevance
 
     @dataclass(frozen=True, kw_only=True)
@@ -74,6 +78,10 @@ def random_relevance(
         "correlations": shared.parse_numbers(correlation),
         "relevant": relevant,
         "gold_relevant": gold_relevant,
+        "grades": grades,
+        "gold_grades": gold_grades,
+        "columns": columns,
+        "gold_columns": gold_columns,
         "measures": measure or None,
         "approaches": approach or None,
         "sizes": shared.parse_sizes(sizes),

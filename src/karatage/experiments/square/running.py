@@ -17,11 +17,11 @@ from karatage.comparison.classification import accuracy, credit_winners, f1
 from karatage.data.axes import BoolArray, LongArray
 from karatage.data.posterior import Posterior
 from karatage.errors import OptionError
-from karatage.experiments.data_sets import DataSet, DataSets, check_names, read_data_sets
 from karatage.experiments.engine import Cell, Execution, Finding, run_cells, tell_outcomes
-from karatage.experiments.findings import Benchmark, CellResult, DataSetFacts
-from karatage.experiments.folds import count_parts, make_folds
-from karatage.experiments.telling import tell_cells
+from karatage.experiments.square.data_sets import DataSet, DataSets, check_names, read_data_sets
+from karatage.experiments.square.findings import Benchmark, CellResult, DataSetFacts
+from karatage.experiments.square.folds import count_parts, make_folds
+from karatage.experiments.square.telling import tell_cells
 from karatage.io.sources import PathLike
 from karatage.seeding import settle_seed, stream
 

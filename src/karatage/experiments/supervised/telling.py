@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from karatage.experiments.supervised_plan import SupervisedPlan, find_family
+from karatage.experiments.supervised.plan import SupervisedPlan, find_family
 from karatage.merging.estimators import SupervisedEstimator
 from karatage.wording import counted
 
 if TYPE_CHECKING:
-    from karatage.experiments.supervised_findings import Mean, Place, SupervisedFindings
+    from karatage.experiments.supervised.findings import Mean, Place, SupervisedFindings
 
 MOST_PLACES = 6  # told one by one
 GROUP = ("systems", "panel", "configuration")

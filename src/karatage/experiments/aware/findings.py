@@ -16,9 +16,10 @@ import polars as pl
 
 from karatage.data.axes import FloatArray, LongArray, freeze
 from karatage.errors import OptionError, UnknownNameError
-from karatage.experiments.aware_analysis import Analyses, analyse, frame_tables, frame_top_groups
-from karatage.experiments.aware_cells import OUTCOMES
-from karatage.experiments.aware_families import (
+from karatage.experiments.aware.analysis import Analyses, analyse, frame_tables, frame_top_groups
+from karatage.experiments.aware.cells import OUTCOMES
+from karatage.experiments.aware.contenders import Contender
+from karatage.experiments.aware.families import (
     frame_by_size,
     frame_contest,
     frame_crossings,
@@ -26,9 +27,8 @@ from karatage.experiments.aware_families import (
     frame_leads,
     frame_own,
 )
-from karatage.experiments.aware_plan import AwarePlan
-from karatage.experiments.aware_telling import conclude, frame_claims
-from karatage.experiments.contenders import Contender
+from karatage.experiments.aware.plan import AwarePlan
+from karatage.experiments.aware.telling import conclude, frame_claims
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,8 +16,8 @@ import polars as pl
 
 from karatage.data.axes import FloatArray
 from karatage.errors import OptionError, UnknownNameError
-from karatage.experiments.supervised_plan import UNIFORM, SupervisedPlan, find_family
-from karatage.experiments.supervised_telling import conclude
+from karatage.experiments.supervised.plan import UNIFORM, SupervisedPlan, find_family
+from karatage.experiments.supervised.telling import conclude
 
 CONFIDENCE = 0.95
 OUTCOMES = ("tau_ap", "tau", "rmse")

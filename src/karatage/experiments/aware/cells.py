@@ -15,8 +15,8 @@ from karatage.data.axes import FloatArray, GradeArray, LongArray
 from karatage.data.judgments import Judgments
 from karatage.data.scores import Scores
 from karatage.errors import DataError
+from karatage.experiments.aware.contenders import Contender
 from karatage.experiments.collection import Collection
-from karatage.experiments.contenders import Contender
 from karatage.experiments.engine import Finding
 from karatage.experiments.tuples import Nearness, merge_grades_of, merge_panels, rate_leaderboards
 from karatage.measures.scoring import score_aligned, score_grades

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from karatage.cli import experiment as shared
 from karatage.cli import options
+from karatage.cli.experiment import shared
 from karatage.cli.output import progress_cells
 
 if TYPE_CHECKING:
@@ -25,6 +25,10 @@ def supervised(
     correlation: shared.Correlation = None,
     relevant: shared.Relevant = None,
     gold_relevant: shared.GoldRelevant = None,
+    grades: options.Grades = None,
+    gold_grades: options.GoldGrades = None,
+    columns: options.Columns = None,
+    gold_columns: options.GoldColumns = None,
     measure: shared.Measures = None,
     approach: shared.Approaches = None,
     configuration: Annotated[
@@ -56,11 +60,11 @@ def supervised(
 
         karatage experiment supervised demo/runs -j demo/judgments.csv -g demo/gold.qrels --preset small
     """
-    from karatage.cli.experiment_supervised_tables import render_supervised
+    from karatage.cli.experiment.supervised_tables import render_supervised
     from karatage.experiments.engine import Execution
     from karatage.experiments.plans import make_plan, write_plan
-    from karatage.experiments.supervised import experiment_supervised
-    from karatage.experiments.supervised_plan import SupervisedPlan
+    from karatage.experiments.supervised.plan import SupervisedPlan
+    from karatage.experiments.supervised.running import experiment_supervised
     from karatage.report.supervised import draw_all, lay_out_supervised
 
     @dataclass(frozen=True, kw_only=True)
@@ -85,6 +89,10 @@ def supervised(
             "correlations": shared.parse_numbers(correlation),
             "relevant": relevant,
             "gold_relevant": gold_relevant,
+            "grades": grades,
+            "gold_grades": gold_grades,
+            "columns": columns,
+            "gold_columns": gold_columns,
             "measures": measure or None,
             "approaches": approach or None,
             "configurations": configuration or None,

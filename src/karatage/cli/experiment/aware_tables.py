@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import polars as pl
     from rich.table import Table
 
-    from karatage.experiments.aware_findings import AwareFindings
+    from karatage.experiments.aware.findings import AwareFindings
 
 SHOWN_LEVELS = 8  # of a top group, where not everything is shown
 OUTCOME_NAMES = {"tau": "tau", "tau_ap": "tau_ap", "rmse": "RMSE"}
@@ -37,7 +37,7 @@ def render_aware(findings: AwareFindings, *, everything: bool = False) -> str:
 
 def _head(findings: AwareFindings, *, systems: str = "", panel: str = "", measure: str = "") -> str:
     """What a table is about, as far as there is a choice."""
-    from karatage.experiments.aware_analysis import label_measures
+    from karatage.experiments.aware.analysis import label_measures
 
     shown = [label_measures(findings.measures)[measure]] if measure else []
     shown += [systems] if systems and len(findings.systems) > 1 else []
@@ -53,7 +53,7 @@ def _places(findings: AwareFindings) -> Iterator[tuple[str, str, str]]:
 
 def _families(findings: AwareFindings) -> Iterator[Table | str]:
     """The best member of each family at some sizes, and which that is at the largest."""
-    from karatage.experiments.aware_families import choose_sizes, frame_families, list_families
+    from karatage.experiments.aware.families import choose_sizes, frame_families, list_families
 
     frame = frame_families(findings)
     sizes = choose_sizes(findings.sizes, 6)
@@ -73,8 +73,8 @@ def _families(findings: AwareFindings) -> Iterator[Table | str]:
 
 def _approaches(findings: AwareFindings) -> Iterator[Table | str]:
     """All approaches, best first by the mean over sizes."""
-    from karatage.experiments.aware_cells import OUTCOMES
-    from karatage.experiments.aware_families import choose_sizes, frame_by_size
+    from karatage.experiments.aware.cells import OUTCOMES
+    from karatage.experiments.aware.families import choose_sizes, frame_by_size
 
     sizes = choose_sizes(findings.sizes, 7)
     frame = frame_by_size(findings, sizes)
@@ -98,7 +98,7 @@ def _mean(columns: Sequence[str]) -> pl.Expr:
 
 
 def _anova(findings: AwareFindings, panel: str) -> Iterator[Table | str]:
-    from karatage.experiments.aware_analysis import RESPONSES
+    from karatage.experiments.aware.analysis import RESPONSES
 
     for design, about in ("whole", ""), ("parts", " by parts of the 30"):
         for analysis in findings.analyses.found:
@@ -164,7 +164,7 @@ def _claims(findings: AwareFindings, panel: str) -> Iterator[Table | str]:
 
 def _contests(findings: AwareFindings) -> Iterator[Table | str]:
     """Differences of the best of two groups at some sizes, with the half-width of their 95 % intervals."""
-    from karatage.experiments.aware_families import choose_sizes
+    from karatage.experiments.aware.families import choose_sizes
 
     baseline = "" if findings.contest.is_empty() else findings.contest["second"][0]
     titles = {
@@ -230,6 +230,6 @@ def _table(headers: Sequence[str], rows: Sequence[Sequence[str]], *, text: Seque
 
 
 def _number(value: float | None) -> str:
-    from karatage.experiments.telling import short
+    from karatage.experiments.square.telling import short
 
     return "-" if value is None else short(value)

@@ -18,7 +18,7 @@ from karatage.comparison.classification import Quality, permutation_test
 from karatage.data.axes import FloatArray, GradeArray
 from karatage.errors import OptionError
 from karatage.experiments.engine import Outcome
-from karatage.experiments.telling import conclude, list_ranges
+from karatage.experiments.square.telling import conclude, list_ranges
 from karatage.seeding import stream
 
 QUALITIES: tuple[Quality, ...] = ("accuracy", "f1")

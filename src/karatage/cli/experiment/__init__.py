@@ -1,0 +1,1 @@
+"""`karatage experiment`: the papers' experiments, one command each."""

@@ -1,0 +1,1 @@
+"""The AWARE experiment: approaches on k judges out of many, against gold."""

@@ -1,0 +1,1 @@
+"""The SQUARE benchmark: models that merge grades, on many data sets."""
