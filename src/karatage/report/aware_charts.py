@@ -62,8 +62,9 @@ def draw_all(findings: AwareFindings) -> dict[str, alt.TopLevelMixin]:
     if not findings.crossings.is_empty():
         found["crossing"] = draw_crossing(findings)
     for analysis in findings.analyses.found:
-        where = name_panel(analysis.panel, findings)
-        found |= {f"{where}{analysis.outcome}-{name}": chart for name, chart in _draw_effects(findings, analysis)}
+        if analysis.panel in findings.ends:  # each has twenty charts
+            where = name_panel(analysis.panel, findings)
+            found |= {f"{where}{analysis.outcome}-{name}": chart for name, chart in _draw_effects(findings, analysis)}
     return found
 
 

@@ -105,7 +105,8 @@ def _analyses(findings: AwareFindings, panel: str, charts: Charts) -> Section:
                 if chart is not None:
                     figures.append(Figure(chart, f"{caption}: {RESPONSES[analysis.outcome]}"))
     title = "Analyses of variance" if len(findings.panels) == 1 else f"Analyses of variance, {panel}"
-    return Section(title, "", tables, figures)
+    text = "" if figures else "Effects are drawn for the first and the last panel only."
+    return Section(title, text, tables, figures)
 
 
 def _find_chart(charts: Charts, name: str, panel: str, findings: AwareFindings) -> alt.TopLevelMixin | None:

@@ -23,12 +23,13 @@ ANOVA_HEADERS = ("source", "SS", "DF", "MS", "F", "p", "omega²")
 def render_aware(findings: AwareFindings, *, everything: bool = False) -> str:
     """Families by size, the paper's tables 1 to 5, what of its order holds, where regimes cross; and the sentence.
 
-    With `everything`, also every approach by size and outcome.
+    With `everything`, also every approach by size and outcome, and what lies between the first and the last panel.
     """
-    parts: list[Table | str] = [*_families(findings)]
+    panels = findings.panels if everything else findings.ends
+    parts: list[Table | str] = [*_families(findings, panels)]
     if everything:
         parts += _approaches(findings)
-    for panel in findings.panels:
+    for panel in panels:
         most = None if everything else SHOWN_LEVELS
         parts += [*_anova(findings, panel), *_top_groups(findings, panel, most), *_claims(findings, panel)]
     parts += [*_contests(findings), *_leads(findings), *_crossings(findings), findings.sentence]
@@ -45,19 +46,19 @@ def _head(findings: AwareFindings, *, systems: str = "", panel: str = "", measur
     return ", ".join(shown)
 
 
-def _places(findings: AwareFindings) -> Iterator[tuple[str, str, str]]:
+def _places(findings: AwareFindings, panels: Sequence[str]) -> Iterator[tuple[str, str, str]]:
     for systems in findings.systems:
-        for panel in findings.panels:
+        for panel in panels:
             yield from ((systems, panel, measure) for measure in findings.measures)
 
 
-def _families(findings: AwareFindings) -> Iterator[Table | str]:
+def _families(findings: AwareFindings, panels: Sequence[str]) -> Iterator[Table | str]:
     """The best member of each family at some sizes, and which that is at the largest."""
     from karatage.experiments.aware.families import choose_sizes, frame_families, list_families
 
     frame = frame_families(findings)
     sizes = choose_sizes(findings.sizes, 6)
-    for systems, panel, measure in _places(findings):
+    for systems, panel, measure in _places(findings, panels):
         here = frame.filter(systems=systems, panel=panel, measure=measure)
         value = {(family, size): best for family, size, best in here.select("family", "size", "best").iter_rows()}
         last = dict(here.filter(size=sizes[-1]).select("family", "best_approach").iter_rows())
@@ -79,7 +80,7 @@ def _approaches(findings: AwareFindings) -> Iterator[Table | str]:
     sizes = choose_sizes(findings.sizes, 7)
     frame = frame_by_size(findings, sizes)
     columns = [str(size) for size in sizes]
-    for systems, panel, measure in _places(findings):
+    for systems, panel, measure in _places(findings, findings.panels):
         for outcome in OUTCOMES:
             here = frame.filter(systems=systems, panel=panel, measure=measure, outcome=outcome)
             ordered = here.sort(_mean(columns), descending=outcome != "rmse", maintain_order=True)
@@ -175,7 +176,7 @@ def _contests(findings: AwareFindings) -> Iterator[Table | str]:
         frame = findings.tables.get(name)
         if frame is None:
             continue
-        places = list(_places(findings))
+        places = list(_places(findings, findings.panels))
         labels = [_head(findings, systems=s, panel=p, measure=m) for s, p, m in places]
         room = (WIDTH - max(map(len, labels)) - GAP) // (len("+.000 ± .000") + GAP)
         sizes = choose_sizes(findings.sizes, max(room, 1))

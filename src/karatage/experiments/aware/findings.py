@@ -68,6 +68,11 @@ class AwareFindings:
         return tuple(contender.name for contender in self.contenders)
 
     @property
+    def ends(self) -> tuple[str, ...]:
+        """The first and the last panel, which say enough where there are many."""
+        return self.panels if len(self.panels) < 3 else (self.panels[0], self.panels[-1])
+
+    @property
     def families(self) -> dict[str, str]:
         """What each approach is shown together with."""
         return {contender.name: contender.family for contender in self.contenders}

@@ -114,7 +114,7 @@ def conclude(findings: AwareFindings) -> str:
     start = f"tau_ap to gold with k-tuples of {sizes} out of {counted(len(findings.judges), 'judge')}"
     over = [counted(len(found), word) for found, word in ((findings.measures, "measure"),) if len(found) > 1]
     start += f", mean over {over[0]}" if over else f" ({findings.measures[0]})"
-    said = [f"{_name_panel(panel, findings)}{_say_best(findings, panel)}" for panel in findings.panels]
+    said = [f"{_name_panel(panel, findings)}{_say_best(findings, panel)}" for panel in findings.ends]
     return f"{start}: {'; '.join(said)}.{_say_crossings(findings)}"
 
 
