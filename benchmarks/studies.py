@@ -1,7 +1,8 @@
-"""Studies on real collections whose figures stand in docs/theory/aware.md: `python -m benchmarks.studies least|panel`.
+"""Studies on real collections whose figures stand in docs/theory/aware.md: `python -m benchmarks.studies STUDY`.
 
 `least`: how often a judge who knows nothing weighs least, over many seeds. `panel`: the LLM judges of TREC DL 2021 on
-one binary scale, as a folder of qrels, for `karatage experiment aware`.
+one binary scale, as a folder of qrels, for `karatage experiment aware`. `topics`: on that panel, how far differences
+between approaches vary with the topics, by a bootstrap.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 import karatage as kt
+from karatage.aggregation.registry import parse_model
+from karatage.experiments.collection import sample_tuples
+from karatage.experiments.tuples import merge_grades_of, merge_panels, rate_leaderboards
 from karatage.merging.estimators import ESTIMATORS, OWN
 
 GOOD = 5
@@ -29,20 +33,32 @@ KINDS: dict[str, LastJudge] = {
     "inverted": lambda relevant, _: ~relevant,
 }
 WHOLE = 0.99
+TRIED = ("uniform", "tpc_tau_msd", "sgl_tau_msd", "tpc_tau_own4", "sgl_rmse_own4")
+DIFFERENCES = (
+    ("uniform", "mv"),
+    ("tpc_tau_msd", "mv"),
+    ("tpc_tau_own4", "mv"),
+    ("tpc_tau_own4", "tpc_tau_msd"),
+    ("sgl_rmse_own4", "tpc_tau_msd"),
+)
+RESAMPLES, ALL = 500, 10_000
 
 
 def main() -> None:
     """Run a study."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.studies", description=__doc__)
-    parser.add_argument("study", choices=["least", "panel"])
+    parser.add_argument("study", choices=["least", "panel", "topics"])
     parser.add_argument("--data", type=Path, required=True, help="folder with the collections")
     parser.add_argument("--seeds", type=int, default=50)
     parser.add_argument("--output", type=Path, default=Path("llm-panel"), help="where `panel` writes")
     options = parser.parse_args()
+    pl.Config.set_tbl_rows(-1)
     if options.study == "least":
         print(count_least(options.data / "trec8-adhoc-10topics", options.seeds))
     else:
         write_panel(options.data / "trec-dl-2021-passage", options.output)
+    if options.study == "topics":
+        print(resample_topics(options.data / "trec-dl-2021-passage" / "runs", options.output))
 
 
 def count_least(folder: Path, seeds: int) -> pl.DataFrame:
@@ -100,6 +116,36 @@ def write_panel(folder: Path, output: Path) -> None:
 def _write(frame: pl.DataFrame, path: Path) -> None:
     topic, document, grade = frame.columns
     frame.select(topic, pl.lit("0"), document, grade).write_csv(path, separator=" ", include_header=False)
+
+
+def resample_topics(runs: Path, panel: Path) -> pl.DataFrame:
+    """Differences of mean tau_ap over all k-tuples, with 95 % intervals over topics drawn again and again."""
+    collection = kt.read_collection(runs, panel / "judges", panel / "gold.qrels")
+    (systems,), (judgments,) = collection.runs.values(), collection.panels.values()
+    alignment = kt.align(systems, judgments)
+    value = kt.score(systems, judgments, "AP").value
+    gold = kt.score(systems, collection.gold, "AP").value[0]
+    found = kt.evaluate(systems, judgments, "AP", approach=list(TRIED), rng=1)
+    shares = {"uniform": np.ones(value.shape[:2])} | {w.approach: w.share for w in found.weights}
+    rng, rows = np.random.default_rng(1), []
+    draws = [np.arange(len(gold)), *rng.integers(len(gold), size=(RESAMPLES, len(gold)))]
+    for size in (3, 5, 7):
+        members = sample_tuples(len(judgments.judges), size, ALL)
+        voted = kt.score_grades(
+            alignment, merge_grades_of(members, judgments, [parse_model("mv")], seed=1)["mv"], ["AP"], top_grade=1
+        )["AP"].value
+        near = {name: np.empty(len(draws)) for name in ("mv", *TRIED)}
+        for b, topics in enumerate(draws):
+            target = gold[topics].mean(axis=0)
+            near["mv"][b] = rate_leaderboards(voted[:, topics].mean(axis=1), target).tau_ap.mean()
+            for name, share in shares.items():
+                merged = merge_panels(value[:, topics], share[:, topics], members)
+                near[name][b] = rate_leaderboards(merged, target).tau_ap.mean()
+        for first, second in DIFFERENCES:
+            gap = near[first] - near[second]
+            low, high = np.quantile(gap[1:], [0.025, 0.975])
+            rows.append((size, first, second, *(round(float(x), 3) for x in (gap[0], low, high))))
+    return pl.DataFrame(rows, schema=["judges", "first", "second", "difference", "low", "high"], orient="row")
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from karatage.agreement.pairs import agreement_matrix, cohen_kappa
     from karatage.approaches.evaluating import evaluate
     from karatage.auditing import audit
+    from karatage.comparison.anova import Anova, anova, omega_squared
     from karatage.comparison.rankings import (
         kendall_tau,
         kendall_tau_matrix,
@@ -24,12 +25,14 @@ if TYPE_CHECKING:
         tau_ap,
         tau_ap_matrix,
     )
+    from karatage.comparison.tukey import Tukey, tukey
     from karatage.data.alignment import Alignment, align
     from karatage.data.audit import Audit
     from karatage.data.draws import Draws
     from karatage.data.evaluation import Evaluation
     from karatage.data.gold import Gold
     from karatage.data.judgments import Judgments
+    from karatage.data.partition import Partition, assemble_judges
     from karatage.data.posterior import Posterior
     from karatage.data.record import JudgeRecord
     from karatage.data.runs import Runs
@@ -43,6 +46,9 @@ if TYPE_CHECKING:
     from karatage.experiments.collection import Collection, read_collection
     from karatage.experiments.engine import Execution
     from karatage.experiments.panels import PanelRules
+    from karatage.experiments.random_relevance.findings import RandomRelevanceFindings
+    from karatage.experiments.random_relevance.plan import RandomRelevancePlan
+    from karatage.experiments.random_relevance.running import experiment_random_relevance
     from karatage.experiments.square.data_sets import DataSet, DataSets, read_data_sets
     from karatage.experiments.square.findings import Benchmark
     from karatage.experiments.square.running import benchmark
@@ -54,16 +60,21 @@ if TYPE_CHECKING:
     from karatage.io.records import read_record
     from karatage.io.runs import read_runs
     from karatage.io.writing import write_judgments, write_run
+    from karatage.measures.expected import randomise, score_expected
     from karatage.measures.scoring import score, score_all, score_grades
     from karatage.measures.spec import Measure, parse_measure
     from karatage.report.charts import draw_benchmark, write_chart
+    from karatage.report.effects import draw_interaction, draw_main_effects, draw_tukey
     from karatage.simulation.collection import JudgeProfile, World, simulate_collection
+    from karatage.simulation.panel import PanelQuality, simulate_panel
+    from karatage.simulation.partition import partition_judges
 
 __version__ = "0.1.0"
 
 # Names are imported when first used, so that `import karatage` costs nothing.
 _HOME = {
     "Alignment": "data.alignment",
+    "Anova": "comparison.anova",
     "Audit": "data.audit",
     "AwareFindings": "experiments.aware.findings",
     "AwarePlan": "experiments.aware.plan",
@@ -82,33 +93,47 @@ _HOME = {
     "KaratageError": "errors",
     "MajorityVote": "aggregation.majority",
     "Measure": "measures.spec",
+    "PanelQuality": "simulation.panel",
     "PanelRules": "experiments.panels",
+    "Partition": "data.partition",
     "Posterior": "data.posterior",
+    "RandomRelevanceFindings": "experiments.random_relevance.findings",
+    "RandomRelevancePlan": "experiments.random_relevance.plan",
     "Runs": "data.runs",
     "Scores": "data.scores",
     "SupervisedFindings": "experiments.supervised.findings",
     "SupervisedPlan": "experiments.supervised.plan",
+    "Tukey": "comparison.tukey",
     "Weights": "data.weights",
     "World": "simulation.collection",
     "aggregate": "aggregation.registry",
     "agreement_intervals": "agreement.coefficients",
     "agreement_matrix": "agreement.pairs",
     "align": "data.alignment",
+    "anova": "comparison.anova",
+    "assemble_judges": "data.partition",
     "audit": "auditing",
     "benchmark": "experiments.square.running",
     "cohen_kappa": "agreement.pairs",
     "draw_benchmark": "report.charts",
     "draw_evaluation": "drawing",
+    "draw_interaction": "report.effects",
+    "draw_main_effects": "report.effects",
     "draw_scores": "drawing",
+    "draw_tukey": "report.effects",
     "evaluate": "approaches.evaluating",
     "experiment_aware": "experiments.aware.running",
+    "experiment_random_relevance": "experiments.random_relevance.running",
     "experiment_supervised": "experiments.supervised.running",
     "fleiss_kappa": "agreement.coefficients",
     "kendall_tau": "comparison.rankings",
     "kendall_tau_matrix": "comparison.rankings",
     "krippendorff_alpha": "agreement.coefficients",
+    "omega_squared": "comparison.anova",
     "parse_measure": "measures.spec",
+    "partition_judges": "simulation.partition",
     "percent_agreement": "agreement.coefficients",
+    "randomise": "measures.expected",
     "rank_table": "comparison.rankings",
     "ranks": "comparison.rankings",
     "read_collection": "experiments.collection",
@@ -122,10 +147,13 @@ _HOME = {
     "rmse_matrix": "comparison.rankings",
     "score": "measures.scoring",
     "score_all": "measures.scoring",
+    "score_expected": "measures.expected",
     "score_grades": "measures.scoring",
     "simulate_collection": "simulation.collection",
+    "simulate_panel": "simulation.panel",
     "tau_ap": "comparison.rankings",
     "tau_ap_matrix": "comparison.rankings",
+    "tukey": "comparison.tukey",
     "wilson_interval": "agreement.intervals",
     "write_chart": "report.charts",
     "write_judgments": "io.writing",
@@ -134,6 +162,7 @@ _HOME = {
 
 __all__ = [
     "Alignment",
+    "Anova",
     "Audit",
     "AwareFindings",
     "AwarePlan",
@@ -152,33 +181,47 @@ __all__ = [
     "KaratageError",
     "MajorityVote",
     "Measure",
+    "PanelQuality",
     "PanelRules",
+    "Partition",
     "Posterior",
+    "RandomRelevanceFindings",
+    "RandomRelevancePlan",
     "Runs",
     "Scores",
     "SupervisedFindings",
     "SupervisedPlan",
+    "Tukey",
     "Weights",
     "World",
     "aggregate",
     "agreement_intervals",
     "agreement_matrix",
     "align",
+    "anova",
+    "assemble_judges",
     "audit",
     "benchmark",
     "cohen_kappa",
     "draw_benchmark",
     "draw_evaluation",
+    "draw_interaction",
+    "draw_main_effects",
     "draw_scores",
+    "draw_tukey",
     "evaluate",
     "experiment_aware",
+    "experiment_random_relevance",
     "experiment_supervised",
     "fleiss_kappa",
     "kendall_tau",
     "kendall_tau_matrix",
     "krippendorff_alpha",
+    "omega_squared",
     "parse_measure",
+    "partition_judges",
     "percent_agreement",
+    "randomise",
     "rank_table",
     "ranks",
     "read_collection",
@@ -192,10 +235,13 @@ __all__ = [
     "rmse_matrix",
     "score",
     "score_all",
+    "score_expected",
     "score_grades",
     "simulate_collection",
+    "simulate_panel",
     "tau_ap",
     "tau_ap_matrix",
+    "tukey",
     "wilson_interval",
     "write_chart",
     "write_judgments",
