@@ -56,15 +56,7 @@ class Aware:
         for measure in evidence.measures:
             share, silent, dull = _average_shares([self._weigh(evidence, m) for m in self.measures or (measure,)])
             notes = (*_tell_silent(self.name, evidence, silent), *_tell_dull(evidence, dull))
-            weights = Weights(
-                approach=self.name,
-                measure=measure,
-                judges=evidence.judgments.judges,
-                topics=evidence.judgments.topics,
-                share=share,
-                gap=self.estimator.gap,
-                distance=self._distances(evidence, measure),
-            )
+            weights = _write_down(self, evidence, measure, share, self._distances(evidence, measure))
             found[measure] = Merged(merge_scores(evidence.by_judge[measure].value, share), weights=weights, notes=notes)
         return found
 
@@ -106,16 +98,27 @@ class Supervised:
         self, evidence: Evidence, measure: str, value: FloatArray, share: FloatArray, taught: list[Taught]
     ) -> Merged:
         """Merged scores with the judges' shares in them."""
-        weights = Weights(
-            approach=self.name,
-            measure=measure,
-            judges=evidence.judgments.judges,
-            topics=evidence.judgments.topics,
-            share=share,
-            gap=self.estimator.gap,
-            distance={"gold": np.mean([t.closeness for t in taught], axis=0)},
-        )
+        closeness = {"gold": np.mean([t.closeness for t in taught], axis=0)}
+        weights = _write_down(self, evidence, measure, share, closeness)
         return Merged(value, weights=weights, notes=taught[0].notes)
+
+
+def _write_down(
+    approach: Aware | Supervised,
+    evidence: Evidence,
+    measure: str,
+    share: FloatArray,
+    distance: dict[str, FloatArray],
+) -> Weights:
+    return Weights(
+        approach=approach.name,
+        measure=measure,
+        judges=evidence.judgments.judges,
+        topics=evidence.judgments.topics,
+        share=share,
+        gap=approach.estimator.gap,
+        distance=distance,
+    )
 
 
 def _merge_judges(approach: Supervised, evidence: Evidence) -> dict[str, Merged]:

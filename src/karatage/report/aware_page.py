@@ -67,7 +67,7 @@ def _families(findings: AwareFindings, charts: Charts) -> Section:
         "own": "Best by the judge's own chance (first) less best of the paper's (second), tau_ap",
     }
     found = {caption: findings.tables.get(name) for name, caption in captions.items()}
-    tables = [Table(_label(frame, findings), caption) for caption, frame in found.items() if frame is not None]
+    tables = [Table(_condense(frame, findings), caption) for caption, frame in found.items() if frame is not None]
     return Section("Families by size of the k-tuple", text, tables, figures)
 
 
@@ -126,6 +126,14 @@ def _approaches(findings: AwareFindings) -> Iterator[Section]:
         order = pl.mean_horizontal(pl.exclude("approach"))
         tables.append(Table(sizes.sort(order, descending=outcome != "rmse", maintain_order=True), caption))
     yield Section("Every approach by size of the k-tuple", "", tables)
+
+
+def _condense(frame: pl.DataFrame, findings: AwareFindings) -> pl.DataFrame:
+    """Some of many sizes, and no column that says the same throughout; the files have everything."""
+    if "size" in frame.columns:
+        frame = frame.filter(pl.col("size").is_in(choose_sizes(findings.sizes, MANY_SIZES)))
+    one = [name for name in ("systems", "panel") if frame[name].n_unique() < 2]
+    return _label(frame.drop(one), findings)
 
 
 def _label(frame: pl.DataFrame, findings: AwareFindings) -> pl.DataFrame:

@@ -47,7 +47,7 @@ class Figure:
 
 @dataclass(frozen=True, eq=False)
 class Section:
-    """A part of a page: paragraphs (blank lines between them), then tables, then charts."""
+    """A part of a page: paragraphs (blank lines between them), then charts, then tables."""
 
     title: str
     text: str = ""
