@@ -18,7 +18,9 @@ from karatage.data.runs import Runs
 from karatage.data.scores import Scores
 from karatage.data.weights import Weights
 from karatage.errors import DataError
+from karatage.measures.graded import ceiling
 from karatage.measures.scoring import score_aligned
+from karatage.measures.spec import parse_measure
 from karatage.merging.estimators import Estimator
 from karatage.merging.gaps import Gaps
 from karatage.seeding import stream
@@ -50,7 +52,7 @@ class Evidence:
 
     @cached_property
     def gold_scores(self) -> dict[str, FloatArray]:
-        """Gold's scores (topic, system) on the judgments' topics, NaN where gold has none."""
+        """Gold's scores (topic, system) on the judgments' topics, brought to [0, 1]; NaN where gold has none."""
         if self.gold is None:
             raise DataError("there is no gold")
         grades = self.gold.grades
@@ -61,7 +63,7 @@ class Evidence:
             for t, topic in enumerate(self.judgments.topics):
                 if topic in place:
                     value[t] = scores.value[0, place[topic]]
-            found[name] = value
+            found[name] = value / self.ceiling(name, grades.top_grade)
         return found
 
     @cached_property
@@ -83,6 +85,10 @@ class Evidence:
             compare = compare_with_shuffled if estimator.own else compare_with_random
             self._gaps[kind] = compare(self.panel, gaps, estimator.replicates)
         return self._gaps[kind][measure]
+
+    def ceiling(self, measure: str, top_grade: int) -> float:
+        """The highest score possible on a scale of grades."""
+        return ceiling(parse_measure(measure), self.alignment.ranked.shape[2], top_grade)
 
     def rng(self, name: str) -> np.random.Generator:
         """The random stream of an approach."""

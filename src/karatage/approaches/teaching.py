@@ -35,8 +35,7 @@ def learn_weights(name: str, estimator: SupervisedEstimator, evidence: Evidence,
     _require_gold(name, evidence)
     gold, own = evidence.gold_scores[measure], evidence.panel.value[measure]
     shared = evidence.panel.present & np.isfinite(gold).all(axis=1)
-    scaled = np.broadcast_to(gold / evidence.panel.ceiling[measure], own.shape)
-    return _learn(name, estimator, evidence, np.stack([own, scaled]), shared)
+    return _learn(name, estimator, evidence, np.stack([own, np.broadcast_to(gold, own.shape)]), shared)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +46,7 @@ class People:
     whole: dict[str, Scores]  # measure -> scores under the judges put together
     own: dict[str, Scores]  # measure -> each person's scores, on the documents that gold has
     gold: dict[str, Scores]  # measure -> gold's scores on the same documents as each person's
+    top_grade: int  # of people and gold
 
     @staticmethod
     def of(name: str, evidence: Evidence, measures: tuple[str, ...]) -> People:
@@ -61,12 +61,15 @@ class People:
             score_aligned(align(evidence.runs, partition.judgments), partition.judgments, measures),
             score_aligned(evidence.alignment, own, measures),
             score_aligned(evidence.alignment, replace(own, grade=known[own.item]), measures),
+            top,
         )
 
     def learn(self, name: str, estimator: SupervisedEstimator, evidence: Evidence, measure: str) -> Taught:
         """People against gold on the documents that both graded."""
         retrieved = evidence.panel.present.any(axis=0)
-        value = np.stack([self.own[measure].value, self.gold[measure].value]) / evidence.panel.ceiling[measure]
+        value = np.stack([self.own[measure].value, self.gold[measure].value]) / evidence.ceiling(
+            measure, self.top_grade
+        )
         return _learn(name, estimator, evidence, value, self.own[measure].judged & retrieved)
 
     def weigh(self, weight: FloatArray) -> tuple[FloatArray, FloatArray]:

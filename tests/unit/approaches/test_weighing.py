@@ -254,3 +254,15 @@ def test_judges_of_parts_of_a_pool_are_told(world):
     assert any(note.startswith(told) and note.endswith("1 ('crowd-1')") for note in found.notes)
     found, _ = weigh(world, "sgl_rmse_own" + FEW, judgments)
     assert not any(note.startswith(told) for note in found.notes)
+
+
+@pytest.mark.parametrize("approach", ["sup_rmse", "sup_fro_squared", "sup_kld", "sup_rmse(sub=True)"])
+def test_gold_on_a_longer_scale_leaves_closeness_between_0_and_1(world, approach):
+    """A discounted gain of grades 0-3 is not divided by what grades 0-1 can gain."""
+    binary = kt.read_judgments(world.judgments.to_frame().with_columns(pl.col("grade").clip(0, 1)))
+    generous = kt.read_gold(world.gold.to_frame().with_columns(grade=pl.lit(3)))
+    for gold in world.gold, generous:
+        found = kt.evaluate(world.runs, binary, "DCG@10", approach=approach, gold=gold, rng=1)
+        closeness = found.weights[0].distance["gold"]
+        assert ((closeness >= 0) & (closeness <= 1)).all()
+        assert (found.weights[0].share >= 0).all()
