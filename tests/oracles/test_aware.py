@@ -29,6 +29,11 @@ def mean(rows):
     return [sum(column) / len(column) for column in zip(*rows, strict=True)]
 
 
+def order(rows):
+    """Means without the rounding of sums, so that ties are ties."""
+    return [round(value, 10) for value in mean(rows)]
+
+
 def frobenius(x, y):
     squares = [(a - b) ** 2 for row, other in zip(x, y, strict=True) for a, b in zip(row, other, strict=True)]
     return (sum(squares) / len(squares)) ** 0.5
@@ -51,13 +56,13 @@ def divergence(x, y):
 
 
 def tau(x, y):
-    a, b = mean(x), mean(y)
+    a, b = order(x), order(y)
     pairs = list(itertools.combinations(range(len(a)), 2))
     return 1 - abs(sum(np.sign(a[i] - a[j]) * np.sign(b[i] - b[j]) for i, j in pairs) / len(pairs))
 
 
 def ap_correlation(x, y):
-    return 1 - abs(kt.tau_ap(mean(x), mean(y)))  # itself tested against all orders of ties
+    return 1 - abs(kt.tau_ap(order(x), order(y)))  # itself tested against all orders of ties
 
 
 SLOW = {"fro": frobenius, "rmse": root_mean_square, "kld": divergence, "tau": tau, "apc": ap_correlation}
@@ -129,7 +134,7 @@ def test_every_supervised_estimator_as_by_brute_force(world, name):
     share = present * np.array(weight)[:, None]
     share /= share.sum(axis=0)
     (weights,) = found.weights
-    np.testing.assert_allclose(weights.share, share, rtol=1e-9)
+    np.testing.assert_allclose(weights.share, share[:, 2:], rtol=1e-9)
     assert found.scores["AP"].topics == ("103", "104")
     np.testing.assert_allclose(weights.distance["gold"], np.array(weight) ** (1 / power), rtol=1e-9)
 

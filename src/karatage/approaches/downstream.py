@@ -31,12 +31,8 @@ def weigh_telling(
     estimator: Estimator, gaps: Gaps, value: FloatArray, present: BoolArray
 ) -> tuple[FloatArray, BoolArray]:
     """Weights (judge, topic), not normalised, and where a judge has none for telling no systems apart."""
-    weight, dull = weigh_judges(estimator, gaps, present), np.zeros_like(present)
-    if estimator.granularity == "tpc":
-        # Scores that are all equal order nothing: being far from random ones is no merit there.
-        dull = present & (np.ptp(value, axis=2) == 0)
-        weight[dull] = 0.0
-    return weight, dull
+    dull = present & (np.ptp(value, axis=2) == 0)
+    return weigh_judges(estimator, gaps, present & ~dull), dull
 
 
 @dataclass(frozen=True)
@@ -116,6 +112,7 @@ def _write_down(
         judges=evidence.judgments.judges,
         topics=evidence.judgments.topics,
         share=share,
+        present=evidence.panel.present,
         gap=approach.estimator.gap,
         distance=distance,
     )
@@ -166,4 +163,4 @@ def _tell_dull(evidence: Evidence, dull: BoolArray) -> tuple[str, ...]:
         return ()
     judges = [evidence.judgments.judges[k] for k in np.flatnonzero(dull.any(axis=1))]
     where = f"{counted(int(dull.sum()), 'time')} all systems score the same under a judge, who then has no weight"
-    return (f"weights by topic: {where} in that topic; judges concerned: {count_names(judges)}",)
+    return (f"{where} in that topic; judges concerned: {count_names(judges)}",)

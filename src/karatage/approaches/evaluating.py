@@ -19,7 +19,7 @@ from karatage.data.evaluation import Evaluation, Fidelity
 from karatage.data.gold import Gold
 from karatage.data.judgments import Judgments
 from karatage.data.runs import Runs
-from karatage.data.scores import Scores, mean_over_topics
+from karatage.data.scores import Scores, mean_over_topics, settle_ties
 from karatage.data.weights import Weights
 from karatage.errors import DataError
 from karatage.measures.expected import randomise, score_expected
@@ -89,7 +89,7 @@ def evaluate(
         gold=trusted,
         fidelity=tuple(fidelity),
         posteriors={name: p for name, m in merged.items() if (p := m[asked[0]].posterior) is not None},
-        weights=weights,
+        weights=tuple(w.on_topics(kept) for w in weights),
         judges=len(judgments.judges),
         judges_first={name: _count_winners(evidence.by_judge[name]) for name in asked},
         seed=evidence.seed,
@@ -158,11 +158,12 @@ def _fidelity(measure: str, approach: str, own: FloatArray, gold: FloatArray) ->
     topics, systems = own.shape[1:]
     ours, theirs = mean_over_topics(own)[0], mean_over_topics(gold)[0]
     several = topics > 0 and systems > 1
+    order, gold_order = settle_ties(ours), settle_ties(theirs)
     return Fidelity(
         measure=measure,
         approach=approach,
-        tau=kendall_tau(ours, theirs) if several else None,
-        tau_ap=tau_ap(theirs, ours) if several else None,
+        tau=kendall_tau(order, gold_order) if several else None,
+        tau_ap=tau_ap(gold_order, order) if several else None,
         rmse=rmse(ours, theirs) if topics else None,
         topics=topics,
     )

@@ -33,6 +33,11 @@ class Panel:
     ceiling: Mapping[str, float]  # measure -> the highest possible score
     seed: int
 
+    def telling(self, measure: str) -> BoolArray:
+        """Where a judge has scores that tell systems apart, (judge, topic): equal ones are neither random nor not."""
+        telling: BoolArray = self.present & (np.ptp(self.value[measure], axis=2) > 0)
+        return telling
+
     @staticmethod
     def of(alignment: Alignment, judgments: Judgments, scores: Mapping[str, Scores], *, seed: int) -> Panel:
         """A panel from the judges' own scores."""
@@ -59,7 +64,10 @@ def compare_with_random(panel: Panel, gaps: Collection[Gap], replicates: int) ->
             scored = score_packed(alignment, bits, sets, list(panel.value), top_grade=panel.judgments.top_grade)
             for name, others in scored.items():
                 near = measure_gaps(
-                    panel.value[name][:, kept], panel.present[:, kept], others[:, kept] / panel.ceiling[name], gaps
+                    panel.value[name][:, kept],
+                    panel.telling(name)[:, kept],
+                    others[:, kept] / panel.ceiling[name],
+                    gaps,
                 )
                 found[name].add(near, slice(None), kept, c, len(others) / replicates)
     return {name: sums.settle() for name, sums in found.items()}
@@ -68,7 +76,7 @@ def compare_with_random(panel: Panel, gaps: Collection[Gap], replicates: int) ->
 def compare_with_shuffled(panel: Panel, gaps: Collection[Gap], replicates: int) -> dict[str, Gaps]:
     """Distances of each judge from its own grades shuffled within topics, by measure."""
     found = {name: _Sums(panel.present.shape, gaps, ("own",)) for name in panel.value}
-    everything = np.ones((1, panel.present.shape[1]), bool)
+    telling = {name: panel.telling(name) for name in panel.value}
     for judge in range(len(panel.judgments.judges)):
         where = np.flatnonzero(panel.present[judge])
         if not len(where):
@@ -79,7 +87,9 @@ def compare_with_shuffled(panel: Panel, gaps: Collection[Gap], replicates: int) 
             scored = score_grades(alignment, grade[:, sets], list(panel.value), top_grade=top)
             for name, others in scored.items():
                 own = panel.value[name][judge : judge + 1, where]
-                near = measure_gaps(own, everything[:, where], others.value[:, where] / panel.ceiling[name], gaps)
+                near = measure_gaps(
+                    own, telling[name][judge : judge + 1, where], others.value[:, where] / panel.ceiling[name], gaps
+                )
                 found[name].add(near, slice(judge, judge + 1), where, 0, len(others.value) / replicates)
     return {name: sums.settle() for name, sums in found.items()}
 

@@ -13,7 +13,7 @@ import polars as pl
 from karatage.data.axes import FloatArray
 from karatage.data.draws import Draws
 from karatage.data.posterior import Posterior
-from karatage.data.scores import Scores
+from karatage.data.scores import EXACT_DIGITS, Scores, settle_ties
 from karatage.data.weights import Weights
 
 
@@ -151,7 +151,7 @@ class Evaluation:
         scores = self.scores[measure]
         a = scores.judges.index(approach)
         mean = scores.mean[a]
-        order = np.argsort(-mean, kind="stable")
+        order = np.argsort(-settle_ties(mean), kind="stable")
         first = int(order[0])
         if len(order) == 1:
             return Lead(scores.systems[first], None, float(mean[first]), 0.0, None, len(scores.topics))
@@ -163,7 +163,7 @@ class Evaluation:
             scores.systems[first],
             scores.systems[second],
             float(mean[first]),
-            float(gap.mean()),
+            round(float(gap.mean()), EXACT_DIGITS),
             error,
             len(gap),
         )
@@ -235,8 +235,8 @@ def _ranked(systems: tuple[str, ...], mean: FloatArray, error: FloatArray) -> pl
             "score": pl.Series(mean).fill_nan(None),
             "standard_error": pl.Series(error).fill_nan(None),
         }
-    ).sort("score", "system", descending=[True, False], nulls_last=True)
-    rank = frame["score"].rank("min", descending=True).cast(pl.Int64)
+    ).sort(pl.col("score").round(EXACT_DIGITS), "system", descending=[True, False], nulls_last=True)
+    rank = frame["score"].round(EXACT_DIGITS).rank("min", descending=True).cast(pl.Int64)
     return frame.select(rank.alias("rank"), "system", "score", "standard_error")
 
 

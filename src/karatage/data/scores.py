@@ -10,6 +10,8 @@ import polars as pl
 
 from karatage.data.axes import BoolArray, FloatArray, LongArray, freeze
 
+EXACT_DIGITS = 10
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Scores:
@@ -89,6 +91,11 @@ class Scores:
     def __repr__(self) -> str:
         shape = " x ".join(f"{n:,}" for n in self.value.shape)
         return f"Scores({self.measure}, judges x topics x systems = {shape})"
+
+
+def settle_ties(value: FloatArray) -> FloatArray:
+    """Scores fit for ranking: without the rounding of sums, by which equal ones would differ in the sixteenth digit."""
+    return np.round(value, EXACT_DIGITS)
 
 
 def mean_over_topics(value: FloatArray) -> FloatArray:

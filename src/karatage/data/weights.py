@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
 
-from karatage.data.axes import FloatArray, freeze
+from karatage.data.axes import BoolArray, FloatArray, LongArray, freeze
 from karatage.wording import shorten
 
 CLASSES = {"und": "5 % relevant at random", "uni": "a coin", "ovr": "95 % relevant at random"}
@@ -27,19 +27,24 @@ class Weights:
     judges: tuple[str, ...]
     topics: tuple[str, ...]
     share: FloatArray  # (judge, topic), summing to 1 over judges
+    present: BoolArray  # (judge, topic) where a judge has scores
     gap: str
     distance: Mapping[str, FloatArray] = field(default_factory=dict)  # class, or `gold` -> (judge,); NaN = unknown
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Protect the arrays."""
-        freeze(self.share, *self.distance.values())
+        freeze(self.share, self.present, *self.distance.values())
+
+    def on_topics(self, kept: LongArray) -> Weights:
+        """The same on some topics only."""
+        topics = tuple(self.topics[t] for t in kept)
+        return replace(self, topics=topics, share=self.share[:, kept], present=self.present[:, kept])
 
     @property
     def mean(self) -> FloatArray:
-        """Mean share of each judge over the topics it takes part in, 0 where there are none."""
-        there = self.share > 0
-        mean: FloatArray = self.share.sum(axis=1) / np.maximum(there.sum(axis=1), 1)
+        """Mean share of each judge over the topics it has scores on, 0 where there are none."""
+        mean: FloatArray = self.share.sum(axis=1) / np.maximum(self.present.sum(axis=1), 1)
         return mean
 
     @property
@@ -53,8 +58,8 @@ class Weights:
 
     def to_frame(self) -> pl.DataFrame:
         """One row per judge from the heaviest to the lightest."""
-        there = np.where(self.share > 0, self.share, np.nan)
-        seen = np.isfinite(there).any(axis=1)
+        there = np.where(self.present, self.share, np.nan)
+        seen = self.present.any(axis=1)
         low, high = (np.full(len(self.judges), np.nan) for _ in range(2))
         low[seen], high[seen] = np.nanmin(there[seen], axis=1), np.nanmax(there[seen], axis=1)
         columns: dict[str, object] = {
@@ -64,7 +69,7 @@ class Weights:
             "weight": self.mean,
             "lowest": low,
             "highest": high,
-            "topics": seen_topics(self.share),
+            "topics": self.present.sum(axis=1),
             "nearest": self.nearest,
         }
         columns |= {f"{self.gap}_{name}": values for name, values in self.distance.items()}
@@ -81,6 +86,8 @@ class Weights:
         text = f"{judge}: weight {weight:.3f}{spread}"
         if not row["topics"]:
             return f"{judge}: no weight, since it has no scores"
+        if not weight:
+            return f"{judge}: no weight, since it tells no systems apart"
         known = {name: row[f"{self.gap}_{name}"] for name in self.distance}
         if list(known) == ["gold"]:
             near = known["gold"]
@@ -94,9 +101,3 @@ class Weights:
         nearest = str(row["nearest"])
         others = ", ".join(f"{name} {value:.3f}" for name, value in known.items() if name != nearest)
         return f"{text}; nearest to {CLASSES[nearest]}: {self.gap} gap {known[nearest]:.3f} ({others})"
-
-
-def seen_topics(share: FloatArray) -> list[int]:
-    """How many topics each judge has a share in."""
-    counts: list[int] = (share > 0).sum(axis=1).tolist()
-    return counts

@@ -10,6 +10,7 @@ import numpy as np
 from karatage.aggregation.registry import NamedModel, merge
 from karatage.data.axes import FloatArray, GradeArray, LongArray
 from karatage.data.judgments import Judgments
+from karatage.data.scores import settle_ties
 from karatage.kernels.correlation import compare_orders
 from karatage.kernels.tuples import merge_tuples
 from karatage.seeding import stream
@@ -25,7 +26,7 @@ class Nearness(NamedTuple):
 
 def rate_leaderboards(estimate: FloatArray, gold: FloatArray) -> Nearness:
     """Leaderboards (sample, system) against gold's (system,); the same numbers on whatever machine or thread."""
-    plain, weighted = compare_orders(gold[None], estimate)
+    plain, weighted = compare_orders(settle_ties(gold[None]), settle_ties(estimate))
     size = len(gold)
     return Nearness(
         tau=plain[0] / (size * (size - 1) / 2),

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from karatage.data.axes import BoolArray, FloatArray, LongArray
+from karatage.data.scores import settle_ties
 from karatage.kernels.correlation import compare_orders
 from karatage.kernels.density import add_bumps, sum_cross_entropies, sum_squares
 from karatage.kernels.threads import spread
@@ -104,7 +105,7 @@ def _compare_rows(x: FloatArray, y: FloatArray, gaps: Collection[Gap]) -> dict[G
         sum_squares(x, y, squares)
         found |= dict.fromkeys([gap for gap in ("fro", "rmse") if gap in gaps], np.sqrt(squares / size))
     if "tau" in gaps or "apc" in gaps:
-        plain, weighted = compare_orders(x, y)
+        plain, weighted = compare_orders(settle_ties(x), settle_ties(y))
         if "tau" in gaps:
             found["tau"] = 1 - np.abs(plain) / max(size * (size - 1) / 2, 1)
         if "apc" in gaps:

@@ -160,7 +160,7 @@ def _compare_with_random(ground: Ground, panel: Panel, measure: str, gaps: Seque
     by_topic = {gap: np.full((*panel.present.shape, len(classes)), np.nan) for gap in gaps}
     for number, others in enumerate(classes.values()):
         scaled = others[:, kept] / ground.ceiling[measure]
-        near = measure_gaps(panel.value[measure][:, kept], panel.present[:, kept], scaled, gaps)
+        near = measure_gaps(panel.value[measure][:, kept], panel.telling(measure)[:, kept], scaled, gaps)
         for gap, distance in near.items():
             single[gap][:, number] = distance.single
             by_topic[gap][:, kept, number] = distance.by_topic
