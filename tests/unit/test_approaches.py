@@ -97,6 +97,11 @@ def test_doubts_about_the_data_are_counted(runs):
     assert "topics with gold but without judgments: 1 ('t9')" in notes
 
 
+def test_judges_with_ten_items_are_not_few(runs):
+    said = {judge: {"t1": {f"d{k}": 1 for k in range(items)}} for judge, items in (("ann", 9), ("bob", 10))}
+    assert "judges with fewer than 10 items: 1 ('ann')" in kt.evaluate(runs, kt.read_judgments(said), "P@2").notes
+
+
 def test_the_seed_decides_ties_and_is_recorded(runs):
     grades = {f"d{k}": 0 for k in range(40)}
     tied = kt.read_judgments({"x": {"t1": grades}, "y": {"t1": dict.fromkeys(grades, 1)}})

@@ -129,7 +129,7 @@ def _score_gold(runs: Runs, gold: Gold, measures: Sequence[str]) -> dict[str, Sc
     if gold.certainty < 1:
         probability = randomise(gold.grades, relevant=gold.certainty, other=1 - gold.certainty)
         scored = score_expected(alignment, probability, measures, names=("gold",))
-        told = (f"gold is random: a relevant document is relevant with probability {gold.certainty:g}",)
+        told = (f"grades are random: a relevant document is relevant with probability {gold.certainty:g}",)
         scored = {name: replace(scores, notes=told + scores.notes) for name, scores in scored.items()}
     else:
         scored = score_aligned(alignment, gold.grades, measures)
@@ -219,8 +219,8 @@ def _tell_weights(evidence: Evidence, weights: Sequence[Weights]) -> Iterator[st
         partial = [judgments.judges[k] for k in np.flatnonzero(graded < HALF * pool)]
         if partial:
             yield (
-                "judges who graded less than half of their topics' pools, compared with random judges of all of it "
-                f"(estimators with own in their name compare like with like): {count_names(partial)}"
+                "judges who graded less than half of their topics' pools, compared with random judges of all of it, so "
+                f"that weights tell of how much they graded, too: {count_names(partial)}"
             )
 
 

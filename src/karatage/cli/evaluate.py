@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from textwrap import fill
 from typing import TYPE_CHECKING, Annotated
 
@@ -53,7 +54,7 @@ def evaluate(
     per_topic: Annotated[
         bool, typer.Option("--per-topic", help="Scores for every topic (tsv, json, parquet).")
     ] = False,
-    top: Annotated[int, typer.Option("--top", min=0, help="Systems shown in tables; 0 = all.")] = 20,
+    top: Annotated[int, typer.Option("--top", min=0, help="Systems and judges shown in tables; 0 = all.")] = 20,
     weights: Annotated[
         bool, typer.Option("--weights", help="What each judge weighs, for approaches that weigh.")
     ] = False,
@@ -132,6 +133,8 @@ def _use_gold(gold: Judgments | None, train: str | None, certainty: float, seed:
         return None
     if train is None:
         return Gold(gold, certainty=certainty)
+    if re.fullmatch(r"0?\.\d+", train.strip()) and train.strip() not in gold.topics:
+        return Gold.split(gold, float(train), certainty=certainty, rng=seed)
     if not train.strip().endswith("%"):
         return Gold(gold, tuple(part.strip() for part in train.split(",")), certainty)
     share = train.strip().removesuffix("%")
@@ -162,7 +165,7 @@ def _render(result: Evaluation, top: int, *, weights: bool, explain: bool) -> st
     if result.fidelity:
         parts += ["", _fidelity(result)]
     for found in result.weights:
-        parts += ["", _weights(found, top)] if weights else []
+        parts += ["", *_weights(found, top)] if weights else []
         parts += [f"\nWhy judges weigh what they do, {found.approach} on {found.measure}:"] if explain else []
         parts += [fill(line, 80, initial_indent="  ", subsequent_indent="    ") for line in found.explain() if explain]
     return render(*parts, "", result.sentence)
@@ -184,7 +187,7 @@ def _draws(drawn: Draws, top: int) -> Table:
     return make_table(title, headers, rows, text_columns=1)
 
 
-def _weights(found: Weights, top: int) -> Table:
+def _weights(found: Weights, top: int) -> list[Table | str]:
     """Judges from the heaviest to the lightest, with the distances their weights come from."""
     frame = found.to_frame()
     kinds = list(found.distance)
@@ -194,7 +197,12 @@ def _weights(found: Weights, top: int) -> Table:
         for row in frame.head(top or len(frame)).iter_rows(named=True)
     ]
     headers = ["judge", "weight", "lowest", "highest", *(f"{found.gap} {kind}" for kind in kinds)]
-    return make_table(f"Weights by {found.approach}, {found.measure}", headers, rows, text_columns=1)
+    parts: list[Table | str] = [
+        make_table(f"Weights by {found.approach}, {found.measure}", headers, rows, text_columns=1)
+    ]
+    if len(rows) < len(frame):
+        parts.append(f"… {counted(len(frame) - len(rows), 'more judge')}; --top 0 shows all.")
+    return parts
 
 
 def _leaderboard(result: Evaluation, measure: str, top: int) -> list[Table | str]:

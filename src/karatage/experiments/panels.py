@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -15,6 +15,7 @@ from karatage.errors import DataError, OptionError
 from karatage.wording import counted, shorten
 
 Level = int | Literal["middle"]
+MOST_NAMED = 30
 MIDDLE: Literal["middle"] = "middle"
 WHOLE = 0.99  # the least share of gold's items that a whole judge has graded
 
@@ -191,6 +192,7 @@ def _find_tops(judgments: Judgments) -> GradeArray:
     return top
 
 
-def _name_all(names: Iterable[str]) -> str:
-    """Who is in the panel and who is not must be told in full."""
-    return ", ".join(f"'{shorten(name, 80)}'" for name in names)
+def _name_all(names: Sequence[str]) -> str:
+    """Who is in the panel and who is not must be told, as far as anybody would read it."""
+    more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(f"'{shorten(name, 80)}'" for name in names[:MOST_NAMED]) + more

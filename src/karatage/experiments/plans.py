@@ -63,7 +63,7 @@ def make_plan(
     path: PathLike | None = None,
     given: Mapping[str, object] | None = None,
 ) -> Plan[T]:
-    """Options from a preset, over them those of a file, and over those the ones `given`, where None says nothing.
+    """Options from a preset or a file, and over them the ones `given`, where None says nothing.
 
     Args:
         schema: A frozen dataclass with a default for each option. Options are text, whole numbers, numbers, bools,
@@ -73,6 +73,8 @@ def make_plan(
         path: A plan file.
         given: Options by name.
     """
+    if preset is not None and path is not None:
+        raise OptionError("a preset and a plan are two plans; give one of them, and other options beside it")
     chosen: dict[str, Value] = {}
     if preset is not None:
         name = f"preset {kind}-{preset}"
@@ -137,7 +139,7 @@ def _tell_difference(path: Path, plan: Plan[T]) -> tuple[str, ...]:
     other = [name for name in {**found, **wanted} if found.get(name) != wanted.get(name)]
     if not other:
         return ()
-    rest = "their files are left alone, and those of this plan stand beside them"
+    rest = "its cells are kept and go on counting, but tables, charts and page are now those of this plan"
     return (f"{path.parent} holds results of another plan, with other {list_names(other)}; {rest}",)
 
 

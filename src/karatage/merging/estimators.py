@@ -22,7 +22,7 @@ CLASS_WEIGHTINGS: tuple[Weighting, ...] = ("md", "msd", "med")
 OWN_POWERS: dict[Weighting, int] = {"own": 1, "own2": 2, "own4": 4}
 SUPERVISED_POWERS = {"": 1, "_squared": 2, "_cubed": 3}
 # The three classes of random judges are drawn once for all judges; shuffled grades must be drawn for each judge.
-REPLICATES, OWN_REPLICATES, MOST_REPLICATES = 1000, 100, 1_000_000
+REPLICATES, OWN_REPLICATES, MOST_REPLICATES = 1000, 100, 10_000
 
 
 @dataclass(frozen=True)

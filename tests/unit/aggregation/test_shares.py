@@ -156,6 +156,14 @@ def test_items_graded_by_judges_without_quality_only_are_told():
     assert any("1 item graded only by judges of quality 0" in note for note in merged.notes)
 
 
+def test_items_that_nobody_graded_are_not_counted_among_them():
+    judgments, _ = crowd()
+    silent = judgments.keep_rows(judgments.item > 4)
+    merged = kt.aggregate(silent, "binmv(quality=ds)")
+    assert merged.probability[:5].tolist() == [[1, 0]] * 5
+    assert not any("graded only by judges of quality 0" in note for note in merged.notes)
+
+
 def test_judges_who_never_meet_weigh_the_same():
     table = {"judge": list("aabb"), "item": list("wxyz"), "grade": [0, 1, 1, 0]}
     posterior = kt.aggregate(kt.read_judgments(table), "binmv(quality=ds)")

@@ -69,6 +69,20 @@ def test_where_nobody_weighs_anything_judges_count_alike(world):
     assert any("where all weights are 0, judges count alike; topics concerned: 1 ('103')" in n for n in found.notes)
 
 
+def test_topics_where_one_of_several_measures_weighs_nothing_are_told(world):
+    frame = world.judgments.to_frame().with_columns(
+        pl.when(pl.col("topic") == "103").then(pl.col("grade").clip(0, 1)).otherwise("grade").alias("grade")
+    )
+    approach = "multi(AP,P(rel=3)@10):tpc_rmse_md" + FEW
+    found = kt.evaluate(world.runs, kt.read_judgments(frame), "AP", approach=approach)
+    told = [note for note in found.notes if "where all weights are 0, judges count alike" in note]
+    assert len(told) == 1
+    assert told[0].endswith("topics concerned: 1 ('103')")
+    share = found.weights[0].share[:, found.weights[0].topics.index("103")]
+    assert share.sum() == pytest.approx(1)
+    assert np.ptp(share) > 0
+
+
 def test_weights_that_hardly_differ_are_told():
     world = kt.simulate_collection(systems=12, topics=30, depth=20, rng=1)
     found, _ = weigh(world, "sgl_tau_md")
@@ -150,7 +164,7 @@ def test_random_gold_is_scored_by_expectation(world):
     (expected,) = score_expected(kt.align(world.runs, world.gold), probability, ["RBP(p=0.8)"]).values()
     np.testing.assert_allclose(doubtful.gold["RBP(p=0.8)"].value, expected.value)
     assert doubtful.fidelity[0].rmse != certain.fidelity[0].rmse
-    assert any("gold is random: a relevant document is relevant with probability 0.9" in n for n in doubtful.notes)
+    assert any("grades are random: a relevant document is relevant with probability 0.9" in n for n in doubtful.notes)
 
 
 def test_gold_that_cannot_be_used_so_is_refused(world):
@@ -193,6 +207,38 @@ def test_people_are_put_together_and_weigh_by_their_part():
     assert np.isfinite(found.scores["AP"].value).all()
 
 
+def test_a_person_weighs_as_much_as_it_graded():
+    """The same, where the one has graded three documents in four, or so."""
+    world = kt.simulate_collection(systems=8, topics=4, depth=20, rng=2)
+    frame = world.judgments.to_frame().filter(pl.col("judge").is_in(["careful-1", "crowd-1", "spammer"]))
+    most = pl.col("document").str.slice(-1).cast(int) % 4 > 0
+    kept = (pl.col("judge") == "careful-1") | ((pl.col("judge") == "crowd-1") & most)
+    frame = frame.filter(kept | ((pl.col("judge") == "spammer") & ~most))
+    gold = kt.Gold(world.gold, training=("101", "102"))
+    _, weights = weigh(world, "sup_rmse(sub=True)", kt.read_judgments(frame), gold=gold)
+    share = dict(zip(weights.judges, weights.share[:, weights.topics.index("104")], strict=True))
+    near = dict(zip(weights.judges, weights.distance["gold"], strict=True))
+    given = dict(frame.filter(topic="104").group_by("judge").len().iter_rows())
+    assert given["crowd-1"] > 2 * given["spammer"]
+    mixed = sum(given[who] * near[who] for who in ("crowd-1", "spammer")) / given["careful-1"]
+    assert share["careful-1"] == pytest.approx(near["careful-1"] / (near["careful-1"] + mixed))
+    assert share["crowd-1"] / share["spammer"] == pytest.approx(given["crowd-1"] / given["spammer"])
+
+
+def test_a_training_topic_that_no_run_has_teaches_nothing(world):
+    frames = [given.to_frame() for given in (world.judgments, world.gold)]
+    more = [frame.filter(topic="101").with_columns(topic=pl.lit("unheard of")) for frame in frames]
+    said, told = (pl.concat(pair) for pair in zip(frames, more, strict=True))
+    judgments, grades = kt.read_judgments(said), kt.read_gold(told)
+    for name in ("sup_rmse", "sup_fro", "sup_rmse(sub=True)"):
+        found = [
+            weigh(world, name, judgments, gold=kt.Gold(grades, training=training))
+            for training in (("102", "103"), ("102", "103", "unheard of"))
+        ]
+        np.testing.assert_array_equal(found[0][1].distance["gold"], found[1][1].distance["gold"])
+        assert all("judges were weighed on 2 training topics" in board.notes for board, _ in found)
+
+
 def test_a_person_is_compared_with_gold_on_its_own_documents():
     """Who grades half of the documents as gold does is as near to gold as can be."""
     world = kt.simulate_collection(systems=8, topics=3, depth=20, rng=2)
@@ -205,6 +251,15 @@ def test_a_person_is_compared_with_gold_on_its_own_documents():
     assert weights.distance["gold"][weights.judges.index("half")] == pytest.approx(1)
     _, plain = weigh(world, "sup_rmse", judgments, gold=gold)
     assert plain.distance["gold"][plain.judges.index("half")] < 0.9
+
+
+def test_a_judge_alone_has_scores_where_it_has_grades_with_and_without_doubt(world):
+    names = ["judge:crowd-2", "expected:judge:crowd-2"]
+    found = kt.evaluate(world.runs, without(world, "crowd-2", ["101", "104"]), "AP", approach=names, gold=world.gold)
+    scores = found.scores["AP"]
+    for k in range(2):
+        assert np.isnan(scores.value[k]).any(axis=1).tolist() == [t in ("101", "104") for t in scores.topics]
+        assert found.fidelity[k].topics == 4
 
 
 def test_groups_are_all_estimators_of_a_kind(world):
@@ -247,6 +302,18 @@ def test_a_discounted_gain_beyond_one_is_scaled(world):
     assert ((distances > 0) & (distances < 1)).all()
 
 
+@pytest.mark.parametrize("approach", ["sup_rmse", "sup_fro_cubed", "sup_kld_squared", "sup_rmse(sub=True)"])
+def test_gold_as_a_judge_is_as_near_to_gold_as_can_be_where_scores_exceed_one(world, approach):
+    alike = world.gold.to_frame().with_columns(pl.lit("alike").alias("judge"))
+    other = world.judgments.to_frame().filter(pl.col("judge").is_in(["careful-1", "spammer"]))
+    judgments = kt.read_judgments(pl.concat([alike, other], how="vertical_relaxed"))
+    found = kt.evaluate(world.runs, judgments, "DCG@10", approach=approach, gold=world.gold, rng=1)
+    assert found.gold["DCG@10"].value.max() > 1
+    near = dict(zip(found.weights[0].judges, found.weights[0].distance["gold"], strict=True))
+    assert near["alike"] == pytest.approx(1)
+    assert 0 < near["spammer"] < near["alike"]
+
+
 def test_judges_of_parts_of_a_pool_are_told(world):
     frame = world.judgments.to_frame()
     odd = pl.col("document").str.slice(-1).cast(int) % 3 == 0
@@ -254,6 +321,9 @@ def test_judges_of_parts_of_a_pool_are_told(world):
     told = "judges who graded less than half of their topics' pools"
     found, _ = weigh(world, "sgl_rmse_md" + FEW, judgments)
     assert any(note.startswith(told) and note.endswith("1 ('crowd-1')") for note in found.notes)
+    most = kt.read_judgments(frame.filter((pl.col("judge") != "crowd-1") | ~odd))
+    found, _ = weigh(world, "sgl_rmse_md" + FEW, most)
+    assert not any(note.startswith(told) for note in found.notes)
     found, _ = weigh(world, "sgl_rmse_own" + FEW, judgments)
     assert not any(note.startswith(told) for note in found.notes)
 

@@ -1,6 +1,7 @@
 """What the commands of `karatage experiment` share."""
 
 import json
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -112,3 +113,20 @@ def test_the_group_lists_its_commands():
     result = CliRunner().invoke(app, ["experiment"])
     for name in typer.main.get_command(app).commands["experiment"].commands:
         assert name in result.output
+
+
+def test_gold_has_the_judges_labels_unless_it_is_said_otherwise(tmp_path):
+    """`yes` is a grade for both; then gold has labels of its own."""
+    (tmp_path / "a.run").write_text("1 Q0 d1 1 2 a\n1 Q0 d2 2 1 a\n")
+    rows = "".join(
+        f"{judge},1,{document},{label}\n" for judge in "xyz" for document, label in (("d1", "yes"), ("d2", "no"))
+    )
+    judges, gold = tmp_path / "judges.csv", tmp_path / "gold.csv"
+    judges.write_text("judge,topic,document,grade\n" + rows)
+    source = Source(runs=(str(tmp_path / "*.run"),), judges=(str(judges),), gold=str(gold), grades="no=0,yes=1")
+    gold.write_text("topic,document,grade\n1,d1,yes\n1,d2,no\n")
+    assert source.read(0, quiet=True).gold.grade.tolist() == [1, 0]
+    gold.write_text("topic,document,grade\n1,d1,bad\n1,d2,good\n")
+    own = replace(source, gold_grades="bad=0,good=1").read(0, quiet=True)
+    assert own.gold.grade.tolist() == [0, 1]
+    assert own.panels["given"].grade.tolist() == [1, 1, 1, 0, 0, 0]

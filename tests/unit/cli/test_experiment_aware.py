@@ -144,7 +144,7 @@ def test_the_example_in_help_runs(tmp_path, monkeypatch):
     ("arguments", "error", "message"),
     [
         (["-a", "mw"], UnknownNameError, "did you mean 'mv'"),
-        (["--sizes", "2-90"], OptionError, "k-tuples of 90 cannot be drawn from 31 judges"),
+        (["--sizes", "80-90"], OptionError, "k-tuples of 80 cannot be drawn from 31 judges"),
         (["runs"], OptionError, "no judges were given"),
         (["runs", "-j", "simulated:3"], OptionError, "runs need gold"),
         (["--engine", "spark://x"], OptionError, "engine"),
@@ -154,3 +154,17 @@ def test_the_example_in_help_runs(tmp_path, monkeypatch):
 def test_bad_requests(arguments, error, message):
     with pytest.raises(error, match=message):
         run("--preset", "small", *arguments)
+
+
+def test_what_was_asked_for_is_in_the_plan(folder):
+    lines = (folder[0] / "plan.toml").read_text().splitlines()
+    for line in (
+        'judges = ["simulated:5"]',
+        "correlations = [0.0, 0.9]",
+        'measures = ["AP"]',
+        'approaches = ["uniform", "sgl_tau_msd", "mv"]',
+        "sizes = [2, 3]",
+        "samples = 3",
+        "replicates = 8",
+    ):
+        assert line in lines

@@ -163,6 +163,11 @@ def test_few_degrees_of_freedom_are_noted():
     result = explain(frame, interactions=[("k", "approach"), ("k", "measure")])
     assert result.error_df == 6
     assert result.notes == ("the error has only 6 degrees of freedom: tests have little power",)
+    for rows, noted in (11, True), (12, False):
+        pair = pl.DataFrame({"half": [k % 2 for k in range(rows)], "score": np.random.default_rng(1).random(rows)})
+        few = anova(pair, "score", factors=["half"])
+        assert few.error_df == rows - 2
+        assert any("little power" in note for note in few.notes) == noted
 
 
 def test_what_leaves_no_error_is_refused():

@@ -86,6 +86,12 @@ def test_the_table_agrees_with_the_direct_way(groups, df, top):
     assert found.max() <= 1
 
 
+def test_the_table_calls_the_impossible_0():
+    found = survival_of_many([3.0, 60.0, 1e6, math.inf], 3, math.inf)
+    assert found[0] == pytest.approx(float(survival(3.0, 3, math.inf)), rel=1e-7)
+    assert found[1:].tolist() == [0, 0, 0]
+
+
 def test_a_table_of_nothing_but_ties():
     assert survival_of_many(np.zeros(3), 4, 9).tolist() == [1, 1, 1]
     assert survival_of_many(np.empty(0), 4, 9).shape == (0,)

@@ -119,6 +119,14 @@ def test_a_person_is_split_only_where_it_must_be():
     assert shares == [1, 1, 2]
 
 
+def test_of_pseudo_judges_who_lack_as_much_the_first_is_chosen():
+    """Persons 0 and 1 share documents 1 to 3, so that both pseudo-judges lack two of those that person 2 graded."""
+    graded = {0: (0, 1, 2, 3), 1: (4, 1, 2, 3), 2: (0, 4, 5)}
+    found = assemble_judges(crowd([(p, 0, d) for p, documents in graded.items() for d in documents]))
+    placed = zip(found.judgments.item.tolist(), found.judgments.judge.tolist(), found.person.tolist(), strict=True)
+    assert [(item, judge) for item, judge, person in placed if person == 2] == [(0, 1), (4, 0), (5, 0)]
+
+
 def test_of_repeated_grades_the_last_counts():
     rows = {"judge": list("aabc"), "item": list("xxxy"), "grade": [0, 1, 1, 0]}
     found = assemble_judges(kt.read_judgments(rows))

@@ -73,11 +73,41 @@ def test_a_run_goes_on_where_it_was(collection, found, tmp_path):
     assert told == [(2, 6), (4, 6), (5, 6), (6, 6)]
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"seed": 2},
+        {"samples": 12},
+        {"replicates": 9},
+        {"measures": ("AP", "P@6")},
+        {"approaches": ("uniform", "tpc_rmse_own2", "mv")},
+    ],
+)
+def test_another_plan_takes_nothing_from_the_cells_of_this_one(collection, monkeypatch, tmp_path, change):
+    monkeypatch.setattr(aware, "BLOCK", 7)
+    plan = replace(PLAN, sizes=(4,))
+    kt.experiment_aware(collection, plan, output=tmp_path)
+    other = kt.experiment_aware(collection, replace(plan, **change), output=tmp_path)
+    weights = 2 if "samples" in change else 0  # those do not depend on the k-tuples
+    assert other.log == ((f"{weights} of 6 cells were found done by an earlier run",) if weights else ())
+    assert other.frame.equals(kt.experiment_aware(collection, replace(plan, **change)).frame)
+
+
 def test_blocks_do_not_change_what_is_found(collection, found, monkeypatch):
     monkeypatch.setattr(aware, "BLOCK", 3)
     assert kt.experiment_aware(collection, PLAN).frame["mean"].to_numpy() == pytest.approx(
         found.frame["mean"].to_numpy(), abs=1e-12
     )
+
+
+def test_every_k_tuple_has_a_number_of_its_own_in_the_files(collection, monkeypatch, tmp_path):
+    monkeypatch.setattr(aware, "BLOCK", 3)
+    kt.experiment_aware(collection, replace(PLAN, sizes=(2,)), output=tmp_path)
+    kept = [pl.read_parquet(path) for path in (tmp_path / "cells").glob("correlation*")]
+    table = pl.concat(kept)
+    assert len(kept) == 2 * 3
+    assert sorted(table["sample"].unique()) == [1, 2, 3, 4, 5, 6, 7]
+    assert len(table.unique(["panel", "systems", "measure", "outcome", "sample"])) == len(table)
 
 
 def test_a_broken_cell_is_told(collection, monkeypatch):
@@ -95,8 +125,9 @@ def test_sizes():
     assert plan.find_sizes(60) == tuple(range(2, 31))
     assert plan.find_sizes(4) == (2, 3)
     assert kt.AwarePlan(sizes=(5, 3)).find_sizes(5) == (3, 5)
+    assert kt.AwarePlan(sizes=(3, 6)).find_sizes(5) == (3,)
     with pytest.raises(OptionError, match="k-tuples of 6 cannot be drawn from 5 judges"):
-        kt.AwarePlan(sizes=(3, 6)).find_sizes(5)
+        kt.AwarePlan(sizes=(6, 7)).find_sizes(5)
     with pytest.raises(OptionError, match="from 2 judges no smaller panel"):
         plan.find_sizes(2)
 
@@ -151,3 +182,20 @@ def test_all_k_tuples_have_no_sampling_error(collection):
     assert any("with 2, 5 judges every k-tuple of these judges was tried" in note for note in whole.notes)
     one = kt.experiment_aware(collection, replace(PLAN, samples=1))
     assert one.frame["sd"].null_count() == one.frame["low"].null_count() == len(one.frame)
+
+
+def test_a_topic_that_no_run_has_changes_nothing():
+    world = kt.simulate_collection(systems=5, topics=4, depth=20, rng=1)
+    found = []
+    for extra in (False, True):
+        frames = [given.to_frame() for given in (world.judgments, world.gold)]
+        if extra:
+            more = [
+                frame.filter(topic=world.gold.topics[0]).with_columns(topic=pl.lit("unheard of")) for frame in frames
+            ]
+            frames = [pl.concat(pair) for pair in zip(frames, more, strict=True)]
+        judgments, gold = kt.read_judgments(frames[0]), kt.read_gold(frames[1])
+        collection = kt.Collection.of({"r": world.runs}, {"p": judgments}, gold)
+        assert ("unheard of" in collection.gold.topics) == extra
+        found.append(kt.experiment_aware(collection, replace(PLAN, approaches=("uniform",))))
+    assert found[0].frame.equals(found[1].frame)

@@ -198,6 +198,12 @@ def test_find_crossing():
     assert find_crossing([0, 1, 2], [0.1, -0.1, 0.1]) == pytest.approx(1.5)
 
 
+def test_a_crossing_leaves_0_upwards():
+    assert find_crossing([0, 1], [0.0, 0.1]) == 0
+    assert find_crossing([0, 1, 2], [-0.1, 0.0, 0.1]) == pytest.approx(1)
+    assert find_crossing([0, 1, 2], [-0.1, 0.0, -0.1]) is None
+
+
 def test_choose_sizes():
     assert choose_sizes([2, 3, 5], 4) == [2, 3, 5]
     chosen = choose_sizes(range(2, 31), 6)

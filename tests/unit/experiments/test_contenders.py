@@ -46,8 +46,8 @@ def test_replicates_are_the_plans_unless_the_name_says_otherwise():
     ("name", "error", "message"),
     [
         ("sup_tau", OptionError, "'sup_tau' is none that merges a k-tuple's grades or scores without gold"),
-        ("binmv", OptionError, "'binmv' is none that merges"),
-        ("expected:ds", OptionError, "'expected:ds' is none that merges"),
+        ("binmv", OptionError, "'binmv' merges grades into probabilities for expected measures; those are tried by"),
+        ("expected:ds", OptionError, "'expected:ds' merges grades into probabilities"),
         ("judge:x", OptionError, "'judge:x' is none that merges"),
         ("nb", OptionError, "nb learns from gold, which here is only compared with"),
         ("ds(supervision=full)", OptionError, "learns from gold"),

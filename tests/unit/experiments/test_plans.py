@@ -54,14 +54,15 @@ def write(tmp_path):
     return write
 
 
-def test_preset_then_file_then_what_is_given(presets, write):
+def test_preset_or_file_then_what_is_given(presets, write):
     path = write('[experiment]\nkind = "toy"\nsizes = [7]\nlevel = 1\n')
     assert make_plan(Toy, "toy").options == Toy()
     assert make_plan(Toy, "toy", preset="small").options == Toy(samples=3, sizes=(2, 3))
-    assert make_plan(Toy, "toy", preset="small", path=path).options == Toy(samples=3, sizes=(7,), level=1.0)
+    with pytest.raises(OptionError, match="a preset and a plan are two plans"):
+        make_plan(Toy, "toy", preset="small", path=path)
     options = {"level": 0.1, "samples": None, "measures": ["P@5", "AP"]}
-    found = make_plan(Toy, "toy", preset="small", path=path, given=options).options
-    assert found == Toy(samples=3, sizes=(7,), level=0.1, measures=("P@5", "AP"))
+    found = make_plan(Toy, "toy", path=path, given=options).options
+    assert found == Toy(sizes=(7,), level=0.1, measures=("P@5", "AP"))
     assert isinstance(make_plan(Toy, "toy", path=path).options.level, float)
 
 

@@ -1,6 +1,7 @@
 """The random relevance experiment: its tables, its identities, and that every option matters."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -11,6 +12,8 @@ from karatage.data.alignment import align
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.experiments.collection import Collection, read_collection, sample_tuples
 from karatage.experiments.engine import Execution
+from karatage.experiments.random_relevance import cells
+from karatage.experiments.random_relevance import running as random_relevance
 from karatage.experiments.random_relevance.cells import _settle_ties
 from karatage.experiments.random_relevance.findings import _estimate
 from karatage.experiments.random_relevance.plan import RandomRelevancePlan, read_merge
@@ -168,10 +171,32 @@ def test_results_do_not_depend_on_workers_and_are_kept(collection, found, tmp_pa
     assert first.frame.equals(found.frame)
     assert first.check.equals(found.check)
     again = experiment_random_relevance(collection, SMALL, output=tmp_path)
-    assert again.kept == 8  # judges, check and two sizes, for two panels
+    assert "8 of 8 cells were found done by an earlier run" in again.log  # judges, check, two sizes; two panels
     assert again.to_json() == found.to_json()
     more = RandomRelevancePlan(sizes=(2, 3, 4), samples=4, draws=0, seed=5)
-    assert experiment_random_relevance(collection, more, output=tmp_path).kept == 6
+    assert any(told.startswith("6 of ") for told in experiment_random_relevance(collection, more, output=tmp_path).log)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"seed": 6},
+        {"certainty": 0.8},
+        {"samples": 6},
+        {"draws": 60},
+        {"measures": ("AP", "P@5")},
+        {"approaches": ("uniform", "mv", "qbinmv")},
+    ],
+)
+def test_another_plan_takes_nothing_wrong_from_the_cells_of_this_one(collection, monkeypatch, tmp_path, change):
+    monkeypatch.setattr(random_relevance, "BLOCK", 4)
+    plan = replace(SMALL, sizes=(3,), approaches=("uniform", "mv", "binmv"), measures=("AP",))
+    experiment_random_relevance(collection, plan, output=tmp_path)
+    again, afresh = (
+        experiment_random_relevance(collection, replace(plan, **change), output=o) for o in (tmp_path, None)
+    )
+    assert again.frame.equals(afresh.frame)
+    assert again.check.equals(afresh.check)
 
 
 @pytest.mark.parametrize(
@@ -203,6 +228,13 @@ def test_differences_have_intervals_over_the_same_k_tuples(found):
     assert told["high"][0] - told["difference"][0] == pytest.approx(half)
     random = found.compare("qbinmv", "mv", gold="RGS")
     assert random["difference"].to_list() != found.compare("qbinmv", "mv")["difference"].to_list()
+    told = found.compare("qbinmv", "binmv", gold="RGS").filter(systems="first", panel="correlation 0", size=2)
+    merged = found.frame.filter(systems="first", panel="correlation 0", size=2)
+    for measure, difference in told.select("measure", "difference").iter_rows():
+        ours = merged.filter(measure=measure, approach="qbinmv", gold="RGS")["tau_ap"].mean()
+        assert difference == pytest.approx(
+            ours - merged.filter(measure=measure, approach="binmv", gold="DGS")["tau_ap"].mean()
+        )
     with pytest.raises(UnknownNameError, match="unknown approach 'ds'"):
         found.compare("ds", "mv")
     with pytest.raises(OptionError, match="gold is DGS, or RGS for expected measures; not 'RGS' for mv"):
@@ -222,6 +254,24 @@ def test_sizes_that_leave_nobody_out_are_told(collection):
         experiment_random_relevance(collection, RandomRelevancePlan(sizes=(6,)))
 
 
+def test_as_many_k_tuples_as_were_asked_for_are_not_too_few(collection):
+    plans = [RandomRelevancePlan(sizes=(5,), samples=n, draws=0, measures=("AP",), approaches=("mv",)) for n in (6, 7)]
+    just, less = (experiment_random_relevance(collection, plan).notes for plan in plans)
+    assert not any("fewer k-tuples" in note for note in just)
+    assert "there are fewer k-tuples than the 7 asked for, and all were tried: 6 of 5" in less
+
+
+def test_fits_that_did_not_converge_are_told(collection, monkeypatch):
+    def stop_early(named, judgments, **options):
+        return replace(merge(named, judgments, **options), converged=named.name != "emmv")
+
+    merge = cells.merge
+    monkeypatch.setattr(cells, "merge", stop_early)
+    plan = RandomRelevancePlan(sizes=(2,), samples=3, draws=0, measures=("AP",), approaches=("mv", "emmv"))
+    notes = experiment_random_relevance(collection, plan).notes
+    assert [note for note in notes if "converge" in note] == ["emmv did not converge on 6 of 6 k-tuples"]
+
+
 def test_missing_grades_are_told(collection):
     panel = collection.panels["correlation 0"]
     rows = np.ones(len(panel.grade), bool)
@@ -229,6 +279,22 @@ def test_missing_grades_are_told(collection):
     part = Collection.of({"first": collection.runs["first"]}, {"given": panel.keep_rows(rows)}, collection.gold)
     found = experiment_random_relevance(part, RandomRelevancePlan(sizes=(2,), samples=2, draws=0))
     assert any("grades missing, so binmv" in note for note in found.notes)
+
+
+def test_a_judge_without_grades_in_a_topic_has_no_part_in_its_mean(collection):
+    panel = collection.panels["correlation 0"]
+    part = panel.keep_rows((panel.judge != 1) | (panel.item_topic[panel.item] != 2))
+    rules = kt.PanelRules(whole_only=False)
+    given = Collection.of({"first": collection.runs["first"]}, {"given": part}, collection.gold, rules=rules)
+    plan = RandomRelevancePlan(sizes=(2,), samples=15, draws=0, measures=("AP",), approaches=("uniform",))
+    found = experiment_random_relevance(given, plan)
+    rows = found.frame.filter(approach="uniform", size=2).sort("sample")
+    for row in rows.iter_rows(named=True):
+        members = found.tuples.filter(size=2, sample=row["sample"])["judge"].to_list()
+        frame = part.to_frame().filter(pl.col("judge").is_in(members))
+        board = kt.evaluate(collection.runs["first"], kt.read_judgments(frame), "AP", gold=collection.gold)
+        assert row["tau_ap"] == pytest.approx(board.fidelity[0].tau_ap)
+    assert len(rows) == 15
 
 
 def test_the_sentence_says_what_was_found(found):

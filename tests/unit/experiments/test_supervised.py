@@ -16,6 +16,7 @@ from karatage.experiments.supervised import running as supervised
 from karatage.experiments.supervised.findings import Place, SupervisedFindings, find_mean
 from karatage.experiments.supervised.plan import SupervisedPlan
 from karatage.experiments.supervised.running import experiment_supervised
+from karatage.experiments.supervised.telling import tell_samples
 from karatage.simulation.panel import PanelQuality, simulate_panel
 
 PLAN = SupervisedPlan(approaches=("table1", "sup_tau(sub=True)"), sizes=(2, 3), samples=5, replicates=6, seed=2)
@@ -99,6 +100,27 @@ def test_a_run_is_taken_up_again(collection, tmp_path):
     assert again.to_json() == first.to_json()
     more = experiment_supervised(collection, replace(QUICK, sizes=(2, 3)), output=tmp_path)
     assert more.log == ("8 of 16 cells were found done by an earlier run",)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"seed": 3},
+        {"samples": 4},
+        {"replicates": 7},
+        {"training": 0.6},
+        {"people": (5, 6)},
+        {"measures": ("nDCG@5",)},
+        {"approaches": ("sup_tau", "mv")},
+    ],
+)
+def test_another_plan_takes_nothing_from_the_cells_of_this_one(collection, monkeypatch, tmp_path, change):
+    monkeypatch.setattr(supervised, "BLOCK", 2)
+    plan = replace(QUICK, samples=2)
+    experiment_supervised(collection, plan, output=tmp_path)
+    other = experiment_supervised(collection, replace(plan, **change), output=tmp_path)
+    assert other.log == ()
+    assert other.frame.equals(experiment_supervised(collection, replace(plan, **change)).frame)
 
 
 @pytest.mark.parametrize(
@@ -253,6 +275,19 @@ def test_the_sentence_says_who_leads_by_how_much_and_how_sure_that_is():
     assert "0.001 above mv, the best of merged grades (95 % interval -0.012 to 0.014, which includes 0)" in (
         doubtful.sentence
     )
+
+
+def test_samples_left_out_and_judges_unseen_are_counted():
+    whole = make([[0.5, 0.6]] * 5, approaches=("sup_tau", "uniform"))
+    plan = replace(whole.plan, samples=5)
+    assert list(tell_samples(whole.frame, plan)) == []
+    rest = whole.frame.filter(pl.col("sample") > 1).with_columns(
+        unseen=pl.when(pl.col("approach") == "sup_tau").then(pl.col("sample") - 2).otherwise(0)
+    )
+    assert list(tell_samples(rest, plan)) == [
+        "sup_tau: in 2 of 3 samples, up to 2 judges were unseen in training, and got the mean weight of the others",
+        "2 samples left out, whose k-tuple graded nothing that is evaluated",
+    ]
 
 
 def test_without_uniform_the_first_approach_is_the_baseline():

@@ -12,7 +12,8 @@ from karatage.data.partition import Partition
 from karatage.experiments.collection import Collection
 from karatage.experiments.panels import PanelRules, prepare_gold
 from karatage.experiments.supervised.judges import Ground, Judges, teach
-from karatage.experiments.supervised.plan import SupervisedPlan
+from karatage.experiments.supervised.plan import Split, SupervisedPlan
+from karatage.experiments.supervised.samples import Sample, _lay_out
 from karatage.merging.weights import normalise
 from karatage.simulation.panel import PanelQuality, simulate_panel
 from karatage.simulation.partition import partition_judges
@@ -71,7 +72,7 @@ def test_weights_are_those_of_evaluate(collection, ground, judges):
         found = taught.get((name, weights.measure))
         weight = judges.weight[name, weights.measure][MEMBERS] if found is None else found.weight
         share, _ = normalise(weight, np.ones(weight.shape, bool))
-        np.testing.assert_allclose(share[:, ~TRAINING], weights.share[MEMBERS][:, ~TRAINING], atol=1e-14)
+        np.testing.assert_allclose(share[:, ~TRAINING], weights.share[MEMBERS], atol=1e-14)
 
 
 @pytest.mark.parametrize("who", ["judges", "teams"])
@@ -158,3 +159,26 @@ def test_documents_that_no_judge_graded_do_not_count(collection):
     assert (found.random["AP"]["ovr"] != full.random["AP"]["ovr"]).any()
     assert Ground.of(alignment, collection.gold, panel, PLAN, like=full) is full
     assert Ground.of(alignment, collection.gold, panel, PLAN, like=found) is not found
+
+
+def test_models_say_nothing_of_documents_that_the_k_tuple_did_not_grade(ground, collection):
+    """Others graded them; what a model makes up where it has no grade is not measured."""
+    panel, members = collection.panels["panel"], np.array([0, 2])
+    unheard = np.arange(len(ground.grade)) % 3 == 0
+    plan = replace(PLAN, approaches=("mv", "emmv", "emneu", "uniform"))
+    part = panel.keep_rows(~np.isin(panel.judge, members) | ~unheard[panel.item])
+    test = ~TRAINING[ground.gold.item_topic]
+    sample = Sample(0, members, Split(TRAINING, np.zeros(len(test), bool), test))
+    gold, *others = _lay_out(ground, Judges.of(ground, [whole(part)], plan), sample, plan).T
+    assert np.array_equal(gold, np.where(test, ground.grade, -1))
+    assert len(others) == len(members) + 3
+    for grades in others:
+        assert np.array_equal(grades >= 0, test & ~unheard)
+
+
+def test_own_grades_are_shuffled_100_times_at_most(ground, collection):
+    panel = collection.panels["panel"]
+    plans = [replace(PLAN, approaches=("tpc_rmse_own2",), measures=("AP",), replicates=n) for n in (99, 100, 101)]
+    less, most, more = (Judges.of(ground, [whole(panel)], plan).weight["tpc_rmse_own2", "AP"] for plan in plans)
+    assert (less != most).any()
+    assert np.array_equal(most, more)

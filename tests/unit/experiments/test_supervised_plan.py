@@ -121,3 +121,10 @@ def test_a_topic_with_one_document_teaches_nothing_by_documents():
 def test_a_single_topic_cannot_be_split():
     with pytest.raises(DataError, match="two at least, and there are 1"):
         split(topics=1)
+
+
+def test_of_two_documents_one_teaches_and_of_one_none():
+    item_topic = np.array([0, 0, 1, 1, 2], np.int32)
+    for seed in range(10):
+        drawn = draw_split(item_topic, np.ones(5, bool), np.arange(3), 0.3, np.random.default_rng(seed))
+        assert np.bincount(item_topic, weights=drawn.documents).tolist() == [1, 1, 0]

@@ -39,7 +39,7 @@ def test_options_are_part_of_the_name():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("sgl_tau_md(replicates=0)", "replicates must be a whole number from 1 to 1,000,000"),
+        ("sgl_tau_md(replicates=0)", "replicates must be a whole number from 1 to 10,000"),
         ("sgl_tau_md(replicates=2.5)", "replicates must be a whole number"),
         ("sgl_tau_md(replicates=True)", "replicates must be a whole number"),
         ("sgl_tau_md(sub=True)", "its only option is replicates"),

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from karatage.cli import options
 from karatage.cli.experiment import shared
-from karatage.cli.output import progress_cells
 
 CHARTS = "charts"  # a folder of their own: there are many
 
@@ -62,9 +61,9 @@ def aware(
         preset=preset,
         path=plan,
         given={
-            "runs": runs or None,
-            "judges": judges or None,
-            "gold": gold,
+            "runs": shared.locate(runs),
+            "judges": shared.locate(judges),
+            "gold": shared.locate(gold),
             "correlations": shared.parse_numbers(correlation),
             "relevant": relevant,
             "gold_relevant": gold_relevant,
@@ -81,8 +80,8 @@ def aware(
         },
     )
     collection = asked.options.read(asked.options.seed, quiet=quiet)
-    log = () if output is None else write_plan(asked, output)
-    with progress_cells(quiet=quiet) as watch:
+    with shared.watch_over(output, quiet=quiet) as watch:
+        log = () if output is None else write_plan(asked, output)
         execution = Execution(workers=workers, fresh=fresh, progress=watch, engine=engine)
         findings = experiment_aware(collection, asked.options, output=output, execution=execution)
     view = shared.View(

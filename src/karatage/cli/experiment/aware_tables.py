@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from karatage.experiments.aware.findings import AwareFindings
 
+VERDICTS = {True: "yes", False: "NO", None: "open"}
 SHOWN_LEVELS = 8  # of a top group, where not everything is shown
 OUTCOME_NAMES = {"tau": "tau", "tau_ap": "tau_ap", "rmse": "RMSE"}
 ANOVA_HEADERS = ("source", "SS", "DF", "MS", "F", "p", "omega²")
@@ -155,7 +156,7 @@ def _claims(findings: AwareFindings, panel: str) -> Iterator[Table | str]:
         return
     rows = []
     for row in frame.filter(panel=panel).iter_rows(named=True):
-        first = [OUTCOME_NAMES[row["outcome"]], "yes" if row["holds"] else "NO", row["claim"]]
+        first = [OUTCOME_NAMES[row["outcome"]], VERDICTS[row["holds"]], row["claim"]]
         here = textwrap.wrap(row["here"], WIDTH - 3 * GAP - len("tau_ap") - len("yes") - 2)
         rows += [first, *(["", "", f"  {line}"] for line in here)]
     where = _head(findings, panel=panel)

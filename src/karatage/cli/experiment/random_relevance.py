@@ -10,7 +10,7 @@ import typer
 
 from karatage.cli import options
 from karatage.cli.experiment import shared
-from karatage.cli.output import GAP, NUMBER_WIDTH, WIDTH, make_table, progress_cells, render
+from karatage.cli.output import GAP, NUMBER_WIDTH, WIDTH, make_table, render
 from karatage.wording import shorten
 
 if TYPE_CHECKING:
@@ -72,9 +72,9 @@ def random_relevance(
         """What to do, and on what."""
 
     given = {
-        "runs": runs or None,
-        "judges": judges or None,
-        "gold": gold,
+        "runs": shared.locate(runs),
+        "judges": shared.locate(judges),
+        "gold": shared.locate(gold),
         "correlations": shared.parse_numbers(correlation),
         "relevant": relevant,
         "gold_relevant": gold_relevant,
@@ -94,8 +94,8 @@ def random_relevance(
     asked = make_plan(CommandPlan, KIND, preset=chosen, path=plan, given=given)
     collection = asked.options.read(asked.options.seed, quiet=quiet)
     design = RandomRelevancePlan(**{f.name: getattr(asked.options, f.name) for f in fields(RandomRelevancePlan)})
-    log = () if output is None else write_plan(asked, output)
-    with progress_cells(quiet=quiet) as watch:
+    with shared.watch_over(output, quiet=quiet) as watch:
+        log = () if output is None else write_plan(asked, output)
         execution = Execution(workers=workers, fresh=fresh, progress=watch, engine=engine)
         found = experiment_random_relevance(collection, design, output=output, execution=execution)
     tables = {
@@ -111,7 +111,7 @@ def random_relevance(
         tables={**tables, "check": found.check} if len(found.check) else tables,
         draw=lambda: draw_all(found),
         lay_out=lambda charts: lay_out_random_relevance(found, charts),
-        log=log,
+        log=(*log, *found.log),
     )
     shared.show(found, view, output=output, style=style, quiet=quiet)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import glob
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -12,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Protocol
 import typer
 
 from karatage.cli import options
-from karatage.cli.output import STANDARD_OUTPUT, emit, encode_frame, progress, say, tell
+from karatage.cli.output import STANDARD_OUTPUT, emit, encode_frame, progress, progress_cells, say, tell
 from karatage.wording import shorten
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from karatage.experiments.collection import Collection
+    from karatage.experiments.engine import Progress
     from karatage.experiments.panels import PanelRules
     from karatage.report.page import Page
 
@@ -129,6 +132,29 @@ class Source:
                 rules=self.make_rules(),
                 rng=seed,
             )
+
+
+def locate(paths: list[str] | str | None) -> list[str] | str | None:
+    """Files and folders by their whole path, so that a plan can be used from anywhere; other words as they are."""
+    if isinstance(paths, str):
+        return str(Path(paths).absolute()) if Path(paths).exists() or glob.has_magic(paths) else paths
+    return [str(locate(path)) for path in paths] if paths else None
+
+
+@contextmanager
+def watch_over(output: str | None, *, quiet: bool) -> Iterator[Progress | None]:
+    """A bar for the cells of a run; one that is interrupted says what is left of it."""
+    from karatage.errors import OptionError
+
+    if output is not None and Path(output).exists() and not Path(output).is_dir():
+        raise OptionError(f"{output} is a file; results go to a folder, so give another name")
+    try:
+        with progress_cells(quiet=quiet) as bar:
+            yield bar
+    except KeyboardInterrupt:
+        kept = "nothing is kept without --output" if output is None else "the same command goes on from there"
+        say(f"Stopped; {'' if output is None else f'what was done is in {output}, and '}{kept}.")
+        raise
 
 
 def parse_numbers(text: str | None) -> tuple[float, ...] | None:

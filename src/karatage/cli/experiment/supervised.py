@@ -9,7 +9,6 @@ import typer
 
 from karatage.cli import options
 from karatage.cli.experiment import shared
-from karatage.cli.output import progress_cells
 
 if TYPE_CHECKING:
     from karatage.experiments.panels import PanelRules
@@ -83,9 +82,9 @@ def supervised(
         preset=preset,
         path=plan,
         given={
-            "runs": runs or None,
-            "judges": judges or None,
-            "gold": gold,
+            "runs": shared.locate(runs),
+            "judges": shared.locate(judges),
+            "gold": shared.locate(gold),
             "correlations": shared.parse_numbers(correlation),
             "relevant": relevant,
             "gold_relevant": gold_relevant,
@@ -105,8 +104,8 @@ def supervised(
         },
     )
     collection = asked.options.read(asked.options.seed, quiet=quiet)
-    log = () if output is None else write_plan(asked, output)
-    with progress_cells(quiet=quiet) as watch:
+    with shared.watch_over(output, quiet=quiet) as watch:
+        log = () if output is None else write_plan(asked, output)
         execution = Execution(workers=workers, fresh=fresh, progress=watch, engine=engine)
         findings = experiment_supervised(collection, asked.options, output=output, execution=execution)
     view = shared.View(

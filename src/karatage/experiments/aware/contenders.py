@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from karatage.aggregation.registry import MODELS, NamedModel, parse_model
 from karatage.approaches.downstream import Aware
-from karatage.approaches.registry import APPROACHES, JUDGE, resolve_approaches
+from karatage.approaches.registry import APPROACHES, EXPECTED, JUDGE, resolve_approaches
 from karatage.errors import OptionError, UnknownNameError
 from karatage.merging.estimators import ESTIMATORS, OWN, OWN_REPLICATES, Estimator
 from karatage.wording import shorten
@@ -66,11 +66,14 @@ def _find(name: str, replicates: int) -> Contender:
         named = parse_model(name)
         if named.needs_gold or named.supervision not in (None, "none"):
             raise OptionError(f"{shorten(name)} learns from gold, which here is only compared with; leave it out")
-        if not named.expected:
-            return Contender(named.name, model=named)
-    elif name.isidentifier() and name not in APPROACHES:
+        if named.expected:
+            raise _refuse_expected(name)
+        return Contender(named.name, model=named)
+    if name.isidentifier() and name not in APPROACHES:
         raise UnknownNameError("approach", name, [*GROUPS, *APPROACHES])
-    elif not name.startswith(JUDGE):
+    if name.startswith(EXPECTED):
+        raise _refuse_expected(name)
+    if not name.startswith(JUDGE):
         ((printed, approach),) = resolve_approaches([name], ())
         if isinstance(approach, Aware):
             estimator = approach.estimator
@@ -81,4 +84,11 @@ def _find(name: str, replicates: int) -> Contender:
     raise OptionError(
         f"approach '{shorten(name)}' is none that merges a k-tuple's grades or scores without gold; "
         "ask for all30, own, uniform, mv, emmv, emneu or the like"
+    )
+
+
+def _refuse_expected(name: str) -> OptionError:
+    elsewhere = "those are tried by karatage experiment random-relevance"
+    return OptionError(
+        f"approach '{shorten(name)}' merges grades into probabilities for expected measures; {elsewhere}"
     )

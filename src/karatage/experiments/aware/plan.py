@@ -52,6 +52,6 @@ class AwarePlan:
         sizes = tuple(sorted(self.sizes)) or tuple(range(2, min(LARGEST, judges - 1) + 1))
         if not sizes:
             raise OptionError(f"from {judges} judges no smaller panel of two or more can be drawn; give sizes")
-        if sizes[-1] > judges:
-            raise OptionError(f"k-tuples of {sizes[-1]} cannot be drawn from {judges} judges; give smaller sizes")
-        return sizes
+        if sizes[0] > judges:
+            raise OptionError(f"k-tuples of {sizes[0]} cannot be drawn from {judges} judges; give smaller sizes")
+        return tuple(size for size in sizes if size <= judges)

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from karatage.data.axes import FloatArray, LongArray
+from karatage.experiments.aware.analysis import label_measures
 from karatage.experiments.aware.cells import OUTCOMES, Ground, try_block, weigh_panel
 from karatage.experiments.aware.findings import AwareFindings
 from karatage.experiments.aware.plan import AwarePlan
@@ -96,7 +97,13 @@ def experiment_aware(
         samples=np.array([len(members) for members in tuples.values()]),
         mean=mean,
         covariance=covariance,
-        notes=(*collection.notes, *_tell_ground(ground, weighed), *_tell_tuples(tuples, len(collection.judges))),
+        notes=(
+            *collection.notes,
+            *_tell_labels(measures),
+            *_tell_sizes(asked, len(collection.judges)),
+            *_tell_ground(ground, weighed),
+            *_tell_tuples(tuples, len(collection.judges)),
+        ),
         log=tell_run([*weighed, *tried]),
     )
     return replace(findings, notes=(*findings.notes, *findings.analyses.notes))
@@ -141,6 +148,16 @@ def _tell_ground(ground: Ground, weighed: Sequence[Outcome]) -> list[str]:
             "under tpc estimators"
         ] = None
     return list(told)
+
+
+def _tell_labels(measures: Sequence[str]) -> list[str]:
+    """Names in tables and charts are short, which may be those of other measures."""
+    return [f"{label} stands for {name}" for name, label in label_measures(measures).items() if label != name]
+
+
+def _tell_sizes(plan: AwarePlan, judges: int) -> list[str]:
+    large = [size for size in plan.sizes if size > judges]
+    return [f"k-tuples of {list_ranges(large)} cannot be drawn from {judges} judges, left out"] if large else []
 
 
 def _tell_tuples(tuples: Mapping[int, LongArray], judges: int) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import polars as pl
 
-from karatage.experiments.aware.analysis import APPROACH, GAP, GRANULARITY, WEIGHT, Analysis
+from karatage.experiments.aware.analysis import APPROACH, GAP, GRANULARITY, SIZE, WEIGHT, Analysis
 from karatage.experiments.aware.families import find_baseline
 from karatage.experiments.square.telling import list_ranges, short
 from karatage.wording import counted
@@ -32,6 +32,7 @@ TOP = {
     ("rmse", WEIGHT): "med",
 }
 MOST_NAMED = 5
+LEVEL = 0.05
 
 
 class Claim(NamedTuple):
@@ -40,7 +41,7 @@ class Claim(NamedTuple):
     panel: str
     outcome: str
     claim: str
-    holds: bool
+    holds: bool | None  # None: what is there cannot be told from the opposite
     here: str
 
 
@@ -69,7 +70,9 @@ def _list_claims(findings: AwareFindings, analysis: Analysis) -> Iterator[Claim]
             yield Claim(panel, outcome, f"not in the top group: {_name_some(merged)}", not inside, found)
         yield from _compare_means(panel, outcome, test)
     if outcome == "tau_ap" and len(findings.sizes) > 1:
-        yield from _compare_sizes(findings, panel)
+        table = analysis.whole.to_frame()
+        p = table.filter(pl.col("source") == SIZE)["p_value"].to_list()
+        yield from _compare_sizes(findings, panel, sure=bool(p) and p[0] is not None and p[0] < LEVEL)
 
 
 def _compare_means(panel: str, outcome: str, test: Tukey) -> Iterator[Claim]:
@@ -78,17 +81,20 @@ def _compare_means(panel: str, outcome: str, test: Tukey) -> Iterator[Claim]:
     if set(STATE_OF_THE_ART) <= set(mean):
         here = ", ".join(f"{name} {short(mean[name])}" for name in STATE_OF_THE_ART)
         best = min(STATE_OF_THE_ART, key=order)
-        yield Claim(panel, outcome, "mv is the best of mv, emmv and emneu", best == "mv", here)
+        second = sorted(STATE_OF_THE_ART, key=order)[1]
+        sure = bool(test.differs[order(best), order(second)])
+        yield Claim(panel, outcome, "mv is the best of mv, emmv and emneu", best == "mv" if sure else None, here)
     if {"uniform", "mv"} <= set(mean):
         here = f"uniform {short(mean['uniform'])}, mv {short(mean['mv'])}"
-        yield Claim(panel, outcome, "uniform is ahead of mv", order("uniform") < order("mv"), here)
+        sure = bool(test.differs[order("uniform"), order("mv")])
+        yield Claim(panel, outcome, "uniform is ahead of mv", order("uniform") < order("mv") if sure else None, here)
 
 
-def _compare_sizes(findings: AwareFindings, panel: str) -> Iterator[Claim]:
+def _compare_sizes(findings: AwareFindings, panel: str, *, sure: bool) -> Iterator[Claim]:
     by_size = _average(findings, panel)  # (size, approach)
     whole = by_size.mean(axis=1)
     here = f"{short(whole[0])} with {findings.sizes[0]}, {short(whole[-1])} with {findings.sizes[-1]}"
-    yield Claim(panel, "tau_ap", "larger k-tuples are better", bool(whole[-1] > whole[0]), here)
+    yield Claim(panel, "tau_ap", "larger k-tuples are better", bool(whole[-1] > whole[0]) if sure else None, here)
     if {"uniform", "mv"} <= set(findings.approaches):
         uniform, vote = (by_size[:, findings.approaches.index(name)] for name in ("uniform", "mv"))
         ahead = [size for size, lead in zip(findings.sizes, uniform > vote, strict=True) if lead]

@@ -14,6 +14,7 @@ from importlib.metadata import version
 import numpy as np
 import polars as pl
 
+from karatage.approaches.registry import JUDGE
 from karatage.errors import OptionError, UnknownNameError
 from karatage.experiments.random_relevance.cells import BLANK, DGS, GOLD, RGS
 from karatage.experiments.random_relevance.plan import RandomRelevancePlan
@@ -40,7 +41,7 @@ class RandomRelevanceFindings:
     check: pl.DataFrame  # expected measures against simulation
     tuples: pl.DataFrame  # who is in which k-tuple
     notes: tuple[str, ...] = ()
-    kept: int = 0  # cells that an earlier run had done
+    log: tuple[str, ...] = ()  # about this run, not about what was found
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
@@ -71,7 +72,7 @@ class RandomRelevanceFindings:
 
         `gain` is the mean difference from the certain measure against DGS, over the same judges.
         """
-        alone = self.frame.filter(pl.col("size") == 1)
+        alone = self.frame.filter(pl.col("approach").str.starts_with(JUDGE))
         rows = []
         for systems, panel in self.places:
             for measure in self.labels:

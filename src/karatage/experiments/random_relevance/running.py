@@ -10,7 +10,7 @@ import polars as pl
 
 from karatage.data.axes import LongArray
 from karatage.experiments.collection import Collection, draw_tuples, fingerprint
-from karatage.experiments.engine import Cell, Execution, Fact, Outcome, require_done, run_cells
+from karatage.experiments.engine import Cell, Execution, Fact, Outcome, require_done, run_cells, tell_run
 from karatage.experiments.random_relevance.cells import Ground, check_expected, rate_block, rate_judges
 from karatage.experiments.random_relevance.findings import RandomRelevanceFindings
 from karatage.experiments.random_relevance.plan import RandomRelevancePlan
@@ -53,7 +53,7 @@ def experiment_random_relevance(
         check=pl.concat(tables["check"]) if tables["check"] else pl.DataFrame(),
         tuples=_list_tuples(tuples, collection.judges),
         notes=tuple(dict.fromkeys([*collection.notes, *_tell(ground, outcomes)])),
-        kept=sum(outcome.kept for outcome in outcomes),
+        log=tell_run(outcomes),
     )
 
 

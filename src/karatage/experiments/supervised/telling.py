@@ -29,7 +29,8 @@ def tell_samples(frame: pl.DataFrame, plan: SupervisedPlan) -> Iterator[str]:
             where = f"in {len(unseen):,} of {counted(len(first), 'sample')}, up to {max(unseen):,} {who}"
             got = "were unseen in training, and got the mean weight of the others"
             yield f"{names[0]}{' and the like' * (len(names) > 1)}: {where} {got}"
-    lost = first.group_by(*GROUP, "size").len().select(plan.samples - pl.col("len")).sum().item()
+    tried = first.select(*GROUP).unique().join(pl.DataFrame({"size": first["size"].unique()}), how="cross")
+    lost = len(tried) * plan.samples - len(first)
     if lost:
         yield f"{counted(lost, 'sample')} left out, whose k-tuple graded nothing that is evaluated"
     short = first.filter(pl.col("topics") < pl.col("topics").max().over(GROUP))
