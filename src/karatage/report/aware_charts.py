@@ -14,6 +14,7 @@ from karatage.experiments.aware.analysis import (
     GRANULARITY,
     MEASURE,
     PARTS,
+    RESPONSES,
     SIZE,
     SYSTEMS,
     WEIGHT,
@@ -109,7 +110,12 @@ def _draw_lines(
         alt.Chart(frame.filter(pl.col("family").is_in(THICK) == thick))
         .mark_line(strokeWidth=2.6 if thick else 1.2)
         .encode(
-            alt.X("size:Q", title="judges in the k-tuple", scale=alt.Scale(zero=False, nice=False)),
+            alt.X(
+                "size:Q",
+                title="judges in the k-tuple",
+                scale=alt.Scale(zero=False, nice=False),
+                axis=alt.Axis(tickMinStep=1, format="d"),
+            ),
             alt.Y(f"{part}:Q", title=None, scale=alt.Scale(domain=[low - room, high + room], nice=False)),
             alt.Color("family:N", scale=alt.Scale(domain=families, range=colours), legend=legend),
             alt.StrokeDash("family:N", scale=alt.Scale(domain=families, range=dashes), legend=legend),
@@ -164,7 +170,13 @@ def _draw_differences(frame: pl.DataFrame, edges: tuple[float, float], title: st
 
 
 def _draw_effects(findings: AwareFindings, analysis: Analysis) -> Iterator[tuple[str, alt.TopLevelMixin]]:
-    """[AWARE17] figures 4 and 5 (or 6 and 7), then 8 (or 9)."""
+    """[AWARE17] figures 4 and 5 (or 6 and 7), then 8 (or 9), each under the name of what it is about."""
+    title = ", ".join([RESPONSES[analysis.outcome], *([analysis.panel] if len(findings.panels) > 1 else [])])
+    for name, chart in _list_effects(findings, analysis):
+        yield name, chart.properties(title=f"{title}: {name.replace('-', ' ')}")
+
+
+def _list_effects(findings: AwareFindings, analysis: Analysis) -> Iterator[tuple[str, alt.TopLevelMixin]]:
     factors = analysis.whole.design.factors
     baselines = [name for name in WARM if name in findings.approaches]
     others = [factor for factor in factors if factor != APPROACH]

@@ -57,7 +57,8 @@ class _Across:
 
         if self.numeric:
             edges = [min(map(float, self.levels)), self.last]
-            return alt.X("place:Q", title=self.title, scale=alt.Scale(domain=edges, nice=False, padding=8))
+            ticks = alt.Axis(tickMinStep=1) if all(level.isdecimal() for level in self.levels) else alt.Axis()
+            return alt.X("place:Q", title=self.title, scale=alt.Scale(domain=edges, nice=False, padding=8), axis=ticks)
         crowded = len(self.levels) > 8 or sum(map(len, self.levels)) > 40
         axis = alt.Axis(labelAngle=-60 if crowded else 0, labelLimit=160, labelOverlap=False)
         return alt.X("place:N", title=self.title, sort=list(self.levels), axis=axis)

@@ -9,6 +9,7 @@ import typer
 from typer.testing import CliRunner
 
 from karatage.cli.app import app
+from karatage.cli.experiment import shared
 from karatage.cli.experiment.shared import Source, View, parse_numbers, parse_sizes, show
 from karatage.cli.options import Style
 from karatage.errors import OptionError
@@ -130,3 +131,34 @@ def test_gold_has_the_judges_labels_unless_it_is_said_otherwise(tmp_path):
     own = replace(source, gold_grades="bad=0,good=1").read(0, quiet=True)
     assert own.gold.grade.tolist() == [0, 1]
     assert own.panels["given"].grade.tolist() == [1, 1, 1, 0, 0, 0]
+
+
+def test_a_plan_names_files_by_their_whole_path(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "gold.qrels").write_text("")
+    assert shared.locate(["runs", "simulated:3"]) == [str(tmp_path / "runs"), "simulated:3"]
+    assert shared.locate("gold.qrels") == str(tmp_path / "gold.qrels")
+    assert shared.locate("*.qrels") == str(tmp_path / "*.qrels")
+    assert shared.locate([]) is None
+    assert shared.locate(None) is None
+
+
+def test_results_do_not_go_into_a_file(tmp_path):
+    (tmp_path / "file").write_text("mine")
+    with (
+        pytest.raises(OptionError, match="file is a file; results go to a folder"),
+        shared.watch_over(str(tmp_path / "file"), quiet=True),
+    ):
+        pass
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("output", "told"), [("out", "what was done is in out, and the same"), (None, "nothing is kept")]
+)
+def test_an_interruption_says_what_is_left(output, told, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(KeyboardInterrupt), shared.watch_over(output, quiet=True):
+        raise KeyboardInterrupt
+    assert told in " ".join(capsys.readouterr().err.split())

@@ -363,3 +363,9 @@ def test_a_simulated_collection_and_real_runs(shared_data):
             table.filter(measure=name).select("M = 2", "M = 5").row(0) for name in (measure, f"eR{measure}")
         )
         assert certain == random
+
+
+def test_panels_of_one_are_not_mixed_up_with_judges_alone(collection):
+    plan = RandomRelevancePlan(measures=("AP",), sizes=(2,), samples=3, draws=0)
+    both = experiment_random_relevance(collection, replace(plan, sizes=(1, 2)))
+    assert both.table1.equals(experiment_random_relevance(collection, plan).table1)

@@ -309,3 +309,18 @@ def test_everything_is_in_the_json(found):
     assert len(content["summary"]) == len(found.summary)
     assert content["sentence"] == found.sentence
     assert "<b>first-whole" in found._repr_html_()
+
+
+def test_samples_lost_at_a_whole_size_are_told():
+    plan = SupervisedPlan(approaches=("uniform", "mv"), sizes=(1, 2), samples=3)
+    names = ["systems", "panel", "configuration", "size", "sample", "measure", "approach", "tau_ap", "topics", "unseen"]
+
+    def told(*done):
+        rows = [("s", p, "whole", k, n, "AP", a, 0.5, 4, 0) for p, k, n in done for a in plan.names]
+        return list(tell_samples(pl.DataFrame(rows, schema=names, orient="row"), plan))
+
+    every = [("p", k, n) for k in (1, 2) for n in range(3)]
+    assert told(*every) == []
+    assert told(*every, *(("q", 2, n) for n in range(3))) == [
+        "3 samples left out, whose k-tuple graded nothing that is evaluated"
+    ]
