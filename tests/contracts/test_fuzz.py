@@ -68,7 +68,7 @@ SEEDS: dict[str, tuple[bytes, Reader]] = {
     "gold.qrels": (QRELS, kt.read_gold),
     "square.txt": (SQUARE, kt.read_judgments),
     "csv": (CSV, kt.read_judgments),
-    "gold.csv": (CSV, kt.read_gold),
+    "gold.csv": (encode(TABLE.filter(pl.col("judge") == "w0").write_csv), kt.read_gold),
     "csv.gz": (gzip.compress(CSV, mtime=0), kt.read_judgments),
     "csv.zst": (zstandard.compress(CSV), kt.read_judgments),
     "tsv": (TSV, kt.read_judgments),

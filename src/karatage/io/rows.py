@@ -10,7 +10,7 @@ import polars as pl
 from karatage.errors import DataError, InputFileError, RowError
 from karatage.io.frames import name_column, plain_column
 from karatage.io.names import find_columns, require
-from karatage.wording import shorten
+from karatage.wording import counted, shorten
 
 Locate = Callable[[int], int | None]
 
@@ -54,6 +54,8 @@ def from_frame(
         require(found, "topic", frame.columns)
     if not gold:
         require(found, "judge", frame.columns)
+    elif "judge" in found:
+        _require_one_voice(frame, found, ["item"] if whole else ["topic", "document"])
     try:
         return Rows(
             source=source,
@@ -67,6 +69,16 @@ def from_frame(
         )
     except RowError as problem:
         raise blame(source, line, problem) from None
+
+
+def _require_one_voice(frame: pl.DataFrame, found: Mapping[str, str], item: list[str]) -> None:
+    """Gold may stand beside several judges, but they must not contradict each other: who would be trusted?"""
+    voices = frame.group_by([found[role] for role in item]).agg(pl.col(found["judge"], found["grade"]).n_unique())
+    several = int(((voices[found["judge"]] > 1) & (voices[found["grade"]] > 1)).sum())
+    if several:
+        judges = counted(frame[found["judge"]].n_unique(), "judge")
+        advice = "keep one judge's rows, or merge them first with karatage aggregate"
+        raise DataError(f"{several:,} items have different gold grades by several of {judges}; {advice}")
 
 
 def unpivot(frame: pl.DataFrame, source: str, line: Locate) -> Rows:

@@ -259,6 +259,20 @@ def test_gold_column_is_preferred_in_gold(tmp_path: Path) -> None:
     assert rows(kt.read_judgments(path)) == [("w1", "1", "d1", 0), ("w2", "1", "d1", 1)]
 
 
+def test_gold_by_judges_who_contradict_each_other_is_refused(tmp_path: Path) -> None:
+    text = "topic,judge,doc,grade\n1,ann,d1,2\n1,bob,d1,0\n1,ann,d2,1\n2,bob,d3,1\n"
+    with pytest.raises(
+        KaratageError, match=r"t\.csv:1: 1 items have different gold grades by several of 2 judges; keep one"
+    ):
+        kt.read_gold(save(tmp_path / "t.csv", text))
+    apart = text.replace("1,bob,d1,0\n", "")
+    assert [row[1:] for row in rows(kt.read_gold(save(tmp_path / "u.csv", apart)))] == [
+        ("1", "d1", 2),
+        ("1", "d2", 1),
+        ("2", "d3", 1),
+    ]
+
+
 def test_pi_is_kept(tmp_path: Path) -> None:
     gold = kt.read_gold(save(tmp_path / "g.csv", "topic,doc,rel,pi\n1,d2,1,0.25\n1,d1,0,1\n"))
     assert gold.pi is not None
