@@ -235,3 +235,7 @@ def test_the_sentence_names_the_best_and_the_baseline(crossing):
     assert crossing.sentence.startswith("tau_ap to gold with k-tuples of 2, 5 out of 31 judges (AP): correlation 0: ")
     assert "best is mv with .600, best merge of scores tpc_tau_own4 with .580" in crossing.sentence
     assert "correlation 0.8: best is tpc_tau_own4 with .660, mv .600" in crossing.sentence
+
+
+def test_printed_it_is_its_sentence(paper):
+    assert repr(paper) == f"AwareFindings({paper.sentence})"

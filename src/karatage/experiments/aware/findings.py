@@ -197,6 +197,9 @@ class AwareFindings:
         """What to take away."""
         return conclude(self)
 
+    def __repr__(self) -> str:
+        return f"AwareFindings({self.sentence})"
+
     def to_dict(self) -> dict[str, object]:
         """Everything, ready for JSON."""
         return {

@@ -215,6 +215,9 @@ class RandomRelevanceFindings:
             found.setdefault(" and ".join(names), []).append(label)
         return ", ".join(f"{names} ({', '.join(measures)})" for names, measures in found.items())
 
+    def __repr__(self) -> str:
+        return f"RandomRelevanceFindings({self.sentence})"
+
     def to_dict(self) -> dict[str, object]:
         """Everything, ready for JSON."""
         return {

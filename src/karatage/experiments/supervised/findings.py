@@ -162,6 +162,9 @@ class SupervisedFindings:
         """What to take away."""
         return conclude(self)
 
+    def __repr__(self) -> str:
+        return f"SupervisedFindings({self.sentence})"
+
     def to_dict(self) -> dict[str, object]:
         """Everything but the single samples, ready for JSON."""
         return {
