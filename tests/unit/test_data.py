@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import karatage as kt
-from karatage.data.scores import mean_over_topics
+from karatage.data.scores import mean_over_topics, settle_ties
 
 
 def test_numbers_sort_as_numbers_and_names_as_bytes():
@@ -139,3 +139,12 @@ def test_codes_are_checked(columns, message):
     top = columns.pop("top_grade", None)
     with pytest.raises(kt.KaratageError, match=message):
         kt.Judgments.from_codes(**{name: np.array(values) for name, values in columns.items()}, top_grade=top)
+
+
+def test_scores_equal_but_for_rounding_are_ties():
+    """Also those that stand between two decimals, such as sums of powers of 1/2."""
+    edge = 2.0**-11
+    settled = settle_ties(np.array([0.3, 0.1 + 0.2, edge, np.nextafter(edge, 0), np.nextafter(edge, 1), 0.3 + 1e-9]))
+    assert settled[0] == settled[1] < settled[5]
+    assert settled[2] == settled[3] == settled[4]
+    assert np.isnan(settle_ties(np.array([np.nan]))).all()

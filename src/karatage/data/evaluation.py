@@ -13,7 +13,7 @@ import polars as pl
 from karatage.data.axes import FloatArray
 from karatage.data.draws import Draws
 from karatage.data.posterior import Posterior
-from karatage.data.scores import EXACT_DIGITS, Scores, settle_ties
+from karatage.data.scores import Scores, settle_ties
 from karatage.data.weights import Weights
 
 
@@ -163,7 +163,7 @@ class Evaluation:
             scores.systems[first],
             scores.systems[second],
             float(mean[first]),
-            round(float(gap.mean()), EXACT_DIGITS),
+            float(gap.mean()) if settle_ties(gap.mean()) else 0.0,
             error,
             len(gap),
         )
@@ -235,8 +235,9 @@ def _ranked(systems: tuple[str, ...], mean: FloatArray, error: FloatArray) -> pl
             "score": pl.Series(mean).fill_nan(None),
             "standard_error": pl.Series(error).fill_nan(None),
         }
-    ).sort(pl.col("score").round(EXACT_DIGITS), "system", descending=[True, False], nulls_last=True)
-    rank = frame["score"].round(EXACT_DIGITS).rank("min", descending=True).cast(pl.Int64)
+    ).with_columns(steps=pl.Series(settle_ties(mean)).fill_nan(None))
+    frame = frame.sort("steps", "system", descending=[True, False], nulls_last=True)
+    rank = frame["steps"].rank("min", descending=True).cast(pl.Int64)
     return frame.select(rank.alias("rank"), "system", "score", "standard_error")
 
 

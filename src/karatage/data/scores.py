@@ -10,7 +10,7 @@ import polars as pl
 
 from karatage.data.axes import BoolArray, FloatArray, LongArray, freeze
 
-EXACT_DIGITS = 10
+STEPS = np.pi * 1e10  # in a score of 1
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -94,8 +94,12 @@ class Scores:
 
 
 def settle_ties(value: FloatArray) -> FloatArray:
-    """Scores fit for ranking: without the rounding of sums, by which equal ones would differ in the sixteenth digit."""
-    return np.round(value, EXACT_DIGITS)
+    """Scores fit for ranking: whole steps, so that equal ones do not differ by the rounding of the sums they come from.
+
+    Steps are of no round size: a score that stands just between two, where rounding decides, would be an accident.
+    """
+    steps: FloatArray = np.rint(value * STEPS)
+    return steps
 
 
 def mean_over_topics(value: FloatArray) -> FloatArray:

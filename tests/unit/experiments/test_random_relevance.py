@@ -14,7 +14,6 @@ from karatage.experiments.collection import Collection, read_collection, sample_
 from karatage.experiments.engine import Execution
 from karatage.experiments.random_relevance import cells
 from karatage.experiments.random_relevance import running as random_relevance
-from karatage.experiments.random_relevance.cells import _settle_ties
 from karatage.experiments.random_relevance.findings import _estimate
 from karatage.experiments.random_relevance.plan import RandomRelevancePlan, read_merge
 from karatage.experiments.random_relevance.running import experiment_random_relevance
@@ -311,12 +310,6 @@ def test_the_sentence_says_what_was_found(found):
     assert f"of 3 judges {top}" in told
     assert json.loads(found.to_json())["sentence"] == told
     assert "<table" in found._repr_html_()
-
-
-def test_scores_equal_but_for_rounding_are_ties():
-    settled = _settle_ties(np.array([[0.3, 0.1 + 0.2, 0.5, 0.1], [3e-20, 2e-20, 1e-20, 0.0]]))
-    assert settled.tolist() == [[1, 1, 2, 0], [3, 2, 1, 0]]
-    assert _settle_ties(np.zeros((1, 3))).tolist() == [[0, 0, 0]]
 
 
 def test_intervals():

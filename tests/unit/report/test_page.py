@@ -145,5 +145,8 @@ def test_wrong_marks_and_links_are_refused():
 
 
 def test_an_empty_page_and_an_empty_table_are_whole():
-    Reader(render_page(Page("nothing", "nothing")))
-    Reader(render_page(Page("p", "s", [Section("one", tables=[Table(pl.DataFrame({"a": []}), "none")])])))
+    bare = Reader(render_page(Page("nothing", "nothing")))
+    assert "h1" in [tag for tag, _ in bare.tags]
+    assert bare.cells == []
+    empty = Table(pl.DataFrame({"a": []}), "none")
+    assert Reader(render_page(Page("p", "s", [Section("one", tables=[empty])]))).cells == [("a", False)]

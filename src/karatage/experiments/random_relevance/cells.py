@@ -27,7 +27,6 @@ from karatage.seeding import stream
 
 DGS, RGS = "DGS", "RGS"  # deterministic and randomised gold, as the paper's tables call them
 BLANK, GOLD = "blank", "gold"  # a judge who calls nothing relevant; gold itself
-ROUNDING = 1e-11  # scores nearer than this, as a share of the largest, are equal
 AT_ONCE = 250  # draws scored together, which bounds memory
 Boards = dict[tuple[str, str], FloatArray]  # (systems, measure) -> (set, system)
 SCHEMA = {
@@ -153,7 +152,7 @@ def check_expected(panel: str, ground: Ground) -> Finding:
                 told, every = formula[systems, measure][0], drawn[measure]
                 mean, error = every.mean(axis=0), every.std(axis=0, ddof=1) / np.sqrt(len(every))
                 worst = int(np.argmax(np.abs(told - mean)))
-                alike = rate_leaderboards(_settle_ties(told[None]), _settle_ties(mean[None])[0])
+                alike = rate_leaderboards(told[None], mean)
                 gap = float(told[worst] - mean[worst])
                 rows.append((systems, panel, measure, name, gap, float(error[worst]), float(alike.tau_ap[0])))
     columns = ("systems", "panel", "measure", "of", "difference", "standard_error", "tau_ap")
@@ -229,9 +228,8 @@ def _rate(
 ) -> Iterator[pl.DataFrame]:
     """Leaderboards against gold: deterministic gold, and randomised gold if they are themselves random."""
     for (systems, measure), board in boards.items():
-        estimate = _settle_ties(board)
         for gold in (DGS, RGS) if expected else (DGS,):
-            near = rate_leaderboards(estimate, _settle_ties(ground.gold[systems, measure, gold][None])[0])
+            near = rate_leaderboards(board, ground.gold[systems, measure, gold])
             columns = {
                 "systems": [systems] * len(board),
                 "panel": [panel] * len(board),
@@ -245,17 +243,3 @@ def _rate(
                 "tau_ap": near.tau_ap,
             }
             yield pl.DataFrame(columns, schema=SCHEMA)
-
-
-def _settle_ties(board: FloatArray) -> FloatArray:
-    """Ranks from below (set, system) where scores that differ by rounding only are equal.
-
-    Scores that are the same on paper, such as BINMV's and AWARE's, must not rank tied systems differently.
-    """
-    order = np.argsort(board, axis=1, kind="stable")
-    rising = np.take_along_axis(board, order, axis=1)
-    least = ROUNDING * np.abs(board).max(axis=1, keepdims=True)
-    level = np.cumsum(np.diff(rising, axis=1, prepend=rising[:, :1]) > least, axis=1)
-    settled = np.empty(board.shape)
-    np.put_along_axis(settled, order, level.astype(float), axis=1)
-    return settled
