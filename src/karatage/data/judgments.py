@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from karatage.data.axes import BoolArray, Coded, FloatArray, GradeArray, IntArray, LongArray, freeze
+from karatage.data.draw import Draw
 from karatage.errors import DataError, OptionError, RowError
 from karatage.kernels.ordering import count_starts, sort_rows
 from karatage.wording import shorten
@@ -37,7 +38,7 @@ class Judgments:
     judge: IntArray  # (row,)
     item: IntArray  # (row,)
     grade: GradeArray  # (row,)
-    pi: FloatArray | None = None  # (row,) inclusion probability of a sampled gold grade
+    draw: Draw | None = None  # how the graded items of a gold sample were chosen
     top_grade: int
     notes: tuple[str, ...] = ()
     with_repeats: Judgments | None = None
@@ -45,8 +46,6 @@ class Judgments:
     def __post_init__(self) -> None:
         """Protect the arrays."""
         freeze(self.item_topic, self.item_document, self.judge, self.item, self.grade)
-        if self.pi is not None:
-            freeze(self.pi)
 
     @staticmethod
     def build(
@@ -56,7 +55,7 @@ class Judgments:
         document: Coded,
         grade: GradeArray,
         sequence: FloatArray | None = None,
-        pi: FloatArray | None = None,
+        draw: Draw | None = None,
         repeats: Repeats | None = None,
         top_grade: int | None = None,
         notes: tuple[str, ...] = (),
@@ -66,7 +65,7 @@ class Judgments:
             raise OptionError(f"repeats '{repeats}' is none of {', '.join(get_args(Repeats))}")
         if grade.size == 0:
             raise DataError("there are no judgments")
-        _check_rows(grade, pi)
+        _check_rows(grade, None if draw is None else draw.pi)
         _check_top(grade, top_grade)
         judge, topic = judge.in_natural_order(), topic.in_natural_order()
         key = topic.code.astype(np.int64) * len(document.names) + document.code
@@ -82,7 +81,7 @@ class Judgments:
             judge=judge.code[kept],
             item=item[kept].astype(np.int32),
             grade=grade[kept],
-            pi=None if pi is None else pi[kept],
+            draw=None if draw is None else draw.take(kept),
             top_grade=int(grade.max()) if top_grade is None else top_grade,
             notes=notes if repeats is None else notes + told,
         )
@@ -145,7 +144,7 @@ class Judgments:
             judge=self.judge[last],
             item=self.item[last],
             grade=self.grade[last],
-            pi=None if self.pi is None else self.pi[last],
+            draw=None if self.draw is None else self.draw.take(last),
             notes=(*self.notes, note),
             with_repeats=self,
         )
@@ -157,7 +156,7 @@ class Judgments:
             judge=self.judge[kept],
             item=self.item[kept],
             grade=self.grade[kept],
-            pi=None if self.pi is None else self.pi[kept],
+            draw=None if self.draw is None else self.draw.take(kept),
             with_repeats=None,
         )
 
@@ -191,7 +190,7 @@ class Judgments:
         else:
             frame = frame.with_columns(document.alias("item"))
         frame = frame.with_columns(pl.Series("grade", self.grade))
-        return frame if self.pi is None else frame.with_columns(pl.Series("pi", self.pi))
+        return frame if self.draw is None else frame.with_columns(pl.Series("pi", self.draw.pi))
 
     def __repr__(self) -> str:
         return (

@@ -92,7 +92,7 @@ def assemble_judges(judgments: Judgments) -> Partition:
             judges=name_pseudo_judges(slots),
             judge=slot[order],
             grade=settled.grade[order],
-            pi=None if settled.pi is None else settled.pi[order],
+            draw=None if settled.draw is None else settled.draw.take(order),
             notes=(*settled.notes, *_tell(settled, slot, turn)),
             with_repeats=None,
         ),

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from karatage.data.axes import Coded, FloatArray, IntArray, LongArray, freeze
-from karatage.errors import DataError, RowError
+from karatage.errors import DataError, RowError, UnknownNameError
 from karatage.kernels.ordering import find_repeat, group_rows, sort_nearly
 from karatage.wording import shorten
 
@@ -64,6 +65,15 @@ class Runs:
     def depth(self) -> int:
         """Length of the longest ranking."""
         return int((self.bounds[..., 1] - self.bounds[..., 0]).max())
+
+    def only(self, systems: Sequence[str]) -> Runs:
+        """The same for some systems, in this order."""
+        place = {name: s for s, name in enumerate(self.systems)}
+        unknown = [name for name in systems if name not in place]
+        if unknown:
+            raise UnknownNameError("system", unknown[0], self.systems)
+        chosen = [place[name] for name in systems]
+        return replace(self, systems=tuple(systems), bounds=np.ascontiguousarray(self.bounds[:, chosen]))
 
     def __repr__(self) -> str:
         return (

@@ -142,7 +142,7 @@ def _place(panel: Judgments, gold: Judgments) -> Judgments:
         judge=panel.judge[rows],
         item=item[rows].astype(np.int32),
         grade=panel.grade[rows],
-        pi=None,
+        draw=None,
         notes=(),
     )
 
@@ -169,7 +169,7 @@ def _keep_topics(judgments: Judgments, kept: BoolArray) -> Judgments:
         judge=judgments.judge[rows],
         item=number[judgments.item[rows]].astype(np.int32),
         grade=judgments.grade[rows],
-        pi=None if judgments.pi is None else judgments.pi[rows],
+        draw=None if judgments.draw is None else judgments.draw.take(rows),
     )
 
 

@@ -13,7 +13,7 @@ import polars as pl
 
 from karatage.errors import InputFileError
 from karatage.io.names import is_known
-from karatage.io.rows import Locate
+from karatage.io.queues import Locate
 from karatage.io.sources import Source, line_of
 from karatage.wording import shorten
 

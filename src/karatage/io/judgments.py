@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from karatage.data.axes import BoolArray, Coded, FloatArray
+from karatage.data.draw import Draw
 from karatage.data.judgments import NO_TOPIC, Judgments, Repeats
 from karatage.errors import DataError, InputFileError, RowError
 from karatage.io.frames import Frame, as_frame, flatten, is_frame, is_nested
@@ -92,7 +93,7 @@ def _build(parts: list[Rows], scale: Scale, repeats: Repeats | None) -> Judgment
         "document": _concat([part.document for part in parts], "", rows),
     }
     sequence = _as_order([part.sequence for part in parts])
-    pi = _as_array([part.pi for part in parts])
+    draw = _as_draw(parts)
     told = (
         *_tell_dropped(rows - int(kept.sum())),
         *_tell_fractions(judge, fractional, int(kept.sum())),
@@ -103,7 +104,7 @@ def _build(parts: list[Rows], scale: Scale, repeats: Repeats | None) -> Judgment
             **{role: _select(column, kept) for role, column in coded.items()},
             grade=np.concatenate([g.grade for g in graded])[kept],
             sequence=None if sequence is None else sequence[kept],
-            pi=None if pi is None else pi[kept],
+            draw=None if draw is None else draw.take(kept),
             repeats=repeats,
             top_grade=scale.top,
             notes=told,
@@ -141,10 +142,34 @@ def _select(column: Coded, kept: BoolArray) -> Coded:
     return Coded(code.astype(np.int32), column.names.gather(used))
 
 
-def _as_array(columns: Sequence[pl.Series | None]) -> FloatArray | None:
-    """Numbers over all files, when every one has them."""
-    present = [column for column in columns if column is not None]
-    return pl.concat(present).to_numpy() if len(present) == len(columns) else None
+def _as_draw(parts: list[Rows]) -> Draw | None:
+    """How items were chosen, over all files; a queue's batches may stand in several."""
+    pi = [part.pi for part in parts if part.pi is not None]
+    if len(pi) < len(parts):
+        return None
+    for part in parts[1:]:
+        if part.drawn_for != parts[0].drawn_for:
+            raise DataError(f"{part.source}: belongs to another queue than {parts[0].source}; compare them apart")
+    batch = [pl.repeat(1, len(part.label), eager=True) if part.batch is None else part.batch for part in parts]
+    measure, frame = parts[0].drawn_for
+    number = pl.concat(batch).cast(pl.Int32).to_numpy()
+    _require_all_batches(parts[0].source, np.unique(number).tolist())
+    return Draw(
+        pi=pl.concat(pi).to_numpy(),
+        batch=number,
+        measure=measure,
+        frame=frame,
+    )
+
+
+def _require_all_batches(source: str, found: list[int]) -> None:
+    """Refuse a sample of which an earlier part is missing: chances of a batch are given what earlier ones drew."""
+    missing = next((b for b in range(1, len(found) + 1) if b not in found), None)
+    if missing is not None:
+        raise DataError(
+            f"{source}: batch {missing} is missing, though there is a batch {found[-1]}; add its rows, as batches "
+            "count only together with all earlier ones"
+        )
 
 
 def _as_order(columns: Sequence[pl.Series | None]) -> FloatArray | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import polars as pl
@@ -10,9 +10,8 @@ import polars as pl
 from karatage.errors import DataError, InputFileError, RowError
 from karatage.io.frames import name_column, plain_column
 from karatage.io.names import find_columns, require
+from karatage.io.queues import Locate, leave_out_unjudged, read_batches, read_purpose
 from karatage.wording import counted, shorten
-
-Locate = Callable[[int], int | None]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -27,6 +26,8 @@ class Rows:
     label: pl.Series
     sequence: pl.Series | None = None  # when a grade was given, in the file's own terms
     pi: pl.Series | None = None
+    batch: pl.Series | None = None  # of a sample that was drawn in several
+    drawn_for: tuple[str | None, str | None] = (None, None)  # measure and frame of a queue
 
     def error(self, row: int, message: str) -> InputFileError:
         """What is wrong with a row, and where it stands."""
@@ -57,6 +58,8 @@ def from_frame(
     elif "judge" in found:
         _require_one_voice(frame, found, ["item"] if whole else ["topic", "document"])
     try:
+        if gold and "pi" in found:
+            frame, line = leave_out_unjudged(frame, found, line)
         return Rows(
             source=source,
             line=line,
@@ -66,6 +69,8 @@ def from_frame(
             label=plain_column(frame[found["grade"]], "grade"),
             sequence=_pick_sequence(frame, found),
             pi=_as_probability(plain_column(frame[found["pi"]], "pi")) if "pi" in found else None,
+            batch=read_batches(frame, found) if gold and "pi" in found else None,
+            drawn_for=read_purpose(frame, found) if gold and "pi" in found else (None, None),
         )
     except RowError as problem:
         raise blame(source, line, problem) from None

@@ -97,7 +97,7 @@ def simulate_panel(
         judge=np.tile(np.arange(judges, dtype=np.int32), len(known)),
         item=np.repeat(np.arange(len(known), dtype=np.int32), judges),
         grade=np.stack(said, axis=1).ravel(),
-        pi=None,
+        draw=None,
         top_grade=top,
         notes=(*gold.notes, _tell(judges, correlation, quality, seed)),
         with_repeats=None,

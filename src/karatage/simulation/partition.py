@@ -63,7 +63,7 @@ def partition_judges(
             judge=judge[given].astype(np.int32),
             item=item[given].astype(np.int32),
             grade=said[item, who][given],
-            pi=None,
+            draw=None,
             notes=(*settled.notes, *_tell(int((~given).sum()), crowded, count, seed)),
             with_repeats=None,
         ),

@@ -138,9 +138,9 @@ def test_of_repeated_grades_the_last_counts():
 def test_inclusion_probabilities_move_along():
     rows = {"judge": list("cabb"), "item": list("xxxy"), "grade": [0, 1, 1, 0], "pi": [0.1, 0.2, 0.3, 0.4]}
     found = assemble_judges(kt.read_judgments(rows))
-    assert found.judgments.pi is not None
+    assert found.judgments.draw is not None
     names = [found.people[p] for p in found.person]
-    assert dict(zip(names, found.judgments.pi.tolist(), strict=True)) == {"c": 0.1, "a": 0.2, "b": 0.4}
+    assert dict(zip(names, found.judgments.draw.pi.tolist(), strict=True)) == {"c": 0.1, "a": 0.2, "b": 0.4}
 
 
 def test_a_person_for_every_grade():

@@ -275,8 +275,8 @@ def test_gold_by_judges_who_contradict_each_other_is_refused(tmp_path: Path) -> 
 
 def test_pi_is_kept(tmp_path: Path) -> None:
     gold = kt.read_gold(save(tmp_path / "g.csv", "topic,doc,rel,pi\n1,d2,1,0.25\n1,d1,0,1\n"))
-    assert gold.pi is not None
-    assert gold.pi.tolist() == [1.0, 0.25]
+    assert gold.draw is not None
+    assert gold.draw.pi.tolist() == [1.0, 0.25]
     assert rows(gold) == [("gold", "1", "d1", 0, 1.0), ("gold", "1", "d2", 1, 0.25)]
 
 

@@ -85,7 +85,7 @@ class DataSet:
             judge=np.zeros(len(items), np.int32),
             item=np.arange(len(items), dtype=np.int32),
             grade=self.gold[items],
-            pi=None,
+            draw=None,
         )
 
     @cached_property

@@ -132,7 +132,7 @@ def _over_items(
     like: Judgments, judges: tuple[str, ...], judge: IntArray, item: IntArray, grade: GradeArray
 ) -> Judgments:
     return replace(
-        like, judges=judges, judge=judge, item=item, grade=grade, pi=None, top_grade=1, notes=(), with_repeats=None
+        like, judges=judges, judge=judge, item=item, grade=grade, draw=None, top_grade=1, notes=(), with_repeats=None
     )
 
 

@@ -1,0 +1,73 @@
+"""The pool with what nobody judged."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import karatage as kt
+from karatage.data.alignment import align
+from karatage.data.draw import Draw
+from karatage.data.pool import widen_pool
+
+RUNS = kt.read_runs(
+    {
+        "one": {"1": {"d1": 3, "x1": 2, "x2": 1}, "2": {"d3": 2, "d1": 1}, "9": {"d9": 1}},
+        "two": {"1": {"x2": 2, "d2": 1}, "2": {"x1": 1}},
+    }
+)
+JUDGMENTS = kt.read_judgments({"ann": {"1": {"d1": 1, "d2": 0}, "2": {"d3": 2}}, "bob": {"1": {"d1": 0}}})
+
+
+def items(judgments: kt.Judgments) -> set[tuple[str, str]]:
+    names = judgments.documents.gather(judgments.item_document).to_list()
+    return set(zip((judgments.topics[t] for t in judgments.item_topic), names, strict=True))
+
+
+def test_documents_of_the_first_ranks_of_judged_topics_are_items() -> None:
+    wide = widen_pool(JUDGMENTS, RUNS, 2)
+    assert items(wide) == {("1", "d1"), ("1", "d2"), ("2", "d3"), ("1", "x1"), ("1", "x2"), ("2", "d1"), ("2", "x1")}
+    assert items(widen_pool(JUDGMENTS, RUNS, 1)) == items(JUDGMENTS) | {("1", "x2"), ("2", "x1")}
+    assert "4 documents in the systems' first ranks were judged by nobody" in wide.notes
+
+
+def test_the_judgments_stay_the_same() -> None:
+    wide = widen_pool(JUDGMENTS, RUNS, 3)
+    assert (
+        wide.to_frame()
+        .sort("judge", "topic", "document")
+        .equals(JUDGMENTS.to_frame().sort("judge", "topic", "document"))
+    )
+    assert (np.diff(wide.row_start) == 0).sum() == 4
+    assert (align(RUNS, wide).ranked[:, :, :2] >= 0).sum() == 7
+    for measure in ("P@2", "AP", "nDCG@3"):
+        scores = [kt.score(RUNS, j, measure).value for j in (JUDGMENTS, wide)]
+        np.testing.assert_array_equal(scores[0], scores[1])
+
+
+def test_items_stay_in_order() -> None:
+    wide = widen_pool(JUDGMENTS, RUNS, 3)
+    key = wide.item_topic.astype(np.int64) * len(wide.documents) + wide.item_document
+    assert (np.diff(key) > 0).all()
+
+
+def test_a_pool_that_has_all_is_left_alone() -> None:
+    wide = widen_pool(JUDGMENTS, RUNS, 3)
+    assert widen_pool(wide, RUNS, 3) is wide
+    assert widen_pool(JUDGMENTS, RUNS.only(("one",)), 1) is JUDGMENTS
+
+
+def test_draws_stay_with_their_rows() -> None:
+    draw = Draw(pi=np.array([0.1, 0.2, 0.3, 0.4]), batch=np.array([1, 2, 1, 2], np.int32), measure="P@2")
+    wide = widen_pool(replace(JUDGMENTS, draw=draw), RUNS, 3)
+    assert wide.draw is draw
+
+
+def test_a_draw_of_some_rows() -> None:
+    draw = Draw(pi=np.array([0.1, 0.2, 0.3]), batch=np.array([1, 1, 2], np.int32), measure="P@2", frame="f")
+    some = draw.take(np.array([False, True, True]))
+    assert (some.pi.tolist(), some.batch.tolist(), some.measure, some.frame) == ([0.2, 0.3], [1, 2], "P@2", "f")
+    with pytest.raises(ValueError, match="read-only"):
+        some.pi[0] = 1
