@@ -6,20 +6,18 @@ A decision is a row of credits over the grades that sums to one: a sure grade ha
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
 
+from karatage.comparison.flipping import MOST_STEPS, all_flips, binomial, random_flips, signed_sum
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, LongArray
 from karatage.errors import DataError, OptionError
 from karatage.seeding import generator
 
 Quality = Literal["accuracy", "f1"]
 NEGLIGIBLE = 1e-18
-MOST_STEPS = 200_000_000  # of an exact distribution; beyond, it is sampled
-CHUNK = 1_000
 
 
 def credit_winners(winners: BoolArray) -> FloatArray:
@@ -86,7 +84,7 @@ def permutation_test(
     if exact is not None:
         return exact
     few = len(pair.gap) < 63 and 2 ** len(pair.gap) <= resamples
-    flips = _all_flips(len(pair.gap)) if few else _random_flips(len(pair.gap), resamples, generator(rng))
+    flips = all_flips(len(pair.gap)) if few else random_flips(len(pair.gap), resamples, generator(rng))
     hits = sum(int(pair.extreme(*pair.signed_sums(signs)).sum()) for signs in flips)
     return hits / 2.0 ** len(pair.gap) if few else (1 + hits) / (1 + resamples)
 
@@ -146,7 +144,7 @@ class _Pair:
     def exact(self) -> float | None:
         """The p-value from the whole distribution, where that is small enough to write down."""
         if self.scored is None:
-            found = _signed_sum(self._steps(self.hit_gap.sum(axis=1)))
+            found = signed_sum(self._steps(self.hit_gap.sum(axis=1)), MOST_STEPS)
             if found is None:
                 return None
             hits = found[0][:, None] / self.unit
@@ -154,7 +152,7 @@ class _Pair:
         if self.gap.shape[1] != 2:
             return None
         positive = self.gold == 1
-        true, false = (_signed_sum(self._steps(self.gap[rows, 1])) for rows in (positive, ~positive))
+        true, false = (signed_sum(self._steps(self.gap[rows, 1]), MOST_STEPS) for rows in (positive, ~positive))
         if true is None or false is None or len(true[0]) * len(false[0]) > MOST_STEPS // 10:
             return None
         return self._join(true, false)
@@ -174,34 +172,8 @@ class _Pair:
         return steps[steps > 0]
 
 
-def _signed_sum(steps: LongArray) -> tuple[LongArray, FloatArray] | None:
-    """Values and probabilities of a sum of `steps` with random signs; None where there are too many to list."""
-    size, count = np.unique(steps, return_counts=True)
-    mass = np.ones(1)
-    for step, n in zip(size.tolist(), count.tolist(), strict=True):
-        if len(mass) * (2 * n * step + 1) > MOST_STEPS:
-            return None
-        spread = np.zeros(2 * n * step + 1)
-        spread[:: 2 * step] = _binomial(n, 0.5)
-        mass = np.convolve(mass, spread)
-    value = np.arange(len(mass), dtype=np.int64) - len(mass) // 2
-    return value[mass > 0], mass[mass > 0]
-
-
 def _total(mass: FloatArray) -> float:
     return min(float(mass.sum()), 1.0)
-
-
-def _all_flips(items: int) -> Iterator[FloatArray]:
-    """Every assignment of signs."""
-    for start in range(0, 2**items, CHUNK):
-        number = np.arange(start, min(start + CHUNK, 2**items))
-        yield np.where((number[:, None] >> np.arange(items)) & 1, -1.0, 1.0)
-
-
-def _random_flips(items: int, resamples: int, source: np.random.Generator) -> Iterator[FloatArray]:
-    for start in range(0, resamples, CHUNK):
-        yield source.choice((-1.0, 1.0), size=(min(CHUNK, resamples - start), items))
 
 
 def _expected_f1(credit: FloatArray, positive: BoolArray) -> float:
@@ -220,20 +192,11 @@ def _coin_sum(chance: FloatArray) -> tuple[FloatArray, FloatArray]:
     sure = int((chance == 1).sum())
     mass, start = np.ones(1), sure
     for p, n in zip(*np.unique(chance[(chance > 0) & (chance < 1)], return_counts=True), strict=True):
-        heads = _binomial(int(n), float(p))
+        heads = binomial(int(n), float(p))
         likely = np.flatnonzero(heads > NEGLIGIBLE)
         start += int(likely[0])
         mass = np.convolve(mass, heads[likely[0] : likely[-1] + 1])
     return start + np.arange(len(mass), dtype=float), mass / mass.sum()
-
-
-def _binomial(n: int, p: float) -> FloatArray:
-    """Probabilities of 0 to n heads; from logs, as powers of 1/2 under-flow."""
-    factorial = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, n + 1)))])
-    heads = np.arange(n + 1)
-    log_mass = factorial[n] - factorial - factorial[::-1] + heads * math.log(p) + (n - heads) * math.log1p(-p)
-    mass = np.exp(log_mass)
-    return np.asarray(mass / mass.sum())
 
 
 def _check(credit: FloatArray, gold: GradeArray) -> None:

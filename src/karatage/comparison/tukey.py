@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from karatage.comparison.anova import Anova
+from karatage.comparison.multiplicity import letters
 from karatage.comparison.studentised import quantile, survival, survival_of_many
 from karatage.data.axes import BoolArray, FloatArray, LongArray, freeze
 from karatage.errors import OptionError, UnknownNameError
@@ -17,7 +18,6 @@ from karatage.wording import counted, list_names
 
 Freedom = Literal["error", "paper"]
 FEW_PAIRS = 256  # for more, a table is cheaper
-ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -61,12 +61,7 @@ class Tukey:
     @property
     def letters(self) -> tuple[str, ...]:
         """A compact display: two levels share a letter exactly when they do not differ; after z comes a2."""
-        near = [sum(1 << int(j) for j in np.flatnonzero(~apart)) for apart in self.differs]
-        groups = sorted(_find_groups(near), key=_bits)
-        names = [ALPHABET[g % 26] + (str(g // 26 + 1) if g >= 26 else "") for g in range(len(groups))]
-        return tuple(
-            "".join(name for name, group in zip(names, groups, strict=True) if group >> i & 1) for i in range(len(near))
-        )
+        return letters(self.differs)
 
     @property
     def sentence(self) -> str:
@@ -174,30 +169,3 @@ def _share_margins(margin: FloatArray) -> FloatArray:
         return np.full(2, margin[0, 1] / 2)
     total = margin.sum(axis=1) - np.diag(margin)
     return np.asarray(((levels - 1) * total - total.sum() / 2) / ((levels - 1) * (levels - 2)))
-
-
-def _find_groups(near: list[int]) -> list[int]:
-    """The largest sets of levels of which no two differ, as bits; `near[i]` are the levels that do not differ from i.
-
-    Bron and Kerbosch's search; means on a line have as many such sets as levels at most, which it finds at once.
-    """
-    found = []
-    waiting = [(0, (1 << len(near)) - 1, 0)]
-    while waiting:
-        group, open_to, closed = waiting.pop()
-        if not open_to:
-            if not closed:
-                found.append(group)
-            continue
-        choices = _bits(open_to | closed)
-        pivot = max(choices, key=lambda i: (near[i] & open_to & ~(1 << i)).bit_count())
-        for i in _bits(open_to & ~(near[pivot] & ~(1 << pivot))):
-            others = near[i] & ~(1 << i)
-            waiting.append((group | 1 << i, open_to & others, closed & others))
-            open_to &= ~(1 << i)
-            closed |= 1 << i
-    return found
-
-
-def _bits(number: int) -> list[int]:
-    return [i for i in range(number.bit_length()) if number >> i & 1]

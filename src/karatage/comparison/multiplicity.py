@@ -1,0 +1,111 @@
+"""Many tests at once: p-values adjusted for their number, and systems that cannot be told apart as groups."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from karatage.data.axes import BoolArray, FloatArray, LongArray
+from karatage.errors import DataError
+
+ALPHABET = "abcdefghijklmnopqrstuvwxyz"
+
+
+def holm(p_values: ArrayLike) -> FloatArray:
+    """Holm's [HOLM79] adjusted p-values (test,): at most `level` chance of any false claim; NaN was not tested.
+
+    >>> holm([0.01, 0.04, 0.03, np.nan]).round(4).tolist()
+    [0.03, 0.06, 0.06, nan]
+    """
+    found, order, place = _sorted(p_values)
+    scaled = found[order] * np.arange(len(found), 0, -1)
+    return _place(np.maximum.accumulate(scaled), order, place)
+
+
+def benjamini_hochberg(p_values: ArrayLike) -> FloatArray:
+    """Benjamini and Hochberg's [BH95] adjusted p-values (test,): the expected share of false claims; NaN as above.
+
+    >>> benjamini_hochberg([0.01, 0.04, 0.03, 0.5]).round(4).tolist()
+    [0.04, 0.0533, 0.0533, 0.5]
+    """
+    found, order, place = _sorted(p_values)
+    scaled = found[order] * (len(found) / np.arange(1, len(found) + 1))
+    return _place(np.minimum.accumulate(scaled[::-1])[::-1], order, place)
+
+
+def find_groups(separable: BoolArray) -> tuple[tuple[int, ...], ...]:
+    """Groups of systems no two of which can be told apart, so that every such pair shares one: (system, system) in.
+
+    Systems stand best first, and so do groups. Means on a line with one margin have exactly one way; else there may
+    be fewer groups than all the largest ones, which could be too many to list, but none lies within another.
+    """
+    near = _near(separable)
+    missing = [row & ~(1 << i) for i, row in enumerate(near)]  # pairs that share no group yet
+    groups: list[int] = []
+    for i in range(len(near)):
+        while missing[i] or not any(group >> i & 1 for group in groups):
+            group = _grow(i, near, missing)
+            groups.append(group)
+            for j in _bits(group):
+                missing[j] &= ~group
+    return tuple(sorted(tuple(_bits(group)) for group in groups))
+
+
+def letters(separable: BoolArray) -> tuple[str, ...]:
+    """A compact display [PIE04] of (system, system): two share a letter exactly when they cannot be told apart.
+
+    After z comes a2.
+
+    >>> letters(np.array([[0, 0, 1], [0, 0, 0], [1, 0, 0]], bool))
+    ('a', 'ab', 'b')
+    """
+    groups = find_groups(separable)
+    names = [ALPHABET[g % 26] + (str(g // 26 + 1) if g >= 26 else "") for g in range(len(groups))]
+    return tuple(
+        "".join(name for name, group in zip(names, groups, strict=True) if i in group) for i in range(len(separable))
+    )
+
+
+def _grow(start: int, near: list[int], missing: list[int]) -> int:
+    """A group that nothing can be added to, from `start` and the farthest system it still lacks a group with."""
+    group, open_to = 1 << start, near[start] & ~(1 << start)
+    wanted = missing[start]
+    while open_to:
+        if wanted:
+            chosen = wanted.bit_length() - 1
+            wanted = 0
+        else:
+            chosen = max(_bits(open_to), key=lambda k: ((missing[k] & group).bit_count(), -k))
+        group |= 1 << chosen
+        open_to &= near[chosen] & ~(1 << chosen)
+    return group
+
+
+def _near(separable: BoolArray) -> list[int]:
+    """For each system, as bits, itself and those it cannot be told from."""
+    if separable.ndim != 2 or separable.shape[0] != separable.shape[1]:
+        raise DataError(f"a table of shape {separable.shape} does not say which of all pairs differ")
+    if (separable != separable.T).any() or separable.diagonal().any():
+        raise DataError("that two systems differ holds both ways, and no system differs from itself")
+    return [sum(1 << int(j) for j in np.flatnonzero(~apart)) for apart in separable]
+
+
+def _bits(number: int) -> list[int]:
+    return [i for i in range(number.bit_length()) if number >> i & 1]
+
+
+def _sorted(p_values: ArrayLike) -> tuple[FloatArray, LongArray, BoolArray]:
+    value = np.asarray(p_values, dtype=np.float64).ravel()
+    tested: BoolArray = ~np.isnan(value)
+    found = value[tested]
+    if ((found < 0) | (found > 1)).any():
+        raise DataError(f"p-values lie in 0-1; found {found.min():g} to {found.max():g}")
+    return found, np.argsort(found, kind="stable"), tested
+
+
+def _place(adjusted: FloatArray, order: LongArray, tested: BoolArray) -> FloatArray:
+    settled = np.empty(len(adjusted))
+    settled[order] = adjusted.clip(max=1.0)
+    out = np.full(len(tested), np.nan)
+    out[tested] = settled
+    return out

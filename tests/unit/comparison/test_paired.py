@@ -1,0 +1,184 @@
+"""Paired and unpaired tests: options that matter, degenerate scores, refusals."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+import karatage as kt
+from karatage.comparison import flipping, paired
+from karatage.errors import DataError, OptionError
+
+TESTS = ("t", "wilcoxon", "permutation", "bootstrap")
+RNG = np.random.default_rng(3)
+X = RNG.beta(2, 3, 30)
+Y = np.clip(X + RNG.normal(0.06, 0.12, 30), 0, 1)
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_differences_are_the_second_less_the_first(test):
+    there, back = kt.paired_test(X, Y, test=test, rng=1), kt.paired_test(Y, X, test=test, rng=1)
+    assert there.difference == pytest.approx((Y - X).mean())
+    assert there.difference > 0
+    assert there.low < there.difference < there.high
+    assert there.p_value == pytest.approx(back.p_value)
+    assert back.difference == -there.difference
+    if test in ("t", "wilcoxon"):
+        assert (back.low, back.high) == pytest.approx((-there.high, -there.low))
+    assert there.test == test
+    assert there.topics == 30
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_confidence_matters(test):
+    wide, narrow = (kt.paired_test(X, Y, test=test, confidence=c, rng=1) for c in (0.99, 0.8))
+    assert wide.low < narrow.low < narrow.high < wide.high
+    assert wide.p_value == narrow.p_value
+    for found in (wide, narrow):
+        assert found.significant == (found.p_value <= 1 - found.confidence)
+        if test != "wilcoxon":
+            assert found.significant == (found.low > 0 or found.high < 0)
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_topics_without_a_score_are_left_out_and_told(test):
+    x, y = X.copy(), Y.copy()
+    x[4], y[9], y[4] = np.nan, np.nan, np.nan
+    found = kt.paired_test(x, y, test=test, rng=1)
+    kept = np.delete(np.arange(30), [4, 9])
+    plain = kt.paired_test(X[kept], Y[kept], test=test, rng=1)
+    assert found.topics == 28
+    assert found.p_value == plain.p_value
+    assert found.notes[0] == "2 topics left out: without a score for both systems"
+    assert not any("left out" in note for note in plain.notes)
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_systems_that_score_alike(test):
+    x = np.array([0.1 + 0.2, 0.5, 0.7])
+    found = kt.paired_test(x, [0.3, 0.5, 0.7], test=test)  # 0.1 + 0.2 is not quite 0.3
+    assert (found.p_value, found.difference, found.low, found.high) == (1.0, 0.0, 0.0, 0.0)
+    assert found.zeros == 3
+    assert "both systems score alike on every topic" in found.notes
+
+
+def test_the_same_difference_everywhere_leaves_t_nothing_to_go_by():
+    x = np.linspace(0.1, 0.6, 12)
+    found = kt.paired_test(x, x + 0.1)
+    assert found.statistic == math.inf
+    assert found.low == found.high == pytest.approx(0.1)
+    assert "use test='permutation'" in found.notes[0]
+    assert found.to_dict()["statistic"] is None
+    assert kt.paired_test(x, x + 0.1, test="permutation").p_value == 2 / 2**12
+    assert kt.paired_test(x, x + 0.1, test="bootstrap", resamples=99).p_value == 0.01
+
+
+def test_draws_and_seeds_matter():
+    for test, size in (("bootstrap", 30), ("permutation", 60)):
+        x, y = np.resize(X, size), np.resize(Y, size) + np.linspace(0, 0.013, size)
+        once = kt.paired_test(x, y, test=test, rng=1)
+        assert once == kt.paired_test(x, y, test=test, rng=1)
+        assert once != kt.paired_test(x, y, test=test, rng=2)
+        assert not once.exact
+        few = kt.paired_test(x, y, test=test, rng=1, resamples=99)
+        assert few.p_value * 100 == pytest.approx(round(few.p_value * 100))
+    assert kt.paired_test(X, Y, rng=1) == kt.paired_test(X, Y, rng=2, resamples=7)
+
+
+def test_a_p_value_from_draws_is_never_zero():
+    y = X + np.linspace(1, 2, 30)
+    assert kt.paired_test(X, y, test="bootstrap", resamples=99, rng=0).p_value == 0.01
+    many = np.resize(X, 50)
+    assert kt.paired_test(many, many + np.pi / np.arange(3, 53), test="permutation", resamples=99).p_value == 0.01
+
+
+def test_exact_p_values_say_so(monkeypatch):
+    """Up to 20 topics by all subsets, to 40 by halves, beyond by whole steps, else drawn."""
+    rng = np.random.default_rng(5)
+    for size, exact in ((12, True), (30, True), (60, False)):
+        x = rng.random(size)
+        found = kt.paired_test(x, x + rng.normal(0.05, 0.2, size), test="permutation", rng=0)
+        assert found.exact == exact
+        assert any("random" in note for note in found.notes) == (size > 20)
+    found = kt.paired_test(rng.integers(0, 11, 60) / 10, rng.integers(0, 11, 60) / 10, test="permutation", rng=0)
+    assert found.exact
+    assert kt.paired_test(X, Y, test="wilcoxon").exact
+    monkeypatch.setattr(paired, "MOST_STEPS", 1)
+    assert not kt.paired_test(X, Y, test="wilcoxon").exact
+
+
+def test_too_few_topics_for_an_interval():
+    for test in ("permutation", "wilcoxon"):
+        found = kt.paired_test([0.1, 0.2, 0.3], [0.2, 0.4, 0.6], test=test)
+        assert found.p_value == 0.25
+        assert (found.low, found.high) == (-math.inf, math.inf)
+        assert "3 topics are too few for a 95% interval by this test" in found.notes
+        assert "only 3 topics: no test can say much" in found.notes
+        assert json.loads(json.dumps(found.to_dict()))["low"] is None
+
+
+def test_wilcoxon_tells_of_topics_without_a_difference():
+    found = kt.paired_test([0.1, 0.2, 0.3, 0.5, 0.9], [0.2, 0.2, 0.1, 0.5, 1.0], test="wilcoxon")
+    assert found.zeros == 2
+    assert "2 topics without a difference left out, as Wilcoxon does" in found.notes
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "message"),
+    [
+        ([0.1, 0.2], [0.1], "2 and 1 scores are not pairs"),
+        ([0.1], [0.2], "1 topic with a score for both systems: a test needs at least 2"),
+        ([0.1, np.nan], [0.2, 0.3], "1 topic with a score"),
+        ([], [], "0 topics"),
+        ([[0.1, 0.2]], [[0.3, 0.4]], "not those of one system"),
+        ([0.1, np.inf], [0.2, 0.3], "1 score infinite: pass NaN"),
+    ],
+)
+def test_scores_that_cannot_be_tested(x, y, message):
+    with pytest.raises(DataError, match=message):
+        kt.paired_test(x, y)
+
+
+def test_options_out_of_range():
+    with pytest.raises(OptionError, match="test 'sign' is none of t, wilcoxon, permutation, bootstrap"):
+        kt.paired_test(X, Y, test="sign")
+    with pytest.raises(OptionError, match="between 0 and 1"):
+        kt.paired_test(X, Y, confidence=95)
+    with pytest.raises(OptionError, match="at least one resample"):
+        kt.paired_test(X, Y, test="bootstrap", resamples=0)
+
+
+def test_whole_steps_are_found_or_not():
+    np.testing.assert_array_equal(flipping.whole_steps(np.array([0.1 + 0.2, -0.3, 0.2])), [3, -3, 2])
+    np.testing.assert_array_equal(flipping.whole_steps(np.array([1 / 3, -0.25])), [4, -3])
+    np.testing.assert_array_equal(flipping.whole_steps(np.array([2.0, 4.0])), [2, 4])
+    assert flipping.whole_steps(np.array([0.1, np.pi / 10])) is None
+
+
+def test_welch():
+    rng = np.random.default_rng(2)
+    x, y = rng.random(30), rng.random(12)
+    found = kt.welch_test(x, y)
+    narrow = kt.welch_test(x, y, confidence=0.5)
+    assert found.difference == pytest.approx(y.mean() - x.mean())
+    assert narrow.high - narrow.low < found.high - found.low
+    assert narrow.p_value == found.p_value
+    same = kt.welch_test(kt.Figures(30, x.mean(), x.std(ddof=1)), y)
+    assert same.p_value == pytest.approx(found.p_value)
+    holed = kt.welch_test(np.append(x, np.nan), y)
+    assert holed.topics == (30, 12)
+    assert holed.notes == ("1 topic left out: without a score",)
+    with pytest.raises(DataError, match="1 topic with a score: a test needs at least 2"):
+        kt.welch_test([0.5, np.nan], y)
+
+
+def test_welch_without_spread():
+    flat = kt.welch_test([0.5, 0.5], [0.5, 0.5])
+    assert (flat.p_value, flat.statistic, flat.low, flat.high) == (1.0, 0.0, 0.0, 0.0)
+    apart = kt.welch_test([0.5, 0.5], [0.4, 0.4])
+    assert (apart.p_value, apart.statistic) == (0.0, -math.inf)
+    assert apart.to_dict()["statistic"] is None
+    assert not flat.significant
+    assert apart.significant
+    assert "nothing to go by" in apart.notes[-1]
