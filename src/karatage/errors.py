@@ -27,6 +27,10 @@ class DataError(KaratageError, ValueError):
     """Data that contradict each other or cannot support what was asked."""
 
 
+class JudgeError(DataError):
+    """Judges whose errors cannot be undone."""
+
+
 class RowError(DataError):
     """A row that cannot stand; a reader turns `row` into the file and line it came from."""
 

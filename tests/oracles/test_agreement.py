@@ -18,10 +18,11 @@ from karatage.agreement.coefficients import (
     percent_agreement,
 )
 from karatage.agreement.independence import measure_independence
-from karatage.agreement.intervals import adjust, t_quantile, wilson_interval
+from karatage.agreement.intervals import adjust, t_quantile
 from karatage.agreement.pairs import agreement_matrix, cohen_kappa
 from karatage.agreement.profiles import Profiles, profile
 from karatage.agreement.suspicion import _test_chance
+from karatage.data.estimate import wilson_interval
 from karatage.data.judgments import Judgments
 from karatage.kernels.agreement import binomial_upper, hypergeometric_upper
 

@@ -7,9 +7,10 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from karatage.agreement.intervals import CONFIDENCE, Interval, check_confidence
+from karatage.agreement.intervals import Interval
 from karatage.agreement.profiles import Profiles, profile, require_pairs
 from karatage.data.axes import FloatArray
+from karatage.data.estimate import CONFIDENCE, check_confidence
 from karatage.data.judgments import Judgments
 from karatage.errors import OptionError
 from karatage.seeding import generator

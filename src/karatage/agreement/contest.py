@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from karatage.agreement.habits import Panel
-from karatage.agreement.intervals import CONFIDENCE, NOTHING, Interval, t_quantile, wilson_interval
+from karatage.agreement.intervals import NOTHING, Interval, t_quantile
 from karatage.data.axes import FloatArray, GradeArray, IntArray
+from karatage.data.estimate import CONFIDENCE, wilson_interval
 
 FOLDS = 5
 ENOUGH_TOPICS = 10  # for the interval of a difference to count topics instead of items

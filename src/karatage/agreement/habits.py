@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from karatage.agreement.intervals import mean_intervals, wilson_interval
+from karatage.agreement.intervals import mean_intervals
 from karatage.agreement.pairs import kappa_of
 from karatage.data.axes import FloatArray, GradeArray, LongArray
+from karatage.data.estimate import wilson_interval
 from karatage.data.judgments import Judgments
 from karatage.kernels.agreement import hear_others
 

@@ -9,9 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from karatage.data.axes import BoolArray, FloatArray, LongArray
-from karatage.errors import OptionError
-
-CONFIDENCE = 0.95
+from karatage.data.estimate import CONFIDENCE
 
 
 class Interval(NamedTuple):
@@ -23,31 +21,6 @@ class Interval(NamedTuple):
 
 
 NOTHING = Interval(np.nan, np.nan, np.nan)
-
-
-def wilson_interval(
-    hits: ArrayLike, size: ArrayLike, *, confidence: float = CONFIDENCE
-) -> tuple[FloatArray, FloatArray]:
-    """Bounds of a share, [WIL27]: sensible also for few trials and for shares of 0 and 1; NaN for none.
-
-    >>> low, high = wilson_interval(8, 10)
-    >>> float(low.round(4)), float(high.round(4))
-    (0.4902, 0.9433)
-    """
-    z = normal_quantile((1 + check_confidence(confidence)) / 2)
-    n = np.asarray(size, float)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        share = np.asarray(hits, float) / n
-        centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
-        half = z * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
-    return np.clip(centre - half, 0, 1), np.clip(centre + half, 0, 1)
-
-
-def check_confidence(confidence: float) -> float:
-    """A confidence level, or an error."""
-    if not 0 < confidence < 1:
-        raise OptionError(f"confidence lies between 0 and 1, not at {confidence}")
-    return confidence
 
 
 def normal_quantile(probability: float) -> float:

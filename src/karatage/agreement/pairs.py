@@ -8,8 +8,9 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from karatage.agreement.intervals import CONFIDENCE, NOTHING, Interval, t_quantile
+from karatage.agreement.intervals import NOTHING, Interval, t_quantile
 from karatage.data.axes import FloatArray, GradeArray, IntArray, LongArray
+from karatage.data.estimate import CONFIDENCE
 from karatage.data.judgments import Judgments
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.kernels.agreement import meet_judges, sum_kappas, weigh_table

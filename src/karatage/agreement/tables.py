@@ -9,10 +9,11 @@ import polars as pl
 
 from karatage.agreement.habits import Accuracy, Panel, grade_shares, leniency, self_agreement
 from karatage.agreement.independence import LEAST_SHARED, Independence
-from karatage.agreement.intervals import Interval, wilson_interval
+from karatage.agreement.intervals import Interval
 from karatage.agreement.pairs import Pairs
 from karatage.agreement.suspicion import Flag
 from karatage.data.axes import FloatArray, LongArray
+from karatage.data.estimate import wilson_interval
 
 ORDER = ("percent", "cohen", "fleiss", "alpha_nominal", "alpha_ordinal", "alpha_interval")
 

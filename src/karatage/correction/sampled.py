@@ -1,0 +1,260 @@
+"""Systems compared by gold drawn with known chances: unbiased whatever the judge, narrow where the judge is good.
+
+A rank measure is a weighted sum of gains, so an estimate of every item's gain estimates every system's score. An item
+without gold counts what gold gave on average where the judge said the same; a drawn one adds its residual over its
+chance [HT52]. What is estimated is linear in the weights, so all pairs of systems cost one pass.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from karatage.correction.choosing import choose_sizes
+from karatage.data.axes import BoolArray, FloatArray, LongArray, freeze
+from karatage.data.estimate import Estimated
+from karatage.errors import DataError, OptionError
+from karatage.kernels.sampling import add_items, count_gaps, sum_square_gaps
+
+Claim = Literal["these topics", "new topics"]
+FOLDS = 5
+MISSES = 2  # draws without a judge's help that a variance is never below: few errors seen are not few errors made
+ROUNDING = 1e-12  # of the largest topic score: a smaller difference is none
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """Gold of the items drawn from a frame, in one batch or several.
+
+    A batch is drawn from what earlier batches left, and `pi` is an item's chance to be drawn in its batch, given the
+    earlier ones. So a batch may be planned on what the earlier ones showed, and work may stop after any of them.
+    """
+
+    item: LongArray  # (draw,)
+    gain: FloatArray  # (draw,)
+    pi: FloatArray  # (draw,)
+    batch: LongArray  # (draw,) in the order of drawing
+
+    def __post_init__(self) -> None:
+        """Check and protect the arrays."""
+        if len({len(self.item), len(self.gain), len(self.pi), len(self.batch)}) > 1:
+            raise DataError("drawn gold needs one item, gain, pi and batch per draw")
+        if not len(self.item):
+            raise DataError("no gold was drawn; judge at least some of the items that the systems rank differently")
+        wrong = np.flatnonzero(~((self.pi > 0) & (self.pi <= 1)))
+        if wrong.size:
+            raise DataError(f"pi is a chance above 0 and up to 1, not {self.pi[wrong[0]]:g} (draw {wrong[0] + 1})")
+        if len(np.unique(self.item)) < len(self.item):
+            raise DataError("an item was drawn twice; gold has one grade per item, so drop the repeats")
+        freeze(self.item, self.gain, self.pi, self.batch)
+
+
+@dataclass(frozen=True, eq=False)
+class Sampled:
+    """What sampled gold says of each system in each topic.
+
+    One more system than there are, the last, shows nothing: a score is the difference to it.
+    """
+
+    term: FloatArray  # (topic, system) unbiased for gold's topic score
+    proven: FloatArray  # (topic, system) what drawn gold alone adds up to
+    noise: FloatArray  # (draw, system) standard error of the mean over these topics that a residual of 1 brings
+    residual: FloatArray  # (draw,) how far gold was from what the judge led to expect
+    scatter: float  # variance of gold's gains, which is that of residuals if the judge is no help
+    told: LongArray  # (system, system) draws left to chance that tell the two systems apart
+    untold: LongArray  # (system, system) items without gold to which the two give different weights
+
+    def __post_init__(self) -> None:
+        """Protect the arrays."""
+        freeze(self.term, self.proven, self.noise, self.residual, self.told, self.untold)
+
+    def scores(self, claim: Claim) -> Estimated:
+        """The mean over topics of each system (system,).
+
+        Items that all systems weigh alike need no gold to compare them, so they are seldom drawn; the common level of
+        the scores then leans on the judge.
+        """
+        value, variance, degrees = self._compare(claim)
+        return Estimated(value[-1, :-1], variance[-1, :-1], degrees[-1, :-1])
+
+    def differences(self, claim: Claim) -> Estimated:
+        """Every pair of systems, (system, system): entry [a, b] is b minus a.
+
+        Where gold has every item that the two weigh differently, their difference is gold's. Where less than two draws
+        tell them apart, or all gold is alike, the variance is unknown, that is infinite. Over these topics it is at
+        least what `MISSES` draws bring that miss by as much as gold's gains scatter: else a judge seen right 20 times
+        would be right for sure.
+        """
+        value, variance, degrees = self._compare(claim)
+        return Estimated(value[:-1, :-1], variance[:-1, :-1], degrees[:-1, :-1])
+
+    def _compare(self, claim: Claim) -> tuple[FloatArray, FloatArray, FloatArray]:
+        exact, topics = self.untold == 0, len(self.term)
+        mean, proven = self.term.mean(axis=0), self.proven.mean(axis=0)
+        value = np.where(exact, proven - proven[:, None], mean - mean[:, None])
+        variance = np.zeros(exact.shape)
+        degrees = np.full(exact.shape, math.inf)
+        if claim == "these topics":
+            least = np.zeros(exact.shape)
+            sum_square_gaps(self.noise * self.residual[:, None], variance)
+            sum_square_gaps(self.noise, least)
+            variance = np.maximum(variance, least * MISSES * self.scatter / np.maximum(self.told, 1))
+            variance[exact] = 0.0
+            degrees[~exact] = np.maximum(self.told[~exact] - 1, 1)
+        else:
+            if topics < 2:
+                raise DataError("one topic says nothing of new topics; claim these topics only, or add topics")
+            known = variance.copy()
+            sum_square_gaps(self.term - mean, variance)
+            sum_square_gaps(self.proven - proven, known)
+            variance = np.where(exact, known, variance) / (topics * (topics - 1))
+            degrees[:] = topics - 1
+        tiny = ROUNDING * float(np.abs(self.term).max())
+        variance[variance <= tiny**2] = 0.0
+        value[(variance == 0) & (np.abs(value) <= tiny)] = 0.0  # else two systems known to tie would differ for sure
+        variance[~exact & ((self.told < 2) | (self.scatter == 0))] = math.inf
+        return value, variance, degrees
+
+
+def learn_gains(
+    said: LongArray, topic: LongArray, drawn: Drawn, *, factor: FloatArray | None = None, folds: int = FOLDS
+) -> FloatArray:
+    """The gain to expect of each item (item,), from the gold of other topics where the judge said the same.
+
+    `said` is a class: a grade, or -1 for not judged. Gold counts `factor` (draw,), by default its inverse chance. A
+    class mean is shrunk to the overall mean as if it had one more draw from there, or less: the share of the gains'
+    variance that the classes leave unexplained. So a judge who never errs is taken at its word, and a class without
+    gold has the overall mean.
+
+    Topic t is in fold `t % folds`. Should all gold lie in one fold, each topic is its own; should it lie in one topic,
+    folds are made of items; and 0 is expected where there is no other gold at all. None of this costs the estimate its
+    unbiasedness, which only needs an item's own gold to be kept out.
+    """
+    if folds < 2:
+        raise OptionError(f"gold of other topics needs at least 2 folds, not {folds}")
+    fold = _split_topics(topic, drawn.item, folds)
+    raised = 1 / drawn.pi if factor is None else factor
+    classes = int(said.max()) + 2
+    shape = (int(fold.max()) + 1, classes)
+    key = fold[drawn.item] * classes + said[drawn.item] + 1
+    moments = (raised, raised * drawn.gain, raised * drawn.gain**2, raised**2)
+    own = np.stack([np.bincount(key, part, shape[0] * classes).reshape(shape) for part in moments])
+    weight, gain, square, raised_square = np.einsum("fo,moc->mfc", 1 - np.eye(shape[0]), own)
+    seen = weight > 0
+    total = _or_one(weight.sum(axis=1, keepdims=True))
+    overall = gain.sum(axis=1, keepdims=True) / total
+    mean = np.where(seen, gain / _or_one(weight), overall)
+    within = (square - mean * gain).sum(axis=1, keepdims=True)
+    variance = within + (weight * (mean - overall) ** 2).sum(axis=1, keepdims=True)
+    unexplained = np.clip(within / _or_one(variance), 0.0, 1.0)
+    draws = np.where(seen, weight**2 / _or_one(raised_square), 0.0)
+    expected: FloatArray = (draws * mean + unexplained * overall) / _or_one(draws + unexplained)
+    return np.where(seen, expected, overall)[fold, said + 1]
+
+
+def sum_topics(
+    weight: FloatArray, said: LongArray, topic: LongArray, topics: int, drawn: Drawn, *, folds: int = FOLDS
+) -> Sampled:
+    """Estimate every system's topic scores from what the judge said of all items and the gold of some.
+
+    `weight` (item, system) is what an item's gain counts in a system's score, 0 where the system does not show it;
+    `topic` (item,) runs from 0 to `topics` - 1. Every item that two systems weigh differently must have had a chance to
+    be drawn in every batch (`find_reach` tells).
+    """
+    factor, noise = _combine_batches(weight, drawn)
+    gain = learn_gains(said, topic, drawn, factor=factor, folds=folds)
+    learned = gain[drawn.item]
+    gain[drawn.item] = factor * drawn.gain - (factor - 1) * learned  # gold itself where the factor is 1
+    gold = np.zeros(len(gain))
+    gold[drawn.item] = drawn.gain
+    columns = weight.shape[1] + 1
+    term, proven = np.zeros((2, topics, columns))
+    add_items(weight, gain, topic.astype(np.int64), term)
+    add_items(weight, gold, topic.astype(np.int64), proven)
+    told, untold = np.zeros((2, columns, columns), np.int64)
+    chance = np.flatnonzero(noise)
+    count_gaps(weight, _mark(len(gain), drawn.item[chance]), told)
+    count_gaps(weight, ~_mark(len(gain), drawn.item), untold)
+    error = np.zeros((len(chance), columns))
+    error[:, :-1] = weight[drawn.item[chance]] * (noise[chance, None] / topics)
+    return Sampled(term, proven, error, (drawn.gain - learned)[chance], _scatter(drawn.gain, factor), told, untold)
+
+
+def find_reach(gap: FloatArray, drawn: Drawn) -> Estimated:
+    """Which share of a difference's weight each batch could have drawn, estimated (batch,).
+
+    `gap` (item,) is the difference of two systems' weights. About 1 where the batch was drawn for these systems;
+    clearly below it, items that matter had no chance, and the estimate of the difference leans on the judge.
+    """
+    size = np.abs(gap)
+    _, number = np.unique(drawn.batch, return_inverse=True)
+    taken = np.bincount(number, size[drawn.item])
+    left = size.sum() - np.r_[0.0, np.cumsum(taken)[:-1]]
+    some = left > ROUNDING * size.sum()
+    reached = np.bincount(number, size[drawn.item] / drawn.pi)
+    variance = np.bincount(number, size[drawn.item] ** 2 * (1 - drawn.pi) / drawn.pi**2)
+    left = np.where(some, left, 1.0)
+    return Estimated(np.where(some, reached / left, 1.0), np.where(some, variance / left**2, 0.0), math.inf)
+
+
+def _combine_batches(weight: FloatArray, drawn: Drawn) -> tuple[FloatArray, FloatArray]:
+    """What a draw's residual counts (draw,), and the standard error that a residual of 1 brings (draw,).
+
+    Each batch gives an estimate, in which earlier draws are known and its own count 1/pi; the estimates are averaged.
+    They are uncorrelated, so their variances add.
+    """
+    _, number, count = np.unique(drawn.batch, return_inverse=True, return_counts=True)
+    share = np.ones(1)
+    if len(count) > 1:
+        share = _weigh_batches(choose_sizes(weight), drawn, number, count)
+    later = np.r_[np.cumsum(share[:0:-1])[::-1], 0.0]
+    return share[number] / drawn.pi + later[number], share[number] * np.sqrt(1 - drawn.pi) / drawn.pi
+
+
+def _weigh_batches(size: FloatArray, drawn: Drawn, number: LongArray, count: LongArray) -> FloatArray:
+    """The weight of each batch's estimate (batch,): its inverse variance if chances follow `size` (item,).
+
+    The variance is (R/n)^2 times the sum over its n draws of 1 - pi, with R the size that it found undrawn. Grades play
+    no part, and all pairs of systems share the weights. A batch that found nothing left knows all, and has all the
+    weight; a batch of certain draws only was no sample of the others, and has none if there are other batches.
+    """
+    left = size.sum() - np.r_[0.0, np.cumsum(np.bincount(number, size[drawn.item]))]
+    left[left <= ROUNDING * left[0]] = 0.0
+    chance: FloatArray = np.bincount(number, 1 - drawn.pi).astype(np.float64)
+    exact = np.flatnonzero(left[:-1] == 0)
+    share: FloatArray
+    if exact.size:
+        share = (np.arange(len(count)) == exact[-1]).astype(np.float64)
+    elif not chance.any():
+        share = count.astype(np.float64)
+    else:
+        share = np.where(chance > 0, count**2 / (left[:-1] ** 2 * _or_one(chance)), 0.0)
+    share /= share.sum()
+    return share
+
+
+def _split_topics(topic: LongArray, gold: LongArray, folds: int) -> LongArray:
+    for fold in (topic % folds, topic):
+        if np.ptp(fold[gold]) > 0:
+            return fold.astype(np.int64)
+    return np.arange(len(topic)) % folds
+
+
+def _scatter(gain: FloatArray, factor: FloatArray) -> float:
+    if np.ptp(gain) == 0:
+        return 0.0
+    mean = (factor * gain).sum() / factor.sum()
+    return float((factor * (gain - mean) ** 2).sum() / factor.sum())
+
+
+def _mark(items: int, marked: LongArray) -> BoolArray:
+    mark = np.zeros(items, np.bool_)
+    mark[marked] = True
+    return mark
+
+
+def _or_one(divisor: FloatArray) -> FloatArray:
+    return np.where(divisor > 0, divisor, 1.0)

@@ -1,0 +1,89 @@
+"""How judges answer, as far as a gold sample tells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from karatage.data.axes import FloatArray, freeze
+from karatage.data.estimate import CONFIDENCE, wilson_interval
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Accuracy:
+    """What the judges said of gold items, by what gold says: kinds of grades that gain alike count as one.
+
+    Where items were drawn with known probabilities, `share` weighs each by its inverse, and `size` is how many items of
+    equal weight a kind is worth.
+    """
+
+    kinds: tuple[str, ...]  # lowest gain first
+    count: FloatArray  # (gold, said) items
+    share: FloatArray  # (gold, said) rows sum to one
+    size: FloatArray  # (gold,)
+
+    def __post_init__(self) -> None:
+        """Protect the arrays."""
+        freeze(self.count, self.share, self.size)
+
+    @property
+    def items(self) -> int:
+        """Gold items that tell of the judges."""
+        return int(self.count.sum())
+
+    @property
+    def binary(self) -> bool:
+        """Whether items are relevant or not, and nothing else."""
+        return len(self.kinds) == 2
+
+    @property
+    def m_r(self) -> float:
+        """How often judges are right about relevant items."""
+        return float(self.share[-1, -1])
+
+    @property
+    def m_n(self) -> float:
+        """How often judges are right about items that are not relevant."""
+        return float(self.share[0, 0])
+
+    @property
+    def d(self) -> float:
+        """[NOISY18]'s denominator: 1 for perfect judges, 0 for coins."""
+        return self.m_r + self.m_n - 1
+
+    @property
+    def condition(self) -> float:
+        """The condition number of the confusion matrix: how much inverting it magnifies errors."""
+        return float(np.linalg.cond(self.share))
+
+    def to_frame(self, *, confidence: float = CONFIDENCE) -> pl.DataFrame:
+        """One row per pair of kinds: how often judges say one of items that are the other, with Wilson's interval."""
+        gold, said = np.indices(self.share.shape).reshape(2, -1)
+        low, high = wilson_interval(self.share * self.size[:, None], self.size[:, None], confidence=confidence)
+        names = pl.Series(self.kinds, dtype=pl.String)
+        return pl.DataFrame(
+            {
+                "gold": names.gather(gold),
+                "said": names.gather(said),
+                "items": self.count.ravel().astype(np.int64),
+                "share": self.share.ravel(),
+                "low": low.ravel(),
+                "high": high.ravel(),
+            }
+        )
+
+    @property
+    def sentence(self) -> str:
+        """What to take away."""
+        rows = self.count.sum(axis=1).astype(int)
+        if self.binary:
+            low, high = wilson_interval(np.diag(self.share) * self.size, self.size)
+            parts = [
+                f"{self.share[g, g]:.1%} of {rows[g]:,} {self.kinds[g]} items ({low[g]:.1%} to {high[g]:.1%})"
+                for g in (1, 0)
+            ]
+            return f"the judges are right about {parts[0]} and {parts[1]}"
+        parts = [f"{self.share[g, g]:.0%} of {rows[g]:,} with {kind}" for g, kind in enumerate(self.kinds)]
+        return f"the judges are right about {', '.join(parts)}; condition number {self.condition:.1f}"

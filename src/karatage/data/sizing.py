@@ -1,0 +1,133 @@
+"""How many topics and gold items it takes to show a difference, or what a budget buys of them."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict, dataclass
+from typing import NamedTuple
+
+import polars as pl
+
+
+class Need(NamedTuple):
+    """So many of one kind."""
+
+    kind: str  # topics, gold relevant, gold not relevant
+    judges: str  # whose judges, where each system has its own
+    size: float  # whole, or infinite
+    have: int
+    share: float  # of the error allowed
+    price: float | None  # of one
+
+    @property
+    def cost(self) -> float | None:
+        """Of all, those at hand among them."""
+        return None if self.price is None else self.size * self.price
+
+
+@dataclass(frozen=True, kw_only=True)
+class SizePlan:
+    """Numbers of topics and gold items, and what they can show."""
+
+    judges: str  # shared or independent
+    paired: bool  # whether both systems have the same topics
+    level: float
+    power: float | None  # None: no more than the level is asked for, as in [NOISY18]
+    estimates: tuple[float, float]  # corrected means; NaN where judges are no better than a coin
+    difference: float  # to be shown, by gold, second less first
+    needs: tuple[Need, ...]
+    topics_without_errors: float  # were judges never wrong, [NOISY18] (26)
+    standard_error: float  # of the difference, with these numbers
+    half_width: float  # of its interval
+    detectable: float  # the smallest difference that these numbers would show
+    budget: float | None
+    refusal: str | None  # which figures forbid a plan, and what to do
+    notes: tuple[str, ...]
+
+    @property
+    def topics(self) -> float:
+        """For each system."""
+        return self.needs[0].size
+
+    @property
+    def gold_relevant(self) -> tuple[float, ...]:
+        """Gold-relevant items to check, per sample."""
+        return tuple(need.size for need in self.needs if need.kind == "gold relevant")
+
+    @property
+    def gold_other(self) -> tuple[float, ...]:
+        """Other gold items to check, per sample."""
+        return tuple(need.size for need in self.needs if need.kind == "gold not relevant")
+
+    @property
+    def split(self) -> tuple[float, float, float]:
+        """[NOISY18]'s f1, f2, f3."""
+        share = {need.kind: need.share for need in self.needs}
+        return share["topics"], share["gold relevant"], share["gold not relevant"]
+
+    @property
+    def cost(self) -> float | None:
+        """Of everything, where prices are known."""
+        costs = [need.cost for need in self.needs]
+        return None if None in costs else sum(cost for cost in costs if cost is not None)
+
+    @property
+    def sentence(self) -> str:
+        """What to take away."""
+        free = f"were the judges never wrong, {_number(self.topics_without_errors)} topics would do"
+        if self.refusal is not None:
+            ending = f"; {free}" if math.isfinite(self.topics_without_errors) else ""
+            return f"No number of topics or gold items can be given: {self.refusal}{ending}."
+        power = f" with {self.power:.0%} power" if self.power is not None else ""
+        gold = f"{_number(sum(self.gold_relevant))} relevant and {_number(sum(self.gold_other))} other gold items"
+        if self.budget is not None:
+            shows = "no difference" if math.isinf(self.detectable) else f"a difference of {self.detectable:.3g}"
+            return (
+                f"A budget of {self.budget:,g} buys {_number(self.topics)} topics, {gold}: an interval of ± "
+                f"{self.half_width:.3g}, which shows {shows}{power} at level {self.level:g}."
+            )
+        return (
+            f"To show a difference of {self.difference:+.3g} at level {self.level:g}{power} takes "
+            f"{_number(self.topics)} topics, {gold}; {free}."
+        )
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row per kind: need, judges, size (null: no number is enough), have, more, share of the error, cost."""
+        sizes = [int(need.size) if math.isfinite(need.size) else None for need in self.needs]
+        haves = [need.have for need in self.needs]
+        return pl.DataFrame(
+            {
+                "need": [need.kind for need in self.needs],
+                "judges": [need.judges for need in self.needs],
+                "size": pl.Series(sizes, dtype=pl.Int64),
+                "have": pl.Series(haves, dtype=pl.Int64),
+                "more": pl.Series(
+                    [None if size is None else max(size - have, 0) for size, have in zip(sizes, haves, strict=True)],
+                    dtype=pl.Int64,
+                ),
+                "share": pl.Series([need.share for need in self.needs], dtype=pl.Float64),
+                "cost": pl.Series([_finite(need.cost) for need in self.needs], dtype=pl.Float64),
+            }
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        """Ready for JSON, which has no infinity: null there."""
+        facts = {k: _finite(v) if isinstance(v, float) else v for k, v in asdict(self).items() if k != "needs"}
+        facts["estimates"] = [_finite(value) for value in self.estimates]
+        return {**facts, "needs": self.to_frame().to_dicts(), "cost": _finite(self.cost), "sentence": self.sentence}
+
+    def to_json(self) -> str:
+        """The same as JSON text."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
+
+    def _repr_html_(self) -> str:
+        return f"<p><b>{self.sentence}</b></p>{self.to_frame()._repr_html_()}"
+
+
+def _number(size: float) -> str:
+    return f"{int(size):,}" if math.isfinite(size) else "infinitely many"
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None

@@ -1,0 +1,143 @@
+"""Corrected shares: Equations (5), (7), (10), the shared form, 3.6, 3.8, and Algorithm 1."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from karatage.correction import precision
+from karatage.data.estimate import Estimated
+
+RATES = (0.83, 0.74)
+SIZES = (59.0, 84.0)
+
+
+def slope(function, at: float, step: float = 1e-6) -> float:
+    return float((function(at + step) - function(at - step)) / (2 * step))
+
+
+def test_what_judges_do_is_undone() -> None:
+    share = np.linspace(0, 1, 5)
+    said = share * RATES[0] + (1 - share) * (1 - RATES[1])
+    np.testing.assert_allclose(precision.correct(said, *RATES), share, atol=1e-15)
+
+
+def test_perfect_judges_change_nothing() -> None:
+    assert precision.correct(0.37, 1, 1) == 0.37
+    assert precision.correct_variance(0.002, 0.37, 1, 1, 9, 9) == 0.002
+    assert tuple(precision.compare_shared(0.1, 0.002, 1, 1, 9, 9))[:2] == (0.1, 0.002)
+    assert precision.bias(0.37, 1, 1, 9, 9) == 0
+
+
+def test_the_variance_is_the_delta_methods() -> None:
+    j, v_j = 0.4, 0.0013
+    m_r, m_n = RATES
+    variance = (
+        slope(lambda x: precision.correct(x, m_r, m_n), j) ** 2 * v_j
+        + slope(lambda x: precision.correct(j, x, m_n), m_r) ** 2 * m_r * (1 - m_r) / SIZES[0]
+        + slope(lambda x: precision.correct(j, m_r, x), m_n) ** 2 * m_n * (1 - m_n) / SIZES[1]
+    )
+    assert precision.correct_variance(v_j, j, *RATES, *SIZES) == pytest.approx(variance, rel=1e-6)
+
+
+def test_the_shared_variance_is_the_delta_methods() -> None:
+    gap, v_gap = 0.07, 0.0009
+    m_r, m_n = RATES
+
+    def corrected(d: float, r: float, n: float) -> float:
+        return float(precision.correct(0.4 + d, r, n) - precision.correct(0.4, r, n))
+
+    variance = (
+        slope(lambda x: corrected(x, m_r, m_n), gap) ** 2 * v_gap
+        + slope(lambda x: corrected(gap, x, m_n), m_r) ** 2 * m_r * (1 - m_r) / SIZES[0]
+        + slope(lambda x: corrected(gap, m_r, x), m_n) ** 2 * m_n * (1 - m_n) / SIZES[1]
+    )
+    found = precision.compare_shared(gap, v_gap, *RATES, *SIZES)
+    assert found.value == pytest.approx(corrected(gap, m_r, m_n))
+    assert found.variance == pytest.approx(variance, rel=1e-6)
+
+
+def test_differences_are_b_less_a() -> None:
+    found = precision.compare_independent(Estimated(0.3, 0.01), Estimated(0.5, 0.02))
+    assert (float(found.value), float(found.variance), found.degrees) == pytest.approx((0.2, 0.03, np.inf))
+    assert precision.compare_shared(-0.1, 0.01, *RATES, *SIZES).value < 0
+
+
+def test_everything_broadcasts() -> None:
+    j = np.linspace(0.3, 0.6, 6).reshape(2, 3)
+    m_r = np.array([[0.8], [0.9]])
+    found = precision.correct_variance(0.001, j, m_r, 0.7, 50, 60)
+    assert found.shape == precision.correct(j, m_r, 0.7).shape == precision.bias(j, m_r, 0.7, 50, 60).shape == (2, 3)
+    assert found[1, 2] == precision.correct_variance(0.001, j[1, 2], 0.9, 0.7, 50, 60)
+
+
+def test_the_bias_is_second_order() -> None:
+    """Half the curvature in each rate times its variance."""
+    j, step = 0.55, 1e-4
+    m_r, m_n = RATES
+
+    def curvature(function, at: float) -> float:
+        return float((function(at + step) - 2 * function(at) + function(at - step)) / step**2)
+
+    expected = (
+        curvature(lambda x: precision.correct(j, x, m_n), m_r) * m_r * (1 - m_r) / SIZES[0]
+        + curvature(lambda x: precision.correct(j, m_r, x), m_n) * m_n * (1 - m_n) / SIZES[1]
+    ) / 2
+    assert precision.bias(j, *RATES, *SIZES) == pytest.approx(expected, rel=1e-5)
+
+
+def likeliest(share, size, rates, sizes) -> np.ndarray:
+    """The constrained maximum by a general optimiser: shares, then m_r and m_n."""
+
+    def unlikely(x: np.ndarray) -> float:
+        p = np.clip(x, 1e-9, 1 - 1e-9)
+        seen, trials = np.r_[share, rates], np.r_[size, sizes]
+        return float(-(trials * (seen * np.log(p) + (1 - seen) * np.log(1 - p))).sum()) / 100
+
+    count = len(share)
+    bounds = [{"type": "ineq", "fun": lambda x, s=s: x[count] - x[s]} for s in range(count)] + [
+        {"type": "ineq", "fun": lambda x, s=s: x[s] - 1 + x[count + 1]} for s in range(count)
+    ]
+    start = np.r_[np.full(count, 0.5), 0.7, 0.7]
+    return minimize(
+        unlikely, start, constraints=bounds, bounds=[(0.001, 0.999)] * len(start), options={"ftol": 1e-12}
+    ).x
+
+
+@pytest.mark.parametrize(
+    ("share", "size"),
+    [
+        ([0.9], [40.0]),
+        ([0.9, 0.88], [40.0, 100.0]),
+        ([0.95, 0.86, 0.5], [30.0, 500.0, 50.0]),  # the second is above m_r, but not above what the first makes of it
+        ([0.1, 0.9], [50.0, 60.0]),
+        ([0.05, 0.2], [50.0, 60.0]),
+        ([0.5, 0.6], [50.0, 60.0]),
+    ],
+)
+def test_the_constrained_estimate_is_the_likeliest(share: list[float], size: list[float]) -> None:
+    rates, sizes = (0.85, 0.8), (80.0, 90.0)
+    found = precision.constrain(np.array(share), np.array(size), rates, sizes)
+    best = likeliest(np.array(share), np.array(size), rates, sizes)
+    np.testing.assert_allclose(np.r_[found.share, found.m_r, found.m_n], best, atol=2e-4)
+    assert found.moved == (max(share) > rates[0] or min(share) < 1 - rates[1])
+    corrected = precision.correct(found.share, found.m_r, found.m_n)
+    assert ((corrected > -1e-12) & (corrected < 1 + 1e-12)).all()
+
+
+def test_what_obeys_17_stays() -> None:
+    found = precision.constrain(np.array([0.3, 0.85]), np.array([9.0, 9.0]), (0.85, 0.8), (50, 50))
+    assert found.share.tolist() == [0.3, 0.85]
+    assert (found.m_r, found.m_n, found.moved) == (0.85, 0.8, False)
+
+
+def test_algorithm_1_has_a_row_per_draw_and_gives_up_on_coins() -> None:
+    rng = np.random.default_rng(0)
+    draws = precision.bootstrap([0.5, 0.6], [1e-4, 1e-4], (0.6, 0.55, 20, 20), draws=500, rng=rng)
+    assert draws.shape == (500, 2)
+    lost = np.isnan(draws)
+    assert 0.05 < lost[:, 0].mean() < 0.5
+    np.testing.assert_array_equal(lost[:, 0], lost[:, 1])
+    again = precision.bootstrap([0.5, 0.6], [1e-4, 1e-4], (0.6, 0.55, 20, 20), draws=500, rng=np.random.default_rng(0))
+    np.testing.assert_array_equal(draws, again)
