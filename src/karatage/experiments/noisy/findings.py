@@ -1,0 +1,187 @@
+"""What the noisy experiment found."""
+
+from __future__ import annotations
+
+import json
+import math
+import platform
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from html import escape
+from importlib.metadata import version
+
+import polars as pl
+
+from karatage.data.estimate import CONFIDENCE
+from karatage.experiments.noisy.intervals import Z
+from karatage.experiments.noisy.plan import NoisyPlan
+from karatage.experiments.noisy.testing import INDEPENDENT, ONE, PAIRED, SHARED_PAIRED, TWO
+from karatage.experiments.noisy.worked import tell_example
+
+WORLD = ("right_relevant", "right_other", "gold_size", "topics", "precision")
+POWER = 0.8  # at which tests are compared
+SOUND = {ONE: PAIRED, TWO: INDEPENDENT}  # by which power is told
+BAND = 0.01  # what coverage and size may be off, as the project demands
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class NoisyFindings:
+    """How often intervals cover and tests reject, in simulated worlds, and the paper's worked examples.
+
+    `intervals` has a row for each world, `histogram` the estimates behind it, `tests` a row for each world, number of
+    gold samples, true difference and test, `worked` one for each figure of an example.
+    """
+
+    plan: NoisyPlan
+    intervals: pl.DataFrame
+    histogram: pl.DataFrame
+    tests: pl.DataFrame
+    worked: pl.DataFrame
+    notes: tuple[str, ...] = ()
+    log: tuple[str, ...] = ()  # about this run, not about what was found
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """Everything, in long form: what was found about each world, and each figure of an example."""
+        parts = []
+        for study in ("intervals", "tests", "worked"):
+            table: pl.DataFrame = getattr(self, study)
+            if len(table):
+                parts.append(_melt(table, study))
+        return pl.concat(parts, how="diagonal")
+
+    @property
+    def tolerance(self) -> float:
+        """How far chance takes a share that is truly 95 % (or 5 %) from it, in 95 of 100 cells."""
+        return Z * math.sqrt(CONFIDENCE * (1 - CONFIDENCE) / self.plan.simulations)
+
+    @property
+    def measure(self) -> str:
+        """The measure that is simulated."""
+        return f"P@{self.plan.depth}"
+
+    def compare_power(self, samples: str) -> pl.DataFrame:
+        """For each world, the difference at which a sound test has a power nearest 80 %, and all tests there.
+
+        Sound are the naive paired test with one gold sample, the independent form with two.
+        """
+        table = self.pivot_tests(samples).filter(pl.col("difference") > 0)
+        distance = (pl.col(SOUND[samples]) - POWER).abs()
+        return table.filter(distance == distance.min().over(WORLD)).unique(WORLD, keep="first", maintain_order=True)
+
+    def pivot_tests(self, samples: str, quantity: str = "rejected") -> pl.DataFrame:
+        """A row for each world and difference, a column for each test."""
+        found = self.tests.filter(gold_samples=samples)
+        return found.pivot("test", index=[*WORLD, "difference"], values=quantity, maintain_order=True)
+
+    @property
+    def sentence(self) -> str:
+        """What to take away."""
+        return " ".join(self._tell())
+
+    def _tell(self) -> Iterator[str]:
+        if len(self.intervals):
+            yield self._tell_intervals()
+        if len(self.tests):
+            yield from self._tell_tests()
+        for example in self.worked["example"].unique(maintain_order=True):
+            yield tell_example(example, self.worked.filter(example=example))
+
+    def _tell_intervals(self) -> str:
+        count = f"{self.plan.simulations:,} simulations"
+        chance = f"95.0 ± {self.tolerance * 100:.1f} % would be chance"
+        if len(self.intervals) == 1:
+            row = self.intervals.row(0, named=True)
+            seen = (
+                f"Judges who are right about {row['right_relevant']:.0%} of relevant and {row['right_other']:.0%} of "
+                f"other documents put {self.measure} at {row['naive']:.3f}, where it is {row['precision']:.3f}: the "
+                f"naive 95 % interval covers it in {row['naive_covered']:.1%} of {count}"
+            )
+            if row["corrected"] is None:
+                return f"{seen}, and correction is always refused."
+            return (
+                f"{seen}, the corrected one, around {row['corrected']:.3f} on average, in {row['covered']:.1%} "
+                f"({chance})."
+            )
+        done = self.intervals.drop_nulls("covered")
+        if not len(done):
+            return f"Correction is refused in all of {count}."
+        within = [len(done.filter((pl.col(name) - CONFIDENCE).abs() <= BAND)) for name in ("covered", "covered_t")]
+        low = done.sort("covered_t", "naive").row(0, named=True)
+        naive = float(self.intervals["naive_covered"].to_numpy().mean())
+        return (
+            f"The corrected 95 % interval covers in 94 to 96 % of {count} ({chance}) in {within[0]} of "
+            f"{len(self.intervals)} worlds, with t instead of z in {within[1]}, the naive one on average in "
+            f"{naive:.0%}; the lowest with t is {low['covered_t']:.1%}, for rates "
+            f"{low['right_relevant']:g} and {low['right_other']:g}, {low['gold_size']} gold items of each kind, "
+            f"{low['topics']} topics and {self.measure} = {low['precision']:g}, where {low['refused']:.1%} of "
+            "simulations are refused."
+        )
+
+    def _tell_tests(self) -> Iterator[str]:
+        for samples in (ONE, TWO):
+            size = self.pivot_tests(samples).filter(difference=0.0)
+            told = []
+            if len(size):
+                told.append(
+                    f"two equal systems are called different in {_range(size, SHARED_PAIRED)} of simulations by the "
+                    f"shared form (paired), in {_range(size, INDEPENDENT)} by the independent one (10), where 5.0 ± "
+                    f"{self.tolerance * 100:.1f} % would be chance"
+                )
+            power = self.compare_power(samples) if samples == ONE else size.clear()
+            if len(power):
+                told.append(
+                    f"where the naive paired test has a power of {_range(power, PAIRED)}, the shared form has "
+                    f"{_range(power, SHARED_PAIRED)}, the independent one {_range(power, INDEPENDENT)}"
+                )
+            if told:
+                start = "One gold sample for both systems" if samples == ONE else "Judges and gold of their own"
+                end = "" if samples == ONE else ': say judges="independent" there'
+                yield f"{start}: {'; '.join(told)}{end}."
+
+    def __repr__(self) -> str:
+        return f"NoisyFindings({self.sentence})"
+
+    def to_dict(self) -> dict[str, object]:
+        """Everything, ready for JSON."""
+        return {
+            "plan": asdict(self.plan),
+            "tolerance": self.tolerance,
+            "intervals": self.intervals.to_dicts(),
+            "histogram": self.histogram.to_dicts(),
+            "tests": self.tests.to_dicts(),
+            "worked": [_plain(row) for row in self.worked.to_dicts()],
+            "notes": self.notes,
+            "sentence": self.sentence,
+            "versions": {"karatage": version("karatage"), "python": platform.python_version()},
+        }
+
+    def to_json(self) -> str:
+        """The same as JSON text."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1, allow_nan=False)
+
+    def _repr_html_(self) -> str:
+        return f"<p><b>{escape(self.sentence)}</b></p>{self.frame._repr_html_()}"
+
+
+def _melt(table: pl.DataFrame, study: str) -> pl.DataFrame:
+    if study == "worked":
+        return table.select(study="example", quantity="quantity", of="of", value="value")
+    keys = [name for name in (*WORLD, "gold_samples", "difference", "test") if name in table.columns]
+    long = table.unpivot(index=keys, variable_name="quantity", value_name="value")
+    return long.select(pl.lit(study).alias("study"), *keys, "quantity", "value")
+
+
+def _range(table: pl.DataFrame, test: str) -> str:
+    """From the lowest to the highest share, or the one there is."""
+    found = table[test].drop_nulls().to_list()
+    if not found:
+        return "none (all refused)"
+    low, high = (f"{share * 100:.1f}" for share in (min(found), max(found)))
+    return f"{low} %" if low == high else f"{low}–{high} %"
+
+
+def _plain(row: dict[str, object]) -> dict[str, object]:
+    """JSON has no word for infinity."""
+    return {key: "infinite" if value == math.inf else value for key, value in row.items()}

@@ -1,0 +1,121 @@
+"""The design of the noisy experiment: which studies, and the worlds that they simulate [NOISY18]."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from karatage.errors import OptionError
+
+Study = Literal["intervals", "tests", "ebay", "trec", "dcg"]
+SIMULATED: tuple[Study, ...] = ("intervals", "tests")
+LEAST = 10  # simulations, of which shares are taken
+
+
+class World(NamedTuple):
+    """Judges and systems of a simulation; rates, sizes and P@k are true, and only a sample of each is seen."""
+
+    right_relevant: float  # how often judges are right about what is relevant
+    right_other: float
+    gold_size: int  # gold items of each kind
+    topics: int
+    precision: float  # of the system, or of the first of two
+
+    @property
+    def seen(self) -> float:
+        """P@k by the judges, [NOISY18] (3)."""
+        return self.precision * self.right_relevant + (1 - self.precision) * (1 - self.right_other)
+
+    @property
+    def name(self) -> str:
+        """What it is called among cells."""
+        rates = f"{self.right_relevant:g},{self.right_other:g}"
+        return f"right={rates} gold={self.gold_size} topics={self.topics} precision={self.precision:g}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoisyPlan:
+    """What is studied, in which worlds: every combination of rates, gold sizes, topics and true P@k.
+
+    `right_relevant` and `right_other` are how often judges are right about relevant and about other documents, and
+    belong together one by one. `gold_sizes` are gold items of each of these two kinds. `precision` is true P@k. Its
+    ranks are up to .09 above and below; topics are up to `topic_spread`. `differences` are what a second system has
+    more, for tests.
+    """
+
+    studies: tuple[Study, ...] = ("intervals",)
+    right_relevant: tuple[float, ...] = (0.9,)
+    right_other: tuple[float, ...] = (0.8,)
+    gold_sizes: tuple[int, ...] = (250,)
+    topics: tuple[int, ...] = (50,)
+    precision: tuple[float, ...] = (0.4,)
+    differences: tuple[float, ...] = (0.0, 0.02, 0.05, 0.1, 0.15)
+    topic_spread: float = 0.0
+    depth: int = 10
+    simulations: int = 10_000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        lists = {
+            "study": self.studies,
+            "gold size": self.gold_sizes,
+            "number of topics": self.topics,
+            "precision": self.precision,
+            "difference": self.differences,
+        }
+        for what, given in lists.items():
+            if not given:
+                raise OptionError(f"the plan has no {what}; give one at least")
+            if len(set(given)) < len(given):
+                raise OptionError(f"the plan names a {what} twice: {', '.join(map(str, given))}")
+        self._check_rates()
+        _check_range("precision", self.precision, 0, 1)
+        _check_range("topic spread", (self.topic_spread,), 0, 1)
+        if min(self.gold_sizes) < 1 or self.depth < 1:
+            raise OptionError("gold sizes and depth are whole numbers from 1")
+        if min(self.topics) < 2:
+            raise OptionError(f"{min(self.topics)} topic has no variance over topics; give 2 at least")
+        if min(self.differences) < 0:
+            raise OptionError(f"difference {min(self.differences):g} is below 0; b is the better system")
+        if "tests" in self.studies and max(self.precision) + max(self.differences) > 1:
+            reach = f"{max(self.precision):g} + {max(self.differences):g}"
+            raise OptionError(f"P@{self.depth} of the better system, {reach}, must be at most 1; give less of one")
+        if self.simulations < LEAST:
+            raise OptionError(f"{self.simulations} simulations tell nothing; {LEAST} are the least")
+        if self.seed < 0:
+            raise OptionError(f"a seed is a whole number from 0, not {self.seed}")
+
+    def _check_rates(self) -> None:
+        if len(self.right_relevant) != len(self.right_other):
+            raise OptionError(
+                f"{len(self.right_relevant)} rates for relevant documents and {len(self.right_other)} for others; "
+                "they belong together one by one, so give as many of each"
+            )
+        if not self.right_relevant or len(set(self.rates)) < len(self.rates):
+            raise OptionError("give one pair of rates at least, and none twice")
+        _check_range("rate", (*self.right_relevant, *self.right_other), 0, 1)
+        low = next((pair for pair in self.rates if sum(pair) <= 1), None)
+        if low is not None:
+            rates = f"{low[0]:g} and {low[1]:g}"
+            raise OptionError(f"judges with rates {rates} are no better than a coin; their sum must exceed 1")
+
+    @property
+    def rates(self) -> tuple[tuple[float, float], ...]:
+        """Of judges: (relevant, other)."""
+        return tuple(zip(self.right_relevant, self.right_other, strict=True))
+
+    def list_worlds(self) -> Iterator[World]:
+        """All combinations."""
+        for rates, size, topics, precision in itertools.product(
+            self.rates, self.gold_sizes, self.topics, self.precision
+        ):
+            yield World(*rates, size, topics, precision)
+
+
+def _check_range(what: str, values: tuple[float, ...], low: float, high: float) -> None:
+    bad = next((value for value in values if not low <= value <= high), None)
+    if bad is not None:
+        raise OptionError(f"{what} {bad:g} must lie between {low:g} and {high:g}")
