@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from karatage.aggregation.majority import MajorityVote
     from karatage.aggregation.registry import aggregate
     from karatage.agreement.coefficients import agreement_intervals, fleiss_kappa, krippendorff_alpha, percent_agreement
-    from karatage.agreement.intervals import wilson_interval
     from karatage.agreement.pairs import agreement_matrix, cohen_kappa
     from karatage.approaches.evaluating import evaluate
     from karatage.auditing import audit
     from karatage.comparison.anova import Anova, anova, omega_squared
+    from karatage.comparison.paired import PairedTest, paired_test
     from karatage.comparison.rankings import (
         kendall_tau,
         kendall_tau_matrix,
@@ -26,18 +26,32 @@ if TYPE_CHECKING:
         tau_ap_matrix,
     )
     from karatage.comparison.tukey import Tukey, tukey
+    from karatage.comparison.unpaired import UnpairedTest, welch_test
+    from karatage.correction.planning import plan_sizes
+    from karatage.data.accuracy import Accuracy
     from karatage.data.alignment import Alignment, align
     from karatage.data.audit import Audit
+    from karatage.data.board import Board
+    from karatage.data.comparison import Comparison
     from karatage.data.draws import Draws
+    from karatage.data.estimate import Estimate, wilson_interval
     from karatage.data.evaluation import Evaluation
+    from karatage.data.figures import Figures, Goal, Prices, RateCounts
     from karatage.data.gold import Gold
     from karatage.data.judgments import Judgments
     from karatage.data.partition import Partition, assemble_judges
+    from karatage.data.plan import GoldPlan
     from karatage.data.posterior import Posterior
     from karatage.data.record import JudgeRecord
     from karatage.data.runs import Runs
     from karatage.data.scores import Scores
+    from karatage.data.sizing import SizePlan
     from karatage.data.weights import Weights
+    from karatage.deciding.comparing import compare
+    from karatage.deciding.figures import compare_figures
+    from karatage.deciding.planning import plan
+    from karatage.deciding.question import Question
+    from karatage.deciding.ranking import compare_all
     from karatage.drawing import draw_evaluation, draw_scores
     from karatage.errors import KaratageError
     from karatage.experiments.aware.findings import AwareFindings
@@ -45,6 +59,9 @@ if TYPE_CHECKING:
     from karatage.experiments.aware.running import experiment_aware
     from karatage.experiments.collection import Collection, read_collection
     from karatage.experiments.engine import Execution
+    from karatage.experiments.noisy.findings import NoisyFindings
+    from karatage.experiments.noisy.plan import NoisyPlan
+    from karatage.experiments.noisy.running import experiment_noisy
     from karatage.experiments.panels import PanelRules
     from karatage.experiments.random_relevance.findings import RandomRelevanceFindings
     from karatage.experiments.random_relevance.plan import RandomRelevancePlan
@@ -57,6 +74,7 @@ if TYPE_CHECKING:
     from karatage.experiments.supervised.running import experiment_supervised
     from karatage.io.families import read_families
     from karatage.io.judgments import read_gold, read_judgments
+    from karatage.io.queues import write_queue
     from karatage.io.records import read_record
     from karatage.io.runs import read_runs
     from karatage.io.writing import write_judgments, write_run
@@ -64,6 +82,7 @@ if TYPE_CHECKING:
     from karatage.measures.scoring import score, score_all, score_grades
     from karatage.measures.spec import Measure, parse_measure
     from karatage.report.charts import draw_benchmark, write_chart
+    from karatage.report.decisions import draw_board, draw_comparison
     from karatage.report.effects import draw_interaction, draw_main_effects, draw_tukey
     from karatage.simulation.collection import JudgeProfile, World, simulate_collection
     from karatage.simulation.panel import PanelQuality, simulate_panel
@@ -73,37 +92,52 @@ __version__ = "0.1.0"
 
 # Names are imported when first used, so that `import karatage` costs nothing.
 _HOME = {
+    "Accuracy": "data.accuracy",
     "Alignment": "data.alignment",
     "Anova": "comparison.anova",
     "Audit": "data.audit",
     "AwareFindings": "experiments.aware.findings",
     "AwarePlan": "experiments.aware.plan",
     "Benchmark": "experiments.square.findings",
+    "Board": "data.board",
     "Collection": "experiments.collection",
+    "Comparison": "data.comparison",
     "DataSet": "experiments.square.data_sets",
     "DataSets": "experiments.square.data_sets",
     "DawidSkene": "aggregation.dawid_skene",
     "Draws": "data.draws",
+    "Estimate": "data.estimate",
     "Evaluation": "data.evaluation",
     "Execution": "experiments.engine",
+    "Figures": "data.figures",
+    "Goal": "data.figures",
     "Gold": "data.gold",
+    "GoldPlan": "data.plan",
     "JudgeProfile": "simulation.collection",
     "JudgeRecord": "data.record",
     "Judgments": "data.judgments",
     "KaratageError": "errors",
     "MajorityVote": "aggregation.majority",
     "Measure": "measures.spec",
+    "NoisyFindings": "experiments.noisy.findings",
+    "NoisyPlan": "experiments.noisy.plan",
+    "PairedTest": "comparison.paired",
     "PanelQuality": "simulation.panel",
     "PanelRules": "experiments.panels",
     "Partition": "data.partition",
     "Posterior": "data.posterior",
+    "Prices": "data.figures",
+    "Question": "deciding.question",
     "RandomRelevanceFindings": "experiments.random_relevance.findings",
     "RandomRelevancePlan": "experiments.random_relevance.plan",
+    "RateCounts": "data.figures",
     "Runs": "data.runs",
     "Scores": "data.scores",
+    "SizePlan": "data.sizing",
     "SupervisedFindings": "experiments.supervised.findings",
     "SupervisedPlan": "experiments.supervised.plan",
     "Tukey": "comparison.tukey",
+    "UnpairedTest": "comparison.unpaired",
     "Weights": "data.weights",
     "World": "simulation.collection",
     "aggregate": "aggregation.registry",
@@ -115,7 +149,12 @@ _HOME = {
     "audit": "auditing",
     "benchmark": "experiments.square.running",
     "cohen_kappa": "agreement.pairs",
+    "compare": "deciding.comparing",
+    "compare_all": "deciding.ranking",
+    "compare_figures": "deciding.figures",
     "draw_benchmark": "report.charts",
+    "draw_board": "report.decisions",
+    "draw_comparison": "report.decisions",
     "draw_evaluation": "drawing",
     "draw_interaction": "report.effects",
     "draw_main_effects": "report.effects",
@@ -123,6 +162,7 @@ _HOME = {
     "draw_tukey": "report.effects",
     "evaluate": "approaches.evaluating",
     "experiment_aware": "experiments.aware.running",
+    "experiment_noisy": "experiments.noisy.running",
     "experiment_random_relevance": "experiments.random_relevance.running",
     "experiment_supervised": "experiments.supervised.running",
     "fleiss_kappa": "agreement.coefficients",
@@ -130,9 +170,12 @@ _HOME = {
     "kendall_tau_matrix": "comparison.rankings",
     "krippendorff_alpha": "agreement.coefficients",
     "omega_squared": "comparison.anova",
+    "paired_test": "comparison.paired",
     "parse_measure": "measures.spec",
     "partition_judges": "simulation.partition",
     "percent_agreement": "agreement.coefficients",
+    "plan": "deciding.planning",
+    "plan_sizes": "correction.planning",
     "randomise": "measures.expected",
     "rank_table": "comparison.rankings",
     "ranks": "comparison.rankings",
@@ -154,44 +197,61 @@ _HOME = {
     "tau_ap": "comparison.rankings",
     "tau_ap_matrix": "comparison.rankings",
     "tukey": "comparison.tukey",
-    "wilson_interval": "agreement.intervals",
+    "welch_test": "comparison.unpaired",
+    "wilson_interval": "data.estimate",
     "write_chart": "report.charts",
     "write_judgments": "io.writing",
+    "write_queue": "io.queues",
     "write_run": "io.writing",
 }
 
 __all__ = [
+    "Accuracy",
     "Alignment",
     "Anova",
     "Audit",
     "AwareFindings",
     "AwarePlan",
     "Benchmark",
+    "Board",
     "Collection",
+    "Comparison",
     "DataSet",
     "DataSets",
     "DawidSkene",
     "Draws",
+    "Estimate",
     "Evaluation",
     "Execution",
+    "Figures",
+    "Goal",
     "Gold",
+    "GoldPlan",
     "JudgeProfile",
     "JudgeRecord",
     "Judgments",
     "KaratageError",
     "MajorityVote",
     "Measure",
+    "NoisyFindings",
+    "NoisyPlan",
+    "PairedTest",
     "PanelQuality",
     "PanelRules",
     "Partition",
     "Posterior",
+    "Prices",
+    "Question",
     "RandomRelevanceFindings",
     "RandomRelevancePlan",
+    "RateCounts",
     "Runs",
     "Scores",
+    "SizePlan",
     "SupervisedFindings",
     "SupervisedPlan",
     "Tukey",
+    "UnpairedTest",
     "Weights",
     "World",
     "aggregate",
@@ -203,7 +263,12 @@ __all__ = [
     "audit",
     "benchmark",
     "cohen_kappa",
+    "compare",
+    "compare_all",
+    "compare_figures",
     "draw_benchmark",
+    "draw_board",
+    "draw_comparison",
     "draw_evaluation",
     "draw_interaction",
     "draw_main_effects",
@@ -211,6 +276,7 @@ __all__ = [
     "draw_tukey",
     "evaluate",
     "experiment_aware",
+    "experiment_noisy",
     "experiment_random_relevance",
     "experiment_supervised",
     "fleiss_kappa",
@@ -218,9 +284,12 @@ __all__ = [
     "kendall_tau_matrix",
     "krippendorff_alpha",
     "omega_squared",
+    "paired_test",
     "parse_measure",
     "partition_judges",
     "percent_agreement",
+    "plan",
+    "plan_sizes",
     "randomise",
     "rank_table",
     "ranks",
@@ -242,9 +311,11 @@ __all__ = [
     "tau_ap",
     "tau_ap_matrix",
     "tukey",
+    "welch_test",
     "wilson_interval",
     "write_chart",
     "write_judgments",
+    "write_queue",
     "write_run",
 ]
 

@@ -28,9 +28,16 @@ TRANSCRIPTS = {
     "aggregate": "aggregate demo/judgments.csv --top 5",
     "aggregate-judges": "aggregate demo/judgments.csv -a zc -g demo/gold.qrels --supervision none --judges -",
     "audit": "audit demo/judgments.csv -g demo/gold.qrels",
+    "plan": "plan demo/runs -j demo/judgments.csv --budget 200 -m DCG@10 --a system-12 --b system-11 -o plan/queue.csv",
+    "plan-leaderboard": "plan demo/runs -j demo/judgments.csv --budget 300 --batches 2 --seed 3",
+    "plan-figures": "plan --figures-a 10278,0.6260,0.414 --figures-b 20604,0.6385,0.402 --rates 43/59,67/84 "
+    "--power 0.8 --prices 0.1,2,2 --depth 3 --budget 20000",
+    "plan-refused": "plan --figures-a 50,0.527,0.240 --figures-b 50,0.513,0.260 --rates 17/38,216/262 "
+    "--rates-b 14/50,230/285",
     "benchmark": "benchmark -j demo/judgments.csv -g demo/gold.qrels -a mv -a ds -a zc --amounts 50",
     "experiment-aware": "experiment aware demo/runs -j demo/judgments.csv -g demo/gold.qrels -m AP -a uniform "
     "-a sgl_tau_msd -a tpc_rmse_own4 -a mv --sizes 2-4 --samples 6 --replicates 8",
+    "experiment-noisy": "experiment noisy --study ebay --study trec --study dcg",
     "evaluate-per-topic": "evaluate demo/runs/system-01.gz -j demo/judgments.csv -m P@5 -a uniform --per-topic",
 }
 
@@ -82,6 +89,7 @@ def test_tables_fit_80_columns(name):
         ("aggregate", ""),
         ("audit", "effective votes"),
         ("benchmark", "Not significantly worse"),
+        ("plan", "Send 200 documents"),
     ],
 )
 def test_the_example_in_help_runs_as_written(run, command, shows):

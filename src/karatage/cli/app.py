@@ -11,11 +11,14 @@ from karatage import __version__
 from karatage.cli.aggregate import aggregate
 from karatage.cli.audit import audit
 from karatage.cli.benchmark import benchmark
+from karatage.cli.compare import compare
 from karatage.cli.demo import demo
 from karatage.cli.evaluate import evaluate
 from karatage.cli.experiment.aware import aware
+from karatage.cli.experiment.noisy import noisy
 from karatage.cli.experiment.random_relevance import random_relevance
 from karatage.cli.experiment.supervised import supervised
+from karatage.cli.plan import plan
 from karatage.errors import KaratageError
 
 app = typer.Typer(
@@ -29,6 +32,8 @@ app = typer.Typer(
 app.command()(evaluate)
 app.command()(aggregate)
 app.command()(audit)
+app.command()(compare)
+app.command()(plan)
 app.command()(benchmark)
 app.command()(demo)
 
@@ -40,6 +45,7 @@ experiments = typer.Typer(
 experiments.command()(aware)
 experiments.command()(supervised)
 experiments.command(name="random-relevance")(random_relevance)
+experiments.command()(noisy)
 app.add_typer(experiments, name="experiment")
 
 

@@ -101,7 +101,7 @@ def require_judgments(arguments: list[str] | None, options: list[str] | None, co
 
 def read_both(
     judgments: list[str],
-    gold: str | None,
+    gold: str | list[str] | None,
     *,
     grades: tuple[str | None, str | None],
     columns: tuple[str | None, str | None],

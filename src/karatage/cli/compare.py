@@ -1,0 +1,244 @@
+"""`karatage compare`."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from karatage.cli import options
+from karatage.cli.output import choose_style, emit, encode_frame, progress, say, tell
+
+if TYPE_CHECKING:
+    from karatage.data.board import Board
+    from karatage.data.comparison import Comparison
+
+NOT_SIGNIFICANT = 1  # exit code
+
+
+class Claim(StrEnum):
+    """Which topics a claim is about."""
+
+    new = "new"
+    these = "these"
+
+
+class JudgeKind(StrEnum):
+    """Whose errors the gold sample tells of."""
+
+    shared = "shared"
+    independent = "independent"
+
+
+class CorrectionKind(StrEnum):
+    """How judge errors are undone."""
+
+    auto = "auto"
+    rates = "rates"
+    sampled = "sampled"
+    even = "even"
+    topics = "topics"
+
+
+class TestKind(StrEnum):
+    """The test on the judges' own scores."""
+
+    t = "t"
+    wilcoxon = "wilcoxon"
+    permutation = "permutation"
+    bootstrap = "bootstrap"
+
+
+class Adjustment(StrEnum):
+    """How p-values of many pairs are adjusted."""
+
+    holm = "holm"
+    bh = "bh"
+    none = "none"
+
+
+Judgments = Annotated[
+    list[str] | None,
+    typer.Option("--judgments", "-j", help="The judges' grades: tables, or a folder with one qrels file per judge."),
+]
+Gold = Annotated[
+    list[str] | None,
+    typer.Option("--gold", "-g", help="Trusted grades of some documents: a judged queue, whole topics, or a sample."),
+]
+Approach = Annotated[
+    str | None,
+    typer.Option("--approach", "-a", help="How judges become one: mv, ds, judge:NAME; default: the only one, or mv."),
+]
+Correction = Annotated[
+    CorrectionKind, typer.Option("--correction", help="How errors are undone; auto: as the gold's design allows.")
+]
+JudgesShared = Annotated[
+    JudgeKind, typer.Option("--judges", help="One gold sample tells of both systems' judges, or each has its own.")
+]
+
+
+def compare(
+    run_files: options.RunFiles = None,
+    *,
+    judgments: Judgments = None,
+    runs: options.MoreRunFiles = None,
+    gold: Gold = None,
+    measure: Annotated[str, typer.Option("--measure", "-m", help="P@10, DCG@10, RBP(p=0.8), nDCG@10, AP ...")] = "P@10",
+    a: Annotated[str | None, typer.Option("--a", help="One system; of two runs, the first.")] = None,
+    b: Annotated[str | None, typer.Option("--b", help="The other; differences are b - a.")] = None,
+    approach: Approach = None,
+    topics: Annotated[Claim, typer.Option("--topics", help="Claim it of new topics, or of these only.")] = Claim.new,
+    judges: JudgesShared = JudgeKind.shared,
+    correction: Correction = CorrectionKind.auto,
+    unpaired: Annotated[bool, typer.Option("--unpaired", help="Do not pair the systems' topics.")] = False,
+    test: Annotated[TestKind, typer.Option("--test", help="Test on the judges' own scores.")] = TestKind.t,
+    undo_bias: Annotated[bool, typer.Option("--undo-bias", help="Subtract the small bias of error rates.")] = False,
+    resamples: Annotated[int, typer.Option("--resamples", min=0, help="Bootstrap for a second opinion, so often.")] = 0,
+    confidence: Annotated[float, typer.Option("--confidence", help="Of intervals; tests are at the rest.")] = 0.95,
+    adjust: Annotated[
+        Adjustment, typer.Option("--adjust", help="For many pairs: Holm, Benjamini-Hochberg, or not at all.")
+    ] = Adjustment.holm,
+    figures_a: Annotated[
+        str | None, typer.Option("--figures-a", help="Instead of files: topics,mean,deviation of a's P@k.")
+    ] = None,
+    figures_b: Annotated[str | None, typer.Option("--figures-b", help="The same for b.")] = None,
+    rates: Annotated[
+        str | None, typer.Option("--rates", help="Judges right about relevant, other gold items: 43/59,67/84.")
+    ] = None,
+    rates_b: Annotated[str | None, typer.Option("--rates-b", help="The same for b, had it other judges.")] = None,
+    fail_unless_significant: Annotated[
+        bool, typer.Option("--fail-unless-significant", help="Exit with 1 unless a difference may be claimed.")
+    ] = False,
+    top: Annotated[int, typer.Option("--top", min=0, help="Systems shown in tables; 0 = all.")] = 20,
+    chart: Annotated[str | None, typer.Option("--chart", help="Draw it here: .svg, .png or .html.")] = None,
+    grades: options.Grades = None,
+    gold_grades: options.GoldGrades = None,
+    columns: options.Columns = None,
+    gold_columns: options.GoldColumns = None,
+    repeats: options.Repeats = None,
+    seed: options.Seed = 0,
+    style: options.Format = None,
+    output: options.Output = "-",
+    quiet: options.Quiet = False,
+) -> None:
+    """Is one system better than another, once the judges' errors are undone?
+
+    Name two systems with --a and --b, or give two runs; otherwise all systems are compared with each other.
+
+    Example, on the files that `karatage demo` writes:
+
+        karatage compare demo/runs -j demo/judgments.csv -g demo/gold-sample.csv --a system-12 --b system-11
+    """
+    import karatage as kt
+    from karatage.errors import OptionError
+
+    chosen = choose_style(style, output)
+    paths = [*(run_files or []), *(runs or [])]
+    by_figures = any(option is not None for option in (figures_a, figures_b, rates, rates_b))
+    if by_figures:
+        if paths or judgments or gold:
+            raise OptionError("figures and files at once; give --figures-a, --figures-b and --rates, or files")
+        found: Comparison | Board = _compare_figures((figures_a, figures_b), (rates, rates_b), judges, confidence)
+    else:
+        if not paths or not judgments:
+            lacking = "judgments" if paths else "runs"
+            raise OptionError(f"no {lacking} were given, e.g. karatage compare a.run b.run -j crowd.csv -g gold.qrels")
+        with progress("Reading", quiet=quiet):
+            retrieved = kt.read_runs(paths)
+        graded, trusted = options.read_both(
+            judgments,
+            gold,
+            grades=(grades, gold_grades),
+            columns=(columns, gold_columns),
+            repeats=repeats,
+            quiet=quiet,
+        )
+        question = kt.Question(
+            measure=measure,
+            approach=approach,
+            topics=topics.value,
+            judges=judges.value,
+            correction=correction.value,
+            paired=not unpaired,
+            test=test.value,
+            undo_bias=undo_bias,
+            resamples=resamples,
+            confidence=confidence,
+            seed=seed,
+        )
+        pair = _choose_pair(retrieved.systems, a, b)
+        with progress("Comparing", quiet=quiet):
+            if pair is None:
+                found = kt.compare_all(retrieved, graded, trusted, question, adjust=adjust.value)
+            else:
+                found = kt.compare(retrieved, graded, trusted, question, a=pair[0], b=pair[1])
+    if chart is not None:
+        _draw(found, chart)
+    _print(found, chosen, output, top=top, quiet=quiet)
+    if fail_unless_significant and not found.significant:
+        raise typer.Exit(NOT_SIGNIFICANT)
+
+
+def _choose_pair(systems: tuple[str, ...], a: str | None, b: str | None) -> tuple[str, str] | None:
+    """The two systems to compare; None: all of them."""
+    from karatage.errors import OptionError
+
+    if a is not None and b is not None:
+        return a, b
+    if len(systems) == 1:
+        raise OptionError(f"'{systems[0]}' is the only system; give runs of two at least")
+    if len(systems) == 2:
+        first = a if a is not None else next(s for s in systems if s != b)
+        return first, next(s for s in systems if s != first) if b is None else b
+    if a is None and b is None:
+        return None
+    raise OptionError("one of --a and --b is missing; name both systems, or none to compare all with each other")
+
+
+def _compare_figures(
+    figures: tuple[str | None, str | None], rates: tuple[str | None, str | None], judges: JudgeKind, confidence: float
+) -> Comparison:
+    import karatage as kt
+    from karatage.cli.figures import parse_figures, parse_rates
+    from karatage.errors import OptionError
+
+    if figures[0] is None or figures[1] is None or rates[0] is None:
+        raise OptionError("figures need all of --figures-a, --figures-b and --rates")
+    return kt.compare_figures(
+        parse_figures(figures[0], "--figures-a"),
+        parse_figures(figures[1], "--figures-b"),
+        parse_rates(rates[0], "--rates"),
+        rates_b=None if rates[1] is None else parse_rates(rates[1], "--rates-b"),
+        judges=judges.value,
+        confidence=confidence,
+    )
+
+
+def _draw(found: Comparison | Board, path: str) -> None:
+    from karatage.data.comparison import Comparison
+    from karatage.report.charts import write_chart
+    from karatage.report.decisions import draw_board, draw_comparison
+
+    write_chart(draw_comparison(found) if isinstance(found, Comparison) else draw_board(found), path)
+
+
+def _print(found: Comparison | Board, chosen: str, output: str, *, top: int, quiet: bool) -> None:
+    from karatage.cli.comparison import render_comparison
+    from karatage.data.comparison import Comparison
+
+    if chosen == "json":
+        emit(found.to_json() + "\n", output)
+    elif chosen == "table":
+        if isinstance(found, Comparison):
+            emit(render_comparison(found), output)
+        else:
+            from karatage.cli.board import render_board
+
+            emit(render_board(found, top=top), output)
+    else:
+        emit(encode_frame(found.to_frame(), chosen), output)
+    if not quiet:
+        tell(found.notes)
+        if chosen != "table":
+            say(found.sentence)

@@ -1,0 +1,193 @@
+"""A leaderboard and all its pairs: what the judges say, and what is left once their errors are undone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import Literal
+
+import numpy as np
+import polars as pl
+
+from karatage.data.accuracy import Accuracy
+from karatage.data.axes import LongArray, freeze
+from karatage.data.standing import Bounded, Differences, Standing, find_flips
+from karatage.wording import counted, list_names
+
+Adjust = Literal["holm", "bh", "none"]
+ADJUSTMENTS = {"holm": "Holm", "bh": "Benjamini-Hochberg", "none": "each pair on its own"}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Board:
+    """What `compare_all` found; systems stand best first, corrected where that was possible."""
+
+    measure: str
+    approach: str  # how judges became one
+    claim: str
+    topics: int
+    adjust: Adjust
+    confidence: float
+    systems: tuple[str, ...]
+    a: LongArray  # (pair,) the system that stands lower
+    b: LongArray  # (pair,) the one that stands higher
+    naive: Standing
+    naive_pairs: Differences
+    corrected: Standing | None
+    corrected_pairs: Differences | None
+    groups: tuple[tuple[int, ...], ...]  # of systems no two of which can be told apart
+    letters: tuple[str, ...]  # two systems share one where they cannot be told apart
+    tau: Bounded | None = None  # between the judges' order and the corrected one
+    tau_ap: Bounded | None = None  # the same with the corrected order for reference
+    slope: Bounded | None = None  # of the judges' differences on gold's: above 1 they exaggerate
+    refusal: str | None = None  # why nothing was corrected
+    gold: str | None = None  # what the gold sample is
+    accuracy: Accuracy | None = None
+    alarm: str | None = None  # two corrections contradict each other
+    assumed: tuple[str, ...] = ()
+    seed: int
+    versions: Mapping[str, str]
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Protect the arrays."""
+        freeze(self.a, self.b)
+
+    @property
+    def doubted(self) -> bool:
+        """Whether gold itself speaks against what was assumed to correct the judges."""
+        return self.alarm is not None and self.corrected is not None and self.corrected.method == "rates"
+
+    @property
+    def decisive(self) -> Differences | None:
+        """The pairs to go by: corrected, or the judges' where there is no gold; None where correction was refused."""
+        return self.naive_pairs if self.gold is None else self.corrected_pairs
+
+    @property
+    def significant(self) -> bool:
+        """Whether a difference may be claimed for any pair."""
+        return self.decisive is not None and self.decisive.count > 0
+
+    @property
+    def top(self) -> tuple[str, ...]:
+        """The systems that cannot be told from the best one, which is among them."""
+        found = self.corrected_pairs or self.naive_pairs
+        worse = set(self.a[(self.b == 0) & found.claimed].tolist())
+        return tuple(name for s, name in enumerate(self.systems) if s not in worse)
+
+    def count_flips(self) -> dict[str, int]:
+        """How many verdicts of the judges fall, how many arise, and how many turn around; nothing if not corrected."""
+        if self.corrected_pairs is None:
+            return {}
+        return {kind: int(found.sum()) for kind, found in find_flips(self.naive_pairs, self.corrected_pairs).items()}
+
+    def to_frame(self) -> pl.DataFrame:
+        """The leaderboard."""
+        names, letters = (pl.Series(texts, dtype=pl.String) for texts in (self.systems, self.letters))
+        columns = {"system": names, "letters": letters} | self.naive.columns("naive")
+        if self.corrected is not None:
+            columns |= self.corrected.columns("corrected")
+        return pl.DataFrame(columns)
+
+    def pairs(self) -> pl.DataFrame:
+        """One row per pair, differences being b - a: the judges' verdict, the corrected one, and how it flips."""
+        names = pl.Series(self.systems, dtype=pl.String)
+        columns = {"a": names.gather(self.a), "b": names.gather(self.b)}
+        columns |= self.naive_pairs.columns("naive")
+        columns["naive_better"] = self._winner(self.naive_pairs)
+        if self.corrected_pairs is not None:
+            columns |= self.corrected_pairs.columns("corrected")
+            columns["corrected_better"] = self._winner(self.corrected_pairs)
+            flips = find_flips(self.naive_pairs, self.corrected_pairs)
+            kind = np.select(list(flips.values()), list(flips), default="")
+            columns["flip"] = pl.Series(kind.tolist(), dtype=pl.String).replace({"": None})
+        return pl.DataFrame(columns)
+
+    def flips(self) -> pl.DataFrame:
+        """The pairs whose verdict flips: turned ones first, then by how sure the judges were."""
+        pairs = self.pairs()
+        if self.corrected_pairs is None:
+            return pairs.clear()
+        kind = pl.col("flip").replace_strict({"turns": 0, "falls": 1, "arises": 2}, return_dtype=pl.Int8)
+        return pairs.drop_nulls("flip").sort(kind, "naive_p_value", maintain_order=True)
+
+    def _winner(self, found: Differences) -> pl.Series:
+        names = pl.Series(self.systems, dtype=pl.String).gather(np.where(found.value > 0, self.b, self.a))
+        return pl.select(pl.when(pl.Series(found.claimed)).then(names)).to_series()
+
+    def to_dict(self) -> dict[str, object]:
+        """Everything, ready for JSON."""
+        return {
+            "measure": self.measure,
+            "approach": self.approach,
+            "claim": self.claim,
+            "topics": self.topics,
+            "adjust": self.adjust,
+            "confidence": self.confidence,
+            "correction": None if self.corrected is None else self.corrected.method,
+            "systems": _plain_rows(self.to_frame()),
+            "pairs": _plain_rows(self.pairs()),
+            "groups": [[self.systems[s] for s in group] for group in self.groups],
+            "top": self.top,
+            "claimed": {
+                "naive": self.naive_pairs.count,
+                "corrected": None if self.corrected_pairs is None else self.corrected_pairs.count,
+            },
+            "flips": self.count_flips(),
+            "tau": None if self.tau is None else self.tau.to_dict(),
+            "tau_ap": None if self.tau_ap is None else self.tau_ap.to_dict(),
+            "slope": None if self.slope is None else self.slope.to_dict(),
+            "significant": self.significant,
+            "refusal": self.refusal,
+            "gold": self.gold,
+            "accuracy": None if self.accuracy is None else self.accuracy.to_frame().to_dicts(),
+            "condition": None if self.accuracy is None else self.accuracy.condition,
+            "alarm": self.alarm,
+            "assumed": self.assumed,
+            "notes": self.notes,
+            "sentence": self.sentence,
+            "seed": self.seed,
+            "versions": dict(self.versions),
+        }
+
+    def to_json(self) -> str:
+        """The same as JSON text."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
+
+    @property
+    def sentence(self) -> str:
+        """What to take away."""
+        level = f"{ADJUSTMENTS[self.adjust]}, {100 * (1 - self.confidence):.3g}%"
+        text = (
+            f"Judges tell {self.naive_pairs.count:,} of {counted(len(self.a), 'pair')} of systems apart on "
+            f"{self.measure} ({level})"
+        )
+        if self.gold is None:
+            return f"{text}. Without gold judge errors are not undone: claim nothing yet."
+        if self.corrected_pairs is None:
+            return f"{text}. Corrected: refused, {self.refusal}."
+        if self.doubted:
+            return (
+                f"{text}. Gold speaks against the correction, so no difference can be claimed: draw gold for these "
+                "systems (karatage plan)."
+            )
+        flips = self.count_flips()
+        told = f"{counted(flips['falls'], 'verdict')} fall, {flips['arises']:,} arise, {flips['turns']:,} turn around"
+        return f"{text}; with their errors undone it is {self.corrected_pairs.count:,}: {told}. {self._say_top()}"
+
+    def _say_top(self) -> str:
+        if len(self.top) == 1:
+            return f"{self.top[0]} leads alone, on {self.claim}."
+        if len(self.top) == len(self.systems):
+            return f"No system can be told from the best one, on {self.claim}."
+        return f"{len(self.top):,} systems share the top: {list_names(self.top)}."
+
+    def _repr_html_(self) -> str:
+        return f"<p><b>{escape(self.sentence)}</b></p>{self.to_frame()._repr_html_()}"
+
+
+def _plain_rows(frame: pl.DataFrame) -> list[dict[str, object]]:
+    """Rows without what JSON cannot say."""
+    return frame.with_columns(pl.when(pl.col(pl.Float64).is_finite()).then(pl.col(pl.Float64))).to_dicts()

@@ -1,0 +1,217 @@
+"""Is one system better than another: what the judges say, and what is left once their errors are undone."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import polars as pl
+
+from karatage.data.accuracy import Accuracy
+from karatage.data.estimate import Estimate
+from karatage.wording import counted
+
+
+@dataclass(frozen=True, kw_only=True)
+class Opinion:
+    """Both systems' scores and their difference, b - a, found in one way."""
+
+    method: str  # judges, rates, sampled, topics, bootstrap
+    a: Estimate | None
+    b: Estimate | None
+    difference: Estimate
+    test_p_value: float | None = None  # of another test than the interval's
+
+    @property
+    def p_value(self) -> float:
+        """Two-sided, against no difference."""
+        return self.difference.p_value if self.test_p_value is None else self.test_p_value
+
+    @property
+    def significant(self) -> bool:
+        """Whether no difference is ruled out."""
+        return self.p_value < 1 - self.difference.confidence + 1e-12
+
+    def to_dict(self) -> dict[str, object]:
+        """Ready for JSON."""
+        return {
+            "method": self.method,
+            "a": None if self.a is None else self.a.to_dict(),
+            "b": None if self.b is None else self.b.to_dict(),
+            "difference": self.difference.to_dict(),
+            "p_value": _plain(self.p_value),
+            "significant": self.significant,
+        }
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Comparison:
+    """What `compare` found; differences are b - a."""
+
+    measure: str
+    a: str
+    b: str
+    approach: str  # how judges became one
+    claim: str
+    topics: int
+    naive: Opinion
+    corrected: Opinion | None
+    others: tuple[Opinion, ...] = ()  # second opinions
+    refusal: str | None = None  # why nothing was corrected
+    same: str | None = None  # what both systems have in common, where they cannot differ
+    gold: str | None = None  # what the gold sample is, in words
+    accuracy: Accuracy | None = None
+    alarm: str | None = None  # two corrections contradict each other
+    needed: str | None = None  # how much more gold would do
+    assumed: tuple[str, ...] = ()
+    seed: int
+    versions: Mapping[str, str]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def p_value(self) -> float | None:
+        """Of the corrected difference, or of the judges' where there is no gold; None where it was refused."""
+        opinion = self._decisive
+        return None if opinion is None else _plain(opinion.p_value)
+
+    @property
+    def significant(self) -> bool:
+        """Whether a difference may be claimed."""
+        opinion = self._decisive
+        return opinion is not None and self.same is None and opinion.significant and not self.doubted
+
+    @property
+    def doubted(self) -> bool:
+        """Whether gold itself speaks against what was assumed to correct the judges."""
+        return self.alarm is not None and self.corrected is not None and self.corrected.method == "rates"
+
+    @property
+    def _decisive(self) -> Opinion | None:
+        return self.naive if self.gold is None else self.corrected
+
+    @property
+    def opinions(self) -> tuple[Opinion, ...]:
+        """All of them, the judges' first."""
+        return tuple(o for o in (self.naive, self.corrected, *self.others) if o is not None)
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row per opinion."""
+        rows = [
+            {
+                "measure": self.measure,
+                "a": self.a,
+                "b": self.b,
+                "opinion": opinion.method,
+                "score_a": None if opinion.a is None else opinion.a.value,
+                "score_b": None if opinion.b is None else opinion.b.value,
+                "difference": opinion.difference.value,
+                "standard_error": _plain(opinion.difference.standard_error),
+                "low": _plain(opinion.difference.low),
+                "high": _plain(opinion.difference.high),
+                "p_value": _plain(opinion.p_value),
+                "decisive": opinion is self._decisive,
+            }
+            for opinion in self.opinions
+        ]
+        return pl.DataFrame(rows)
+
+    def to_dict(self) -> dict[str, object]:
+        """Everything, ready for JSON."""
+        return {
+            "measure": self.measure,
+            "a": self.a,
+            "b": self.b,
+            "approach": self.approach,
+            "claim": self.claim,
+            "topics": self.topics,
+            "naive": self.naive.to_dict(),
+            "corrected": None if self.corrected is None else self.corrected.to_dict(),
+            "others": [opinion.to_dict() for opinion in self.others],
+            "p_value": self.p_value,
+            "significant": self.significant,
+            "refusal": self.refusal,
+            "gold": self.gold,
+            "accuracy": None if self.accuracy is None else self.accuracy.to_frame().to_dicts(),
+            "condition": None if self.accuracy is None else _plain(self.accuracy.condition),
+            "alarm": self.alarm,
+            "needed": self.needed,
+            "assumed": self.assumed,
+            "notes": self.notes,
+            "sentence": self.sentence,
+            "seed": self.seed,
+            "versions": dict(self.versions),
+        }
+
+    def to_json(self) -> str:
+        """The same as JSON text."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
+
+    @property
+    def sentence(self) -> str:
+        """What to take away."""
+        if self.same is not None:
+            return f"No difference between {self.a} and {self.b}: {self.same}."
+        judges = self.naive.difference
+        said = f"{judges.value:+.{find_digits(judges)}f} against {self.a} on {self.measure}"
+        parts = [f"Judges say {self.b} {said}{_p(self.naive.p_value)}."]
+        if self.gold is None:
+            parts.append(self._say_naive())
+        elif self.corrected is None:
+            parts.append(f"Corrected: refused, {self.refusal}{'' if str(self.refusal).endswith(('?', '.')) else '.'}")
+        else:
+            parts.append(self._say_corrected(self.corrected))
+        return " ".join(parts)
+
+    def _say_naive(self) -> str:
+        topics = counted(self.topics, "topic")
+        if math.isnan(self.naive.p_value):
+            return f"{topics} cannot tell chance from difference, and judge errors are not undone."
+        verdict = "more than chance between topics" if self.naive.significant else "no more than chance between topics"
+        return f"Over {topics} that is {verdict}; without gold judge errors are not undone: claim nothing yet."
+
+    def _say_corrected(self, opinion: Opinion) -> str:
+        found = opinion.difference
+        digits = find_digits(found)
+        text = f"Corrected: {found.value:+.{digits}f}"
+        if found.exact:
+            text += ", known for sure" if self.claim.startswith("these") else ", the same in every topic"
+        else:
+            interval = f"[{found.low:+.{digits}f}, {found.high:+.{digits}f}]"
+            text += f", {found.confidence:.0%} CI {interval}{_p(opinion.p_value, ', ')}"
+        if self.significant:
+            better = self.b if found.value > 0 else self.a
+            return f"{text}: {better} is better, on {self.claim}."
+        text += ": cannot claim a difference."
+        if self.doubted:
+            return f"{text} Gold speaks against the correction: draw gold for these two systems (karatage plan)."
+        return text if self.needed is None else f"{text} {self.needed}"
+
+    def _repr_html_(self) -> str:
+        return f"<p><b>{self.sentence}</b></p>{self.to_frame()._repr_html_()}"
+
+
+def find_digits(found: Estimate) -> int:
+    """Decimals that a value deserves: two digits of its standard error."""
+    error = found.standard_error if found.standard_error > 0 else abs(found.value)
+    if not math.isfinite(error) or error == 0:
+        return 3
+    return min(max(1 - math.floor(math.log10(error)), 2), 6)
+
+
+def _p(p_value: float, lead: str = " (") -> str:
+    if math.isnan(p_value):
+        return ""
+    return f"{lead}p {say_p(p_value)}" + (")" if lead == " (" else "")
+
+
+def say_p(p_value: float) -> str:
+    """A p-value as one reads it: `= 0.017`, `< 0.001`."""
+    if p_value < 0.001:
+        return "< 0.001"
+    return f"= {p_value:.3f}" if p_value < 0.0995 else f"= {p_value:.2f}"
+
+
+def _plain(value: float) -> float | None:
+    return value if math.isfinite(value) else None

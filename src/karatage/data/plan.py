@@ -1,0 +1,181 @@
+"""Which documents to send to gold, and what their grades should buy."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import polars as pl
+
+from karatage.wording import counted
+
+
+class Forecast(NamedTuple):
+    """How well a difference should be known; for a leaderboard the median over its pairs."""
+
+    standard_error: float
+    half_width: float  # of the interval
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GoldPlan:
+    """Items drawn for gold with known chances, in batches to be judged in turn."""
+
+    measure: str
+    systems: tuple[str, ...]  # two are a pair, more a leaderboard
+    approach: str  # how judges became one
+    confidence: float
+    topics: int
+    items: pl.DataFrame  # topic, document, said (null: by nobody), pi, batch
+    earlier: int  # labels read back
+    frame_size: int  # items that could be drawn
+    frame: str  # their fingerprint
+    pairs: int  # that can differ
+    undecided: int  # of them
+    even: float  # labels drawn evenly from what is left that would give the same standard error
+    these: Forecast | None = None  # over these topics
+    new: Forecast | None = None  # over topics like them
+    informed: bool = False  # whether gold has shown how far the judges can be relied on
+    same: str | None = None  # what the systems have in common, where they cannot differ
+    seed: int
+    versions: Mapping[str, str]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def labels(self) -> int:
+        """How many grades to ask gold for."""
+        return len(self.items)
+
+    @property
+    def census(self) -> bool:
+        """Whether, with these, gold will have graded all that matters."""
+        return 0 < self.frame_size == self.labels + self.earlier
+
+    @property
+    def factor(self) -> float | None:
+        """Labels that even drawing would take for the same standard error, as a multiple; None for a census."""
+        return None if self.census or not self.labels else self.even / self.labels
+
+    @property
+    def batches(self) -> pl.DataFrame:
+        """One row per batch: batch, labels, topics touched, and the range of chances."""
+        return (
+            self.items.group_by("batch")
+            .agg(
+                labels=pl.len(),
+                topics=pl.col("topic").n_unique(),
+                lowest_pi=pl.col("pi").min(),
+                median_pi=pl.col("pi").median(),
+                certain=(pl.col("pi") == 1).sum(),
+            )
+            .sort("batch")
+        )
+
+    @property
+    def queue(self) -> pl.DataFrame:
+        """The table that goes to the gold judges: grade is empty, and what the cheap judges said is left out."""
+        return self.items.select(
+            "topic",
+            "document",
+            pl.lit(None, pl.Int8).alias("grade"),
+            "pi",
+            "batch",
+            pl.lit(self.measure).alias("measure"),
+            pl.lit(self.frame).alias("frame"),
+            pl.lit(self.seed, pl.Int64).alias("seed"),
+        )
+
+    @property
+    def sentence(self) -> str:
+        """What to take away."""
+        if self.same is not None:
+            return f"No difference between {self._who}: {self.same}, so there is nothing to judge."
+        if not self.labels:
+            return self._say_done()
+        part = "all " if self.census else ""
+        rest = "" if self.census and not self.earlier else f" (of {self.frame_size:,} on which they differ)"
+        more = "further " if self.earlier else ""
+        said = f"Send {part}{counted(self.labels, f'{more}document')}{rest} to gold"
+        batches = self.items["batch"].n_unique()
+        if batches > 1:
+            said += f", in {batches} batches"
+        return f"{said}: {self._say_forecast()}"
+
+    @property
+    def _who(self) -> str:
+        return " and ".join(self.systems) if len(self.systems) == 2 else f"these {len(self.systems):,} systems"
+
+    def _say_done(self) -> str:
+        gold = counted(self.earlier, "gold label")
+        if self.earlier >= self.frame_size:
+            return f"All {counted(self.frame_size, 'document')} on which {self._who} differ have gold: nothing is left."
+        what = f"{self._who} are" if len(self.systems) == 2 else f"all {self.pairs:,} pairs of {self._who} are"
+        return f"{what[0].upper()}{what[1:]} told apart by {gold} already: nothing more needs to be judged."
+
+    def _say_forecast(self) -> str:
+        pair = len(self.systems) == 2
+        if self.census:
+            all_of = "their difference" if pair else "every difference"
+            known = f"{all_of} on these {counted(self.topics, 'topic')} will be known for sure"
+            return (
+                f"{known}{'' if self.new is None else f', and to ± {self.new.half_width:.3g} over topics like them'}."
+            )
+        assert self.these is not None
+        of = f"{self.measure}" if pair else f"{self.measure} for the median of {self._name_pairs()}"
+        width = f"± {self.these.half_width:.3g} on {of}"
+        said = f"that should give {width} over these topics{self._say_new()}"
+        if not self.informed:
+            said += ", less where judges are good"
+        return f"{said}. Drawn evenly, it would take {math.ceil(self.even - 1e-9):,}."
+
+    def _name_pairs(self) -> str:
+        return counted(self.pairs, "pair") if self.undecided == self.pairs else f"{self.undecided:,} undecided pairs"
+
+    def _say_new(self) -> str:
+        return "" if self.new is None else f" and ± {self.new.half_width:.3g} over topics like them"
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row per item to judge: topic, document, said (what the judges said), pi, batch."""
+        return self.items
+
+    def to_dict(self) -> dict[str, object]:
+        """Everything, ready for JSON."""
+        return {
+            "measure": self.measure,
+            "systems": self.systems,
+            "approach": self.approach,
+            "confidence": self.confidence,
+            "topics": self.topics,
+            "labels": self.labels,
+            "earlier": self.earlier,
+            "frame_size": self.frame_size,
+            "frame": self.frame,
+            "census": self.census,
+            "pairs": self.pairs,
+            "undecided": self.undecided,
+            "even": self.even,
+            "factor": self.factor,
+            "these_topics": None if self.these is None else self.these._asdict(),
+            "new_topics": None if self.new is None else self.new._asdict(),
+            "informed": self.informed,
+            "same": self.same,
+            "batches": self.batches.to_dicts(),
+            "items": self.items.to_dicts(),
+            "notes": self.notes,
+            "sentence": self.sentence,
+            "seed": self.seed,
+            "versions": dict(self.versions),
+        }
+
+    def to_json(self) -> str:
+        """The same as JSON text."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
+
+    def __repr__(self) -> str:
+        return f"GoldPlan({self.sentence})"
+
+    def _repr_html_(self) -> str:
+        return f"<p><b>{self.sentence}</b></p>{self.batches._repr_html_()}"

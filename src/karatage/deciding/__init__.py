@@ -1,0 +1,1 @@
+"""Decisions between systems: where judgments, gold, measures and corrections meet."""

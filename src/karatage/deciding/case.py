@@ -1,0 +1,290 @@
+"""All that is known about some systems: what judges said of their documents, and gold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from karatage.approaches.evaluating import evaluate
+from karatage.correction.design import NEARLY_ALL, Design, errors_given_gold, find_whole_topics, read_design
+from karatage.correction.sampled import Drawn
+from karatage.data.alignment import Alignment, align, find_items
+from karatage.data.axes import BoolArray, FloatArray, GradeArray, LongArray
+from karatage.data.judgments import Judgments
+from karatage.data.pool import widen_pool
+from karatage.data.runs import Runs
+from karatage.deciding.process import DEFAULT_MERGE, gives_grades, judge_items, name_process
+from karatage.deciding.question import Question
+from karatage.errors import DataError
+from karatage.measures.linear import WeightedSum, as_weighted_sum
+from karatage.measures.scoring import score_aligned
+from karatage.wording import count_names
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Case:
+    """Systems over the topics that some of them answered; items are the pool and all documents that count."""
+
+    question: Question
+    approach: str
+    runs: Runs  # of these systems
+    pool: Judgments  # by the one judge that all have become, over the widened pool
+    alignment: Alignment
+    topics: LongArray  # those that count
+    scores: FloatArray  # (topic, system) by the judges
+    gold: Judgments | None
+    seed: int
+    notes: tuple[str, ...]
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """The systems."""
+        return self.runs.systems
+
+    @property
+    def depth(self) -> int:
+        """Ranks that count."""
+        return min(self.question.parsed.cutoff or self.runs.depth, int(self.alignment.ranked.shape[2]))
+
+    @cached_property
+    def top_grade(self) -> int:
+        """The highest grade of judges or gold."""
+        return max(self.pool.top_grade, 0 if self.gold is None else self.gold.top_grade)
+
+    @cached_property
+    def linear(self) -> WeightedSum | None:
+        """The measure as a weighted sum, where it is one."""
+        return as_weighted_sum(self.question.parsed, self.depth, self.top_grade)
+
+    @cached_property
+    def said(self) -> GradeArray:
+        """What the judges said of each item, -1 = nothing."""
+        said = np.full(len(self.pool.item_topic), -1, np.int8)
+        said[self.pool.item] = self.pool.grade
+        return said
+
+    @cached_property
+    def topic(self) -> LongArray:
+        """Which of the topics that count an item belongs to, -1 = none."""
+        place = np.full(len(self.alignment.topics), -1)
+        place[self.topics] = np.arange(len(self.topics))
+        return place[self.pool.item_topic]
+
+    @cached_property
+    def weight(self) -> FloatArray:
+        """What an item counts for each system, (item, system); only for weighted sums."""
+        assert self.linear is not None
+        weight = np.zeros((len(self.pool.item_topic), len(self.systems)))
+        ranked = self.alignment.ranked[self.topics][:, :, : len(self.linear.weight)]
+        _, system, rank = np.nonzero(ranked >= 0)
+        weight[ranked[ranked >= 0], system] = self.linear.weight[rank]
+        return weight
+
+    @cached_property
+    def matters(self) -> BoolArray:
+        """Items on which some systems differ, or for measures that are no weighted sums, on which anything depends."""
+        counts = self.topic >= 0
+        if self.linear is None:
+            return counts & (self.said >= 0)
+        return np.asarray(counts & (self.weight.max(axis=1) > self.weight.min(axis=1)))
+
+    @cached_property
+    def gold_item(self) -> LongArray:
+        """The item that each grade of gold is about, -1 = outside of the pool or of the topics that count."""
+        assert self.gold is not None
+        item = find_items(self.gold, self.pool)[self.gold.item]
+        return np.where((item >= 0) & (self.topic[item] >= 0), item, -1)
+
+    @cached_property
+    def gold_grade(self) -> GradeArray:
+        """Gold's grade of each item, -1 = none."""
+        grade = np.full(len(self.pool.item_topic), -1, np.int8)
+        if self.gold is not None:
+            inside = self.gold_item >= 0
+            grade[self.gold_item[inside]] = self.gold.grade[inside]
+        return grade
+
+    @cached_property
+    def drawn(self) -> Drawn:
+        """Gold's items that count with the chances of their draw; certain where that was not said."""
+        assert self.gold is not None
+        assert self.linear is not None
+        inside = np.flatnonzero(self.gold_item >= 0)
+        draw = self.gold.draw
+        return Drawn(
+            item=self.gold_item[inside],
+            gain=self.linear.gain[self.gold.grade[inside]],
+            pi=np.ones(len(inside)) if draw is None else draw.pi[inside],
+            batch=np.ones(len(inside), np.int64) if draw is None else draw.batch[inside].astype(np.int64),
+        )
+
+    @cached_property
+    def gold_scores(self) -> FloatArray:
+        """Gold's scores (topic, system), NaN for topics without gold."""
+        assert self.gold is not None
+        alignment = align(self.runs, self.gold)
+        (scored,) = score_aligned(alignment, self.gold, [self.question.parsed]).values()
+        place = {name: t for t, name in enumerate(self.gold.topics)}
+        value = np.full(self.scores.shape, np.nan)
+        for t, topic in enumerate(self.topic_names):
+            if topic in place:
+                value[t] = scored.value[0, place[topic]]
+        return value
+
+    @property
+    def topic_names(self) -> tuple[str, ...]:
+        """The topics that count."""
+        return tuple(self.alignment.topics[t] for t in self.topics)
+
+    @property
+    def judged(self) -> BoolArray:
+        """Items that some judge graded, in topics that count."""
+        return (self.topic >= 0) & (self.said >= 0)
+
+    @cached_property
+    def design(self) -> Design:
+        """What kind of sample gold is.
+
+        For a weighted sum gold on all documents that matter is as good as gold on the whole pool.
+        """
+        assert self.gold is not None
+        known = self.judged & (self.gold_grade >= 0)
+        design = read_design(
+            np.r_[self.topic[known], np.full(len(self.gold.grade) - int(known.sum()), -1)],
+            np.r_[self._errors(known), np.zeros(len(self.gold.grade) - int(known.sum()))],
+            self._count(self.judged),
+            pi=None if self._is_census else np.ones(len(self.gold.grade)),
+        )
+        if design.kind == "items" and self.linear is not None:
+            needed = self._count(self.matters)  # judged or not: gold must have looked
+            whole = self._count(self.matters & (self.gold_grade >= 0)) >= NEARLY_ALL * needed
+            touched = self._count(known) > 0
+            if whole.all() and needed.any():
+                return replace(design, kind="census", clustered=False)
+            if whole[touched].all() and (needed[touched] > 0).sum() > 1:
+                return replace(design, kind="topics", clustered=True)
+        return design
+
+    @property
+    def _is_census(self) -> bool:
+        """Whether gold is not known to be a sample: for measures that are no weighted sums, chances of 1 are none."""
+        assert self.gold is not None
+        return self.gold.draw is None or (self.linear is None and bool((self.gold.draw.pi == 1).all()))
+
+    @cached_property
+    def gold_topics(self) -> BoolArray:
+        """Topics (topic,) with gold on all that counts: the whole pool, or for weighted sums all that matters."""
+        whole = find_whole_topics(self._count(self.judged & (self.gold_grade >= 0)), self._count(self.judged))
+        if self.linear is None:
+            return whole
+        return whole | find_whole_topics(self._count(self.matters & (self.gold_grade >= 0)), self._count(self.matters))
+
+    def _errors(self, known: BoolArray) -> FloatArray:
+        """What judges got wrong about gold items."""
+        if self.linear is None:
+            return errors_given_gold(self.gold_grade[known], self.said[known])
+        gain = self.linear.gain
+        return errors_given_gold(
+            np.unique(gain, return_inverse=True)[1][self.gold_grade[known]], gain[self.said[known]]
+        )
+
+    def _count(self, items: BoolArray) -> LongArray:
+        """How many of these items each topic has, (topic,)."""
+        return np.bincount(self.topic[items], minlength=len(self.topics))
+
+    @cached_property
+    def disjoint(self) -> bool:
+        """Whether no topic was answered by two of the systems."""
+        return int(self.answered.any(axis=0).sum()) > 1 and not (self.answered.sum(axis=1) > 1).any()
+
+    @cached_property
+    def answered(self) -> BoolArray:
+        """Topics for which a system retrieved something, (topic, system)."""
+        return self.alignment.length[self.topics] > 0
+
+    def topics_of(self, system: int) -> LongArray:
+        """The topics that a system's score is a mean of: its own where systems share none, else all of them."""
+        return np.flatnonzero(self.answered[:, system]) if self.disjoint else np.arange(len(self.topics))
+
+    @property
+    def paired(self) -> bool:
+        """Whether differences are taken topic by topic."""
+        return self.question.paired and not self.disjoint
+
+
+def make_case(
+    runs: Runs,
+    judgments: Judgments,
+    gold: Judgments | None,
+    question: Question,
+    *,
+    systems: Sequence[str],
+    seed: int,
+) -> Case:
+    """Meet runs, judgments and gold."""
+    approach = name_process(question.approach, judgments)
+    chosen = runs.only(systems)
+    depth = question.parsed.cutoff or chosen.depth
+    judged = judge_items(approach if gives_grades(approach) else DEFAULT_MERGE, judgments, seed)
+    pool = widen_pool(judged, chosen, depth)
+    alignment = align(chosen, pool)
+    seen = np.zeros(len(alignment.topics), bool)
+    seen[judged.item_topic[judged.item]] = True
+    topics = alignment.retrieved_topics
+    topics = topics[seen[topics]]
+    if not len(topics):
+        raise DataError("the judges graded no topic that these systems answered")
+    idle = [name for s, name in enumerate(systems) if not alignment.length[topics, s].any()]
+    if len(systems) - len(idle) < 2:
+        raise DataError(f"systems without a document for the judged topics: {count_names(idle)}; nothing to compare")
+    if gives_grades(approach):
+        (scored,) = score_aligned(alignment, pool, [question.parsed]).values()
+        scores, notes = scored.value[0][topics], scored.notes
+    else:
+        scores, notes = _score_without_grades(runs, judgments, question, approach, alignment, topics, seed)
+    return Case(
+        question=question,
+        approach=approach,
+        runs=chosen,
+        pool=pool,
+        alignment=alignment,
+        topics=topics,
+        scores=scores,
+        gold=gold,
+        seed=seed,
+        notes=tuple(dict.fromkeys((*notes, *_tell_gold(gold), *_tell_topics(alignment, topics)))),
+    )
+
+
+def _score_without_grades(
+    runs: Runs,
+    judgments: Judgments,
+    question: Question,
+    approach: str,
+    alignment: Alignment,
+    topics: LongArray,
+    seed: int,
+) -> tuple[FloatArray, tuple[str, ...]]:
+    """Scores by an approach that merges scores, which may look at all systems."""
+    result = evaluate(runs, judgments, question.parsed, approach=approach, rng=seed)
+    (scored,) = result.scores.values()
+    if len(scored.judges) > 1:
+        raise DataError(f"'{approach}' stands for several approaches; name one")
+    row = {name: t for t, name in enumerate(scored.topics)}
+    column = [scored.systems.index(name) for name in alignment.systems]
+    return scored.value[0][[row[alignment.topics[t]] for t in topics]][:, column], result.notes
+
+
+def _tell_gold(gold: Judgments | None) -> Iterator[str]:
+    if gold is not None:
+        yield from (f"gold: {note}" for note in gold.notes)
+
+
+def _tell_topics(alignment: Alignment, topics: LongArray) -> Iterator[str]:
+    dropped = np.setdiff1d(alignment.retrieved_topics, topics)
+    if len(dropped):
+        names = [alignment.topics[t] for t in dropped]
+        yield f"topics that the judges did not see, left out: {count_names(names)}"

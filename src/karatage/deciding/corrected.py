@@ -1,0 +1,74 @@
+"""What every correction returns: all systems and all pairs at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from karatage.data.accuracy import Accuracy
+from karatage.data.axes import FloatArray
+from karatage.data.comparison import Opinion
+from karatage.data.estimate import Estimate
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Pairs:
+    """Differences of all pairs of systems; [a, b] is b - a."""
+
+    value: FloatArray  # (system, system)
+    variance: FloatArray  # (system, system)
+    degrees: FloatArray  # (system, system) of freedom
+
+    @property
+    def p_value(self) -> FloatArray:
+        """Two-sided, against no difference; 1 where two systems cannot differ."""
+        from scipy.special import stdtr
+
+        with np.errstate(divide="ignore", invalid="ignore"):
+            t = np.abs(self.value) / np.sqrt(self.variance)
+            chance = 2 * stdtr(np.minimum(self.degrees, 1e9), -t)
+        known = np.where(self.value == 0, 1.0, 0.0)
+        return np.where(self.variance > 0, chance, known)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Corrected:
+    """Scores with judge errors undone."""
+
+    method: str
+    value: FloatArray  # (system,)
+    variance: FloatArray  # (system,)
+    degrees: FloatArray  # (system,)
+    pairs: Pairs
+    gold_variance: FloatArray  # (system, system) the part of the pairs' that more gold would make smaller
+    gold_items: int
+    within: tuple[float, float]  # where scores can be
+    accuracy: Accuracy | None = None
+    per_topic: FloatArray | None = None  # (topic, system) whose means the values are, where gold is a drawn sample
+    assumed: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def estimate(self, system: int, confidence: float) -> Estimate:
+        """One system's score."""
+        return Estimate.of(
+            float(self.value[system]),
+            float(self.variance[system]),
+            degrees=float(self.degrees[system]),
+            confidence=confidence,
+            within=self.within,
+        )
+
+    def compare(self, a: int, b: int, confidence: float) -> Opinion:
+        """The difference of two systems."""
+        width = self.within[1] - self.within[0]
+        found = Estimate.of(
+            float(self.pairs.value[a, b]),
+            float(self.pairs.variance[a, b]),
+            degrees=float(self.pairs.degrees[a, b]),
+            confidence=confidence,
+            within=(-width, width),
+        )
+        return Opinion(
+            method=self.method, a=self.estimate(a, confidence), b=self.estimate(b, confidence), difference=found
+        )

@@ -1,0 +1,164 @@
+"""Comparing two systems by figures alone: what a paper or a report gives."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import version
+
+import numpy as np
+
+from karatage.correction import precision
+from karatage.correction.accuracy import count_accuracy, require_gold, require_informed
+from karatage.data.accuracy import Accuracy
+from karatage.data.comparison import Comparison, Opinion
+from karatage.data.estimate import CONFIDENCE, Estimate, Estimated
+from karatage.data.figures import Figures, RateCounts
+from karatage.deciding.question import Judges
+from karatage.errors import DataError, JudgeError, OptionError
+
+UNIT = (0.0, 1.0)
+EITHER_WAY = (-1.0, 1.0)
+TINY = 1e-12
+
+
+def compare_figures(
+    a: Figures,
+    b: Figures,
+    rates: RateCounts,
+    *,
+    rates_b: RateCounts | None = None,
+    judges: Judges = "shared",
+    confidence: float = CONFIDENCE,
+) -> Comparison:
+    """Compare two systems' P@k, on topics of their own, from its mean and deviation and the judges' error rates.
+
+    Args:
+        a: What is known of one system.
+        b: Of the other; differences are b - a.
+        rates: How often the judges were right about gold items.
+        rates_b: The same for b, where other judges graded it; then judges are independent.
+        judges: `shared` = one gold sample serves both systems; `independent` = [NOISY18] (10), (11).
+        confidence: Of intervals.
+    """
+    if judges not in ("shared", "independent"):
+        raise OptionError(f"judges '{judges}' is none of shared, independent")
+    for name, system in (("a", a), ("b", b)):
+        if not 0 <= system.mean <= 1:
+            raise DataError(f"{name}'s mean of {system.mean:g} is no P@k, which lies between 0 and 1")
+    gold_a = _count(rates)
+    gold_b = gold_a if rates_b is None else _count(rates_b)
+    alone = rates_b is not None or judges == "independent"
+    naive = _trust(a, b, confidence)
+    corrected: Opinion | None = None
+    others: tuple[Opinion, ...] = ()
+    refusal: str | None = None
+    notes: tuple[str, ...] = ()
+    try:
+        notes = _require(a, b, gold_a, gold_b)
+        ways = {"independent": _correct_alone(a, b, gold_a, gold_b, confidence)}
+        if rates_b is None:
+            ways["shared"] = _correct_shared(a, b, gold_a, confidence)
+        corrected = ways.pop("independent" if alone else "shared")
+        others = tuple(ways.values())
+    except DataError as problem:
+        refusal = f"{problem}"
+    return Comparison(
+        measure="P@k",
+        a="a",
+        b="b",
+        approach="figures",
+        claim="topics like these",
+        topics=min(a.topics, b.topics),
+        naive=naive,
+        corrected=corrected,
+        others=others,
+        refusal=refusal,
+        gold=_say_gold(gold_a, gold_b),
+        accuracy=gold_a,
+        assumed=(
+            "each system answered topics of its own, not paired",
+            "judges err on these systems' documents as they do on the gold items",
+            "each system had judges and gold of its own" if alone else "the same judges graded both systems",
+        ),
+        seed=0,
+        versions={"karatage": version("karatage"), "python": platform.python_version()},
+        notes=notes,
+    )
+
+
+def _count(rates: RateCounts) -> Accuracy:
+    return count_accuracy(rates.right_relevant, rates.relevant, rates.right_other, rates.others)
+
+
+def _say_gold(a: Accuracy, b: Accuracy) -> str:
+    if a is b:
+        return f"gold: {a.items:,} items, by figures"
+    return f"gold: {a.items:,} items for a and {b.items:,} for b, by figures"
+
+
+def _trust(a: Figures, b: Figures, confidence: float) -> Opinion:
+    """[NOISY18] (9), Welch's test."""
+    v_a, v_b = a.variance_of_mean, b.variance_of_mean
+    doubt = v_a**2 / (a.topics - 1) + v_b**2 / (b.topics - 1)
+    degrees = (v_a + v_b) ** 2 / doubt if doubt else np.inf
+    return Opinion(
+        method="judges",
+        a=Estimate.of(a.mean, v_a, degrees=a.topics - 1, confidence=confidence),
+        b=Estimate.of(b.mean, v_b, degrees=b.topics - 1, confidence=confidence),
+        difference=Estimate.of(b.mean - a.mean, v_a + v_b, degrees=degrees, confidence=confidence),
+    )
+
+
+def _require(a: Figures, b: Figures, gold_a: Accuracy, gold_b: Accuracy) -> tuple[str, ...]:
+    """Refuse figures that contradict each other, and judges that tell nothing; notes where one system is at a bound."""
+    broken, bounds = [], []
+    for name, system, gold in (("a", a, gold_a), ("b", b, gold_b)):
+        require_gold(gold)
+        if system.mean > gold.m_r:
+            broken.append(f"{name}: {system.mean:.3f} > {gold.m_r:.3f}, how often judges find relevant items")
+            bounds.append("1")
+        elif system.mean < 1 - gold.m_n:
+            broken.append(f"{name}: {system.mean:.3f} < {1 - gold.m_n:.3f}, how often judges accept others")
+            bounds.append("0")
+    if len(broken) == 2:
+        lost = ", so no number of topics would show a difference" if bounds[0] == bounds[1] else ""
+        raise JudgeError(
+            f"scores and error rates contradict each other ([NOISY18] (17)): {'; '.join(broken)}. The likeliest "
+            f"corrected scores are {' and '.join(bounds)}{lost}; draw gold from what the judges graded for both"
+        )
+    for gold in (gold_a, gold_b):
+        require_informed(gold)
+    return tuple(
+        f"([NOISY18] (17)) does not hold for {text}; its corrected score is put at the bound" for text in broken
+    )
+
+
+def _correct_one(system: Figures, gold: Accuracy) -> Estimated:
+    """[NOISY18] (5), (7), and 3.6 at the bounds."""
+    v_j, n_r, n_n = system.variance_of_mean, gold.size[1], gold.size[0]
+    worth = system.mean * (1 - system.mean) / max(v_j, TINY)
+    kept = precision.constrain(np.array([system.mean]), np.array([worth]), (gold.m_r, gold.m_n), (n_r, n_n))
+    value = precision.correct(kept.share, kept.m_r, kept.m_n)[0]
+    return Estimated(value, precision.correct_variance(v_j, system.mean, gold.m_r, gold.m_n, n_r, n_n))
+
+
+def _correct_alone(a: Figures, b: Figures, gold_a: Accuracy, gold_b: Accuracy, confidence: float) -> Opinion:
+    """[NOISY18] (10), (11)."""
+    first, second = _correct_one(a, gold_a), _correct_one(b, gold_b)
+    return _opine("independent judges", first, second, precision.compare_independent(first, second), confidence)
+
+
+def _correct_shared(a: Figures, b: Figures, gold: Accuracy, confidence: float) -> Opinion:
+    """One gold sample serves both."""
+    first, second = _correct_one(a, gold), _correct_one(b, gold)
+    v_a, v_b = a.variance_of_mean, b.variance_of_mean
+    found = precision.compare_shared(b.mean - a.mean, v_a + v_b, gold.m_r, gold.m_n, gold.size[1], gold.size[0])
+    value = np.subtract(second.value, first.value)
+    return _opine("shared judges", first, second, Estimated(value, found.variance), confidence)
+
+
+def _opine(method: str, a: Estimated, b: Estimated, difference: Estimated, confidence: float) -> Opinion:
+    def settle(found: Estimated, within: tuple[float, float]) -> Estimate:
+        return Estimate.of(float(found.value), float(found.variance), confidence=confidence, within=within)
+
+    return Opinion(method=method, a=settle(a, UNIT), b=settle(b, UNIT), difference=settle(difference, EITHER_WAY))

@@ -1,0 +1,91 @@
+"""What is asked: by which measure, of which topics, and what is taken for granted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, get_args
+
+from karatage.data.estimate import CONFIDENCE, check_confidence
+from karatage.errors import OptionError
+from karatage.measures.spec import Measure, parse_measure
+
+Claim = Literal["new", "these"]
+Judges = Literal["shared", "independent"]
+Correction = Literal["auto", "rates", "sampled", "even", "topics"]
+Test = Literal["t", "wilcoxon", "permutation", "bootstrap"]
+LEAST_RESAMPLES = 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """A measure, the claim that is to be made with it, and the assumptions behind.
+
+    Args:
+        measure: Such as `P@10` or `nDCG@10`.
+        approach: How judges become one: `mv`, `ds`, `judge:NAME`, or for gold on whole topics any approach of
+            `evaluate`. Default: the only judge, or `mv`.
+        topics: `new` = topics like these, the claim that a decision to ship needs; `these` = these topics only.
+        judges: `shared` = one gold sample tells of the judges of both systems; `independent` = [NOISY18] (10).
+        correction: `rates` undoes the judges' error rates, `sampled` takes gold drawn with known probabilities, `even`
+            a plain sample as drawn evenly from what was judged, `topics` gold on whole topics. `auto` reads from the
+            gold which one is sound.
+        paired: Whether both systems answered the same topics.
+        test: The test on the judges' own scores.
+        undo_bias: Whether to subtract the bias of [NOISY18] 3.8, where error rates are undone.
+        resamples: Bootstrap draws for a second opinion; 0 = none.
+        confidence: Of intervals; what is left is the level of tests.
+        seed: Of ties and resampling.
+    """
+
+    measure: str | Measure
+    approach: str | None = None
+    topics: Claim = "new"
+    judges: Judges = "shared"
+    correction: Correction = "auto"
+    paired: bool = True
+    test: Test = "t"
+    undo_bias: bool = False
+    resamples: int = 0
+    confidence: float = CONFIDENCE
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        parse_measure(self.measure)
+        check_confidence(self.confidence)
+        offered = {"topics": Claim, "judges": Judges, "correction": Correction, "test": Test}
+        for name, choices in offered.items():
+            if getattr(self, name) not in get_args(choices):
+                raise OptionError(f"{name} '{getattr(self, name)}' is none of {', '.join(get_args(choices))}")
+        if self.resamples and self.resamples < LEAST_RESAMPLES:
+            raise OptionError(
+                f"resamples {self.resamples} are no number to take percentiles of; ask for {LEAST_RESAMPLES} at least, "
+                "or 0 for none"
+            )
+
+    @staticmethod
+    def of(measure: str | Measure | Question) -> Question:
+        """The question that a measure alone asks."""
+        return measure if isinstance(measure, Question) else Question(measure=measure)
+
+    @cached_property
+    def parsed(self) -> Measure:
+        """The measure."""
+        return parse_measure(self.measure)
+
+    @property
+    def level(self) -> float:
+        """Of tests."""
+        return 1 - self.confidence
+
+    @property
+    def sameness(self) -> str:
+        """What two systems have in common that cannot differ by the measure."""
+        cutoff = self.parsed.cutoff
+        return f"the same documents in the top {cutoff}" if cutoff else "the same documents in the same order"
+
+    @property
+    def claim(self) -> str:
+        """Of what topics something is said."""
+        return "topics like these" if self.topics == "new" else "these topics only"

@@ -1,0 +1,284 @@
+"""Undoing judges' error rates: what they said, multiplied by the inverse of how they err."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+
+from karatage.correction import graded, precision
+from karatage.correction.accuracy import measure_accuracy, measure_separation, require_gold, require_informed
+from karatage.correction.design import Design
+from karatage.data.accuracy import Accuracy
+from karatage.data.axes import FloatArray, LongArray
+from karatage.data.comparison import Opinion
+from karatage.data.estimate import Estimate, t_quantile
+from karatage.deciding.case import Case
+from karatage.deciding.corrected import Corrected, Pairs
+from karatage.deciding.naive import spread
+from karatage.deciding.process import gives_grades
+from karatage.errors import DataError, JudgeError
+from karatage.seeding import stream
+from karatage.wording import count_names, counted
+
+LEAST_TOPICS = 10
+ROUNDING, TINY = 1e-9, 1e-12
+CONTRADICTION = 0.001  # chance of calling scores and rates contradictory that are not
+CLEARLY = 4.0  # standard errors
+WORTH_TELLING = 1.1  # design effect
+WEIGHTED_SUMS = "P@k, DCG@k or RBP"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Answers:
+    """What judges said, in kinds of grades that gain alike."""
+
+    accuracy: Accuracy
+    gain: FloatArray  # (kind,)
+    mass: FloatArray  # (system, topic, kind) weight of the ranks where the judges said this
+
+    @property
+    def filled(self) -> FloatArray:
+        """How much weight a system's judged documents have in a topic, (system, topic)."""
+        return np.asarray(self.mass.sum(axis=2))
+
+
+def correct_by_rates(case: Case) -> Corrected:
+    """[NOISY18] for every system and pair; judges err alike on all systems."""
+    question, design = case.question, case.design
+    _require(case, design)
+    answers = gather_answers(case)
+    unseen = [name for name, filled in zip(case.systems, answers.filled, strict=True) if not filled.any()]
+    if unseen:
+        raise DataError(
+            f"systems of which the judges graded no document that counts: {count_names(unseen)}; have these judged, or "
+            "draw gold among them (karatage plan)"
+        )
+    require_gold(answers.accuracy)
+    require_informed(answers.accuracy)
+    size = answers.accuracy.size / design.variance_factor
+    single = [
+        graded.correct(answers.mass[s][case.topics_of(s)], answers.accuracy.share, size, answers.gain)
+        for s in range(len(case.systems))
+    ]
+    plain, by_topics, by_gold, degrees = (np.array(column, float) for column in zip(*single, strict=True))
+    if question.parsed.cutoff == 1:  # (8): a binomial share
+        by_topics *= 1 - 1 / len(case.topics)
+    variance = by_topics + by_gold
+    value, told = _obey_bounds(case, answers, plain, variance)
+    if question.undo_bias:
+        mass = [answers.mass[s][case.topics_of(s)] for s in range(len(value))]
+        value = value - np.array([graded.bias(m, answers.accuracy.share, size, answers.gain) for m in mass])
+    pairs, gold_variance = _compare_all(case, answers, value, size, by_topics)
+    assumed = [f"judges err on these systems' documents as they do on the {answers.accuracy.items:,} gold items"]
+    if question.judges == "independent":
+        both, degrees = variance[:, None] + variance[None, :], np.full_like(degrees, np.inf)
+        pairs = Pairs(value=pairs.value, variance=both, degrees=np.full_like(both, np.inf))
+        gold_variance = by_gold[:, None] + by_gold[None, :]
+        assumed.append("each system had judges and gold of its own ([NOISY18] (10), (11))")
+    else:
+        assumed.append("the same judges graded both systems, so their error rates are shared")
+    return Corrected(
+        method="rates",
+        value=value,
+        variance=variance,
+        degrees=degrees,
+        pairs=pairs,
+        gold_variance=gold_variance,
+        gold_items=answers.accuracy.items,
+        within=(0.0, float(answers.filled.mean(axis=1).max() * answers.gain.max())),
+        accuracy=answers.accuracy,
+        assumed=tuple(assumed),
+        notes=(*told, *_tell_design(design), *_tell_accuracy(answers.accuracy), *_tell_assumption(case)),
+    )
+
+
+def bootstrap_rates(case: Case, a: int, b: int) -> Opinion:
+    """A second opinion on the difference: topics and gold items drawn anew, its percentiles for an interval."""
+    question, answers = case.question, gather_answers(case)
+    found = graded.bootstrap(
+        answers.mass[b] - answers.mass[a],
+        answers.accuracy.share * answers.accuracy.size[:, None],
+        answers.gain,
+        draws=question.resamples,
+        rng=stream(case.seed, "bootstrap"),
+    )
+    topics = len(case.topics)
+    low, high = graded.percentile_interval(found.values, topics=topics, confidence=question.confidence)
+    estimate = Estimate(
+        value=float(np.median(found.values)),  # single draws may be far off, where judges nearly are coins
+        standard_error=(high - low) / 2 / t_quantile((1 + question.confidence) / 2, topics - 1),
+        degrees=topics - 1,
+        low=low,
+        high=high,
+        confidence=question.confidence,
+    )
+    tail = min(int((found.values <= 0).sum()), int((found.values >= 0).sum()))
+    p_value = min(1.0, 2 * (1 + tail) / (1 + len(found.values)))
+    return Opinion(method="bootstrap", a=None, b=None, difference=estimate, test_p_value=p_value)
+
+
+def _require(case: Case, design: Design) -> None:
+    if case.linear is None:
+        raise DataError(
+            f"{case.question.parsed} is no weighted sum of grades, so error rates of single grades do not correct it; "
+            f"re-judge whole topics, or ask for {WEIGHTED_SUMS}"
+        )
+    if not gives_grades(case.approach):
+        raise DataError(
+            f"{case.approach} ends in scores, and scores have no error rates; choose an approach that gives grades, "
+            "such as mv, ds or judge:NAME, or re-judge whole topics"
+        )
+    if case.question.topics == "these":
+        raise DataError(
+            "error rates say how judges err in general, not on these topics; draw gold with known chances "
+            "(karatage plan), or claim new topics"
+        )
+    if len(case.topics) < LEAST_TOPICS:
+        raise DataError(
+            f"{tell_few_topics(len(case.topics))}; judge {LEAST_TOPICS} at least, or "
+            "draw gold with known chances (karatage plan) and claim these topics only"
+        )
+    if design.clustered:
+        raise DataError(
+            f"gold sits in {design.topics} of {design.pool_topics} topics, and judges err alike within a topic, so "
+            "that intervals would be far too narrow; spread the gold over more topics (karatage plan does), or "
+            "re-judge whole topics"
+        )
+
+
+def tell_few_topics(topics: int) -> str:
+    """How the refusal of few topics begins."""
+    return f"{counted(topics, 'topic')} {'says' if topics == 1 else 'say'} too little about new ones"
+
+
+def gather_answers(case: Case) -> Answers:
+    """What judges said of the systems' documents, and of gold's."""
+    assert case.linear is not None
+    assert case.gold is not None
+    gain, kind = np.unique(case.linear.gain, return_inverse=True)
+    both = np.flatnonzero(case.judged & (case.gold_grade >= 0))
+    if not len(both):
+        raise DataError(
+            "the judges graded no item that has gold, so their errors are not known; are items written alike?"
+        )
+    shown = case.said[case.weight.any(axis=1) & case.judged]
+    occurs = np.union1d(kind[case.gold_grade[both]], np.union1d(kind[case.said[both]], kind[shown]))
+    kept = np.arange(len(gain)) if len(gain) == 2 else occurs.astype(np.int64)
+    place = np.full(len(gain), -1)
+    place[kept] = np.arange(len(kept))
+    kind = place[kind]
+    weight = np.zeros(len(case.said))
+    weight[case.drawn.item] = 1 / case.drawn.pi
+    accuracy = measure_accuracy(
+        kind[case.gold_grade[both]], kind[case.said[both]], kinds=_name_kinds(kind, len(kept)), weight=weight[both]
+    )
+    mass = np.zeros((len(case.systems), len(case.topics), len(kept)))
+    item, system = np.nonzero(case.weight * case.judged[:, None])
+    np.add.at(mass, (system, case.topic[item], kind[case.said[item]]), case.weight[item, system])
+    return Answers(accuracy=accuracy, gain=gain[kept], mass=mass)
+
+
+def _name_kinds(kind: LongArray, kinds: int) -> list[str]:
+    if kinds == 2:
+        return ["not relevant", "relevant"]
+    grades = [np.flatnonzero(kind == k) for k in range(kinds)]
+    return [f"grade {g[0]}" if len(g) == 1 else f"grades {g[0]}-{g[-1]}" for g in grades]
+
+
+def _obey_bounds(
+    case: Case, answers: Answers, plain: FloatArray, variance: FloatArray
+) -> tuple[FloatArray, tuple[str, ...]]:
+    """Scores within their bounds: by [NOISY18] 3.6 for binary grades, cut for others; refused where they contradict."""
+    filled = np.array([answers.filled[s][case.topics_of(s)].mean() for s in range(len(plain))])
+    best = filled * answers.gain.max()
+    outside = (plain < -ROUNDING) | (plain > best + ROUNDING)
+    if not outside.any():
+        return plain, ()
+    names = [case.systems[s] for s in np.flatnonzero(outside)]
+    if not answers.accuracy.binary:
+        return np.clip(plain, 0, best), (f"corrected scores outside of what is possible, cut: {count_names(names)}",)
+    said = np.array([answers.mass[s, case.topics_of(s), 1].mean() for s in range(len(plain))]) / filled
+    accuracy = answers.accuracy
+    bounds = f"1 - {accuracy.m_n:.3f} = {1 - accuracy.m_n:.3f} to {accuracy.m_r:.3f}"
+    if outside.all() and ((plain > best).all() or (plain < 0).all()):
+        raise JudgeError(
+            f"error rates and scores contradict each other: with these rates judges call {bounds} of all documents "
+            f"relevant ([NOISY18] (17)), but they called {_range(said)} so; gold was not drawn from what they judged, "
+            "or they judge otherwise now: draw gold from these systems' documents (karatage plan)"
+        )
+    worth = said * (1 - said) / np.maximum(_topic_variance(case, answers, filled), TINY)
+    found = precision.constrain(said, worth, (accuracy.m_r, accuracy.m_n), (accuracy.size[1], accuracy.size[0]))
+    value = precision.correct(found.share, found.m_r, found.m_n) * filled
+    if (np.abs(plain - value) > NormalDist().inv_cdf(1 - CONTRADICTION / len(plain)) * np.sqrt(variance)).any():
+        raise JudgeError(f"error rates and scores contradict each other beyond chance: see ([NOISY18] (17)), {bounds}")
+    return value, (
+        f"corrected scores beyond 0 or {best.max():g}, replaced by the likeliest that are possible with the rates they "
+        f"imply ([NOISY18] 3.6): {count_names(names)}",
+    )
+
+
+def _topic_variance(case: Case, answers: Answers, filled: FloatArray) -> FloatArray:
+    """Of the share of documents that judges called relevant, over topics, (system,)."""
+    each = [spread(answers.mass[s, case.topics_of(s), 1] / filled[s]) for s in range(len(filled))]
+    return np.array(each, float)
+
+
+def _range(share: FloatArray) -> str:
+    return f"{share[0]:.3f}" if len(share) == 1 else f"{share.min():.3f} to {share.max():.3f}"
+
+
+def _compare_all(
+    case: Case, answers: Answers, value: FloatArray, size: FloatArray, by_topics: FloatArray
+) -> tuple[Pairs, FloatArray]:
+    """All pairs, and the part of their variance that is due to gold; judges err alike on both systems of a pair."""
+    share, gain, mass = answers.accuracy.share, answers.gain, answers.mass
+    topics = np.array([len(case.topics_of(s)) for s in range(len(value))])
+    mean = np.stack([mass[s][case.topics_of(s)].mean(axis=0) for s in range(len(value))])
+    rest = np.stack([graded.gold_variance(mean - mean[a], share, size, gain) for a in range(len(value))])
+    if case.paired:
+        score = graded.correct_topics(mass, graded.judge_gains(share, gain)).T
+        first = np.stack([spread(score - score[:, [a]]) for a in range(len(value))])
+        doubt = first**2 / (len(score) - 1)
+    else:
+        first = by_topics[:, None] + by_topics[None, :]
+        each = by_topics**2 / (topics - 1)
+        doubt = each[:, None] + each[None, :]
+    doubt = doubt + (rest**2 / np.maximum(size - 1, 1)).sum(axis=2)
+    gold = rest.sum(axis=2)
+    variance = first + gold
+    np.fill_diagonal(variance, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        degrees = np.where(doubt > 0, variance**2 / doubt, np.inf)
+    return Pairs(value=value[None, :] - value[:, None], variance=variance, degrees=degrees), gold
+
+
+def _tell_design(design: Design) -> tuple[str, ...]:
+    if design.variance_factor < WORTH_TELLING:
+        return ()
+    return (
+        f"judges err alike within topics: gold counts as {1 / design.variance_factor:.0%} of its items (design effect "
+        f"{design.variance_factor:.2f})",
+    )
+
+
+def _tell_accuracy(accuracy: Accuracy) -> Iterator[str]:
+    """Where rates are hardly known, though they may look certain."""
+    rows = accuracy.count.sum(axis=1).astype(int)
+    for kind, row, right in zip(accuracy.kinds, rows, np.diag(accuracy.share), strict=True):
+        if right == 1:
+            yield f"judges erred on none of {row:,} {kind} gold items; up to {3 / row:.1%} errors would look so"
+    spread = measure_separation(accuracy)
+    if spread < CLEARLY:
+        yield f"judges are {spread:.1f} standard errors better than chance only: corrected figures are shaky, get gold"
+
+
+def _tell_assumption(case: Case) -> tuple[str, ...]:
+    assert case.gold is not None
+    even = "; if gold was drawn evenly from what was judged, the correction 'even' is safer"
+    return (
+        "error rates are taken to be the same on both systems' documents; LLM judges' were not on TREC DL 2021, where "
+        f"such intervals covered 52 to 88 % instead of 95 %{even if case.gold.draw is None else ''}",
+    )

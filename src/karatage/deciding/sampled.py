@@ -1,0 +1,118 @@
+"""Gold drawn with known chances: unbiased whatever the judge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from karatage.correction.sampled import Claim, Drawn, find_reach, sum_topics
+from karatage.data.axes import FloatArray
+from karatage.deciding.case import Case
+from karatage.deciding.corrected import Corrected, Pairs
+from karatage.deciding.process import DEFAULT_MERGE, gives_grades
+from karatage.deciding.rates import LEAST_TOPICS, WEIGHTED_SUMS, tell_few_topics
+from karatage.errors import DataError
+from karatage.wording import counted
+
+LEAST_ITEMS = 10
+REACH = 0.95  # share of the weight that matters which gold must have been able to hit
+CLEARLY = 3.0  # standard errors
+
+
+def correct_by_sample(case: Case) -> Corrected:
+    """Every system and pair, over these topics or topics like them."""
+    _require(case)
+    inside = case.topic >= 0
+    place = np.cumsum(inside) - 1
+    drawn = Drawn(place[case.drawn.item], case.drawn.gain, case.drawn.pi, case.drawn.batch)
+    weight = case.weight[inside]
+    if case.gold is not None and case.gold.draw is None:
+        unseen = (case.gold_grade < 0) & (case.matters | ~case.judged)
+        weight = np.where(unseen[inside, None], 0.0, weight)  # what gold has not seen is not relevant
+    if case.gold is not None and (case.gold.draw is None or case.gold.draw.frame is None):
+        _require_reach(weight, drawn)
+    claim: Claim = "these topics" if case.question.topics == "these" else "new topics"
+    found = sum_topics(weight, case.said[inside].astype(np.int64), case.topic[inside], len(case.topics), drawn)
+    single, pairs, gold = found.scores(claim), found.differences(claim), found.differences("these topics")
+    shape = np.shape(pairs.value)
+    if shape == (2, 2) and np.isinf(np.asarray(pairs.variance)).any():
+        raise DataError(
+            "fewer than two gold items tell the two systems apart; judge more of those that karatage plan draws"
+        )
+    certain = bool((drawn.pi == 1).all())
+    return Corrected(
+        method="sampled",
+        value=np.asarray(single.value),
+        variance=np.asarray(single.variance),
+        degrees=np.full(shape[0], single.degrees),
+        pairs=Pairs(
+            value=np.asarray(pairs.value),
+            variance=np.asarray(pairs.variance),
+            degrees=np.array(np.broadcast_to(pairs.degrees, shape)),
+        ),
+        gold_variance=np.asarray(gold.variance),
+        gold_items=int(np.ptp(weight[drawn.item], axis=1).astype(bool).sum()),
+        within=(-np.inf, np.inf),
+        per_topic=found.term[:, :-1],
+        assumed=(
+            "gold has graded all that matters"
+            if certain
+            else "gold items were drawn with the chances in the file, and all drawn ones were graded",
+        ),
+        notes=tuple(_tell(case)),
+    )
+
+
+def _require(case: Case) -> None:
+    assert case.gold is not None
+    if case.linear is None:
+        raise DataError(
+            f"{case.question.parsed} is no weighted sum of grades, so gold on single documents does not correct it; "
+            f"re-judge whole topics, or ask for {WEIGHTED_SUMS}"
+        )
+    if case.gold.draw is None and case.design.kind != "census":
+        raise DataError(
+            "gold has no column pi, the chance with which each item was drawn; let karatage plan draw the gold, or "
+            "undo error rates instead"
+        )
+    if case.disjoint:
+        raise DataError("the systems answered different topics, so they are compared by error rates, not item by item")
+    if case.question.topics == "new" and len(case.topics) < LEAST_TOPICS:
+        raise DataError(
+            f"{tell_few_topics(len(case.topics))}; judge {LEAST_TOPICS} at least, or claim these topics only"
+        )
+    if not (case.gold_item >= 0).any():
+        raise DataError("no gold item is among the documents of these systems and topics; are items written alike?")
+    if len(case.drawn.item) < LEAST_ITEMS and (case.drawn.pi < 1).any():
+        few = counted(len(case.drawn.item), "gold item")
+        verb = "is" if len(case.drawn.item) == 1 else "are"
+        raise DataError(f"{few} {verb} too few to tell anything; judge {LEAST_ITEMS} at least")
+
+
+def _require_reach(weight: FloatArray, drawn: Drawn) -> None:
+    """Refuse gold drawn from other items; a queue's fingerprint tells more, but not every file has one."""
+    reach = find_reach(np.ptp(weight, axis=1), drawn)
+    short = np.asarray(reach.value) + CLEARLY * np.sqrt(reach.variance) < REACH
+    if short.any():
+        raise DataError(
+            f"gold could have been drawn from only {np.asarray(reach.value)[short][0]:.0%} of what matters here, going "
+            "by its chances pi: it was drawn for other systems or another measure; plan gold for these"
+        )
+
+
+def _tell(case: Case) -> Iterator[str]:
+    if not gives_grades(case.approach):
+        yield f"gold on single documents cannot correct {case.approach}, so what it corrects is {DEFAULT_MERGE}"
+    outside = int((case.gold_item < 0).sum())
+    if outside:
+        yield f"{counted(outside, 'gold item')} outside of these systems' documents and topics, not used"
+    assert case.gold is not None
+    missing = case.matters & (case.gold_grade < 0 if case.gold.draw is None else ~case.judged)
+    if missing.any():
+        lack = (
+            "have no gold, so count as not relevant"
+            if case.gold.draw is None
+            else "were judged by nobody; only gold tells"
+        )
+        yield f"{counted(int(missing.sum()), 'document')} that matter {lack}"

@@ -1,0 +1,256 @@
+"""Unit tests of `karatage plan`, and of the way from a plan to a decision."""
+
+import json
+import shlex
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import karatage as kt
+from karatage.cli.app import app
+from karatage.cli.figures import parse_figures, parse_numbers, parse_rates
+from karatage.errors import KaratageError, OptionError
+
+TABLE_4 = "--figures-a 50,0.527,0.240 --figures-b 50,0.513,0.260 --rates 17/38,216/262"
+EBAY = "--figures-a 10278,0.6260,0.414 --figures-b 20604,0.6385,0.402 --rates 43/59,67/84"
+FILES = "runs -j judge.csv -m DCG@10"
+PAIR = "--a system-01 --b system-02"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    home = tmp_path_factory.mktemp("plan")
+    world = kt.simulate_collection(systems=4, topics=16, depth=20, rng=3)
+    graded = world.judgments
+    for system in world.runs.systems:
+        kt.write_run(world.runs, system, home / "runs" / f"{system}.gz")
+    kt.write_judgments(graded.keep_rows(graded.judge == graded.judges.index("llm-small")), home / "judge.csv")
+    kt.write_judgments(graded, home / "crowd.csv")
+    kt.write_judgments(world.gold, home / "gold.qrels")
+    return home
+
+
+@pytest.fixture
+def run(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+
+    def call(command):
+        return CliRunner().invoke(app, shlex.split(command))
+
+    return call
+
+
+@pytest.fixture
+def fill(folder):
+    """Fill in gold's grades, of the first batches only where asked."""
+    known = kt.read_gold(folder / "gold.qrels").to_frame()
+    known = known.select("topic", "document", true=pl.col("grade").cast(pl.String))
+
+    def write(queue, judged, *, upto=99):
+        table = pl.read_csv(folder / queue, infer_schema=False).join(known, on=["topic", "document"], how="left")
+        grade = pl.when(pl.col("batch").cast(pl.Int32) <= upto).then(pl.col("true")).otherwise(None)
+        table.with_columns(grade=grade).drop("true").write_csv(folder / judged)
+
+    return write
+
+
+def refusal(result):
+    assert isinstance(result.exception, KaratageError)
+    return str(result.exception)
+
+
+def test_the_summary_fits_the_page_and_ends_in_the_next_command(run, folder):
+    result = run(f"plan {FILES} {PAIR} --budget 60 -o pair.csv")
+    assert result.exit_code == 0
+    *lines, last = result.stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    text = " ".join(" ".join(lines).split())
+    assert "Send 60 documents (of 213 on which they differ) to gold: that should give ± " in text
+    assert "Drawn evenly, it would take 82." in text
+    assert last == "$ karatage compare runs -j judge.csv -g pair.csv -m DCG@10 --a system-01 --b system-02"
+    assert "note: no gold yet" in result.stderr
+    queue = pl.read_csv(folder / "pair.csv")
+    assert queue.columns == ["topic", "document", "grade", "pi", "batch", "measure", "frame", "seed"]
+    assert len(queue) == queue["grade"].null_count() == 60
+
+
+@pytest.mark.parametrize("systems", [PAIR, ""])
+def test_from_a_plan_to_a_decision(run, fill, systems):
+    planned = run(f"plan {FILES} {systems} --budget 90 --batches 3 -o way.csv -q")
+    assert planned.exit_code == 0
+    assert planned.stderr == ""
+    then = planned.stdout.splitlines()[-1].removeprefix("$ karatage ").replace("way.csv", "way-judged.csv")
+    then = then if systems else f"{then} {PAIR}"
+    width = []
+    for upto in (1, 2, 3):
+        fill("way.csv", "way-judged.csv", upto=upto)
+        answer = json.loads(run(f"{then} --topics these -f json -q").stdout)
+        assert answer["refusal"] is None
+        assert answer["corrected"]["method"] == "sampled"
+        width.append(answer["corrected"]["difference"]["standard_error"])
+    assert width[0] > width[1] > width[2]
+
+
+def test_from_an_adaptive_plan_to_a_decision(run, fill):
+    run(f"plan {FILES} --budget 120 --batches 2 -o first.csv -q")
+    fill("first.csv", "first-judged.csv", upto=1)
+    planned = run(f"plan {FILES} --judged first-judged.csv --budget 50 --topics these -o second.csv")
+    assert planned.exit_code == 0
+    assert "undecided" in planned.stdout
+    last = planned.stdout.splitlines()[-1]
+    assert last == "$ karatage compare runs -j judge.csv -g first-judged.csv -g second.csv -m DCG@10"
+    fill("second.csv", "second-judged.csv")
+    answer = run(f"compare {FILES} -g first-judged.csv -g second-judged.csv {PAIR} --topics these -f json -q")
+    before = run(f"compare {FILES} -g first-judged.csv {PAIR} --topics these -f json -q")
+    errors = [json.loads(r.stdout)["corrected"]["difference"]["standard_error"] for r in (answer, before)]
+    assert errors[0] < errors[1]
+    third = run(f"plan {FILES} --judged first-judged.csv --judged second-judged.csv --budget 10 -f json -q")
+    assert {row["batch"] for row in json.loads(third.stdout)["items"]} == {3}
+
+
+def test_a_queue_for_other_systems_or_measures_is_refused(run, fill):
+    run(f"plan {FILES} {PAIR} --budget 60 -o own.csv -q")
+    fill("own.csv", "own-judged.csv")
+    other = run(f"compare {FILES} -g own-judged.csv --a system-01 --b system-03 -f json -q")
+    assert "drawn from other documents" in json.loads(other.stdout)["refusal"]
+    message = refusal(run(f"plan {FILES} --judged own-judged.csv --budget 10"))
+    assert message.startswith("the judged gold belongs to another plan")
+
+
+def test_a_half_judged_batch_is_refused_by_line(run, fill, folder):
+    run(f"plan {FILES} {PAIR} --budget 60 -o half.csv -q")
+    fill("half.csv", "half-judged.csv")
+    lines = (folder / "half-judged.csv").read_text().splitlines()
+    topic, document, _, rest = lines[4].split(",", 3)
+    lines[4] = f"{topic},{document},,{rest}"
+    (folder / "half-judged.csv").write_text("\n".join(lines))
+    for command in (f"compare {FILES} -g half-judged.csv {PAIR}", f"plan {FILES} {PAIR} --judged half-judged.csv"):
+        assert "half-judged.csv:5: no grade yet, as for 1 of the 60 rows of batch 1" in refusal(
+            run(f"{command} --budget 9" if command.startswith("plan") else command)
+        )
+
+
+def test_nothing_left_is_no_error_and_writes_nothing(run, fill, folder):
+    run(f"plan {FILES} {PAIR} --budget 5000 -o census.csv -q")
+    fill("census.csv", "census-judged.csv")
+    result = run(f"plan {FILES} {PAIR} --budget 10 --judged census-judged.csv -o more.csv")
+    assert result.exit_code == 0
+    assert "nothing is left. No queue was written." in " ".join(result.stdout.split())
+    assert not (folder / "more.csv").exists()
+
+
+def test_formats(run, folder):
+    base = f"plan {FILES} {PAIR} --budget 20 -q"
+    told = json.loads(run(f"{base} -f json").stdout)
+    rows = run(f"{base} -f tsv").stdout.splitlines()
+    assert len(rows) == 21
+    assert rows[0].split("\t")[:4] == ["topic", "document", "grade", "pi"]
+    assert [row.split("\t")[1] for row in rows[1:]] == [item["document"] for item in told["items"]]
+    for ending in ("tsv", "jsonl", "parquet"):
+        assert run(f"{base} -o out/queue.{ending}").exit_code == 0
+    assert pl.read_parquet(folder / "out/queue.parquet")["pi"].to_list() == [item["pi"] for item in told["items"]]
+    assert "cannot tell the queue's format" in refusal(run(f"{base} -o queue.json"))
+
+
+def test_options_matter(run):
+    def items(more):
+        return json.loads(run(f"plan runs --budget 20 -q -f json {more}").stdout)
+
+    base = items(f"-j judge.csv {PAIR}")
+    assert base["measure"] == "P@10"
+    assert items(f"-j judge.csv {PAIR} --seed 1")["items"] != base["items"]
+    assert items(f"-j judge.csv {PAIR} --confidence 0.8")["these_topics"] != base["these_topics"]
+    assert items(f"-j judge.csv {PAIR} --grades 0-7")["items"] == base["items"]
+    assert items(f"-j crowd.csv {PAIR} -a judge:llm-small")["items"] == base["items"]
+    assert items(f"-j crowd.csv {PAIR} -a judge:spammer")["items"] != base["items"]
+    assert items(f"--judgments judge.csv --runs runs/system-01.gz {PAIR} --runs runs/system-02.gz") == base
+    assert items("-j judge.csv")["pairs"] == 6
+    assert [b["labels"] for b in items(f"-j judge.csv {PAIR} --batches 3")["batches"]] == [7, 7, 6]
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("", "no runs were given, e.g. karatage plan runs/ -j crowd.csv"),
+        ("runs --budget 5", "no judgments were given"),
+        (f"{FILES}", "how many gold labels can be had"),
+        (f"{FILES} --budget 2.5", "--budget 2.5 is no number of gold labels"),
+        (f"{FILES} --budget 0", "--budget 0 is no number of gold labels"),
+        (f"{FILES} --budget 3 --batches 4", "--budget 3 does not fill 4 batches"),
+        (f"{FILES} --budget 3 --a system-01", "one of --a and --b is missing"),
+        (f"{FILES} --budget 3 {TABLE_4}", "RUNS is for choosing documents from files, --figures-a for numbers"),
+        (f"{TABLE_4} -m P@5", "--measure is for choosing documents from files"),
+        ("--power 0.8", "--power alone is not enough: figures need all of --figures-a, --figures-b and --rates"),
+        (f"{EBAY} --budget 100", "what a budget buys depends on prices; add --prices"),
+        (f"{EBAY} --depth 2", "what a budget buys depends on prices; add --prices"),
+        (f"{EBAY} --split 1,1", "--split '1,1' has 2 parts; write it as shares of topics"),
+        (f"{EBAY} --prices 1,x,2", "--prices '1,x,2': 'x' is no number; write it as judgment,gold-relevant"),
+    ],
+)
+def test_misuse_teaches(run, command, message):
+    assert refusal(run(f"plan {command}")).startswith(message)
+
+
+def test_table_4_of_the_paper(run):
+    result = run(f"plan {TABLE_4} --rates-b 14/50,230/285")
+    assert result.exit_code == 0
+    text = " ".join(result.stdout.split())
+    assert "Corrected means 1.000, 1.000; were judges never wrong: 2,454 topics." in text
+    assert "No number of topics or gold items can be given: judges call 0.527 of a's documents relevant, more" in text
+    assert max(map(len, result.stdout.splitlines())) <= 80
+    told = json.loads(run(f"plan {TABLE_4} --rates-b 14/50,230/285 -f json").stdout)
+    assert (told["topics_without_errors"], told["judges"]) == (2454, "independent")
+    assert [need["size"] for need in told["needs"]] == [None] * 5
+
+
+def test_sizes_are_those_of_the_library(run, folder):
+    more = "--power 0.8 --level 0.01 --difference 0.05 --split 0.5,0.25,0.25 --paired 0.3"
+    told = json.loads(run(f"plan {EBAY} {more} -f json -q").stdout)
+    expected = kt.plan_sizes(
+        kt.Figures(10278, 0.6260, 0.414),
+        kt.Figures(20604, 0.6385, 0.402),
+        kt.RateCounts(43, 59, 67, 84),
+        paired=0.3,
+        goal=kt.Goal(level=0.01, power=0.8, difference=0.05, split=(0.5, 0.25, 0.25)),
+    )
+    assert told == json.loads(expected.to_json())
+    run(f"plan {EBAY} -o sizes.csv -q")
+    assert pl.read_csv(folder / "sizes.csv").columns == ["need", "judges", "size", "have", "more", "share", "cost"]
+
+
+def test_a_budget_buys_an_interval(run):
+    base = f"plan {EBAY} --power 0.8 --prices 0.1,2,2 --budget 20000"
+    text = " ".join(run(f"{base} --depth 3 -q").stdout.split())
+    assert "A budget of 20,000 buys 31,340 topics, 314 relevant and 283 other gold items: an interval of ±" in text
+    assert "Cost 19,998.00." in text
+    deep, shallow = (json.loads(run(f"{base} --depth {d} -f json -q").stdout) for d in (3, 1))
+    assert shallow["half_width"] < deep["half_width"]
+
+
+def test_figures_are_parsed():
+    assert parse_figures(" 50, 0.527 ,0.24", "--figures-a") == kt.Figures(50, 0.527, 0.24)
+    assert parse_rates("43/59, 67/84", "--rates") == kt.RateCounts(43, 59, 67, 84)
+    assert parse_numbers("1,2e-1,3", "--prices", "") == (1.0, 0.2, 3.0)
+
+
+@pytest.mark.parametrize(
+    ("parse", "text", "message"),
+    [
+        (parse_figures, "50,0.5", "--x '50,0.5' has 2 parts; write it as topics,mean,deviation"),
+        (parse_figures, "50.5,0.5,0.1", "'50.5' is no whole number"),
+        (parse_figures, "50,half,0.1", "'half' is no number"),
+        (parse_figures, "50,inf,0.1", "'inf' is no number"),
+        (parse_figures, "1,0.5,0.1", "a standard deviation needs at least 2"),
+        (parse_rates, "43/59", "are no two counts of judgments that were right; write them as"),
+        (parse_rates, "43/59,67", "are no two counts of judgments that were right"),
+        (parse_rates, "43/59,-7/84", "'-7' is no whole number"),
+        (parse_rates, "60/59,67/84", "judges cannot be right about 60 of 59"),
+        (parse_rates, "0/0,67/84", "no gold item that is relevant"),
+    ],
+)
+def test_figures_that_cannot_be_teach(parse, text, message):
+    with pytest.raises(OptionError) as caught:
+        parse(text, "--x")
+    assert message in str(caught.value)
+    assert str(caught.value).startswith("--x")

@@ -1,0 +1,299 @@
+"""Two systems compared: identities, refusals, and what is said."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import polars as pl
+import pytest
+
+import karatage as kt
+from karatage.errors import DataError, OptionError, UnknownNameError
+
+A, B = "system-01", "system-11"
+MEASURE = "P(rel=2)@10"
+
+
+@cache
+def world() -> kt.World:
+    return kt.simulate_collection(rng=7)
+
+
+@cache
+def gold_frame() -> pl.DataFrame:
+    return world().gold.to_frame().drop("judge")
+
+
+def sample(size: int, seed: int = 0) -> kt.Judgments:
+    rows = np.random.default_rng(seed).choice(len(gold_frame()), size, replace=False)
+    return kt.read_gold(gold_frame()[np.sort(rows)])
+
+
+def on_topics(count: int) -> kt.Judgments:
+    return kt.read_gold(gold_frame().filter(pl.col("topic").is_in(list(world().gold.topics[:count]))))
+
+
+def judged_by(*graders: tuple[str, pl.Expr]) -> kt.Judgments:
+    """Judgments made from gold's grades."""
+    frames = [
+        gold_frame().with_columns(pl.lit(name).alias("judge"), grade.cast(pl.Int64).alias("grade"))
+        for name, grade in graders
+    ]
+    return kt.read_judgments(pl.concat(frames))
+
+
+def perfect() -> kt.Judgments:
+    return judged_by(("perfect", pl.col("grade")))
+
+
+def ask(measure: str = MEASURE, **terms: object) -> kt.Question:
+    return kt.Question(measure=measure, **terms)
+
+
+def compare(gold: kt.Judgments | None, question: str | kt.Question = MEASURE, judgments: kt.Judgments | None = None):
+    return kt.compare(world().runs, judgments or world().judgments, gold, question, a=A, b=B)
+
+
+@pytest.mark.parametrize("gold", [sample(300), world().gold], ids=["sample", "all"])
+def test_perfect_judges_give_the_naive_result(gold: kt.Judgments) -> None:
+    found = compare(gold, judgments=perfect())
+    assert found.corrected is not None
+    for name in ("value", "low", "high", "standard_error"):
+        expected = getattr(found.naive.difference, name)
+        assert getattr(found.corrected.difference, name) == pytest.approx(expected, abs=1e-9)
+    assert found.corrected.p_value == pytest.approx(found.naive.p_value, rel=1e-6)
+
+
+def test_perfect_judges_give_the_naive_difference_with_gold_on_some_topics() -> None:
+    found = compare(on_topics(12), judgments=perfect())
+    assert found.corrected is not None
+    assert found.corrected.difference.value == pytest.approx(found.naive.difference.value)
+    assert found.corrected.difference.standard_error == pytest.approx(found.naive.difference.standard_error, rel=0.25)
+
+
+def test_gold_on_everything_is_gold_alone() -> None:
+    found = compare(world().gold)
+    scores = kt.score(world().runs, world().gold, MEASURE).value[0]
+    systems = world().runs.systems
+    gap = scores[:, systems.index(B)] - scores[:, systems.index(A)]
+    assert found.corrected is not None
+    assert found.corrected.difference.value == pytest.approx(gap.mean())
+    assert found.corrected.difference.standard_error == pytest.approx(gap.std(ddof=1) / np.sqrt(len(gap)))
+    exact = compare(world().gold, ask(topics="these"))
+    assert exact.corrected is not None
+    assert exact.corrected.difference.exact
+    assert "known for sure" in exact.sentence
+
+
+@pytest.mark.parametrize("measure", ["P@10", "DCG@10", "nDCG@10", "AP"])
+def test_identical_systems_do_not_differ(measure: str) -> None:
+    twin = replace(world().runs, systems=("one", "two"), bounds=world().runs.bounds[:, [3, 3]])
+    found = kt.compare(twin, world().judgments, sample(300), measure, a="one", b="two")
+    wanted = "the same documents in the top 10" if "@" in measure else "the same documents"
+    assert f"No difference between one and two: {wanted}" in found.sentence
+    assert found.naive.difference.value == 0
+    assert found.p_value is None
+    assert not found.significant
+
+
+def test_without_gold_nothing_is_claimed() -> None:
+    found = compare(None)
+    assert found.corrected is None
+    assert found.gold is None
+    assert found.p_value == pytest.approx(found.naive.p_value)
+    assert "claim nothing yet" in found.sentence
+
+
+def test_swapping_the_systems_turns_the_sign() -> None:
+    gold = sample(300)
+    there = compare(gold)
+    back = kt.compare(world().runs, world().judgments, gold, MEASURE, a=B, b=A)
+    assert there.corrected is not None
+    assert back.corrected is not None
+    assert back.corrected.difference.value == pytest.approx(-there.corrected.difference.value)
+    assert back.corrected.p_value == pytest.approx(there.corrected.p_value)
+
+
+def test_rates_follow_the_shared_formula() -> None:
+    """[NOISY18] (5) with one gold sample for both systems, written out."""
+    gold = sample(400)
+    judge = judged_by(("j", (pl.col("grade") >= 2) ^ (pl.col("document").hash(1) % 7 == 0)))
+    binary = kt.read_gold(gold.to_frame().drop("judge").with_columns((pl.col("grade") >= 2).cast(pl.Int64)))
+    found = kt.compare(world().runs, judge, binary, "P@10", a=A, b=B)
+    joined = binary.to_frame().join(judge.to_frame(), on=["topic", "document"], suffix="_said")
+    pairs = joined.select("grade", "grade_said").rows()
+    relevant = [s for g, s in pairs if g == 1]
+    others = [1 - s for g, s in pairs if g == 0]
+    m_r, m_n = np.mean(relevant), np.mean(others)
+    scores = kt.score(world().runs, judge, "P@10").value[0]
+    systems = world().runs.systems
+    gap = scores[:, systems.index(B)] - scores[:, systems.index(A)]
+    d = m_r + m_n - 1
+    v_r, v_n = m_r * (1 - m_r) / len(relevant), m_n * (1 - m_n) / len(others)
+    variance = gap.var(ddof=1) / len(gap) / d**2 + gap.mean() ** 2 * (v_r + v_n) / d**4
+    assert found.corrected is not None
+    assert found.corrected.difference.value == pytest.approx(gap.mean() / d)
+    assert not any("design effect" in note for note in found.notes)
+    assert found.corrected.difference.standard_error == pytest.approx(np.sqrt(variance), rel=0.02)
+    alone = kt.compare(world().runs, judge, binary, ask("P@10", judges="independent"), a=A, b=B)
+    assert alone.corrected is not None
+    assert alone.corrected.difference.standard_error > 2 * found.corrected.difference.standard_error
+    assert alone.corrected.a is not None
+    first = scores[:, systems.index(A)]
+    assert alone.corrected.a.value == pytest.approx((first.mean() - 1 + m_n) / d)
+
+
+FEW_RELEVANT = pl.concat(
+    [gold_frame().filter(pl.col("grade") == 0)[::20], gold_frame().filter(pl.col("grade") == 3)[:3]]
+)
+REFUSED = {
+    "coins": (judged_by(("coin", pl.col("document").hash(3) % 2 * 3)), sample(400), MEASURE, "better than a coin"),
+    "inverted": (judged_by(("inverted", 3 - pl.col("grade"))), sample(400), MEASURE, "are their grades inverted"),
+    "no relevant gold": (
+        perfect(),
+        kt.read_gold(gold_frame().filter(pl.col("grade") == 0)[::20]),
+        MEASURE,
+        "none is relevant by gold",
+    ),
+    "too few relevant": (perfect(), kt.read_gold(FEW_RELEVANT), MEASURE, "only 3 are relevant by gold"),
+    "outside the pool": (
+        perfect(),
+        kt.read_gold(gold_frame()[:50].with_columns(pl.concat_str(pl.lit("x"), "document").alias("document"))),
+        MEASURE,
+        "none of the 50 gold items is among the judged documents",
+    ),
+    "no pi": (perfect(), sample(400), ask(correction="sampled"), "gold has no column pi"),
+    "no weighted sum": (perfect(), sample(400), "AP", "re-judge whole topics"),
+    "rates of these topics": (perfect(), sample(400), ask(topics="these"), "claim new topics"),
+    "two gold topics": (perfect(), on_topics(2), "AP", "re-judge 10 whole topics at least"),
+    "clustered": (
+        world().judgments,
+        kt.read_gold(pl.concat([gold_frame().filter(pl.col("topic") == t)[::3] for t in world().gold.topics[:6]])),
+        MEASURE,
+        "gold sits in 6 of 40 topics",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_defended_is_refused(name: str) -> None:
+    judgments, gold, question, reason = REFUSED[name]
+    found = compare(gold, question, judgments)
+    assert found.corrected is None
+    assert found.refusal is not None
+    assert reason in found.refusal
+    assert "refused" in found.sentence
+    assert found.p_value is None
+    assert not found.significant
+
+
+def test_few_topics_are_refused_or_told() -> None:
+    few = world().gold.topics[:6]
+    judgments = kt.read_judgments(world().judgments.to_frame().filter(pl.col("topic").is_in(list(few))))
+    rows = gold_frame().filter(pl.col("topic").is_in(list(few)))[::4]
+    found = compare(kt.read_gold(rows), MEASURE, judgments)
+    assert found.refusal is not None
+    assert "6 topics say too little about new ones" in found.refusal
+    assert any("6 topics only" in note for note in found.notes)
+
+
+def test_one_topic() -> None:
+    judgments = kt.read_judgments(world().judgments.to_frame().filter(pl.col("topic") == world().gold.topics[0]))
+    found = compare(None, MEASURE, judgments)
+    assert np.isnan(found.naive.p_value)
+    assert found.to_dict()["p_value"] is None
+    assert json.loads(found.to_json())["naive"]["difference"]["low"] is None
+    assert "1 topic cannot tell chance from difference" in found.sentence
+
+
+def test_gold_on_whole_topics_is_counted_by_topics() -> None:
+    found = compare(on_topics(12))
+    assert found.corrected is not None
+    assert found.corrected.method == "topics"
+    assert any("whole topics of 40" in note for note in found.notes)
+    few = compare(on_topics(8))
+    assert few.corrected is not None
+    assert any("gold alone decides" in note for note in few.notes)
+
+
+def test_options_matter() -> None:
+    gold = sample(300)
+    plain = compare(gold)
+    assert plain.corrected is not None
+
+    def corrected(**terms: object) -> kt.Estimate:
+        opinion = compare(gold, ask(**terms)).corrected
+        assert opinion is not None
+        return opinion.difference
+
+    base = plain.corrected.difference
+    assert corrected(confidence=0.99).high > base.high
+    assert corrected(undo_bias=True).value != base.value
+    assert corrected(paired=False).standard_error > base.standard_error
+    assert corrected(judges="independent").standard_error > base.standard_error
+    assert compare(gold, ask(test="wilcoxon")).naive.p_value != plain.naive.p_value
+    assert compare(gold, ask(approach="ds")).naive.difference.value != plain.naive.difference.value
+    second = compare(gold, ask(resamples=500))
+    assert [o.method for o in second.others] == ["sampled", "bootstrap"]
+    assert second.others[1].difference.standard_error == pytest.approx(base.standard_error, rel=0.25)
+    again = compare(gold, ask(resamples=500, seed=1))
+    assert again.others[1].difference.low != second.others[1].difference.low
+
+
+def test_wrong_requests() -> None:
+    with pytest.raises(OptionError, match="the same system"):
+        kt.compare(world().runs, world().judgments, None, MEASURE, a=A, b=A)
+    with pytest.raises(UnknownNameError, match="did you mean 'system-11'"):
+        kt.compare(world().runs, world().judgments, None, MEASURE, a=A, b="sytem-11")
+    with pytest.raises(OptionError, match="topics 'all' is none of new, these"):
+        ask(topics="all")
+    with pytest.raises(OptionError, match="learns from gold"):
+        compare(sample(300), ask(approach="nb"))
+    with pytest.raises(OptionError, match="paired topics"):
+        compare(None, ask(paired=False, test="wilcoxon"))
+    with pytest.raises(UnknownNameError, match="judge"):
+        compare(None, ask(approach="judge:nobody"))
+    with pytest.raises(DataError, match="several approaches"):
+        compare(on_topics(12), ask("AP", approach="own"))
+
+
+def test_an_approach_that_merges_scores_needs_gold_on_whole_topics() -> None:
+    found = compare(on_topics(15), ask("AP", approach="uniform"))
+    assert found.corrected is not None
+    assert found.corrected.method == "topics"
+
+
+def test_systems_with_topics_of_their_own_are_not_paired() -> None:
+    runs = world().runs
+    bounds = runs.bounds[:, [0, 10]].copy()
+    bounds[:20, 0] = 0
+    bounds[20:, 1] = 0
+    split = replace(runs, systems=("old", "new"), bounds=bounds)
+    found = kt.compare(split, perfect(), sample(400), MEASURE, a="old", b="new")
+    scores = kt.score(runs, perfect(), MEASURE).value[0]
+    assert found.naive.a is not None
+    assert found.naive.b is not None
+    assert found.naive.a.value == pytest.approx(scores[20:, 0].mean())
+    assert found.naive.b.value == pytest.approx(scores[:20, 10].mean())
+    assert found.corrected is not None
+    assert "not paired" in " ".join(found.assumed)
+    welch = kt.welch_test(scores[20:, 0], scores[:20, 10])
+    assert found.naive.p_value == pytest.approx(welch.p_value)
+    assert found.corrected.difference.standard_error == pytest.approx(found.naive.difference.standard_error)
+
+
+def test_seeded() -> None:
+    gold = sample(300)
+    first, second = (compare(gold, ask(resamples=200, seed=3)).to_json() for _ in range(2))
+    assert first == second
+
+
+def test_inputs_are_not_changed() -> None:
+    gold = sample(300)
+    before = world().judgments.to_frame(), gold.to_frame()
+    compare(gold)
+    assert before[0].equals(world().judgments.to_frame())
+    assert before[1].equals(gold.to_frame())

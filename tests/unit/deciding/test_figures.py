@@ -1,0 +1,122 @@
+"""Two systems compared by figures alone."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from scipy import stats
+
+import karatage as kt
+from karatage.data.comparison import Comparison
+from karatage.errors import DataError, OptionError
+
+A, B = kt.Figures(100, 0.5, 0.3), kt.Figures(80, 0.6, 0.2)
+GOOD = kt.RateCounts(90, 100, 160, 200)
+PERFECT = kt.RateCounts(60, 60, 60, 60)
+
+
+def finite(found: Comparison) -> dict[str, object]:
+    def refuse(name: str) -> None:
+        raise AssertionError(f"{name} in JSON")
+
+    told: dict[str, object] = json.loads(found.to_json(), parse_constant=refuse)
+    return told
+
+
+def test_the_judges_own_difference_is_welchs() -> None:
+    found = kt.compare_figures(A, B, GOOD).naive
+    expected = stats.ttest_ind_from_stats(0.6, 0.2, 80, 0.5, 0.3, 100, equal_var=False)
+    assert found.p_value == pytest.approx(expected.pvalue)
+    assert found.difference.value / found.difference.standard_error == pytest.approx(expected.statistic)
+
+
+def test_perfect_judges_give_the_naive_value() -> None:
+    found = kt.compare_figures(A, B, PERFECT)
+    assert found.corrected is not None
+    for got, naive in (
+        (found.corrected.difference, found.naive.difference),
+        (found.corrected.a, found.naive.a),
+        (found.corrected.b, found.naive.b),
+    ):
+        assert got is not None
+        assert naive is not None
+        assert (got.value, got.standard_error) == pytest.approx((naive.value, naive.standard_error))
+
+
+def test_which_judges_is_an_option() -> None:
+    shared, alone = (kt.compare_figures(A, B, GOOD, judges=judges) for judges in ("shared", "independent"))
+    assert shared.corrected is not None
+    assert alone.corrected is not None
+    assert [o.method for o in shared.opinions] == ["judges", "shared judges", "independent judges"]
+    assert [o.method for o in alone.opinions] == ["judges", "independent judges", "shared judges"]
+    assert shared.corrected.difference.value == pytest.approx(alone.corrected.difference.value)
+    assert shared.corrected.difference.standard_error < alone.corrected.difference.standard_error
+    d = 0.9 + 0.8 - 1
+    assert shared.corrected.difference.value == pytest.approx(0.1 / d)
+    with pytest.raises(OptionError, match="judges 'one' is none of shared, independent"):
+        kt.compare_figures(A, B, GOOD, judges="one")  # a name that is none
+
+
+def test_other_judges_for_b_are_independent() -> None:
+    found = kt.compare_figures(A, B, GOOD, rates_b=PERFECT)
+    assert found.corrected is not None
+    assert found.corrected.b is not None
+    assert [o.method for o in found.opinions] == ["judges", "independent judges"]
+    assert found.corrected.b.value == pytest.approx(0.6)
+    assert "100" not in str(found.gold)
+    assert "300 items for a and 120 for b" in str(found.gold)
+
+
+def test_confidence() -> None:
+    wide, narrow = (kt.compare_figures(A, B, GOOD, confidence=level).corrected for level in (0.99, 0.5))
+    assert wide is not None
+    assert narrow is not None
+    assert wide.difference.low < narrow.difference.low
+    with pytest.raises(OptionError, match="confidence lies between 0 and 1"):
+        kt.compare_figures(A, B, GOOD, confidence=1)
+
+
+REFUSED = {
+    "coins": (A, B, kt.RateCounts(5, 10, 6, 10), "not clearly better than a coin"),
+    "little gold": (A, B, kt.RateCounts(4, 4, 60, 60), "only 4 are relevant by gold"),
+    "both above": (kt.Figures(50, 0.95, 0.1), kt.Figures(50, 0.97, 0.1), GOOD, "no number of topics would show a"),
+    "one above, one below": (kt.Figures(50, 0.95, 0.1), kt.Figures(50, 0.1, 0.1), GOOD, "scores are 1 and 0;"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_figures_that_are_refused(name: str) -> None:
+    a, b, rates, reason = REFUSED[name]
+    found = kt.compare_figures(a, b, rates)
+    assert found.corrected is None
+    assert reason in str(found.refusal)
+    assert found.p_value is None
+    assert finite(found)["corrected"] is None
+
+
+@pytest.mark.parametrize("deviation", [0.0, 0.1])
+@pytest.mark.parametrize(("mean", "bound"), [(0.95, 1.0), (0.1, 0.0)])
+def test_one_system_at_its_bound_is_told(mean: float, bound: float, deviation: float) -> None:
+    found = kt.compare_figures(kt.Figures(50, mean, deviation), B, GOOD)
+    assert found.corrected is not None
+    assert found.corrected.a is not None
+    assert found.corrected.a.value == pytest.approx(bound)
+    assert 0 <= found.corrected.a.low <= found.corrected.a.high <= 1
+    assert any("(17)" in note for note in found.notes)
+    finite(found)
+
+
+def test_scores_that_do_not_vary() -> None:
+    found = kt.compare_figures(kt.Figures(50, 0.5, 0.0), kt.Figures(50, 0.5, 0.0), PERFECT)
+    assert found.corrected is not None
+    assert found.corrected.difference.exact
+    assert found.p_value == 1
+    assert not found.significant
+    finite(found)
+
+
+@pytest.mark.parametrize("mean", [-0.1, 1.5])
+def test_means_that_are_no_precision(mean: float) -> None:
+    with pytest.raises(DataError, match="is no P@k, which lies between 0 and 1"):
+        kt.compare_figures(A, kt.Figures(50, mean, 0.1), GOOD)

@@ -1,0 +1,291 @@
+"""All systems compared: identities, refusals, what is claimed and what is said."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import polars as pl
+import pytest
+
+import karatage as kt
+from karatage.errors import OptionError, UnknownNameError
+
+MEASURE = "P(rel=2)@10"
+
+
+@cache
+def world() -> kt.World:
+    return kt.simulate_collection(rng=7)
+
+
+@cache
+def gold_frame() -> pl.DataFrame:
+    return world().gold.to_frame().drop("judge")
+
+
+def sample(size: int, seed: int = 0, pi: bool = False) -> kt.Judgments:
+    frame = gold_frame()
+    rows = np.random.default_rng(seed).choice(len(frame), size, replace=False)
+    drawn = frame[np.sort(rows)]
+    return kt.read_gold(drawn.with_columns(pi=pl.lit(size / len(frame))) if pi else drawn)
+
+
+def on_topics(count: int) -> kt.Judgments:
+    return kt.read_gold(gold_frame().filter(pl.col("topic").is_in(list(world().gold.topics[:count]))))
+
+
+def perfect() -> kt.Judgments:
+    return kt.read_judgments(gold_frame().with_columns(judge=pl.lit("perfect")))
+
+
+@cache
+def full_board() -> kt.Board:
+    return kt.compare_all(world().runs, world().judgments, world().gold, MEASURE)
+
+
+def rank(gold: kt.Judgments | None, question: str | kt.Question = MEASURE, **options: object) -> kt.Board:
+    return kt.compare_all(world().runs, world().judgments, gold, question, **options)
+
+
+def ask(measure: str = MEASURE, **terms: object) -> kt.Question:
+    return kt.Question(measure=measure, **terms)
+
+
+GOLDS = {
+    "rates": lambda: sample(400),
+    "sampled": lambda: sample(1500, pi=True),
+    "topics": lambda: on_topics(15),
+    "census": lambda: world().gold,
+}
+
+
+@pytest.mark.parametrize("gold", GOLDS)
+def test_perfect_judges_give_the_naive_board(gold: str) -> None:
+    board = kt.compare_all(world().runs, perfect(), GOLDS[gold](), MEASURE)
+    assert board.corrected is not None
+    assert board.corrected.value == pytest.approx(board.naive.value)
+    assert board.tau == (1, 1, 1)
+    assert board.tau_ap is not None
+    assert board.tau_ap.value == pytest.approx(1)
+    assert board.slope is not None
+    assert board.slope == pytest.approx((1, 1, 1), abs=0.01 if gold == "sampled" else 1e-6)  # gold is not everywhere
+    if gold not in ("topics", "sampled"):
+        assert sum(board.count_flips().values()) == 0
+        assert not len(board.flips())
+
+
+@pytest.mark.parametrize("gold", GOLDS)
+def test_systems_stand_best_first(gold: str) -> None:
+    board = rank(GOLDS[gold]())
+    assert board.corrected is not None
+    assert sorted(board.systems) == sorted(world().runs.systems)
+    assert (np.diff(board.corrected.value) <= 1e-9).all()
+    assert (board.b < board.a).all()
+    frame = board.to_frame()
+    assert frame["system"].to_list() == list(board.systems)
+    assert frame["corrected_rank"].to_list() == sorted(frame["corrected_rank"])
+    assert frame["naive_rank"].sort().to_list() != frame["naive_rank"].to_list() or gold == "rates"
+    assert board.corrected.method == ("sampled" if gold == "census" else gold)
+
+
+def test_gold_on_everything_is_gold_alone() -> None:
+    board = full_board()
+    scores = kt.score(world().runs, world().gold, MEASURE).value[0]
+    place = [world().runs.systems.index(name) for name in board.systems]
+    assert board.corrected is not None
+    assert board.corrected.value == pytest.approx(scores.mean(axis=0)[place])
+    error = scores.std(axis=0, ddof=1) / np.sqrt(len(scores))
+    assert board.corrected.standard_error == pytest.approx(error[place])
+    assert board.slope is not None
+    assert board.slope.value == pytest.approx(np.polyfit(board.corrected.value, board.naive.value, 1)[0])
+    assert board.tau is not None
+    assert board.tau.value == pytest.approx(kt.kendall_tau(board.naive.value, board.corrected.value), abs=0.05)
+
+
+def test_without_gold_there_is_the_judges_board_only() -> None:
+    board = rank(None)
+    assert board.corrected is None
+    assert board.corrected_pairs is None
+    assert (board.tau, board.tau_ap, board.slope, board.gold, board.refusal) == (None,) * 5
+    assert (np.diff(board.naive.value) <= 1e-9).all()
+    assert "claim nothing yet" in board.sentence
+    assert board.significant == bool(board.naive_pairs.count)
+    assert "flip" not in board.pairs().columns
+    assert len(board.flips()) == 0
+    assert board.count_flips() == {}
+
+
+def test_a_refusal_keeps_the_judges_board_and_says_why() -> None:
+    board = rank(sample(300), "nDCG@10")
+    assert board.corrected is None
+    assert board.naive_pairs.count > 0
+    assert not board.significant
+    assert "refused, nDCG@10 is no weighted sum" in board.sentence
+    assert json.loads(board.to_json())["refusal"] == board.refusal
+
+
+def test_adjustment_decides_what_is_claimed_and_leaves_p_values_alone() -> None:
+    boards = {adjust: rank(GOLDS["sampled"](), adjust=adjust) for adjust in ("holm", "bh", "none")}
+    counts = [boards[adjust].corrected_pairs.count for adjust in ("holm", "bh", "none")]
+    assert counts == sorted(counts)
+    assert counts[0] < counts[1] < counts[2]
+    for board in boards.values():
+        assert board.corrected_pairs.holm == pytest.approx(boards["holm"].corrected_pairs.holm)
+    assert (boards["bh"].corrected_pairs.claimed == (boards["bh"].corrected_pairs.bh < 0.05)).all()
+    assert len(boards["none"].top) < len(boards["holm"].top)
+    assert "Benjamini-Hochberg, 5%" in boards["bh"].sentence
+    with pytest.raises(OptionError, match="adjust 'tukey' is none of holm, bh, none"):
+        rank(world().gold, adjust="tukey")
+
+
+def test_confidence_sets_level_and_width() -> None:
+    loose = rank(world().gold, ask(confidence=0.8))
+    assert loose.corrected is not None
+    assert loose.corrected_pairs.count > full_board().corrected_pairs.count
+    assert (loose.corrected.high - loose.corrected.low < full_board().corrected.high - full_board().corrected.low).all()
+    assert "20%" in loose.sentence
+    assert loose.slope.high - loose.slope.low < full_board().slope.high - full_board().slope.low
+
+
+def test_some_systems_only() -> None:
+    board = rank(world().gold, systems=["system-03", "system-09", "system-01"])
+    assert set(board.systems) == {"system-01", "system-03", "system-09"}
+    assert len(board.pairs()) == 3
+    for wrong, message in ((["system-01"], "two systems at least"), (["system-01"] * 2, "named twice")):
+        with pytest.raises(OptionError, match=message):
+            rank(None, systems=wrong)
+    with pytest.raises(UnknownNameError, match="system-01"):
+        rank(None, systems=["system-1", "system-02"])
+
+
+def test_the_order_of_runs_does_not_matter() -> None:
+    turned = kt.compare_all(world().runs.only(world().runs.systems[::-1]), world().judgments, world().gold, MEASURE)
+    assert turned.systems == full_board().systems
+    assert turned.to_frame().equals(full_board().to_frame())
+    assert turned.tau == full_board().tau
+
+
+def test_another_test_is_refused() -> None:
+    with pytest.raises(OptionError, match="t test for all pairs"):
+        rank(None, ask(test="wilcoxon"))
+
+
+@pytest.mark.parametrize("gold", GOLDS)
+def test_identical_systems_share_rank_and_letters(gold: str) -> None:
+    runs = world().runs
+    twins = replace(runs, systems=("one", "two", "three"), bounds=runs.bounds[:, [3, 3, 8]])
+    board = kt.compare_all(twins, world().judgments, GOLDS[gold](), MEASURE)
+    assert board.corrected is not None
+    one, two = (board.systems.index(name) for name in ("one", "two"))
+    assert board.corrected.rank[one] == board.corrected.rank[two]
+    assert board.letters[one] == board.letters[two]
+    pair = board.pairs().filter(pl.col("a").is_in(["one", "two"]) & pl.col("b").is_in(["one", "two"]))
+    assert pair["corrected_p_value"].item() == 1
+    assert pair["corrected_difference"].item() == 0
+
+
+def test_systems_that_are_all_the_same_cannot_be_told_apart() -> None:
+    twins = replace(world().runs, systems=("one", "two"), bounds=world().runs.bounds[:, [3, 3]])
+    board = kt.compare_all(twins, world().judgments, world().gold, MEASURE)
+    assert not board.significant
+    assert board.top == ("one", "two")
+
+
+def test_judges_who_favour_some_systems_ring_the_alarm_and_nothing_is_claimed() -> None:
+    """Error rates say that all judges' differences are real; gold among the systems' documents says otherwise."""
+    runs = world().runs
+    rows = kt.align(runs, world().gold)
+    favoured = np.zeros(len(world().gold.item_topic), bool)
+    shown = rows.ranked[:, 6:, :10]
+    favoured[shown[shown >= 0]] = True
+    others = rows.ranked[:, :6, :10]
+    favoured[others[others >= 0]] = False
+    frame = gold_frame().with_columns(
+        judge=pl.lit("partial"), grade=pl.when(pl.Series(favoured[world().gold.item])).then(3).otherwise("grade")
+    )
+    board = kt.compare_all(runs, kt.read_judgments(frame), sample(900), MEASURE)
+    assert board.corrected is not None
+    assert board.corrected.method == "rates"
+    assert board.alarm is not None
+    assert board.doubted
+    assert board.naive_pairs.count > 0
+    assert board.corrected_pairs.count == 0
+    assert not board.significant
+    assert "nothing" not in board.sentence
+    assert "no difference can be claimed" in board.sentence
+    assert len(board.top) == 12
+
+
+def test_rates_that_gold_doubts_for_few_pairs_leave_the_others() -> None:
+    board = rank(sample(400))
+    assert board.alarm is None
+    assert board.corrected_pairs.count > 0
+    assert any("by assumption" in note for note in board.notes)
+
+
+def test_too_little_gold_has_no_slope_and_says_so() -> None:
+    found = [rank(sample(60, seed, pi=True)) for seed in range(6)]
+    steep = [board for board in found if board.corrected is not None and board.slope is None]
+    assert steep
+    assert all(any("no attenuation slope" in note for note in board.notes) for board in steep)
+    assert all(json.loads(board.to_json())["slope"] is None for board in steep)
+    assert all(board.slope is None or board.slope.high == np.inf for board in found)
+    assert any(any("resampling lowers tau" in note for note in board.notes) for board in found)
+
+
+def test_doubts_are_told() -> None:
+    assert any("topics like these, not these only" in note for note in rank(world().gold, ask(topics="these")).notes)
+    few = kt.simulate_collection(systems=3, topics=6, rng=1)
+    board = kt.compare_all(few.runs, few.judgments, few.gold, MEASURE)
+    assert any("6 topics only" in note for note in board.notes)
+
+
+def test_systems_on_topics_of_their_own_have_no_intervals_of_tau() -> None:
+    runs = world().runs
+    bounds = runs.bounds[:, :2].copy()
+    bounds[:20, 0] = bounds[20:, 1] = 0
+    apart = replace(runs, systems=runs.systems[:2], bounds=bounds)
+    board = kt.compare_all(apart, world().judgments, sample(600), MEASURE)
+    assert board.corrected is not None
+    assert np.isnan(board.tau.low)
+    assert np.isnan(board.slope.high)
+    assert json.loads(board.to_json())["tau"]["low"] is None
+    assert any("different topics" in note for note in board.notes)
+
+
+def test_the_seed_seeds_and_resamples_count() -> None:
+    again = rank(world().gold)
+    assert again.to_json() == full_board().to_json()
+    other = rank(world().gold, ask(seed=1))
+    assert other.slope.value == pytest.approx(full_board().slope.value, abs=0.1)
+    assert other.slope.low != full_board().slope.low
+    assert rank(world().gold, ask(resamples=200)).slope.low != full_board().slope.low
+
+
+def test_json_says_everything_and_has_no_gaps() -> None:
+    board = full_board()
+    told = json.loads(board.to_json())
+    assert told["sentence"] == board.sentence
+    assert told["claimed"] == {"naive": board.naive_pairs.count, "corrected": board.corrected_pairs.count}
+    assert told["flips"] == board.count_flips()
+    assert len(told["systems"]) == 12
+    assert len(told["pairs"]) == 66
+    assert told["tau"] == pytest.approx(board.tau._asdict())
+    assert [sorted(group) for group in told["groups"]] == [sorted(board.systems[s] for s in g) for g in board.groups]
+
+
+def test_html_escapes_names() -> None:
+    odd = replace(world().runs, systems=("<b>", *world().runs.systems[1:]))
+    page = kt.compare_all(odd, world().judgments, None, MEASURE)._repr_html_()
+    assert "<b><b>" not in page
+    assert "claim nothing yet" in page
+
+
+def test_arrays_are_protected() -> None:
+    board = full_board()
+    for array in (board.a, board.naive.value, board.corrected_pairs.p_value):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0
