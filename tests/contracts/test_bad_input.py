@@ -23,6 +23,7 @@ GOOD_RUN = b"1 Q0 d1 1 3.5 alpha\n1 Q0 d2 2 2.5 alpha\n2 Q0 d3 1 1.5 alpha\n"
 GOOD_QRELS = b"1 0 d1 1\n1 0 d2 0\n2 0 d3 1\n"
 HEADER = b"judge,topic,document,grade\n"
 GOOD_CSV = HEADER + b"ann,1,d1,1\nbob,1,d1,0\nann,2,d3,1\n"
+QUEUE = b"topic,doc,rel,pi,batch,measure,frame\n1,d1,1,0.5,1,P@10,f\n1,d2,0,0.5,1,P@10,f\n2,d3,1,0.5,2,P@10,f\n"
 ROW = {"judge": "ann", "topic": "1", "document": "d1", "grade": 1}
 LONG_LINE = b"x" * 10_000_000
 READERS: dict[str, Callable[..., object]] = {
@@ -203,6 +204,33 @@ BROKEN = [
     ),
     Bad("pi above one", "gold", "g.csv", b"topic,doc,rel,pi\n1,d1,1,1.5\n", 2, "pi '1.5' is no probability in (0, 1]"),
     Bad("pi not given", "gold", "g.csv", b"topic,doc,rel,pi\n1,d1,1,\n", 2, "is no probability in (0, 1]"),
+    Bad(
+        "a grade left out of a queue",
+        "gold",
+        "q.csv",
+        QUEUE.replace(b"d2,0", b"d2,"),
+        3,
+        "judge whole batches: what is",
+    ),
+    Bad("no grade in a queue", "gold", "q.csv", b"topic,doc,rel,pi\n1,d1,,0.5\n", 1, "no row has a grade yet; fill in"),
+    Bad(
+        "batch 1 waits", "gold", "q.csv", QUEUE.replace(b"d1,1", b"d1,").replace(b"d2,0", b"d2,"), 2, "judge batches in"
+    ),
+    Bad("batch 2 is missing", "gold", "q.csv", QUEUE.replace(b",2,P", b",3,P"), None, "batch 2 is missing, though"),
+    Bad("batch in words", "gold", "q.csv", QUEUE.replace(b",2,P", b",last,P"), 4, "batch 'last' is no whole number"),
+    Bad("batch below 1", "gold", "q.csv", QUEUE.replace(b"0.5,1,P", b"0.5,0,P", 1), 2, "batch '0' is no whole number"),
+    Bad("queues of two measures", "gold", "q.csv", QUEUE + b"2,d4,1,0.5,2,AP,f\n", 1, "'measure' has 2 values"),
+    Bad(
+        "queues of two frames", "gold", "q.csv", QUEUE + b"2,d4,1,0.5,2,P@10,g\n", 1, "rows of several queues: the col"
+    ),
+    Bad(
+        "Parquet queue, not judged",
+        "gold",
+        "q.parquet",
+        parquet(topic=[1], doc=[1], rel=[None], pi=[1]),
+        None,
+        "no row",
+    ),
 ]
 
 

@@ -28,6 +28,12 @@ TRANSCRIPTS = {
     "aggregate": "aggregate demo/judgments.csv --top 5",
     "aggregate-judges": "aggregate demo/judgments.csv -a zc -g demo/gold.qrels --supervision none --judges -",
     "audit": "audit demo/judgments.csv -g demo/gold.qrels",
+    "compare": "compare demo/runs -j demo/judgments.csv -g demo/judged-queue.csv -m DCG@10 --a system-12 --b system-11",
+    "compare-all": "compare demo/runs -j demo/judgments.csv -g demo/gold.qrels -m nDCG@10 --top 6",
+    "compare-figures": "compare --figures-a 10278,0.6260,0.414 --figures-b 20604,0.6385,0.402 --rates 43/59,67/84",
+    "compare-refused": "compare --figures-a 50,0.527,0.240 --figures-b 50,0.513,0.260 --rates 17/38,216/262 "
+    "--rates-b 14/50,230/285",
+    "compare-no-gold": "compare demo/runs -j demo/judgments.csv -m AP --a system-12 --b system-11 --test permutation",
     "plan": "plan demo/runs -j demo/judgments.csv --budget 200 -m DCG@10 --a system-12 --b system-11 -o plan/queue.csv",
     "plan-leaderboard": "plan demo/runs -j demo/judgments.csv --budget 300 --batches 2 --seed 3",
     "plan-figures": "plan --figures-a 10278,0.6260,0.414 --figures-b 20604,0.6385,0.402 --rates 43/59,67/84 "
@@ -89,6 +95,7 @@ def test_tables_fit_80_columns(name):
         ("aggregate", ""),
         ("audit", "effective votes"),
         ("benchmark", "Not significantly worse"),
+        ("compare", "told apart when corrected"),
         ("plan", "Send 200 documents"),
     ],
 )

@@ -30,11 +30,10 @@ def render_board(board: Board, *, top: int = 20) -> str:
     if top and len(board.systems) > top:
         parts.append(f"… {counted(len(board.systems) - top, 'more system')}; --top 0 shows all.")
     parts += ["Systems that share a letter cannot be told apart.", "", _verdicts(board)]
-    turned = board.flips().head(TURNED)
     if board.count_flips().get("turns"):
         rows = [
             [row["a"], row["b"], f"{row['naive_difference']:+.4f}", f"{row['corrected_difference']:+.4f}"]
-            for row in turned.iter_rows(named=True)
+            for row in board.flips().head(TURNED).iter_rows(named=True)
             if row["flip"] == "turns"
         ]
         parts.append(make_table("Verdicts that turn around", ["a", "b", "judges", "corrected"], rows, text_columns=2))
@@ -45,7 +44,7 @@ def render_board(board: Board, *, top: int = 20) -> str:
 def _leaderboard(board: Board, top: int) -> Table:
     """By judges and corrected side by side; the interval is of what decides."""
     shown = board.corrected or board.naive
-    corrected = ["#", "judges", "corrected"] if board.corrected is not None else ["judges"]
+    corrected = ["judges #", "judges", "corrected"] if board.corrected is not None else ["judges"]
     headers = ["#", "system", *corrected, f"{board.confidence:.0%} from", "to", "letters"]
     rows = []
     for s, name in enumerate(board.systems[: top or None]):
@@ -118,5 +117,5 @@ def _explain(board: Board) -> Iterator[str]:
 def _range(found: Bounded) -> str:
     if math.isnan(found.low):
         return f"{found.value:.3f}"
-    high = f"{found.high:.3f}" if math.isfinite(found.high) else "no bound"
-    return f"{found.value:.3f} [{found.low:.3f}, {high}]"
+    low, high = (f"{end:.3f}" if math.isfinite(end) else "no bound" for end in found[1:])
+    return f"{found.value:.3f} [{low}, {high}]"

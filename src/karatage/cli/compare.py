@@ -128,7 +128,7 @@ def compare(
 
     Example, on the files that `karatage demo` writes:
 
-        karatage compare demo/runs -j demo/judgments.csv -g demo/gold-sample.csv --a system-12 --b system-11
+        karatage compare demo/runs -j demo/judgments.csv -g demo/gold.qrels
     """
     import karatage as kt
     from karatage.errors import OptionError

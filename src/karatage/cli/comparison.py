@@ -24,8 +24,9 @@ LEAST_P = 0.0001
 
 def render_comparison(found: Comparison) -> str:
     """The opinions side by side, what they rest on, and the sentence."""
-    names = f"a = {shorten(found.a, 30)}, b = {shorten(found.b, 30)}"
-    title = f"{found.measure}, {counted(found.topics, 'topic')}, {shorten(found.approach, 30)}; {names}"
+    title = f"{found.measure}, {counted(found.topics, 'topic')}, {shorten(found.approach, 30)}"
+    if (found.a, found.b) != ("a", "b"):
+        title += f"; a = {shorten(found.a, 30)}, b = {shorten(found.b, 30)}"
     scores = [_score_row(opinion) for opinion in found.opinions if opinion.a is not None]
     level = f"{found.naive.difference.confidence:.0%}"
     return render(

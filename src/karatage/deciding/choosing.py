@@ -94,6 +94,8 @@ def _as_even_sample(case: Case) -> Case:
     assert case.gold is not None
     if case.gold.draw is not None:
         raise DataError("gold says with which chances it was drawn (pi), so it was not drawn evenly; use those")
+    if not case.design.items:
+        raise DataError("the judges graded no item that has gold, so gold was not drawn evenly from what they graded")
     rows = len(case.gold.grade)
     chance = min(1.0, case.design.items / case.design.pool_items)
     draw = Draw(pi=np.full(rows, chance), batch=np.ones(rows, np.int32))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Sequence
 from importlib.metadata import version
 
 import numpy as np
@@ -133,24 +134,27 @@ def _require(a: Figures, b: Figures, gold_a: Accuracy, gold_b: Accuracy) -> tupl
     )
 
 
-def _correct_one(system: Figures, gold: Accuracy) -> Estimated:
-    """[NOISY18] (5), (7), and 3.6 at the bounds."""
-    v_j, n_r, n_n = system.variance_of_mean, gold.size[1], gold.size[0]
-    worth = system.mean * (1 - system.mean) / max(v_j, TINY)
-    kept = precision.constrain(np.array([system.mean]), np.array([worth]), (gold.m_r, gold.m_n), (n_r, n_n))
-    value = precision.correct(kept.share, kept.m_r, kept.m_n)[0]
-    return Estimated(value, precision.correct_variance(v_j, system.mean, gold.m_r, gold.m_n, n_r, n_n))
+def _correct(systems: Sequence[Figures], gold: Accuracy) -> list[Estimated]:
+    """[NOISY18] (5), (7), and 3.6 at the bounds, where systems with the same judges move the same rates."""
+    share = np.array([system.mean for system in systems])
+    v_j = np.array([system.variance_of_mean for system in systems])
+    n_r, n_n = gold.size[1], gold.size[0]
+    worth = share * (1 - share) / np.maximum(v_j, TINY)
+    kept = precision.constrain(share, worth, (gold.m_r, gold.m_n), (n_r, n_n))
+    value = precision.correct(kept.share, kept.m_r, kept.m_n)
+    variance = precision.correct_variance(v_j, share, gold.m_r, gold.m_n, n_r, n_n)
+    return [Estimated(*found) for found in zip(value, variance, strict=True)]
 
 
 def _correct_alone(a: Figures, b: Figures, gold_a: Accuracy, gold_b: Accuracy, confidence: float) -> Opinion:
     """[NOISY18] (10), (11)."""
-    first, second = _correct_one(a, gold_a), _correct_one(b, gold_b)
+    (first,), (second,) = _correct([a], gold_a), _correct([b], gold_b)
     return _opine("independent judges", first, second, precision.compare_independent(first, second), confidence)
 
 
 def _correct_shared(a: Figures, b: Figures, gold: Accuracy, confidence: float) -> Opinion:
     """One gold sample serves both."""
-    first, second = _correct_one(a, gold), _correct_one(b, gold)
+    first, second = _correct([a, b], gold)
     v_a, v_b = a.variance_of_mean, b.variance_of_mean
     found = precision.compare_shared(b.mean - a.mean, v_a + v_b, gold.m_r, gold.m_n, gold.size[1], gold.size[0])
     value = np.subtract(second.value, first.value)

@@ -28,7 +28,7 @@ def gives_grades(approach: str) -> bool:
         return True
     try:
         return not parse_model(approach).expected
-    except UnknownNameError:
+    except (OptionError, UnknownNameError):  # expected:ds, uniform ...: `evaluate` knows, or tells what is wrong
         return False
 
 

@@ -88,7 +88,7 @@ def correct_by_rates(case: Case) -> Corrected:
         pairs=pairs,
         gold_variance=gold_variance,
         gold_items=answers.accuracy.items,
-        within=(0.0, float(answers.filled.mean(axis=1).max() * answers.gain.max())),
+        within=(0.0, float(_find_filled(case, answers).max() * answers.gain.max())),
         accuracy=answers.accuracy,
         assumed=tuple(assumed),
         notes=(*told, *_tell_design(design), *_tell_accuracy(answers.accuracy), *_tell_assumption(case)),
@@ -192,7 +192,7 @@ def _obey_bounds(
     case: Case, answers: Answers, plain: FloatArray, variance: FloatArray
 ) -> tuple[FloatArray, tuple[str, ...]]:
     """Scores within their bounds: by [NOISY18] 3.6 for binary grades, cut for others; refused where they contradict."""
-    filled = np.array([answers.filled[s][case.topics_of(s)].mean() for s in range(len(plain))])
+    filled = _find_filled(case, answers)
     best = filled * answers.gain.max()
     outside = (plain < -ROUNDING) | (plain > best + ROUNDING)
     if not outside.any():
@@ -211,13 +211,18 @@ def _obey_bounds(
         )
     worth = said * (1 - said) / np.maximum(_topic_variance(case, answers, filled), TINY)
     found = precision.constrain(said, worth, (accuracy.m_r, accuracy.m_n), (accuracy.size[1], accuracy.size[0]))
-    value = precision.correct(found.share, found.m_r, found.m_n) * filled
+    value = precision.correct(found.share, found.m_r, found.m_n) * best
     if (np.abs(plain - value) > NormalDist().inv_cdf(1 - CONTRADICTION / len(plain)) * np.sqrt(variance)).any():
         raise JudgeError(f"error rates and scores contradict each other beyond chance: see ([NOISY18] (17)), {bounds}")
     return value, (
         f"corrected scores beyond 0 or {best.max():g}, replaced by the likeliest that are possible with the rates they "
         f"imply ([NOISY18] 3.6): {count_names(names)}",
     )
+
+
+def _find_filled(case: Case, answers: Answers) -> FloatArray:
+    """How much weight a system's judged documents have on average over its topics, (system,)."""
+    return np.array([answers.filled[s][case.topics_of(s)].mean() for s in range(len(case.systems))])
 
 
 def _topic_variance(case: Case, answers: Answers, filled: FloatArray) -> FloatArray:

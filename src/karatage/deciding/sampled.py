@@ -104,6 +104,8 @@ def _require_reach(weight: FloatArray, drawn: Drawn) -> None:
 def _tell(case: Case) -> Iterator[str]:
     if not gives_grades(case.approach):
         yield f"gold on single documents cannot correct {case.approach}, so what it corrects is {DEFAULT_MERGE}"
+    if ((case.topic >= 0) & ~case.matters & case.weight.any(axis=1) & (case.gold_grade < 0)).any():
+        yield "what all systems rank alike needs no gold: their scores, unlike differences, lean on the judges there"
     outside = int((case.gold_item < 0).sum())
     if outside:
         yield f"{counted(outside, 'gold item')} outside of these systems' documents and topics, not used"

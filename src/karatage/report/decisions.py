@@ -78,7 +78,8 @@ def draw_comparison(comparison: Comparison) -> alt.LayerChart:
         }
         for opinion in comparison.opinions
     ]
-    frame = pl.DataFrame(rows).with_columns(pl.col("low", "high", "p_value").fill_nan(None))
+    ends = pl.col("low", "high", "p_value")
+    frame = pl.DataFrame(rows).with_columns(pl.when(ends.is_finite()).then(ends))
     shades = alt.Scale(domain=["judges", "corrected"], range=[JUDGES, CORRECTED])
     shade = alt.Color("kind:N", legend=None, scale=shades)
     title = f"difference in {comparison.measure}"

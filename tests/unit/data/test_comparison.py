@@ -116,9 +116,7 @@ def test_the_frame_has_a_row_per_opinion() -> None:
     assert frame["difference"].to_list() == [0.061, 0.023, 0.04]
 
 
-@pytest.mark.parametrize(
-    ("error", "digits"), [(0.021, 3), (0.5, 2), (0.00034, 5), (1e-9, 6), (30, 2), (math.inf, 3)]
-)
+@pytest.mark.parametrize(("error", "digits"), [(0.021, 3), (0.5, 2), (0.00034, 5), (1e-9, 6), (30, 2), (math.inf, 3)])
 def test_digits_follow_the_standard_error(error: float, digits: int) -> None:
     assert find_digits(opinion(0.1, error).difference) == digits
 

@@ -107,6 +107,22 @@ def test_one_system_at_its_bound_is_told(mean: float, bound: float, deviation: f
     finite(found)
 
 
+def test_at_a_bound_shared_judges_are_better_than_gold_saw_them() -> None:
+    """3.6: the system above m_r moves m_r, which is the other system's too; judges of its own know nothing of that."""
+    above = kt.Figures(50, 0.95, 0.1)
+    shared, alone = (
+        kt.compare_figures(above, B, GOOD, judges=judges).corrected for judges in ("shared", "independent")
+    )
+    assert shared is not None
+    assert alone is not None
+    assert shared.b is not None
+    assert alone.b is not None
+    worth = 0.95 * 0.05 / above.variance_of_mean
+    m_r = (0.9 * 100 + 0.95 * worth) / (100 + worth)
+    assert shared.b.value == pytest.approx((0.6 - 0.2) / (m_r + 0.8 - 1))
+    assert alone.b.value == pytest.approx((0.6 - 0.2) / (0.9 + 0.8 - 1))
+
+
 def test_scores_that_do_not_vary() -> None:
     found = kt.compare_figures(kt.Figures(50, 0.5, 0.0), kt.Figures(50, 0.5, 0.0), PERFECT)
     assert found.corrected is not None

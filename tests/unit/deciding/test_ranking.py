@@ -67,7 +67,8 @@ def test_perfect_judges_give_the_naive_board(gold: str) -> None:
     board = kt.compare_all(world().runs, perfect(), GOLDS[gold](), MEASURE)
     assert board.corrected is not None
     assert board.corrected.value == pytest.approx(board.naive.value)
-    assert board.tau == (1, 1, 1)
+    assert board.tau == pytest.approx((1, 1, 1), abs=0.05)  # resampled scores have ties, which tau counts as half right
+    assert board.tau.value == 1
     assert board.tau_ap is not None
     assert board.tau_ap.value == pytest.approx(1)
     assert board.slope is not None
@@ -233,7 +234,7 @@ def test_too_little_gold_has_no_slope_and_says_so() -> None:
     assert all(any("no attenuation slope" in note for note in board.notes) for board in steep)
     assert all(json.loads(board.to_json())["slope"] is None for board in steep)
     assert all(board.slope is None or board.slope.high == np.inf for board in found)
-    assert any(any("resampling lowers tau" in note for note in board.notes) for board in found)
+    assert any(any("pulls orders apart" in note for note in board.notes) for board in found)
 
 
 def test_doubts_are_told() -> None:

@@ -1,0 +1,41 @@
+"""Intervals of tau and of the slope cover as often as they promise."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import karatage as kt
+
+MEASURE = "P(rel=2)@10"
+JUDGES = (kt.JudgeProfile("lenient", noise=0.5, leniency=0.5),)
+WORLDS = 120
+
+
+def make_world(topics: int, seed: int) -> kt.World:
+    return kt.simulate_collection(systems=12, topics=topics, depth=20, judges=JUDGES, rng=seed)
+
+
+def rank(world: kt.World, gold: kt.Judgments) -> kt.Board:
+    return kt.compare_all(world.runs, world.judgments, gold, kt.Question(measure=MEASURE, resamples=200))
+
+
+@pytest.fixture(scope="module")
+def slope() -> float:
+    """Of very many topics."""
+    world = make_world(3000, 99)
+    return rank(world, world.gold).slope.value
+
+
+@pytest.mark.parametrize("share", [1, 2], ids=["all topics", "every second topic"])
+def test_intervals_cover(slope: float, share: int) -> None:
+    boards = []
+    for seed in range(WORLDS):
+        world = make_world(40, seed)
+        gold = world.gold
+        boards.append(rank(world, gold.keep_rows(gold.item_topic[gold.item] % share == 0)))
+    least = stats.binom.ppf(0.001, WORLDS, 0.95) / WORLDS
+    assert np.mean([board.slope.low <= slope <= board.slope.high for board in boards]) >= least
+    for name in ("tau", "tau_ap"):
+        found = [getattr(board, name) for board in boards]
+        usual = np.mean([tau.value for tau in found])  # with as many topics
+        assert np.mean([tau.low <= usual <= tau.high for tau in found]) >= least

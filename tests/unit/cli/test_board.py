@@ -1,0 +1,94 @@
+"""A leaderboard as text: within 80 columns, with nothing left out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+import karatage as kt
+from karatage.cli.board import _spell, render_board
+from karatage.data.standing import Bounded
+
+MEASURE = "P(rel=2)@10"
+
+
+@cache
+def world() -> kt.World:
+    return kt.simulate_collection(rng=7)
+
+
+def rank(gold: kt.Judgments | None, measure: str = MEASURE) -> kt.Board:
+    return kt.compare_all(world().runs, world().judgments, gold, measure)
+
+
+def sample() -> kt.Judgments:
+    return kt.read_gold(world().gold.to_frame().drop("judge").sample(400, seed=1))
+
+
+@pytest.mark.parametrize("gold", [sample, lambda: world().gold, lambda: None], ids=["sample", "all", "none"])
+def test_all_is_said_in_80_columns(gold):
+    board = rank(gold())
+    text = render_board(board, top=0)
+    assert max(map(len, text.splitlines())) <= 80
+    words = " ".join(text.split())
+    assert board.sentence in words
+    for s, name in enumerate(board.systems):
+        (line,) = [line for line in text.splitlines() if f" {name} " in line]
+        assert f"{board.naive.value[s]:.4f}" in line
+        if board.corrected is not None:
+            assert f"{board.corrected.value[s]:.4f}" in line
+            assert f"{board.corrected.low[s]:.4f}" in line
+    assert f"told apart by the judges {board.naive_pairs.count}" in words
+    if board.corrected is not None:
+        assert f"told apart when corrected {board.corrected_pairs.count}" in words
+        assert f"tau {board.tau.value:.3f} [" in words
+        assert f"Slope of the judges' differences on gold's: {board.slope.value:.3f} [" in words
+
+
+def test_the_rest_is_counted():
+    text = render_board(rank(None), top=5)
+    assert "… 7 more systems; --top 0 shows all." in text
+    assert sum("system-" in line for line in text.splitlines()) == 5
+
+
+def test_a_refusal_and_an_alarm_are_told():
+    assert "refused, nDCG@10 is no weighted sum" in " ".join(render_board(rank(sample(), "nDCG@10")).split())
+    assert "Alarm: shift." in render_board(replace(rank(sample()), alarm="shift"))
+
+
+def test_turned_verdicts_are_shown():
+    board = rank(world().gold)
+    claimed = np.flatnonzero(board.corrected_pairs.claimed & board.naive_pairs.claimed)[0]
+    value = board.corrected_pairs.value.copy()
+    value[claimed] *= -1
+    turned = replace(board, corrected_pairs=replace(board.corrected_pairs, value=value))
+    assert turned.count_flips()["turns"] == 1
+    text = render_board(turned)
+    assert "Verdicts that turn around" in text
+    assert f"{value[claimed]:+.4f}" in text
+    assert "Verdicts that turn around" not in render_board(board)
+
+
+def test_what_is_not_known_has_no_number():
+    odd = replace(rank(world().gold), tau=Bounded(0.5, np.nan, np.nan), slope=Bounded(1.0, -np.inf, np.inf))
+    text = " ".join(render_board(odd).split())
+    assert "tau 0.500, tau_ap" in text
+    assert "1.000 [no bound, no bound]" in text
+
+
+@pytest.mark.parametrize(
+    ("letters", "spelt"),
+    [
+        ("", ""),
+        ("a", "a"),
+        ("abcde", "a-e"),
+        ("abdfg", "a-b,d,f-g"),
+        ("yza2b2", "y-b2"),
+        ("acegikmoqs", "a,c,e,g,i,k…"),
+    ],
+)
+def test_letters_are_spelt_briefly(letters, spelt):
+    assert _spell(letters) == spelt

@@ -1,0 +1,209 @@
+"""Unit tests of `karatage compare`."""
+
+import io
+import json
+import sys
+
+import numpy as np
+import polars as pl
+import pytest
+from rich.cells import cell_len
+from typer.testing import CliRunner
+
+import karatage as kt
+from karatage.cli.app import app, main
+from karatage.errors import DataError, InputFileError, KaratageError, OptionError, UnknownNameError
+
+PAIR = "--a system-01 --b system-04"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    home = tmp_path_factory.mktemp("compare")
+    world = kt.simulate_collection(systems=4, topics=20, depth=20, rng=7)
+    kt.write_judgments(world.judgments, home / "crowd.csv")
+    kt.write_judgments(world.gold, home / "gold.qrels")
+    for system in world.runs.systems:
+        kt.write_run(world.runs, system, home / f"{system}.run")
+    frame = world.gold.to_frame().drop("judge")
+    rows = np.sort(np.random.default_rng(0).choice(len(frame), 200, replace=False))
+    frame[rows].write_csv(home / "sample.csv")
+    drawn = frame[rows].with_columns(pi=pl.lit(200 / len(frame)))
+    drawn.write_csv(home / "drawn.csv")
+    drawn.with_columns(batch=pl.Series([1] * 150 + [2] * 50), grade=pl.Series([0] * 150 + [None] * 50)).write_csv(
+        home / "waiting.csv"
+    )
+    drawn.with_columns(measure=pl.Series(["P@10"] * 100 + ["DCG@10"] * 100)).write_csv(home / "two.csv")
+    drawn.with_columns(batch=pl.Series([1] * 150 + [3] * 50)).write_csv(home / "gap.csv")
+    drawn.with_columns(pi=pl.lit(1.5)).write_csv(home / "pi.csv")
+    return home
+
+
+@pytest.fixture
+def run(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+
+    def call(command, code=0, **options):
+        done = CliRunner().invoke(app, ["compare", *command.split()], **options)
+        if done.exception is not None and not isinstance(done.exception, SystemExit):
+            raise done.exception
+        assert done.exit_code == code, done.output
+        return done
+
+    return call
+
+
+FILES = f"system-01.run system-04.run -j crowd.csv {PAIR}"
+
+
+def test_tables_fit_the_page_and_end_in_the_sentence(run):
+    done = run(f"{FILES} -g sample.csv -m P(rel=2)@10")
+    lines = done.stdout.splitlines()
+    assert max(cell_len(line) for line in lines) <= 80
+    assert "Scores" in lines
+    assert "Difference" in lines
+    assert any(line.split()[:3] == ["error", "rates", "undone"] for line in lines)
+    assert "The claim is about topics like these." in done.stdout
+    assert " ".join(done.stdout.split("\n\n")[-1].split()).startswith("Judges say system-04")
+    assert done.stderr.startswith("note: ")
+
+
+def test_two_runs_need_no_names_and_the_order_of_options_is_the_order_of_systems(run):
+    plain = json.loads(run("system-01.run system-04.run -j crowd.csv -f json -q").stdout)
+    assert (plain["a"], plain["b"]) == ("system-01", "system-04")
+    for given in ("--a system-04", "--b system-01"):
+        other = json.loads(run(f"system-01.run system-04.run -j crowd.csv {given} -f json -q").stdout)
+        assert (other["a"], other["b"]) == ("system-04", "system-01")
+        gap = other["naive"]["difference"]["value"]
+        assert gap == pytest.approx(-plain["naive"]["difference"]["value"])
+
+
+@pytest.mark.parametrize("gold", ["sample.csv", "drawn.csv", "gold.qrels", None])
+@pytest.mark.parametrize("measure", ["P@10", "DCG", "RBP(p=0.99)", "AP", "P(rel=9)@10"])
+def test_json_is_json(run, gold, measure):
+    command = f"{FILES} -m {measure} -f json -q" + (f" -g {gold}" if gold else "")
+    told = json.loads(run(command).stdout, parse_constant=lambda name: pytest.fail(f"{name} in JSON"))
+    assert told["measure"] == measure
+    assert (told["gold"] is None) == (gold is None)
+    assert set(told) >= {"naive", "corrected", "p_value", "significant", "refusal", "notes", "sentence", "seed"}
+
+
+def test_tables_for_machines(run, folder):
+    frames = {}
+    for ending in ("tsv", "csv", "parquet"):
+        run(f"{FILES} -g sample.csv -q -o out.{ending}")
+        path = folder / f"out.{ending}"
+        read = pl.read_parquet if ending == "parquet" else pl.read_csv
+        frames[ending] = read(path, **({"separator": "\t"} if ending == "tsv" else {}))
+    assert frames["tsv"].equals(frames["csv"])
+    assert frames["parquet"]["p_value"].to_list() == pytest.approx(frames["csv"]["p_value"].to_list())
+    assert frames["csv"]["opinion"].to_list()[:2] == ["judges", "rates"]
+    assert run(f"{FILES} -g sample.csv -f tsv").stderr.rstrip().splitlines()[-1].startswith("Judges say")
+
+
+def test_the_gate(run):
+    for topics, significant in (("these", True), ("new", False)):
+        asked = f"{FILES} -g gold.qrels -m P(rel=2)@10 --topics {topics} -f json -q"
+        assert json.loads(run(asked).stdout)["significant"] is significant
+        run(f"{asked} --fail-unless-significant", code=0 if significant else 1)
+    refused = run(f"{FILES} -g sample.csv -m AP -q --fail-unless-significant", code=1)
+    assert "Corrected: refused" in " ".join(refused.stdout.split())
+    run("--figures-a 50,0.5,0.2 --figures-b 50,0.51,0.2 --rates 43/59,67/84 -q --fail-unless-significant", code=1)
+    run("--figures-a 500,0.4,0.2 --figures-b 500,0.6,0.2 --rates 430/590,670/840 -q --fail-unless-significant")
+
+
+def test_without_gold_the_gate_is_the_judges(run):
+    told = json.loads(run(f"{FILES} -m P(rel=2)@10 -f json -q").stdout)
+    code = 0 if told["significant"] else 1
+    run(f"{FILES} -m P(rel=2)@10 -q --fail-unless-significant", code=code)
+
+
+def test_options_reach_the_question(run):
+    base = json.loads(run(f"{FILES} -g sample.csv -f json -q").stdout)
+
+    def told(more):
+        return json.loads(run(f"{FILES} -g sample.csv -f json -q {more}").stdout)
+
+    assert told("--approach ds")["approach"] == "ds"
+    assert told("--topics these")["refusal"] is not None
+    assert told("--judges independent")["p_value"] > base["p_value"]
+    assert told("--correction even")["corrected"]["method"] == "sampled"
+    assert told("--unpaired")["corrected"]["difference"] != base["corrected"]["difference"]
+    assert told("--test permutation")["naive"]["p_value"] != base["naive"]["p_value"]
+    assert told("--undo-bias")["corrected"]["difference"]["value"] != base["corrected"]["difference"]["value"]
+    assert told("--confidence 0.5")["corrected"]["difference"]["confidence"] == 0.5
+    assert [o["method"] for o in told("--resamples 200")["others"]][-1] == "bootstrap"
+    assert told("--seed 5")["seed"] == 5
+    assert told("-m DCG@5")["measure"] == "DCG@5"
+    assert told("--gold-grades 0=0,1=0,2=1,3=1")["corrected"] != base["corrected"]
+
+
+def test_standard_input(run, folder):
+    by_file = run(f"{FILES} -g sample.csv -f json -q").stdout
+    text = (folder / "crowd.csv").read_text()
+    assert run(f"system-01.run system-04.run -j - {PAIR} -g sample.csv -f json -q", input=text).stdout == by_file
+    gold = (folder / "sample.csv").read_text()
+    assert run(f"{FILES} -g - -f json -q", input=gold).stdout == by_file
+
+
+def test_waiting_batches_are_left_out(run):
+    told = json.loads(run(f"{FILES} -g waiting.csv -f json -q").stdout)
+    assert "150 items" in told["gold"]
+
+
+REFUSED = [
+    ("", OptionError, "no runs were given"),
+    ("system-01.run", OptionError, "no judgments were given"),
+    ("system-01.run -j crowd.csv", OptionError, "'system-01' is the only system; give runs of two at least"),
+    (
+        "system-01.run system-02.run system-03.run -j crowd.csv --a system-01",
+        OptionError,
+        "one of --a and --b is missing",
+    ),
+    ("system-01.run system-02.run -j crowd.csv --a system-01 --b system-01", OptionError, "the same system"),
+    (
+        "system-01.run system-02.run -j crowd.csv --a system-01 --b systm-02",
+        UnknownNameError,
+        "did you mean 'system-02'",
+    ),
+    ("system-01.run system-02.run -j crowd.csv --a nobody", UnknownNameError, "nobody"),
+    (f"{FILES} -m nCDG@10", UnknownNameError, "did you mean 'nDCG'"),
+    (f"{FILES} -m P", KaratageError, "P"),
+    (f"{FILES} --confidence 0", OptionError, "confidence lies between 0 and 1"),
+    (f"{FILES} --confidence 1", OptionError, "confidence lies between 0 and 1"),
+    (f"{FILES} --confidence 2", OptionError, "confidence lies between 0 and 1"),
+    (f"{FILES} --resamples 3", OptionError, "ask for 100 at least"),
+    (f"{FILES} --test wilcoxon --unpaired", OptionError, "is for paired topics"),
+    (f"{FILES} -g two.csv", InputFileError, "rows of several queues"),
+    (f"{FILES} -g gap.csv", DataError, "batch 2 is missing"),
+    (f"{FILES} -g pi.csv", InputFileError, "pi '1.5' is no probability"),
+    (f"{FILES} --figures-a 50,0.5,0.2", OptionError, "figures and files at once"),
+    ("--figures-a 50,0.5,0.2", OptionError, "figures need all of --figures-a, --figures-b and --rates"),
+    ("--figures-a 50,0.5 --figures-b 50,0.5,0.1 --rates 1/2,1/2", OptionError, "--figures-a '50,0.5' has 2 parts"),
+    ("--figures-a 50,5,1 --figures-b 50,0.5,0.1 --rates 9/9,9/9", DataError, "is no P@k"),
+]
+
+
+@pytest.mark.parametrize(("command", "kind", "says"), REFUSED, ids=[says for _, _, says in REFUSED])
+def test_mistakes_are_explained(run, command, kind, says):
+    with pytest.raises(kind) as refused:
+        run(command)
+    assert says in str(refused.value)
+
+
+def test_the_program_prints_one_line_and_exits_with_2(folder, monkeypatch, capsys):
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(sys, "stdin", io.StringIO(""))
+    monkeypatch.setattr(sys, "argv", ["karatage", "compare", *FILES.split(), "-g", "two.csv"])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    shown = capsys.readouterr()
+    assert stop.value.code == 2
+    assert shown.out == ""
+    assert shown.err.count("\n") == 1
+    assert shown.err.startswith("error: two.csv")
+
+
+def test_all_systems_where_none_is_named(run):
+    told = json.loads(run("system-01.run system-02.run system-04.run -j crowd.csv -g sample.csv -f json -q").stdout)
+    assert "systems" in json.dumps(told)

@@ -1,0 +1,385 @@
+"""Hard cases: each ends in a refusal that says why, or in numbers that are some; never in NaN or a division by zero."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from itertools import product
+
+import numpy as np
+import polars as pl
+import pytest
+
+import karatage as kt
+from karatage.cli.comparison import render_comparison
+from karatage.errors import DataError, KaratageError, OptionError
+
+A, B = "system-01", "system-11"
+MEASURE = "P(rel=2)@10"
+
+
+@cache
+def world() -> kt.World:
+    return kt.simulate_collection(depth=25, rng=7)
+
+
+@cache
+def grades() -> pl.DataFrame:
+    return world().gold.to_frame().drop("judge")
+
+
+@cache
+def said() -> pl.DataFrame:
+    return world().judgments.to_frame()
+
+
+def sample(size: int = 300, **columns: pl.Expr) -> kt.Judgments:
+    rows = np.sort(np.random.default_rng(0).choice(len(grades()), size, replace=False))
+    return kt.read_gold(grades()[rows].with_columns(**columns))
+
+
+def on_topics(*numbers: int) -> kt.Judgments:
+    names = [world().gold.topics[t] for t in numbers]
+    return kt.read_gold(grades().filter(pl.col("topic").is_in(names)))
+
+
+def runs(change: Callable[[np.ndarray], None]) -> kt.Runs:
+    """The two systems, their lists cut by a change of (topic, system, from-to)."""
+    whole = world().runs
+    bounds = whole.bounds[:, [whole.systems.index(A), whole.systems.index(B)]].copy()
+    change(bounds)
+    return replace(whole, systems=(A, B), bounds=bounds)
+
+
+def shorten(bounds: np.ndarray) -> None:
+    bounds[:, :, 1] = np.minimum(bounds[:, :, 1], bounds[:, :, 0] + 3)
+
+
+def shorten_one(bounds: np.ndarray) -> None:
+    bounds[:, 0, 1] = np.minimum(bounds[:, 0, 1], bounds[:, 0, 0] + 3)
+
+
+def skip_most(bounds: np.ndarray) -> None:
+    bounds[2:, 0] = 0
+
+
+def part(bounds: np.ndarray) -> None:
+    bounds[20:, 0] = 0
+    bounds[:20, 1] = 0
+
+
+def part_unevenly(bounds: np.ndarray) -> None:
+    bounds[1:, 0] = 0
+    bounds[:1, 1] = 0
+
+
+def judged(*expressions: pl.Expr, **columns: pl.Expr) -> kt.Judgments:
+    return kt.read_judgments(said().filter(*expressions).with_columns(**columns))
+
+
+def top_documents() -> pl.DataFrame:
+    """What the two systems show in their first ten ranks."""
+    whole = world().runs
+    rows = [
+        (topic, whole.documents[int(d)])
+        for t, topic in enumerate(whole.topics)
+        for s in (whole.systems.index(A), whole.systems.index(B))
+        for d in whole.listed[whole.bounds[t, s, 0] :][:10]
+    ]
+    return pl.DataFrame(rows, schema=["topic", "document"], orient="row").unique()
+
+
+GOLD: dict[str, Callable[[], kt.Judgments | None]] = {
+    "no gold": lambda: None,
+    "sample": sample,
+    "all": lambda: world().gold,
+    "drawn": lambda: sample(pi=pl.lit(0.075)),
+    "topics": lambda: on_topics(*range(12)),
+    "one row": lambda: sample(1),
+    "one row drawn": lambda: sample(1, pi=pl.lit(0.2)),
+    "one grade": lambda: kt.read_gold(grades().filter(pl.col("grade") == 0)[::10]),
+    "one grade drawn": lambda: kt.read_gold(grades().filter(pl.col("grade") == 0)[::10].with_columns(pi=pl.lit(0.1))),
+    "outside": lambda: sample(document=pl.lit("x") + pl.col("document")),
+    "another collection": lambda: sample(topic=pl.lit("x") + pl.col("topic")),
+    "drawn for sure": lambda: kt.read_gold(grades().with_columns(pi=pl.lit(1.0))),
+    "a few drawn for sure": lambda: sample(pi=pl.lit(1.0)),
+    "binary": lambda: sample(grade=(pl.col("grade") >= 2).cast(pl.Int64)),
+}
+JUDGES: dict[str, Callable[[], kt.Judgments]] = {
+    "crowd": lambda: world().judgments,
+    "one topic": lambda: judged(pl.col("topic") == world().gold.topics[0]),
+    "two topics": lambda: judged(pl.col("topic").is_in(list(world().gold.topics[:2]))),
+    "all not relevant": lambda: judged(grade=pl.lit(0)),
+    "all relevant": lambda: judged(grade=pl.lit(3)),
+    "binary": lambda: judged(grade=(pl.col("grade") >= 2).cast(pl.Int64)),
+    "not the top": lambda: kt.read_judgments(said().join(top_documents(), on=["topic", "document"], how="anti")),
+}
+RUNS: dict[str, Callable[[np.ndarray], None]] = {
+    "short": shorten,
+    "one short": shorten_one,
+    "one of two topics": skip_most,
+    "no topic shared": part,
+    "no topic shared, unevenly": part_unevenly,
+}
+MEASURES = (
+    "DCG",
+    "RBP(p=0.99)",
+    "DCG(gains={0:0,1:1,2:5,3:10})@10",
+    "P(rel=9)@10",
+    "P@1",
+    "P@5000",
+    "AP",
+    "ERR@10",
+    "Bpref",
+    "Judged@10",
+)
+
+
+def no_constant(name: str) -> None:
+    raise AssertionError(f"{name} in JSON")
+
+
+def check(found: kt.Comparison) -> None:
+    """Words and numbers that are some; what is not known is null."""
+    told = json.loads(found.to_json(), parse_constant=no_constant)
+    json.dumps(told, allow_nan=False)
+    for text in (found.sentence, render_comparison(found), *found.notes):
+        assert not {"nan", "inf", "None"} & set(text.replace("[", " ").replace(",", " ").split()), text
+    assert (found.corrected is None) == (told["corrected"] is None)
+    if found.gold is not None and found.same is None and found.corrected is None:
+        assert found.refusal
+    if found.corrected is not None:
+        assert math.isfinite(found.corrected.difference.value)
+        assert not math.isnan(found.corrected.p_value)
+    assert found.to_frame().height == len(found.opinions)
+
+
+def compare(gold: str, question: str | kt.Question, judges: str = "crowd", lists: str | None = None) -> kt.Comparison:
+    retrieved = world().runs if lists is None else runs(RUNS[lists])
+    return kt.compare(retrieved, JUDGES[judges](), GOLD[gold](), question, a=A, b=B)
+
+
+@pytest.mark.parametrize("measure", [MEASURE, "AP"])
+@pytest.mark.parametrize("gold", GOLD)
+def test_any_gold(gold: str, measure: str) -> None:
+    check(compare(gold, measure))
+    check(compare(gold, kt.Question(measure=measure, topics="these")))
+
+
+@pytest.mark.parametrize("judges", JUDGES)
+@pytest.mark.parametrize("gold", ["no gold", "sample", "all", "drawn", "topics"])
+def test_any_judges(judges: str, gold: str) -> None:
+    for measure, topics in product((MEASURE, "AP"), ("new", "these")):
+        check(compare(gold, kt.Question(measure=measure, topics=topics), judges))
+
+
+@pytest.mark.parametrize("lists", RUNS)
+@pytest.mark.parametrize("gold", ["no gold", "sample", "all", "drawn", "topics"])
+def test_any_runs(lists: str, gold: str) -> None:
+    for measure in (MEASURE, "DCG", "AP"):
+        check(compare(gold, measure, lists=lists))
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_any_measure(measure: str) -> None:
+    for gold in ("no gold", "sample", "all", "drawn", "topics"):
+        check(compare(gold, measure))
+
+
+@pytest.mark.parametrize("correction", ["rates", "sampled", "even", "topics"])
+@pytest.mark.parametrize("gold", GOLD)
+def test_any_correction_asked_for(correction: str, gold: str) -> None:
+    check(compare(gold, kt.Question(measure=MEASURE, correction=correction)))
+
+
+@pytest.mark.parametrize("approach", ["ds", "glad", "uniform", "sgl_tau_msd", "binmv"])
+def test_any_approach(approach: str) -> None:
+    for gold in ("no gold", "sample", "all", "drawn", "topics"):
+        check(compare(gold, kt.Question(measure=MEASURE, approach=approach)))
+
+
+@pytest.mark.parametrize("approach", ["uniform", "binmv"])
+def test_scores_have_no_error_rates(approach: str) -> None:
+    found = compare("sample", kt.Question(measure=MEASURE, approach=approach))
+    assert f"{approach} ends in scores, and scores have no error rates" in str(found.refusal)
+
+
+def test_drawn_gold_corrects_the_vote_where_the_approach_ends_in_scores() -> None:
+    found, vote = (compare("drawn", kt.Question(measure=MEASURE, approach=name)) for name in ("uniform", "mv"))
+    assert found.corrected is not None
+    assert vote.corrected is not None
+    assert found.corrected.difference == vote.corrected.difference
+    assert any("cannot correct uniform, so what it corrects is mv" in note for note in found.notes)
+
+
+def test_a_sample_of_gold_is_not_sure_of_documents_that_nobody_judged() -> None:
+    these = compare("sample", kt.Question(measure="P@10", topics="these"), "not the top")
+    assert these.corrected is None
+    new = compare("sample", "P@10", "not the top")
+    assert "the judges graded no document that counts: 2 ('system-01', 'system-11')" in str(new.refusal)
+
+
+def test_gold_on_all_that_matters_does_not_lower_the_scores() -> None:
+    """What both systems show at the same weight has no gold; their scores lean on the judges there."""
+    top = top_documents().join(grades(), on=["topic", "document"])
+    shown = [
+        kt.compare(world().runs, world().judgments, gold, MEASURE, a=A, b=B)
+        for gold in (kt.read_gold(top), kt.read_gold(differing(top)))
+    ]
+    assert [found.corrected is not None for found in shown] == [True, True]
+    whole, matter = (found.corrected for found in shown if found.corrected is not None)
+    assert matter.difference.value == pytest.approx(whole.difference.value)
+    assert matter.difference.standard_error == pytest.approx(whole.difference.standard_error)
+    told = "what all systems rank alike needs no gold"
+    assert [any(told in note for note in found.notes) for found in shown] == [False, True]
+    proven = kt.score(world().runs, kt.read_gold(differing(top)), MEASURE).value[0].mean(axis=0)
+    assert matter.a is not None
+    assert matter.a.value > proven[world().runs.systems.index(A)] + 0.05
+
+
+def differing(top: pl.DataFrame) -> pl.DataFrame:
+    whole = world().runs
+    keep = []
+    for t, topic in enumerate(whole.topics):
+        lists = [
+            {whole.documents[int(d)] for d in whole.listed[whole.bounds[t, whole.systems.index(s), 0] :][:10]}
+            for s in (A, B)
+        ]
+        keep += [(topic, d) for d in lists[0] ^ lists[1]]
+    wanted = pl.DataFrame(keep, schema=["topic", "document"], orient="row")
+    return top.join(wanted, on=["topic", "document"], how="semi")
+
+
+def test_one_topic_that_gold_knows() -> None:
+    found = compare("all", kt.Question(measure="AP", topics="these"), "one topic")
+    scores = kt.score(world().runs, on_topics(0), "AP").value[0, 0]
+    assert found.corrected is not None
+    gap = scores[world().runs.systems.index(B)] - scores[world().runs.systems.index(A)]
+    assert found.corrected.difference.value == pytest.approx(gap)
+    assert "known for sure" in found.sentence
+
+
+def test_judges_never_seen_to_err_are_not_sure_elsewhere() -> None:
+    perfect = kt.read_judgments(grades().with_columns(judge=pl.lit("perfect")))
+    asked = kt.Question(measure=MEASURE, topics="these")
+    found = kt.compare(world().runs, perfect, on_topics(*range(12)), asked, a=A, b=B)
+    assert "judges and gold agree on all 12 topics with gold" in str(found.refusal)
+    everything = kt.compare(world().runs, perfect, world().gold, asked, a=A, b=B)
+    assert everything.corrected is not None
+
+
+def test_no_grade_is_high_enough() -> None:
+    for gold in ("sample", "all", "drawn", "topics"):
+        assert "no grade from 0 to 3" in str(compare(gold, "P(rel=9)@10").refusal)
+
+
+def test_intervals_of_different_topics_are_cut_at_1_not_before() -> None:
+    found = compare("sample", "P@10", lists="no topic shared").corrected
+    assert found is not None
+    assert found.a is not None
+    assert found.b is not None
+    for score in (found.a, found.b):
+        assert score.low < score.value < score.high <= 1
+
+
+def test_gold_on_what_nobody_judged_is_no_even_sample() -> None:
+    gold = kt.read_gold(top_documents().join(grades(), on=["topic", "document"])[::2])
+    asked = kt.Question(measure="P@10", correction="even")
+    found = kt.compare(world().runs, JUDGES["not the top"](), gold, asked, a=A, b=B)
+    assert "so gold was not drawn evenly from what they graded" in str(found.refusal)
+
+
+def test_scores_at_their_bound_are_in_the_measures_units() -> None:
+    """[NOISY18] 3.6: one system's documents are called relevant more often than relevant gold items are."""
+    rng = np.random.default_rng(3)
+    lists = {
+        "old": {str(t): {f"a{d}": -float(d) for d in range(3)} for t in range(40)},
+        "new": {str(t): {f"b{d}": -float(d) for d in range(3)} for t in range(40)},
+    }
+    judge = {
+        str(t): {f"a{d}": 1 for d in range(3)} | {f"b{d}": int(rng.integers(2)) for d in range(3)} for t in range(40)
+    }
+    gold = {str(t): {f"a{t % 3}": 1, f"b{t % 3}": judge[str(t)][f"b{t % 3}"] ^ (t % 8 == 0)} for t in range(40)}
+    found = [
+        kt.compare(
+            kt.read_runs(lists),
+            kt.read_judgments({"ann": judge}),
+            kt.read_gold(gold),
+            f"DCG(gains={{0:0,1:{gain}}})@3",
+            a="old",
+            b="new",
+        ).corrected
+        for gain in (1, 10)
+    ]
+    assert found[0] is not None
+    assert found[1] is not None
+    assert found[0].a is not None
+    assert found[0].a.value == pytest.approx(1 + 1 / np.log2(3) + 0.5)
+    assert found[1].difference.value == pytest.approx(10 * found[0].difference.value)
+    assert found[1].difference.standard_error == pytest.approx(10 * found[0].difference.standard_error)
+
+
+def test_systems_of_different_topics_are_compared_by_rates() -> None:
+    for gold in ("all", "drawn", "sample"):
+        found = compare(gold, "P@10", lists="no topic shared")
+        assert found.corrected is not None
+        assert found.corrected.method == "rates"
+    asked = compare("drawn", kt.Question(measure="P@10", correction="sampled"), lists="no topic shared")
+    assert "the systems answered different topics" in str(asked.refusal)
+
+
+@pytest.mark.parametrize(("paired", "lists"), [(False, None), (True, "no topic shared")])
+def test_the_bootstrap_is_for_paired_topics(paired: bool, lists: str | None) -> None:
+    asked = kt.Question(measure="P@10", resamples=200, paired=paired)
+    assert "bootstrap" not in [o.method for o in compare("sample", asked, lists=lists).others]
+    both = compare("sample", kt.Question(measure="P@10", resamples=200))
+    assert "bootstrap" in [o.method for o in both.others]
+
+
+@pytest.mark.parametrize("resamples", [-1, 1, 99])
+def test_resamples_that_are_too_few(resamples: int) -> None:
+    with pytest.raises(OptionError, match="ask for 100 at least"):
+        kt.Question(measure="P@10", resamples=resamples)
+
+
+def test_an_empty_run_is_refused() -> None:
+    def empty(bounds: np.ndarray) -> None:
+        bounds[:, 0] = 0
+
+    with pytest.raises(DataError, match="systems without a document for the judged topics"):
+        kt.compare(runs(empty), world().judgments, sample(), MEASURE, a=A, b=B)
+
+
+def test_the_same_difference_in_every_topic_is_exact_but_for_rounding() -> None:
+    lists = {"old": {t: {"a": 2.0, "b": 1.0} for t in "123"}, "new": {t: {"c": 2.0, "b": 1.0} for t in "123"}}
+    judgments = kt.read_judgments({"ann": {t: {"a": 0, "b": n % 2, "c": 1} for n, t in enumerate("123")}})
+    found = kt.compare(kt.read_runs(lists), judgments, None, "RBP(p=0.3)", a="old", b="new")
+    assert found.naive.difference.exact
+    assert found.sentence.startswith("Judges say new +0.70 against old")
+
+
+def test_small_differences_are_not_rounded_away() -> None:
+    found = compare("sample", "P@5000")
+    assert "power for 0.000:" not in found.sentence
+
+
+@pytest.mark.parametrize("repeat", ["same", "other"])
+def test_gold_given_twice(repeat: str) -> None:
+    first = grades()[::20]
+    again = first[::2] if repeat == "same" else first[::2].with_columns(grade=3 - pl.col("grade"))
+    for pi in (None, 0.05):
+        both = pl.concat([again, first])
+        gold = kt.read_gold(both if pi is None else both.with_columns(pi=pl.lit(pi)))
+        once = kt.read_gold(first if pi is None else first.with_columns(pi=pl.lit(pi)))
+        twice, single = (kt.compare(world().runs, world().judgments, g, MEASURE, a=A, b=B) for g in (gold, once))
+        check(twice)
+        assert twice.corrected == single.corrected  # the last counts
+
+
+def test_names_that_are_none() -> None:
+    for approach in ("", "judge:", "judge:nobody", "nonsense", "ds(foo=1)", "own"):
+        with pytest.raises(KaratageError):
+            compare("sample", kt.Question(measure=MEASURE, approach=approach))
