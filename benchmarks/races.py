@@ -103,6 +103,14 @@ RACES = (
         (Rival("pytrec_eval+scipy", "weighing:pytrec_eval_weights", (Target("cpu_ratio", 100),)),),
     ),
     Race("ANOVA, 4 factors", "analysing:karatage_anova", (), (Rival("statsmodels", "analysing:statsmodels_anova"),), 5),
+    Race("board x {systems}, corrected", "deciding:karatage_board", (Target("wall", 20),)),
+    Race(
+        "permutation, exact",
+        "deciding:karatage_permutation",
+        (),
+        (Rival("scipy", "deciding:scipy_permutation", (), 3),),
+        5,
+    ),
     Race("tukey x {systems}", "analysing:karatage_tukey", (), (Rival("scipy", "analysing:scipy_tukey"),)),
     Race("{judgments:,} grades", "scaling:karatage", (Target("peak", 4000),), (), 1),
     Race(

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from karatage.data.scores import Scores
     from karatage.data.sizing import SizePlan
     from karatage.data.weights import Weights
+    from karatage.deciding.accuracy import judge_accuracy
     from karatage.deciding.comparing import compare
     from karatage.deciding.figures import compare_figures
     from karatage.deciding.planning import plan
@@ -166,6 +167,7 @@ _HOME = {
     "experiment_random_relevance": "experiments.random_relevance.running",
     "experiment_supervised": "experiments.supervised.running",
     "fleiss_kappa": "agreement.coefficients",
+    "judge_accuracy": "deciding.accuracy",
     "kendall_tau": "comparison.rankings",
     "kendall_tau_matrix": "comparison.rankings",
     "krippendorff_alpha": "agreement.coefficients",
@@ -280,6 +282,7 @@ __all__ = [
     "experiment_random_relevance",
     "experiment_supervised",
     "fleiss_kappa",
+    "judge_accuracy",
     "kendall_tau",
     "kendall_tau_matrix",
     "krippendorff_alpha",

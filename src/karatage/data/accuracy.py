@@ -78,12 +78,14 @@ class Accuracy:
     def sentence(self) -> str:
         """What to take away."""
         rows = self.count.sum(axis=1).astype(int)
-        if self.binary:
+        known = [g for g in range(len(self.kinds)) if rows[g]]
+        if self.binary and len(known) == 2:
             low, high = wilson_interval(np.diag(self.share) * self.size, self.size)
             parts = [
                 f"{self.share[g, g]:.1%} of {rows[g]:,} {self.kinds[g]} items ({low[g]:.1%} to {high[g]:.1%})"
                 for g in (1, 0)
             ]
             return f"the judges are right about {parts[0]} and {parts[1]}"
-        parts = [f"{self.share[g, g]:.0%} of {rows[g]:,} with {kind}" for g, kind in enumerate(self.kinds)]
-        return f"the judges are right about {', '.join(parts)}; condition number {self.condition:.1f}"
+        shown = ", ".join(f"{self.share[g, g]:.0%} of {rows[g]:,} items with {self.kinds[g]}" for g in known)
+        told = f"; condition number {self.condition:.1f}" if len(known) == len(self.kinds) else ""
+        return f"the judges are right about {shown}{told}"

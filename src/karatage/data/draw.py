@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import polars as pl
+
 from karatage.data.axes import BoolArray, FloatArray, IntArray, LongArray, freeze
 
 
@@ -22,6 +24,14 @@ class Draw:
     def __post_init__(self) -> None:
         """Protect the arrays."""
         freeze(self.pi, self.batch)
+
+    def to_columns(self) -> list[pl.Series]:
+        """As in a queue's file; what was never said is left out."""
+        columns = [pl.Series("pi", self.pi)]
+        if self.frame is not None or (self.batch != 1).any():
+            columns.append(pl.Series("batch", self.batch))
+        said = {"measure": self.measure, "frame": self.frame}
+        return columns + [pl.Series(name, [text] * len(self.pi)) for name, text in said.items() if text is not None]
 
     def take(self, rows: LongArray | BoolArray) -> Draw:
         """The same for some of the rows."""

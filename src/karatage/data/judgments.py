@@ -181,7 +181,7 @@ class Judgments:
         return self.topics != (NO_TOPIC,)
 
     def to_frame(self) -> pl.DataFrame:
-        """One row per grade: judge, topic, document (or item), grade, and pi where known."""
+        """One row per grade: judge, topic, document (or item), grade, and how it was drawn where known."""
         document = self.documents.gather(self.item_document[self.item])
         frame = pl.DataFrame({"judge": pl.Series(self.judges, dtype=pl.String).gather(self.judge)})
         if self.has_topics:
@@ -190,7 +190,7 @@ class Judgments:
         else:
             frame = frame.with_columns(document.alias("item"))
         frame = frame.with_columns(pl.Series("grade", self.grade))
-        return frame if self.draw is None else frame.with_columns(pl.Series("pi", self.draw.pi))
+        return frame if self.draw is None else frame.with_columns(self.draw.to_columns())
 
     def __repr__(self) -> str:
         return (

@@ -11,12 +11,15 @@ import numpy as np
 from karatage.correction import precision
 from karatage.correction.accuracy import count_accuracy, require_gold, require_informed
 from karatage.data.accuracy import Accuracy
+from karatage.data.axes import FloatArray
 from karatage.data.comparison import Comparison, Opinion
-from karatage.data.estimate import CONFIDENCE, Estimate, Estimated
+from karatage.data.estimate import CONFIDENCE, Estimate, Estimated, t_quantile
 from karatage.data.figures import Figures, RateCounts
 from karatage.deciding.question import Judges
 from karatage.errors import DataError, JudgeError, OptionError
+from karatage.seeding import stream
 
+DRAWS = 10_000
 UNIT = (0.0, 1.0)
 EITHER_WAY = (-1.0, 1.0)
 TINY = 1e-12
@@ -60,7 +63,7 @@ def compare_figures(
         if rates_b is None:
             ways["shared"] = _correct_shared(a, b, gold_a, confidence)
         corrected = ways.pop("independent" if alone else "shared")
-        others = tuple(ways.values())
+        others = (*ways.values(), _bootstrap(a, b, gold_a, gold_b, alone, confidence))
     except DataError as problem:
         refusal = f"{problem}"
     return Comparison(
@@ -159,6 +162,32 @@ def _correct_shared(a: Figures, b: Figures, gold: Accuracy, confidence: float) -
     found = precision.compare_shared(b.mean - a.mean, v_a + v_b, gold.m_r, gold.m_n, gold.size[1], gold.size[0])
     value = np.subtract(second.value, first.value)
     return _opine("shared judges", first, second, Estimated(value, found.variance), confidence)
+
+
+def _bootstrap(a: Figures, b: Figures, gold_a: Accuracy, gold_b: Accuracy, alone: bool, confidence: float) -> Opinion:
+    """[NOISY18] Algorithm 1: shares and rates drawn anew; systems that share judges share the draws of their rates."""
+    rng = stream(0, "figures")
+
+    def draw(systems: tuple[Figures, ...], gold: Accuracy) -> FloatArray:
+        rates = (gold.m_r, gold.m_n, int(gold.size[1]), int(gold.size[0]))
+        means, variances = [s.mean for s in systems], [s.variance_of_mean for s in systems]
+        return precision.bootstrap(means, variances, rates, draws=DRAWS, rng=rng)
+
+    drawn = np.hstack([draw((a,), gold_a), draw((b,), gold_b)]) if alone else draw((a, b), gold_a)
+    found = drawn[:, 1] - drawn[:, 0]
+    found = found[np.isfinite(found)]
+    low, high = (float(x) for x in np.quantile(found, [(1 - confidence) / 2, (1 + confidence) / 2]))
+    tail = min(int((found <= 0).sum()), int((found >= 0).sum()))
+    estimate = Estimate(
+        value=float(np.median(found)),
+        standard_error=(high - low) / 2 / t_quantile((1 + confidence) / 2, np.inf),
+        degrees=np.inf,
+        low=low,
+        high=high,
+        confidence=confidence,
+    )
+    p_value = min(1.0, 2 * (1 + tail) / (1 + len(found)))
+    return Opinion(method="bootstrap", a=None, b=None, difference=estimate, test_p_value=p_value)
 
 
 def _opine(method: str, a: Estimated, b: Estimated, difference: Estimated, confidence: float) -> Opinion:

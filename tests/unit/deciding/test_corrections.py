@@ -7,7 +7,6 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from itertools import product
 
 import numpy as np
 import polars as pl
@@ -172,25 +171,25 @@ def test_any_gold(gold: str, measure: str) -> None:
 @pytest.mark.parametrize("judges", JUDGES)
 @pytest.mark.parametrize("gold", ["no gold", "sample", "all", "drawn", "topics"])
 def test_any_judges(judges: str, gold: str) -> None:
-    for measure, topics in product((MEASURE, "AP"), ("new", "these")):
+    for measure, topics in ((MEASURE, "new"), (MEASURE, "these"), ("AP", "these")):
         check(compare(gold, kt.Question(measure=measure, topics=topics), judges))
 
 
 @pytest.mark.parametrize("lists", RUNS)
 @pytest.mark.parametrize("gold", ["no gold", "sample", "all", "drawn", "topics"])
 def test_any_runs(lists: str, gold: str) -> None:
-    for measure in (MEASURE, "DCG", "AP"):
+    for measure in (MEASURE, "AP"):
         check(compare(gold, measure, lists=lists))
 
 
 @pytest.mark.parametrize("measure", MEASURES)
 def test_any_measure(measure: str) -> None:
-    for gold in ("no gold", "sample", "all", "drawn", "topics"):
+    for gold in ("sample", "all", "drawn", "topics"):
         check(compare(gold, measure))
 
 
 @pytest.mark.parametrize("correction", ["rates", "sampled", "even", "topics"])
-@pytest.mark.parametrize("gold", GOLD)
+@pytest.mark.parametrize("gold", ["sample", "all", "drawn", "topics", "one row", "one grade drawn", "outside"])
 def test_any_correction_asked_for(correction: str, gold: str) -> None:
     check(compare(gold, kt.Question(measure=MEASURE, correction=correction)))
 

@@ -127,7 +127,7 @@ def test_a_queue_for_no_weighted_sum(measure: str, says: str) -> None:
 def test_a_file_without_a_frame_is_taken_with_a_note() -> None:
     gold = queue(case(), MEASURE)
     assert gold.draw is not None
-    plain = gold.to_frame().drop("judge").with_columns(pi=pl.lit(0.5))
+    plain = gold.to_frame().select("topic", "document", "grade").with_columns(pi=pl.lit(0.5))
     found = compare(kt.read_gold(plain))
     assert found.corrected is not None
     assert any("gold does not say what it was drawn from" in note for note in found.notes)
