@@ -137,8 +137,8 @@ def compare(
     paths = [*(run_files or []), *(runs or [])]
     by_figures = any(option is not None for option in (figures_a, figures_b, rates, rates_b))
     if by_figures:
-        if paths or judgments or gold:
-            raise OptionError("figures and files at once; give --figures-a, --figures-b and --rates, or files")
+        if paths or judgments or gold or a is not None or b is not None:
+            raise OptionError("figures and files or systems at once; give --figures-a, --figures-b and --rates alone")
         found: Comparison | Board = _compare_figures((figures_a, figures_b), (rates, rates_b), judges, confidence)
     else:
         if not paths or not judgments:

@@ -67,8 +67,8 @@ class Board:
 
     @property
     def significant(self) -> bool:
-        """Whether a difference may be claimed for any pair."""
-        return self.decisive is not None and self.decisive.count > 0
+        """Whether a difference may be claimed for any pair; never without gold, as judge errors are then not undone."""
+        return self.corrected_pairs is not None and self.decisive is not None and self.decisive.count > 0
 
     @property
     def top(self) -> tuple[str, ...]:

@@ -78,8 +78,8 @@ class Comparison:
 
     @property
     def significant(self) -> bool:
-        """Whether a difference may be claimed."""
-        opinion = self._decisive
+        """Whether a difference may be claimed; never without gold, since the judges' errors are then not undone."""
+        opinion = self.corrected
         return opinion is not None and self.same is None and opinion.significant and not self.doubted
 
     @property

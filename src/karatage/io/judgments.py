@@ -94,6 +94,8 @@ def _build(parts: list[Rows], scale: Scale, repeats: Repeats | None) -> Judgment
     }
     sequence = _as_order([part.sequence for part in parts])
     draw = _as_draw(parts)
+    if draw is not None and parts[0].judge is None and not kept.all():
+        raise _locate(parts, int(np.flatnonzero(~kept)[0]), "a drawn item must not be left out: it would bias the rest")
     told = (
         *_tell_dropped(rows - int(kept.sum())),
         *_tell_fractions(judge, fractional, int(kept.sum())),

@@ -51,7 +51,9 @@ def test_more_kinds() -> None:
     found = accuracy(count, ("grade 0", "grade 1", "grades 2-3"))
     assert not found.binary
     assert found.to_frame()["gold"].unique(maintain_order=True).to_list() == ["grade 0", "grade 1", "grades 2-3"]
-    assert "80% of 10 items with grade 0, 60% of 10 items with grade 1, 80% of 5 items with grades 2-3" in found.sentence
+    assert (
+        "80% of 10 items with grade 0, 60% of 10 items with grade 1, 80% of 5 items with grades 2-3" in found.sentence
+    )
     assert "condition number" in found.sentence
 
 

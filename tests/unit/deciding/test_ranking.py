@@ -113,7 +113,7 @@ def test_without_gold_there_is_the_judges_board_only() -> None:
     assert (board.tau, board.tau_ap, board.slope, board.gold, board.refusal) == (None,) * 5
     assert (np.diff(board.naive.value) <= 1e-9).all()
     assert "claim nothing yet" in board.sentence
-    assert board.significant == bool(board.naive_pairs.count)
+    assert not board.significant
     assert "flip" not in board.pairs().columns
     assert len(board.flips()) == 0
     assert board.count_flips() == {}

@@ -156,3 +156,23 @@ def test_endings(name: str) -> None:
 def test_endings_that_tell_nothing(name: str) -> None:
     with pytest.raises(OptionError, match="cannot tell the queue's format"):
         find_ending(name)
+
+
+def test_drawn_items_must_not_be_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "queue.csv"
+    path.write_text("topic,document,grade,pi\n1,a,1,0.5\n1,b,broken,0.5\n")
+    with pytest.raises(InputFileError, match=r"queue\.csv:3: a drawn item must not be left out"):
+        kt.read_gold(path, grades="broken=drop")
+
+
+def test_a_judged_queue_is_written_as_it_was_read(tmp_path: Path) -> None:
+    path, again = tmp_path / "queue.csv", tmp_path / "again.csv"
+    path.write_text("topic,document,grade,pi,batch,measure,frame\n1,a,1,0.5,1,P@10,f00\n1,b,0,0.25,2,P@10,f00\n")
+    gold = kt.read_gold(path)
+    kt.write_judgments(gold, again)
+    draw, copy = gold.draw, kt.read_gold(again).draw
+    assert draw is not None
+    assert copy is not None
+    assert (draw.measure, draw.frame) == (copy.measure, copy.frame) == ("P@10", "f00")
+    assert draw.pi.tolist() == copy.pi.tolist() == [0.5, 0.25]
+    assert draw.batch.tolist() == copy.batch.tolist() == [1, 2]
