@@ -18,13 +18,12 @@ from numpy.typing import NDArray
 import karatage as kt
 from karatage.deciding.case import Case, make_case
 from karatage.deciding.choosing import METHODS
-from karatage.deciding.corrected import Corrected
+from karatage.deciding.corrected import Corrected, find_gap
 from karatage.errors import DataError
 
 JUDGES = ("gpt-4o_umbrela", "gpt-4_umbrela.M")
 MEASURE = "P(rel=2)@10"
 SIZES = (200, 400, 1000, 3000)
-ALARM = 2.0
 
 FloatArray = NDArray[np.float64]
 
@@ -79,8 +78,7 @@ def study(collection: Collection, judge: str, size: int, draws: int) -> dict[str
         except DataError:
             refused += 1
             continue
-        apart = np.abs(rates.pairs.value - even.pairs.value)[upper]
-        alarm = apart > ALARM * np.sqrt(rates.gold_variance + even.gold_variance)[upper]
+        alarm = find_gap(rates, even).wide[upper]
         covered = _cover(rates, truth, upper)
         figures = {
             "rates": covered.mean(),

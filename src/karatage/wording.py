@@ -46,3 +46,12 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     by_lower = {k.lower(): k for k in known}
     found = difflib.get_close_matches(name.lower()[:100], by_lower, n=1, cutoff=0.5)
     return by_lower[found[0]] if found else None
+
+
+def percent(share: float) -> str:
+    """A share in as many digits as it has.
+
+    >>> percent(0.95), percent(0.999)
+    ('95%', '99.9%')
+    """
+    return f"{100 * share:.6g}%"

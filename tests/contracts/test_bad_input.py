@@ -203,7 +203,14 @@ BROKEN = [
         "pi '0' is no probability in (0, 1]",
     ),
     Bad("pi above one", "gold", "g.csv", b"topic,doc,rel,pi\n1,d1,1,1.5\n", 2, "pi '1.5' is no probability in (0, 1]"),
-    Bad("pi not given", "gold", "g.csv", b"topic,doc,rel,pi\n1,d1,1,\n", 2, "is no probability in (0, 1]"),
+    Bad(
+        "pi not given",
+        "gold",
+        "g.csv",
+        b"topic,doc,rel,pi\n1,d1,1,\n",
+        2,
+        "pi is missing; every drawn item",
+    ),
     Bad(
         "a grade left out of a queue",
         "gold",

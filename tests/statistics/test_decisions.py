@@ -78,3 +78,37 @@ def test_a_plain_sample_covers_as_an_even_one_but_not_by_error_rates(shared_data
             rates.append(0.0)
     assert np.mean(even) > 0.93
     assert np.mean(rates) < np.mean(even)
+
+
+def judge_at_random(rng: np.random.Generator) -> tuple[kt.Runs, kt.Judgments, pl.DataFrame]:
+    """Two equal systems, and judges whose slips have nothing to do with them."""
+    gold = (rng.random((50, 30)) < 0.3).astype(np.int64)
+    right = np.where(gold == 1, 0.85, 0.8)
+    said = np.where(rng.random(gold.shape) < right, gold, 1 - gold)
+    topic, document = (index.ravel().astype(str) for index in np.indices(gold.shape))
+    frame = pl.DataFrame({"topic": topic, "document": document, "grade": gold.ravel()})
+    runs = pl.concat(
+        [
+            frame.select("topic", "document", pl.lit(name).alias("system")).with_columns(
+                score=(gold + rng.normal(0, 1, gold.shape)).ravel()
+            )
+            for name in ("a", "b")
+        ]
+    )
+    judgments = kt.read_judgments(frame.with_columns(pl.Series("grade", said.ravel()), pl.lit("j").alias("judge")))
+    return kt.read_runs(runs), judgments, frame
+
+
+@pytest.mark.parametrize("size", [300, 1300])
+def test_the_alarm_is_silent_where_judges_slip_at_random(size: int) -> None:
+    """It is a test at two standard errors: about 5 % of alarms are false, however much gold there is."""
+    repeats, alarms = 150, 0
+    for seed in range(repeats):
+        rng = np.random.default_rng(seed)
+        runs, judgments, frame = judge_at_random(rng)
+        gold = kt.read_gold(frame[np.sort(rng.choice(len(frame), size, replace=False))])
+        found = kt.compare(runs, judgments, gold, "P@10", a="a", b="b")
+        assert found.corrected is not None
+        assert found.corrected.method == "rates"
+        alarms += found.alarm is not None
+    assert alarms / repeats < 0.05 + 3 * np.sqrt(0.05 * 0.95 / repeats)

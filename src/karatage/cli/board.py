@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from karatage.cli.output import WIDTH, make_table, render
 from karatage.data.board import ADJUSTMENTS
-from karatage.wording import counted, shorten
+from karatage.wording import counted, percent, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +29,10 @@ def render_board(board: Board, *, top: int = 20) -> str:
     parts: list[Table | str] = [fill(title, WIDTH), "", _leaderboard(board, top)]
     if top and len(board.systems) > top:
         parts.append(f"… {counted(len(board.systems) - top, 'more system')}; --top 0 shows all.")
-    parts += ["Systems that share a letter cannot be told apart.", "", _verdicts(board)]
+    shared = "Systems that share a letter cannot be told apart"
+    if board.corrected_pairs is not None and board.corrected_pairs.doubted.any():
+        shared += ", or gold speaks against the correction of their difference"
+    parts += [fill(f"{shared}.", WIDTH), "", _verdicts(board)]
     if board.count_flips().get("turns"):
         rows = [
             [row["a"], row["b"], f"{row['naive_difference']:+.4f}", f"{row['corrected_difference']:+.4f}"]
@@ -45,7 +48,7 @@ def _leaderboard(board: Board, top: int) -> Table:
     """By judges and corrected side by side; the interval is of what decides."""
     shown = board.corrected or board.naive
     corrected = ["judges #", "judges", "corrected"] if board.corrected is not None else ["judges"]
-    headers = ["#", "system", *corrected, f"{board.confidence:.0%} from", "to", "letters"]
+    headers = ["#", "system", *corrected, f"{percent(board.confidence)} from", "to", "letters"]
     rows = []
     for s, name in enumerate(board.systems[: top or None]):
         scores = [f"{board.naive.value[s]:.4f}"]
@@ -78,13 +81,11 @@ def _verdicts(board: Board) -> Table:
     pairs = len(board.a)
     rows = [["told apart by the judges", f"{board.naive_pairs.count:,}", _share(board.naive_pairs.count, pairs)]]
     if board.corrected_pairs is not None:
-        flips = board.count_flips()
+        names = {"falls": "verdicts that fall", "arises": "verdicts that arise", "turns": "verdicts that turn around"}
         counts = {"told apart when corrected": board.corrected_pairs.count}
-        counts |= {
-            "verdicts that fall": flips["falls"],
-            "verdicts that arise": flips["arises"],
-            "verdicts that turn around": flips["turns"],
-        }
+        counts |= {names[kind]: count for kind, count in board.count_flips().items()}
+        if board.corrected_pairs.doubted.any():
+            counts["gold speaks against the correction"] = int(board.corrected_pairs.doubted.sum())
         rows += [[name, f"{count:,}", _share(count, pairs)] for name, count in counts.items()]
     level = f"{ADJUSTMENTS[board.adjust]}, {100 * (1 - board.confidence):.3g}%"
     return make_table(f"{counted(pairs, 'pair')} ({level})", ["", "pairs", "of all"], rows, text_columns=1)

@@ -7,7 +7,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING
 
 from karatage.cli.output import WIDTH, make_table, render
-from karatage.wording import counted, shorten
+from karatage.wording import counted, percent, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +18,7 @@ WAYS = {
     "rates": "error rates undone",
     "sampled": "gold drawn",
     "topics": "gold topics",
+    "census": "gold alone",
 }
 LEAST_P = 0.0001
 
@@ -28,7 +29,7 @@ def render_comparison(found: Comparison) -> str:
     if (found.a, found.b) != ("a", "b"):
         title += f"; a = {shorten(found.a, 30)}, b = {shorten(found.b, 30)}"
     scores = [_score_row(opinion) for opinion in found.opinions if opinion.a is not None]
-    level = f"{found.naive.difference.confidence:.0%}"
+    level = percent(found.naive.difference.confidence)
     return render(
         fill(title, WIDTH),
         "",

@@ -144,7 +144,10 @@ def plan(
         found = kt.plan(retrieved, graded, question, budget=counts, systems=pair, judged=known)
     then = ["karatage", "compare", *paths, *_repeat("-j", judgments), *_repeat("-g", judged or [])]
     then += ["-g", "queue.csv" if output == STANDARD_OUTPUT else output, "-m", found.measure]
-    then += [*_maybe("--a", a), *_maybe("--b", b), *_maybe("-a", approach)]
+    then += [*_maybe("--a", a), *_maybe("--b", b), *_maybe("-a", approach), *_maybe("--topics", topics)]
+    then += [*_maybe("--confidence", confidence), *_maybe("--grades", grades), *_maybe("--gold-grades", gold_grades)]
+    then += [*_maybe("--columns", columns), *_maybe("--gold-columns", gold_columns), *_maybe("--repeats", repeats)]
+    then += _maybe("--seed", seed or None)
     _print_documents(found, style, output, shlex.join(then), quiet=quiet)
 
 
@@ -176,8 +179,8 @@ def _repeat(option: str, values: list[str]) -> list[str]:
     return [part for value in values for part in (option, value)]
 
 
-def _maybe(option: str, value: str | None) -> list[str]:
-    return [] if value is None else [option, value]
+def _maybe(option: str, value: float | str | None) -> list[str]:
+    return [] if value is None else [option, str(value)]
 
 
 def _print_documents(found: GoldPlan, style: options.Style | None, output: str, then: str, *, quiet: bool) -> None:

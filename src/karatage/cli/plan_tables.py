@@ -6,7 +6,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING
 
 from karatage.cli.output import STANDARD_OUTPUT, WIDTH, make_table, render
-from karatage.wording import counted, shorten
+from karatage.wording import counted, percent, shorten
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -56,7 +56,7 @@ def _forecasts(found: GoldPlan) -> Table:
         _forecast("these topics", found.these),
         *([_forecast("topics like these", found.new)] if found.new is not None else []),
     ]
-    headers = ["over", "± s.e.", f"± {found.confidence:.0%}"]
+    headers = ["over", "± s.e.", f"± {percent(found.confidence)}"]
     return make_table("What that buys", headers, rows, text_columns=1)
 
 

@@ -26,7 +26,7 @@ from karatage.data.estimate import check_confidence, t_outside, t_quantile
 from karatage.data.scores import settle_ties
 from karatage.errors import DataError, OptionError
 from karatage.seeding import generator
-from karatage.wording import counted
+from karatage.wording import counted, percent
 
 Test = Literal["t", "wilcoxon", "permutation", "bootstrap"]
 FEW_TOPICS = 10
@@ -115,7 +115,7 @@ def paired_test(
     if len(gap) < FEW_TOPICS:
         notes += (f"only {len(gap)} topics: no test can say much",)
     if found.low == -math.inf:
-        notes += (f"{len(gap)} topics are too few for a {confidence:.0%} interval by this test",)
+        notes += (f"{len(gap)} topics are too few for a {percent(confidence)} interval by this test",)
     return PairedTest(
         test=test,
         difference=float(gap.mean()) if zeros < len(gap) else 0.0,

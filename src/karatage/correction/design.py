@@ -65,7 +65,8 @@ class Design:
             "items": ", a plain sample (no pi)",
         }[self.kind]
         if math.isfinite(self.icc):
-            said += f"; {self.items_per_topic:.1f} items per topic, correlation of errors within topics {self.icc:.2f}"
+            mean = self.items / self.topics
+            said += f"; {mean:.1f} items per topic, correlation of errors within topics {self.icc:.2f}"
             said += f", design effect {self.design_effect:.1f}"
         if self.clustered:
             said += "; clustered: intervals that count items would be too short"

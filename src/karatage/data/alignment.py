@@ -13,6 +13,8 @@ from karatage.errors import DataError
 from karatage.kernels.ordering import place_items
 from karatage.wording import count_names, list_names
 
+LACKING = "systems that lack topics which others have"
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Alignment:
@@ -121,5 +123,5 @@ def _tell_missing(runs: Runs, judgments: Judgments, length: IntArray, ranked: In
     partial = missing[~nobody].sum(axis=0)
     if partial.any():
         names = [runs.systems[s] for s in np.flatnonzero(partial)]
-        notes.append(f"systems that lack topics which others have, scored 0 there: {count_names(names)}")
+        notes.append(f"{LACKING}, scored 0 there: {count_names(names)}")
     return tuple(notes)

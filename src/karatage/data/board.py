@@ -17,6 +17,7 @@ from karatage.data.standing import Bounded, Differences, Standing, find_flips
 from karatage.wording import counted, list_names
 
 Adjust = Literal["holm", "bh", "none"]
+NEW_TOPICS = "topics like these"
 ADJUSTMENTS = {"holm": "Holm", "bh": "Benjamini-Hochberg", "none": "each pair on its own"}
 
 
@@ -77,9 +78,14 @@ class Board:
         worse = set(self.a[(self.b == 0) & found.claimed].tolist())
         return tuple(name for s, name in enumerate(self.systems) if s not in worse)
 
+    @property
+    def comparable(self) -> bool:
+        """Whether judges' and corrected verdicts are about the same topics; the judges' are always about new ones."""
+        return self.corrected_pairs is not None and self.claim == NEW_TOPICS
+
     def count_flips(self) -> dict[str, int]:
-        """How many verdicts of the judges fall, how many arise, and how many turn around; nothing if not corrected."""
-        if self.corrected_pairs is None:
+        """How many verdicts of the judges fall, how many arise, and how many turn around; nothing if not comparable."""
+        if self.corrected_pairs is None or not self.comparable:
             return {}
         return {kind: int(found.sum()) for kind, found in find_flips(self.naive_pairs, self.corrected_pairs).items()}
 
@@ -100,6 +106,8 @@ class Board:
         if self.corrected_pairs is not None:
             columns |= self.corrected_pairs.columns("corrected")
             columns["corrected_better"] = self._winner(self.corrected_pairs)
+            columns["doubted"] = pl.Series(self.corrected_pairs.doubted)
+        if self.corrected_pairs is not None and self.comparable:
             flips = find_flips(self.naive_pairs, self.corrected_pairs)
             kind = np.select(list(flips.values()), list(flips), default="")
             columns["flip"] = pl.Series(kind.tolist(), dtype=pl.String).replace({"": None})
@@ -108,7 +116,7 @@ class Board:
     def flips(self) -> pl.DataFrame:
         """The pairs whose verdict flips: turned ones first, then by how sure the judges were."""
         pairs = self.pairs()
-        if self.corrected_pairs is None:
+        if not self.comparable:
             return pairs.clear()
         kind = pl.col("flip").replace_strict({"turns": 0, "falls": 1, "arises": 2}, return_dtype=pl.Int8)
         return pairs.drop_nulls("flip").sort(kind, "naive_p_value", maintain_order=True)
@@ -173,9 +181,18 @@ class Board:
                 f"{text}. Gold speaks against the correction, so no difference can be claimed: draw gold for these "
                 "systems (karatage plan)."
             )
+        parts = [f"{text}; {self._say_verdicts(self.corrected_pairs)}."]
+        doubted = int(self.corrected_pairs.doubted.sum())
+        if doubted:
+            parts.append(f"Of {counted(doubted, 'pair')} nothing is said, as gold speaks against the correction.")
+        return " ".join([*parts, self._say_top()])
+
+    def _say_verdicts(self, found: Differences) -> str:
+        if not self.comparable:
+            return f"that is about topics like these, while on these topics gold tells {found.count:,} apart"
         flips = self.count_flips()
-        told = f"{counted(flips['falls'], 'verdict')} fall, {flips['arises']:,} arise, {flips['turns']:,} turn around"
-        return f"{text}; with their errors undone it is {self.corrected_pairs.count:,}: {told}. {self._say_top()}"
+        told = f"verdicts that fall: {flips['falls']:,}, arise: {flips['arises']:,}, turn around: {flips['turns']:,}"
+        return f"with their errors undone it is {found.count:,} ({told})"
 
     def _say_top(self) -> str:
         if len(self.top) == 1:

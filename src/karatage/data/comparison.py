@@ -11,7 +11,7 @@ import polars as pl
 
 from karatage.data.accuracy import Accuracy
 from karatage.data.estimate import Estimate
-from karatage.wording import counted
+from karatage.wording import counted, percent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,7 +179,7 @@ class Comparison:
             text += ", known for sure" if self.claim.startswith("these") else ", the same in every topic"
         else:
             interval = f"[{found.low:+.{digits}f}, {found.high:+.{digits}f}]"
-            text += f", {found.confidence:.0%} CI {interval}{_p(opinion.p_value, ', ')}"
+            text += f", {percent(found.confidence)} CI {interval}{_p(opinion.p_value, ', ')}"
         if self.significant:
             better = self.b if found.value > 0 else self.a
             return f"{text}: {better} is better, on {self.claim}."

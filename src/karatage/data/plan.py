@@ -83,6 +83,7 @@ class GoldPlan:
             pl.lit(None, pl.Int8).alias("grade"),
             "pi",
             "batch",
+            pl.len().over("batch").cast(pl.Int32).alias("batch_size"),
             pl.lit(self.measure).alias("measure"),
             pl.lit(self.frame).alias("frame"),
             pl.lit(self.seed, pl.Int64).alias("seed"),
@@ -112,8 +113,12 @@ class GoldPlan:
         gold = counted(self.earlier, "gold label")
         if self.earlier >= self.frame_size:
             return f"All {counted(self.frame_size, 'document')} on which {self._who} differ have gold: nothing is left."
-        what = f"{self._who} are" if len(self.systems) == 2 else f"all {self.pairs:,} pairs of {self._who} are"
-        return f"{what[0].upper()}{what[1:]} told apart by {gold} already: nothing more needs to be judged."
+        if len(self.systems) == 2:
+            return f"{gold[0].upper()}{gold[1:]} leave nothing open between {self._who}: nothing is left to judge."
+        return (
+            f"All {self.pairs:,} pairs of {self._who} are told apart by {gold} already, each on its own: nothing more "
+            "is drawn, but who stops because of that claims too often."
+        )
 
     def _say_forecast(self) -> str:
         pair = len(self.systems) == 2

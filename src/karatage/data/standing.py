@@ -57,10 +57,12 @@ class Differences:
     holm: FloatArray  # the same, adjusted for the number of pairs
     bh: FloatArray
     claimed: BoolArray  # whether the adjustment that was chosen lets a difference be claimed
+    doubted: BoolArray  # where gold speaks against the correction, so that nothing is said
 
     def __post_init__(self) -> None:
         """Protect the arrays."""
-        freeze(self.value, self.standard_error, self.low, self.high, self.p_value, self.holm, self.bh, self.claimed)
+        freeze(self.value, self.standard_error, self.low, self.high, self.p_value, self.holm, self.bh)
+        freeze(self.claimed, self.doubted)
 
     @property
     def sign(self) -> FloatArray:
@@ -87,8 +89,8 @@ class Differences:
 
 
 def find_flips(before: Differences, after: Differences) -> dict[str, BoolArray]:
-    """The pairs (pair,) whose verdict falls, arises or turns around."""
-    old, new = before.sign, after.sign
+    """The pairs (pair,) whose verdict falls, arises or turns around; of doubted ones there is none."""
+    old, new = np.where(after.doubted, 0.0, before.sign), after.sign
     return {"turns": old * new < 0, "falls": (old != 0) & (new == 0), "arises": (old == 0) & (new != 0)}
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from karatage.approaches.evaluating import evaluate
 from karatage.correction.design import NEARLY_ALL, Design, errors_given_gold, find_whole_topics, read_design
 from karatage.correction.sampled import Drawn
-from karatage.data.alignment import Alignment, align, find_items
+from karatage.data.alignment import LACKING, Alignment, align, find_items
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, LongArray
 from karatage.data.judgments import Judgments
 from karatage.data.pool import widen_pool
@@ -38,6 +38,7 @@ class Case:
     gold: Judgments | None
     seed: int
     notes: tuple[str, ...]
+    even: bool = False  # whether gold is taken as drawn evenly from what was judged
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -245,7 +246,7 @@ def make_case(
         scores, notes = scored.value[0][topics], scored.notes
     else:
         scores, notes = _score_without_grades(runs, judgments, question, approach, alignment, topics, seed)
-    return Case(
+    case = Case(
         question=question,
         approach=approach,
         runs=chosen,
@@ -255,8 +256,11 @@ def make_case(
         scores=scores,
         gold=gold,
         seed=seed,
-        notes=tuple(dict.fromkeys((*notes, *_tell_gold(gold), *_tell_topics(alignment, topics)))),
+        notes=tuple(dict.fromkeys((*notes, *_tell_gold(gold, pool), *_tell_topics(alignment, topics)))),
     )
+    if not case.disjoint:
+        return case
+    return replace(case, notes=tuple(note for note in case.notes if not note.startswith(LACKING)))  # each has its own
 
 
 def _score_without_grades(
@@ -278,9 +282,12 @@ def _score_without_grades(
     return scored.value[0][[row[alignment.topics[t]] for t in topics]][:, column], result.notes
 
 
-def _tell_gold(gold: Judgments | None) -> Iterator[str]:
-    if gold is not None:
-        yield from (f"gold: {note}" for note in gold.notes)
+def _tell_gold(gold: Judgments | None, pool: Judgments) -> Iterator[str]:
+    if gold is None:
+        return
+    yield from (f"gold: {note}" for note in gold.notes)
+    if gold.top_grade != pool.top_grade:
+        yield f"judges grade up to {pool.top_grade}, gold up to {gold.top_grade}: if scales differ, map them first"
 
 
 def _tell_topics(alignment: Alignment, topics: LongArray) -> Iterator[str]:

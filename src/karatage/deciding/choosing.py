@@ -99,7 +99,7 @@ def _as_even_sample(case: Case) -> Case:
     rows = len(case.gold.grade)
     chance = min(1.0, case.design.items / case.design.pool_items)
     draw = Draw(pi=np.full(rows, chance), batch=np.ones(rows, np.int32))
-    return replace(case, gold=replace(case.gold, draw=draw))
+    return replace(case, gold=replace(case.gold, draw=draw), even=True)
 
 
 METHODS: dict[str, Callable[[Case], Corrected]] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import platform
+from collections.abc import Iterator
 from importlib.metadata import version
 
 from karatage.correction.power import gold_needed
@@ -12,7 +13,7 @@ from karatage.data.judgments import Judgments
 from karatage.data.runs import Runs
 from karatage.deciding.case import Case, make_case
 from karatage.deciding.choosing import Choice, correct
-from karatage.deciding.corrected import Corrected
+from karatage.deciding.corrected import Corrected, find_gap
 from karatage.deciding.naive import trust_judges
 from karatage.deciding.question import Question
 from karatage.deciding.rates import LEAST_TOPICS, bootstrap_rates
@@ -21,7 +22,6 @@ from karatage.measures.spec import Measure
 from karatage.wording import counted
 
 POWER = 0.8
-ALARM = 2.0  # standard errors
 
 
 def compare(
@@ -66,7 +66,7 @@ def compare(
         assumed=_list_assumptions(case, found),
         seed=question.seed,
         versions={"karatage": version("karatage"), "python": platform.python_version()},
-        notes=tuple(dict.fromkeys((*case.notes, *choice.notes, *(found.notes if found else ()), *_tell_few(case)))),
+        notes=tuple(dict.fromkeys((*case.notes, *choice.notes, *(found.notes if found else ()), *tell_sample(case)))),
     )
 
 
@@ -91,18 +91,17 @@ def _ask_others(case: Case, choice: Choice) -> tuple[Opinion, ...]:
 
 
 def _find_shift(found: Corrected | None, second: Corrected | None) -> str | None:
-    """Whether two corrections that share all chance but gold's are further apart than that explains."""
+    """Whether two corrections are further apart than chance explains."""
     if found is None or second is None:
         return None
     rates, sampled = (found, second) if found.method == "rates" else (second, found)
-    gap = float(rates.pairs.value[0, 1] - sampled.pairs.value[0, 1])
-    error = math.sqrt(float(rates.gold_variance[0, 1] + sampled.gold_variance[0, 1]))
-    if not abs(gap) > ALARM * error:
+    gap = find_gap(rates, sampled)
+    if not gap.wide[0, 1]:
         return None
     return (
         f"error rates alone give {rates.pairs.value[0, 1]:+.3f}, gold among these systems' documents "
-        f"{sampled.pairs.value[0, 1]:+.3f}, {abs(gap) / error:.1f} standard errors apart: judges err otherwise on one "
-        "system's documents than on the other's, so error rates mislead here"
+        f"{sampled.pairs.value[0, 1]:+.3f}, {abs(gap.value[0, 1]) / gap.error[0, 1]:.1f} standard errors apart: judges "
+        "seem to err otherwise on one system's documents than on the other's, so error rates may mislead here"
     )
 
 
@@ -113,11 +112,11 @@ def _find_need(case: Case, naive: Opinion, opinion: Opinion, found: Corrected) -
         return None
     gold = float(found.gold_variance[0, 1])
     rest = max(float(found.pairs.variance[0, 1]) - gold, 0.0)
-    more = (
-        math.inf
-        if gold == 0
-        else float(gold_needed(rest, gold, found.gold_items, target, level=case.question.level, power=POWER))
-    )
+    if found.method == "sampled" and case.question.topics == "new":
+        rest = max(rest, naive.difference.standard_error**2)  # the rest is a difference of two noisy variances
+    more = math.inf
+    if gold > 0:
+        more = float(gold_needed(rest, gold, found.gold_items, target, level=case.question.level, power=POWER))
     aim = f"would give {POWER:.0%} power for {target:.{max(find_digits(naive.difference), 3)}f}"
     if more == 0:
         return None
@@ -146,7 +145,13 @@ def _list_assumptions(case: Case, found: Corrected | None) -> tuple[str, ...]:
     return (f"{topics}; both systems answered {pairing}", *(found.assumed if found is not None else ()))
 
 
-def _tell_few(case: Case) -> tuple[str, ...]:
-    if len(case.topics) >= LEAST_TOPICS:
-        return ()
-    return (f"{counted(len(case.topics), 'topic')} only: intervals over topics lean on their scores being normal",)
+def tell_sample(case: Case) -> Iterator[str]:
+    """Doubts about the topics and the gold, whatever is found with them."""
+    if len(case.topics) < LEAST_TOPICS:
+        yield f"{counted(len(case.topics), 'topic')} only: intervals over topics lean on their scores being normal"
+    batches = 1 if case.gold is None or case.gold.draw is None else int(case.gold.draw.batch.max())
+    if batches > 1:
+        yield (
+            f"gold came in {batches} batches: p-values hold if their number was fixed beforehand, not if judging "
+            "stopped when a difference first showed"
+        )

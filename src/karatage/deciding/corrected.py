@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from karatage.data.accuracy import Accuracy
-from karatage.data.axes import FloatArray
+from karatage.data.axes import BoolArray, FloatArray
 from karatage.data.comparison import Opinion
 from karatage.data.estimate import Estimate
+
+ALARM = 2.0  # standard errors
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -43,6 +46,7 @@ class Corrected:
     pairs: Pairs
     gold_variance: FloatArray  # (system, system) the part of the pairs' that more gold would make smaller
     gold_items: int
+    luck_variance: FloatArray | float = 0.0  # (system, system) due to judges' slips on these very documents
     within: tuple[float, float]  # where scores can be
     accuracy: Accuracy | None = None
     per_topic: FloatArray | None = None  # (topic, system) whose means the values are, where gold is a drawn sample
@@ -72,3 +76,21 @@ class Corrected:
         return Opinion(
             method=self.method, a=self.estimate(a, confidence), b=self.estimate(b, confidence), difference=found
         )
+
+
+class Gap(NamedTuple):
+    """How far two corrections are apart, (system, system), and how far chance would bring them."""
+
+    value: FloatArray
+    error: FloatArray
+
+    @property
+    def wide(self) -> BoolArray:
+        """Where chance hardly explains it."""
+        return np.abs(self.value) > ALARM * self.error
+
+
+def find_gap(rates: Corrected, sampled: Corrected) -> Gap:
+    """Both see the same topics, so these cancel. Gold's chance is in each, the judges' slips are in the rates alone."""
+    variance = rates.gold_variance + rates.luck_variance + sampled.gold_variance
+    return Gap(rates.pairs.value - sampled.pairs.value, np.sqrt(variance))

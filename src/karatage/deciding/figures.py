@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import platform
 from collections.abc import Sequence
 from importlib.metadata import version
@@ -20,6 +21,7 @@ from karatage.errors import DataError, JudgeError, OptionError
 from karatage.seeding import stream
 
 DRAWS = 10_000
+ROUNDED = 0.0005  # figures are given to three digits or so
 UNIT = (0.0, 1.0)
 EITHER_WAY = (-1.0, 1.0)
 TINY = 1e-12
@@ -49,6 +51,12 @@ def compare_figures(
     for name, system in (("a", a), ("b", b)):
         if not 0 <= system.mean <= 1:
             raise DataError(f"{name}'s mean of {system.mean:g} is no P@k, which lies between 0 and 1")
+        most = math.sqrt(system.mean * (1 - system.mean) * system.topics / (system.topics - 1))
+        if system.deviation > most + ROUNDED:
+            raise DataError(
+                f"{name}'s deviation of {system.deviation:g} is impossible: scores between 0 and 1 with a mean of "
+                f"{system.mean:g} have {most:.3f} at most; is it a variance, or of another measure?"
+            )
     gold_a = _count(rates)
     gold_b = gold_a if rates_b is None else _count(rates_b)
     alone = rates_b is not None or judges == "independent"
@@ -72,7 +80,7 @@ def compare_figures(
         b="b",
         approach="figures",
         claim="topics like these",
-        topics=min(a.topics, b.topics),
+        topics=a.topics + b.topics,
         naive=naive,
         corrected=corrected,
         others=others,
@@ -97,7 +105,7 @@ def _count(rates: RateCounts) -> Accuracy:
 def _say_gold(a: Accuracy, b: Accuracy) -> str:
     if a is b:
         return f"gold: {a.items:,} items, by figures"
-    return f"gold: {a.items:,} items for a and {b.items:,} for b, by figures"
+    return f"gold: {a.items:,} items for a and {b.items:,} for b, by figures; of b, {b.sentence}"
 
 
 def _trust(a: Figures, b: Figures, confidence: float) -> Opinion:

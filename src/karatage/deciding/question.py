@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, get_args
 
+from karatage.data.board import NEW_TOPICS
 from karatage.data.estimate import CONFIDENCE, check_confidence
 from karatage.errors import OptionError
 from karatage.measures.spec import Measure, parse_measure
@@ -88,4 +89,4 @@ class Question:
     @property
     def claim(self) -> str:
         """Of what topics something is said."""
-        return "topics like these" if self.topics == "new" else "these topics only"
+        return NEW_TOPICS if self.topics == "new" else "these topics only"

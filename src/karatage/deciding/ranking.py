@@ -18,11 +18,10 @@ from karatage.data.scores import settle_ties
 from karatage.data.standing import Differences, Standing
 from karatage.deciding.case import Case, make_case
 from karatage.deciding.choosing import Choice, correct
-from karatage.deciding.comparing import ALARM
-from karatage.deciding.corrected import Pairs
+from karatage.deciding.comparing import tell_sample
+from karatage.deciding.corrected import ALARM, Pairs, find_gap
 from karatage.deciding.naive import compare_all as trust_judges
 from karatage.deciding.question import Question
-from karatage.deciding.rates import LEAST_TOPICS
 from karatage.deciding.resampling import compare_boards
 from karatage.errors import OptionError
 from karatage.measures.spec import Measure
@@ -117,7 +116,8 @@ def compare_all(
                     *(() if found is None else found.notes),
                     *shift.notes,
                     *(() if near is None else near.notes),
-                    *_tell(case, corrected_pairs),
+                    *_tell(corrected_pairs),
+                    *tell_sample(case),
                 )
             )
         ),
@@ -158,6 +158,7 @@ def _test(
         holm=adjusted["holm"],
         bh=adjusted["bh"],
         claimed=(adjusted[adjust] < question.level + 1e-12) & ~doubted,
+        doubted=doubted,
     )
 
 
@@ -197,15 +198,16 @@ def _fill(found: Differences, systems: int) -> BoolArray:
 
 
 def _find_shift(choice: Choice, systems: int) -> _Shift:
-    """Two corrections that share all chance but gold's: pairs further apart than that explains, and whether most are.
+    """Two corrections: pairs that are further apart than chance explains, and whether most are.
 
     A single pair's doubt is as in `compare`; all of them are doubted with the alarm.
     """
     if choice.corrected is None or choice.second is None:
         return _Shift(np.zeros((systems, systems), bool))
-    both = (choice.corrected, choice.second)
-    gap = np.abs(both[0].pairs.value - both[1].pairs.value)
-    apart = gap > ALARM * np.sqrt(both[0].gold_variance + both[1].gold_variance)
+    rates, sampled = choice.corrected, choice.second
+    if rates.method != "rates":
+        rates, sampled = sampled, rates
+    apart = find_gap(rates, sampled).wide
     upper = apart[np.triu_indices(len(apart), 1)]
     told = (
         f"error rates alone and gold among these systems' documents are more than {ALARM:g} standard errors apart on "
@@ -228,9 +230,7 @@ def _assume_topics(case: Case) -> str:
     return f"{topics}; systems answered {'the same ones, paired' if case.paired else 'their own, not paired'}"
 
 
-def _tell(case: Case, pairs: Differences | None) -> Iterator[str]:
-    if len(case.topics) < LEAST_TOPICS:
-        yield f"{counted(len(case.topics), 'topic')} only: intervals over topics lean on their scores being normal"
+def _tell(pairs: Differences | None) -> Iterator[str]:
     unknown = 0 if pairs is None else int(np.isinf(pairs.standard_error).sum())
     if unknown:
         yield f"{counted(unknown, 'pair')} with fewer than two gold items to tell them apart, not claimed to differ"

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
 
 from karatage.correction import graded, precision
-from karatage.correction.accuracy import measure_accuracy, measure_separation, require_gold, require_informed
+from karatage.correction.accuracy import measure_separation, require_gold, require_informed
 from karatage.correction.design import Design
 from karatage.data.accuracy import Accuracy
-from karatage.data.axes import FloatArray, LongArray
+from karatage.data.axes import FloatArray
 from karatage.data.comparison import Opinion
 from karatage.data.estimate import Estimate, t_quantile
+from karatage.deciding.answers import Answers, find_luck, gather_answers
 from karatage.deciding.case import Case
 from karatage.deciding.corrected import Corrected, Pairs
 from karatage.deciding.naive import spread
@@ -29,20 +29,6 @@ CONTRADICTION = 0.001  # chance of calling scores and rates contradictory that a
 CLEARLY = 4.0  # standard errors
 WORTH_TELLING = 1.1  # design effect
 WEIGHTED_SUMS = "P@k, DCG@k or RBP"
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Answers:
-    """What judges said, in kinds of grades that gain alike."""
-
-    accuracy: Accuracy
-    gain: FloatArray  # (kind,)
-    mass: FloatArray  # (system, topic, kind) weight of the ranks where the judges said this
-
-    @property
-    def filled(self) -> FloatArray:
-        """How much weight a system's judged documents have in a topic, (system, topic)."""
-        return np.asarray(self.mass.sum(axis=2))
 
 
 def correct_by_rates(case: Case) -> Corrected:
@@ -88,6 +74,7 @@ def correct_by_rates(case: Case) -> Corrected:
         pairs=pairs,
         gold_variance=gold_variance,
         gold_items=answers.accuracy.items,
+        luck_variance=find_luck(case, answers),
         within=(0.0, float(_find_filled(case, answers).max() * answers.gain.max())),
         accuracy=answers.accuracy,
         assumed=tuple(assumed),
@@ -152,40 +139,6 @@ def _require(case: Case, design: Design) -> None:
 def tell_few_topics(topics: int) -> str:
     """How the refusal of few topics begins."""
     return f"{counted(topics, 'topic')} {'says' if topics == 1 else 'say'} too little about new ones"
-
-
-def gather_answers(case: Case) -> Answers:
-    """What judges said of the systems' documents, and of gold's."""
-    assert case.linear is not None
-    assert case.gold is not None
-    gain, kind = np.unique(case.linear.gain, return_inverse=True)
-    both = np.flatnonzero(case.judged & (case.gold_grade >= 0))
-    if not len(both):
-        raise DataError(
-            "the judges graded no item that has gold, so their errors are not known; are items written alike?"
-        )
-    shown = case.said[case.weight.any(axis=1) & case.judged]
-    occurs = np.union1d(kind[case.gold_grade[both]], np.union1d(kind[case.said[both]], kind[shown]))
-    kept = np.arange(len(gain)) if len(gain) == 2 else occurs.astype(np.int64)
-    place = np.full(len(gain), -1)
-    place[kept] = np.arange(len(kept))
-    kind = place[kind]
-    weight = np.zeros(len(case.said))
-    weight[case.drawn.item] = 1 / case.drawn.pi
-    accuracy = measure_accuracy(
-        kind[case.gold_grade[both]], kind[case.said[both]], kinds=_name_kinds(kind, len(kept)), weight=weight[both]
-    )
-    mass = np.zeros((len(case.systems), len(case.topics), len(kept)))
-    item, system = np.nonzero(case.weight * case.judged[:, None])
-    np.add.at(mass, (system, case.topic[item], kind[case.said[item]]), case.weight[item, system])
-    return Answers(accuracy=accuracy, gain=gain[kept], mass=mass)
-
-
-def _name_kinds(kind: LongArray, kinds: int) -> list[str]:
-    if kinds == 2:
-        return ["not relevant", "relevant"]
-    grades = [np.flatnonzero(kind == k) for k in range(kinds)]
-    return [f"grade {g[0]}" if len(g) == 1 else f"grades {g[0]}-{g[-1]}" for g in grades]
 
 
 def _obey_bounds(

@@ -20,9 +20,9 @@ from karatage.correction.topics import estimate_topics
 from karatage.data.axes import BoolArray, FloatArray, LongArray
 from karatage.data.scores import settle_ties
 from karatage.data.standing import Bounded
+from karatage.deciding.answers import gather_answers
 from karatage.deciding.case import Case
 from karatage.deciding.corrected import Corrected
-from karatage.deciding.rates import gather_answers
 from karatage.seeding import stream
 
 RESAMPLES = 1000

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from karatage.correction.sampled import Claim, Drawn, find_reach, sum_topics
-from karatage.data.axes import FloatArray
+from karatage.data.axes import BoolArray, FloatArray
 from karatage.deciding.case import Case
 from karatage.deciding.corrected import Corrected, Pairs
 from karatage.deciding.process import DEFAULT_MERGE, gives_grades
@@ -27,22 +27,24 @@ def correct_by_sample(case: Case) -> Corrected:
     place = np.cumsum(inside) - 1
     drawn = Drawn(place[case.drawn.item], case.drawn.gain, case.drawn.pi, case.drawn.batch)
     weight = case.weight[inside]
-    if case.gold is not None and case.gold.draw is None:
-        unseen = (case.gold_grade < 0) & (case.matters | ~case.judged)
-        weight = np.where(unseen[inside, None], 0.0, weight)  # what gold has not seen is not relevant
-    if case.gold is not None and (case.gold.draw is None or case.gold.draw.frame is None):
+    weight = np.where(_find_unseen(case)[inside, None], 0.0, weight)
+    if not case.even and (case.gold is None or case.gold.draw is None or case.gold.draw.frame is None):
         _require_reach(weight, drawn)
     claim: Claim = "these topics" if case.question.topics == "these" else "new topics"
     found = sum_topics(weight, case.said[inside].astype(np.int64), case.topic[inside], len(case.topics), drawn)
     single, pairs, gold = found.scores(claim), found.differences(claim), found.differences("these topics")
     shape = np.shape(pairs.value)
+    if (drawn.pi < 1).any() and not np.ptp(drawn.gain):
+        raise DataError(
+            f"all {counted(len(drawn.gain), 'gold item')} gain the same by {case.question.parsed}, so gold tells "
+            "nothing apart; is the lowest relevant grade right?"
+        )
     if shape == (2, 2) and np.isinf(np.asarray(pairs.variance)).any():
         raise DataError(
             "fewer than two gold items tell the two systems apart; judge more of those that karatage plan draws"
         )
-    certain = bool((drawn.pi == 1).all())
     return Corrected(
-        method="sampled",
+        method="census" if case.gold is not None and case.gold.draw is None else "sampled",
         value=np.asarray(single.value),
         variance=np.asarray(single.variance),
         degrees=np.full(shape[0], single.degrees),
@@ -55,13 +57,28 @@ def correct_by_sample(case: Case) -> Corrected:
         gold_items=int(np.ptp(weight[drawn.item], axis=1).astype(bool).sum()),
         within=(-np.inf, np.inf),
         per_topic=found.term[:, :-1],
-        assumed=(
-            "gold has graded all that matters"
-            if certain
-            else "gold items were drawn with the chances in the file, and all drawn ones were graded",
-        ),
+        assumed=(_name_assumption(case),),
         notes=tuple(_tell(case)),
     )
+
+
+def _find_unseen(case: Case) -> BoolArray:
+    """Items that count as not relevant, since gold could not or did not speak of them."""
+    assert case.gold is not None
+    unknown: BoolArray = case.gold_grade < 0
+    if case.even:
+        return unknown & ~case.judged
+    if case.gold.draw is None:
+        return unknown & (case.matters | ~case.judged)
+    return np.zeros(len(unknown), bool)
+
+
+def _name_assumption(case: Case) -> str:
+    if case.even:
+        return "gold was drawn evenly from what was judged"
+    if (case.drawn.pi == 1).all():
+        return "gold has graded all that matters"
+    return "gold items were drawn with the chances in the file, and all drawn ones were graded"
 
 
 def _require(case: Case) -> None:
@@ -109,12 +126,9 @@ def _tell(case: Case) -> Iterator[str]:
     outside = int((case.gold_item < 0).sum())
     if outside:
         yield f"{counted(outside, 'gold item')} outside of these systems' documents and topics, not used"
-    assert case.gold is not None
-    missing = case.matters & (case.gold_grade < 0 if case.gold.draw is None else ~case.judged)
-    if missing.any():
-        lack = (
-            "have no gold, so count as not relevant"
-            if case.gold.draw is None
-            else "were judged by nobody; only gold tells"
-        )
-        yield f"{counted(int(missing.sum()), 'document')} that matter {lack}"
+    unseen = int((case.matters & _find_unseen(case)).sum())
+    if unseen:
+        yield f"documents that matter but have no gold, counted as not relevant: {unseen:,}"
+    alone = int((case.matters & ~case.judged & ~_find_unseen(case)).sum())
+    if alone:
+        yield f"documents that matter but nobody judged, of which only gold tells: {alone:,}"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import polars as pl
 
-from karatage.data.axes import BoolArray, Coded, FloatArray
+from karatage.data.axes import BoolArray, Coded, FloatArray, IntArray
 from karatage.data.draw import Draw
 from karatage.data.judgments import NO_TOPIC, Judgments, Repeats
 from karatage.errors import DataError, InputFileError, RowError
@@ -156,6 +156,7 @@ def _as_draw(parts: list[Rows]) -> Draw | None:
     measure, frame = parts[0].drawn_for
     number = pl.concat(batch).cast(pl.Int32).to_numpy()
     _require_all_batches(parts[0].source, np.unique(number).tolist())
+    _require_whole_batches(parts, number)
     return Draw(
         pi=pl.concat(pi).to_numpy(),
         batch=number,
@@ -171,6 +172,26 @@ def _require_all_batches(source: str, found: list[int]) -> None:
         raise DataError(
             f"{source}: batch {missing} is missing, though there is a batch {found[-1]}; add its rows, as batches "
             "count only together with all earlier ones"
+        )
+
+
+def _require_whole_batches(parts: list[Rows], batch: IntArray) -> None:
+    """Refuse a batch of which rows were taken away: nobody knows why those, and the rest would stand for all."""
+    sizes = [part.batch_size for part in parts if part.batch_size is not None]
+    if len(sizes) < len(parts):
+        return
+    item = [pl.DataFrame({"topic": part.topic, "document": part.document}) for part in parts if part.topic is not None]
+    if len(item) < len(parts):
+        return
+    rows = pl.concat(item).with_columns(batch=batch, size=pl.concat(sizes)).unique(["topic", "document", "batch"])
+    found = (
+        rows.group_by("batch").agg(pl.len(), pl.col("size").max()).filter(pl.col("len") < pl.col("size")).sort("batch")
+    )
+    if len(found):
+        number, left, size = found.row(0)
+        raise DataError(
+            f"{parts[0].source}: batch {number} has {left:,} of the {size:,} documents that were drawn; bring all rows "
+            "back, as what is left out by choice biases results"
         )
 
 

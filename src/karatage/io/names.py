@@ -17,6 +17,7 @@ _WORDS = {
     "time": "time timestamp datetime date seq sequence",
     "pi": "pi",
     "batch": "batch",
+    "batch_size": "batchsize",
     "measure": "measure",
     "frame": "frame",
     "repeat": "repeat",

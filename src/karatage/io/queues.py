@@ -44,16 +44,17 @@ def leave_out_unjudged(frame: pl.DataFrame, found: Mapping[str, str], line: Loca
     return frame.filter(~blank), lambda row: line(int(rows[row]))
 
 
-def read_batches(frame: pl.DataFrame, found: Mapping[str, str]) -> pl.Series | None:
-    """Numbers of batches from 1; None where there is no such column."""
-    if "batch" not in found:
+def read_batches(frame: pl.DataFrame, found: Mapping[str, str], role: str = "batch") -> pl.Series | None:
+    """Numbers of batches from 1, or how many items each has; None where there is no such column."""
+    if role not in found:
         return None
-    column = frame[found["batch"]]
+    column = frame[found[role]]
     number = column.cast(pl.Int32, strict=False)
     bad = number.is_null() | (number < 1)
     if bad.any():
         row = int(bad.arg_max() or 0)
-        raise RowError(row, f"batch '{shorten(str(column[row]))}' is no whole number from 1")
+        what = role.replace("_", " ")
+        raise RowError(row, f"{what} '{shorten(str(column[row]))}' is no whole number from 1")
     return number
 
 

@@ -27,6 +27,7 @@ class Rows:
     sequence: pl.Series | None = None  # when a grade was given, in the file's own terms
     pi: pl.Series | None = None
     batch: pl.Series | None = None  # of a sample that was drawn in several
+    batch_size: pl.Series | None = None  # items that were drawn for the batch
     drawn_for: tuple[str | None, str | None] = (None, None)  # measure and frame of a queue
 
     def error(self, row: int, message: str) -> InputFileError:
@@ -70,6 +71,7 @@ def from_frame(
             sequence=_pick_sequence(frame, found),
             pi=_as_probability(plain_column(frame[found["pi"]], "pi")) if "pi" in found else None,
             batch=read_batches(frame, found) if gold and "pi" in found else None,
+            batch_size=read_batches(frame, found, "batch_size") if gold and "pi" in found else None,
             drawn_for=read_purpose(frame, found) if gold and "pi" in found else (None, None),
         )
     except RowError as problem:
@@ -124,5 +126,7 @@ def _as_probability(column: pl.Series) -> pl.Series:
     good = ((number > 0) & (number <= 1)).fill_null(value=False)
     if not good.all():
         row = int((~good).arg_max() or 0)
+        if column[row] is None:
+            raise RowError(row, "pi is missing; every drawn item has one, in (0, 1]")
         raise RowError(row, f"pi '{shorten(str(column[row]))}' is no probability in (0, 1]")
     return number

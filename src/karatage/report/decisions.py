@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from karatage.report.charts import COLOURS
-from karatage.wording import counted, shorten
+from karatage.wording import counted, percent, shorten
 
 if TYPE_CHECKING:
     import altair as alt
@@ -25,6 +25,7 @@ WAYS = {
     "rates": "corrected by error rates",
     "sampled": "corrected by drawn gold",
     "topics": "corrected by gold on whole topics",
+    "census": "gold alone",
     "bootstrap": "error rates, resampled",
 }
 
@@ -94,7 +95,7 @@ def draw_comparison(comparison: Comparison) -> alt.LayerChart:
             across, down, shade, tooltip=["by:N", "difference:Q", "low:Q", "high:Q", "p_value:Q"]
         ),
     ]
-    confidence = f"{comparison.naive.difference.confidence:.0%}"
+    confidence = percent(comparison.naive.difference.confidence)
     named = f"{shorten(comparison.b, NAME)} against {shorten(comparison.a, NAME)}, with {confidence} intervals"
     chart: alt.LayerChart = alt.LayerChart(
         layer=layers, width=WIDTH, height=34 * len(rows), title=alt.TitleParams(named, anchor="start")
@@ -106,7 +107,9 @@ def _entitle(board: Board) -> alt.TitleParams:
     import altair as alt
 
     first = f"{board.measure}, {counted(board.topics, 'topic')}: {counted(len(board.systems), 'system')}"
-    second = f"{board.confidence:.0%} intervals; systems with dots on a common line at the right cannot be told apart"
+    second = (
+        f"{percent(board.confidence)} intervals; systems with dots on a common line at the right cannot be told apart"
+    )
     return alt.TitleParams(first, subtitle=second, anchor="start")
 
 

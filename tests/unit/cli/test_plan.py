@@ -71,7 +71,7 @@ def test_the_summary_fits_the_page_and_ends_in_the_next_command(run, folder):
     assert last == "$ karatage compare runs -j judge.csv -g pair.csv -m DCG@10 --a system-01 --b system-02"
     assert "note: no gold yet" in result.stderr
     queue = pl.read_csv(folder / "pair.csv")
-    assert queue.columns == ["topic", "document", "grade", "pi", "batch", "measure", "frame", "seed"]
+    assert queue.columns == ["topic", "document", "grade", "pi", "batch", "batch_size", "measure", "frame", "seed"]
     assert len(queue) == queue["grade"].null_count() == 60
 
 
@@ -99,7 +99,7 @@ def test_from_an_adaptive_plan_to_a_decision(run, fill):
     assert planned.exit_code == 0
     assert "undecided" in planned.stdout
     last = planned.stdout.splitlines()[-1]
-    assert last == "$ karatage compare runs -j judge.csv -g first-judged.csv -g second.csv -m DCG@10"
+    assert last == "$ karatage compare runs -j judge.csv -g first-judged.csv -g second.csv -m DCG@10 --topics these"
     fill("second.csv", "second-judged.csv")
     answer = run(f"compare {FILES} -g first-judged.csv -g second-judged.csv {PAIR} --topics these -f json -q")
     before = run(f"compare {FILES} -g first-judged.csv {PAIR} --topics these -f json -q")

@@ -176,3 +176,28 @@ def test_a_judged_queue_is_written_as_it_was_read(tmp_path: Path) -> None:
     assert (draw.measure, draw.frame) == (copy.measure, copy.frame) == ("P@10", "f00")
     assert draw.pi.tolist() == copy.pi.tolist() == [0.5, 0.25]
     assert draw.batch.tolist() == copy.batch.tolist() == [1, 2]
+
+
+def test_a_batch_from_which_rows_were_removed_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "queue.csv"
+    head = "topic,document,grade,pi,batch,batch_size\n"
+    path.write_text(head + "1,a,1,0.5,1,2\n1,b,0,0.5,1,2\n1,c,0,0.5,2,1\n")
+    assert len(kt.read_gold(path).grade) == 3
+    path.write_text(head + "1,a,1,0.5,1,2\n1,c,0,0.5,2,1\n")
+    with pytest.raises(DataError, match=r"queue\.csv: batch 1 has 1 of the 2 documents that were drawn"):
+        kt.read_gold(path)
+    path.write_text(head + "1,a,1,0.5,1,2\n1,a,1,0.5,1,2\n")  # a repeat is no second document
+    with pytest.raises(DataError, match="batch 1 has 1 of the 2"):
+        kt.read_gold(path)
+    path.write_text(head + "1,a,1,0.5,1,none\n")
+    with pytest.raises(InputFileError, match="batch size 'none' is no whole number"):
+        kt.read_gold(path)
+
+
+def test_a_batch_may_stand_in_two_files(tmp_path: Path) -> None:
+    head = "topic,document,grade,pi,batch,batch_size\n"
+    (tmp_path / "one.csv").write_text(head + "1,a,1,0.5,1,2\n")
+    (tmp_path / "two.csv").write_text(head + "1,b,0,0.5,1,2\n")
+    assert len(kt.read_gold([tmp_path / "one.csv", tmp_path / "two.csv"]).grade) == 2
+    with pytest.raises(DataError, match="1 of the 2"):
+        kt.read_gold(tmp_path / "one.csv")
