@@ -17,7 +17,7 @@ from karatage.deciding.corrected import Corrected
 FOLDER = "trec-dl-2021-passage"
 JUDGE = "judge:gpt-4o_umbrela"
 BEST = 12
-DRAWS = 150
+DRAWS = 100
 
 
 class Setting:
