@@ -55,3 +55,12 @@ def percent(share: float) -> str:
     ('95%', '99.9%')
     """
     return f"{100 * share:.6g}%"
+
+
+def end_sentence(text: str) -> str:
+    """With a full stop, unless it ends in a mark of its own.
+
+    >>> end_sentence("are items written alike?"), end_sentence("get more gold")
+    ('are items written alike?', 'get more gold.')
+    """
+    return text if text.endswith(("?", ".")) else f"{text}."

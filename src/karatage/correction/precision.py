@@ -13,8 +13,6 @@ from numpy.typing import ArrayLike
 from karatage.data.axes import FloatArray
 from karatage.data.estimate import Estimated
 
-MOST_STEPS = 100
-
 
 class Constrained(NamedTuple):
     """Estimates that obey [NOISY18] (17)."""
@@ -22,7 +20,6 @@ class Constrained(NamedTuple):
     share: FloatArray  # (system,) relevant by the judges
     m_r: float
     m_n: float
-    moved: bool  # whether the plain estimates broke (17)
 
 
 def correct(j: ArrayLike, m_r: ArrayLike, m_n: ArrayLike) -> FloatArray:
@@ -85,7 +82,7 @@ def constrain(
     top, above = _pool(share, size, m_r, n_r)
     low, below = _pool(1 - share, size, m_n, n_n)
     settled = np.where(above, top, np.where(below, 1 - low, share))
-    return Constrained(settled, top, low, bool(above.any() or below.any()))
+    return Constrained(settled, top, low)
 
 
 def _pool(share: FloatArray, size: FloatArray, rate: float, trials: float) -> tuple[float, np.ndarray]:

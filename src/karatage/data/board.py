@@ -14,7 +14,7 @@ import polars as pl
 from karatage.data.accuracy import Accuracy
 from karatage.data.axes import LongArray, freeze
 from karatage.data.standing import Bounded, Differences, Standing, find_flips
-from karatage.wording import counted, list_names
+from karatage.wording import counted, end_sentence, list_names
 
 Adjust = Literal["holm", "bh", "none"]
 NEW_TOPICS = "topics like these"
@@ -175,7 +175,7 @@ class Board:
         if self.gold is None:
             return f"{text}. Without gold judge errors are not undone: claim nothing yet."
         if self.corrected_pairs is None:
-            return f"{text}. Corrected: refused, {self.refusal}."
+            return f"{text}. Corrected: refused, {end_sentence(str(self.refusal))}"
         if self.doubted:
             return (
                 f"{text}. Gold speaks against the correction, so no difference can be claimed: draw gold for these "

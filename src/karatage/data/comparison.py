@@ -6,12 +6,13 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from html import escape
 
 import polars as pl
 
 from karatage.data.accuracy import Accuracy
 from karatage.data.estimate import Estimate
-from karatage.wording import counted, percent
+from karatage.wording import counted, end_sentence, percent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,7 +160,7 @@ class Comparison:
         if self.gold is None:
             parts.append(self._say_naive())
         elif self.corrected is None:
-            parts.append(f"Corrected: refused, {self.refusal}{'' if str(self.refusal).endswith(('?', '.')) else '.'}")
+            parts.append(f"Corrected: refused, {end_sentence(str(self.refusal))}")
         else:
             parts.append(self._say_corrected(self.corrected))
         return " ".join(parts)
@@ -189,7 +190,7 @@ class Comparison:
         return text if self.needed is None else f"{text} {self.needed}"
 
     def _repr_html_(self) -> str:
-        return f"<p><b>{self.sentence}</b></p>{self.to_frame()._repr_html_()}"
+        return f"<p><b>{escape(self.sentence)}</b></p>{self.to_frame()._repr_html_()}"
 
 
 def find_digits(found: Estimate) -> int:

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from html import escape
 from typing import NamedTuple
 
 import polars as pl
@@ -183,4 +184,4 @@ class GoldPlan:
         return f"GoldPlan({self.sentence})"
 
     def _repr_html_(self) -> str:
-        return f"<p><b>{self.sentence}</b></p>{self.batches._repr_html_()}"
+        return f"<p><b>{escape(self.sentence)}</b></p>{self.batches._repr_html_()}"

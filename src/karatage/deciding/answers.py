@@ -42,23 +42,23 @@ def gather_answers(case: Case) -> Answers:
     shown = case.said[case.weight.any(axis=1) & case.judged]
     occurs = np.union1d(kind[case.gold_grade[both]], np.union1d(kind[case.said[both]], kind[shown]))
     kept = np.arange(len(gain)) if len(gain) == 2 else occurs.astype(np.int64)
+    binary = len(gain) == 2
     place = np.full(len(gain), -1)
     place[kept] = np.arange(len(kept))
     kind = place[kind]
     weight = np.zeros(len(case.said))
     weight[case.drawn.item] = 1 / case.drawn.pi
-    accuracy = measure_accuracy(
-        kind[case.gold_grade[both]], kind[case.said[both]], kinds=_name_kinds(kind, len(kept)), weight=weight[both]
-    )
+    trusted, heard = kind[case.gold_grade[both]], kind[case.said[both]]
+    accuracy = measure_accuracy(trusted, heard, kinds=_name_kinds(kind, len(kept), binary), weight=weight[both])
     mass = np.zeros((len(case.systems), len(case.topics), len(kept)))
     item, system = np.nonzero(case.weight * case.judged[:, None])
     np.add.at(mass, (system, case.topic[item], kind[case.said[item]]), case.weight[item, system])
-    heard = np.where(case.said >= 0, kind[case.said], -1)
-    return Answers(accuracy=accuracy, gain=gain[kept], mass=mass, kind=heard)
+    said = np.where(case.said >= 0, kind[case.said], -1)
+    return Answers(accuracy=accuracy, gain=gain[kept], mass=mass, kind=said)
 
 
-def _name_kinds(kind: LongArray, kinds: int) -> list[str]:
-    if kinds == 2:
+def _name_kinds(kind: LongArray, kinds: int, binary: bool) -> list[str]:
+    if binary:
         return ["not relevant", "relevant"]
     grades = [np.flatnonzero(kind == k) for k in range(kinds)]
     return [f"grade {g[0]}" if len(g) == 1 else f"grades {g[0]}-{g[-1]}" for g in grades]

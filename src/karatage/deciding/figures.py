@@ -200,6 +200,7 @@ def _bootstrap(a: Figures, b: Figures, gold_a: Accuracy, gold_b: Accuracy, alone
 
 def _opine(method: str, a: Estimated, b: Estimated, difference: Estimated, confidence: float) -> Opinion:
     def settle(found: Estimated, within: tuple[float, float]) -> Estimate:
-        return Estimate.of(float(found.value), float(found.variance), confidence=confidence, within=within)
+        value = min(max(float(found.value), within[0]), within[1])  # rounding may put a bound just beyond itself
+        return Estimate.of(value, float(found.variance), confidence=confidence, within=within)
 
     return Opinion(method=method, a=settle(a, UNIT), b=settle(b, UNIT), difference=settle(difference, EITHER_WAY))

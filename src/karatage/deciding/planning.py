@@ -6,6 +6,7 @@ import platform
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from importlib.metadata import version
+from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
@@ -108,10 +109,10 @@ class _Known(NamedTuple):
 
 
 def _check_budget(budget: int | Sequence[int]) -> list[int]:
-    counts = [budget] if isinstance(budget, int) else list(budget)
-    if not counts or min(counts) < 1:
-        raise OptionError(f"a budget of {budget} buys nothing: give the number of gold labels, 1 at least per batch")
-    return counts
+    counts = list(budget) if isinstance(budget, Sequence) else [budget]
+    if not counts or not all(isinstance(count, Integral) and count >= 1 for count in counts):
+        raise OptionError(f"a budget of {budget} is no number of gold labels: give whole numbers from 1, one per batch")
+    return [int(count) for count in counts]
 
 
 def _name_systems(runs: Runs, systems: tuple[str, str] | None) -> tuple[str, ...]:

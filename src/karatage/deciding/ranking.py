@@ -233,4 +233,4 @@ def _assume_topics(case: Case) -> str:
 def _tell(pairs: Differences | None) -> Iterator[str]:
     unknown = 0 if pairs is None else int(np.isinf(pairs.standard_error).sum())
     if unknown:
-        yield f"{counted(unknown, 'pair')} with fewer than two gold items to tell them apart, not claimed to differ"
+        yield f"{counted(unknown, 'pair')} of which gold tells too little to know the error, not claimed to differ"

@@ -51,7 +51,7 @@ def correct_by_rates(case: Case) -> Corrected:
     ]
     plain, by_topics, by_gold, degrees = (np.array(column, float) for column in zip(*single, strict=True))
     if question.parsed.cutoff == 1:  # (8): a binomial share
-        by_topics *= 1 - 1 / len(case.topics)
+        by_topics *= [1 - 1 / len(case.topics_of(s)) for s in range(len(by_topics))]
     variance = by_topics + by_gold
     value, told = _obey_bounds(case, answers, plain, variance)
     if question.undo_bias:
@@ -87,7 +87,7 @@ def bootstrap_rates(case: Case, a: int, b: int) -> Opinion:
     question, answers = case.question, gather_answers(case)
     found = graded.bootstrap(
         answers.mass[b] - answers.mass[a],
-        answers.accuracy.share * answers.accuracy.size[:, None],
+        answers.accuracy.share * (answers.accuracy.size / case.design.variance_factor)[:, None],
         answers.gain,
         draws=question.resamples,
         rng=stream(case.seed, "bootstrap"),
@@ -146,17 +146,18 @@ def _obey_bounds(
 ) -> tuple[FloatArray, tuple[str, ...]]:
     """Scores within their bounds: by [NOISY18] 3.6 for binary grades, cut for others; refused where they contradict."""
     filled = _find_filled(case, answers)
-    best = filled * answers.gain.max()
-    outside = (plain < -ROUNDING) | (plain > best + ROUNDING)
+    worst, best = filled * answers.gain.min(), filled * answers.gain.max()
+    outside = (plain < worst - ROUNDING) | (plain > best + ROUNDING)
     if not outside.any():
         return plain, ()
     names = [case.systems[s] for s in np.flatnonzero(outside)]
     if not answers.accuracy.binary:
-        return np.clip(plain, 0, best), (f"corrected scores outside of what is possible, cut: {count_names(names)}",)
+        told = f"corrected scores outside of what is possible, cut: {count_names(names)}"
+        return np.clip(plain, worst, best), (told,)
     said = np.array([answers.mass[s, case.topics_of(s), 1].mean() for s in range(len(plain))]) / filled
     accuracy = answers.accuracy
     bounds = f"1 - {accuracy.m_n:.3f} = {1 - accuracy.m_n:.3f} to {accuracy.m_r:.3f}"
-    if outside.all() and ((plain > best).all() or (plain < 0).all()):
+    if outside.all() and ((plain > best).all() or (plain < worst).all()):
         raise JudgeError(
             f"error rates and scores contradict each other: with these rates judges call {bounds} of all documents "
             f"relevant ([NOISY18] (17)), but they called {_range(said)} so; gold was not drawn from what they judged, "
@@ -164,12 +165,12 @@ def _obey_bounds(
         )
     worth = said * (1 - said) / np.maximum(_topic_variance(case, answers, filled), TINY)
     found = precision.constrain(said, worth, (accuracy.m_r, accuracy.m_n), (accuracy.size[1], accuracy.size[0]))
-    value = precision.correct(found.share, found.m_r, found.m_n) * best
+    value = worst + precision.correct(found.share, found.m_r, found.m_n) * (best - worst)
     if (np.abs(plain - value) > NormalDist().inv_cdf(1 - CONTRADICTION / len(plain)) * np.sqrt(variance)).any():
         raise JudgeError(f"error rates and scores contradict each other beyond chance: see ([NOISY18] (17)), {bounds}")
     return value, (
-        f"corrected scores beyond 0 or {best.max():g}, replaced by the likeliest that are possible with the rates they "
-        f"imply ([NOISY18] 3.6): {count_names(names)}",
+        f"corrected scores beyond {worst.min():g} or {best.max():g}, replaced by the likeliest that are possible with "
+        f"the rates they imply ([NOISY18] 3.6): {count_names(names)}",
     )
 
 

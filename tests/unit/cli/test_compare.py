@@ -3,6 +3,7 @@
 import io
 import json
 import sys
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -12,6 +13,7 @@ from typer.testing import CliRunner
 
 import karatage as kt
 from karatage.cli.app import app, main
+from karatage.cli.comparison import render_comparison
 from karatage.errors import DataError, InputFileError, KaratageError, OptionError, UnknownNameError
 
 PAIR = "--a system-01 --b system-04"
@@ -208,3 +210,26 @@ def test_the_program_prints_one_line_and_exits_with_2(folder, monkeypatch, capsy
 def test_all_systems_where_none_is_named(run):
     told = json.loads(run("system-01.run system-02.run system-04.run -j crowd.csv -g sample.csv -f json -q").stdout)
     assert "systems" in json.dumps(told)
+
+
+@pytest.mark.parametrize("adjust", ["holm", "bh", "none"])
+def test_the_adjustment_reaches_the_board(run, adjust):
+    files = "system-01.run system-02.run system-04.run -j crowd.csv -g sample.csv"
+    assert json.loads(run(f"{files} --adjust {adjust} -f json -q").stdout)["adjust"] == adjust
+
+
+def test_whose_judges_reaches_the_comparison_of_figures(run):
+    figures = "--figures-a 100,0.5,0.3 --figures-b 80,0.6,0.2 --rates 90/100,160/200 -f json -q"
+    for judges in ("shared", "independent"):
+        told = json.loads(run(f"{figures} --judges {judges}").stdout)
+        assert told["corrected"]["method"] == f"{judges} judges"
+
+
+def test_small_p_values_and_alarms_are_shown():
+    rates = kt.RateCounts(900, 1000, 900, 1000)
+    found = kt.compare_figures(kt.Figures(400, 0.5, 0.3), kt.Figures(400, 0.6, 0.3), rates)
+    assert 1e-9 < found.p_value < 1e-4
+    text = render_comparison(replace(found, alarm="two corrections contradict each other"))
+    assert "< 0.0001" in text
+    assert "Alarm: two corrections contradict each other." in text
+    assert "Alarm" not in render_comparison(found)

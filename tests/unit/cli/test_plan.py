@@ -254,3 +254,20 @@ def test_figures_that_cannot_be_teach(parse, text, message):
         parse(text, "--x")
     assert message in str(caught.value)
     assert str(caught.value).startswith("--x")
+
+
+def test_a_name_that_cannot_be_written_is_told_before_the_work(run):
+    assert "cannot tell the queue's format" in refusal(run("plan nowhere -j nothing.csv --budget 20 -o queue.txt"))
+
+
+def test_the_next_command_names_the_approach(run):
+    planned = run(f"plan runs -j crowd.csv -m DCG@10 {PAIR} --budget 60 -a ds -q")
+    assert planned.stdout.splitlines()[-1].endswith("-m DCG@10 --a system-01 --b system-02 -a ds")
+
+
+def test_what_widths_go_by_is_told(run, fill):
+    first = run(f"plan {FILES} {PAIR} --budget 60 -o basis.csv -q")
+    assert "as if the judges told nothing" in first.stdout
+    fill("basis.csv", "basis-judged.csv")
+    second = run(f"plan {FILES} {PAIR} --budget 30 --judged basis-judged.csv -q")
+    assert "going by the gold so far" in second.stdout

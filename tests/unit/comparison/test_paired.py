@@ -182,3 +182,8 @@ def test_welch_without_spread():
     assert not flat.significant
     assert apart.significant
     assert "nothing to go by" in apart.notes[-1]
+
+
+def test_ten_topics_are_enough_to_say_nothing_of_their_number():
+    few = [kt.paired_test(np.zeros(n), np.arange(n) / 10, test="t").notes for n in (9, 10)]
+    assert few == [("only 9 topics: no test can say much",), ()]

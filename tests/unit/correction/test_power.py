@@ -21,6 +21,7 @@ from karatage.correction.power import (
     gold_needed,
     independent_terms,
     required_z,
+    round_up,
     shared_terms,
     smallest_difference,
     spread_evenly,
@@ -378,3 +379,27 @@ def test_the_table():
 def test_figures_that_cannot_be(make, message):
     with pytest.raises(DataError, match=message):
         make()
+
+
+def test_rounding_asks_for_no_further_item():
+    assert round_up(np.array([0.1 * 3 * 10, 3.0, 3.001])).tolist() == [3, 3, 4]
+
+
+def test_judges_must_be_two_standard_errors_better_than_a_coin():
+    """31 and 34 of 50 are d = 0.3 with an error of 0.095; 26 and 29 are 0.1 with 0.1, 28 and 30 0.16 with 0.099."""
+    for right, refused in (((31, 34), False), ((28, 30), True), ((26, 29), True)):
+        rates = kt.RateCounts(right[0], 50, right[1], 50)
+        found = kt.plan_sizes(kt.Figures(50, 0.50, 0.2), kt.Figures(50, 0.52, 0.2), rates)
+        assert (found.refusal is not None) == refused
+
+
+@pytest.mark.parametrize("power", [None, 0.8])
+def test_what_a_plan_says_it_detects_is_just_detected(power):
+    """With a gold sample for both systems its errors grow with the difference."""
+    prices = kt.Prices(0.05, 2, 1, budget=2000)
+    plan = kt.plan_sizes(*EBAY, EBAY_RATES, goal=kt.Goal(power=power), prices=prices)
+    v = (EBAY[0].deviation ** 2 + EBAY[1].deviation ** 2) / plan.topics
+    seen = plan.detectable * EBAY_RATES.d
+    found = compare_shared(seen, v, EBAY_RATES.m_r, EBAY_RATES.m_n, plan.gold_relevant[0], plan.gold_other[0])
+    assert found.value / np.sqrt(found.variance) == pytest.approx(required_z(0.05, power))
+    assert plan.half_width == pytest.approx(Z * plan.standard_error)

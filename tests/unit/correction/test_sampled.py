@@ -328,3 +328,25 @@ def test_refusals():
     assert np.isfinite(alone.differences("these topics").variance).all()
     with pytest.raises(DataError, match="one topic says nothing of new topics"):
         alone.differences("new topics")
+
+
+@pytest.mark.parametrize("chance", [1, 2])
+def test_certain_draws_tell_nothing_of_what_chance_does(chance):
+    """Two draws by chance are the least that has a variance; any number of certain ones adds no degree of freedom."""
+    weight, said, gold, topic = make_items(systems=2)
+    differs = np.flatnonzero(weight[:, 0] != weight[:, 1])
+    pi = np.r_[np.full(chance, 0.5), np.ones(10)]
+    sampled = sum_topics(weight, said, topic, TOPICS, draw(gold, differs[: chance + 10], pi))
+    found = sampled.differences("these topics")
+    assert sampled.told[0, 1] == chance
+    assert (found.variance[0, 1] == math.inf) == (chance == 1)
+    assert found.degrees[0, 1] == 1
+
+
+def test_gold_from_batches_after_the_last_useful_one_counts_as_it_is():
+    """Batches 2 and 3 found nothing left that tells the two apart; what they graded is known all the same."""
+    weight = np.array([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5], [0.5, 0.5], [0.5, 0.5]])
+    gold, topic = np.array([3.0, 1.0, 2.0, 3.0, 0.0]), np.array([0, 0, 0, 0, 1])
+    drawn = draw(gold, [0, 1, 2, 3], np.ones(4), [1, 1, 2, 3])
+    found = sum_topics(weight, np.zeros(5, np.int64), topic, 2, drawn)
+    np.testing.assert_allclose(found.term[0, :2], gold[:4] @ weight[:4])

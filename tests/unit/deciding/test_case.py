@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import karatage as kt
+from karatage.correction.design import errors_given_gold, intraclass_correlation
 from karatage.deciding.case import Case, make_case
 from karatage.deciding.question import Question
 from karatage.errors import DataError
@@ -179,3 +180,39 @@ def test_an_approach_that_ends_in_scores_has_the_vote_for_grades() -> None:
     for other in cases[1:]:
         np.testing.assert_array_equal(other.said, cases[0].said)
         assert not np.array_equal(other.scores, cases[0].scores)
+
+
+def test_gold_on_a_topic_that_no_system_answered_is_outside() -> None:
+    case = make(grades=GRADES | {"4": {"a": 1}}, gold={"1": {"b": 1}, "4": {"a": 1}})
+    assert case.topic_names == ("1", "2", "3")
+    assert named(case, case.gold_grade >= 0) == {"1b"}
+    assert (case.gold_item < 0).sum() == case.design.outside == 1
+    assert len(case.drawn.item) == 1
+
+
+def test_topics_that_the_chosen_judge_did_not_see_are_left_out_and_told() -> None:
+    judgments = kt.read_judgments({"ann": GRADES, "bob": {"1": GRADES["1"], "2": {"a": 1}}})
+    question = Question(measure="P@2", approach="judge:bob")
+    case = make_case(kt.read_runs(LISTS), judgments, None, question, systems=tuple(LISTS), seed=0)
+    assert case.topic_names == ("1", "2")
+    assert case.scores.shape == (2, 2)
+    assert "topics that the judges did not see, left out: 1 ('3')" in case.notes
+
+
+def test_gold_on_all_that_matters_in_some_topics_is_gold_on_whole_topics() -> None:
+    lists = {"old": {t: {"a": 2.0, "b": 1.0} for t in "1234"}, "new": {t: {"a": 2.0, "c": 1.0} for t in "1234"}}
+    grades = dict.fromkeys("1234", GRADES["1"])
+    case = make("P@2", gold={t: {"b": 1, "c": 0} for t in "12"}, grades=grades, lists=lists)
+    assert case.design.kind == "topics"
+    assert case.design.clustered
+    assert case.gold_topics.tolist() == [True, True, False, False]
+
+
+def test_errors_of_judges_are_by_what_grades_gain() -> None:
+    """With P(rel=2) gold's grades 0 and 1 are one kind: what judges do to them on average is taken off together."""
+    gold = kt.read_gold(world().gold.to_frame().drop("judge")[::5])
+    question = Question(measure="P(rel=2)@10")
+    case = make_case(world().runs, world().judgments, gold, question, systems=world().runs.systems[:2], seed=0)
+    known = case.judged & (case.gold_grade >= 0)
+    wrong = errors_given_gold((case.gold_grade[known] >= 2).astype(int), case.said[known] >= 2)
+    assert case.design.icc == pytest.approx(intraclass_correlation(case.topic[known], wrong))

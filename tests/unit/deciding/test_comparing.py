@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from functools import cache
+from itertools import combinations
+from statistics import NormalDist
 
 import numpy as np
 import polars as pl
 import pytest
 
 import karatage as kt
+from karatage.deciding.case import make_case
+from karatage.deciding.choosing import correct
+from karatage.deciding.corrected import Pairs
 from karatage.errors import DataError, OptionError, UnknownNameError
 
 A, B = "system-01", "system-11"
@@ -297,3 +303,132 @@ def test_inputs_are_not_changed() -> None:
     compare(gold)
     assert before[0].equals(world().judgments.to_frame())
     assert before[1].equals(gold.to_frame())
+
+
+def drawn(size: int) -> kt.Judgments:
+    return kt.read_gold(sample(size).to_frame().drop("judge").with_columns(pi=pl.lit(size / len(gold_frame()))))
+
+
+NEEDS = {
+    "rates": (lambda: sample(300), ask("P(rel=2)@5", confidence=0.9)),
+    "sampled": (lambda: drawn(1500), ask(topics="these")),
+    "sampled, new": (lambda: drawn(300), ask(confidence=0.8)),
+    "topics": (lambda: on_topics(15), ask(confidence=0.9)),
+}
+
+
+@pytest.mark.parametrize("method", NEEDS)
+def test_the_gold_that_is_needed_is_what_power_takes(method: str) -> None:
+    """n items leave v of the variance, which shrinks as 1 / n: v n / (n + more) + rest = (difference / z)^2."""
+    gold, question = NEEDS[method][0](), NEEDS[method][1]
+    z = NormalDist().inv_cdf(1 - question.level / 2) + NormalDist().inv_cdf(0.8)
+    starts = set()
+    for a, b in combinations(world().runs.systems[:7], 2):
+        found = kt.compare(world().runs, world().judgments, gold, question, a=a, b=b)
+        case = make_case(world().runs, world().judgments, gold, question, systems=(a, b), seed=0)
+        corrected = correct(case, world().runs, world().judgments).corrected
+        assert corrected is not None
+        assert corrected.method == method.split(",")[0]
+        if found.corrected is not None and found.corrected.significant:
+            assert found.needed is None
+            continue
+        v, n = corrected.gold_variance[0, 1], corrected.gold_items
+        rest = max(corrected.pairs.variance[0, 1] - v, 0)
+        if method == "sampled, new":
+            rest = max(rest, found.naive.difference.standard_error**2)
+        room = (found.naive.difference.value / z) ** 2 - rest
+        more = math.ceil(v * n / room * (1 - 1e-12)) - n if room > 0 else math.inf
+        left = (case.matters & (case.gold_grade < 0)).sum()
+        if more <= 0:
+            expected = None
+        elif method == "topics":
+            expected = f"Gold on {more} more topic" if more <= 40 - n else "No amount of gold on 40 topics"
+        elif more == math.inf:
+            expected = "No amount of gold on 40 topics"
+        else:
+            all_left = method != "rates" and more >= left
+            expected = f"Gold on all {left} other documents" if all_left else f"About {more} more gold label"
+        assert (found.needed or "None").startswith(str(expected))
+        starts.add(str(expected)[:9])
+    assert starts
+
+
+def test_the_alarm_is_for_corrections_two_standard_errors_apart() -> None:
+    """Judges who call all relevant that only some systems show; both corrections have chance of their own."""
+    rows = kt.align(world().runs, world().gold).ranked[:, :, :10]
+    favoured = np.zeros(len(world().gold.item_topic), bool)
+    favoured[rows[:, 9:][rows[:, 9:] >= 0]] = True
+    favoured[rows[:, :9][rows[:, :9] >= 0]] = False
+    grade = pl.when(pl.Series(favoured[world().gold.item])).then(3).otherwise("grade")
+    judgments, gold = judged_by(("partial", grade)), sample(600)
+    alarms = []
+    for a, b in combinations(world().runs.systems[5:], 2):
+        found = kt.compare(world().runs, judgments, gold, MEASURE, a=a, b=b)
+        case = make_case(world().runs, judgments, gold, ask(), systems=(a, b), seed=0)
+        choice = correct(case, world().runs, judgments)
+        rates, even = choice.corrected, choice.second
+        assert rates is not None
+        assert even is not None
+        gap = abs(rates.pairs.value[0, 1] - even.pairs.value[0, 1])
+        luck = np.broadcast_to(rates.luck_variance, (2, 2))[0, 1]
+        assert luck > 0
+        error = np.sqrt(rates.gold_variance[0, 1] + luck + even.gold_variance[0, 1])
+        assert (found.alarm is not None) == (gap > 2 * error)
+        assert found.alarm is None or f", {gap / error:.1f} standard errors apart" in found.alarm
+        alarms.append(found.alarm is not None)
+    assert {True, False} == set(alarms)
+
+
+def test_systems_alike_down_to_the_cutoff_cannot_differ() -> None:
+    lists = {"old": {t: {"a": 3.0, "b": 2.0, "c": 1.0} for t in "123"}, "new": {t: {"a": 2.0, "b": 1.0} for t in "123"}}
+    judgments = kt.read_judgments({"ann": {t: {"a": 1, "b": 0, "c": 1} for t in "123"}})
+    for measure, same in (("nDCG@2", "the same documents in the top 2"), ("P@2", "the same documents in the top 2")):
+        assert kt.compare(kt.read_runs(lists), judgments, None, measure, a="old", b="new").same == same
+    for measure in ("nDCG@3", "P@3", "AP"):
+        assert kt.compare(kt.read_runs(lists), judgments, None, measure, a="old", b="new").same is None
+
+
+def test_swapping_the_systems_turns_the_interval() -> None:
+    """Differences lie between minus and plus what scores may be, not where scores may be."""
+    gold = sample(300)
+    for a, b in combinations(world().runs.systems[:4], 2):
+        there, back = (
+            kt.compare(world().runs, world().judgments, gold, MEASURE, a=x, b=y) for x, y in ((a, b), (b, a))
+        )
+        assert there.corrected is not None
+        assert back.corrected is not None
+        low, high = there.corrected.difference.low, there.corrected.difference.high
+        assert (back.corrected.difference.low, back.corrected.difference.high) == pytest.approx((-high, -low))
+        assert low < there.corrected.difference.value < high
+
+
+def test_what_is_known_for_sure_has_no_chance() -> None:
+    value, nothing = np.array([[0.0, 0.1], [-0.1, 0.0]]), np.zeros((2, 2))
+    assert Pairs(value=value, variance=nothing, degrees=nothing + 9).p_value.tolist() == [[1, 0], [0, 1]]
+
+
+def test_the_bootstrap_agrees_with_the_formula() -> None:
+    ratios = []
+    for a, b in combinations(world().runs.systems[:5], 2):
+        found = kt.compare(world().runs, world().judgments, sample(300), ask(resamples=2000), a=a, b=b)
+        (drawn,) = [opinion for opinion in found.others if opinion.method == "bootstrap"]
+        formula = found.corrected
+        assert formula is not None
+        assert drawn.difference.value == pytest.approx(
+            formula.difference.value, abs=0.3 * formula.difference.standard_error
+        )
+        assert drawn.difference.standard_error == pytest.approx(formula.difference.standard_error, rel=0.25)
+        if formula.p_value > 0.05:
+            ratios.append(drawn.p_value / formula.p_value)
+    assert len(ratios) > 2
+    assert np.median(ratios) == pytest.approx(1, abs=0.2)
+
+
+def test_gold_in_batches_warns_of_stopping_early() -> None:
+    frame = drawn(600).to_frame().drop("judge")
+    told = []
+    for batch in (1, 2):
+        later = pl.when(pl.int_range(pl.len()) >= 300).then(batch).otherwise(1)
+        found = compare(kt.read_gold(frame.with_columns(pi=pl.lit(0.1), batch=later)))
+        told.append([note for note in found.notes if note.startswith("gold came in 2 batches: p-values hold if")])
+    assert [len(notes) for notes in told] == [0, 1]

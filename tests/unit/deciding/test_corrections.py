@@ -14,6 +14,8 @@ import pytest
 
 import karatage as kt
 from karatage.cli.comparison import render_comparison
+from karatage.deciding.case import make_case
+from karatage.deciding.sampled import correct_by_sample
 from karatage.errors import DataError, KaratageError, OptionError
 
 A, B = "system-01", "system-11"
@@ -382,3 +384,129 @@ def test_names_that_are_none() -> None:
     for approach in ("", "judge:", "judge:nobody", "nonsense", "ds(foo=1)", "own"):
         with pytest.raises(KaratageError):
             compare("sample", kt.Question(measure=MEASURE, approach=approach))
+
+
+def test_one_system_above_and_one_below_are_put_at_their_bounds() -> None:
+    """[NOISY18] 3.6: judges call all of one system's documents relevant and none of the other's, a little too much."""
+    lists = {
+        "old": {str(t): {f"a{d}": -float(d) for d in range(3)} for t in range(40)},
+        "new": {str(t): {f"b{d}": -float(d) for d in range(3)} for t in range(40)},
+    }
+    judge = {str(t): {f"a{d}": 0 for d in range(3)} | {f"b{d}": 1 for d in range(3)} for t in range(40)}
+    gold = {str(t): {f"a{t % 3}": int(t in (3, 20)), f"b{t % 3}": int(t not in (8, 30))} for t in range(40)}
+    found = kt.compare(
+        kt.read_runs(lists), kt.read_judgments({"ann": judge}), kt.read_gold(gold), "P@3", a="old", b="new"
+    )
+    assert found.corrected is not None
+    assert found.corrected.difference.value == pytest.approx(1)
+    assert any("corrected scores beyond 0 or 1" in note and "('old', 'new')" in note for note in found.notes)
+
+
+def flip(grade: pl.Expr, every: int) -> pl.Expr:
+    """A judge who is wrong about every so many documents."""
+    return pl.when(pl.col("document").hash(1) % every == 0).then(3 - grade).otherwise(grade)
+
+
+def test_grades_that_never_occur_need_no_gold() -> None:
+    three = pl.when(pl.col("grade") == 2).then(3).otherwise("grade")
+    frame = grades().with_columns(grade=three)
+    wrong = pl.when(pl.col("document").hash(1) % 7 == 0).then(pl.lit(1)).otherwise(three)
+    judge = kt.read_judgments(grades().with_columns(grade=wrong, judge=pl.lit("ann")))
+    found = kt.compare(world().runs, judge, kt.read_gold(frame[::3]), "DCG@10", a=A, b=B)
+    assert found.refusal is None
+    assert found.accuracy is not None
+    assert found.accuracy.kinds == ("grade 0", "grade 1", "grade 3")
+
+
+def test_judges_who_are_hardly_known_are_told() -> None:
+    def notes(judge: pl.Expr, size: int) -> str:
+        judgments = kt.read_judgments(grades().with_columns(grade=judge, judge=pl.lit("ann")))
+        return " ".join(kt.compare(world().runs, judgments, sample(size), MEASURE, a=A, b=B).notes)
+
+    erring, shaky = "judges erred on none of", "standard errors better than chance only"
+    assert f"{erring} " in notes(pl.col("grade"), 300)
+    assert shaky not in notes(pl.col("grade"), 300)
+    weak = notes(flip(pl.col("grade"), 3), 200)
+    assert shaky in weak
+    assert erring not in weak
+
+
+def gap(scores: kt.Scores) -> float:
+    mean = scores.value[0].mean(axis=0)
+    return float(mean[world().runs.systems.index(B)] - mean[world().runs.systems.index(A)])
+
+
+def test_what_gold_on_nearly_everything_has_not_seen_is_not_relevant() -> None:
+    matter = differing(top_documents().join(grades(), on=["topic", "document"])).sort("topic", "document")
+    lost = matter.unique("topic", keep="first", maintain_order=True)
+    gold = kt.read_gold(grades().join(lost, on=["topic", "document"], how="anti"))
+    found = kt.compare(world().runs, world().judgments, gold, MEASURE, a=A, b=B)
+    assert found.corrected is not None
+    assert found.corrected.method == "census"
+    assert found.corrected.difference.value == pytest.approx(gap(kt.score(world().runs, gold, MEASURE)))
+    assert any("matter but have no gold, counted as not relevant: 39" in note for note in found.notes)
+
+
+def test_what_neither_judges_nor_gold_have_seen_is_not_relevant() -> None:
+    """Both systems show it at the same weight: it matters to their scores only."""
+    top = top_documents().join(grades(), on=["topic", "document"])
+    alike = top.join(differing(top), on=["topic", "document"], how="anti")
+    unseen = kt.read_judgments(said().join(alike, on=["topic", "document"], how="anti"))
+    gold = kt.read_gold(differing(top))
+    found = kt.compare(world().runs, unseen, gold, MEASURE, a=A, b=B).corrected
+    assert found is not None
+    assert found.a is not None
+    proven = kt.score(world().runs, gold, MEASURE).value[0].sum(axis=0) / 40
+    assert found.a.value == pytest.approx(proven[world().runs.systems.index(A)])
+
+
+def test_gold_drawn_from_half_of_what_matters_is_refused() -> None:
+    half = pl.col("topic").is_in(list(world().gold.topics[:20]))
+    chance = np.random.default_rng(0).random(len(grades())) < 0.3
+    drawn = grades().filter(pl.Series(chance)).with_columns(pi=pl.lit(0.3))
+    found = kt.compare(world().runs, world().judgments, kt.read_gold(drawn.filter(half)), MEASURE, a=A, b=B)
+    assert "gold could have been drawn from only" in str(found.refusal)
+
+
+def test_gold_drawn_from_everything_is_not_refused_by_chance() -> None:
+    for seed in range(12):
+        chance = np.random.default_rng(seed).random(len(grades())) < 0.05
+        drawn = kt.read_gold(grades().filter(pl.Series(chance)).with_columns(pi=pl.lit(0.05)))
+        assert kt.compare(world().runs, world().judgments, drawn, MEASURE, a=A, b=B).refusal is None
+
+
+def test_gold_items_that_count_are_those_that_tell_the_two_apart() -> None:
+    question = kt.Question(measure=MEASURE)
+    gold = sample(pi=pl.lit(0.075))
+    case = make_case(world().runs, world().judgments, gold, question, systems=(A, B), seed=0)
+    found = correct_by_sample(case)
+    assert found.gold_items == (case.matters & (case.gold_grade >= 0)).sum() < 300
+
+
+def test_few_items_that_are_all_there_is_are_enough() -> None:
+    lists = {"old": {t: {"a": 1.0} for t in "123"}, "new": {t: {"b": 1.0} for t in "123"}}
+    judgments = kt.read_judgments({"ann": {t: {"a": 0, "b": 1} for t in "123"}})
+    rows = [(t, d, int(d == "b" and t != "2"), 1.0) for t in "123" for d in "ab"]
+    gold = kt.read_gold(pl.DataFrame(rows, schema=["topic", "document", "grade", "pi"], orient="row"))
+    asked = kt.Question(measure="P@1", topics="these")
+    found = kt.compare(kt.read_runs(lists), judgments, gold, asked, a="old", b="new").corrected
+    assert found is not None
+    assert found.difference.exact
+    assert found.difference.value == pytest.approx(2 / 3)
+
+
+def test_judges_seen_to_err_in_few_topics_are_doubted() -> None:
+    """The judge is wrong about one document that matters, in three or in all of the topics with gold."""
+    matter = differing(top_documents().join(grades(), on=["topic", "document"])).sort("topic", "document")
+    for topics, doubted in ((3, True), (12, False)):
+        places = matter.unique("topic", keep="first", maintain_order=True).head(topics).select("topic", "document")
+        answer = pl.when("wrong").then(3 * (pl.col("grade") < 2).cast(pl.Int64)).otherwise("grade")
+        frame = grades().join(places.with_columns(wrong=pl.lit(True)), on=["topic", "document"], how="left")
+        judgments = kt.read_judgments(frame.with_columns(grade=answer, judge=pl.lit("ann")).drop("wrong"))
+        found = kt.compare(world().runs, judgments, on_topics(*range(12)), MEASURE, a=A, b=B)
+        told = [note for note in found.notes if "judges and gold disagree on 3 topics with gold only" in note]
+        assert bool(told) == doubted
+
+
+def test_drawn_gold_that_is_all_alike_is_refused() -> None:
+    assert "gold items gain the same by P(rel=2)@10" in str(compare("one grade drawn", MEASURE).refusal)

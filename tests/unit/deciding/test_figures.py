@@ -146,3 +146,36 @@ def test_scores_that_do_not_vary() -> None:
 def test_means_that_are_no_precision(mean: float) -> None:
     with pytest.raises(DataError, match="is no P@k, which lies between 0 and 1"):
         kt.compare_figures(A, kt.Figures(50, mean, 0.1), GOOD)
+
+
+@pytest.mark.parametrize(
+    ("rates_b", "reason"),
+    [
+        (kt.RateCounts(3, 3, 60, 60), "only 3 are relevant by gold"),
+        (kt.RateCounts(5, 10, 6, 10), "not clearly better than a coin"),
+    ],
+)
+def test_the_judges_of_b_are_checked_too(rates_b: kt.RateCounts, reason: str) -> None:
+    assert reason in str(kt.compare_figures(A, B, GOOD, rates_b=rates_b).refusal)
+
+
+def test_the_bound_of_b_is_by_its_own_judges() -> None:
+    """0.6 is more than judges who find half of what is relevant would call so."""
+    found = kt.compare_figures(A, B, GOOD, rates_b=kt.RateCounts(50, 100, 190, 200))
+    assert found.corrected is not None
+    assert found.corrected.b is not None
+    assert found.corrected.b.value == pytest.approx(1)
+    assert any("b: 0.600 > 0.500" in note for note in found.notes)
+
+
+def test_a_score_at_its_bound_is_not_beyond_it() -> None:
+    found = kt.compare_figures(kt.Figures(50, 0.95, 0.1), kt.Figures(50, 0.6, 0.2), kt.RateCounts(90, 100, 80, 100))
+    assert found.corrected is not None
+    assert found.corrected.a is not None
+    assert found.corrected.a.value <= 1
+    assert found.corrected.a.value == pytest.approx(1)
+
+
+def test_a_deviation_that_no_scores_have_is_refused() -> None:
+    with pytest.raises(DataError, match=r"a.s deviation of 0\.9 is impossible"):
+        kt.compare_figures(kt.Figures(50, 0.5, 0.9), B, GOOD)

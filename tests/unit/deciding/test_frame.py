@@ -131,3 +131,18 @@ def test_a_file_without_a_frame_is_taken_with_a_note() -> None:
     found = compare(kt.read_gold(plain))
     assert found.corrected is not None
     assert any("gold does not say what it was drawn from" in note for note in found.notes)
+
+
+def test_a_queue_for_one_judge_is_taken_back_for_that_judge() -> None:
+    """Who saw only some of the topics has another frame than all judges together."""
+    few = list(world().gold.topics[:12])
+    frame = world().judgments.to_frame()
+    name = world().judgments.judges[0]
+    judgments = kt.read_judgments(frame.filter((pl.col("judge") != name) | pl.col("topic").is_in(few)))
+    asked = Question(measure=MEASURE, approach=f"judge:{name}")
+    of = make_case(world().runs, judgments, None, asked, systems=(A, B), seed=0)
+    assert len(of.topics) == 12
+    assert fingerprint(of) != fingerprint(case())
+    found = kt.compare(world().runs, judgments, queue(of, MEASURE), asked, a=A, b=B)
+    assert found.refusal is None
+    assert found.corrected is not None

@@ -8,10 +8,14 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
+from scipy import stats
 
 import karatage as kt
+from karatage.correction.sampled import learn_gains
 from karatage.data.axes import Coded
 from karatage.data.runs import Runs
+from karatage.deciding.case import make_case
+from karatage.deciding.sampled import correct_by_sample
 from karatage.errors import DataError, InputFileError, OptionError, UnknownNameError
 
 PAIR = ("system-01", "system-02")
@@ -352,8 +356,8 @@ def test_compare_refuses_a_queue_of_other_systems(world, judgments, plan, tmp_pa
             r"AP is no weighted sum .* re-judge all judged documents of each \(40 on average, so that ",
         ),
         (kt.Question(measure="P@5", approach="uniform"), {}, OptionError, "uniform ends in scores, not in grades"),
-        ("P@5", {"budget": 0}, OptionError, "a budget of 0 buys nothing"),
-        ("P@5", {"budget": (5, 0)}, OptionError, "1 at least per batch"),
+        ("P@5", {"budget": 0}, OptionError, "a budget of 0 is no number of gold labels"),
+        ("P@5", {"budget": (5, 0)}, OptionError, "whole numbers from 1, one per batch"),
         ("P@5", {"systems": ("system-01", "system-01")}, OptionError, "name two different systems"),
         ("P@5", {"systems": ("system-01", "system-1")}, UnknownNameError, "did you mean 'system-01'"),
     ],
@@ -391,3 +395,85 @@ def test_results_for_machines_and_notebooks(plan):
     assert told["these_topics"]["half_width"] == found.these.half_width
     assert "<b>Send 30 documents" in found._repr_html_()
     assert repr(found).startswith("GoldPlan(Send 30 documents")
+
+
+def test_a_second_batch_that_takes_the_rest_is_a_census(world, judgments, plan, tmp_path):
+    first = plan(budget=60, systems=PAIR)
+    gold = judge(first, world.gold, tmp_path / "first.csv")
+    rest = plan(budget=10_000, systems=PAIR, judged=gold)
+    assert rest.labels == first.frame_size - 60
+    assert rest.census
+    assert rest.factor is None
+    assert "will be known for sure" in rest.sentence
+    assert rest.these.standard_error == 0
+
+
+def test_the_forecast_with_gold_adds_what_it_knows_already(world, judgments, plan, tmp_path):
+    """Precisions add: of the gold so far, and of a draw from the rest whose residuals are like those seen."""
+    first = plan(budget=90, systems=PAIR)
+    gold = judge(first, world.gold, tmp_path / "first.csv")
+    case = make_case(world.runs, judgments, gold, kt.Question(measure="DCG@10"), systems=PAIR, seed=0)
+    inverse = 1 / case.drawn.pi
+    learned = learn_gains(case.said.astype(np.int64), case.topic, case.drawn)[case.drawn.item]
+    residual = (inverse * (case.drawn.gain - learned) ** 2).sum() / inverse.sum()
+    known = float(correct_by_sample(case).gold_variance[0, 1])
+    assert known < float(correct_by_sample(case).pairs.variance[0, 1])
+    second = plan(budget=(20, 10), systems=PAIR, judged=gold)
+
+    seen = set(items(first.items))
+    left = {item: abs(gap) for item, gap in gaps(world.runs, *PAIR).items() if item not in seen}
+    gap = np.array(list(left.values()))
+    pi = 30 * np.maximum(gap, 0.1 * gap.mean()) / np.maximum(gap, 0.1 * gap.mean()).sum()
+    assert second.even == pytest.approx(len(gap) / (1 + (gap**2 * (1 - pi) / pi).sum() / (gap**2).sum()))
+    precision = 1 / known
+    for batch, count in ((2, 20), (3, 10)):
+        gap = np.array(list(left.values()))
+        size = np.maximum(gap, 0.1 * gap.mean())
+        pi = count * size / size.sum()
+        assert pi.max() < 1
+        precision += 1 / (residual * (gap**2 * (1 - pi) / pi).sum() / 16**2)
+        for item in items(second.items.filter(batch=batch)):
+            del left[item]
+    assert second.these.standard_error == pytest.approx(precision**-0.5)
+    chance = int((first.items["pi"] < 1).sum()) + 30
+    assert chance < 120
+    assert second.these.half_width == pytest.approx(stats.t.ppf(0.975, chance - 1) * second.these.standard_error)
+
+
+def test_what_is_known_for_sure_is_decided_even_if_topics_leave_doubt(world, plan, tmp_path):
+    gold = judge(plan(budget=10_000), world.gold, tmp_path / "all.csv")
+    found = plan(budget=40, judged=gold)
+    assert (found.labels, found.undecided) == (0, 0)
+
+
+def test_the_same_documents_for_another_measure_are_another_plan(world, plan, tmp_path):
+    gold = judge(plan("P@10", budget=40), world.gold, tmp_path / "first.csv")
+    assert plan("P@10", budget=40, judged=gold).earlier == 40
+    with pytest.raises(DataError, match=r"belongs to another plan .* for P@10"):
+        plan("P(rel=2)@10", budget=40, judged=gold)
+
+
+def test_drawing_evenly_is_from_what_tells_undecided_pairs(world, judgments, plan, tmp_path):
+    gold = judge(plan(budget=220), world.gold, tmp_path / "first.csv")
+    second = plan(kt.Question(measure="DCG@10", topics="these"), budget=30, judged=gold)
+    pairs = undecided_pairs(world.runs, judgments, gold)
+    seen = set(zip(gold.to_frame()["topic"], gold.to_frame()["document"], strict=True))
+    weights = {item: w for item, w in dcg_weights(world.runs).items() if item not in seen}
+    tells = [item for item, w in weights.items() if any(w[a] != w[b] for a, b in pairs)]
+    others = [item for item, w in weights.items() if item not in tells and len({w[s] for s in world.runs.systems}) > 1]
+    assert others
+    every = [np.mean([(w[a] - w[b]) ** 2 for a, b in pairs]) ** 0.5 for w in dcg_weights(world.runs).values()]
+    gap = np.array([np.mean([(weights[item][a] - weights[item][b]) ** 2 for a, b in pairs]) ** 0.5 for item in tells])
+    size = np.r_[gap, np.full(len(others), 0.1 * np.mean([s for s in every if s > 0]))]
+    size = np.maximum(size, 0.1 * size.mean())
+    pi = (30 * size / size.sum())[: len(gap)]
+    assert pi.max() < 1
+    assert second.even == pytest.approx(len(gap) / (1 + (gap**2 * (1 - pi) / pi).sum() / (gap**2).sum()))
+
+
+def test_budgets_are_whole_numbers_of_any_kind(plan):
+    assert plan(budget=np.int64(30)).labels == 30
+    assert plan(budget=(np.int32(20), 10)).labels == 30
+    for budget in (30.0, (10.5,), "30"):
+        with pytest.raises(OptionError, match="whole numbers from 1"):
+            plan(budget=budget)

@@ -290,3 +290,64 @@ def test_arrays_are_protected() -> None:
     for array in (board.a, board.naive.value, board.corrected_pairs.p_value):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 0
+
+
+def test_intervals_end_where_scores_do() -> None:
+    board = rank(sample(400), ask("P(rel=2)@1", confidence=1 - 1e-9))
+    assert board.corrected is not None
+    assert board.corrected.method == "rates"
+    assert board.corrected.low.min() == 0
+    assert board.corrected.high.max() <= 1
+    assert (board.corrected_pairs.low.min(), board.corrected_pairs.high.max()) == (-1, 1)
+
+
+def test_verdicts_that_turn_come_first_then_by_how_sure_judges_were() -> None:
+    board = rank(sample(400))
+    pairs = len(board.a)
+    p_value = np.linspace(0.001, 0.04, pairs)[::-1].copy()
+    before = replace(board.naive_pairs, value=np.ones(pairs), claimed=np.arange(pairs) > 1, p_value=p_value)
+    value, claimed = np.ones(pairs), np.ones(pairs, bool)
+    value[[5, 8]], claimed[[3, 9]] = -1, False
+    found = replace(board, naive_pairs=before, corrected_pairs=replace(before, value=value, claimed=claimed)).flips()
+    assert found["flip"].to_list() == ["turns", "turns", "falls", "falls", "arises", "arises"]
+    assert found["naive_p_value"].to_list() == [p_value[k] for k in (8, 5, 9, 3, 1, 0)]
+
+
+def test_judges_who_favour_one_system_are_doubted_for_its_pairs_only() -> None:
+    rows = kt.align(world().runs, world().gold).ranked[:, :, :10]
+    favoured = np.zeros(len(world().gold.item_topic), bool)
+    favoured[rows[:, 11][rows[:, 11] >= 0]] = True
+    favoured[rows[:, :11][rows[:, :11] >= 0]] = False
+    grade = pl.when(pl.Series(favoured[world().gold.item])).then(3).otherwise("grade")
+    judgments = kt.read_judgments(gold_frame().with_columns(judge=pl.lit("partial"), grade=grade))
+    board = kt.compare_all(world().runs, judgments, sample(900), MEASURE)
+    assert board.corrected is not None
+    assert board.corrected.method == "rates"
+    assert board.alarm is None
+    (note,) = [note for note in board.notes if "standard errors apart" in note]
+    assert note.endswith("of 66 pairs, of which nothing is claimed")
+    ours = board.systems.index(world().runs.systems[11])
+    concerned = (board.a == ours) | (board.b == ours)
+    assert not board.corrected_pairs.claimed[concerned].any()
+    assert (board.corrected_pairs.p_value[concerned] < 1e-3).any()
+    assert board.corrected_pairs.claimed[~concerned].any()
+
+
+def test_pairs_that_gold_cannot_tell_apart_are_told() -> None:
+    board = rank(sample(40, pi=True))
+    assert board.corrected_pairs is not None
+    unknown = int(np.isinf(board.corrected_pairs.standard_error).sum())
+    assert unknown > 0
+    assert any(note.startswith(f"{unknown} pair") and "not claimed to differ" in note for note in board.notes)
+    assert not board.corrected_pairs.claimed[np.isinf(board.corrected_pairs.standard_error)].any()
+
+
+def test_identical_systems_are_known_to_be_when_judges_were_never_seen_to_err() -> None:
+    runs = world().runs
+    twin = replace(runs, systems=(*runs.systems[:3], "twin"), bounds=runs.bounds[:, [0, 1, 2, 0]])
+    board = kt.compare_all(twin, perfect(), on_topics(15), ask(topics="these"))
+    assert board.corrected_pairs is not None
+    names = np.array(board.systems)
+    same = np.isin(names[board.a], [runs.systems[0], "twin"]) & np.isin(names[board.b], [runs.systems[0], "twin"])
+    assert board.corrected_pairs.standard_error[same].tolist() == [0]
+    assert np.isinf(board.corrected_pairs.standard_error[~same]).all()

@@ -10,12 +10,23 @@ import pytest
 from scipy import stats
 
 import karatage as kt
+from karatage.correction.precision import compare_shared
 from karatage.errors import OptionError
 from karatage.experiments.engine import Execution
 from karatage.experiments.noisy import testing
 from karatage.experiments.noisy.intervals import rate_intervals
 from karatage.experiments.noisy.plan import World
-from karatage.experiments.noisy.testing import INDEPENDENT, NAIVE, ONE, PAIRED, SHARED, SHARED_PAIRED, TESTS, TWO
+from karatage.experiments.noisy.testing import (
+    INDEPENDENT,
+    NAIVE,
+    ONE,
+    PAIRED,
+    SHARED,
+    SHARED_PAIRED,
+    TESTS,
+    TWO,
+    run_tests,
+)
 from karatage.experiments.noisy.worlds import (
     Rates,
     join_degrees,
@@ -362,3 +373,49 @@ def test_examples_in_words(worked):
     assert "Refused" in worked.sentence
     assert "2454 judgments" in worked.sentence
     assert worked.notes == ()
+
+
+def test_two_gold_samples_thrown_together_are_twice_as_many_items():
+    rng = np.random.default_rng(0)
+    scores = [rng.integers(0, 11, (3, 20)) / 10 for _ in range(2)]
+    first, second = (Rates(np.full(3, m_r), np.full(3, m_n), 50) for m_r, m_n in ((0.9, 0.8), (0.8, 0.9)))
+    found, _ = run_tests(*scores, first, second)["shared, paired"]
+    gap = scores[1] - scores[0]
+    expected = compare_shared(gap.mean(axis=1), gap.var(axis=1, ddof=1) / 20, 0.85, 0.85, 100, 100)
+    np.testing.assert_allclose(found.value, expected.value)
+    np.testing.assert_allclose(found.variance, expected.variance)
+
+
+def test_equal_systems_have_no_worse_one():
+    plan = kt.NoisyPlan(studies=("tests",), differences=(0.0, 0.1), simulations=50)
+    found = kt.experiment_noisy(plan).tests
+    assert found.filter(difference=0.0)["wrong"].null_count() == len(found.filter(difference=0.0))
+    better = found.filter(difference=0.1, gold_samples=ONE)
+    assert better["wrong"].max() < 0.1 < better["rejected"].max()
+
+
+def test_bins_lie_around_what_judges_can_say():
+    """Where a bin holds one possible P@k, it is the bin's middle."""
+    finding = rate_intervals(World(0.9, 0.8, 250, 2, 0.4), kt.NoisyPlan(topics=(2,), depth=2, simulations=500))
+    bins = finding.table.filter(estimate="naive")
+    middle, count = (bins["low"] + bins["high"]).to_numpy() / 2, bins["simulations"].to_numpy()
+    assert count.sum() == 500
+    assert (middle * count).sum() / 500 == pytest.approx(finding.facts["naive"])
+    assert set(middle[count > 0].round(9)) <= {0, 0.25, 0.5, 0.75, 1}
+
+
+@pytest.mark.parametrize(("samples", "sound"), [(ONE, PAIRED), (TWO, INDEPENDENT)])
+def test_power_is_compared_where_the_sound_test_has_about_80_percent(samples, sound):
+    plan = kt.NoisyPlan(studies=("tests",), differences=(0.0, 0.02, 0.1, 0.3), simulations=200)
+    found = kt.experiment_noisy(plan)
+    power = found.tests.filter(gold_samples=samples, test=sound).filter(pl.col("difference") > 0)
+    nearest = power.sort((pl.col("rejected") - 0.8).abs())["difference"][0]
+    assert found.compare_power(samples)["difference"].to_list() == [nearest]
+    assert nearest != 0.02
+
+
+def test_other_differences_are_worked_out_anew(tmp_path):
+    for differences in ((0.0,), (0.0, 0.1)):
+        plan = kt.NoisyPlan(studies=("tests",), differences=differences, simulations=20)
+        found = kt.experiment_noisy(plan, output=tmp_path).tests
+        assert found["difference"].unique(maintain_order=True).to_list() == list(differences)

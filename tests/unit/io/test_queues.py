@@ -201,3 +201,9 @@ def test_a_batch_may_stand_in_two_files(tmp_path: Path) -> None:
     assert len(kt.read_gold([tmp_path / "one.csv", tmp_path / "two.csv"]).grade) == 2
     with pytest.raises(DataError, match="1 of the 2"):
         kt.read_gold(tmp_path / "one.csv")
+
+
+def test_a_batch_is_judged_as_a_whole_also_where_later_ones_wait(save: Save) -> None:
+    half = ROWS[2].splitlines(keepends=True)
+    with pytest.raises(InputFileError, match=r"1 of the 2 rows of batch 2; judge whole batches"):
+        kt.read_gold(save(ROWS[1], half[0], blank(half[1]), blank(ROWS[3])))
