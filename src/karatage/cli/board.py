@@ -7,6 +7,7 @@ import re
 from textwrap import fill
 from typing import TYPE_CHECKING
 
+from karatage.cli.comparison import explain_correction
 from karatage.cli.output import WIDTH, make_table, render
 from karatage.data.board import ADJUSTMENTS
 from karatage.wording import counted, percent, shorten
@@ -104,15 +105,7 @@ def _explain(board: Board) -> Iterator[str]:
             f"Slope of the judges' differences on gold's: {_range(board.slope)}; below 1 they level differences, above "
             "1 they exaggerate them."
         )
-    if board.gold is not None:
-        yield f"{board.gold[0].upper()}{board.gold[1:]}."
-    if board.accuracy is not None:
-        yield f"{board.accuracy.sentence[0].upper()}{board.accuracy.sentence[1:]}."
-    if board.corrected is not None:
-        yield f"Assumed: {'; '.join(board.assumed)}."
-        yield f"The claim is about {board.claim}."
-    if board.alarm is not None:
-        yield f"Alarm: {board.alarm}."
+    yield from explain_correction(board)
 
 
 def _range(found: Bounded) -> str:

@@ -99,14 +99,10 @@ def compare(
     adjust: Annotated[
         Adjustment, typer.Option("--adjust", help="For many pairs: Holm, Benjamini-Hochberg, or not at all.")
     ] = Adjustment.holm,
-    figures_a: Annotated[
-        str | None, typer.Option("--figures-a", help="Instead of files: topics,mean,deviation of a's P@k.")
-    ] = None,
-    figures_b: Annotated[str | None, typer.Option("--figures-b", help="The same for b.")] = None,
-    rates: Annotated[
-        str | None, typer.Option("--rates", help="Judges right about relevant, other gold items: 43/59,67/84.")
-    ] = None,
-    rates_b: Annotated[str | None, typer.Option("--rates-b", help="The same for b, had it other judges.")] = None,
+    figures_a: options.FiguresA = None,
+    figures_b: options.FiguresB = None,
+    rates: options.Rates = None,
+    rates_b: options.RatesB = None,
     fail_unless_significant: Annotated[
         bool, typer.Option("--fail-unless-significant", help="Exit with 1 unless a difference may be claimed.")
     ] = False,

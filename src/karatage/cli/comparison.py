@@ -12,6 +12,7 @@ from karatage.wording import counted, percent, shorten
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from karatage.data.board import Board
     from karatage.data.comparison import Comparison, Opinion
 
 WAYS = {
@@ -40,7 +41,7 @@ def render_comparison(found: Comparison) -> str:
             [_difference_row(opinion) for opinion in found.opinions],
             text_columns=1,
         ),
-        *(fill(text, WIDTH) for text in _explain(found)),
+        *(fill(text, WIDTH) for text in explain_correction(found)),
         "",
         fill(found.sentence, WIDTH),
     )
@@ -75,7 +76,7 @@ def _say_p(p_value: float) -> str:
     return f"< {LEAST_P}" if p_value < LEAST_P else f"{p_value:.4f}"
 
 
-def _explain(found: Comparison) -> Iterator[str]:
+def explain_correction(found: Comparison | Board) -> Iterator[str]:
     """Paragraphs on what the correction rests on."""
     if found.gold is not None:
         yield f"{found.gold[0].upper()}{found.gold[1:]}."

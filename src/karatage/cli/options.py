@@ -86,6 +86,14 @@ Output = Annotated[
     str,
     typer.Option("--output", "-o", help="Write here (.txt, .csv, .tsv, .json, .parquet; also .gz) instead of stdout."),
 ]
+FiguresA = Annotated[
+    str | None, typer.Option("--figures-a", help="Instead of files: topics,mean,deviation of a's P@k.")
+]
+FiguresB = Annotated[str | None, typer.Option("--figures-b", help="The same for b.")]
+Rates = Annotated[
+    str | None, typer.Option("--rates", help="Judges right about relevant, other gold items: 43/59,67/84.")
+]
+RatesB = Annotated[str | None, typer.Option("--rates-b", help="The same for b, had it other judges.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No notes and no progress.")]
 
 

@@ -39,14 +39,10 @@ def plan(
         Claim | None, typer.Option("--topics", help="Claims are about new topics (default), or these.")
     ] = None,
     confidence: Annotated[float | None, typer.Option("--confidence", help="Of intervals; default 0.95.")] = None,
-    figures_a: Annotated[
-        str | None, typer.Option("--figures-a", help="Instead of files: topics,mean,deviation of a's P@k.")
-    ] = None,
-    figures_b: Annotated[str | None, typer.Option("--figures-b", help="The same for b.")] = None,
-    rates: Annotated[
-        str | None, typer.Option("--rates", help="Judges right about relevant, other gold items: 43/59,67/84.")
-    ] = None,
-    rates_b: Annotated[str | None, typer.Option("--rates-b", help="The same for b, had it other judges.")] = None,
+    figures_a: options.FiguresA = None,
+    figures_b: options.FiguresB = None,
+    rates: options.Rates = None,
+    rates_b: options.RatesB = None,
     paired: Annotated[
         float | None, typer.Option("--paired", help="Same topics: deviation of the difference over them.")
     ] = None,

@@ -117,22 +117,23 @@ def _find_need(case: Case, naive: Opinion, opinion: Opinion, found: Corrected) -
     more = math.inf
     if gold > 0:
         more = float(gold_needed(rest, gold, found.gold_items, target, level=case.question.level, power=POWER))
-    aim = f"would give {POWER:.0%} power for {target:.{max(find_digits(naive.difference), 3)}f}"
+    power = f"give {POWER:.0%} power for {target:.{max(find_digits(naive.difference), 3)}f}"
+    aim, hardly = (
+        f"would {power}",
+        f"More gold on {counted(len(case.topics), 'topic')} would hardly {power}: add topics.",
+    )
     if more == 0:
         return None
     if found.method == "topics":
         if more <= len(case.topics) - found.gold_items:
             return f"Gold on {counted(int(more), 'more topic')} {aim}."
-        return f"{NO_GOLD} on {counted(len(case.topics), 'topic')} {aim}: add topics."
+        return hardly
     if math.isinf(more):
-        return f"{NO_GOLD} on {counted(len(case.topics), 'topic')} {aim}: add topics."
+        return hardly
     left = int((case.matters & (case.gold_grade < 0)).sum())
     if found.method == "sampled" and more >= left:
         return f"Gold on all {left:,} other documents that matter {aim}." if left else None
     return f"About {counted(int(more), 'more gold label')} {aim}."
-
-
-NO_GOLD = "No amount of gold"
 
 
 def _list_assumptions(case: Case, found: Corrected | None) -> tuple[str, ...]:

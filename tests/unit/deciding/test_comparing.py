@@ -342,9 +342,9 @@ def test_the_gold_that_is_needed_is_what_power_takes(method: str) -> None:
         if more <= 0:
             expected = None
         elif method == "topics":
-            expected = f"Gold on {more} more topic" if more <= 40 - n else "No amount of gold on 40 topics"
+            expected = f"Gold on {more} more topic" if more <= 40 - n else "More gold on 40 topics would hardly"
         elif more == math.inf:
-            expected = "No amount of gold on 40 topics"
+            expected = "More gold on 40 topics would hardly"
         else:
             all_left = method != "rates" and more >= left
             expected = f"Gold on all {left} other documents" if all_left else f"About {more} more gold label"
