@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 import karatage as kt
 from karatage.deciding.case import Case, make_case
-from karatage.deciding.choosing import METHODS
+from karatage.deciding.choosing import CORRECTIONS
 from karatage.deciding.corrected import Corrected, find_gap
 from karatage.errors import DataError
 
@@ -74,7 +74,7 @@ def study(collection: Collection, judge: str, size: int, draws: int) -> dict[str
         chosen = np.sort(rng.choice(len(grades), size, replace=False))
         case = collection.make(kt.read_gold(grades[chosen]), question)
         try:
-            rates, even = METHODS["rates"](case), METHODS["even"](case)
+            rates, even = CORRECTIONS["rates"](case), CORRECTIONS["even"](case)
         except DataError:
             refused += 1
             continue

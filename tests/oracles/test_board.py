@@ -89,7 +89,7 @@ def test_flips_letters_and_top_by_hand(kind: str, adjust: str) -> None:
         for name in ("naive", "corrected"):
             winner = row["b"] if row[f"{name}_difference"] > 0 else row["a"]
             winners.append(winner if row[f"{name}_{column}"] < 0.05 else None)
-        if board.corrected.method == "rates" and row["corrected_better"] is None:
+        if board.corrected.way == "rates" and row["corrected_better"] is None:
             winners[1] = None  # doubted pair by pair, see the next test
         assert [row["naive_better"], row["corrected_better"]] == winners
         before, after = winners

@@ -1,4 +1,4 @@
-"""METHODS 7's worked numbers to the digits given, from the library and from the command line."""
+"""The worked numbers of [NOISY18], to the digits given, from the library and from the command line."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def ebay(**options: str) -> Comparison:
     return kt.compare_figures(a, b, kt.RateCounts(43, 59, 67, 84), **options)
 
 
-def find(found: Comparison, method: str) -> Opinion:
-    return next(opinion for opinion in found.opinions if opinion.method == method)
+def find(found: Comparison, way: str) -> Opinion:
+    return next(opinion for opinion in found.opinions if opinion.way == way)
 
 
 def run(*arguments: str) -> str:

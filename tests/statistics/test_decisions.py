@@ -11,7 +11,7 @@ import pytest
 import karatage as kt
 from karatage.data.axes import FloatArray
 from karatage.deciding.case import Case, make_case
-from karatage.deciding.choosing import METHODS, correct
+from karatage.deciding.choosing import CORRECTIONS, correct
 from karatage.deciding.corrected import Corrected
 
 FOLDER = "trec-dl-2021-passage"
@@ -57,7 +57,7 @@ def test_gold_on_eight_whole_topics_is_switched_and_covers(shared_data: Path, me
         case = setting.make(kt.read_gold(setting.frame.filter(pl.col("topic").is_in(topics))))
         choice = correct(case, setting.runs, setting.judgments)
         assert choice.corrected is not None
-        assert choice.corrected.method == "topics"
+        assert choice.corrected.way == "topics"
         share.append(setting.cover(choice.corrected).mean())
     error = np.std(share, ddof=1) / np.sqrt(DRAWS)  # pairs of one draw are not independent
     assert 0.95 - 0.02 - 3 * error < np.mean(share) < 0.95 + 0.03 + 3 * error
@@ -71,9 +71,9 @@ def test_a_plain_sample_covers_as_an_even_one_but_not_by_error_rates(shared_data
     for _ in range(60):
         rows = np.sort(rng.choice(len(setting.frame), 1000, replace=False))
         case = setting.make(kt.read_gold(setting.frame[rows]))
-        even.append(setting.cover(METHODS["even"](case)).mean())
+        even.append(setting.cover(CORRECTIONS["even"](case)).mean())
         try:
-            rates.append(setting.cover(METHODS["rates"](case)).mean())
+            rates.append(setting.cover(CORRECTIONS["rates"](case)).mean())
         except kt.KaratageError:  # scores and rates contradict each other
             rates.append(0.0)
     assert np.mean(even) > 0.93
@@ -109,6 +109,6 @@ def test_the_alarm_is_silent_where_judges_slip_at_random(size: int) -> None:
         gold = kt.read_gold(frame[np.sort(rng.choice(len(frame), size, replace=False))])
         found = kt.compare(runs, judgments, gold, "P@10", a="a", b="b")
         assert found.corrected is not None
-        assert found.corrected.method == "rates"
+        assert found.corrected.way == "rates"
         alarms += found.alarm is not None
     assert alarms / repeats < 0.05 + 3 * np.sqrt(0.05 * 0.95 / repeats)

@@ -127,7 +127,7 @@ def draw_errors(case, frame, truth, size, labels, rng):
 def test_choosing_by_weight_takes_fewer_labels(passages):
     """At 200 labels: standard error 0.246 against 0.293, so a variance 1.4 times smaller; 262 labels would do evenly.
 
-    METHODS' independent check found 0.240 against 0.288.
+    An independent check found 0.240 against 0.288.
     """
     runs, judgments, _, _, _, pairs = passages
     rng = np.random.default_rng(1)

@@ -63,7 +63,7 @@ def _difference_row(opinion: Opinion) -> list[str]:
 
 
 def _name(opinion: Opinion) -> str:
-    return WAYS.get(opinion.method, opinion.method)
+    return WAYS.get(opinion.way, opinion.way)
 
 
 def _number(value: float, style: str = ".4f") -> str:

@@ -59,7 +59,7 @@ class Board:
     @property
     def doubted(self) -> bool:
         """Whether gold itself speaks against what was assumed to correct the judges."""
-        return self.alarm is not None and self.corrected is not None and self.corrected.method == "rates"
+        return self.alarm is not None and self.corrected is not None and self.corrected.way == "rates"
 
     @property
     def decisive(self) -> Differences | None:
@@ -134,7 +134,7 @@ class Board:
             "topics": self.topics,
             "adjust": self.adjust,
             "confidence": self.confidence,
-            "correction": None if self.corrected is None else self.corrected.method,
+            "correction": None if self.corrected is None else self.corrected.way,
             "systems": _plain_rows(self.to_frame()),
             "pairs": _plain_rows(self.pairs()),
             "groups": [[self.systems[s] for s in group] for group in self.groups],

@@ -19,7 +19,7 @@ from karatage.wording import counted, end_sentence, percent
 class Opinion:
     """Both systems' scores and their difference, b - a, found in one way."""
 
-    method: str  # judges, rates, sampled, topics, bootstrap
+    way: str  # judges, rates, sampled, census, topics, bootstrap
     a: Estimate | None
     b: Estimate | None
     difference: Estimate
@@ -38,7 +38,7 @@ class Opinion:
     def to_dict(self) -> dict[str, object]:
         """Ready for JSON."""
         return {
-            "method": self.method,
+            "way": self.way,
             "a": None if self.a is None else self.a.to_dict(),
             "b": None if self.b is None else self.b.to_dict(),
             "difference": self.difference.to_dict(),
@@ -86,7 +86,7 @@ class Comparison:
     @property
     def doubted(self) -> bool:
         """Whether gold itself speaks against what was assumed to correct the judges."""
-        return self.alarm is not None and self.corrected is not None and self.corrected.method == "rates"
+        return self.alarm is not None and self.corrected is not None and self.corrected.way == "rates"
 
     @property
     def _decisive(self) -> Opinion | None:
@@ -104,7 +104,7 @@ class Comparison:
                 "measure": self.measure,
                 "a": self.a,
                 "b": self.b,
-                "opinion": opinion.method,
+                "opinion": opinion.way,
                 "score_a": None if opinion.a is None else opinion.a.value,
                 "score_b": None if opinion.b is None else opinion.b.value,
                 "difference": opinion.difference.value,

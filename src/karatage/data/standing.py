@@ -28,7 +28,7 @@ class Bounded(NamedTuple):
 class Standing:
     """Every system's score, found in one way; (system,) each."""
 
-    method: str  # judges, rates, sampled, topics
+    way: str  # judges, rates, sampled, census, topics
     value: FloatArray
     standard_error: FloatArray
     low: FloatArray

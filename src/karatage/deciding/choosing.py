@@ -46,32 +46,32 @@ def correct(case: Case, runs: Runs, judgments: Judgments) -> Choice:
             f"no grade from 0 to {case.top_grade}, the highest of judges and gold, gains anything by "
             f"{case.question.parsed}; ask for a lower rel",
         )
-    method, notes = _choose(case)
+    way, notes = _choose(case)
     try:
-        if method == "sampled" and case.gold.draw is not None:
+        if way == "sampled" and case.gold.draw is not None:
             notes += require_frame(case, runs, judgments)
-        found = METHODS[method](case)
+        found = CORRECTIONS[way](case)
     except DataError as problem:
         return Choice(None, f"{problem}", notes=notes)
     return Choice(found, second=_ask_again(case, found), notes=notes)
 
 
 def _choose(case: Case) -> tuple[str, tuple[str, ...]]:
-    """The method, and why, where another one might have been expected."""
+    """The way, and why, where another one might have been expected."""
     asked, design = case.question.correction, case.design
     if asked != "auto":
         return asked, ()
-    method = BY_DESIGN[design.kind]
+    way = BY_DESIGN[design.kind]
     if design.kind == "census" and case.linear is None:
-        method = "topics"
-    if method == "sampled" and case.disjoint:
+        way = "topics"
+    if way == "sampled" and case.disjoint:
         return "rates", ("the systems answered different topics, so they are compared by error rates, not by items",)
-    if method == "topics" and case.linear is not None:
-        return method, (
+    if way == "topics" and case.linear is not None:
+        return way, (
             f"gold is on {design.topics} whole topics of {design.pool_topics}: judges err alike within a topic, so "
             "formulas that count items would give intervals far too narrow; topics are counted instead",
         )
-    return method, ()
+    return way, ()
 
 
 def _ask_again(case: Case, found: Corrected) -> Corrected | None:
@@ -81,9 +81,9 @@ def _ask_again(case: Case, found: Corrected) -> Corrected | None:
     """
     assert case.gold is not None
     try:
-        if found.method == "sampled" and case.gold.draw is not None and case.question.topics == "new":
+        if found.way == "sampled" and case.gold.draw is not None and case.question.topics == "new":
             return correct_by_rates(case)
-        if found.method == "rates" and not case.disjoint:
+        if found.way == "rates" and not case.disjoint:
             return correct_by_sample(_as_even_sample(case) if case.gold.draw is None else case)
     except DataError:
         return None
@@ -102,7 +102,7 @@ def _as_even_sample(case: Case) -> Case:
     return replace(case, gold=replace(case.gold, draw=draw), even=True)
 
 
-METHODS: dict[str, Callable[[Case], Corrected]] = {
+CORRECTIONS: dict[str, Callable[[Case], Corrected]] = {
     "rates": correct_by_rates,
     "sampled": correct_by_sample,
     "even": lambda case: correct_by_sample(_as_even_sample(case)),

@@ -84,7 +84,7 @@ def _ask_others(case: Case, choice: Choice) -> tuple[Opinion, ...]:
     others = []
     if choice.second is not None:
         others.append(choice.second.compare(0, 1, case.question.confidence))
-    by_rates = next((c for c in (choice.corrected, choice.second) if c is not None and c.method == "rates"), None)
+    by_rates = next((c for c in (choice.corrected, choice.second) if c is not None and c.way == "rates"), None)
     if case.question.resamples and by_rates is not None and case.paired:
         others.append(bootstrap_rates(case, 0, 1))
     return tuple(others)
@@ -94,7 +94,7 @@ def _find_shift(found: Corrected | None, second: Corrected | None) -> str | None
     """Whether two corrections are further apart than chance explains."""
     if found is None or second is None:
         return None
-    rates, sampled = (found, second) if found.method == "rates" else (second, found)
+    rates, sampled = (found, second) if found.way == "rates" else (second, found)
     gap = find_gap(rates, sampled)
     if not gap.wide[0, 1]:
         return None
@@ -112,7 +112,7 @@ def _find_need(case: Case, naive: Opinion, opinion: Opinion, found: Corrected) -
         return None
     gold = float(found.gold_variance[0, 1])
     rest = max(float(found.pairs.variance[0, 1]) - gold, 0.0)
-    if found.method == "sampled" and case.question.topics == "new":
+    if found.way == "sampled" and case.question.topics == "new":
         rest = max(rest, naive.difference.standard_error**2)  # the rest is a difference of two noisy variances
     more = math.inf
     if gold > 0:
@@ -124,14 +124,14 @@ def _find_need(case: Case, naive: Opinion, opinion: Opinion, found: Corrected) -
     )
     if more == 0:
         return None
-    if found.method == "topics":
+    if found.way == "topics":
         if more <= len(case.topics) - found.gold_items:
             return f"Gold on {counted(int(more), 'more topic')} {aim}."
         return hardly
     if math.isinf(more):
         return hardly
     left = int((case.matters & (case.gold_grade < 0)).sum())
-    if found.method == "sampled" and more >= left:
+    if found.way == "sampled" and more >= left:
         return f"Gold on all {left:,} other documents that matter {aim}." if left else None
     return f"About {counted(int(more), 'more gold label')} {aim}."
 

@@ -39,7 +39,7 @@ class Pairs:
 class Corrected:
     """Scores with judge errors undone."""
 
-    method: str
+    way: str
     value: FloatArray  # (system,)
     variance: FloatArray  # (system,)
     degrees: FloatArray  # (system,)
@@ -73,9 +73,7 @@ class Corrected:
             confidence=confidence,
             within=(-width, width),
         )
-        return Opinion(
-            method=self.method, a=self.estimate(a, confidence), b=self.estimate(b, confidence), difference=found
-        )
+        return Opinion(way=self.way, a=self.estimate(a, confidence), b=self.estimate(b, confidence), difference=found)
 
 
 class Gap(NamedTuple):

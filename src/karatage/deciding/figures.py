@@ -114,7 +114,7 @@ def _trust(a: Figures, b: Figures, confidence: float) -> Opinion:
     doubt = v_a**2 / (a.topics - 1) + v_b**2 / (b.topics - 1)
     degrees = (v_a + v_b) ** 2 / doubt if doubt else np.inf
     return Opinion(
-        method="judges",
+        way="judges",
         a=Estimate.of(a.mean, v_a, degrees=a.topics - 1, confidence=confidence),
         b=Estimate.of(b.mean, v_b, degrees=b.topics - 1, confidence=confidence),
         difference=Estimate.of(b.mean - a.mean, v_a + v_b, degrees=degrees, confidence=confidence),
@@ -195,12 +195,12 @@ def _bootstrap(a: Figures, b: Figures, gold_a: Accuracy, gold_b: Accuracy, alone
         confidence=confidence,
     )
     p_value = min(1.0, 2 * (1 + tail) / (1 + len(found)))
-    return Opinion(method="bootstrap", a=None, b=None, difference=estimate, test_p_value=p_value)
+    return Opinion(way="bootstrap", a=None, b=None, difference=estimate, test_p_value=p_value)
 
 
-def _opine(method: str, a: Estimated, b: Estimated, difference: Estimated, confidence: float) -> Opinion:
+def _opine(way: str, a: Estimated, b: Estimated, difference: Estimated, confidence: float) -> Opinion:
     def settle(found: Estimated, within: tuple[float, float]) -> Estimate:
         value = min(max(float(found.value), within[0]), within[1])  # rounding may put a bound just beyond itself
         return Estimate.of(value, float(found.variance), confidence=confidence, within=within)
 
-    return Opinion(method=method, a=settle(a, UNIT), b=settle(b, UNIT), difference=settle(difference, EITHER_WAY))
+    return Opinion(way=way, a=settle(a, UNIT), b=settle(b, UNIT), difference=settle(difference, EITHER_WAY))

@@ -70,4 +70,4 @@ def trust_judges(case: Case) -> Opinion:
         degrees=float(pairs.degrees[0, 1]),
         confidence=question.confidence,
     )
-    return Opinion(method="judges", a=singles[0], b=singles[1], difference=found, test_p_value=p_value)
+    return Opinion(way="judges", a=singles[0], b=singles[1], difference=found, test_p_value=p_value)

@@ -73,11 +73,11 @@ def compare_all(
     naive_pairs = _test(pairs, (a, b), question, adjust, np.zeros(len(a), bool))
     corrected, corrected_pairs, near = None, None, None
     if found is not None:
-        doubted = shift.apart[a, b] | (shift.alarm is not None) if found.method == "rates" else np.zeros(len(a), bool)
+        doubted = shift.apart[a, b] | (shift.alarm is not None) if found.way == "rates" else np.zeros(len(a), bool)
         width = found.within[1] - found.within[0]
         corrected_pairs = _test(found.pairs, (a, b), question, adjust, doubted, width)
         corrected = _stand(
-            found.method, found.value[order], found.variance[order], found.degrees[order], question, found.within
+            found.way, found.value[order], found.variance[order], found.degrees[order], question, found.within
         )
         near = compare_boards(case, value, found)
     apart = _fill(corrected_pairs or naive_pairs, len(names))
@@ -163,7 +163,7 @@ def _test(
 
 
 def _stand(
-    method: str,
+    way: str,
     value: FloatArray,
     variance: FloatArray,
     degrees: FloatArray,
@@ -174,7 +174,7 @@ def _stand(
     half = _half(error, degrees, question)
     steps = settle_ties(value)
     return Standing(
-        method=method,
+        way=way,
         value=value,
         standard_error=error,
         low=np.maximum(value - half, within[0]),
@@ -205,7 +205,7 @@ def _find_shift(choice: Choice, systems: int) -> _Shift:
     if choice.corrected is None or choice.second is None:
         return _Shift(np.zeros((systems, systems), bool))
     rates, sampled = choice.corrected, choice.second
-    if rates.method != "rates":
+    if rates.way != "rates":
         rates, sampled = sampled, rates
     apart = find_gap(rates, sampled).wide
     upper = apart[np.triu_indices(len(apart), 1)]
@@ -217,7 +217,7 @@ def _find_shift(choice: Choice, systems: int) -> _Shift:
         return _Shift(apart, f"{told}: judges err otherwise on some systems' documents, so error rates mislead here")
     if upper.mean() <= EXPECTED_APART:
         return _Shift(apart)
-    unclaimed = ", of which nothing is claimed" if choice.corrected.method == "rates" else ""
+    unclaimed = ", of which nothing is claimed" if choice.corrected.way == "rates" else ""
     return _Shift(apart, notes=(told + unclaimed,))
 
 

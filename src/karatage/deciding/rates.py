@@ -67,7 +67,7 @@ def correct_by_rates(case: Case) -> Corrected:
     else:
         assumed.append("the same judges graded both systems, so their error rates are shared")
     return Corrected(
-        method="rates",
+        way="rates",
         value=value,
         variance=variance,
         degrees=degrees,
@@ -104,7 +104,7 @@ def bootstrap_rates(case: Case, a: int, b: int) -> Opinion:
     )
     tail = min(int((found.values <= 0).sum()), int((found.values >= 0).sum()))
     p_value = min(1.0, 2 * (1 + tail) / (1 + len(found.values)))
-    return Opinion(method="bootstrap", a=None, b=None, difference=estimate, test_p_value=p_value)
+    return Opinion(way="bootstrap", a=None, b=None, difference=estimate, test_p_value=p_value)
 
 
 def _require(case: Case, design: Design) -> None:

@@ -53,7 +53,7 @@ class Nearness:
 
 def compare_boards(case: Case, naive: FloatArray, found: Corrected) -> Nearness:
     """Tau, tau_ap and slope of the judges' scores (system,) against the corrected ones."""
-    known = case.gold_topics if found.method == "topics" else np.ones(len(case.topics), bool)
+    known = case.gold_topics if found.way == "topics" else np.ones(len(case.topics), bool)
     seen = np.isfinite(found.gold_variance)
     noise = float(found.gold_variance[seen].sum()) / 2 if found.per_topic is not None else 0.0
     value = _relate(_take(case, naive, found, known, noise), seen)[0]
@@ -76,9 +76,9 @@ def compare_boards(case: Case, naive: FloatArray, found: Corrected) -> Nearness:
 def _take(case: Case, naive: FloatArray, found: Corrected, known: BoolArray, noise: float) -> Boards:
     """The one board that there is."""
     judge, gold = naive, found.value
-    if found.method == "topics":
+    if found.way == "topics":
         judge, gold = case.scores[known].mean(axis=0), case.gold_scores[known].mean(axis=0)
-    elif found.method == "rates":  # before scores were brought within bounds, which would flatter the judges
+    elif found.way == "rates":  # before scores were brought within bounds, which would flatter the judges
         answers = gather_answers(case)
         gains = graded.judge_gains(answers.accuracy.share, answers.gain)
         each = [graded.correct_topics(answers.mass[s, case.topics_of(s)], gains) for s in range(len(gold))]
@@ -115,11 +115,11 @@ def _steepness(angle: float) -> float:
 def _resample(case: Case, found: Corrected, known: BoolArray, noise: float) -> Boards:
     draws = case.question.resamples or RESAMPLES
     rng = stream(case.seed, "boards")
-    if found.method == "topics":
+    if found.way == "topics":
         return _resample_gold_topics(case, known, draws, rng)
     times = rng.multinomial(len(case.topics), np.full(len(case.topics), 1 / len(case.topics)), size=draws)
     naive = _mean_of(times, case.scores)
-    if found.method == "rates":
+    if found.way == "rates":
         return _undo_rates(case, found.within, times, naive, rng)
     assert found.per_topic is not None
     corrected = _mean_of(times, found.per_topic)
@@ -166,7 +166,7 @@ def _mean_of(times: LongArray, scores: FloatArray) -> FloatArray:
 
 
 def _tell(case: Case, found: Corrected, *, lost: float, steep: bool) -> Iterator[str]:
-    if found.method == "rates":
+    if found.way == "rates":
         yield (
             "error rates are taken to be the same for all systems, so undoing them stretches scores and hardly changes "
             "their order: tau and tau_ap are near 1, and the slope below it, by assumption"

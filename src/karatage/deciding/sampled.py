@@ -44,7 +44,7 @@ def correct_by_sample(case: Case) -> Corrected:
             "fewer than two gold items tell the two systems apart; judge more of those that karatage plan draws"
         )
     return Corrected(
-        method="census" if case.gold is not None and case.gold.draw is None else "sampled",
+        way="census" if case.gold is not None and case.gold.draw is None else "sampled",
         value=np.asarray(single.value),
         variance=np.asarray(single.variance),
         degrees=np.full(shape[0], single.degrees),

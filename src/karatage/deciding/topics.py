@@ -33,7 +33,7 @@ def correct_by_topics(case: Case) -> Corrected:
     if claim == "these" and rest.size:
         pairs = pairs._replace(variance=_doubt_agreement(pairs, judge, rest))
     return Corrected(
-        method="topics",
+        way="topics",
         value=np.asarray(single.value),
         variance=np.asarray(single.variance),
         degrees=np.asarray(single.degrees),
@@ -52,7 +52,7 @@ def _take_gold(case: Case) -> Corrected:
     """The one topic there is, which gold knows."""
     value, nothing = case.gold_scores[0], np.zeros((len(case.systems), len(case.systems)))
     return Corrected(
-        method="topics",
+        way="topics",
         value=value,
         variance=np.zeros(len(value)),
         degrees=np.full(len(value), np.inf),

@@ -70,8 +70,8 @@ def draw_comparison(comparison: Comparison) -> alt.LayerChart:
 
     rows = [
         {
-            "by": WAYS.get(opinion.method, opinion.method),
-            "kind": "judges" if opinion.method == "judges" else "corrected",
+            "by": WAYS.get(opinion.way, opinion.way),
+            "kind": "judges" if opinion.way == "judges" else "corrected",
             "difference": opinion.difference.value,
             "low": opinion.difference.low,
             "high": opinion.difference.high,

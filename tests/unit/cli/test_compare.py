@@ -130,12 +130,12 @@ def test_options_reach_the_question(run):
     assert told("--approach ds")["approach"] == "ds"
     assert told("--topics these")["refusal"] is not None
     assert told("--judges independent")["p_value"] > base["p_value"]
-    assert told("--correction even")["corrected"]["method"] == "sampled"
+    assert told("--correction even")["corrected"]["way"] == "sampled"
     assert told("--unpaired")["corrected"]["difference"] != base["corrected"]["difference"]
     assert told("--test permutation")["naive"]["p_value"] != base["naive"]["p_value"]
     assert told("--undo-bias")["corrected"]["difference"]["value"] != base["corrected"]["difference"]["value"]
     assert told("--confidence 0.5")["corrected"]["difference"]["confidence"] == 0.5
-    assert [o["method"] for o in told("--resamples 200")["others"]][-1] == "bootstrap"
+    assert [o["way"] for o in told("--resamples 200")["others"]][-1] == "bootstrap"
     assert told("--seed 5")["seed"] == 5
     assert told("-m DCG@5")["measure"] == "DCG@5"
     assert told("--gold-grades 0=0,1=0,2=1,3=1")["corrected"] != base["corrected"]
@@ -222,7 +222,7 @@ def test_whose_judges_reaches_the_comparison_of_figures(run):
     figures = "--figures-a 100,0.5,0.3 --figures-b 80,0.6,0.2 --rates 90/100,160/200 -f json -q"
     for judges in ("shared", "independent"):
         told = json.loads(run(f"{figures} --judges {judges}").stdout)
-        assert told["corrected"]["method"] == f"{judges} judges"
+        assert told["corrected"]["way"] == f"{judges} judges"
 
 
 def test_small_p_values_and_alarms_are_shown():

@@ -87,7 +87,7 @@ def test_from_a_plan_to_a_decision(run, fill, systems):
         fill("way.csv", "way-judged.csv", upto=upto)
         answer = json.loads(run(f"{then} --topics these -f json -q").stdout)
         assert answer["refusal"] is None
-        assert answer["corrected"]["method"] == "sampled"
+        assert answer["corrected"]["way"] == "sampled"
         width.append(answer["corrected"]["difference"]["standard_error"])
     assert width[0] > width[1] > width[2]
 

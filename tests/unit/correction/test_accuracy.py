@@ -8,6 +8,7 @@ import pytest
 from karatage.correction.accuracy import (
     count_accuracy,
     measure_accuracy,
+    measure_separation,
     require_gold,
     require_informed,
     smallest_spread,
@@ -89,11 +90,11 @@ def test_judges_that_tell_nothing(rates: tuple[int, int, int, int], reason: str)
         require_informed(count_accuracy(*rates))
 
 
-def test_judges_that_are_clear_of_coins() -> None:
-    require_informed(count_accuracy(43, 59, 67, 84))
-    require_informed(count_accuracy(30, 50, 30, 50))  # D = .2, two standard errors .196
-    require_informed(count_accuracy(50, 50, 50, 50))
-    require_informed(count_accuracy(3000, 5000, 3000, 5000))
+@pytest.mark.parametrize("rates", [(43, 59, 67, 84), (30, 50, 30, 50), (50, 50, 50, 50), (3000, 5000, 3000, 5000)])
+def test_judges_that_are_clear_of_coins(rates: tuple[int, int, int, int]) -> None:
+    found = count_accuracy(*rates)
+    require_informed(found)
+    assert measure_separation(found) > 2  # (30, 50, 30, 50): D = .2, two standard errors .196
 
 
 CLEAR = np.array([[0.8, 0.15, 0.05], [0.1, 0.8, 0.1], [0.05, 0.15, 0.8]])

@@ -40,7 +40,7 @@ def census(gold):
 
 
 def expect_gain(i, said, topic, drawn, factor, folds):
-    """METHODS 9's g(f), one item at a time."""
+    """What to expect of an item, g(f), one item at a time."""
     rows = [
         (said[j], y, u)
         for j, y, u in zip(drawn.item, drawn.gain, factor, strict=True)

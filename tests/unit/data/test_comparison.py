@@ -11,8 +11,8 @@ from karatage.data.comparison import Comparison, Opinion, find_digits, say_p
 from karatage.data.estimate import Estimate
 
 
-def opinion(value: float, error: float, method: str = "judges", **more: float) -> Opinion:
-    return Opinion(method=method, a=None, b=None, difference=Estimate.of(value, error**2, degrees=49), **more)
+def opinion(value: float, error: float, way: str = "judges", **more: float) -> Opinion:
+    return Opinion(way=way, a=None, b=None, difference=Estimate.of(value, error**2, degrees=49), **more)
 
 
 def comparison(**parts: object) -> Comparison:
@@ -65,7 +65,7 @@ def test_a_refusal_has_no_p_value(refusal: str, end: str) -> None:
     assert found.sentence.endswith(end)
     assert found.p_value is None
     assert not found.significant
-    assert [o.method for o in found.opinions] == ["judges"]
+    assert [o.way for o in found.opinions] == ["judges"]
 
 
 @pytest.mark.parametrize(

@@ -218,7 +218,7 @@ def test_one_topic() -> None:
 def test_gold_on_whole_topics_is_counted_by_topics() -> None:
     found = compare(on_topics(12))
     assert found.corrected is not None
-    assert found.corrected.method == "topics"
+    assert found.corrected.way == "topics"
     assert any("whole topics of 40" in note for note in found.notes)
     few = compare(on_topics(8))
     assert few.corrected is not None
@@ -243,7 +243,7 @@ def test_options_matter() -> None:
     assert compare(gold, ask(test="wilcoxon")).naive.p_value != plain.naive.p_value
     assert compare(gold, ask(approach="ds")).naive.difference.value != plain.naive.difference.value
     second = compare(gold, ask(resamples=500))
-    assert [o.method for o in second.others] == ["sampled", "bootstrap"]
+    assert [o.way for o in second.others] == ["sampled", "bootstrap"]
     assert second.others[1].difference.standard_error == pytest.approx(base.standard_error, rel=0.25)
     again = compare(gold, ask(resamples=500, seed=1))
     assert again.others[1].difference.low != second.others[1].difference.low
@@ -269,7 +269,7 @@ def test_wrong_requests() -> None:
 def test_an_approach_that_merges_scores_needs_gold_on_whole_topics() -> None:
     found = compare(on_topics(15), ask("AP", approach="uniform"))
     assert found.corrected is not None
-    assert found.corrected.method == "topics"
+    assert found.corrected.way == "topics"
 
 
 def test_systems_with_topics_of_their_own_are_not_paired() -> None:
@@ -317,10 +317,10 @@ NEEDS = {
 }
 
 
-@pytest.mark.parametrize("method", NEEDS)
-def test_the_gold_that_is_needed_is_what_power_takes(method: str) -> None:
+@pytest.mark.parametrize("way", NEEDS)
+def test_the_gold_that_is_needed_is_what_power_takes(way: str) -> None:
     """n items leave v of the variance, which shrinks as 1 / n: v n / (n + more) + rest = (difference / z)^2."""
-    gold, question = NEEDS[method][0](), NEEDS[method][1]
+    gold, question = NEEDS[way][0](), NEEDS[way][1]
     z = NormalDist().inv_cdf(1 - question.level / 2) + NormalDist().inv_cdf(0.8)
     starts = set()
     for a, b in combinations(world().runs.systems[:7], 2):
@@ -328,25 +328,25 @@ def test_the_gold_that_is_needed_is_what_power_takes(method: str) -> None:
         case = make_case(world().runs, world().judgments, gold, question, systems=(a, b), seed=0)
         corrected = correct(case, world().runs, world().judgments).corrected
         assert corrected is not None
-        assert corrected.method == method.split(",")[0]
+        assert corrected.way == way.split(",")[0]
         if found.corrected is not None and found.corrected.significant:
             assert found.needed is None
             continue
         v, n = corrected.gold_variance[0, 1], corrected.gold_items
         rest = max(corrected.pairs.variance[0, 1] - v, 0)
-        if method == "sampled, new":
+        if way == "sampled, new":
             rest = max(rest, found.naive.difference.standard_error**2)
         room = (found.naive.difference.value / z) ** 2 - rest
         more = math.ceil(v * n / room * (1 - 1e-12)) - n if room > 0 else math.inf
         left = (case.matters & (case.gold_grade < 0)).sum()
         if more <= 0:
             expected = None
-        elif method == "topics":
+        elif way == "topics":
             expected = f"Gold on {more} more topic" if more <= 40 - n else "More gold on 40 topics would hardly"
         elif more == math.inf:
             expected = "More gold on 40 topics would hardly"
         else:
-            all_left = method != "rates" and more >= left
+            all_left = way != "rates" and more >= left
             expected = f"Gold on all {left} other documents" if all_left else f"About {more} more gold label"
         assert (found.needed or "None").startswith(str(expected))
         starts.add(str(expected)[:9])
@@ -411,7 +411,7 @@ def test_the_bootstrap_agrees_with_the_formula() -> None:
     ratios = []
     for a, b in combinations(world().runs.systems[:5], 2):
         found = kt.compare(world().runs, world().judgments, sample(300), ask(resamples=2000), a=a, b=b)
-        (drawn,) = [opinion for opinion in found.others if opinion.method == "bootstrap"]
+        (drawn,) = [opinion for opinion in found.others if opinion.way == "bootstrap"]
         formula = found.corrected
         assert formula is not None
         assert drawn.difference.value == pytest.approx(

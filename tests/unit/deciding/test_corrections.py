@@ -327,7 +327,7 @@ def test_systems_of_different_topics_are_compared_by_rates() -> None:
     for gold in ("all", "drawn", "sample"):
         found = compare(gold, "P@10", lists="no topic shared")
         assert found.corrected is not None
-        assert found.corrected.method == "rates"
+        assert found.corrected.way == "rates"
     asked = compare("drawn", kt.Question(measure="P@10", correction="sampled"), lists="no topic shared")
     assert "the systems answered different topics" in str(asked.refusal)
 
@@ -335,9 +335,9 @@ def test_systems_of_different_topics_are_compared_by_rates() -> None:
 @pytest.mark.parametrize(("paired", "lists"), [(False, None), (True, "no topic shared")])
 def test_the_bootstrap_is_for_paired_topics(paired: bool, lists: str | None) -> None:
     asked = kt.Question(measure="P@10", resamples=200, paired=paired)
-    assert "bootstrap" not in [o.method for o in compare("sample", asked, lists=lists).others]
+    assert "bootstrap" not in [o.way for o in compare("sample", asked, lists=lists).others]
     both = compare("sample", kt.Question(measure="P@10", resamples=200))
-    assert "bootstrap" in [o.method for o in both.others]
+    assert "bootstrap" in [o.way for o in both.others]
 
 
 @pytest.mark.parametrize("resamples", [-1, 1, 99])
@@ -442,7 +442,7 @@ def test_what_gold_on_nearly_everything_has_not_seen_is_not_relevant() -> None:
     gold = kt.read_gold(grades().join(lost, on=["topic", "document"], how="anti"))
     found = kt.compare(world().runs, world().judgments, gold, MEASURE, a=A, b=B)
     assert found.corrected is not None
-    assert found.corrected.method == "census"
+    assert found.corrected.way == "census"
     assert found.corrected.difference.value == pytest.approx(gap(kt.score(world().runs, gold, MEASURE)))
     assert any("matter but have no gold, counted as not relevant: 39" in note for note in found.notes)
 

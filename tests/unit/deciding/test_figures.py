@@ -48,8 +48,8 @@ def test_which_judges_is_an_option() -> None:
     shared, alone = (kt.compare_figures(A, B, GOOD, judges=judges) for judges in ("shared", "independent"))
     assert shared.corrected is not None
     assert alone.corrected is not None
-    assert [o.method for o in shared.opinions] == ["judges", "shared judges", "independent judges", "bootstrap"]
-    assert [o.method for o in alone.opinions] == ["judges", "independent judges", "shared judges", "bootstrap"]
+    assert [o.way for o in shared.opinions] == ["judges", "shared judges", "independent judges", "bootstrap"]
+    assert [o.way for o in alone.opinions] == ["judges", "independent judges", "shared judges", "bootstrap"]
     assert shared.corrected.difference.value == pytest.approx(alone.corrected.difference.value)
     assert shared.corrected.difference.standard_error < alone.corrected.difference.standard_error
     d = 0.9 + 0.8 - 1
@@ -62,7 +62,7 @@ def test_other_judges_for_b_are_independent() -> None:
     found = kt.compare_figures(A, B, GOOD, rates_b=PERFECT)
     assert found.corrected is not None
     assert found.corrected.b is not None
-    assert [o.method for o in found.opinions] == ["judges", "independent judges", "bootstrap"]
+    assert [o.way for o in found.opinions] == ["judges", "independent judges", "bootstrap"]
     assert found.corrected.b.value == pytest.approx(0.6)
     assert "300 items for a and 120 for b" in str(found.gold)
 
@@ -72,7 +72,7 @@ def test_the_bootstrap_agrees() -> None:
         found = kt.compare_figures(A, B, GOOD, judges=judges)
         assert found.corrected is not None
         second = found.others[-1]
-        assert second.method == "bootstrap"
+        assert second.way == "bootstrap"
         assert second.difference.value == pytest.approx(found.corrected.difference.value, rel=0.05)
         assert second.difference.standard_error == pytest.approx(found.corrected.difference.standard_error, rel=0.05)
         assert second.p_value == pytest.approx(found.corrected.p_value, abs=0.01)

@@ -80,7 +80,7 @@ def test_a_queue_for_this_pair_is_taken() -> None:
     for measure in (MEASURE, None):
         found = compare(queue(case(), measure))
         assert found.corrected is not None
-        assert found.corrected.method == "sampled"
+        assert found.corrected.way == "sampled"
         assert not any("does not say what it was drawn from" in note for note in found.notes)
 
 

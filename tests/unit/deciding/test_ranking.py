@@ -89,7 +89,7 @@ def test_systems_stand_best_first(gold: str) -> None:
     assert frame["system"].to_list() == list(board.systems)
     assert frame["corrected_rank"].to_list() == sorted(frame["corrected_rank"])
     assert frame["naive_rank"].sort().to_list() != frame["naive_rank"].to_list() or gold == "rates"
-    assert board.corrected.method == gold
+    assert board.corrected.way == gold
 
 
 def test_gold_on_everything_is_gold_alone() -> None:
@@ -209,7 +209,7 @@ def test_judges_who_favour_some_systems_ring_the_alarm_and_nothing_is_claimed() 
     )
     board = kt.compare_all(runs, kt.read_judgments(frame), sample(900), MEASURE)
     assert board.corrected is not None
-    assert board.corrected.method == "rates"
+    assert board.corrected.way == "rates"
     assert board.alarm is not None
     assert board.doubted
     assert board.naive_pairs.count > 0
@@ -295,7 +295,7 @@ def test_arrays_are_protected() -> None:
 def test_intervals_end_where_scores_do() -> None:
     board = rank(sample(400), ask("P(rel=2)@1", confidence=1 - 1e-9))
     assert board.corrected is not None
-    assert board.corrected.method == "rates"
+    assert board.corrected.way == "rates"
     assert board.corrected.low.min() == 0
     assert board.corrected.high.max() <= 1
     assert (board.corrected_pairs.low.min(), board.corrected_pairs.high.max()) == (-1, 1)
@@ -322,7 +322,7 @@ def test_judges_who_favour_one_system_are_doubted_for_its_pairs_only() -> None:
     judgments = kt.read_judgments(gold_frame().with_columns(judge=pl.lit("partial"), grade=grade))
     board = kt.compare_all(world().runs, judgments, sample(900), MEASURE)
     assert board.corrected is not None
-    assert board.corrected.method == "rates"
+    assert board.corrected.way == "rates"
     assert board.alarm is None
     (note,) = [note for note in board.notes if "standard errors apart" in note]
     assert note.endswith("of 66 pairs, of which nothing is claimed")
