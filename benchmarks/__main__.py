@@ -29,6 +29,7 @@ NOTES = (
     "ds(2), ds(5): Dawid-Skene on so many grades, 0-1 or 0-4: 100 steps by one thread, crowd-kit has no more;",
     "at 100,000,000 20 steps by all threads. glad, mace, mv: with defaults. Rows come as integers in no order.",
     "sort: that part of it alone. numpy, direct: alpha from the table of coincidences.",
+    "average-rank to thompson: orders of judging, so many documents of as many runs queued, all answers known.",
     "Compiling is not counted: processes first do a small task with kernels compiled before.",
 )
 

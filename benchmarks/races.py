@@ -54,6 +54,7 @@ class Race:
 
 
 MEMORY = Target("peak", 600)
+ORDERS = ("average-rank", "depth", "disagreement", "effect", "meta-ap", "move-to-front", "thompson")
 
 RACES = (
     Race(
@@ -152,6 +153,10 @@ RACES = (
         "agreement:karatage_ordinal",
         (Target("wall", 0.5),),
         (Rival("numpy, direct", "agreement:direct_ordinal", (), 3),),
+    ),
+    *(
+        Race(f"{order} x {{queue_items:,}}", f"orders:{order.replace('-', '_')}", (Target("wall", 5),))
+        for order in ORDERS
     ),
     Race("import karatage", "starting:import_karatage", (Target("wall", 0.3),), (), 7),
     Race("karatage --help", "starting:show_help", (Target("wall", 0.5),), (), 7),

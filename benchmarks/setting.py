@@ -32,6 +32,7 @@ class Size:
     most_judges: int = 20_000
     steps: int = 100
     few_steps: int = 20
+    queue_items: int = 100_000
 
 
 QUICK = Size(
@@ -54,6 +55,7 @@ QUICK = Size(
     most_judges=50,
     steps=10,
     few_steps=5,
+    queue_items=1000,
 )
 
 

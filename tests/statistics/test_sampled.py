@@ -8,9 +8,10 @@ import pytest
 from scipy import stats
 
 import karatage as kt
-from karatage.correction.choosing import choose_sizes, draw_batches, expected_variance, find_chances, match_uniform
+from karatage.correction.choosing import choose_sizes, draw_batches, expected_variance, match_uniform
 from karatage.correction.sampled import Drawn, find_reach, learn_gains, sum_topics
 from karatage.data.alignment import align, match_gold
+from karatage.kernels.drawing import find_chances
 from karatage.measures.graded import rank_weights
 from karatage.measures.spec import parse_measure
 

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from karatage.data.axes import BoolArray, FloatArray, LongArray
-from karatage.errors import DataError, OptionError
-
-FLOOR = 0.1
+from karatage.data.axes import FloatArray, LongArray
+from karatage.errors import DataError
+from karatage.kernels.drawing import FLOOR, draw_items, find_chances, mean_positive
+from karatage.kernels.sampling import sum_gaps
 
 
 class Chosen(NamedTuple):
@@ -33,56 +33,12 @@ def choose_sizes(weight: FloatArray, pairs: Sequence[tuple[int, int]] | None = N
         square = 2 * weight.var(axis=1, ddof=1)
     else:
         square = np.zeros(len(weight))
-        for a, b in pairs:
-            square += (weight[:, a] - weight[:, b]) ** 2
+        sum_gaps(weight, np.array([pair[0] for pair in pairs]), np.array([pair[1] for pair in pairs]), square)
         square /= max(len(pairs), 1)
     differs = weight.max(axis=1) > weight.min(axis=1)
     size: FloatArray = np.where(differs, np.sqrt(square), 0.0)
-    size[differs & (size == 0)] = FLOOR * _mean_positive(size)
+    size[differs & (size == 0)] = FLOOR * mean_positive(size)
     return size
-
-
-def find_chances(size: FloatArray, count: int, *, floor: float = FLOOR) -> FloatArray:
-    """The chance of each item (item,) to be among `count` drawn: proportional to its size, at most 1, 0 for size 0.
-
-    A size below `floor` times the mean counts as that much, so that no item that matters is nearly out of reach.
-    Chances sum to `count`, or all are 1 where there are no more items than that.
-    """
-    if count < 1:
-        raise OptionError(f"draw at least 1 item, not {count}")
-    if not 0 <= floor <= 1:
-        raise OptionError(f"the floor is a share of the mean size, from 0 to 1, not {floor:g}")
-    matters = size > 0
-    if count >= matters.sum():
-        return matters.astype(float)
-    size = np.where(matters, np.maximum(size, floor * _mean_positive(size)), 0.0)
-    pi, certain = np.zeros(len(size)), np.zeros(len(size), np.bool_)
-    while True:  # an item capped at 1 leaves more to the others, which may cap another; at most one round per item
-        rest = ~certain
-        pi[rest] = size[rest] * ((count - int(certain.sum())) / size[rest].sum())
-        over = rest & (pi >= 1)
-        if not over.any():
-            return pi
-        pi[over] = 1.0
-        certain |= over
-
-
-def draw_items(pi: FloatArray, rng: np.random.Generator) -> BoolArray:
-    """Draw items with exactly the chances `pi` (item,); as many as these sum to, if that is a whole number.
-
-    Systematic sampling in random order [Madow49]: items laid end to end in random order, each as long as its chance,
-    under a comb of teeth one apart that starts at random.
-    """
-    chosen = pi >= 1
-    order = rng.permutation(np.flatnonzero((pi > 0) & ~chosen))
-    if order.size:
-        ends = np.cumsum(pi[order])
-        whole = round(ends[-1])
-        if abs(ends[-1] - whole) < 1e-6:
-            ends[-1] = whole  # rounding must not lose the last item
-        tooth = np.floor(ends + rng.random())
-        chosen[order[np.diff(tooth, prepend=0.0) > 0]] = True
-    return chosen
 
 
 def draw_batches(
@@ -125,7 +81,3 @@ def match_uniform(gap: FloatArray, pi: FloatArray) -> float:
     if not matters:
         return 0.0
     return matters / (1 + expected_variance(gap, pi, 1.0, 1) / float((gap**2).sum()))
-
-
-def _mean_positive(size: FloatArray) -> float:
-    return float(size[size > 0].mean()) if (size > 0).any() else 0.0

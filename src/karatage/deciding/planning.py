@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from karatage.correction.choosing import Chosen, choose_sizes, draw_batches, find_chances, match_uniform
+from karatage.correction.choosing import Chosen, choose_sizes, draw_batches, match_uniform
 from karatage.data.axes import BoolArray, FloatArray, LongArray
 from karatage.data.judgments import Judgments
 from karatage.data.plan import Forecast, GoldPlan
@@ -33,6 +33,7 @@ from karatage.deciding.question import Question
 from karatage.deciding.rates import LEAST_TOPICS, WEIGHTED_SUMS
 from karatage.deciding.sampled import LEAST_ITEMS
 from karatage.errors import DataError, OptionError
+from karatage.kernels.drawing import find_chances
 from karatage.measures.spec import Measure
 from karatage.seeding import stream
 from karatage.wording import counted, shorten

@@ -22,6 +22,19 @@ def add_items(weight: FloatArray, gain: FloatArray, topic: IntArray, out: FloatA
 
 
 @kernel
+def sum_gaps(weight: FloatArray, a: IntArray, b: IntArray, out: FloatArray) -> None:
+    """Add to each item the squares of its gaps in `weight` (item, system) over the pairs of systems a, b (pair,)."""
+    for i in range(weight.shape[0]):
+        if weight[i].max() == weight[i].min():
+            continue
+        total = 0.0
+        for k in range(len(a)):
+            gap = weight[i, a[k]] - weight[i, b[k]]
+            total += gap * gap
+        out[i] += total
+
+
+@kernel
 def sum_square_gaps(value: FloatArray, out: FloatArray) -> None:
     """Sum over rows of (value[row, a] - value[row, b])^2, for all pairs of columns; 0 where the columns are equal."""
     for row in range(value.shape[0]):

@@ -1,0 +1,238 @@
+"""How likely judges are to disagree about an item: what was learned, topic by topic."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import Final, Literal, NamedTuple, cast, get_args
+
+import numpy as np
+import polars as pl
+
+from karatage.data.entries import Entries
+from karatage.errors import DataError
+from karatage.wording import counted, shorten
+
+FeatureSet = Literal["runs", "sums", "votes", "own"]
+FEATURES: Final[Mapping[str, tuple[str, ...]]] = {
+    "runs": ("meta_ap", "mean_retrieval"),
+    "sums": ("meta_ap", "weighted_retrieval"),
+    "votes": ("mean_grade", "doubt"),
+}
+PRIOR: Final = (1.4, 4.0)  # of the Beta that chances on a new collection are expected to follow
+THRESHOLD: Final = 0.3  # a chance from here on counts as predicted disagreement
+LEAST_RECALL: Final = 0.15  # a topic whose held-out recall is lower teaches nothing
+
+
+class HeldOut(NamedTuple):
+    """How predictions fare on items that were held out; NaN where no split could tell."""
+
+    tpr: float  # of the items on which judges disagree, the share predicted
+    ppv: float  # of the items predicted, the share on which judges disagree
+    tnr: float  # of the items on which judges agree, the share predicted
+    npv: float  # of the items predicted to find agreement, the share that does
+    auc: float  # chance that an item with disagreement has a higher chance than one without; not in [COLLAB14]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TopicModel:
+    """One topic's logistic regression, fitted on all its items, and how its like fared on held-out ones."""
+
+    topic: str
+    items: int
+    disagreed: int  # of them
+    intercept: float
+    coefficients: tuple[float, ...]  # in the features' own units
+    mean: HeldOut  # over splits
+    spread: HeldOut  # standard deviation over splits
+
+    @property
+    def share(self) -> float:
+        """How often judges disagree on this topic."""
+        return self.disagreed / self.items
+
+
+@dataclass(frozen=True, kw_only=True)
+class DroppedTopic:
+    """A topic from which no model came."""
+
+    topic: str
+    items: int
+    disagreed: int
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class DisagreementModel:
+    """Topic-specific regressions of disagreement between judges, to be carried over to other topics."""
+
+    feature_set: FeatureSet  # runs and sums: from rankings; votes: from grades so far; own: the caller's
+    features: tuple[str, ...]
+    topics: tuple[TopicModel, ...]
+    dropped: tuple[DroppedTopic, ...] = ()
+    threshold: float = THRESHOLD
+    prior: tuple[float, float] = PRIOR
+    trials: int
+    seed: int
+    versions: Mapping[str, str]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def rates(self) -> pl.DataFrame:
+        """One row per rate: its mean over topics, and its spread over topics and, within a topic, over splits."""
+        rows = []
+        for name in HeldOut._fields:
+            found = [getattr(t.mean, name) for t in self.topics if not math.isnan(getattr(t.mean, name))]
+            within = [getattr(t.spread, name) for t in self.topics if not math.isnan(getattr(t.spread, name))]
+            rows.append(
+                {
+                    "rate": name,
+                    "mean": float(np.mean(found)) if found else None,
+                    "over_topics": float(np.std(found, ddof=1)) if len(found) > 1 else None,
+                    "over_splits": float(np.mean(within)) if within else None,
+                    "topics": len(found),
+                }
+            )
+        return pl.DataFrame(rows, schema_overrides=dict.fromkeys(("mean", "over_topics", "over_splits"), pl.Float64))
+
+    @property
+    def sentence(self) -> str:
+        """What to take away."""
+        if not self.topics:
+            return f"Disagreement could be predicted on none of {counted(len(self.dropped), 'topic')}."
+        mean = dict(zip(self.rates["rate"], self.rates["mean"], strict=True))
+        shown = ", ".join(f"{name.upper()} {_digits(mean[name])}" for name in HeldOut._fields)
+        of = f" of {len(self.topics) + len(self.dropped):,}" if self.dropped else ""
+        return (
+            f"Disagreement predicted from {' and '.join(name.replace('_', ' ') for name in self.features)} on "
+            f"{counted(len(self.topics), 'topic')}{of}; on held-out items {shown}."
+        )
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row per topic, dropped ones too: size, coefficients, held-out rates with their spread, why dropped."""
+        schema: dict[str, type[pl.DataType]] = {
+            "topic": pl.String,
+            "items": pl.Int64,
+            "disagreed": pl.Int64,
+            "intercept": pl.Float64,
+        }
+        schema |= dict.fromkeys(self.features, pl.Float64)
+        for rate in HeldOut._fields:
+            schema |= {rate: pl.Float64, f"{rate}_spread": pl.Float64}
+        schema["dropped"] = pl.String
+        rows: list[dict[str, object]] = []
+        for topic in self.topics:
+            row: dict[str, object] = {"topic": topic.topic, "items": topic.items, "disagreed": topic.disagreed}
+            row |= {"intercept": topic.intercept, **dict(zip(self.features, topic.coefficients, strict=True))}
+            for rate in HeldOut._fields:
+                row |= {rate: getattr(topic.mean, rate), f"{rate}_spread": getattr(topic.spread, rate)}
+            rows.append(row)
+        rows += [
+            {"topic": left.topic, "items": left.items, "disagreed": left.disagreed, "dropped": left.reason}
+            for left in self.dropped
+        ]
+        return pl.DataFrame(rows, schema=schema).fill_nan(None)
+
+    def to_dict(self) -> dict[str, object]:
+        """Everything, ready for JSON."""
+        return {
+            "feature_set": self.feature_set,
+            "features": self.features,
+            "threshold": self.threshold,
+            "prior": self.prior,
+            "trials": self.trials,
+            "topics": [
+                {
+                    "topic": topic.topic,
+                    "items": topic.items,
+                    "disagreed": topic.disagreed,
+                    "intercept": topic.intercept,
+                    "coefficients": topic.coefficients,
+                    "mean": _without_nan(topic.mean),
+                    "spread": _without_nan(topic.spread),
+                }
+                for topic in self.topics
+            ],
+            "dropped": [vars(topic) for topic in self.dropped],
+            "notes": self.notes,
+            "sentence": self.sentence,
+            "seed": self.seed,
+            "versions": dict(self.versions),
+        }
+
+    def to_json(self) -> str:
+        """The same as JSON text."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
+
+    @staticmethod
+    def from_dict(found: Mapping[str, object]) -> DisagreementModel:
+        """The model that `to_dict` wrote down; what cannot be one is refused."""
+        entries = Entries(found)
+        feature_set, features = entries.text("feature_set"), entries.texts("features")
+        if feature_set not in get_args(FeatureSet):
+            raise DataError(f"feature_set '{shorten(feature_set)}' is none of {', '.join(get_args(FeatureSet))}")
+        wanted = FEATURES.get(feature_set, features)
+        if features != wanted or not features:
+            raise DataError(f"the features of a model of {feature_set} are {list(wanted)}, not {list(features)}")
+        alpha, beta = entries.numbers("prior", 2)
+        if not (alpha > 0 and beta > 0):
+            raise DataError(f"prior Beta({alpha:g}, {beta:g}) is none: both numbers must be above 0")
+        model = DisagreementModel(
+            feature_set=cast("FeatureSet", feature_set),
+            features=features,
+            topics=tuple(_read_topic(topic, len(features)) for topic in entries.objects("topics")),
+            dropped=tuple(
+                DroppedTopic(
+                    topic=topic.text("topic"),
+                    items=topic.whole("items"),
+                    disagreed=topic.whole("disagreed"),
+                    reason=topic.text("reason"),
+                )
+                for topic in entries.objects("dropped")
+            ),
+            threshold=entries.number("threshold", 0, 1),
+            prior=(alpha, beta),
+            trials=entries.whole("trials", 1),
+            seed=entries.whole("seed"),
+            versions=entries.object("versions").all_texts(),
+            notes=entries.texts("notes"),
+        )
+        names = [topic.topic for topic in model.topics] + [topic.topic for topic in model.dropped]
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise DataError(f"topic '{shorten(twice)}' stands there twice")
+        return model
+
+    def __repr__(self) -> str:
+        return f"DisagreementModel({self.sentence})"
+
+    def _repr_html_(self) -> str:
+        return f"<p><b>{escape(self.sentence)}</b></p>{self.rates._repr_html_()}"
+
+
+def _read_topic(entries: Entries, features: int) -> TopicModel:
+    items = entries.whole("items", 2)
+    disagreed = entries.whole("disagreed", 1)
+    if disagreed >= items:
+        raise DataError(f"{entries.place}: judges disagree on {disagreed:,} of {items:,} items, so nothing was learned")
+    mean, spread = entries.object("mean"), entries.object("spread")
+    return TopicModel(
+        topic=entries.text("topic"),
+        items=items,
+        disagreed=disagreed,
+        intercept=entries.number("intercept"),
+        coefficients=entries.numbers("coefficients", features),
+        mean=HeldOut(*(mean.number_or_nan(name, 0, 1) for name in HeldOut._fields)),
+        spread=HeldOut(*(spread.number_or_nan(name, 0, 1) for name in HeldOut._fields)),
+    )
+
+
+def _digits(value: float | None) -> str:
+    return "unknown" if value is None else f"{value:.2f}"
+
+
+def _without_nan(rates: HeldOut) -> dict[str, float | None]:
+    return {name: None if math.isnan(value) else value for name, value in rates._asdict().items()}

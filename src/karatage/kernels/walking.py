@@ -1,0 +1,108 @@
+"""Walks down the runs of one topic, document by document.
+
+All share one layout. `ranked` (system, rank) holds the topic's items, counted from 0, negative = none; `answer` (item,)
+is 1 for relevant, 0 for not, -1 for not judged; `may_pick` (item,) says which may be picked. A document that is neither
+judged nor may be picked is passed over. Picks and their turns are written to `item` and `turn`, until these are full
+or documents run out; the number of picks is returned. Each document visited, judged or picked, takes one turn.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karatage.kernels.compiling import kernel
+
+IntArray = NDArray[np.int32]
+LongArray = NDArray[np.int64]
+GradeArray = NDArray[np.int8]
+BoolArray = NDArray[np.bool_]
+
+
+@kernel
+def move_to_front(ranked: IntArray, answer: GradeArray, may_pick: BoolArray, item: LongArray, turn: LongArray) -> int:
+    """[CPC98]: the run of the highest priority gives its next document; one not relevant lowers its priority by 1.
+
+    Of equal priorities, the run counts that has waited longest, at first in the order of `ranked`. A document whose
+    answer is not known lowers nothing, but its run goes behind its equals: a batch does not go down a single run.
+    """
+    useless = (answer < 0) & ~may_pick
+    place = np.zeros(ranked.shape[0], np.int64)
+    priority = np.zeros(ranked.shape[0], np.int64)
+    left = np.full(ranked.shape[0], -1, np.int64)  # the turn in which a run last left the front
+    picked, turns = 0, 0
+    while picked < item.size:
+        front = -1
+        for s in range(ranked.shape[0]):
+            _go_on(ranked, useless, place, s)
+            if place[s] == ranked.shape[1]:
+                continue
+            if front < 0 or priority[s] > priority[front]:
+                front = s
+            elif priority[s] == priority[front] and left[s] < left[front]:
+                front = s
+        if front < 0:
+            break
+        i = ranked[front, place[front]]
+        useless[i] = True
+        if may_pick[i]:
+            item[picked] = i
+            turn[picked] = turns
+            picked += 1
+        if answer[i] == 0:
+            priority[front] -= 1
+        if answer[i] != 1:
+            left[front] = turns
+        turns += 1
+    return picked
+
+
+@kernel
+def sample_runs(
+    ranked: IntArray,
+    answer: GradeArray,
+    may_pick: BoolArray,
+    rng: np.random.Generator,
+    item: LongArray,
+    turn: LongArray,
+) -> int:
+    """[LPB16], Thompson sampling: each run draws from what is believed of it, the highest gives its next document.
+
+    A document whose answer is not known changes no belief.
+    """
+    useless = (answer < 0) & ~may_pick
+    place = np.zeros(ranked.shape[0], np.int64)
+    hits = np.zeros(ranked.shape[0])
+    misses = np.zeros(ranked.shape[0])
+    picked, turns = 0, 0
+    while picked < item.size:
+        arm, highest = -1, -1.0
+        for s in range(ranked.shape[0]):
+            _go_on(ranked, useless, place, s)
+            if place[s] < ranked.shape[1]:
+                drawn = rng.beta(1.0 + hits[s], 1.0 + misses[s])
+                if drawn > highest:
+                    arm, highest = s, drawn
+        if arm < 0:
+            break
+        i = ranked[arm, place[arm]]
+        useless[i] = True
+        if may_pick[i]:
+            item[picked] = i
+            turn[picked] = turns
+            picked += 1
+        turns += 1
+        if answer[i] == 1:
+            hits[arm] += 1.0
+        elif answer[i] == 0:
+            misses[arm] += 1.0
+    return picked
+
+
+@kernel
+def _go_on(ranked: IntArray, useless: BoolArray, place: LongArray, system: int) -> None:
+    """Go down to the run's next document that is of use, or past its end."""
+    at = place[system]
+    while at < ranked.shape[1] and (ranked[system, at] < 0 or useless[ranked[system, at]]):
+        at += 1
+    place[system] = at

@@ -1,0 +1,122 @@
+"""Disagreement models: what they say, and that nothing gets lost or slips in on the way through JSON."""
+
+import json
+import math
+
+import pytest
+
+import karatage as kt
+from karatage.data.disagreement import DroppedTopic, HeldOut, TopicModel
+from karatage.errors import DataError
+
+RATES = HeldOut(0.6, 0.3, 0.8, 0.9, 0.75)
+SPREAD = HeldOut(0.1, 0.1, 0.1, math.nan, 0.05)
+
+
+def make_model(**options):
+    topics = tuple(
+        TopicModel(
+            topic=name,
+            items=100,
+            disagreed=20,
+            intercept=-1.5,
+            coefficients=(0.5, k * 0.25),
+            mean=RATES._replace(tpr=0.6 + 0.1 * k),
+            spread=SPREAD,
+        )
+        for k, name in enumerate(("201", "202"))
+    )
+    dropped = (DroppedTopic(topic="203", items=4, disagreed=1, reason="4 items with enough judges, fewer than 10"),)
+    given = {"topics": topics, "dropped": dropped, "feature_set": "runs", "features": ("meta_ap", "mean_retrieval")}
+    return kt.DisagreementModel(**given | {"trials": 100, "seed": 7, "versions": {"karatage": "0"}} | options)
+
+
+def test_sentence():
+    assert make_model().sentence == (
+        "Disagreement predicted from meta ap and mean retrieval on 2 topics of 3; on held-out items "
+        "TPR 0.65, PPV 0.30, TNR 0.80, NPV 0.90, AUC 0.75."
+    )
+    assert make_model(dropped=()).sentence.count("on 2 topics; ") == 1
+    assert make_model(topics=()).sentence == "Disagreement could be predicted on none of 1 topic."
+    assert "2 topics of 3" in make_model()._repr_html_()
+    assert repr(make_model()).startswith("DisagreementModel(Disagreement predicted")
+
+
+def test_rates_over_topics_and_splits():
+    rates = {row["rate"]: row for row in make_model().rates.iter_rows(named=True)}
+    assert rates["tpr"]["mean"] == pytest.approx(0.65)
+    assert rates["tpr"]["over_topics"] == pytest.approx(math.sqrt(2 * 0.05**2))
+    assert rates["tpr"]["over_splits"] == pytest.approx(0.1)
+    assert rates["npv"]["over_splits"] is None
+    assert make_model(topics=()).rates["mean"].to_list() == [None] * 5
+
+
+def test_frame_has_dropped_topics_with_the_reason():
+    frame = make_model().to_frame()
+    assert frame["topic"].to_list() == ["201", "202", "203"]
+    assert frame["mean_retrieval"].to_list() == [0, 0.25, None]
+    assert frame["dropped"].to_list() == [None, None, "4 items with enough judges, fewer than 10"]
+    assert frame["npv_spread"].to_list() == [None] * 3
+    assert make_model(topics=(), dropped=()).to_frame().shape == (0, 17)
+
+
+def test_through_json_and_back():
+    model = make_model(notes=("a doubt",), threshold=0.4, prior=(2.0, 3.0))
+    again = kt.DisagreementModel.from_dict(json.loads(model.to_json()))
+    assert again.to_json() == model.to_json()
+    assert again.topics[1].coefficients == (0.5, 0.25)
+    assert math.isnan(again.topics[0].spread.npv)
+    assert (again.threshold, again.prior, again.notes, again.seed) == (0.4, (2, 3), ("a doubt",), 7)
+    own = make_model(feature_set="own", features=("length", "age"))
+    assert kt.DisagreementModel.from_dict(json.loads(own.to_json())).features == ("length", "age")
+
+
+def change(path, value):
+    found = json.loads(make_model().to_json())
+    at = found
+    for step in path[:-1]:
+        at = at[step]
+    at[path[-1]] = value
+    return found
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (("topics", 1, "intercept"), math.nan, r"topics\[1\].intercept is nan, not a finite number"),
+        (("topics", 0, "coefficients"), [1.0, math.inf], r"topics\[0\].coefficients\[1\] is inf, not a finite number"),
+        (("topics", 0, "coefficients"), [1.0], r"topics\[0\].coefficients has 1 entries, not 2"),
+        (("topics", 0, "coefficients"), "12", r"topics\[0\].coefficients is '12', not a list"),
+        (("topics", 0, "mean", "tpr"), 1.5, r"topics\[0\].mean.tpr is 1.5, not a number from 0 to 1"),
+        (("topics", 0, "mean"), None, r"topics\[0\].mean is null, not an object"),
+        (("topics", 0, "disagreed"), 100, r"topics\[0\]: judges disagree on 100 of 100 items"),
+        (("topics", 0, "items"), True, r"topics\[0\].items is True, not a whole number from 2"),
+        (("topics", 0), 3, r"topics\[0\] is 3, not an object"),
+        (("topics", 1, "topic"), "201", "topic '201' stands there twice"),
+        (("dropped", 0, "topic"), "201", "topic '201' stands there twice"),
+        (("dropped", 0, "reason"), 5, r"dropped\[0\].reason is 5, not text"),
+        (("features",), ["meta_ap", "weighted_retrieval"], r"features of a model of runs are \['meta_ap', 'mean_retr"),
+        (("features",), ["meta_ap", 3], r"features\[1\] is 3, not text"),
+        (("feature_set",), "guesses", "feature_set 'guesses' is none of runs, sums, votes, own"),
+        (("prior",), [0, 4], r"prior Beta\(0, 4\) is none"),
+        (("prior",), [1.4], "prior has 1 entries, not 2"),
+        (("threshold",), "high", "threshold is 'high', not a finite number"),
+        (("trials",), 0, "trials is 0, not a whole number from 1"),
+        (("seed",), -1, "seed is -1, not a whole number from 0"),
+        (("versions",), [], r"versions is \[\], not an object"),
+        (("versions", "karatage"), 3, "versions.karatage is 3, not text"),
+    ],
+)
+def test_what_is_no_model_is_refused(path, value, message):
+    with pytest.raises(DataError, match=message):
+        kt.DisagreementModel.from_dict(change(path, value))
+
+
+@pytest.mark.parametrize("name", ["features", "threshold", "prior", "trials", "topics", "dropped", "seed", "notes"])
+def test_what_is_missing_is_named(name):
+    found = json.loads(make_model().to_json())
+    del found[name]
+    with pytest.raises(DataError, match=f"{name} is missing"):
+        kt.DisagreementModel.from_dict(found)
+    with pytest.raises(DataError, match="the whole is 3, not an object"):
+        kt.DisagreementModel.from_dict(3)

@@ -1,0 +1,89 @@
+"""Prices as written, to the last digit."""
+
+from decimal import Decimal
+
+import pytest
+
+from karatage.data.prices import RATIOS, JudgingPrices, parse_money, parse_prices
+from karatage.errors import OptionError, UnknownNameError
+
+
+@pytest.mark.parametrize(
+    ("text", "expert", "label"),
+    [
+        ("A", "10", "1"),
+        ("b", "5", "2"),
+        (" 10:1 ", "10", "1"),
+        ("2.5 : 0.5", "2.5", "0.5"),
+        ("expert=4,crowd=0.05", "4", "0.25"),
+        ("crowd = 0.01, expert = 1", "1", "0.05"),
+        ("expert=4,label=0.3", "4", "0.3"),
+    ],
+)
+def test_ways_to_write_prices(text, expert, label):
+    prices = parse_prices(text)
+    assert (prices.expert, prices.label, prices.judgments) == (Decimal(expert), Decimal(label), 5)
+    assert parse_prices(str(prices)) == prices
+
+
+def test_the_ratios_are_the_papers():
+    """[COLLAB14] 3.5: one expert judgment costs as much as 10 labels, or two as much as 5."""
+    a, b = (parse_prices(name) for name in sorted(RATIOS))
+    assert 1 * a.expert == 10 * a.label
+    assert 2 * b.expert == 5 * b.label
+
+
+def test_how_many_judgments_make_a_label_matters():
+    assert parse_prices("expert=4,crowd=0.05", judgments=3).label == Decimal("0.15")
+    assert parse_prices("10:1", judgments=3).label == 1
+    assert parse_prices("10:1", judgments=4).crowd == Decimal("0.25")
+
+
+def test_one_crowd_judgment_has_a_price_where_it_divides():
+    assert JudgingPrices(Decimal(10), Decimal(1)).crowd == Decimal("0.2")
+    assert JudgingPrices(Decimal(10), Decimal(1), judgments=3).crowd is None
+
+
+def test_numbers_are_taken_as_written():
+    assert JudgingPrices(4, 0.1) == JudgingPrices(Decimal(4), Decimal("0.1"))
+    assert parse_money(" 12.50 ", "the budget") == Decimal("12.5")
+    assert parse_money(0.1, "the budget") * 3 == Decimal("0.3")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "the prices are missing; write A"),
+        ("C", "cannot read the prices 'C'; write A"),
+        ("expert=4", "that of crowd is missing"),
+        ("crowd=4", "that of expert is missing"),
+        ("expert=4,crowd=1,label=5", "crowd is one judgment, label all 5 of a document; give one of the two"),
+        ("expert=4,expert=5,crowd=1", "expert is given twice"),
+        ("expert=-4,crowd=1", "the price of an expert judgment is -4; give more than 0"),
+        ("expert=4,crowd=0", "the price of a crowd judgment is 0; give more than 0"),
+        ("expert=nan,crowd=1", "is nan, which is no amount"),
+        ("expert=4,crowd=inf", "is inf, which is no amount"),
+        ("expert=4$,crowd=1", "is '4\\$', which is no number; write it like 4 or 0.05, without a currency"),
+        ("expert=,crowd=1", "is '', which is no number"),
+        ("10:", "the ratio's crowd side is '', which is no number"),
+        ("-1:2", "the ratio's expert side is -1; give more than 0"),
+        ("1:2:3", "'2:3', which is no number"),
+        ("expert=1e10,crowd=1", "at most 1,000,000,000 with at most 6 digits"),
+        ("expert=0.0000001,crowd=1", "at most 6 digits behind the point"),
+    ],
+)
+def test_what_is_no_price(text, message):
+    with pytest.raises(OptionError, match=message):
+        parse_prices(text)
+
+
+def test_unknown_names_and_counts():
+    with pytest.raises(UnknownNameError, match="unknown price 'expart'; did you mean 'expert'"):
+        parse_prices("expart=4,crowd=1")
+    for judgments in (0, -1, 2.5):
+        with pytest.raises(OptionError, match="give a whole number from 1 on"):
+            parse_prices("A", judgments=judgments)
+        with pytest.raises(OptionError, match="give a whole number from 1 on"):
+            JudgingPrices(Decimal(1), Decimal(1), judgments)
+    with pytest.raises(OptionError, match="no number"):
+        JudgingPrices(None, Decimal(1))

@@ -1,0 +1,80 @@
+"""Disagreement models as files: what was written is read back, and what is damaged is refused by its name."""
+
+import json
+import math
+
+import pytest
+
+import karatage as kt
+from karatage.data.disagreement import HeldOut, TopicModel
+from karatage.errors import InputFileError, OptionError
+
+RATES = HeldOut(0.6, 0.3, 0.8, math.nan, 0.75)
+
+
+@pytest.fixture
+def model():
+    topic = TopicModel(
+        topic="Köln", items=50, disagreed=9, intercept=-1 / 3, coefficients=(0.1, 1e-17), mean=RATES, spread=RATES
+    )
+    return kt.DisagreementModel(
+        feature_set="votes", features=("mean_grade", "doubt"), topics=(topic,), trials=10, seed=0, versions={}
+    )
+
+
+@pytest.mark.parametrize("name", ["model.json", "model.json.gz", "model.json.zst"])
+def test_back_and_forth(tmp_path, model, name):
+    kt.write_disagreement(model, tmp_path / name)
+    again = kt.read_disagreement(tmp_path / name)
+    assert again.to_json() == model.to_json()
+    assert again.topics[0].intercept == -1 / 3
+    kt.write_disagreement(again, tmp_path / "again.json")
+    kt.write_disagreement(model, tmp_path / "once.json")
+    assert (tmp_path / "again.json").read_bytes() == (tmp_path / "once.json").read_bytes()
+
+
+def write_changed(tmp_path, model, **changes):
+    kt.write_disagreement(model, tmp_path / "model.json")
+    found = json.loads((tmp_path / "model.json").read_text()) | changes
+    (tmp_path / "model.json").write_text(json.dumps(found))
+    return tmp_path / "model.json"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"version": 2}, r"model.json: is written in version 2 of the format, this reads 1: learn it again"),
+        ({"format": "a crowd"}, r"model.json: holds no disagreement model"),
+        ({"features": ["meta_ap"]}, r"model.json: the features of a model of votes are \['mean_grade', 'doubt'\]"),
+        ({"threshold": math.nan}, r"model.json: threshold is nan, not a finite number; learn the model again"),
+        ({"topics": [{}]}, r"model.json: topics\[0\].items is missing"),
+    ],
+)
+def test_another_file(tmp_path, model, changes, message):
+    with pytest.raises(InputFileError, match=message):
+        kt.read_disagreement(write_changed(tmp_path, model, **changes))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b'{"format": "karatage dis', r"model.json:1: is no JSON, or cut short"),
+        (b"[]", r"model.json: holds no disagreement model"),
+        (b"", r"model.json: is empty"),
+        (b"\xff\xfe{", r"model.json:1: is not UTF-8"),
+        (b"[" * 100_000, r"model.json: is nested too deeply"),
+    ],
+)
+def test_damaged(tmp_path, content, message):
+    (tmp_path / "model.json").write_bytes(content)
+    with pytest.raises(InputFileError, match=message):
+        kt.read_disagreement(tmp_path / "model.json")
+
+
+def test_one_file(tmp_path, model):
+    for name in "ab":
+        kt.write_disagreement(model, tmp_path / f"{name}.json")
+    with pytest.raises(OptionError, match="one file, not 2"):
+        kt.read_disagreement(tmp_path)
+    with pytest.raises(InputFileError, match="no such file"):
+        kt.read_disagreement(tmp_path / "c.json")
