@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
-from karatage.data.axes import Coded, FloatArray, GradeArray
+from karatage.data.axes import BoolArray, Coded, FloatArray, GradeArray, LongArray, freeze
 from karatage.data.judgments import Judgments
 from karatage.data.runs import Runs
 from karatage.errors import OptionError
 from karatage.seeding import generator
-
-THRESHOLDS = np.array([0.8, 1.4, 2.0])  # of latent relevance, for grades 1, 2, 3
+from karatage.simulation.shape import THRESHOLDS, TOPIC_SPREAD, USUAL, CollectionShape
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,8 +22,32 @@ class World:
     """A collection whose truth is known."""
 
     runs: Runs
-    judgments: Judgments
-    gold: Judgments
+    judgments: Judgments  # of the pool
+    gold: Judgments  # of all documents
+    pool: Judgments  # gold of the documents in the pool
+    quality: FloatArray  # (system,) weight of a document's relevance in its score, beside noise of 1
+    difficulty: FloatArray  # (topic,) noise of all systems, 1 on average
+
+    def __post_init__(self) -> None:
+        """Protect the arrays."""
+        freeze(self.quality, self.difficulty)
+
+    @property
+    def systems(self) -> pl.DataFrame:
+        """One row per system, best first: system, quality."""
+        frame = pl.DataFrame({"system": self.runs.systems, "quality": self.quality})
+        return frame.sort("quality", "system", descending=[True, False])
+
+    @property
+    def topics(self) -> pl.DataFrame:
+        """One row per topic: topic, difficulty, documents and relevant ones, and how many of both are in the pool."""
+        frame = pl.DataFrame({"topic": self.gold.topics, "difficulty": self.difficulty})
+        kinds = (self.gold, "documents", "relevant"), (self.pool, "pooled", "pooled_relevant")
+        for graded, documents, relevant in kinds:
+            counts = {documents: pl.len(), relevant: (pl.col("grade") > 0).sum()}
+            found = graded.to_frame().group_by("topic").agg(**counts)
+            frame = frame.join(found, on="topic", how="left", maintain_order="left")
+        return frame
 
 
 @dataclass(frozen=True)
@@ -54,31 +79,76 @@ def simulate_collection(
     topics: int = 40,
     depth: int = 50,
     judges: Sequence[JudgeProfile] = PANEL,
+    shape: CollectionShape = USUAL,
     rng: int | np.random.Generator | None = None,
 ) -> World:
     """Make a collection.
 
     Each document has a latent relevance for its topic, cut into gold grades 0-3. A system sees it through noise
-    that falls with the system's quality; a judge sees it through an error shared by all judges, one of its own,
-    and a leniency, and cuts likewise.
+    that falls with the system's quality and grows with the topic's difficulty; a judge sees it through an error shared
+    by all judges, one of its own, and a leniency, and cuts likewise. Judges see the pool only.
+
+    Args:
+        systems: How many; their names say nothing of their quality.
+        topics: How many.
+        depth: Documents that each system retrieves for a topic.
+        judges: Who grades the documents of the pool.
+        shape: Documents of a topic, pool, share of relevant documents, range of quality, spread of difficulty. The
+            pool alone changes neither runs nor gold.
+        rng: Seed or generator.
     """
     if min(systems, topics, depth, len(judges)) < 1:
         raise OptionError("a collection needs at least one system, topic, judge and rank")
+    documents = _count_documents(shape, depth)
     source = generator(rng)
-    pool = 2 * depth
-    relevance = source.normal(0.0, 1.0, (topics, pool)) + source.normal(-0.3, 0.3, (topics, 1))
+    relevance = source.normal(0.0, 1.0, (topics, documents)) + source.normal(
+        shape.topic_mean, TOPIC_SPREAD, (topics, 1)
+    )
     gold = _cut(relevance)
     grades = _judge(relevance, judges, source)
-    quality = np.linspace(1.6, 0.8, systems)
-    noise = source.normal(0.0, 1.0, (systems, topics, pool)) * source.gamma(4.0, 0.25, (1, topics, 1))
-    score = quality[:, None, None] * relevance + noise
-    topic_names = [str(101 + t) for t in range(topics)]
-    document_names = [f"doc-{t:03d}-{d:03d}" for t in range(topics) for d in range(pool)]
-    return World(
-        runs=_runs(score, depth, topic_names, document_names, source),
-        judgments=_judgments(grades, [j.name for j in judges], topic_names, document_names),
-        gold=_judgments(gold[None], ["gold"], topic_names, document_names),
+    quality = np.linspace(shape.quality[1], shape.quality[0], systems)
+    noise = source.normal(0.0, 1.0, (systems, topics, documents))
+    difficulty = _draw_difficulty(shape.difficulty, topics, source)
+    score = quality[:, None, None] * relevance + noise * difficulty[:, None]
+    best = np.argsort(-score, axis=2)[:, :, :depth]
+    names = _Names(
+        systems=[f"system-{k:02d}" for k in source.permutation(systems) + 1],
+        topics=[str(101 + t) for t in range(topics)],
+        documents=[f"doc-{t:03d}-{d:03d}" for t in range(topics) for d in range(documents)],
     )
+    pooled = _pool(best, shape.pool, documents)
+    runs = _runs(score, best, names)
+    quality_of = dict(zip(names.systems, quality.tolist(), strict=True))
+    return World(
+        runs=runs,
+        judgments=_judgments(grades, [j.name for j in judges], names, pooled),
+        gold=_judgments(gold[None], ["gold"], names, np.ones_like(pooled)),
+        pool=_judgments(gold[None], ["gold"], names, pooled),
+        quality=np.array([quality_of[name] for name in runs.systems]),
+        difficulty=difficulty,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Names:
+    """What the axes are called; documents topic after topic."""
+
+    systems: list[str]
+    topics: list[str]
+    documents: list[str]
+
+
+def _count_documents(shape: CollectionShape, depth: int) -> int:
+    documents = 2 * depth if shape.documents is None else shape.documents
+    if documents < depth:
+        raise OptionError(f"{documents:,} documents a topic do not fill rankings of {depth:,}; ask for more documents")
+    if shape.pool is not None and not 1 <= shape.pool <= depth:
+        raise OptionError(f"a pool of {shape.pool:,} ranks cannot be made from rankings of {depth:,}; give 1-{depth}")
+    return documents
+
+
+def _draw_difficulty(spread: float, topics: int, source: np.random.Generator) -> FloatArray:
+    return source.gamma(spread**-2, spread**2, topics) if spread else np.ones(topics)
 
 
 def _cut(relevance: FloatArray) -> GradeArray:
@@ -95,26 +165,38 @@ def _judge(relevance: FloatArray, judges: Sequence[JudgeProfile], source: np.ran
     return grades
 
 
-def _runs(score: FloatArray, depth: int, topics: list[str], documents: list[str], source: np.random.Generator) -> Runs:
-    systems, _, pool = score.shape
-    best = np.argsort(-score, axis=2)[:, :, :depth]
-    system, topic, _ = np.indices(best.shape)
-    names = [f"system-{k:02d}" for k in source.permutation(systems) + 1]
+def _pool(best: LongArray, depth: int | None, documents: int) -> BoolArray:
+    """Which documents are judged, (topic, document)."""
+    topics = best.shape[1]
+    pooled = np.full((topics, documents), depth is None)
+    if depth is not None:
+        pooled[np.arange(topics)[:, None], best[:, :, :depth]] = True
+    return pooled
+
+
+def _runs(score: FloatArray, best: LongArray, names: _Names) -> Runs:
+    system, topic = np.indices(best.shape)[:2]
     return Runs.build(
-        system=Coded.of([names[k] for k in system.ravel()]),
-        topic=Coded.of([topics[t] for t in topic.ravel()]),
-        document=Coded.of([documents[k] for k in (topic * pool + best).ravel()]),
+        system=_code(system, names.systems),
+        topic=_code(topic, names.topics),
+        document=_code(topic * score.shape[2] + best, names.documents),
         score=np.take_along_axis(score, best, axis=2).ravel(),
     )
 
 
-def _judgments(grades: GradeArray, judges: list[str], topics: list[str], documents: list[str]) -> Judgments:
-    judge, topic, document = np.indices(grades.shape)
-    pool = grades.shape[2]
+def _judgments(grades: GradeArray, judges: list[str], names: _Names, pooled: BoolArray) -> Judgments:
+    seen = np.broadcast_to(pooled, grades.shape)
+    judge, topic, document = np.nonzero(seen)
     return Judgments.build(
-        judge=Coded.of([judges[k] for k in judge.ravel()]),
-        topic=Coded.of([topics[t] for t in topic.ravel()]),
-        document=Coded.of([documents[k] for k in (topic * pool + document).ravel()]),
-        grade=grades.ravel(),
+        judge=_code(judge, judges),
+        topic=_code(topic, names.topics),
+        document=_code(topic * grades.shape[2] + document, names.documents),
+        grade=grades[seen],
         top_grade=len(THRESHOLDS),
     )
+
+
+def _code(number: NDArray[np.integer], names: list[str]) -> Coded:
+    """Numbers as a column of the names that occur."""
+    used, code = np.unique(number, return_inverse=True)
+    return Coded.sorting(code.ravel().astype(np.int32), pl.Series("name", names, dtype=pl.String).gather(used))

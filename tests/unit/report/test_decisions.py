@@ -19,7 +19,7 @@ ODD = """<b>&"'\\"""
 def world() -> kt.World:
     found = kt.simulate_collection(rng=7)
     names = (ODD, "a long name of more than thirty characters", *found.runs.systems[2:])
-    return kt.World(replace(found.runs, systems=names), found.judgments, found.gold)
+    return replace(found, runs=replace(found.runs, systems=names))
 
 
 @cache

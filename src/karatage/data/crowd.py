@@ -1,0 +1,276 @@
+"""A crowd as a distribution over kinds of judges: what was learned from real ones, and what to draw others from."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from html import escape
+from typing import Final, Literal, NamedTuple, cast, get_args
+
+import numpy as np
+import polars as pl
+
+from karatage.data.axes import FloatArray, IntArray, freeze
+from karatage.data.entries import Entries
+from karatage.errors import DataError
+from karatage.wording import counted, percent
+
+Noise = Literal["removed", "kept"]
+RATE_LEVELS: Final = 10  # of the true positive and of the true negative rate
+CONTRIBUTION_LEVELS: Final = 4
+GRID: Final = (RATE_LEVELS, RATE_LEVELS, CONTRIBUTION_LEVELS)
+FORMAT: Final = "karatage crowd 1"
+_DIGITS = 6
+
+
+class Correlation(NamedTuple):
+    """Which part of a judge's error is shared: with all judges of an item, within a family, over a topic."""
+
+    item: float = 0.0
+    family: float = 0.0
+    topic: float = 0.0
+
+
+NOTHING_SHARED: Final = Correlation()
+
+
+class Contribution(NamedTuple):
+    """The law of judges' shares of the items: P(share > x) falls as x^(1 - exponent) from `tail` on."""
+
+    least: float  # the smallest share
+    exponent: float  # NaN where all do alike
+    tail: float
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CrowdModel:
+    """Kinds of judges on a grid of true positive rate, true negative rate and contribution [COLLAB14].
+
+    A kind is a voxel with a share of the judges in it, and a Gaussian of the two rates and the log of the contribution,
+    cut off at the voxel's walls. With more than two grades it has a mean confusion matrix too, and a concentration that
+    says how little its judges differ from that.
+    """
+
+    name: str
+    source: str  # whom it was learned from
+    noise: Noise = "removed"  # whether chance in judges' observed rates was undone
+    judges: int
+    judgments: int  # of items with gold
+    balance: FloatArray  # (grade,) how often gold had each
+    voxel: IntArray  # (archetype, 3) level of true positive rate, true negative rate and contribution
+    share: FloatArray  # (archetype,)
+    mean: FloatArray  # (archetype, 3) of the rates and the log of the contribution
+    covariance: FloatArray  # (archetype, 3, 3)
+    confusion: FloatArray | None = None  # (archetype, gold, said), where there are more than two grades
+    concentration: FloatArray | None = None  # (archetype,) of the Dirichlet that rows are drawn from
+    correlation: Correlation = NOTHING_SHARED
+    families: Mapping[str, float] = field(default_factory=dict)  # share of the judges in each
+    contribution: Contribution
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Protect the arrays."""
+        freeze(self.balance, self.voxel, self.share, self.mean, self.covariance)
+        if self.confusion is not None and self.concentration is not None:
+            freeze(self.confusion, self.concentration)
+
+    @property
+    def grades(self) -> int:
+        """How many grades judges give."""
+        return len(self.balance)
+
+    @property
+    def shares(self) -> FloatArray:
+        """Share of the judges in each voxel, (true positive rate, true negative rate, contribution) level."""
+        found = np.zeros(GRID)
+        found[tuple(self.voxel.T)] = self.share
+        return found
+
+    @property
+    def rates(self) -> FloatArray:
+        """Mean true positive and true negative rate of a judge."""
+        found: FloatArray = (self.share[:, None] * self.mean[:, :2]).sum(axis=0)
+        return found
+
+    @property
+    def sentence(self) -> str:
+        """What to take away."""
+        hit, rejection = self.rates
+        shared = ", ".join(f"{name} {value:.2g}" for name, value in self.correlation._asdict().items() if value)
+        return (
+            f"A judge like {self.name} finds {percent(round(hit, 3))} of relevant items and rejects "
+            f"{percent(round(rejection, 3))} of the others; {counted(len(self.share), 'kind')} of judges, from "
+            f"{self.source}; errors {f'are shared ({shared})' if shared else 'are independent'}."
+        )
+
+    def independent(self) -> CrowdModel:
+        """The same judges, who err without regard to each other or the topic."""
+        return replace(self, correlation=NOTHING_SHARED)
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row per kind of judge: its voxel's lower walls, its share, means and standard deviations."""
+        spread = np.sqrt(np.diagonal(self.covariance, axis1=1, axis2=2))
+        return pl.DataFrame(
+            {
+                "true_positive_from": self.voxel[:, 0] / RATE_LEVELS,
+                "true_negative_from": self.voxel[:, 1] / RATE_LEVELS,
+                "contribution_from": self.voxel[:, 2] / CONTRIBUTION_LEVELS,
+                "share": self.share,
+                "true_positive": self.mean[:, 0],
+                "true_positive_spread": spread[:, 0],
+                "true_negative": self.mean[:, 1],
+                "true_negative_spread": spread[:, 1],
+                "contribution": np.exp(self.mean[:, 2]),
+                "log_contribution_spread": spread[:, 2],
+            }
+        )
+
+    def to_dict(self) -> dict[str, object]:
+        """Everything, ready for JSON; numbers to six digits."""
+        kinds = []
+        for k in range(len(self.share)):
+            kind: dict[str, object] = {
+                "voxel": self.voxel[k].tolist(),
+                "share": _round(self.share[k]),
+                "mean": _round(self.mean[k]),
+                "covariance": _round(self.covariance[k]),
+            }
+            if self.confusion is not None and self.concentration is not None:
+                kind |= {"confusion": _round(self.confusion[k]), "concentration": _round(self.concentration[k])}
+            kinds.append(kind)
+        law = self.contribution._asdict()
+        return {
+            "format": FORMAT,
+            "name": self.name,
+            "source": self.source,
+            "noise": self.noise,
+            "judges": self.judges,
+            "judgments": self.judgments,
+            "balance": _round(self.balance),
+            "correlation": {name: _round(value) for name, value in self.correlation._asdict().items()},
+            "families": {name: _round(value) for name, value in self.families.items()},
+            "contribution": {name: None if math.isnan(value) else _round(value) for name, value in law.items()},
+            "notes": list(self.notes),
+            "sentence": self.sentence,
+            "archetypes": kinds,
+        }
+
+    def to_json(self) -> str:
+        """The same as JSON text, a kind of judge a line."""
+        whole = self.to_dict()
+        kinds = cast("list[object]", whole.pop("archetypes"))
+        head = json.dumps(whole, ensure_ascii=False, indent=1).removesuffix("\n}")
+        lines = ",\n".join(f"  {json.dumps(kind)}" for kind in kinds)
+        return f'{head},\n "archetypes": [\n{lines}\n ]\n}}\n'
+
+    @staticmethod
+    def from_dict(found: object) -> CrowdModel:
+        """Back from what `to_dict` or a JSON file says; what cannot be is refused with its name."""
+        entries = Entries(found)
+        if entries.text("format") != FORMAT:
+            raise DataError(f"format is '{entries.text('format')}', not '{FORMAT}'")
+        noise = entries.text("noise")
+        if noise not in get_args(Noise):
+            raise DataError(f"noise is '{noise}', not {' or '.join(get_args(Noise))}")
+        grades = len(entries.several("balance"))
+        if grades < 2:
+            raise DataError(f"balance is for {counted(grades, 'grade')}, but there are two at least")
+        balance = _check_sum(np.array(entries.numbers("balance", grades)), "balance")
+        kinds = entries.objects("archetypes")
+        if not kinds:
+            raise DataError("archetypes is empty: no kind of judge to draw from")
+        shares = np.array([kind.number("share", 0, 1) for kind in kinds])
+        law, shared = entries.object("contribution"), entries.object("correlation")
+        families = entries.object("families")
+        parts = Correlation(*(shared.number(name, 0, 1) for name in Correlation._fields))
+        if sum(parts) >= 1:
+            raise DataError(f"correlation adds up to {sum(parts):g}; what judges share has to stay below 1")
+        if not isinstance(families.found, Mapping):
+            raise DataError("families is no object with a share for each name")
+        model = CrowdModel(
+            name=entries.text("name"),
+            source=entries.text("source"),
+            noise=cast("Noise", noise),
+            judges=entries.whole("judges"),
+            judgments=entries.whole("judgments"),
+            balance=balance,
+            voxel=np.array([_read_voxel(kind) for kind in kinds], np.int32),
+            share=_check_sum(shares, "the shares of archetypes"),
+            mean=np.array([kind.numbers("mean", 3) for kind in kinds]),
+            covariance=np.array([_read_square(kind, "covariance", 3) for kind in kinds]),
+            confusion=np.array([_read_rows(kind, grades) for kind in kinds]) if grades > 2 else None,
+            concentration=np.array([kind.number("concentration", 0) for kind in kinds]) if grades > 2 else None,
+            correlation=parts,
+            families={str(name): families.number(name, 0, 1) for name in families.found},
+            contribution=Contribution(
+                law.number("least", 0, 1), law.number_or_nan("exponent", 1, math.inf), law.number_or_nan("tail", 0, 1)
+            ),
+            notes=entries.texts("notes"),
+        )
+        _check_means(model)
+        return model
+
+    def __repr__(self) -> str:
+        return f"CrowdModel({self.sentence})"
+
+    def _repr_html_(self) -> str:
+        return f"<p><b>{escape(self.sentence)}</b></p>{self.to_frame()._repr_html_()}"
+
+
+def voxel_walls(voxel: IntArray, least: float) -> tuple[FloatArray, FloatArray]:
+    """Lower and upper walls (archetype, 3) of voxels, the contribution's as logs; nobody does less than `least`."""
+    low, high = voxel / np.array(GRID), (voxel + 1) / np.array(GRID)
+    low[:, 2] = np.log(np.clip(low[:, 2], min(least, 0.5 / CONTRIBUTION_LEVELS), None))
+    high[:, 2] = np.log(high[:, 2])
+    return low, high
+
+
+def _round(value: FloatArray | np.float64 | float) -> object:
+    """To six digits, as lists and floats."""
+    found = np.asarray(value, float)
+    return np.array([float(f"{x:.{_DIGITS}g}") for x in found.ravel()]).reshape(found.shape).tolist()
+
+
+def _read_voxel(kind: Entries) -> tuple[int, ...]:
+    found = kind.numbers("voxel", 3)
+    if any(x != int(x) or not 0 <= x < size for x, size in zip(found, GRID, strict=True)):
+        most = ", ".join(str(n - 1) for n in GRID)
+        raise DataError(f"{kind.place}.voxel is {list(found)}; levels are whole numbers from 0 to {most}")
+    return tuple(int(x) for x in found)
+
+
+def _read_square(kind: Entries, name: str, size: int) -> list[tuple[float, ...]]:
+    rows = kind.several(name)
+    if len(rows) != size:
+        raise DataError(f"{kind.place}.{name} has {len(rows)} rows, not {size}")
+    lines = Entries({str(k): row for k, row in enumerate(rows)}, f"{kind.place}.{name}")
+    return [lines.numbers(str(k), size) for k in range(size)]
+
+
+def _read_rows(kind: Entries, grades: int) -> FloatArray:
+    rows = np.array(_read_square(kind, "confusion", grades))
+    return np.stack([_check_sum(row, f"a row of {kind.place}.confusion") for row in rows])
+
+
+def _check_sum(shares: FloatArray, what: str) -> FloatArray:
+    """Shares as probabilities, which written digits may miss by a little."""
+    if (shares < 0).any() or abs(float(shares.sum()) - 1) > 1e-3:
+        raise DataError(f"{what} should be shares that add up to 1; they add up to {shares.sum():g}")
+    found: FloatArray = shares / shares.sum()
+    return found
+
+
+def _check_means(model: CrowdModel) -> None:
+    """Whether each Gaussian lies in its voxel and has a covariance that can be."""
+    low, high = voxel_walls(model.voxel, model.contribution.least)
+    slack = 1e-4
+    for k in range(len(model.share)):
+        outside = (model.mean[k] < low[k] - slack) | (model.mean[k] > high[k] + slack)
+        if outside.any():
+            raise DataError(f"archetypes[{k}].mean {model.mean[k].tolist()} lies outside its voxel")
+        if np.linalg.eigvalsh(model.covariance[k]).min() < -1e-6 or not np.allclose(
+            model.covariance[k], model.covariance[k].T, atol=1e-6
+        ):
+            raise DataError(f"archetypes[{k}].covariance is none: it has to be symmetric, without negative variances")

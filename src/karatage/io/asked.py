@@ -1,0 +1,126 @@
+"""Reading queues as judges get them, and writing them with the experts' grades."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+
+import numpy as np
+import polars as pl
+
+from karatage.data.asked import AskedQueue
+from karatage.data.axes import BoolArray, IntArray
+from karatage.data.queue import CROWD, EXPERT
+from karatage.errors import DataError, InputFileError, OptionError, RowError
+from karatage.io.delimited import Table, read_delimited
+from karatage.io.frames import name_column, plain_column
+from karatage.io.names import find_columns, plain, require
+from karatage.io.objects import read_json
+from karatage.io.parquet import MAGIC, list_columns, read_columns
+from karatage.io.queues import find_ending, read_batches
+from karatage.io.rows import blame
+from karatage.io.sources import NOTHING, PathLike, Source, check_line_ends, check_text, expand
+from karatage.io.writing import encode_table, write_bytes
+from karatage.wording import shorten
+
+
+def read_asked(path: PathLike) -> AskedQueue:
+    """Read a queue (.csv, .tsv, .jsonl, .parquet): topic, document, `to` (expert or crowd) and `judgments`.
+
+    Without a column `to`, as in a plan of gold, all is asked of experts.
+    """
+    sources = expand(path)
+    if len(sources) != 1:
+        raise OptionError(f"a queue comes in one file, not {len(sources)}")
+    table = _read(sources[0])
+    names = {plain(name): name for name in reversed(table.frame.columns)}
+    try:
+        found = find_columns(table.frame.columns)
+        topic = name_column(table.frame[require(found, "topic", table.frame.columns)], "topic")
+        document = name_column(table.frame[require(found, "document", table.frame.columns)], "document")
+        expert = _read_askees(table.frame, names.get("to"))
+        _refuse_repeats(topic, document, expert)
+        return AskedQueue(
+            source=table.source.name,
+            frame=table.frame,
+            topic=topic,
+            document=document,
+            expert=expert,
+            judgments=_read_numbers(table.frame, names.get("judgments"), expert),
+            batch=_read_batch(table.frame, found, expert),
+            grade=found.get("grade", "grade"),
+        )
+    except RowError as problem:
+        raise blame(table.source.name, table.line, problem) from None
+    except DataError as problem:
+        raise InputFileError(table.source.name, table.header, f"{problem}") from None
+
+
+def write_judged(queue: AskedQueue, grade: pl.Series, path: PathLike) -> None:
+    """Write the rows that experts were asked for, with `grade` (row,) where the queue has none; all else as it was."""
+    ending = find_ending(path)
+    filled = grade.cast(pl.String)
+    if queue.grade in queue.frame.columns:
+        there = _read_text(queue.frame[queue.grade])
+        filled = filled.zip_with(there == "", there)
+    whole = filled.cast(pl.Int64, strict=False)
+    filled = whole if whole.null_count() == filled.null_count() else filled
+    frame = queue.frame.with_columns(filled.alias(queue.grade))
+    write_bytes(path, encode_table(frame.filter(pl.Series(queue.expert)), ending))
+
+
+def _read(source: Source) -> Table:
+    content = source.read()
+    if content.startswith(MAGIC):
+        return Table(source, read_columns(source, content, list_columns(source, content)), lambda _: None)
+    content = check_text(source, content)
+    first = next((line.decode() for line in io.BytesIO(content) if line.strip()), "")
+    if not first:
+        raise InputFileError(source.name, None, NOTHING)
+    if first.lstrip().startswith(("{", "[")):
+        return read_json(source, content)
+    check_line_ends(source, content)
+    return read_delimited(source, content, next((s for s in "\t,;" if s in first), " "))
+
+
+def _read_askees(frame: pl.DataFrame, column: str | None) -> BoolArray:
+    if column is None:
+        return np.ones(len(frame), bool)
+    said = _read_text(frame[column]).str.to_lowercase()
+    expert = (said == EXPERT).to_numpy()
+    bad = np.flatnonzero(~(expert | (said == CROWD).to_numpy()))
+    if bad.size:
+        row = int(bad[0])
+        raise RowError(row, f"'{shorten(said[row])}' in column '{shorten(column)}' is neither {EXPERT} nor {CROWD}")
+    return expert
+
+
+def _read_numbers(frame: pl.DataFrame, column: str | None, expert: BoolArray) -> IntArray:
+    if column is None:
+        return np.zeros(len(frame), np.int32)
+    said = _read_text(frame[column])
+    number = said.cast(pl.Float64, strict=False).fill_null(0).to_numpy()  # 5.0, as tables with gaps write it, is 5
+    blank = (said == "").to_numpy()
+    bad = np.flatnonzero(~(expert | blank) & ~((number >= 1) & (number % 1 == 0)))
+    if bad.size:
+        row = int(bad[0])
+        raise RowError(row, f"judgments '{shorten(said[row])}' is no whole number from 1")
+    return np.where(expert | blank, 0, number).astype(np.int32)
+
+
+def _read_batch(frame: pl.DataFrame, found: Mapping[str, str], expert: BoolArray) -> int | None:
+    batch = read_batches(frame, found)
+    return None if batch is None or expert.all() else int(batch.to_numpy()[~expert].min())
+
+
+def _read_text(column: pl.Series) -> pl.Series:
+    return plain_column(column, column.name).cast(pl.String).fill_null("").str.strip_chars()
+
+
+def _refuse_repeats(topic: pl.Series, document: pl.Series, expert: BoolArray) -> None:
+    rows = pl.DataFrame({"topic": topic, "document": document, "expert": expert})
+    again = ~rows.to_struct().is_first_distinct()
+    if again.any():
+        row = int(again.arg_max() or 0)
+        to = EXPERT if expert[row] else CROWD
+        raise RowError(row, f"document '{shorten(document[row])}' of topic '{shorten(topic[row])}' goes to {to} twice")

@@ -1,0 +1,115 @@
+"""Simulated judges of a queue: experts give gold's grades, a crowd gives its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from karatage.data.asked import AskedQueue
+from karatage.data.axes import BoolArray, Coded, IntArray
+from karatage.data.judgments import Judgments
+from karatage.errors import DataError
+from karatage.seeding import settle_seed, stream
+from karatage.simulation.crowd import simulate_crowd
+from karatage.wording import count_names, counted
+
+if TYPE_CHECKING:
+    from karatage.data.crowd import CrowdModel
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Answers:
+    """What judges said of a queue."""
+
+    grade: pl.Series  # (row,) gold's, 0 where gold has none
+    crowd: Judgments | None  # None where nothing is asked of the crowd
+    asked: Judgments | None  # gold of the crowd's items
+    notes: tuple[str, ...]
+
+
+def answer_queue(
+    queue: AskedQueue,
+    gold: Judgments,
+    model: str | CrowdModel = "hcb",
+    *,
+    per_item: int = 5,
+    judges: int | None = None,
+    rng: int | np.random.Generator | None = None,
+) -> Answers:
+    """Judge what a queue asks for, each row by whom and as often as it says.
+
+    A document that gold does not have counts as not relevant, as is the custom with pools. Every batch has a crowd of
+    its own, whose judges carry the batch's number in their names: files of several batches can be put together.
+
+    Args:
+        queue: Who is asked what.
+        gold: The truth.
+        model: The crowd, by name or as learned.
+        per_item: Judgments of a document where the queue does not say how many.
+        judges: Size of the crowd; default: what the model takes.
+        rng: Seed or generator.
+    """
+    if not gold.has_topics:
+        raise DataError(
+            "gold names items but no topics, and queues have both; give gold with a topic column, e.g. qrels"
+        )
+    seed = settle_seed(rng if queue.batch is None else stream(settle_seed(rng), f"batch {queue.batch}"))
+    known = gold.to_frame().select("topic", "document", "grade")
+    rows = pl.DataFrame({"topic": queue.topic, "document": queue.document})
+    grade = rows.join(known, on=["topic", "document"], how="left", maintain_order="left")["grade"]
+    lacking = grade.is_null()
+    if lacking.all():
+        raise DataError(
+            f"{queue.source}: gold has none of its {counted(len(grade), 'document')}; are ids written alike?"
+        )
+    grade = grade.fill_null(0)
+    crowd = asked = None
+    if not queue.expert.all():
+        wanted = np.where(queue.judgments > 0, queue.judgments, per_item)[~queue.expert]
+        asked = _as_gold(rows, grade, ~queue.expert, gold.top_grade)
+        crowd = simulate_crowd(asked, model, per_item=int(wanted.max()), judges=judges, rng=seed)
+        if wanted.min() < wanted.max():
+            crowd = _thin(crowd, _number_items(asked, rows.filter(pl.Series(~queue.expert)), wanted), seed)
+        if queue.batch is not None:
+            crowd = replace(crowd, judges=tuple(f"batch-{queue.batch}-{name}" for name in crowd.judges))
+    return Answers(grade=grade, crowd=crowd, asked=asked, notes=_tell_lacking(rows.filter(lacking)))
+
+
+def _as_gold(rows: pl.DataFrame, grade: pl.Series, kept: BoolArray, top: int) -> Judgments:
+    chosen = rows.filter(pl.Series(kept))
+    return Judgments.build(
+        judge=Coded.constant("gold", len(chosen)),
+        topic=Coded.of(chosen["topic"]),
+        document=Coded.of(chosen["document"]),
+        grade=grade.filter(pl.Series(kept)).to_numpy().astype(np.int8),
+        top_grade=top,
+    )
+
+
+def _number_items(asked: Judgments, rows: pl.DataFrame, wanted: IntArray) -> IntArray:
+    """How many judgments each item of `asked` should have, (item,)."""
+    items = asked.to_frame().select("topic", "document")
+    numbers = rows.with_columns(wanted=pl.Series(wanted))
+    return items.join(numbers, on=["topic", "document"], how="left", maintain_order="left")["wanted"].to_numpy()
+
+
+def _thin(crowd: Judgments, wanted: IntArray, seed: int) -> Judgments:
+    """As many judgments of each item as are wanted, drawn from those there are."""
+    chance = stream(seed, "queue").random(len(crowd.item))
+    order = np.lexsort((chance, crowd.item))
+    place = np.arange(len(order)) - crowd.row_start[crowd.item[order]]
+    kept = np.zeros(len(order), bool)
+    kept[order] = place < wanted[crowd.item[order]]
+    thinned = crowd.keep_rows(kept)
+    working, judge = np.unique(thinned.judge, return_inverse=True)
+    return replace(thinned, judges=tuple(crowd.judges[k] for k in working), judge=judge.astype(np.int32))
+
+
+def _tell_lacking(rows: pl.DataFrame) -> tuple[str, ...]:
+    if not len(rows):
+        return ()
+    names = count_names([f"{topic} {document}" for topic, document in rows.iter_rows()])
+    return (f"documents of the queue without gold, taken as not relevant: {names}",)

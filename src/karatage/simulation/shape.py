@@ -1,0 +1,53 @@
+"""What a simulated collection is to be like."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+
+from karatage.errors import OptionError
+
+THRESHOLDS = np.array([0.8, 1.4, 2.0])  # of latent relevance, for grades 1, 2, 3
+TOPIC_MEAN, TOPIC_SPREAD = -0.3, 0.3  # of the mean latent relevance of a topic's documents: 15 % are relevant
+
+
+@dataclass(frozen=True, kw_only=True)
+class CollectionShape:
+    """What documents, systems and topics are like.
+
+    Args:
+        documents: Of a topic; default: twice the depth of the runs.
+        pool: First ranks of each system whose documents are judged; default: all documents are, retrieved or not.
+        relevant: Share of relevant documents to be expected; default: some 15 %.
+        quality: Of the worst and the best system; the others lie evenly between them. 0 ranks at random.
+        difficulty: How far topics differ: standard deviation of their noise, which is 1 on average.
+    """
+
+    documents: int | None = None
+    pool: int | None = None
+    relevant: float | None = None
+    quality: tuple[float, float] = (0.8, 1.6)
+    difficulty: float = 0.5
+
+    def __post_init__(self) -> None:
+        """Check what can be checked without the runs' depth."""
+        worst, best = self.quality
+        if not 0 <= worst <= best < math.inf:
+            raise OptionError(f"quality ({worst:g}, {best:g}) is no range; give 0 <= worst <= best")
+        if not 0 <= self.difficulty < math.inf:
+            raise OptionError(f"difficulty {self.difficulty:g} is no spread; give 0 (all topics alike) or more")
+        if self.relevant is not None and not 0 < self.relevant < 1:
+            raise OptionError(f"relevant {self.relevant:g} is no share of documents; give a number between 0 and 1")
+
+    @property
+    def topic_mean(self) -> float:
+        """The mean latent relevance at which the share of relevant documents is as asked."""
+        if self.relevant is None:
+            return TOPIC_MEAN
+        return float(THRESHOLDS[0]) + math.hypot(1.0, TOPIC_SPREAD) * NormalDist().inv_cdf(self.relevant)
+
+
+USUAL = CollectionShape()

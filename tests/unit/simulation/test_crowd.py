@@ -1,0 +1,232 @@
+"""Unit tests of simulated crowds."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import karatage as kt
+from karatage.data.alignment import match_gold
+from karatage.errors import DataError, OptionError, UnknownNameError
+from karatage.seeding import stream
+from karatage.simulation.crowd import deal_normals
+from karatage.simulation.judges import deal, draw_judges
+from tests.unit.simulation.crowds import make_gold, make_model
+
+
+def truth(crowd, gold):
+    return match_gold(crowd, gold)[crowd.item]
+
+
+def rates(crowd, gold):
+    known = truth(crowd, gold)
+    return crowd.grade[known > 0].astype(bool).mean(), 1 - crowd.grade[known == 0].astype(bool).mean()
+
+
+@pytest.mark.parametrize("name", kt.list_crowds())
+def test_every_model_that_comes_along(name):
+    model = kt.load_crowd(name)
+    assert model.name == name
+    assert model.shares.shape == (10, 10, 4)
+    assert model.shares.sum() == pytest.approx(1)
+    assert len(model.to_json()) < 50_000
+    gold = make_gold(4, 40)
+    crowd = kt.simulate_crowd(gold, name, rng=1)
+    np.testing.assert_array_equal(np.bincount(crowd.item), 5)
+    assert crowd.judges == tuple(sorted(crowd.judges))
+    np.testing.assert_array_equal(crowd.item_document, gold.item_document)
+
+
+def test_the_models_are_those_that_were_asked_for():
+    assert kt.list_crowds() == (
+        "bluebird",
+        "bm",
+        "careful",
+        "crowd-2011",
+        "hcb",
+        "llm-dl-2021",
+        "rte",
+        "temp",
+        "wvscm",
+    )
+    with pytest.raises(UnknownNameError, match="did you mean 'bluebird'"):
+        kt.load_crowd("bluebirds")
+
+
+def test_the_careful_crowd_says_that_it_is_made_up():
+    assert "made up" in kt.load_crowd("careful").source
+
+
+def test_the_seed_seeds_and_gold_stays_as_it_is():
+    gold = make_gold(4, 50)
+    before = gold.grade.copy()
+    first, again, other = (kt.simulate_crowd(gold, "hcb", rng=k) for k in (1, 1, 2))
+    assert first.judges == again.judges
+    np.testing.assert_array_equal(first.grade, again.grade)
+    np.testing.assert_array_equal(first.judge, again.judge)
+    assert not np.array_equal(first.grade, other.grade)
+    np.testing.assert_array_equal(gold.grade, before)
+    assert any("seed 1" in note for note in first.notes)
+
+
+def test_only_items_with_a_grade_are_judged_and_items_keep_their_numbers():
+    gold = make_gold(4, 50)
+    some = gold.keep_rows(np.arange(200) % 3 == 0)
+    crowd = kt.simulate_crowd(some, make_model(), per_item=3, rng=1)
+    assert set(crowd.item.tolist()) == set(range(0, 200, 3))
+    assert len(crowd.item_topic) == 200
+
+
+@pytest.mark.parametrize("shared", [(0, 0, 0), (0.6, 0, 0), (0, 0.6, 0), (0, 0, 0.4), (0.3, 0.2, 0.2)])
+def test_rates_are_those_of_the_model_whatever_is_shared(shared):
+    gold = make_gold(40, 200)
+    crowd = kt.simulate_crowd(gold, make_model(shared=shared, families={"a": 0.5, "b": 0.5}), rng=3)
+    hit, rejection = rates(crowd, gold)
+    assert hit == pytest.approx(0.85, abs=4 * np.sqrt(0.85 * 0.15 / 12_000))
+    assert rejection == pytest.approx(0.75, abs=4 * np.sqrt(0.75 * 0.25 / 28_000))
+
+
+def test_one_topic_does_not_shift_all_judges():
+    gold = make_gold(1, 8000)
+    crowd = kt.simulate_crowd(gold, make_model(shared=(0, 0, 0.5)), rng=3)
+    assert rates(crowd, gold) == pytest.approx((0.85, 0.75), abs=0.015)
+    assert any("one topic" in note for note in crowd.notes)
+
+
+def joint(crowd, gold, same_family):
+    """How often two judges both call an item relevant that is not."""
+    known = truth(crowd, gold)
+    hits = pairs = 0
+    for start, end in zip(crowd.row_start[:-1], crowd.row_start[1:], strict=True):
+        if known[start] == 0:
+            for a in range(start, end):
+                for b in range(a + 1, end):
+                    if (crowd.judges[crowd.judge[a]][0] == crowd.judges[crowd.judge[b]][0]) == same_family:
+                        pairs += 1
+                        hits += int(crowd.grade[a] and crowd.grade[b])
+    return hits / pairs
+
+
+def test_errors_are_shared_on_items_and_within_families():
+    from scipy.stats import multivariate_normal
+
+    gold = make_gold(1, 6000, relevant=0.01)
+    crowd = kt.simulate_crowd(gold, make_model(shared=(0.3, 0.4, 0), families={"a": 0.5, "b": 0.5}), rng=5)
+    z = -0.6744897501960817  # a quarter of the items that are not relevant
+    for same, rho in (False, 0.3), (True, 0.7):
+        expected = multivariate_normal([0, 0], [[1, rho], [rho, 1]]).cdf([z, z])
+        assert joint(crowd, gold, same) == pytest.approx(expected, abs=0.01)
+
+
+def test_errors_depend_on_the_topic():
+    gold = make_gold(100, 60, relevant=0.5)
+    spread = {}
+    for topic in (0.0, 0.3):
+        crowd = kt.simulate_crowd(gold, make_model(shared=(0, 0, topic), contribution=0.2), rng=5)
+        rows = truth(crowd, gold) == 0
+        share = np.bincount(crowd.item_topic[crowd.item[rows]], weights=crowd.grade[rows]) / (30 * 5)
+        spread[topic] = share.std()
+    assert spread[0.0] == pytest.approx(np.sqrt(0.25 * 0.75 / 150), rel=0.3)
+    assert spread[0.3] > 0.12
+
+
+def test_a_binary_model_on_graded_gold_says_relevant_or_not():
+    gold = make_gold(10, 300, top=3)
+    crowd = kt.simulate_crowd(gold, make_model(), rng=1)
+    assert crowd.top_grade == 1
+    assert rates(crowd, gold) == pytest.approx((0.85, 0.75), abs=0.02)
+    assert any("from 1 on are relevant" in note for note in crowd.notes)
+
+
+def test_a_graded_model_on_graded_gold_gives_its_confusion():
+    model = kt.load_crowd("llm-dl-2021")
+    gold = make_gold(20, 500, relevant=0.6, top=3)
+    crowd = kt.simulate_crowd(gold, model, judges=500, per_item=10, rng=1)
+    assert crowd.top_grade == 3
+    assert {judge.rsplit("-", 1)[0] for judge in crowd.judges} == set(model.families)
+    known = truth(crowd, gold)
+    people = draw_judges(model, 500, stream(1, "crowd judges"))
+    weight = np.minimum(people.contribution, 1)[:, None] / people.contribution.sum()
+    for grade in range(4):
+        found = np.bincount(crowd.grade[known == grade], minlength=4) / (known == grade).sum()
+        np.testing.assert_allclose(found, (weight * people.confusion[:, grade]).sum(axis=0), atol=0.03)
+    assert crowd.grade[known == 3].mean() > crowd.grade[known == 1].mean() > crowd.grade[known == 0].mean()
+
+
+def test_a_graded_model_on_binary_gold_is_binary():
+    gold = make_gold(10, 300)
+    crowd = kt.simulate_crowd(gold, "llm-dl-2021", rng=1)
+    assert crowd.top_grade == 1
+    assert set(crowd.grade.tolist()) == {0, 1}
+    assert any("know 4 grades" in note for note in crowd.notes)
+
+
+def test_what_cannot_be_is_refused():
+    gold = make_gold(2, 20)
+    with pytest.raises(OptionError, match="3 judges cannot give each item 5"):
+        kt.simulate_crowd(gold, make_model(), judges=3)
+    with pytest.raises(OptionError, match="ask for one at least"):
+        kt.simulate_crowd(gold, make_model(), per_item=0)
+    with pytest.raises(OptionError, match="cannot share 200 judgments"):
+        kt.simulate_crowd(gold, make_model(), judges=201)
+    with pytest.raises(DataError, match="no grade at all"):
+        kt.simulate_crowd(gold.keep_rows(np.zeros(40, bool)), make_model())
+    with pytest.raises(DataError, match="grades by several judges"):
+        kt.simulate_crowd(kt.simulate_crowd(gold, make_model(), rng=1), make_model())
+    with pytest.raises(DataError, match="know 0 to 3 only"):
+        kt.simulate_crowd(make_gold(2, 20, top=4), "llm-dl-2021")
+
+
+def test_contributions_that_cannot_be_kept_are_told():
+    crowd = kt.simulate_crowd(make_gold(2, 100), make_model(contribution=0.05), judges=6, rng=1)
+    assert len(crowd.judges) == 6
+    assert any("more or less of a topic than their kind" in note for note in crowd.notes)
+
+
+def test_the_number_of_judges_is_what_their_contributions_need():
+    assert len(kt.simulate_crowd(make_gold(4, 200), make_model(contribution=0.1), rng=1).judges) == pytest.approx(
+        200, rel=0.05
+    )
+    assert len(kt.simulate_crowd(make_gold(4, 200), make_model(), judges=33, rng=1).judges) == 33
+
+
+def test_independent_judges():
+    model = make_model(shared=(0.3, 0.1, 0.1))
+    assert tuple(model.independent().correlation) == (0, 0, 0)
+    assert tuple(model.correlation) == (0.3, 0.1, 0.1)
+    gold = make_gold(4, 50)
+    assert not np.array_equal(
+        kt.simulate_crowd(gold, model, rng=1).grade, kt.simulate_crowd(gold, model.independent(), rng=1).grade
+    )
+
+
+def test_kinds_are_dealt_by_their_shares():
+    share = np.array([0.5, 0.3, 0.15, 0.05])
+    kind = deal(share, 1000, np.random.default_rng(1))
+    assert np.abs(np.bincount(kind) - 1000 * share).max() <= 1
+    assert (np.diff(kind) != 0).mean() > 0.4  # in no order
+
+
+def test_dealt_normals_favour_no_grade():
+    kind = np.repeat(np.array([0, 1, 2], np.int8), [500, 7, 1])
+    found = deal_normals(kind, np.random.default_rng(1))
+    for k in (0, 1):
+        assert found[kind == k].mean() == pytest.approx(0, abs=1e-12)
+        assert (found[kind == k] ** 2).mean() == pytest.approx(1)
+    assert found[kind == 2] == 0
+    assert np.corrcoef(found[:499], found[1:500])[0, 1] == pytest.approx(0, abs=0.15)
+
+
+def test_drawn_judges_have_the_means_and_spreads_of_their_voxel_and_stay_in_it():
+    covariance = np.array([[0.0004, 0.0002, 0.002], [0.0002, 0.0004, 0], [0.002, 0, 0.04]])
+    model = replace(make_model(hit=0.88, rejection=0.73), covariance=covariance[None])
+    people = draw_judges(model, 20_000, np.random.default_rng(1))
+    hit, rejection, log = people.confusion[:, 1, 1], people.confusion[:, 0, 0], np.log(people.contribution)
+    assert hit.min() >= 0.8
+    assert hit.max() <= 0.9
+    assert hit.mean() == pytest.approx(0.88, abs=0.001)  # which plain cutting off would miss
+    assert hit.std() == pytest.approx(0.02, abs=0.003)
+    assert rejection.mean() == pytest.approx(0.73, abs=0.001)
+    assert log.mean() == pytest.approx(np.log(0.1), abs=0.01)
+    assert np.corrcoef(hit, rejection)[0, 1] == pytest.approx(0.5, abs=0.1)  # less, since walls cut off corners
+    assert np.corrcoef(hit, log)[0, 1] == pytest.approx(0.5, abs=0.1)

@@ -1,0 +1,165 @@
+"""Unit tests of what is said of a crowd: against loops over the rows."""
+
+import itertools
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+import karatage as kt
+from karatage.errors import DataError
+from karatage.simulation.summary import summarise_crowd
+
+
+def judge(rows):
+    """Judgments from (judge, document, grade)."""
+    names, documents, grades = zip(*rows, strict=True)
+    return kt.read_judgments({"judge": names, "topic": ["1"] * len(rows), "document": documents, "grade": grades})
+
+
+def gold(**grades):
+    return kt.read_gold({"1": grades})
+
+
+@pytest.fixture(scope="module")
+def world():
+    return kt.simulate_collection(systems=2, topics=6, depth=10, rng=5)
+
+
+@pytest.fixture(scope="module")
+def crowd(world):
+    """Some of the judges on some of the items."""
+    kept = np.random.default_rng(1).random(len(world.judgments.grade)) < 0.6
+    return world.judgments.keep_rows(kept)
+
+
+def test_rates_of_judges_are_counted(world, crowd):
+    found = summarise_crowd(crowd, world.gold)
+    for name, grades, tpr, tnr in found.judges.iter_rows():
+        rows = crowd.judge == crowd.judges.index(name)
+        said, truth = crowd.grade[rows] > 0, world.gold.grade[crowd.item[rows]] > 0
+        assert grades == rows.sum()
+        assert tpr == pytest.approx(said[truth].mean())
+        assert tnr == pytest.approx(1 - said[~truth].mean())
+    assert found.tpr == pytest.approx(found.judges["tpr"].mean())
+    assert found.tnr == pytest.approx(found.judges["tnr"].mean())
+    assert found.grades == len(crowd.grade)
+
+
+def test_the_majority_is_counted_and_ties_count_half(world, crowd):
+    found = summarise_crowd(crowd, world.gold)
+    called, truth, tied = [], [], 0
+    for i in range(len(crowd.item_topic)):
+        votes = crowd.grade[crowd.item == i] > 0
+        if len(votes):
+            share = votes.mean()
+            called.append(0.5 if share == 0.5 else float(share > 0.5))
+            truth.append(world.gold.grade[i] > 0)
+            tied += share == 0.5
+    called, truth = np.array(called), np.array(truth)
+    assert tied > 0
+    assert found.tied == tied
+    assert found.recall == pytest.approx(called[truth].mean())
+    assert found.precision == pytest.approx(called[truth].sum() / called.sum())
+    assert (found.items, found.relevant) == (len(truth), truth.sum())
+
+
+def test_the_correlation_of_errors_is_that_of_all_pairs_of_judges_of_an_item(world, crowd):
+    found = summarise_crowd(crowd, world.gold)
+    truth = world.gold.grade > 0
+    covariance = variance = 0.0
+    for kind in (True, False):
+        pairs = []
+        for i in np.flatnonzero(truth == kind):
+            wrong = ((crowd.grade[crowd.item == i] > 0) != kind).astype(float)
+            pairs += itertools.permutations(wrong, 2)
+        one, other = np.array(pairs).T
+        mean = one.mean()
+        covariance += ((one - mean) * (other - mean)).sum()
+        variance += ((one - mean) ** 2).sum()
+    assert found.correlation == pytest.approx(covariance / variance)
+    assert found.correlation > 0.02
+    assert found.pairs == sum(len(list(itertools.combinations(np.flatnonzero(crowd.item == i), 2))) for i in range(120))
+    assert "Judges err together no more than chance may make them" in found.sentence
+
+
+def test_two_judges_who_always_err_alike_and_two_who_never_do():
+    grades = {f"d{k}": int(k < 20) for k in range(40)}
+    said = {f"d{k}": int((k < 20) != (k % 2 == 0)) for k in range(40)}
+    alike = [(who, d, g) for who in ("ann", "bob") for d, g in said.items()]
+    assert summarise_crowd(judge(alike), gold(**grades)).correlation == pytest.approx(1)
+    against = [(who, d, 1 - g if who == "bob" else g) for who, d, g in alike]
+    found = summarise_crowd(judge(against), gold(**grades))
+    assert found.correlation == pytest.approx(-1)
+    assert found.tied == 40
+
+
+@pytest.mark.parametrize(
+    ("rates", "quality"),
+    [
+        ((10, 10), "reliable"),
+        ((9, 9), "reliable"),
+        ((7, 7), "fair"),
+        ((6, 6), "poor"),
+        ((5, 5), "like a coin"),
+        ((10, 0), "like a coin"),
+        ((5, 4), "like a coin"),
+        ((3, 5), "inverted"),
+        ((0, 0), "inverted"),
+    ],
+)
+def test_bands(rates, quality):
+    rows = [("ann", f"r{k}", int(k < rates[0])) for k in range(10)]
+    rows += [("ann", f"n{k}", int(k >= rates[1])) for k in range(10)]
+    found = summarise_crowd(judge(rows), gold(**{f"r{k}": 1 for k in range(10)}, **{f"n{k}": 0 for k in range(10)}))
+    assert found.bands.filter(pl.col("judges") > 0)["quality"].to_list() == [quality]
+    assert found.bands["grades"].sum() == 20
+
+
+def test_what_gold_cannot_tell_is_left_open():
+    rows = [("ann", "a", 1), ("bob", "b", 0), ("bob", "x", 1)]
+    found = summarise_crowd(judge(rows), gold(a=1, b=0))
+    assert found.judges.rows() == [("ann", 1, 1.0, None), ("bob", 1, None, 1.0)]
+    assert found.bands.filter(quality="saw one kind only")["judges"].item() == 2
+    assert found.correlation is None
+    assert "cannot be seen" in found.sentence
+    assert found.notes == ("1 judgment of items without gold left aside",)
+    nothing = summarise_crowd(judge([("ann", "a", 0), ("bob", "a", 0)]), gold(a=1))
+    assert (nothing.precision, nothing.recall, nothing.tnr) == (None, 0.0, None)
+    assert "calls nothing relevant" in nothing.sentence
+    none = summarise_crowd(judge([("ann", "a", 0)]), gold(a=0))
+    assert (none.recall, none.tpr) == (None, None)
+    assert "rejects 100.0% of items that are not (TNR)" in none.sentence
+
+
+def test_independent_judges_are_not_said_to_err_together():
+    gold_items = kt.simulate_collection(systems=1, topics=5, depth=20, rng=1).gold
+    for seed in range(5):
+        panel = kt.simulate_panel(gold_items, judges=5, rng=seed)
+        assert "Judges err together (" not in summarise_crowd(panel, gold_items).sentence
+
+
+def test_shared_errors_show():
+    gold_items = kt.simulate_collection(systems=1, topics=20, depth=50, rng=1).gold
+    found = [
+        summarise_crowd(kt.simulate_panel(gold_items, judges=7, correlation=c, rng=1), gold_items)
+        for c in (0, 0.3, 0.6)
+    ]
+    assert found[0].correlation < 0.02 < found[1].correlation < found[2].correlation
+    assert [("err apart" in f.sentence, "err together (" in f.sentence) for f in found] == [(1, 0), (0, 1), (0, 1)]
+
+
+def test_it_can_be_written_and_shown(world, crowd):
+    found = summarise_crowd(crowd, world.gold, name="<mine>")
+    told = json.loads(found.to_json())
+    assert told["model"] == "<mine>"
+    assert told["sentence"] == found.sentence
+    assert len(told["judges"]) == len(found.to_frame())
+    assert "<b>" in found._repr_html_()
+    assert repr(found).startswith("CrowdSummary(9 judges gave")
+
+
+def test_gold_of_other_items_says_nothing(crowd):
+    with pytest.raises(DataError, match="share no item"):
+        summarise_crowd(crowd, gold(zzz=1))
