@@ -36,11 +36,14 @@ def aggregate(
     judgment_files: options.JudgmentArguments = None,
     *,
     judgments: options.MoreJudgmentFiles = None,
-    gold: options.GoldFile = None,
+    gold: options.GoldFiles = None,
     approach: Annotated[
         str, typer.Option("--approach", "-a", help="mv, ds, glad, ...; options in brackets: 'ds(prior=none)'.")
     ] = "ds",
     supervision: options.Supervision = None,
+    with_gold: Annotated[
+        bool, typer.Option("--with-gold", help="Write gold's grades of items that no judge has graded, too.")
+    ] = False,
     judges: Annotated[
         str | None,
         typer.Option("--judges", help="Write what the model found about each judge here; - shows it instead."),
@@ -78,6 +81,8 @@ def aggregate(
     judges_style = None if judges is None else choose_style(style if judges == STANDARD_OUTPUT else None, judges)
     if judges is not None and judges == output != STANDARD_OUTPUT:
         raise OptionError(f"--judges and --output both name {output}; give them different files")
+    if with_gold and not gold:
+        raise OptionError("--with-gold adds gold's own items, so it needs gold: name its file with -g")
     graded, trusted = options.read_both(
         options.require_judgments(judgment_files, judgments, "aggregate"),
         gold,
@@ -90,16 +95,17 @@ def aggregate(
         merged = kt.aggregate(
             graded,
             model,
-            gold=trusted,
+            gold=None if with_gold and not _share_items(graded, trusted) else trusted,
             supervision=None if supervision is None else supervision.value,
             rng=seed,
             progress=step,
         )
     sentence = f"{merged.sentence}{_say_accuracy(merged, trusted)}"
+    added = trusted if with_gold else None
     if judges is not None and judges_style is not None:
         _write_judges(merged, judges_style, judges, top)
     if judges != STANDARD_OUTPUT or output != STANDARD_OUTPUT:
-        _write_grades(merged, chosen, output, top, sentence)
+        _write_grades(merged, added, chosen, output, top, sentence)
     if not quiet:
         gold_notes = () if trusted is None else tuple(f"gold: {note}" for note in trusted.notes)
         tell((*graded.notes, *gold_notes, *merged.notes))
@@ -125,20 +131,24 @@ def _recall(approach: str, history: str | None) -> str | Model:
     return replace(model, history=kt.read_record(history))
 
 
-def _write_grades(merged: Posterior, chosen: str, output: str, top: int, sentence: str) -> None:
+def _write_grades(
+    merged: Posterior, added: Judgments | None, chosen: str, output: str, top: int, sentence: str
+) -> None:
     if chosen == "qrels":
+        from karatage.io.judgments import read_gold
         from karatage.io.writing import write_judgments
 
-        write_judgments(merged.as_judgments(), output)
+        both = merged.as_judgments() if added is None else read_gold(merged.to_frame(added))
+        write_judgments(both, output)
     elif chosen == "json":
-        emit(merged.to_json() + "\n", output)
+        emit(merged.to_json(added) + "\n", output)
     elif chosen == "table":
-        frame = merged.to_frame()
+        frame = merged.to_frame(added)
         names = [name for name in frame.columns if not name.startswith("p") and name != "expected"]
         ordered = frame.select([*names, "expected", *(name for name in frame.columns if name.startswith("p"))])
         emit(render(*_show(f"Merged by {merged.model}", ordered, top), "", sentence), output)
     else:
-        emit(encode_frame(merged.to_frame(), chosen), output)
+        emit(encode_frame(merged.to_frame(added), chosen), output)
 
 
 def _write_judges(merged: Posterior, chosen: str, path: str, top: int) -> None:
@@ -175,6 +185,13 @@ def _show(title: str, frame: pl.DataFrame, top: int) -> list[Table | str]:
 
 def _cell(value: object) -> str:
     return f"{value:.3f}" if isinstance(value, float) else "-" if value is None else str(value)
+
+
+def _share_items(graded: Judgments, gold: Judgments | None) -> bool:
+    """Whether gold can teach anything about the judges."""
+    from karatage.data.alignment import match_gold
+
+    return gold is not None and bool((match_gold(graded, gold) >= 0).any())
 
 
 def _say_accuracy(merged: Posterior, gold: Judgments | None) -> str:

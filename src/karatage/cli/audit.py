@@ -60,7 +60,7 @@ def audit(
     judgment_files: options.JudgmentArguments = None,
     *,
     judgments: options.MoreJudgmentFiles = None,
-    gold: options.GoldFile = None,
+    gold: options.GoldFiles = None,
     families: Annotated[
         str | None,
         typer.Option("--families", help="Judges that may err alike: judge, tab and family in each line."),

@@ -50,7 +50,7 @@ def demo(
     evaluate(
         [files[0]],
         judgments=[files[1]],
-        gold=files[2],
+        gold=[files[2]],
         measure=["nDCG@10"],
         approach=["uniform", "mv", "judge:*"],
         quiet=quiet,

@@ -43,7 +43,7 @@ def evaluate(
     *,
     judgments: options.JudgmentFiles,
     runs: options.MoreRunFiles = None,
-    gold: options.GoldFile = None,
+    gold: options.GoldFiles = None,
     measure: options.Measures = ["nDCG@10"],  # noqa: B006 typer copies it
     approach: options.Approaches = ["uniform", "mv"],  # noqa: B006
     grades: options.Grades = None,

@@ -57,6 +57,9 @@ MoreJudgmentFiles = Annotated[
     list[str] | None, typer.Option("--judgments", "-j", help="The same as JUDGMENTS; may be repeated.")
 ]
 GoldFile = Annotated[str | None, typer.Option("--gold", "-g", help="Trusted grades: qrels or a table.")]
+GoldFiles = Annotated[
+    list[str] | None, typer.Option("--gold", "-g", help="Trusted grades: qrels or a table; may be repeated.")
+]
 Measures = Annotated[list[str], typer.Option("--measure", "-m", help="E.g. AP, nDCG@20, RBP(p=0.8); may be repeated.")]
 Approaches = Annotated[
     list[str],
@@ -123,7 +126,7 @@ def read_both(
     rule: RepeatsName | None = None if repeats is None else repeats.value
     with progress("Reading", quiet=quiet):
         graded = kt.read_judgments(judgments, grades=grades[0], columns=parse_columns(columns[0]), repeats=rule)
-        if gold is None:
+        if not gold:
             return graded, None
         scale = grades[1] if grades[1] is not None else grades[0]
         return graded, kt.read_gold(gold, grades=scale, columns=parse_columns(columns[1]), repeats=rule)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import polars as pl
 
-from karatage.data.alignment import align
+from karatage.data.alignment import align, find_items
 from karatage.data.axes import locate
 from karatage.data.judgments import Judgments
 from karatage.data.runs import Runs
-from karatage.wording import counted
+from karatage.errors import DataError, OptionError
+from karatage.wording import count_names, counted
 
 
 def widen_pool(judgments: Judgments, runs: Runs, depth: int) -> Judgments:
@@ -46,4 +48,56 @@ def widen_pool(judgments: Judgments, runs: Runs, depth: int) -> Judgments:
             *judgments.notes,
             f"{counted(len(key) - len(old), 'document')} in the systems' first ranks were judged by nobody",
         ),
+    )
+
+
+def pool_runs(runs: Runs, depth: int, topics: Sequence[str] | None = None) -> Judgments:
+    """All documents that a system has in the first `depth` ranks of a topic, as items that nobody has graded."""
+    if depth < 1:
+        raise OptionError(f"a pool of depth {depth} is empty; give 1 at least")
+    unknown = sorted(set(topics or ()) - set(runs.topics))
+    if unknown:
+        raise DataError(f"topics that no run has: {count_names(unknown)}")
+    chosen = [t for t, name in enumerate(runs.topics) if topics is None or name in set(topics)]
+    width = np.int64(len(runs.documents))
+    keys = []
+    for place, topic in enumerate(chosen):
+        parts = [runs.listed[start : min(end, start + depth)] for start, end in runs.bounds[topic]]
+        keys.append(place * width + np.unique(np.concatenate(parts)))
+    key = np.concatenate(keys)
+    nothing = np.zeros(0, np.int32)
+    return Judgments(
+        judges=(),
+        topics=tuple(runs.topics[t] for t in chosen),
+        documents=runs.documents,
+        item_topic=(key // width).astype(np.int32),
+        item_document=(key % width).astype(np.int32),
+        judge=nothing,
+        item=nothing.copy(),
+        grade=np.zeros(0, np.int8),
+        top_grade=1,
+    )
+
+
+def add_items(pool: Judgments, judgments: Judgments) -> Judgments:
+    """The same pool with the items of `judgments` that it lacks, in topics that it has; they count in recall."""
+    place = {name: t for t, name in enumerate(pool.topics)}
+    topic = np.array([place.get(name, -1) for name in judgments.topics], np.int64)[judgments.item_topic]
+    wanted = (find_items(judgments, pool) < 0) & (topic >= 0) & (np.diff(judgments.row_start) > 0)
+    if not wanted.any():
+        return pool
+    known = locate(judgments.documents, pool.documents).astype(np.int64)
+    fresh = np.unique(judgments.item_document[wanted & (known[judgments.item_document] < 0)])
+    known[fresh] = len(pool.documents) + np.arange(len(fresh))
+    documents = pl.concat([pool.documents, judgments.documents.gather(fresh).alias(pool.documents.name)])
+    width = np.int64(len(documents))
+    old = pool.item_topic * width + pool.item_document
+    key = np.union1d(old, (topic * width + known[judgments.item_document])[wanted])
+    return replace(
+        pool,
+        documents=documents,
+        item_topic=(key // width).astype(np.int32),
+        item_document=(key % width).astype(np.int32),
+        item=np.searchsorted(key, old).astype(np.int32)[pool.item],
+        with_repeats=None,
     )

@@ -112,17 +112,32 @@ class Posterior:
             notes=self.notes,
         )
 
-    def to_frame(self) -> pl.DataFrame:
-        """One row per item: its grade, the probability of each, and the expected grade."""
+    def to_frame(self, gold: Judgments | None = None) -> pl.DataFrame:
+        """One row per item: its grade, the probability of each, and the expected grade.
+
+        With gold, also the items that gold alone has graded, whose grade is certain.
+        """
         frame = self.as_judgments().to_frame().drop("judge")
         columns = [pl.Series(f"p{grade}", column) for grade, column in enumerate(self.probability.T)]
-        return frame.with_columns([*columns, pl.Series("expected", self.expected)])
+        frame = frame.with_columns([*columns, pl.Series("expected", self.expected)])
+        if gold is None:
+            return frame
+        names = [name for name in ("topic", "document", "item") if name in frame.columns]
+        rest = gold.to_frame().select(*names, "grade").join(frame, on=names, how="anti", maintain_order="left")
+        grades = max(self.probability.shape[1], gold.top_grade + 1)
+        frame = frame.with_columns(
+            pl.lit(0.0).alias(f"p{grade}") for grade in range(self.probability.shape[1], grades)
+        ).select(*names, "grade", *(f"p{grade}" for grade in range(grades)), "expected")
+        certain = [(pl.col("grade") == grade).cast(pl.Float64).alias(f"p{grade}") for grade in range(grades)]
+        return pl.concat([frame, rest.with_columns(*certain, pl.col("grade").cast(pl.Float64).alias("expected"))]).sort(
+            names, maintain_order=True
+        )
 
-    def to_dict(self) -> dict[str, object]:
-        """Everything, ready for JSON."""
+    def to_dict(self, gold: Judgments | None = None) -> dict[str, object]:
+        """Everything, ready for JSON; with gold, also the items that gold alone has graded."""
         return {
             "model": self.model,
-            "items": self.to_frame().to_dicts(),
+            "items": self.to_frame(gold).to_dicts(),
             "judges": self.judges.to_dicts(),
             "iterations": self.iterations,
             "converged": self.converged,
@@ -131,9 +146,9 @@ class Posterior:
             "sentence": self.sentence,
         }
 
-    def to_json(self) -> str:
+    def to_json(self, gold: Judgments | None = None) -> str:
         """The same as JSON text."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
+        return json.dumps(self.to_dict(gold), ensure_ascii=False, indent=2)
 
     @property
     def sentence(self) -> str:

@@ -97,6 +97,7 @@ def _build(parts: list[Rows], scale: Scale, repeats: Repeats | None) -> Judgment
     if draw is not None and parts[0].judge is None and not kept.all():
         raise _locate(parts, int(np.flatnonzero(~kept)[0]), "a drawn item must not be left out: it would bias the rest")
     told = (
+        *(note for part in parts for note in part.notes),
         *_tell_dropped(rows - int(kept.sum())),
         *_tell_fractions(judge, fractional, int(kept.sum())),
         *_tell_order(parts, sequence),

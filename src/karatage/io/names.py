@@ -21,6 +21,7 @@ _WORDS = {
     "measure": "measure",
     "frame": "frame",
     "repeat": "repeat",
+    "to": "to",
     "system": "system run tag runtag runname",
     "score": "score sim",
 }

@@ -9,6 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from karatage.data.plan import GoldPlan
+from karatage.data.queue import EXPERT, JudgingQueue
 from karatage.errors import DataError, OptionError, RowError
 from karatage.io.sources import PathLike
 from karatage.io.writing import encode_table, write_bytes
@@ -18,9 +19,38 @@ Locate = Callable[[int], int | None]
 ENDINGS = (".csv", ".tsv", ".jsonl", ".parquet")
 
 
+def keep_experts(
+    frame: pl.DataFrame, found: Mapping[str, str], line: Locate
+) -> tuple[pl.DataFrame, Locate, dict[str, str], tuple[str, ...]]:
+    """The rows of a queue that went to experts; where no chance drew them, those that have a grade by now."""
+    to = frame[found["to"]].cast(pl.String).str.strip_chars().str.to_lowercase()
+    kept = (to == EXPERT).fill_null(value=False)
+    if not kept.any():
+        raise DataError(f"no row has gone to an expert (column '{shorten(found['to'])}'), so there is no gold in it")
+    roles = dict(found)
+    notes: tuple[str, ...] = ()
+    drawn = "pi" in roles and not (_is_blank(frame[roles["pi"]]) | ~kept).all()
+    if not drawn:
+        roles.pop("pi", None)
+        blank = _is_blank(frame[roles["grade"]]) & kept
+        if blank.any():
+            if (blank | ~kept).all():
+                raise DataError(
+                    f"no expert's row has a grade yet; fill in the column '{shorten(roles['grade'])}' and come back"
+                )
+            notes = (f"{counted(int(blank.sum()), 'document')} that went to experts have no grade yet",)
+        kept &= ~blank
+    rows = kept.arg_true().to_numpy()
+    return frame.filter(kept), lambda row: line(int(rows[row])), roles, notes
+
+
+def _is_blank(column: pl.Series) -> pl.Series:
+    return column.cast(pl.String, strict=False).str.strip_chars().fill_null("") == ""
+
+
 def leave_out_unjudged(frame: pl.DataFrame, found: Mapping[str, str], line: Locate) -> tuple[pl.DataFrame, Locate]:
     """The rows that have a grade. Batches are judged as a whole, in turn: the rest may wait, single items may not."""
-    blank = frame[found["grade"]].cast(pl.String, strict=False).str.strip_chars().fill_null("") == ""
+    blank = _is_blank(frame[found["grade"]])
     if not blank.any():
         return frame, line
     if blank.all():
@@ -69,13 +99,14 @@ def read_purpose(frame: pl.DataFrame, found: Mapping[str, str]) -> tuple[str | N
     return values[0], values[1]
 
 
-def write_queue(plan: GoldPlan, path: PathLike) -> None:
-    """Write what goes to the gold judges; the name's ending says how: .csv, .tsv, .jsonl or .parquet, and .gz or .zst.
+def write_queue(plan: GoldPlan | JudgingQueue, path: PathLike) -> None:
+    """Write what goes to the judges; the name's ending says how: .csv, .tsv, .jsonl or .parquet, and .gz or .zst.
 
-    Rows are by batch, then topic, then document: kind to judges, and no hint of ranks. `read_gold` reads it back.
+    Rows of a plan are by batch, then topic, then document: kind to judges, and no hint of ranks. Those of a queue are
+    by priority, and one that says stop is written without rows. `read_gold` reads both back.
     """
     ending = find_ending(path)
-    if not plan.labels:
+    if isinstance(plan, GoldPlan) and not plan.labels:
         raise DataError(f"{os.fspath(path)}: not written, as there is nothing to judge")
     write_bytes(path, encode_table(plan.queue, ending))
 

@@ -10,7 +10,7 @@ import polars as pl
 from karatage.errors import DataError, InputFileError, RowError
 from karatage.io.frames import name_column, plain_column
 from karatage.io.names import find_columns, require
-from karatage.io.queues import Locate, leave_out_unjudged, read_batches, read_purpose
+from karatage.io.queues import Locate, keep_experts, leave_out_unjudged, read_batches, read_purpose
 from karatage.wording import counted, shorten
 
 
@@ -29,6 +29,7 @@ class Rows:
     batch: pl.Series | None = None  # of a sample that was drawn in several
     batch_size: pl.Series | None = None  # items that were drawn for the batch
     drawn_for: tuple[str | None, str | None] = (None, None)  # measure and frame of a queue
+    notes: tuple[str, ...] = ()
 
     def error(self, row: int, message: str) -> InputFileError:
         """What is wrong with a row, and where it stands."""
@@ -59,6 +60,9 @@ def from_frame(
     elif "judge" in found:
         _require_one_voice(frame, found, ["item"] if whole else ["topic", "document"])
     try:
+        notes: tuple[str, ...] = ()
+        if gold and "to" in found:
+            frame, line, found, notes = keep_experts(frame, found, line)
         if gold and "pi" in found:
             frame, line = leave_out_unjudged(frame, found, line)
         return Rows(
@@ -73,6 +77,7 @@ def from_frame(
             batch=read_batches(frame, found) if gold and "pi" in found else None,
             batch_size=read_batches(frame, found, "batch_size") if gold and "pi" in found else None,
             drawn_for=read_purpose(frame, found) if gold and "pi" in found else (None, None),
+            notes=notes,
         )
     except RowError as problem:
         raise blame(source, line, problem) from None

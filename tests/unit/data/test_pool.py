@@ -10,7 +10,8 @@ import pytest
 import karatage as kt
 from karatage.data.alignment import align
 from karatage.data.draw import Draw
-from karatage.data.pool import widen_pool
+from karatage.data.pool import add_items, pool_runs, widen_pool
+from karatage.errors import DataError, OptionError
 
 RUNS = kt.read_runs(
     {
@@ -71,3 +72,28 @@ def test_a_draw_of_some_rows() -> None:
     assert (some.pi.tolist(), some.batch.tolist(), some.measure, some.frame) == ([0.2, 0.3], [1, 2], "P@2", "f")
     with pytest.raises(ValueError, match="read-only"):
         some.pi[0] = 1
+
+
+def test_a_pool_is_what_the_systems_have_in_their_first_ranks() -> None:
+    pool = pool_runs(RUNS, 2)
+    expected = {("1", "d1"), ("1", "x1"), ("1", "x2"), ("1", "d2"), ("2", "d3"), ("2", "d1"), ("2", "x1"), ("9", "d9")}
+    assert items(pool) == expected
+    assert len(pool.grade) == 0
+    assert items(pool_runs(RUNS, 1, ["2"])) == {("2", "d3"), ("2", "x1")}
+    assert (align(RUNS, pool).ranked >= 0).sum() == 9  # also what is below a depth, if pooled by another system
+
+
+def test_what_was_judged_beside_the_pool_becomes_an_item() -> None:
+    pool = pool_runs(RUNS, 1)
+    gold = kt.read_gold({"1": {"z": 1, "d1": 0}, "2": {"d1": 1}, "77": {"q": 1}})
+    wide = add_items(pool, gold)
+    assert items(wide) == items(pool) | {("1", "z"), ("2", "d1")}
+    assert add_items(wide, gold) is wide
+    assert (align(RUNS, wide).ranked >= 0).sum() == 7
+
+
+def test_pools_that_cannot_be_are_refused() -> None:
+    with pytest.raises(OptionError, match="depth 0"):
+        pool_runs(RUNS, 0)
+    with pytest.raises(DataError, match="topics that no run has"):
+        pool_runs(RUNS, 1, ["1", "5"])

@@ -1,0 +1,136 @@
+"""Which documents to judge next, by whom, and whether that is still needed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from html import escape
+
+import polars as pl
+
+from karatage.data.prices import JudgingPrices
+from karatage.data.settling import Settling
+from karatage.wording import counted
+
+EXPERT, CROWD = "expert", "crowd"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class JudgingQueue:
+    """A batch of documents to judge, bought within a budget; empty where judging may stop."""
+
+    order: str
+    approach: str  # how the crowd's grades so far were merged
+    depth: int  # of the pool
+    pool: int  # items
+    by_experts: int  # of these, judged so far
+    by_crowd: int  # judged by the crowd alone
+    items: pl.DataFrame  # topic, document, to, judgments, priority, pi, cost
+    batch: int
+    frame: str | None = None  # fingerprint of what was drawn from, where items were drawn
+    prices: JudgingPrices
+    budget: Decimal
+    settling: Settling
+    seed: int
+    versions: Mapping[str, str]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def cost(self) -> Decimal:
+        """Of the whole batch."""
+        experts = len(self.items.filter(to=EXPERT))
+        return experts * self.prices.expert + (len(self.items) - experts) * self.prices.label
+
+    @property
+    def settled(self) -> bool:
+        """Whether judging may stop."""
+        return self.settling.settled
+
+    @property
+    def stop(self) -> bool:
+        """Whether there is nothing to judge: the leaderboard is settled, or nothing is left."""
+        return not len(self.items)
+
+    @property
+    def queue(self) -> pl.DataFrame:
+        """The table that goes to the judges: grade is empty; those that were drawn say from what."""
+        items = self.items.select(
+            "topic",
+            "document",
+            pl.lit(None, pl.Int8).alias("grade"),
+            "to",
+            "judgments",
+            "priority",
+            "pi",
+            "cost",
+            pl.lit(self.batch, pl.Int32).alias("batch"),
+            pl.lit(self.order).alias("order"),
+            pl.lit(self.seed, pl.Int64).alias("seed"),
+        )
+        if self.frame is None:
+            return items
+        return items.with_columns(
+            pl.len().over("to").cast(pl.Int32).alias("batch_size"),
+            pl.lit(self.settling.measure).alias("measure"),
+            pl.lit(self.frame).alias("frame"),
+        )
+
+    @property
+    def sentence(self) -> str:
+        """What to do next."""
+        found = self.settling.sentence
+        if self.settled:
+            return f"Stop judging. {found}"
+        if self.stop:
+            return (
+                f"Stop judging, as all {counted(self.pool, 'document')} of the pool that can matter are judged. {found}"
+            )
+        experts = len(self.items.filter(to=EXPERT))
+        parts = [
+            f"{counted(count, 'document')} to {who}" for count, who in
+            ((experts, "experts"), (len(self.items) - experts, "the crowd")) if count
+        ]  # fmt: skip
+        return f"Send {' and '.join(parts)}, for {self.cost:f} of {self.budget:f}. {found}"
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row per document: topic, document, to, judgments, priority, pi, cost."""
+        return self.items
+
+    def to_dict(self) -> dict[str, object]:
+        """Everything, ready for JSON."""
+        return {
+            "order": self.order,
+            "approach": self.approach,
+            "depth": self.depth,
+            "pool": self.pool,
+            "judged": {"experts": self.by_experts, "crowd": self.by_crowd},
+            "stop": self.stop,
+            "settled": self.settled,
+            "settling": self.settling.to_dict(),
+            "budget": str(self.budget),
+            "cost": str(self.cost),
+            "prices": {
+                "expert": str(self.prices.expert),
+                "label": str(self.prices.label),
+                "judgments": self.prices.judgments,
+            },
+            "batch": self.batch,
+            "frame": self.frame,
+            "items": self.items.with_columns(pl.col("cost").cast(pl.String)).to_dicts(),
+            "notes": self.notes,
+            "sentence": self.sentence,
+            "seed": self.seed,
+            "versions": dict(self.versions),
+        }
+
+    def to_json(self) -> str:
+        """The same as JSON text."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
+
+    def __repr__(self) -> str:
+        return f"JudgingQueue({self.sentence})"
+
+    def _repr_html_(self) -> str:
+        return f"<p><b>{escape(self.sentence)}</b></p>{self.items._repr_html_()}"

@@ -1,0 +1,117 @@
+"""How likely a leaderboard is in the wrong order, as far as judging can still change it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from karatage.data.axes import BoolArray, FloatArray, freeze
+from karatage.wording import counted, percent
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Settling:
+    """For each pair of systems the probability that the order stated is wrong by more than a margin.
+
+    It is about these topics, and about what more judging could show; other topics may order systems otherwise.
+    """
+
+    measure: str
+    systems: tuple[str, ...]
+    score: FloatArray  # (system,) expected
+    spread: FloatArray  # (system,) standard deviation over draws
+    wrong: FloatArray  # (system, system) chance that the column beats the row by more than the margin
+    counts: BoolArray  # (system, system) pairs that matter: the row is stated to be no worse than the column
+    margin: float
+    risk: float
+    draws: int
+
+    def __post_init__(self) -> None:
+        """Protect the arrays."""
+        freeze(self.score, self.spread, self.wrong, self.counts)
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs matter."""
+        return int(self.counts.sum())
+
+    @property
+    def open(self) -> BoolArray:
+        """Pairs that matter whose order may well be wrong, (system, system)."""
+        undecided: BoolArray = self.counts & (self.wrong > self.risk)
+        return undecided
+
+    @property
+    def undecided(self) -> int:
+        """How many pairs are open."""
+        return int(self.open.sum())
+
+    @property
+    def settled(self) -> bool:
+        """The rule to stop by: no pair that matters is wrong by more than the margin with more than this risk."""
+        return not self.undecided
+
+    @property
+    def expected_wrong(self) -> float:
+        """Pairs in the wrong order to be expected."""
+        return float(self.wrong[self.counts].sum())
+
+    @property
+    def worst(self) -> tuple[str, str, float]:
+        """The most doubtful pair, the one stated to be better first, and the probability that it is wrong."""
+        at = np.where(self.counts, self.wrong, -1.0)
+        a, b = np.unravel_index(int(np.argmax(at)), at.shape)
+        return self.systems[a], self.systems[b], float(self.wrong[a, b])
+
+    @property
+    def rule(self) -> str:
+        """When to stop."""
+        return (
+            f"stop when no pair that matters is in the wrong order by more than {self.margin:g} {self.measure} with a "
+            f"probability above {percent(self.risk)}"
+        )
+
+    @property
+    def sentence(self) -> str:
+        """What to take away."""
+        if not self.pairs:
+            return "There is no pair of systems to order."
+        a, b, chance = self.worst
+        pairs = counted(self.pairs, "pair")
+        beyond = f"by more than {self.margin:g} {self.measure}"
+        doubt = f"the most doubtful is {a} above {b}, wrong {beyond} with probability {chance:.2f}"
+        if self.settled:
+            return f"Settled: of {pairs} none is in the wrong order {beyond} with probability above {self.risk:g}."
+        return f"Not settled: {self.undecided:,} of {pairs} may be in the wrong order; {doubt}."
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row per system, best first: expected score, its spread, and the most doubtful of its pairs."""
+        at = np.where(self.counts, self.wrong, 0.0)
+        doubt = np.maximum(at.max(axis=1), at.max(axis=0))
+        frame = pl.DataFrame({"system": self.systems, "score": self.score, "spread": self.spread, "doubt": doubt})
+        return frame.sort("score", "system", descending=[True, False])
+
+    def to_dict(self) -> dict[str, object]:
+        """Everything, ready for JSON."""
+        a, b, chance = self.worst if self.pairs else ("", "", 0.0)
+        return {
+            "measure": self.measure,
+            "settled": self.settled,
+            "rule": self.rule,
+            "margin": self.margin,
+            "risk": self.risk,
+            "pairs": self.pairs,
+            "undecided": self.undecided,
+            "expected_wrong": self.expected_wrong,
+            "worst": {"better": a, "worse": b, "wrong": chance},
+            "systems": self.to_frame().to_dicts(),
+            "draws": self.draws,
+            "sentence": self.sentence,
+        }
+
+    def to_json(self) -> str:
+        """The same as JSON text."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2)

@@ -1,0 +1,1 @@
+"""Queues: where runs, judgments so far, orders and prices meet."""

@@ -1,0 +1,51 @@
+"""How much a document's gold would tell about the pairs of systems that are still undecided."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from karatage.correction.choosing import choose_sizes
+from karatage.data.alignment import Alignment
+from karatage.data.axes import BoolArray, FloatArray
+from karatage.errors import DataError
+from karatage.kernels.drawing import FLOOR
+from karatage.measures.linear import NAMES, WeightedSum, as_weighted_sum
+from karatage.measures.spec import Measure
+from karatage.queueing.belief import Belief
+
+
+def find_weights(alignment: Alignment, measure: WeightedSum, systems: Sequence[str] | None) -> FloatArray:
+    """What an item counts for each of these systems, or all, (item, system)."""
+    weight = np.zeros((int(alignment.item_start[-1]), len(alignment.systems)))
+    ranked = alignment.ranked[:, :, : len(measure.weight)]
+    _, system, rank = np.nonzero(ranked >= 0)
+    weight[ranked[ranked >= 0], system] = measure.weight[rank]
+    return weight if systems is None else weight[:, [alignment.systems.index(name) for name in systems]]
+
+
+def require_weights(alignment: Alignment, measure: Measure, top_grade: int) -> WeightedSum:
+    """The measure as a weighted sum, or a refusal."""
+    linear = as_weighted_sum(measure, alignment.ranked.shape[2], top_grade)
+    if linear is None:
+        raise DataError(
+            f"the order 'effect' weighs documents by what they count in the measure, and {measure} is no weighted sum "
+            f"of grades; choose {', '.join(NAMES)} with a depth, or another order"
+        )
+    return linear
+
+
+def find_effect(weight: FloatArray, measure: WeightedSum, belief: Belief, undecided: BoolArray) -> FloatArray:
+    """An item's weight in the undecided pairs (system, system), times how unsure its gain is, (item,).
+
+    Items on which only other systems differ keep a small effect, or gold drawn by it would be biased for those.
+    """
+    pairs = [(int(a), int(b)) for a, b in np.argwhere(undecided)]
+    size = choose_sizes(weight, pairs or None)
+    chance = belief.chance
+    gain = np.einsum("ig,g->i", belief.given, measure.gain)
+    square = np.einsum("ig,g->i", belief.given, measure.gain**2)
+    spread = np.sqrt(np.maximum(chance * square - (chance * gain) ** 2, 0.0))
+    effect: FloatArray = size * np.maximum(spread, FLOOR * float(spread.max(initial=0.0)))
+    return effect

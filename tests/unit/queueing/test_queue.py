@@ -1,0 +1,176 @@
+"""The next batch: who gets what, at what cost, and when it ends."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+
+import numpy as np
+import polars as pl
+import pytest
+
+import karatage as kt
+from karatage.errors import DataError, OptionError, UnknownNameError
+
+WORLD = kt.simulate_collection(systems=6, topics=12, depth=30, rng=5)
+PRICES = kt.parse_prices("A")
+RULES = kt.QueueRules(prices=PRICES)
+CROWD = WORLD.judgments.keep_rows((WORLD.judgments.judge >= 3) & (WORLD.judgments.item % 3 == 0))
+EXPERTS = WORLD.gold.keep_rows(np.arange(len(WORLD.gold.grade)) % 9 == 0)
+ORDERS = ["average-rank", "depth", "effect", "meta-ap", "move-to-front", "thompson"]
+
+
+def items(frame: pl.DataFrame) -> set[tuple[str, str]]:
+    return set(frame.select("topic", "document").iter_rows())
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_batch_honours_the_budget_and_repeats_nothing(order: str) -> None:
+    rules = replace(RULES, order=order, expert_share=0.37, seed=3)
+    found = kt.queue(WORLD.runs, rules, budget="123.45", crowd=CROWD, experts=EXPERTS)
+    assert len(items(found.items)) == len(found.items)
+    assert found.cost == found.items["cost"].sum() <= Decimal("123.45")
+    assert Decimal("123.45") - found.cost < PRICES.label
+    judged_by_experts = items(EXPERTS.to_frame())
+    judged = judged_by_experts | items(CROWD.to_frame())
+    assert not items(found.items.filter(to="expert")) & judged_by_experts
+    assert not items(found.items.filter(to="crowd")) & judged
+    assert found.items["priority"].to_list() == list(range(1, len(found.items) + 1))
+    assert found.items.filter(to="crowd")["judgments"].unique().to_list() == [5]
+    again = kt.queue(WORLD.runs, rules, budget="123.45", crowd=CROWD, experts=EXPERTS)
+    assert again.to_json() == found.to_json()
+
+
+def test_the_order_follows_the_measure_where_none_is_asked_for() -> None:
+    assert kt.queue(WORLD.runs, RULES, budget=50).order == "effect"
+    assert kt.queue(WORLD.runs, replace(RULES, measure="AP"), budget=50).order == "thompson"
+
+
+def test_shares_and_prices_decide_who_gets_how_much() -> None:
+    def count(**options: object) -> dict[str, int]:
+        found = kt.queue(WORLD.runs, replace(RULES, order="depth", **options), budget=100)
+        return dict(found.items.group_by("to").len().iter_rows())
+
+    assert count() == {"expert": 5, "crowd": 50}
+    assert count(expert_share=1.0) == {"expert": 10}
+    assert count(expert_share=1.0, prices=kt.parse_prices("9:1")) == {"expert": 11}  # the rest is not the crowd's
+    assert count(expert_share=0.0) == {"crowd": 100}
+    assert count(prices=kt.parse_prices("B")) == {"expert": 10, "crowd": 25}
+    assert count(prices=kt.parse_prices("expert=4,crowd=0.05", 3)) == {"expert": 12, "crowd": 346}
+
+
+def test_drawn_documents_tell_their_chances_and_serve_compare_as_gold() -> None:
+    found = kt.queue(WORLD.runs, replace(RULES, expert_share=1.0), budget=1200, crowd=WORLD.judgments)
+    expert = found.queue.filter(to="expert")
+    assert found.frame is not None
+    assert expert["pi"].is_between(0, 1, closed="right").all()
+    gold = WORLD.gold.to_frame().select("topic", "document", "grade")
+    judged = found.queue.drop("grade").join(gold, on=["topic", "document"], how="left")
+    a, b = WORLD.runs.systems[0], WORLD.runs.systems[1]
+    answer = kt.compare(WORLD.runs, WORLD.judgments, kt.read_gold(judged), "P@10", a=a, b=b)
+    assert answer.corrected is not None
+    true = np.diff([kt.score(WORLD.runs, WORLD.gold, "P@10").value[0, :, s].mean() for s in (0, 1)])[0]
+    assert abs(answer.corrected.difference.value - true) < 4 * answer.corrected.difference.standard_error
+
+
+def test_documents_picked_by_a_rule_have_no_chance_and_say_so() -> None:
+    found = kt.queue(WORLD.runs, replace(RULES, order="depth"), budget=100)
+    assert found.items["pi"].null_count() == len(found.items)
+    assert found.frame is None
+    assert any("not drawn at random" in note for note in found.notes)
+
+
+def test_effect_goes_where_pairs_are_open() -> None:
+    a, b = WORLD.runs.systems[:2]
+    pair = kt.queue(WORLD.runs, replace(RULES, systems=(a, b), expert_share=1.0), budget=200)
+    ranked = {}
+    for system in (a, b):
+        s = WORLD.runs.systems.index(system)
+        for t, topic in enumerate(WORLD.runs.topics):
+            start, _ = WORLD.runs.bounds[t, s]
+            ranked[system, topic] = {WORLD.runs.documents[int(d)] for d in WORLD.runs.listed[start : start + 10]}
+    for topic, document in pair.items.select("topic", "document").iter_rows():
+        assert document in ranked[a, topic] ^ ranked[b, topic]
+
+
+def test_a_settled_leaderboard_stops() -> None:
+    found = kt.queue(WORLD.runs, RULES, budget=100, experts=WORLD.gold)
+    assert found.settled
+    assert found.stop
+    assert found.sentence.startswith("Stop judging. Settled")
+    assert found.queue.columns[:5] == ["topic", "document", "grade", "to", "judgments"]
+    assert kt.queue(WORLD.runs, replace(RULES, margin=2.0), budget=100).stop
+
+
+def test_documents_judged_beside_the_pool_count_but_are_not_asked_for() -> None:
+    seen = WORLD.runs.documents[int(WORLD.runs.listed[WORLD.runs.bounds[0, 0, 0]])]
+    extra = kt.read_gold({WORLD.runs.topics[0]: {"unretrieved": 3, "other": 0, seen: 1}})
+    found = kt.queue(WORLD.runs, replace(RULES, measure="AP", order="depth"), budget=20, experts=extra)
+    bare = kt.queue(WORLD.runs, replace(RULES, measure="AP", order="depth"), budget=20)
+    assert found.pool == bare.pool
+    assert found.by_experts == 1
+    assert "unretrieved" not in set(found.items["document"])
+    assert any("2 documents that experts judged: in no system's first 100 ranks" in note for note in found.notes)
+
+
+def test_disagreement_needs_a_model() -> None:
+    with pytest.raises(DataError, match="needs a model"):
+        kt.queue(WORLD.runs, replace(RULES, order="disagreement"), budget=10)
+    model = kt.learn_disagreement(WORLD.runs, WORLD.judgments, trials=5, rng=0)
+    found = kt.queue(WORLD.runs, replace(RULES, order="disagreement", disagreement=model), budget=100)
+    assert len(found.items) == 55
+
+
+def test_a_model_of_votes_hears_the_crowd_so_far() -> None:
+    model = kt.learn_disagreement(None, WORLD.judgments, features="votes", trials=5, rng=0)
+    rules = replace(RULES, order="disagreement", disagreement=model, expert_share=1.0)
+    first = kt.queue(WORLD.runs, rules, budget=100, crowd=WORLD.judgments)
+    pool = kt.read_judgments(WORLD.judgments.to_frame())
+    chance = kt.predict_disagreement(model, None, pool, same_topics=True)
+    frame = pool.to_frame().unique(["topic", "document"], keep="first", maintain_order=True)
+    best = frame.select("topic", "document").with_columns(chance=chance).sort("chance", descending=True)
+    retrieved = {(t, d) for t, d, c in best.iter_rows() if c >= np.quantile(chance, 0.8)}
+    assert items(first.items) <= retrieved
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"order": "dept"}, "did you mean 'depth'"),
+        ({"measure": "nDGC@10"}, "did you mean 'nDCG'"),
+        ({"expert_share": 1.2}, "share of the budget is 1.2"),
+        ({"margin": -0.1}, "margin of -0.1"),
+        ({"margin": float("nan")}, "margin of nan"),
+        ({"risk": 0.0}, "risk of 0"),
+        ({"risk": 0.5}, "risk of 0.5"),
+        ({"best": 3, "systems": ("a", "b")}, "give one of the two"),
+        ({"approach": "nb"}, "can do nothing without gold"),
+        ({"approach": "nonsense"}, "unknown approach"),
+    ],
+)
+def test_rules_that_cannot_be_are_refused(options: dict[str, object], message: str) -> None:
+    with pytest.raises((OptionError, UnknownNameError), match=message):
+        replace(RULES, **options)
+
+
+def test_what_cannot_be_queued_is_refused() -> None:
+    with pytest.raises(OptionError, match="the budget is 0; give more than 0"):
+        kt.queue(WORLD.runs, RULES, budget=0)
+    with pytest.raises(OptionError, match=r"a budget of 0\.5 buys nothing"):
+        kt.queue(WORLD.runs, RULES, budget="0.5")
+    with pytest.raises(DataError, match="one system only"):
+        kt.queue(WORLD.runs.only([WORLD.runs.systems[0]]), RULES, budget=100)
+    with pytest.raises(DataError, match="none of the 1 document that experts judged"):
+        kt.queue(WORLD.runs, RULES, budget=100, experts=kt.read_gold({"no topic": {"x": 1}}))
+    with pytest.raises(DataError, match="items without topics"):
+        kt.queue(WORLD.runs, RULES, budget=100, experts=kt.read_gold({"item": ["x"], "grade": [1]}))
+    with pytest.raises(DataError, match="AP is no weighted sum"):
+        kt.queue(WORLD.runs, replace(RULES, measure="AP", order="effect"), budget=100)
+
+
+def test_the_crowd_unchecked_is_a_doubt() -> None:
+    assert any("mostly guessed" in note for note in kt.queue(WORLD.runs, RULES, budget=50, crowd=CROWD).notes)
+    checked = kt.queue(WORLD.runs, RULES, budget=50, crowd=CROWD, experts=EXPERTS)
+    assert not any("mostly guessed" in note for note in checked.notes)
+    assert "EXPERT" not in checked._repr_html_()
+    assert checked.sentence.split(".")[0] in repr(checked)
