@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from karatage.data.alignment import align, find_items
-from karatage.data.axes import locate
+from karatage.data.axes import IntArray, LongArray, locate
 from karatage.data.judgments import Judgments
 from karatage.data.runs import Runs
 from karatage.errors import DataError, OptionError
@@ -33,22 +33,9 @@ def widen_pool(judgments: Judgments, runs: Runs, depth: int) -> Judgments:
     known = locate(runs.documents, judgments.documents).copy()
     fresh = np.unique(document[known[document] < 0])
     known[fresh] = len(judgments.documents) + np.arange(len(fresh), dtype=np.int32)
-    documents = pl.concat([judgments.documents, runs.documents.gather(fresh).alias(judgments.documents.name)])
-    width = np.int64(len(documents))
-    old = judgments.item_topic * width + judgments.item_document
-    key = np.union1d(old, topic * width + known[document])
-    return replace(
-        judgments,
-        documents=documents,
-        item_topic=(key // width).astype(np.int32),
-        item_document=(key % width).astype(np.int32),
-        item=np.searchsorted(key, old).astype(np.int32)[judgments.item],
-        with_repeats=None,
-        notes=(
-            *judgments.notes,
-            f"{counted(len(key) - len(old), 'document')} in the systems' first ranks were judged by nobody",
-        ),
-    )
+    wide = _join(judgments, runs.documents.gather(fresh), topic, known[document])
+    more = counted(len(wide.item_topic) - len(judgments.item_topic), "document")
+    return replace(wide, notes=(*judgments.notes, f"{more} in the systems' first ranks were judged by nobody"))
 
 
 def pool_runs(runs: Runs, depth: int, topics: Sequence[str] | None = None) -> Judgments:
@@ -89,10 +76,16 @@ def add_items(pool: Judgments, judgments: Judgments) -> Judgments:
     known = locate(judgments.documents, pool.documents).astype(np.int64)
     fresh = np.unique(judgments.item_document[wanted & (known[judgments.item_document] < 0)])
     known[fresh] = len(pool.documents) + np.arange(len(fresh))
-    documents = pl.concat([pool.documents, judgments.documents.gather(fresh).alias(pool.documents.name)])
+    document = known[judgments.item_document]
+    return _join(pool, judgments.documents.gather(fresh), topic[wanted], document[wanted])
+
+
+def _join(pool: Judgments, names: pl.Series, topic: LongArray, document: LongArray | IntArray) -> Judgments:
+    """The same with more items (topic, document); documents beyond those of the pool are called `names`."""
+    documents = pl.concat([pool.documents, names.alias(pool.documents.name)])
     width = np.int64(len(documents))
     old = pool.item_topic * width + pool.item_document
-    key = np.union1d(old, (topic * width + known[judgments.item_document])[wanted])
+    key = np.union1d(old, topic * width + document)
     return replace(
         pool,
         documents=documents,

@@ -15,6 +15,17 @@ LongArray = NDArray[np.int64]
 
 
 @kernel
+def _add_up(x: FloatArray, system: IntArray, load: FloatArray, effect: FloatArray) -> float:
+    """An item's log odds: its features and its systems' loads times their effects."""
+    odds = 0.0
+    for f in range(len(x)):
+        odds += x[f] * effect[f]
+    for r in range(len(system)):
+        odds += load[r] * effect[len(x) + system[r]]
+    return odds
+
+
+@kernel
 def add_logistic(
     x: FloatArray,
     start: LongArray,
@@ -34,11 +45,8 @@ def add_logistic(
     plain = x.shape[1]
     for i in range(x.shape[0]):
         t = topic[i]
-        odds = 0.0
-        for f in range(plain):
-            odds += x[i, f] * effect[t, f]
-        for r in range(start[i], start[i + 1]):
-            odds += load[r] * effect[t, plain + system[r]]
+        rows = slice(start[i], start[i + 1])
+        odds = _add_up(x[i], system[rows], load[rows], effect[t])
         chance = 1.0 / (1.0 + math.exp(-odds)) if odds > -700.0 else 0.0
         gap, bend = (1.0 if grade[i] > 0 else 0.0) - chance, chance * (1.0 - chance)
         for f in range(plain):
@@ -93,12 +101,6 @@ def find_odds(
     out: FloatArray,
 ) -> None:
     """Log odds (item,) for effects (topic, effect)."""
-    plain = x.shape[1]
     for i in range(x.shape[0]):
-        t = topic[i]
-        odds = 0.0
-        for f in range(plain):
-            odds += x[i, f] * effect[t, f]
-        for r in range(start[i], start[i + 1]):
-            odds += load[r] * effect[t, plain + system[r]]
-        out[i] = odds
+        rows = slice(start[i], start[i + 1])
+        out[i] = _add_up(x[i], system[rows], load[rows], effect[topic[i]])

@@ -53,7 +53,7 @@ def draw_crowd(model: CrowdModel) -> alt.HConcatChart:
         within = float(shares[:, :, k].sum())
         title = alt.TitleParams(
             text=f"{low}-{high} % contribution",
-            subtitle=f"{100 * within:.3g} % of judges",
+            subtitle=f"{100 * within:.2g} % of judges",
             fontSize=11,
             anchor="middle",
         )
