@@ -40,10 +40,19 @@ TRANSCRIPTS = {
     "--power 0.8 --prices 0.1,2,2 --depth 3 --budget 20000",
     "plan-refused": "plan --figures-a 50,0.527,0.240 --figures-b 50,0.513,0.260 --rates 17/38,216/262 "
     "--rates-b 14/50,230/285",
+    "queue": "queue demo/runs -j demo/judgments.csv -g demo/judged-queue.csv -m DCG@10 --margin 0.1 --best 1 "
+    "--budget 250 --prices expert=4,crowd=0.05 -o next/queue.csv",
+    "queue-first": "queue demo/runs -m nDCG@10 --order thompson --budget 100 --prices B",
+    "queue-stop": "queue demo/runs -g demo/gold.qrels -m AP --budget 100 --prices A",
+    "simulate": "simulate demo/gold.qrels --model hcb --seed 3 -o crowd.csv",
+    "simulate-list": "simulate --list",
+    "simulate-like": "simulate demo/gold.qrels --like demo/judgments.csv --save own.json",
+    "simulate-collection": "simulate --collection world --systems 8 --topics 20 --depth 30 --pool 10 --model careful",
     "benchmark": "benchmark -j demo/judgments.csv -g demo/gold.qrels -a mv -a ds -a zc --amounts 50",
     "experiment-aware": "experiment aware demo/runs -j demo/judgments.csv -g demo/gold.qrels -m AP -a uniform "
     "-a sgl_tau_msd -a tpc_rmse_own4 -a mv --sizes 2-4 --samples 6 --replicates 8",
     "experiment-noisy": "experiment noisy --study ebay --study trec --study dcg",
+    "experiment-collaborative": "experiment collaborative demo/runs -g demo/gold.qrels --preset small",
     "evaluate-per-topic": "evaluate demo/runs/system-01.gz -j demo/judgments.csv -m P@5 -a uniform --per-topic",
 }
 
@@ -97,6 +106,7 @@ def test_tables_fit_80_columns(name):
         ("benchmark", "Not significantly worse"),
         ("compare", "told apart when corrected"),
         ("plan", "Send 200 documents"),
+        ("simulate", "the majority vote has recall"),
     ],
 )
 def test_the_example_in_help_runs_as_written(run, command, shows):

@@ -15,10 +15,13 @@ from karatage.cli.compare import compare
 from karatage.cli.demo import demo
 from karatage.cli.evaluate import evaluate
 from karatage.cli.experiment.aware import aware
+from karatage.cli.experiment.collaborative import collaborative
 from karatage.cli.experiment.noisy import noisy
 from karatage.cli.experiment.random_relevance import random_relevance
 from karatage.cli.experiment.supervised import supervised
 from karatage.cli.plan import plan
+from karatage.cli.queue import queue
+from karatage.cli.simulate import simulate
 from karatage.errors import KaratageError
 
 app = typer.Typer(
@@ -34,6 +37,8 @@ app.command()(aggregate)
 app.command()(audit)
 app.command()(compare)
 app.command()(plan)
+app.command()(queue)
+app.command()(simulate)
 app.command()(benchmark)
 app.command()(demo)
 
@@ -46,6 +51,7 @@ experiments.command()(aware)
 experiments.command()(supervised)
 experiments.command(name="random-relevance")(random_relevance)
 experiments.command()(noisy)
+experiments.command()(collaborative)
 app.add_typer(experiments, name="experiment")
 
 

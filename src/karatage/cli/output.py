@@ -56,6 +56,15 @@ def emit(content: str | bytes, output: str) -> None:
     write_bytes(output, content.encode() if isinstance(content, str) else content)
 
 
+def refuse_overwriting(output: str, inputs: Sequence[str]) -> None:
+    """A file that is read must not be written over: judgments in it would be lost."""
+    if output == STANDARD_OUTPUT:
+        return
+    target = Path(output).resolve()
+    if any(name != STANDARD_OUTPUT and Path(name).resolve() == target for name in inputs):
+        raise OptionError(f"{shorten(output, 200)} would be read and written over; name another file to write")
+
+
 def tell(notes: Sequence[str]) -> None:
     """Say doubts on standard error."""
     for note in notes:

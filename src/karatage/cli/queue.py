@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from karatage.cli import options
-from karatage.cli.output import STANDARD_OUTPUT, WIDTH, emit, encode_frame, make_table, progress, render, say, tell
+from karatage.cli.output import (
+    STANDARD_OUTPUT,
+    WIDTH,
+    emit,
+    encode_frame,
+    make_table,
+    progress,
+    refuse_overwriting,
+    render,
+    say,
+    tell,
+)
 from karatage.wording import shorten
 
 if TYPE_CHECKING:
@@ -101,6 +112,9 @@ def queue(
         )
     if (a is None) != (b is None):
         raise OptionError("one of --a and --b is missing; name both systems, or none for a leaderboard of all")
+    refuse_overwriting(output, [*paths, *(judgments or []), *(gold or []), *([disagreement] if disagreement else [])])
+    if disagreement is not None and order != "disagreement":
+        raise OptionError("--disagreement is a model for --order disagreement; ask for that order, or leave it out")
     cost = kt.parse_prices(prices, per_item)
     if output != STANDARD_OUTPUT:
         from karatage.io.queues import find_ending
@@ -128,8 +142,8 @@ def queue(
     )
     with progress("Planning", quiet=quiet):
         found = kt.queue(retrieved, rules, budget=budget, crowd=crowd, experts=experts)
-    if experts is not None and experts.draw is None:  # then its files are all that tells how many batches there were
-        found = replace(found, batch=len(gold or []) + 1)
+    if experts is None or experts.draw is None:  # then files are all that tells how many batches there were
+        found = replace(found, batch=max(len(gold or []), len(judgments or [])) + 1)
     _print(found, style, output, quiet=quiet)
 
 
@@ -180,8 +194,8 @@ def _find_model(
         return None
     if crowd is None:
         raise OptionError(
-            "the order disagreement needs a model: give one with --disagreement model.json, or judgments by several "
-            "judges to learn it from with -j"
+            "where judges disagree must be learnt from somewhere: give a model with --disagreement model.json, or "
+            "judgments by several judges with -j"
         )
     with progress("Learning where judges disagree", quiet=quiet):
         model = kt.learn_disagreement(runs, crowd, rng=seed)

@@ -69,7 +69,7 @@ def make_collection(crowd: CrowdModel, request: Request) -> None:
     home = Path(request.collection)
     with progress("Simulating", quiet=request.quiet):
         world = request.shape.simulate(request.seed)
-        _refuse_other_runs(home / "runs", world)
+        _refuse_other_collection(home, world)
         gold = _limit_grades(world.pool, crowd)
         judgments = kt.simulate_crowd(gold, crowd, per_item=request.per_item, judges=request.judges, rng=request.seed)
         for system in world.runs.systems:
@@ -104,9 +104,25 @@ def _limit_grades(gold: Judgments, crowd: CrowdModel) -> Judgments:
     return replace(gold, grade=np.minimum(gold.grade, top).astype(np.int8), top_grade=top, notes=(*gold.notes, note))
 
 
-def _refuse_other_runs(folder: Path, world: World) -> None:
-    """Runs of an earlier collection would be evaluated with the new ones."""
+def _refuse_other_collection(home: Path, world: World) -> None:
+    """Runs of an earlier collection would be evaluated with the new ones, and its gold would be lost."""
     ours = {f"{system}.gz" for system in world.runs.systems}
+    folder, gold = home / "runs", home / "gold.qrels"
     others = sorted(path.name for path in folder.iterdir() if path.name not in ours) if folder.is_dir() else []
     if others:
         raise OptionError(f"{folder} holds other files, {list_names(others, 2)}; name another folder, or empty it")
+    if gold.is_file() and not _is_same(gold, world.pool):
+        raise OptionError(f"{gold} belongs to another collection; name another folder, or empty this one")
+
+
+def _is_same(path: Path, gold: Judgments) -> bool:
+    """Whether a file has just these grades, as it would if the same command had been run before."""
+    from karatage.errors import KaratageError
+    from karatage.io.judgments import read_gold
+
+    columns = ["topic", "document", "grade"]
+    try:
+        found = read_gold(path).to_frame().select(columns)
+    except KaratageError:
+        return False
+    return found.sort(columns).equals(gold.to_frame().select(columns).sort(columns))

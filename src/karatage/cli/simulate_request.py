@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from karatage.cli.figures import parse_number
 from karatage.cli.options import Style
-from karatage.cli.output import STANDARD_OUTPUT
+from karatage.cli.output import STANDARD_OUTPUT, refuse_overwriting
 from karatage.errors import OptionError
 from karatage.wording import counted, shorten
 
@@ -145,10 +145,9 @@ class Request:
         outputs = _settle_paths([self.output, self.judged, self.save, self.chart])
         if len(set(outputs)) < len(outputs):
             raise OptionError("two outputs have the same name; give them different files")
-        inputs = _settle_paths([self.gold, self.model, *self.like, self.like_gold, self.families, self.queue])
-        both = [path for path in outputs if path in inputs]
-        if both:
-            raise OptionError(f"{shorten(both[0], 200)} would be read and written over; name another file to write")
+        inputs = [self.gold, self.model, *self.like, self.like_gold, self.families, self.queue]
+        for output in filter(None, (self.output, self.judged, self.save, self.chart)):
+            refuse_overwriting(output, [name for name in inputs if name is not None])
 
 
 def _settle_paths(names: Sequence[str | None]) -> list[str]:

@@ -14,7 +14,7 @@ from karatage.wording import counted
 # Of judges, by TPR + TNR - 1, which is 1 for a judge who never errs and 0 for a coin; the lowest value of each.
 BANDS = {"reliable": 0.8, "fair": 0.4, "poor": 0.1, "like a coin": -0.1, "inverted": -1.0}
 UNTOLD = "saw one kind only"  # of items, relevant ones or others
-TOGETHER = 0.02  # a correlation of errors from which on they are said to err together
+TOGETHER = 0.05  # a correlation of errors from which on they are said to err together
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -83,9 +83,10 @@ class CrowdSummary:
         if self.correlation is None:
             return "Whether judges err together cannot be seen: that takes items with several judges, and errors."
         found = f"(error correlation {round(self.correlation, 2) + 0.0:.2f})"  # no negative zero
-        if self.correlation <= TOGETHER:
+        chance = 2 / math.sqrt(self.pairs)
+        if (abs(self.correlation) <= TOGETHER and chance <= TOGETHER) or self.correlation < -chance:
             return f"Judges err apart {found}."
-        if self.correlation <= 2 / math.sqrt(self.pairs):
+        if self.correlation <= chance:
             return f"Judges err together no more than chance may make them {found}."
         return f"Judges err together {found}."
 

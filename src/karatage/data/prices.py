@@ -54,6 +54,8 @@ def parse_prices(text: str, judgments: int = 5) -> JudgingPrices:
     expert=4,label=0.25
     """
     check_judgments(judgments)
+    if not isinstance(text, str):
+        raise OptionError(f"prices are text, not {type(text).__name__}; {WAYS}")
     text = RATIOS.get(text.strip().upper(), text.strip())
     if not text:
         raise OptionError(f"the prices are missing; {WAYS}")

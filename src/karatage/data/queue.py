@@ -84,9 +84,7 @@ class JudgingQueue:
         if self.settled:
             return f"Stop judging. {found}"
         if self.stop:
-            return (
-                f"Stop judging, as all {counted(self.pool, 'document')} of the pool that can matter are judged. {found}"
-            )
+            return f"Stop judging, or give experts a share: the crowd has judged all that can matter. {found}"
         experts = len(self.items.filter(to=EXPERT))
         parts = [
             f"{counted(count, 'document')} to {who}" for count, who in

@@ -31,6 +31,10 @@ for _role in ("judge", "topic", "document", "item", "system"):
     ALIASES[_role] = [word for base in ALIASES[_role] for word in (base + "id", base)]
 
 
+# What a queue says of its rows: no guess at what another column may be called.
+QUEUED = {"to", "judgments", "priority", "pi", "cost", "batch", "order", "seed", "batchsize", "measure", "frame"}
+
+
 def plain(name: str) -> str:
     """A column's name reduced to letters: `Query_ID` and `queryId` are the same."""
     return re.sub(r"[^a-z0-9]", "", name.lower())
@@ -65,7 +69,8 @@ def require(found: Mapping[str, str], role: str, columns: Sequence[str]) -> str:
     """The column for a role, or an error that says how to name it."""
     if role in found:
         return found[role]
-    near = nearest(role, columns) or next((n for w in ALIASES[role] if (n := nearest(w, columns))), None)
+    free = [name for name in columns if plain(name) not in QUEUED]
+    near = nearest(role, free) or next((n for w in ALIASES[role] if (n := nearest(w, free))), None)
     hint = shorten(near) if near and near not in found.values() else "NAME"
     raise DataError(f"there is no column for the {role}; {list_columns(columns)}; say which: {role}={hint}")
 

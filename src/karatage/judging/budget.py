@@ -113,9 +113,9 @@ def _buy(money: Decimal, price: Decimal) -> int:
 
 def _check_affords(budget: Decimal, prices: JudgingPrices, expert_items: int, crowd_items: int) -> None:
     asked = [prices.expert] * bool(expert_items) + [prices.label] * bool(crowd_items)
+    told = [f"an expert's judgment costs {prices.expert}"] * bool(expert_items)
+    told += [f"a label by {counted(prices.judgments, 'crowd judge')} costs {prices.label}"] * bool(crowd_items)
     if asked and budget < min(asked):
         raise OptionError(
-            f"a budget of {budget} buys nothing: the cheapest judgment of a document costs {min(asked)} "
-            f"(an expert's {prices.expert}, a label by {counted(prices.judgments, 'crowd judge')} {prices.label}); "
-            "give more, or other prices"
+            f"a budget of {budget} buys nothing: {' and '.join(told)}; give more, or other prices or shares"
         )

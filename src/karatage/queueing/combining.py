@@ -24,6 +24,7 @@ class Combined:
     expert: BoolArray  # (item,) graded by an expert
     crowd: BoolArray  # (item,) graded by the crowd, perhaps by an expert too
     crowd_probability: FloatArray  # (item, grade) by the crowd alone, never told what experts said
+    crowd_top: int  # the crowd's highest grade
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -78,6 +79,7 @@ def combine_judgments(
         expert=expert,
         crowd=told,
         crowd_probability=alone,
+        crowd_top=0 if crowd is None else crowd.top_grade,
         notes=tuple(dict.fromkeys(notes)),
     )
 

@@ -43,9 +43,9 @@ def find_effect(weight: FloatArray, measure: WeightedSum, belief: Belief, undeci
     """
     pairs = [(int(a), int(b)) for a, b in np.argwhere(undecided)]
     size = choose_sizes(weight, pairs or None)
-    chance = belief.chance
-    gain = np.einsum("ig,g->i", belief.given, measure.gain)
-    square = np.einsum("ig,g->i", belief.given, measure.gain**2)
-    spread = np.sqrt(np.maximum(chance * square - (chance * gain) ** 2, 0.0))
+    probability = belief.probability
+    gain = np.einsum("ig,g->i", probability, measure.gain)
+    square = np.einsum("ig,g->i", probability, measure.gain**2)
+    spread = np.sqrt(np.maximum(square - gain**2, 0.0))
     effect: FloatArray = size * np.maximum(spread, FLOOR * float(spread.max(initial=0.0)))
     return effect

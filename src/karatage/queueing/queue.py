@@ -80,6 +80,7 @@ def queue(
     state = _make_state(alignment, rules, combined, chances, (pooled, belief, found))
     drawn = state.effect is not None
     chosen = _Chosen.none() if found.settled else _choose(state, rules, money, combined)
+    told = _tell(rules, combined, chosen, experts)
     return JudgingQueue(
         order=rules.parsed_order.name,
         approach=rules.approach,
@@ -95,7 +96,7 @@ def queue(
         settling=found,
         seed=rules.seed,
         versions={"karatage": version("karatage"), "python": platform.python_version()},
-        notes=tuple(dict.fromkeys((*alignment.notes, *combined.notes, *_tell(rules, combined, chosen, experts)))),
+        notes=tuple(dict.fromkeys((*alignment.notes, *_tell_scales(crowd, experts), *combined.notes, *told))),
     )
 
 
@@ -120,13 +121,12 @@ def _make_pool(runs: Runs, depth: int, judged: Mapping[str, Judgments | None]) -
             continue
         if not judgments.has_topics:
             raise DataError(f"what {who} judged are items without topics; give them a topic and a document column")
-        outside = count_outside(pool, judgments, who)
-        if outside:
-            notes.append(
-                f"{counted(outside, 'document')} that {who} judged: in no system's first {depth} ranks, so they count "
-                "only where a measure asks how much there is to find"
-            )
+        count_outside(pool, judgments, who)
+        before = len(pool.item_topic)
         pool = add_items(pool, judgments)
+        if len(pool.item_topic) > before:
+            more = counted(len(pool.item_topic) - before, "document")
+            notes.append(f"judged by {who}, but outside the pool of depth {depth}: {more}, whose grades count as well")
     return replace(pool, notes=tuple(notes))
 
 
@@ -234,7 +234,7 @@ def _number_batch(experts: Judgments | None) -> int:
 
 def _weigh(alignment: Alignment, rules: QueueRules, belief: Belief) -> tuple[FloatArray, WeightedSum]:
     """What items count for the systems that matter."""
-    linear = require_weights(alignment, rules.parsed, belief.given.shape[1] - 1)
+    linear = require_weights(alignment, rules.parsed, len(belief.stages))
     return find_weights(alignment, linear, rules.systems), linear
 
 
@@ -250,17 +250,24 @@ def _take_frame(pool: Judgments, weight: FloatArray) -> str:
     return take_fingerprint(pool, np.flatnonzero(weight.max(axis=1) > weight.min(axis=1)))
 
 
+def _tell_scales(crowd: Judgments | None, experts: Judgments | None) -> Iterator[str]:
+    for who, judgments in ("the crowd", crowd), ("experts", experts):
+        yield from (f"{who}: {note}" for note in (judgments.notes if judgments is not None else ()))
+    if crowd is not None and experts is not None and crowd.top_grade != experts.top_grade:
+        yield f"the crowd grades up to {crowd.top_grade}, experts up to {experts.top_grade}: if scales differ, map them"
+
+
 def _tell(rules: QueueRules, combined: Combined, chosen: _Chosen, experts: Judgments | None) -> Iterator[str]:
     checked = int((combined.crowd & combined.expert).sum())
     if combined.crowd.any() and checked < FEW_CHECKED:
         yield (
             f"experts have checked {counted(checked, 'document')} of those the crowd judged, so how far the crowd can "
-            "be relied on is mostly guessed; let experts judge some of them too"
+            "be relied on is mostly guessed; later batches let them check more"
         )
     if not combined.expert.any() and not combined.crowd.any():
         yield "nothing is judged yet: until then all that is known of the documents is who retrieved them"
     if chosen.bought is not None and chosen.bought.rest >= min(rules.prices.expert, rules.prices.label):
-        yield f"{chosen.bought.rest:f} of the budget is not needed: nothing more can be judged that matters"
+        yield f"{chosen.bought.rest:f} of the budget is left over: all that can matter is in this batch, or judged"
     yield "settled or not is about these topics, and about what judging can change; other topics may say otherwise"
     if len(chosen.experts.item) and not np.isnan(chosen.experts.pi).any():
         yield "experts' documents were drawn with the chances pi, so karatage compare can take them as gold"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Integral
 
 from karatage.aggregation.registry import parse_model
 from karatage.data.disagreement import DisagreementModel
@@ -51,7 +52,9 @@ class QueueRules:
 
     def __post_init__(self) -> None:
         """Check the options."""
-        parse_measure(self.measure)
+        if not isinstance(self.prices, JudgingPrices):
+            raise OptionError("prices must be kt.JudgingPrices, such as kt.parse_prices('A') gives")
+        self._check_measure()
         if self.order is not None:
             parse_order(self.order)
         if parse_model(self.approach).needs_gold:
@@ -64,6 +67,19 @@ class QueueRules:
             raise OptionError(f"a risk of {self.risk:g}: give a probability above 0 and below 0.5, such as 0.05")
         if self.best is not None and self.systems is not None:
             raise OptionError("either two systems matter or the best ones; give one of the two")
+
+    def _check_measure(self) -> None:
+        if not (isinstance(self.depth, Integral) and self.depth >= 1):
+            raise OptionError(f"a pool of depth {self.depth} is empty; give a whole number from 1")
+        if not (isinstance(self.seed, Integral) and self.seed >= 0):
+            raise OptionError(f"a seed is a whole number from 0, not {self.seed}")
+        if self.parsed.name == "Judged":
+            raise OptionError("Judged counts what was judged, not what is relevant; order systems by another measure")
+        if self.parsed.cutoff is not None and self.depth < self.parsed.cutoff:
+            raise OptionError(
+                f"a pool of depth {self.depth} leaves out documents that {self.parsed} looks at; give a depth of "
+                f"{self.parsed.cutoff} at least"
+            )
 
     @cached_property
     def parsed(self) -> Measure:

@@ -55,7 +55,7 @@ def settle(
 
 def _score_draws(alignment: Alignment, belief: Belief, measure: Measure, rng: np.random.Generator) -> FloatArray:
     kept = alignment.retrieved_topics
-    top = belief.given.shape[1] - 1
+    top = len(belief.stages)
     if measure.name in NAMES and measure.cutoff is not None:  # nothing below counts, not even in a recall base
         first = alignment.ranked[:, :, : measure.cutoff]
         needed = np.zeros(len(belief.grade), bool)

@@ -209,10 +209,7 @@ def _tell(crowd: CrowdModel, top: int, topics: int, judges: int, stretched: bool
     if top <= 1 and crowd.confusion is not None:
         notes.append(f"the judges of '{crowd.name}' know {crowd.grades} grades; on binary gold, theirs from 1 on are 1")
     if crowd.correlation.topic and topics == 1:
-        notes.append("gold has one topic, or none, so errors do not depend on the topic")
+        notes.append("gold has a single topic, so errors do not depend on it")
     if stretched:
-        notes.append(
-            "to give every item its judges, some do more or less of a topic than their kind does; "
-            "leave the number of judges open, or change it, to keep contributions"
-        )
+        notes.append("to give every item its judges, some do more or less of a topic than their kind does")
     return notes

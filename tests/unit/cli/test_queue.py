@@ -73,7 +73,7 @@ def test_options_matter(run):
     assert count("--prices B")[0] == {"expert": 30, "crowd": 75}
     assert count("")[0] == {"expert": 15, "crowd": 150}
     assert not count("--order thompson --seed 5")[1].equals(count("--order thompson")[1])
-    assert count("--depth 4 --budget 5000")[1]["document"].n_unique() <= 15 * 4 * 5
+    assert count("-m P@3 --depth 4 --budget 5000")[1]["document"].n_unique() <= 15 * 4 * 5
     one = json.loads(run(f"{BASE} -f json -q --best 1"))["settling"]["pairs"]
     assert one == 4
     assert json.loads(run(f"{BASE} -f json -q --a system-01 --b system-03"))["settling"]["pairs"] == 1
@@ -136,11 +136,16 @@ def test_a_disagreement_model_is_learnt_saved_and_used(run, folder):
         ("queue runs --budget 300 --prices A --a system-01", "one of --a and --b is missing"),
         ("queue runs --budget 300 --prices A --a system-01 --b nobody", "unknown system 'nobody'"),
         ("queue runs --budget 300 --prices A --order front", "unknown order 'front'"),
-        ("queue runs --budget 300 --prices A --order disagreement", "needs a model"),
+        ("queue runs --budget 300 --prices A --order disagreement", "must be learnt from somewhere"),
         ("queue runs --budget 300 --prices A --order effect -m AP", "AP is no weighted sum"),
         ("queue runs --budget 300 --prices A --depth 0", "pool of depth 0"),
         ("queue runs --budget 300 --prices A --per-item 0", "0 crowd judgments per document"),
         ("queue runs --budget 300 --prices A -o queue.xls", "cannot tell the queue's format"),
+        ("queue runs --budget 300 --prices A -g gold.qrels -o ./gold.qrels", "would be read and written over"),
+        (
+            "queue runs --budget 300 --prices A --disagreement m.json --order depth",
+            "is a model for --order disagreement",
+        ),
         ("queue runs --budget 300 --prices A -g unknown.qrels", "none of the 1 document that experts judged"),
         ("queue runs --budget 300 --prices A -j other.csv", "none of the 1 document that the crowd judged"),
         ("queue runs --budget 300 --prices A -g crowd-only.csv", "no row has gone to an expert"),

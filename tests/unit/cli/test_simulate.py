@@ -296,3 +296,12 @@ def test_judges_with_fewer_grades_than_the_collection(run, folder):
     assert result.exit_code == 0, result.exception
     assert "know 0 to 2, so documents of a higher grade are graded as if it were 2" in result.stderr
     assert kt.read_judgments(folder / "graded/judgments.csv").top_grade <= 2
+
+
+def test_another_collection_is_not_written_over(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    options = "--systems 3 --depth 5 --documents 10"
+    assert CliRunner().invoke(app, shlex.split(f"simulate --collection w --topics 4 {options} -q")).exit_code == 0
+    assert CliRunner().invoke(app, shlex.split(f"simulate --collection w --topics 4 {options} -q")).exit_code == 0
+    refused = CliRunner().invoke(app, shlex.split(f"simulate --collection w --topics 5 {options} -q"))
+    assert "belongs to another collection" in str(refused.exception)

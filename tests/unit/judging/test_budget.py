@@ -99,7 +99,7 @@ def test_shares_of_the_queue():
         (-5, "the budget is -5; give more than 0"),
         (float("nan"), "the budget is nan, which is no amount"),
         ("lots", "the budget is 'lots', which is no number"),
-        (Decimal("0.5"), "a budget of 0.5 buys nothing: the cheapest judgment of a document costs 1 "),
+        (Decimal("0.5"), "a budget of 0.5 buys nothing: an expert"),
     ],
 )
 def test_budgets_that_buy_nothing(total, message):

@@ -8,7 +8,8 @@ import pytest
 import karatage as kt
 from karatage.data.alignment import match_gold
 from karatage.data.pool import pool_runs
-from karatage.queueing.belief import MOST, form_belief
+from karatage.judging.features import find_features
+from karatage.queueing.belief import MOST, Belief, form_belief
 from karatage.queueing.combining import combine_judgments
 
 WORLD = kt.simulate_collection(systems=8, topics=20, depth=40, rng=3)
@@ -18,13 +19,17 @@ TRUTH = match_gold(POOL, WORLD.gold)
 CROWD = WORLD.judgments.keep_rows(np.isin(WORLD.judgments.judge, [3, 4, 5]))
 
 
+def find_chance(belief: Belief) -> np.ndarray:
+    return 1 - belief.probability[:, 0]
+
+
 def experts(share: float) -> kt.Judgments:
     return WORLD.gold.keep_rows(np.random.default_rng(0).random(len(WORLD.gold.grade)) < share)
 
 
 def test_before_anything_is_judged_all_is_possible() -> None:
     belief = form_belief(ALIGNMENT, combine_judgments(POOL, None, None))
-    np.testing.assert_allclose(belief.chance, 1 / (1 + np.exp(2)), atol=1e-9)
+    np.testing.assert_allclose(find_chance(belief), 1 / (1 + np.exp(2)), atol=1e-9)
     drawn = belief.draw(400, np.random.default_rng(0))
     share = (drawn > 0).mean(axis=0)
     assert share.std() > 0.1  # worlds differ as a whole, not only item by item
@@ -33,7 +38,7 @@ def test_before_anything_is_judged_all_is_possible() -> None:
 @pytest.mark.parametrize("crowd", [None, CROWD])
 def test_chances_are_borne_out(crowd: kt.Judgments | None) -> None:
     combined = combine_judgments(POOL, crowd, experts(0.3))
-    chance = form_belief(ALIGNMENT, combined).chance
+    chance = find_chance(form_belief(ALIGNMENT, combined))
     left = ~combined.expert
     assert abs(chance[left].mean() - (TRUTH[left] > 0).mean()) < 0.02
     for low, high in ((0.0, 0.1), (0.1, 0.4), (0.4, 0.7), (0.7, 1.01)):
@@ -48,9 +53,9 @@ def test_experts_teach_how_far_the_crowd_is_right() -> None:
     combined = combine_judgments(POOL, CROWD, experts(0.3))
     sure = (combined.crowd_probability[:, 0] < 0.01) & ~combined.expert
     stated = np.log(MOST / (1 - MOST)) - 2  # its own odds, on top of what is usual
-    np.testing.assert_allclose(unchecked.chance[sure], 1 / (1 + np.exp(-stated)), atol=1e-9)
+    np.testing.assert_allclose(find_chance(unchecked)[sure], 1 / (1 + np.exp(-stated)), atol=1e-9)
     doubtful = np.isclose(combined.crowd_probability[:, 0], 1 / 3) & ~combined.expert
-    off = [abs(b.chance[doubtful].mean() - (TRUTH[doubtful] > 0).mean()) for b in (unchecked, checked)]
+    off = [abs(find_chance(b)[doubtful].mean() - (TRUTH[doubtful] > 0).mean()) for b in (unchecked, checked)]
     assert off[1] < 0.04 < off[0] / 2
 
 
@@ -60,15 +65,43 @@ def test_experts_are_certain_and_draws_keep_to_them() -> None:
     drawn = belief.draw(50, np.random.default_rng(0))
     assert (drawn[combined.expert] == combined.grade[combined.expert, None]).all()
     assert drawn.max() == 3
-    assert set(np.unique(belief.chance[combined.expert])) == {0.0, 1.0}
+    assert set(np.unique(find_chance(belief)[combined.expert])) == {0.0, 1.0}
 
 
 def test_grades_are_drawn_as_they_are_found() -> None:
     combined = combine_judgments(POOL, None, experts(0.5))
-    drawn = form_belief(ALIGNMENT, combined).draw(100, np.random.default_rng(0))[~combined.expert]
-    known = combined.grade[combined.expert & (combined.grade > 0)]
+    belief = form_belief(ALIGNMENT, combined)
+    drawn = belief.draw(100, np.random.default_rng(0))[~combined.expert]
+    probability, left = belief.probability, ~combined.expert
+    np.testing.assert_allclose(probability.sum(axis=1), 1)
     for grade in (1, 2, 3):
-        assert abs((drawn[drawn > 0] == grade).mean() - (known == grade).mean()) < 0.02
+        assert abs((drawn == grade).mean() - (TRUTH[left] == grade).mean()) < 0.015
+        assert abs((drawn == grade).mean() - probability[left, grade].mean()) < 0.01
+
+
+def test_high_grades_are_not_expected_where_experts_did_not_look() -> None:
+    """Experts judge what all systems rank first, where grades are high: the rest must not be given the same share."""
+    order = np.argsort(-find_features(ALIGNMENT.ranked, len(TRUTH)).meta_ap)
+    top = np.zeros(len(TRUTH), bool)
+    top[order[: len(order) // 4]] = True
+    names = {(POOL.topics[POOL.item_topic[i]], POOL.documents[int(POOL.item_document[i])]) for i in np.flatnonzero(top)}
+    frame = WORLD.gold.to_frame()
+    kept = np.array([pair in names for pair in frame.select("topic", "document").iter_rows()])
+    combined = combine_judgments(POOL, None, WORLD.gold.keep_rows(kept))
+    probability = form_belief(ALIGNMENT, combined).probability[~top]
+    expected = probability[:, 3].sum() / probability[:, 1:].sum()
+    known, rest = TRUTH[top & (TRUTH > 0)], TRUTH[~top & (TRUTH > 0)]
+    assert (known == 3).mean() > 2 * (rest == 3).mean()
+    assert abs(expected - (rest == 3).mean()) < abs(expected - (known == 3).mean())
+
+
+def test_a_crowd_of_two_grades_does_not_deny_higher_ones() -> None:
+    binary = kt.simulate_crowd(WORLD.gold, "careful", rng=0)
+    combined = combine_judgments(POOL, binary, experts(0.3))
+    probability = form_belief(ALIGNMENT, combined).probability
+    left = ~combined.expert
+    for grade in (2, 3):
+        assert abs(probability[left, grade].mean() - (TRUTH[left] == grade).mean()) < 0.012
 
 
 def test_a_limited_belief_draws_the_items_needed_only() -> None:
@@ -93,6 +126,6 @@ def test_systems_that_find_what_is_relevant_lend_their_other_documents_a_chance(
     gold = kt.read_gold({"1": graded})
     belief = form_belief(kt.align(runs, pool), combine_judgments(pool, None, gold))
     names = pool.documents.gather(pool.item_document).to_list()
-    chance = dict(zip(zip(pool.item_topic.tolist(), names, strict=True), belief.chance, strict=True))
+    chance = dict(zip(zip(pool.item_topic.tolist(), names, strict=True), find_chance(belief), strict=True))
     for rank in range(40):
         assert chance[1, f"good{rank}"] > 2.5 * chance[1, f"bad{rank}"]

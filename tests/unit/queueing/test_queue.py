@@ -110,7 +110,31 @@ def test_documents_judged_beside_the_pool_count_but_are_not_asked_for() -> None:
     assert found.pool == bare.pool
     assert found.by_experts == 1
     assert "unretrieved" not in set(found.items["document"])
-    assert any("2 documents that experts judged: in no system's first 100 ranks" in note for note in found.notes)
+    assert (
+        "judged by experts, but outside the pool of depth 100: 2 documents, whose grades count as well" in found.notes
+    )
+
+
+def test_a_pool_that_the_measure_looks_beyond_is_refused() -> None:
+    with pytest.raises(OptionError, match="a pool of depth 5 leaves out documents that P@10 looks at"):
+        replace(RULES, depth=5)
+    assert replace(RULES, depth=5, measure="AP").depth == 5
+
+
+def test_experts_who_contradict_themselves_and_other_scales_are_told() -> None:
+    topic, document = EXPERTS.to_frame().select("topic", "document").row(0)
+    again = kt.read_gold({"topic": [topic, topic], "document": [document] * 2, "grade": [0, 1]})
+    assert any("graded more than once" in note for note in kt.queue(WORLD.runs, RULES, budget=50, experts=again).notes)
+    binary = kt.simulate_crowd(WORLD.gold, "careful", rng=0)
+    found = kt.queue(WORLD.runs, RULES, budget=50, crowd=binary, experts=EXPERTS)
+    assert "the crowd grades up to 1, experts up to 3: if scales differ, map them" in found.notes
+
+
+def test_a_crowd_that_has_judged_all_asks_for_experts() -> None:
+    found = kt.queue(WORLD.runs, replace(RULES, expert_share=0.0), budget=50, crowd=WORLD.judgments)
+    assert found.stop
+    assert not found.settled
+    assert found.sentence.startswith("Stop judging, or give experts a share")
 
 
 def test_disagreement_needs_a_model() -> None:
@@ -143,6 +167,10 @@ def test_a_model_of_votes_hears_the_crowd_so_far() -> None:
         ({"margin": float("nan")}, "margin of nan"),
         ({"risk": 0.0}, "risk of 0"),
         ({"risk": 0.5}, "risk of 0.5"),
+        ({"prices": "A"}, "prices must be kt.JudgingPrices"),
+        ({"depth": 2.5}, "pool of depth 2.5"),
+        ({"seed": -1}, "a seed is a whole number"),
+        ({"measure": "Judged@10"}, "Judged counts what was judged"),
         ({"best": 3, "systems": ("a", "b")}, "give one of the two"),
         ({"approach": "nb"}, "can do nothing without gold"),
         ({"approach": "nonsense"}, "unknown approach"),

@@ -1,0 +1,177 @@
+"""The design of the collaborative experiment: who judges how much, in which order [COLLAB14]."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Literal, NamedTuple, get_args
+
+from karatage.aggregation.registry import parse_model
+from karatage.data.crowd import CrowdModel
+from karatage.data.prices import parse_prices
+from karatage.errors import OptionError, UnknownNameError
+from karatage.io.crowds import read_crowd
+from karatage.judging.orders.registry import parse_order
+from karatage.measures.spec import parse_measure
+from karatage.simulation.crowd import list_crowds, load_crowd
+from karatage.wording import shorten
+
+Study = Literal["orders", "finding", "consensus", "shares"]
+STUDIES: tuple[Study, ...] = get_args(Study)
+DEPTH = "depth"  # the order that others are compared with
+SHARES = (0.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
+APPROACHES = ("mv", "cubam", "ds", "glad", "ry", "zc")  # the columns of [COLLAB14] table 3.3
+FILE_ENDINGS = (".json", ".json.gz", ".json.zst")
+INDEPENDENT = ":independent"  # behind a crowd: as in the thesis, nobody errs with others
+UNKNOWN_BEFORE = "effect"  # a field of the state that takes judgments, of which there are none to begin with
+
+
+class Mix(NamedTuple):
+    """How much of the pool experts and the crowd judge, in %."""
+
+    experts: float
+    crowd: float
+
+    @property
+    def name(self) -> str:
+        """What it is called in random streams."""
+        return f"{self.experts:g}+{self.crowd:g}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CollaborativePlan:
+    """What is studied: orders, crowds, consensus approaches, shares of the pool in %, and what judgments cost.
+
+    `orders` are compared with experts alone, and each is mixed with each of the `crowds`, which are names or files.
+    Where shares are varied, the crowd is merged by `approach`; where `approaches` are compared, it has `fixed_share`
+    of the pool. `table_crowds` are those that table 3.3 is about; none: all of `crowds`. `ratios` are prices of an
+    expert's judgment to a crowd's merged one, from `per_item` judges. Relevant is a grade from `relevant` on. `depth`
+    keeps documents in so many first ranks of a system; none: gold's pool. `samples` is the number of crowds drawn,
+    `resamples` that of sets of topics. `disagreement` is a model's file, without which that order is left out.
+    """
+
+    studies: tuple[Study, ...] = STUDIES
+    orders: tuple[str, ...] = (DEPTH, "average-rank", "meta-ap", "disagreement", "move-to-front", "thompson")
+    crowds: tuple[str, ...] = ("hcb", "careful")
+    table_crowds: tuple[str, ...] = ()
+    approach: str = "ry"
+    approaches: tuple[str, ...] = APPROACHES
+    expert_shares: tuple[float, ...] = SHARES
+    crowd_shares: tuple[float, ...] = SHARES
+    fixed_share: float = 32.0
+    ratios: tuple[str, ...] = ("A", "B")
+    per_item: int = 5
+    measure: str = "Bpref"
+    relevant: int = 1
+    depth: int | None = None
+    samples: int = 5
+    resamples: int = 200
+    disagreement: str | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Check the options; shares may be written as whole numbers, too."""
+        for field in ("expert_shares", "crowd_shares"):
+            object.__setattr__(self, field, tuple(map(float, getattr(self, field))))
+        object.__setattr__(self, "fixed_share", float(self.fixed_share))
+        self._check_lists()
+        _check_shares("expert", self.expert_shares)
+        _check_shares("crowd", (*self.crowd_shares, self.fixed_share))
+        if "orders" in self.studies and not any(self.expert_shares):
+            raise OptionError("an expert share of 0 is no judging; give another one, or leave the study 'orders' out")
+        if "shares" in self.studies and not any(self.crowd_shares):
+            raise OptionError("a crowd share of 0 is experts alone; give another one, or leave the study 'shares' out")
+        if self.fixed_share == 0:
+            raise OptionError("approaches merge what a crowd says; give it a fixed share of the pool above 0")
+        if min(self.per_item, self.samples, self.relevant) < 1 or self.resamples < 0:
+            raise OptionError(
+                "judges per item, samples and the relevant grade are whole numbers from 1, resamples from 0"
+            )
+        if self.seed < 0:
+            raise OptionError(f"a seed is a whole number from 0, not {self.seed}")
+        if self.depth is not None and self.depth < 1:
+            raise OptionError(f"a pool of depth {self.depth} is empty; give 1 at least")
+        parse_measure(self.measure)
+        for name in self.orders:
+            if UNKNOWN_BEFORE in parse_order(name).needs:
+                raise OptionError(
+                    f"order '{name}' rests on judgments so far, and here are none to begin with; see karatage queue"
+                )
+        for name in (*self.crowds, *self.table_crowds):
+            known = name.removesuffix(INDEPENDENT)
+            if not known.endswith(FILE_ENDINGS) and known not in list_crowds():
+                raise UnknownNameError("crowd", name, list_crowds())
+        for name in {self.approach, *self.approaches}:
+            _check_approach(name)
+        assert self.label_prices  # prices must make sense before hours are spent
+
+    def _check_lists(self) -> None:
+        lists: dict[str, tuple[object, ...]] = {
+            "study": self.studies,
+            "order": self.orders,
+            "crowd": self.crowds,
+            "approach": self.approaches,
+            "expert share": self.expert_shares,
+            "crowd share": self.crowd_shares,
+            "ratio": self.ratios,
+        }
+        for what, values in {**lists, "crowd of the table": self.table_crowds or self.crowds}.items():
+            if not values or len(set(values)) < len(values):
+                told = ", ".join(map(str, values)) or "nothing"
+                raise OptionError(f"a plan names every {what} once, and one at least, not {told}")
+        unknown = next((study for study in self.studies if study not in STUDIES), None)
+        if unknown is not None:
+            raise OptionError(f"study '{shorten(unknown)}' is none of {', '.join(STUDIES)}")
+
+    @cached_property
+    def label_prices(self) -> Mapping[str, Fraction]:
+        """What the crowd's merged judgment of a document costs, an expert's being 1, for each ratio."""
+        prices = {text: parse_prices(text, judgments=self.per_item) for text in self.ratios}
+        return {text: Fraction(price.label) / Fraction(price.expert) for text, price in prices.items()}
+
+    @property
+    def tabled(self) -> tuple[str, ...]:
+        """The crowds of table 3.3."""
+        return (self.table_crowds or self.crowds) if "consensus" in self.studies else ()
+
+    @cached_property
+    def mixes(self) -> Mapping[Mix, tuple[str, ...]]:
+        """What is tried with a crowd: shares that do not exceed the pool, and the approaches for each."""
+        found: dict[Mix, dict[str, None]] = {}
+        for mix, approaches in self._list_mixes():
+            if mix.experts + mix.crowd <= 100:
+                found.setdefault(mix, {}).update(dict.fromkeys(approaches))
+        return {mix: tuple(approaches) for mix, approaches in sorted(found.items())}
+
+    def _list_mixes(self) -> Iterator[tuple[Mix, tuple[str, ...]]]:
+        for experts in self.expert_shares:
+            if "consensus" in self.studies:
+                yield Mix(experts, self.fixed_share), self.approaches
+            if "shares" in self.studies:
+                yield from ((Mix(experts, crowd), (self.approach,)) for crowd in self.crowd_shares if crowd)
+
+
+def find_crowd(text: str) -> CrowdModel:
+    """A crowd by name or file; with `:independent` behind it, the same judges without shared errors.
+
+    >>> find_crowd("hcb:independent").correlation
+    Correlation(item=0.0, family=0.0, topic=0.0)
+    """
+    name = text.removesuffix(INDEPENDENT)
+    model = read_crowd(name) if name.endswith(FILE_ENDINGS) else load_crowd(name)
+    return model if name == text else model.independent()
+
+
+def _check_shares(who: str, shares: tuple[float, ...]) -> None:
+    bad = next((share for share in shares if not 0 <= share <= 100), None)
+    if bad is not None:
+        raise OptionError(f"{who} share {bad:g} is no percentage of the pool; give numbers from 0 to 100")
+
+
+def _check_approach(name: str) -> None:
+    """The thesis merges without gold, and decides on grades."""
+    named = parse_model(name)
+    if named.needs_gold or named.supervision not in (None, "none") or named.expected:
+        raise OptionError(f"approach '{shorten(name)}' does not merge grades without gold, as this experiment does")

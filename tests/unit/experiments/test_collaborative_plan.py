@@ -1,0 +1,109 @@
+"""The collaborative experiment's plan: what is tried, and what is refused."""
+
+from fractions import Fraction
+
+import pytest
+
+import karatage as kt
+from karatage.errors import InputFileError, KaratageError, OptionError, UnknownNameError
+from karatage.experiments.collaborative.plan import Mix, find_crowd
+from karatage.experiments.plans import list_presets, make_plan
+from karatage.io.crowds import write_crowd
+
+
+def test_the_default_is_the_thesis_design():
+    plan = kt.CollaborativePlan()
+    assert plan.expert_shares == plan.crowd_shares == (0, 2, 4, 8, 16, 32, 64)
+    assert plan.measure == "Bpref"
+    assert plan.per_item == 5
+    assert plan.label_prices == {"A": Fraction(1, 10), "B": Fraction(2, 5)}
+    assert plan.tabled == ("hcb", "careful")
+
+
+def test_mixes_do_not_exceed_the_pool_and_each_is_listed_once():
+    mixes = kt.CollaborativePlan().mixes
+    assert len(mixes) == 7 * 6 - 1
+    assert Mix(64, 64) not in mixes
+    assert mixes[Mix(32, 64)] == ("ry",)
+    assert mixes[Mix(4, 32)] == ("mv", "cubam", "ds", "glad", "ry", "zc")
+    assert all(mix.crowd for mix in mixes)
+
+
+def test_studies_decide_what_is_mixed():
+    assert not kt.CollaborativePlan(studies=("orders", "finding")).mixes
+    only = kt.CollaborativePlan(
+        studies=("consensus",), approaches=("mv", "ds"), fixed_share=50, expert_shares=(0, 50, 64)
+    )
+    assert only.mixes == {Mix(0, 50): ("mv", "ds"), Mix(50, 50): ("mv", "ds")}
+    assert kt.CollaborativePlan(studies=("shares",)).tabled == ()
+    assert kt.CollaborativePlan(table_crowds=("careful",)).tabled == ("careful",)
+
+
+def test_own_prices_count_all_judges_of_a_document():
+    plan = kt.CollaborativePlan(ratios=("4:1", "expert=4,crowd=0.05"), per_item=3)
+    assert list(plan.label_prices.values()) == [Fraction(1, 4), Fraction(15, 400)]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"studies": ("order",)}, "study 'order' is none of orders, finding, consensus, shares"),
+        ({"orders": ()}, "names every order once, and one at least, not nothing"),
+        ({"crowds": ("hcb", "hcb")}, "names every crowd once, and one at least, not hcb, hcb"),
+        ({"table_crowds": ("hcb", "hcb")}, "every crowd of the table once"),
+        ({"orders": ("effect",)}, "order 'effect' rests on judgments so far"),
+        ({"expert_shares": (0, 120)}, "expert share 120 is no percentage"),
+        ({"crowd_shares": (-2,)}, "crowd share -2 is no percentage"),
+        ({"expert_shares": (0,)}, "an expert share of 0 is no judging"),
+        ({"crowd_shares": (0,)}, "a crowd share of 0 is experts alone"),
+        ({"fixed_share": 0}, "give it a fixed share of the pool above 0"),
+        ({"approach": "nb"}, "approach 'nb' does not merge grades without gold"),
+        ({"approaches": ("mv", "zc(supervision=light)")}, "does not merge grades without gold"),
+        ({"approaches": ("binmv",)}, "does not merge grades without gold"),
+        ({"ratios": ("10",)}, "cannot read the prices '10'"),
+        ({"ratios": ("0:1",)}, "the ratio's expert side is 0; give more than 0"),
+        ({"ratios": ("4:-1",)}, "the ratio's crowd side is -1; give more than 0"),
+        ({"per_item": 0}, "whole numbers from 1"),
+        ({"samples": 0}, "whole numbers from 1"),
+        ({"relevant": 0}, "whole numbers from 1"),
+        ({"resamples": -1}, "resamples from 0"),
+        ({"seed": -1}, "a seed is a whole number from 0"),
+        ({"depth": 0}, "a pool of depth 0 is empty"),
+        ({"measure": "Bprof"}, "Bprof"),
+    ],
+)
+def test_a_plan_that_makes_no_sense_is_refused(options, message):
+    with pytest.raises(KaratageError, match=message.replace("(", r"\(")):
+        kt.CollaborativePlan(**options)
+
+
+@pytest.mark.parametrize(
+    ("options", "nearest"),
+    [({"orders": ("meta-op",)}, "meta-ap"), ({"crowds": ("carefull",)}, "careful"), ({"approach": "dss"}, "ds")],
+)
+def test_unknown_names_suggest_the_nearest(options, nearest):
+    with pytest.raises(UnknownNameError, match=nearest):
+        kt.CollaborativePlan(**options)
+
+
+def test_a_crowd_comes_by_name_or_file_with_or_without_shared_errors(tmp_path):
+    shipped = find_crowd("hcb")
+    write_crowd(shipped, tmp_path / "own.json")
+    path = str(tmp_path / "own.json")
+    assert kt.CollaborativePlan(crowds=(path, f"{path}:independent")).crowds[0] == path
+    assert find_crowd(path).to_json() == shipped.to_json()
+    assert find_crowd(f"{path}:independent").correlation == (0, 0, 0)
+    with pytest.raises(InputFileError, match=r"gone\.json"):
+        find_crowd(str(tmp_path / "gone.json"))
+
+
+@pytest.mark.parametrize("preset", list_presets("collaborative"))
+def test_presets_are_plans(preset):
+    plan = make_plan(kt.CollaborativePlan, "collaborative", preset=preset)
+    assert make_plan(kt.CollaborativePlan, "collaborative", preset=preset).fingerprint == plan.fingerprint
+
+
+def test_whole_numbers_and_numbers_are_the_same_plan():
+    assert kt.CollaborativePlan(expert_shares=(0, 4)) == kt.CollaborativePlan(expert_shares=(0.0, 4.0))
+    with pytest.raises(OptionError, match="names every expert share once"):
+        kt.CollaborativePlan(expert_shares=(4, 4.0))
