@@ -80,7 +80,9 @@ def queue(
     state = _make_state(alignment, rules, combined, chances, (pooled, belief, found))
     drawn = state.effect is not None
     chosen = _Chosen.none() if found.settled else _choose(state, rules, money, combined)
-    told = _tell(rules, combined, chosen, experts)
+    told = list(_tell(rules, combined, chosen, experts))
+    if chances is not None and rules.disagreement is not None and not _knows_topics(rules.disagreement, runs):
+        told.append("where judges disagree is predicted by a model of other topics, which may not carry over to these")
     return JudgingQueue(
         order=rules.parsed_order.name,
         approach=rules.approach,
@@ -145,8 +147,12 @@ def _predict(model: DisagreementModel | None, runs: Runs, pool: Judgments, crowd
             "the order 'disagreement' needs a model; learn one with kt.learn_disagreement from documents that "
             "several judges have graded, or choose another order"
         )
-    same = {topic.topic for topic in model.topics} <= set(runs.topics)
-    return predict_disagreement(model, runs, pool if crowd is None else _grade_pool(pool, crowd), same_topics=same)
+    graded = pool if crowd is None else _grade_pool(pool, crowd)
+    return predict_disagreement(model, runs, graded, same_topics=_knows_topics(model, runs))
+
+
+def _knows_topics(model: DisagreementModel, runs: Runs) -> bool:
+    return {topic.topic for topic in model.topics} <= set(runs.topics)
 
 
 def _grade_pool(pool: Judgments, crowd: Judgments) -> Judgments:
@@ -203,7 +209,9 @@ def _choose(state: JudgingState, rules: QueueRules, money: Money, combined: Comb
     experts = order.next_items(state, bought.experts)
     left = for_crowd.copy()
     left[experts.item] = False
-    crowd = order.next_items(replace(state, open=left, grade=combined.grade), bought.labels)
+    # Luck of its own: the experts' next draw is from the same items, and their chances hold only if it shares none.
+    apart = int(stream(rules.seed, "crowd").integers(2**31))
+    crowd = order.next_items(replace(state, open=left, grade=combined.grade, seed=apart), bought.labels)
     return _Chosen(experts, crowd, bought)
 
 

@@ -73,6 +73,7 @@ def damage(path, value):
         (("archetypes", 0, "share"), "much", "archetypes\\[0\\].share is 'much'"),
         (("archetypes", 0, "voxel"), [10, 0, 0], "levels are whole numbers from 0 to 9, 9, 3"),
         (("archetypes", 0, "mean"), [0.1, 0.1, -2], "outside its voxel"),
+        (("archetypes", 0, "mean"), [0.95, 0.75, -2], "outside its voxel"),
         (("archetypes", 0, "mean"), [0.1], "has 1 entries, not 3"),
         (("archetypes", 0, "covariance"), [[0, 0, 0], [0, 0, 0]], "has 2 rows"),
         (("archetypes", 0, "covariance"), [[-1, 0, 0], [0, 0, 0], [0, 0, 0]], "negative variances"),

@@ -92,6 +92,19 @@ def test_what_was_judged_beside_the_pool_becomes_an_item() -> None:
     assert (align(RUNS, wide).ranked >= 0).sum() == 7
 
 
+def test_items_that_nobody_graded_are_not_added() -> None:
+    gold = kt.read_gold({"1": {"z": 1, "d1": 0}})
+    pool = pool_runs(RUNS, 1)
+    assert add_items(pool, gold.keep_rows(gold.grade == 0)) is pool
+
+
+def test_a_pool_with_judgments_keeps_them_when_items_are_added() -> None:
+    wide = add_items(JUDGMENTS, kt.read_gold({"1": {"a": 1, "d1": 0}, "2": {"d1": 1}}))
+    assert items(wide) == items(JUDGMENTS) | {("1", "a"), ("2", "d1")}
+    order = ("judge", "topic", "document")
+    assert wide.to_frame().sort(order).equals(JUDGMENTS.to_frame().sort(order))
+
+
 def test_pools_that_cannot_be_are_refused() -> None:
     with pytest.raises(OptionError, match="depth 0"):
         pool_runs(RUNS, 0)

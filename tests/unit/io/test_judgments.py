@@ -280,6 +280,11 @@ def test_pi_is_kept(tmp_path: Path) -> None:
     assert rows(gold) == [("gold", "1", "d1", 0, 1.0), ("gold", "1", "d2", 1, 0.25)]
 
 
+def test_a_judge_of_gold_may_change_its_mind(tmp_path: Path) -> None:
+    path = save(tmp_path / "gold.csv", "judge,topic,document,grade\nann,1,a,0\nbob,1,b,1\nann,1,a,2\n")
+    assert kt.read_gold(path).to_frame().select("document", "grade").rows() == [("a", 2), ("b", 1)]
+
+
 def test_pi_of_a_repeated_grade_is_that_of_the_last(tmp_path: Path) -> None:
     gold = kt.read_gold(save(tmp_path / "g.csv", "topic,doc,rel,pi\n1,d1,1,0.25\n1,d1,0,0.5\n1,d2,0,1\n"))
     assert rows(gold) == [("gold", "1", "d1", 0, 0.5), ("gold", "1", "d2", 0, 1.0)]

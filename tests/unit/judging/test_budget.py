@@ -107,6 +107,11 @@ def test_budgets_that_buy_nothing(total, message):
         allocate(total, A, expert_share=0.5, **PLENTY)
 
 
+def test_a_budget_may_be_spent_to_the_last():
+    found = allocate(1, A, expert_share=0.5, **PLENTY)
+    assert (found.experts, found.labels, found.rest) == (0, 1, 0)
+
+
 def test_the_cheapest_is_of_those_who_have_something_to_judge():
     with pytest.raises(OptionError, match="costs 10"):
         allocate(5, A, expert_share=0.5, expert_items=3, crowd_items=0)

@@ -20,6 +20,7 @@ def test_p_value_counts_the_observed_outcomes():
     assert make_control(0.6, 0.5, 0.6, 0.4).p_value() == 2 / 4
     assert make_control(0.3, 0.5, 0.6, 0.4).p_value() == 1
     assert make_control(0.3, 0.5, 0.6, 0.4).p_value("tpr") == 1 / 4
+    assert make_control(0.1 + 0.2, 0.3).p_value() == 1  # a tie, but for rounding
 
 
 def test_gain_is_recall_minus_false_alarms():

@@ -10,8 +10,10 @@ from threadpoolctl import threadpool_limits
 import karatage as kt
 from karatage.data.disagreement import HeldOut, TopicModel
 from karatage.errors import DataError, OptionError
-from karatage.judging.disagreement import learn_from_features, transfer
+from karatage.judging.disagreement import find_obstacle, learn_from_features, transfer
+from karatage.judging.regression import draw_splits, fitting, try_splits
 from karatage.judging.tables import FeatureTable, Outcome
+from karatage.seeding import stream
 
 STEEP = (-1.0, 2.0, -1.0)
 
@@ -123,6 +125,42 @@ def test_doubts_are_noted():
     assert any("hardly told apart (AUC below 0.55)" in note for note in often.notes)
     always = learn_from_features(*make_table(line=(4, 0, 0)), trials=2, rng=0)
     assert any("judges disagree on 98% of items" in note for note in always.notes)
+
+
+def test_shares_from_which_on_doubts_are_noted():
+    table, _ = make_table(topics=1)
+    for count, usual, saturated in (59, False, False), (60, True, False), (179, True, False), (180, True, True):
+        disagree = np.zeros(200, bool)
+        disagree[np.argsort(-table.value[:, 0])[:count]] = True
+        notes = learn_from_features(table, Outcome(np.ones(200, bool), disagree), trials=2, rng=0).notes
+        assert any("nearly all their items are flagged" in note for note in notes) == usual
+        assert any("of items: with so many judges" in note for note in notes) == saturated
+
+
+def test_two_items_of_each_kind_are_enough_to_try():
+    disagree = np.arange(12) < 2
+    assert find_obstacle(disagree) is None
+    assert find_obstacle(~disagree) is None
+    assert find_obstacle(disagree[:10]) is None
+    assert find_obstacle(disagree[1:]).startswith("judges disagree on 1 of 11 items")
+    assert find_obstacle(disagree[:9]).startswith("9 items")
+
+
+@pytest.mark.parametrize(("items", "learned"), [(2, 1), (10, 7), (11, 8), (12, 8), (100, 70)])
+def test_seven_items_of_ten_are_learned_from(items, learned):
+    for first, second in draw_splits(items, 5, np.random.default_rng(0)):
+        assert len(first) == learned
+        assert sorted([*first, *second]) == list(range(items))
+
+
+def test_held_out_rates_are_the_mean_and_the_spread_over_splits(model):
+    table, outcome = make_table()
+    rows = table.item_topic == 1
+    splits = draw_splits(200, 10, stream(0, "splits 402"))
+    with fitting():
+        rates = try_splits(table.value[rows], outcome.disagree[rows], splits, model.threshold)
+    np.testing.assert_allclose(model.topics[1].mean, rates.mean(axis=0))
+    np.testing.assert_allclose(model.topics[1].spread, rates.std(axis=0, ddof=1))
 
 
 @pytest.mark.parametrize(

@@ -94,3 +94,7 @@ def test_refusals():
         find_chances(SIZE, 0)
     with pytest.raises(OptionError, match=r"from 0 to 1, not 2"):
         find_chances(SIZE, 2, floor=2.0)
+
+
+def test_the_usual_floor_is_a_tenth_of_the_mean():
+    np.testing.assert_array_equal(find_chances(SIZE, 2), find_chances(SIZE, 2, floor=0.1))

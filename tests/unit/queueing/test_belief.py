@@ -111,6 +111,7 @@ def test_a_limited_belief_draws_the_items_needed_only() -> None:
     limited = belief.limit(needed)
     drawn = limited.draw(200, np.random.default_rng(0))
     assert (drawn[~needed & ~combined.expert] == 0).all()
+    assert (drawn[combined.expert] == combined.grade[combined.expert, None]).all()
     inside = needed & ~combined.expert
     np.testing.assert_allclose(
         (drawn[inside] > 0).mean(), (belief.draw(200, np.random.default_rng(1))[inside] > 0).mean(), atol=0.01
@@ -129,3 +130,45 @@ def test_systems_that_find_what_is_relevant_lend_their_other_documents_a_chance(
     chance = dict(zip(zip(pool.item_topic.tolist(), names, strict=True), find_chance(belief), strict=True))
     for rank in range(40):
         assert chance[1, f"good{rank}"] > 2.5 * chance[1, f"bad{rank}"]
+
+
+def test_the_load_of_a_system_falls_with_the_rank_at_which_it_has_an_item() -> None:
+    evidence = form_belief(ALIGNMENT, combine_judgments(POOL, None, None)).stages[0].evidence
+    for item in range(0, len(TRUTH), 50):
+        _, system, rank = np.nonzero(ALIGNMENT.ranked == item)
+        load = 1 / np.log2(2 + rank)
+        rows = slice(evidence.start[item], evidence.start[item + 1])
+        np.testing.assert_array_equal(evidence.system[rows], system)
+        np.testing.assert_allclose(evidence.load[rows], load / np.sqrt((load**2).sum()))
+
+
+def test_a_crowd_of_one_mind_claims_a_chance_of_98_percent() -> None:
+    runs = kt.read_runs({name: {"1": {"a": 2, "b": 1}} for name in ("one", "two")})
+    pool = pool_runs(runs, 2)
+    crowd = kt.read_judgments({name: {"1": {"a": 1, "b": 0}} for name in "xyz"})
+    found = find_chance(form_belief(kt.align(runs, pool), combine_judgments(pool, crowd, None)))
+    usual = np.exp(-2)
+    np.testing.assert_allclose(found / (1 - found), [usual * 49, usual / 49])
+
+
+def test_the_crowd_speaks_of_each_grade_given_the_one_below() -> None:
+    combined = combine_judgments(POOL, CROWD.keep_rows(CROWD.item % 2 == 0), experts(0.3))
+    belief = form_belief(ALIGNMENT, combined)
+    assert len(belief.stages) == 3
+    for grade, stage in enumerate(belief.stages, 1):
+        for row, item in enumerate(belief.unsure):
+            said = combined.crowd_probability[item, grade - 1 :]
+            expected = (0.0, 0.0)
+            if combined.crowd[item] and said.sum() > 0:
+                held = np.clip(said[1:].sum() / said.sum(), 0.02, 0.98)
+                expected = (1.0, np.log(held / (1 - held)))
+            assert stage.evidence.x[row, -2:] == pytest.approx(expected)
+
+
+def test_before_experts_speak_half_of_what_has_a_grade_has_the_next() -> None:
+    runs = kt.read_runs({name: {"1": {"a": 2, "b": 1}} for name in ("one", "two")})
+    pool = pool_runs(runs, 2)
+    crowd = kt.read_judgments({name: {"1": {"a": 3}} for name in "xyz"})
+    found = form_belief(kt.align(runs, pool), combine_judgments(pool, crowd, None)).probability[1]
+    relevant = 1 / (1 + np.exp(2))
+    np.testing.assert_allclose(found, [1 - relevant, relevant / 2, relevant / 4, relevant / 4])

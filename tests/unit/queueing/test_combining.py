@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import karatage as kt
+from karatage.data.alignment import find_items
 from karatage.data.pool import pool_runs
 from karatage.errors import DataError
 from karatage.queueing.combining import combine_judgments
@@ -54,3 +55,20 @@ def test_judgments_of_other_documents_only_are_refused() -> None:
         combine_judgments(POOL, None, kt.read_gold({"1": {"other": 1}}))
     with pytest.raises(DataError, match="none of the 1 document that the crowd judged"):
         combine_judgments(POOL, kt.read_judgments({"x": {"5": {"a": 1}}}), None)
+
+
+def test_experts_teach_the_model_but_not_what_the_crowd_says_alone() -> None:
+    world = kt.simulate_collection(systems=3, topics=4, depth=10, rng=1)
+    pool = pool_runs(world.runs, 20)
+    experts = world.gold.keep_rows(np.arange(len(world.gold.grade)) % 2 == 0)
+    found = combine_judgments(pool, world.judgments, experts, "ds")
+    taught, alone = kt.aggregate(world.judgments, "ds", gold=experts), kt.aggregate(world.judgments, "ds")
+    place = find_items(world.judgments, pool)
+    inside = place >= 0
+    open_ = inside & ~found.expert[place]
+    np.testing.assert_allclose(found.probability[place[open_]], taught.probability[open_])
+    np.testing.assert_array_equal(found.grade[place[open_]], taught.grades[open_])
+    np.testing.assert_allclose(found.crowd_probability[place[inside]], alone.probability[inside])
+    assert np.abs(taught.probability - alone.probability)[open_].max() > 0.01
+    assert taught.notes
+    assert set(taught.notes) <= set(found.notes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from decimal import Decimal
 
@@ -17,6 +18,7 @@ PRICES = kt.parse_prices("A")
 RULES = kt.QueueRules(prices=PRICES)
 CROWD = WORLD.judgments.keep_rows((WORLD.judgments.judge >= 3) & (WORLD.judgments.item % 3 == 0))
 EXPERTS = WORLD.gold.keep_rows(np.arange(len(WORLD.gold.grade)) % 9 == 0)
+PAIR = kt.read_runs({name: {"1": {f"{name}{r}": 9 - r for r in range(1, 9)}} for name in "ab"})
 ORDERS = ["average-rank", "depth", "effect", "meta-ap", "move-to-front", "thompson"]
 
 
@@ -73,6 +75,28 @@ def test_drawn_documents_tell_their_chances_and_serve_compare_as_gold() -> None:
     assert abs(answer.corrected.difference.value - true) < 4 * answer.corrected.difference.standard_error
 
 
+def test_a_drawn_batch_says_how_many_went_to_each_side() -> None:
+    found = kt.queue(WORLD.runs, replace(RULES, expert_share=0.5), budget=100)
+    for side in ("expert", "crowd"):
+        rows = found.queue.filter(to=side)
+        assert rows["batch_size"].unique().to_list() == [len(rows)]
+
+
+def test_the_crowds_draw_tells_nothing_about_the_experts_next_one() -> None:
+    """Without the crowd's answers effects hardly change: the same luck would give experts the same documents."""
+    shared = drawn = 0
+    for seed in range(12):
+        rules = replace(RULES, seed=seed)
+        first = kt.queue(WORLD.runs, replace(rules, expert_share=0.2), budget=50)
+        judged = first.items.filter(to="expert").select("topic", "document").with_columns(grade=pl.lit(1))
+        then = kt.queue(WORLD.runs, replace(rules, expert_share=1.0), budget=400, experts=kt.read_gold(judged))
+        crowd = items(first.items.filter(to="crowd"))
+        assert len(crowd) == len(then.items) == 40
+        shared += len(items(then.items) & crowd)
+        drawn += len(then.items)
+    assert shared / drawn < 0.27  # .19 with luck of its own, .36 without
+
+
 def test_documents_picked_by_a_rule_have_no_chance_and_say_so() -> None:
     found = kt.queue(WORLD.runs, replace(RULES, order="depth"), budget=100)
     assert found.items["pi"].null_count() == len(found.items)
@@ -89,6 +113,7 @@ def test_effect_goes_where_pairs_are_open() -> None:
         for t, topic in enumerate(WORLD.runs.topics):
             start, _ = WORLD.runs.bounds[t, s]
             ranked[system, topic] = {WORLD.runs.documents[int(d)] for d in WORLD.runs.listed[start : start + 10]}
+    assert len(pair.items) == 20
     for topic, document in pair.items.select("topic", "document").iter_rows():
         assert document in ranked[a, topic] ^ ranked[b, topic]
 
@@ -143,6 +168,10 @@ def test_disagreement_needs_a_model() -> None:
     model = kt.learn_disagreement(WORLD.runs, WORLD.judgments, trials=5, rng=0)
     found = kt.queue(WORLD.runs, replace(RULES, order="disagreement", disagreement=model), budget=100)
     assert len(found.items) == 55
+    assert not any("other topics, which may not carry over" in note for note in found.notes)
+    elsewhere = kt.DisagreementModel.from_dict(json.loads(model.to_json().replace('"topic": "1', '"topic": "9')))
+    far = kt.queue(WORLD.runs, replace(RULES, order="disagreement", disagreement=elsewhere), budget=100)
+    assert any("other topics, which may not carry over" in note for note in far.notes)
 
 
 def test_a_model_of_votes_hears_the_crowd_so_far() -> None:
@@ -202,3 +231,54 @@ def test_the_crowd_unchecked_is_a_doubt() -> None:
     assert not any("mostly guessed" in note for note in checked.notes)
     assert "EXPERT" not in checked._repr_html_()
     assert checked.sentence.split(".")[0] in repr(checked)
+
+
+def test_batches_drawn_are_numbered_on() -> None:
+    first = kt.queue(WORLD.runs, replace(RULES, expert_share=1.0), budget=100)
+    gold = WORLD.gold.to_frame().select("topic", "document", "grade")
+    judged = first.queue.drop("grade").join(gold, on=["topic", "document"], how="left")
+    second = kt.queue(WORLD.runs, replace(RULES, expert_share=1.0), budget=100, experts=kt.read_gold(judged))
+    assert (first.batch, second.batch) == (1, 2)
+
+
+def test_what_the_crowd_said_guides_the_crowd() -> None:
+    """Runs take turns in front, but the one whose documents the crowd found wanting waits behind the other."""
+    crowd = kt.read_judgments({name: {"1": {"a1": 0, "a2": 0, "b1": 1, "b2": 1}} for name in "xyz"})
+    rules = replace(RULES, order="move-to-front", measure="AP", expert_share=0.0, margin=0.0, risk=1e-6)
+    found = kt.queue(PAIR, rules, budget=2, crowd=crowd)
+    assert found.items["document"].to_list() == ["b3", "b4"]
+
+
+def test_a_document_goes_to_one_side_also_where_the_money_would_buy_more() -> None:
+    rules = replace(RULES, order="depth", measure="AP", expert_share=0.001)
+    found = kt.queue(PAIR, rules, budget=10_000)
+    assert dict(found.items.group_by("to").len().iter_rows()) == {"expert": 1, "crowd": 15}
+
+
+@pytest.mark.parametrize(("budget", "rest"), [(40, None), ("40.5", None), (41, "1"), (1000, "960")])
+def test_money_that_nothing_is_left_for_is_told(budget: int | str, rest: str | None) -> None:
+    """Only the first two documents of each run count; whatever is below need not be judged."""
+    found = kt.queue(PAIR, replace(RULES, measure="P@2", expert_share=1.0), budget=budget)
+    assert sorted(found.items["document"]) == ["a1", "a2", "b1", "b2"]
+    told = [note.split(" of the budget")[0] for note in found.notes if "of the budget is left over" in note]
+    assert told == ([] if rest is None else [rest])
+
+
+@pytest.mark.parametrize("checked", [19, 20])
+def test_twenty_documents_check_the_crowd(checked: int) -> None:
+    listed = CROWD.to_frame().select("topic", "document").unique(maintain_order=True)
+    gold = WORLD.gold.to_frame().join(listed, on=["topic", "document"], maintain_order="left", how="inner")
+    experts = kt.read_gold(gold.head(checked).select("topic", "document", "grade"))
+    rules = replace(RULES, depth=30)
+    found = kt.queue(WORLD.runs, rules, budget=50, crowd=CROWD, experts=experts)
+    assert any("mostly guessed" in note for note in found.notes) == (checked < 20)
+
+
+def test_judged_documents_of_the_pool_are_counted() -> None:
+    found = kt.queue(WORLD.runs, RULES, budget=50, crowd=CROWD, experts=EXPERTS)
+    pool = items(kt.queue(WORLD.runs, replace(RULES, order="depth", expert_share=0.0), budget=10_000).items)
+    by_experts, by_crowd = items(EXPERTS.to_frame()) & pool, items(CROWD.to_frame()) & pool
+    assert by_experts & by_crowd
+    assert found.pool == len(pool)
+    assert found.by_experts == len(by_experts)
+    assert found.by_crowd == len(by_crowd - by_experts)

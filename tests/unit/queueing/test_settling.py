@@ -111,3 +111,56 @@ def test_seeds_seed_and_results_can_be_kept() -> None:
     assert chance == max(table["doubt"])
     assert {a, b} <= set(RUNS.systems)
     assert not one.wrong.flags.writeable
+
+
+def test_equals_are_in_no_wrong_order() -> None:
+    runs = kt.read_runs({name: {"1": {"a": 2, "b": 1}} for name in ("one", "two")})
+    pool = pool_runs(runs, 2)
+    alignment = kt.align(runs, pool)
+    belief = form_belief(alignment, combine_judgments(pool, None, None))
+    rng = np.random.default_rng(0)
+    found = settle(alignment, belief, kt.parse_measure("P@1"), margin=0.0, risk=0.05, rng=rng)
+    assert found.wrong.max() == 0
+    assert found.settled
+
+
+def test_topics_that_no_system_has_do_not_count() -> None:
+    every = {"1": {"a": 1, "b": 0, "c": 0, "d": 1}, "2": {"e": 0, "f": 1, "g": 0}}
+    gold = kt.read_gold({**every, "3": {"z": 1}})
+    alignment = kt.align(RUNS, gold)
+    belief = form_belief(alignment, combine_judgments(gold, None, gold))
+    rng = np.random.default_rng(0)
+    found = settle(alignment, belief, kt.parse_measure("AP"), margin=0.0, risk=0.05, rng=rng)
+    np.testing.assert_allclose(found.score, kt.score(RUNS, kt.read_gold(every), "AP").value[0].mean(axis=0))
+
+
+def test_scores_and_spreads_are_those_of_the_worlds_drawn() -> None:
+    belief = form_belief(ALIGNMENT, combine_judgments(POOL, None, GOLD))
+    rng = np.random.default_rng(0)
+    drawn = np.hstack([belief.draw(250, rng) for _ in range(4)])
+    (scores,) = kt.score_grades(ALIGNMENT, drawn, ["AP"]).values()
+    value = scores.value.mean(axis=1)
+    found = settle_for("AP")
+    np.testing.assert_allclose(found.score, value.mean(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(found.spread, value.std(axis=0, ddof=1), rtol=1e-12)
+
+
+@pytest.mark.parametrize(("work", "draws"), [(1, 250), (1200, 300), (10**6, 1000)])
+def test_large_pools_are_drawn_less_often(monkeypatch: pytest.MonkeyPatch, work: int, draws: int) -> None:
+    monkeypatch.setattr("karatage.queueing.settling.WORK", work)
+    assert settle_for("AP").draws == draws  # four documents are open
+
+
+def test_documents_below_the_cutoff_count_where_a_measure_asks_what_there_is_to_find() -> None:
+    runs = kt.read_runs({name: {"1": {name: 2, "c": 1}, "2": {"d": 1}} for name in ("a", "b")})
+    pool = pool_runs(runs, 2)
+    alignment = kt.align(runs, pool)
+    belief = form_belief(alignment, combine_judgments(pool, None, kt.read_gold({"1": {"a": 1, "b": 0}, "2": {"d": 2}})))
+    rng = np.random.default_rng(0)
+    found = settle(alignment, belief, kt.parse_measure("nDCG@1"), margin=0.0, risk=0.05, rng=rng)
+    drawn = belief.draw(20_000, np.random.default_rng(1))
+    (scores,) = kt.score_grades(alignment, drawn, ["nDCG@1"], top_grade=2).values()
+    np.testing.assert_allclose(found.score, scores.value.mean(axis=(0, 1)), atol=0.02)
+    assert found.spread[0] > 0.05  # as c may be better than a
+    precise = settle(alignment, belief, kt.parse_measure("P@1"), margin=0.0, risk=0.05, rng=rng)
+    np.testing.assert_array_equal(precise.score, [1, 0.5])

@@ -104,6 +104,12 @@ def test_every_batch_has_judges_of_its_own(write, gold):
     assert (first.grade.size != second.grade.size) or (first.grade != second.grade).any()
 
 
+def test_only_the_crowd_is_asked_for_several_judgments_in_batches(write):
+    queue = read_asked(write("1,a,,expert,1,1,,4,1,d,0", "1,b,,crowd,5,2,,1,3,d,0", "1,c,,crowd,4,2,,1,2,d,0"))
+    assert queue.judgments.tolist() == [0, 5, 4]
+    assert queue.batch == 2
+
+
 def test_a_document_without_gold_is_not_relevant_and_told(write, gold):
     queue = read_asked(write("101,doc-000-001,,expert,1,1,,4,1,depth,0", "101,unheard-of,,expert,1,2,,4,1,depth,0"))
     answers = answer_queue(queue, gold, SMALL)

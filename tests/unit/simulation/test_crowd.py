@@ -10,7 +10,7 @@ from karatage.data.alignment import match_gold
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.seeding import stream
 from karatage.simulation.crowd import deal_normals
-from karatage.simulation.judges import deal, draw_judges
+from karatage.simulation.judges import binarise, deal, draw_judges
 from tests.unit.simulation.crowds import make_gold, make_model
 
 
@@ -230,3 +230,60 @@ def test_drawn_judges_have_the_means_and_spreads_of_their_voxel_and_stay_in_it()
     assert log.mean() == pytest.approx(np.log(0.1), abs=0.01)
     assert np.corrcoef(hit, rejection)[0, 1] == pytest.approx(0.5, abs=0.1)  # less, since walls cut off corners
     assert np.corrcoef(hit, log)[0, 1] == pytest.approx(0.5, abs=0.1)
+
+
+def test_topics_move_relevant_items_apart_from_the_others():
+    gold = make_gold(100, 60, relevant=0.5)
+    crowd = kt.simulate_crowd(gold, make_model(shared=(0, 0, 0.5), contribution=0.2), rng=5)
+    known, topic = truth(crowd, gold), crowd.item_topic[crowd.item]
+    called = [np.bincount(topic[known == k], weights=crowd.grade[known == k]) for k in (0, 1)]
+    assert np.corrcoef(called)[0, 1] == pytest.approx(0, abs=0.3)
+
+
+@pytest.mark.parametrize("shared", [(0.9, 0, 0), (0, 0.9, 0)])
+def test_shared_errors_are_dealt_among_relevant_items_however_few(shared):
+    """By chance alone, the rate on ten items would vary by 0.11."""
+    gold = make_gold(1, 200, relevant=0.05)
+    model = make_model(shared=shared, families={"a": 1.0}, contribution=0.2)
+    found = [rates(kt.simulate_crowd(gold, model, rng=seed), gold)[0] for seed in range(30)]
+    assert np.std(found) < 0.06
+
+
+def test_judges_who_would_do_less_than_one_item_do_one():
+    """Half of them would do 0.02 items of ten, the others 2: 1.5 each, for five judges of 40 items."""
+    one = make_model(contribution=0.2)
+    model = replace(
+        one,
+        voxel=np.repeat(one.voxel, 2, axis=0),
+        share=np.array([0.5, 0.5]),
+        mean=np.array([[0.85, 0.75, np.log(0.002)], [0.85, 0.75, np.log(0.2)]]),
+        covariance=np.repeat(one.covariance, 2, axis=0),
+    )
+    assert len(kt.simulate_crowd(make_gold(4, 10), model, rng=1).judges) == pytest.approx(200 / 1.5, rel=0.06)
+
+
+def test_drawn_rates_and_contributions_go_together_as_the_covariance_says():
+    spread = np.array([0.01, 0.01, 0.1])
+    together = np.array([[1, 0.8, 0.1], [0.8, 1, 0.6], [0.1, 0.6, 1]])
+    model = replace(make_model(), covariance=(together * spread * spread[:, None])[None])
+    people = draw_judges(model, 20_000, np.random.default_rng(1))
+    drawn = people.confusion[:, 1, 1], people.confusion[:, 0, 0], np.log(people.contribution)
+    np.testing.assert_allclose(np.corrcoef(drawn), together, atol=0.04)
+
+
+def test_graded_judges_have_the_rates_drawn_for_them_on_the_balance_of_gold():
+    model = replace(
+        make_model(hit=0.85, rejection=0.75),
+        balance=np.array([0.5, 0.4, 0.1]),
+        confusion=np.array([[[0.75, 0.15, 0.1], [0.4, 0.4, 0.2], [0.02, 0.18, 0.8]]]),
+        concentration=np.array([50.0]),
+    )
+    people = draw_judges(model, 2000, np.random.default_rng(1))
+    np.testing.assert_allclose(people.confusion.sum(axis=2), 1)
+    both = binarise(people.confusion, model.balance)
+    rejected = people.confusion[:, :, 0]
+    np.testing.assert_allclose(both[:, 1, 0], 0.8 * rejected[:, 1] + 0.2 * rejected[:, 2])
+    np.testing.assert_allclose(both[:, 0], np.stack([rejected[:, 0], 1 - rejected[:, 0]], axis=1))
+    assert both[:, 1, 1].mean() == pytest.approx(0.85, abs=0.001)
+    assert both[:, 1, 1].std() == pytest.approx(0.01, abs=0.001)
+    assert both[:, 0, 0].mean() == pytest.approx(0.75, abs=0.001)

@@ -9,8 +9,10 @@ import karatage as kt
 from karatage.data.axes import Coded
 from karatage.data.judgments import Judgments
 from karatage.errors import DataError, OptionError
+from karatage.simulation.confusing import learn_confusion
 from karatage.simulation.counting import Evidence
 from karatage.simulation.learning import fit_contribution
+from karatage.simulation.sharing import learn_correlation
 from tests.unit.simulation.crowds import make_gold, make_model
 
 
@@ -138,3 +140,81 @@ def test_the_power_law_is_found(exponent):
     assert found.exponent == pytest.approx(exponent, abs=0.15)
     assert found.least == drawn.min()
     assert np.isnan(fit_contribution(np.ones(20)).exponent)
+
+
+def test_an_even_spread_counts_as_one_more_judge():
+    """Two judges with the same counts, who did all: what is left is a third of the spread over a voxel."""
+    model = kt.learn_crowd(judged(by_counts(3, 4) + by_counts(3, 4, "b")), GOLD, noise="kept")
+    np.testing.assert_allclose(model.covariance[0], np.diag([0.01 / 12 / 3, 0.01 / 12 / 3, 0]), atol=1e-12)
+    more = [("a", "t", "without gold", 1)]
+    model = kt.learn_crowd(judged(by_counts(3, 4) + by_counts(3, 4, "b") + more), GOLD, noise="kept")
+    assert model.covariance[0, 2, 2] == pytest.approx(np.log([1, 10 / 11]).var())
+
+
+def test_rates_that_few_judgments_leave_open_are_spread_within_their_voxel():
+    rng = np.random.default_rng(1)
+    said = rng.random((300, 10)) < np.where(np.arange(10) % 2, 0.75, 0.25)
+    rows = [(f"j{j:03d}", "t", f"d{k}", int(said[j, k])) for j in range(300) for k in range(10)]
+    model = kt.learn_crowd(judged(rows), GOLD, rng=1)
+    spread = np.sqrt(model.covariance[np.argmax(model.share), [0, 1], [0, 1]])
+    np.testing.assert_allclose(spread, 0.1 / np.sqrt(12), rtol=0.1)
+
+
+def test_items_that_nobody_graded_are_not_offered():
+    rows = judged(by_counts(3, 4) + [("b", "t", f"e{k}", 1) for k in range(10)])
+    found = Evidence.of(rows.keep_rows(rows.judge == 0), GOLD)
+    assert found.contribution.tolist() == [1.0]
+
+
+def test_the_tail_begins_where_it_fits_best():
+    drawn = np.sort(np.random.default_rng(4).lognormal(-4, 1, 60))
+    best = (np.inf, 0.0, 0.0)
+    for k in range(54):
+        tail = drawn[k:]
+        if len(tail) >= 10 and tail[-1] >= 2 * tail[0]:
+            slope = 1 / np.log(tail / tail[0]).mean()
+            law, seen = 1 - (tail[0] / tail) ** slope, (np.arange(len(tail)) + 0.5) / len(tail)
+            best = min(best, (np.abs(law - seen).max(), 1 + slope, tail[0]))
+    assert tuple(fit_contribution(drawn)) == pytest.approx((drawn[0], *best[1:]))
+
+
+def test_what_a_family_shares_comes_on_top_of_what_topics_share():
+    """Two families never err on the same item, but both err more in some topics; within a family all err alike."""
+    gold, rows = [], []
+    for t in range(10):
+        for k in range(40):
+            name, place = f"t{t}d{k:02d}", (k // 2 + 0.5) / 20
+            gold.append(("gold", f"t{t}", name, k % 2))
+            for family, at in ("a", place), ("b", 1 - place):
+                wrong = at < (t + 1) / 22
+                rows += [(f"{family}{j}", f"t{t}", name, int(wrong) ^ (k % 2)) for j in range(2)]
+    families = {judge: judge[0] for judge in ("a0", "a1", "b0", "b1")}
+    evidence = Evidence.of(judged(rows), judged(gold))
+    apart, together = (learn_correlation(evidence, known)[0] for known in ({}, families))
+    assert apart.topic > 0.05
+    assert together.topic == apart.topic
+    assert together.item == 0
+    assert together.family == pytest.approx(0.95 - apart.topic, abs=1e-3)
+
+
+def test_concentration_is_what_chance_leaves_of_the_spread_of_judges():
+    """One kind of judges, written out: rows lean to the crowd's by one judgment, and their mean is their own."""
+    rng, judges, size = np.random.default_rng(2), 4, 3
+    gold = [("gold", "t", f"d{k:02d}", k % size) for k in range(60)]
+    rows = [
+        (f"j{j}", "t", name, int(g if rng.random() < 0.35 + 0.15 * j else rng.integers(size)))
+        for j in range(judges)
+        for _, _, name, g in gold[: 60 - 12 * j]
+    ]
+    evidence = Evidence.of(judged(rows, top=2), judged(gold, top=2))
+    count = np.zeros((judges, size, size))
+    np.add.at(count, (evidence.judge, evidence.gold, evidence.said), 1)
+    crowd = count.sum(axis=0) + 0.5 * np.eye(size) + 0.5 / size
+    number = count.sum(axis=2, keepdims=True)
+    row = (count + crowd / crowd.sum(axis=1, keepdims=True)) / (number + 1)
+    mean, free = row.mean(axis=0), 1 - 1 / judges
+    spread = ((row - mean) ** 2).sum() - free * (row * (1 - row) / (number - 1)).sum()
+    found = learn_confusion(evidence, np.arange(judges), np.ones((judges, 1)))
+    np.testing.assert_allclose(found[0], mean[None])
+    assert spread > 0
+    assert found[1] == pytest.approx(free * judges * (mean * (1 - mean)).sum() / spread - 1)

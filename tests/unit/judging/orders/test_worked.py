@@ -135,6 +135,16 @@ def test_effect_draws_new_luck_after_each_batch():
     assert together / 3000 == pytest.approx(0.5, abs=0.04)
 
 
+def test_effect_has_other_luck_once_something_is_judged():
+    """Forty items alike; whether a judged one stands behind them must not leave the draw as it was."""
+    ranked, may_pick, same = [[list(range(41))]], np.arange(41) < 40, 0
+    for seed in range(20):
+        first = next_items("effect", make_state([[list(range(40))]], effect=np.ones(40), seed=seed), 20).item
+        second = next_items("effect", make_state(ranked, open=may_pick, effect=np.ones(41), seed=seed), 20).item
+        same += first.tolist() == second.tolist()
+    assert same == 0
+
+
 def test_effect_lists_the_largest_first_and_leaves_out_what_tells_nothing():
     state = make_state([[[0, 1, 2, 3]]], effect=np.array([1.0, 0.0, 3.0, 2.0]))
     picks = next_items("effect", state, 4)
