@@ -165,7 +165,7 @@ def test_what_cannot_be_is_refused():
     gold = make_gold(2, 20)
     with pytest.raises(OptionError, match="3 judges cannot give each item 5"):
         kt.simulate_crowd(gold, make_model(), judges=3)
-    with pytest.raises(OptionError, match="ask for one at least"):
+    with pytest.raises(OptionError, match="ask for a whole number from 1"):
         kt.simulate_crowd(gold, make_model(), per_item=0)
     with pytest.raises(OptionError, match="cannot share 200 judgments"):
         kt.simulate_crowd(gold, make_model(), judges=201)
