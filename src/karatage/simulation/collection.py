@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ from karatage.data.runs import Runs
 from karatage.errors import OptionError
 from karatage.seeding import generator
 from karatage.simulation.shape import THRESHOLDS, TOPIC_SPREAD, USUAL, CollectionShape
+from karatage.wording import shorten
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +62,26 @@ class JudgeProfile:
     random: float = 0.0
 
 
+@dataclass(frozen=True)
+class SystemProfile:
+    """How a simulated system ranks: the weight of relevance in its scores, beside noise of 1, and its taste.
+
+    Taste is the correlation of that noise with the error that all judges share: a system with taste finds what judges
+    overrate, and is in gold's eyes neither better nor worse for it.
+    """
+
+    name: str
+    quality: float = 1.2
+    taste: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        if not 0 <= self.quality < math.inf:
+            raise OptionError(f"quality {self.quality:g} of {shorten(self.name)} cannot be; give 0 (random) or more")
+        if not -1 <= self.taste <= 1:
+            raise OptionError(f"taste {self.taste:g} of {shorten(self.name)} is no correlation; give -1 to 1")
+
+
 PANEL = (
     JudgeProfile("careful-1", noise=0.3),
     JudgeProfile("careful-2", noise=0.35),
@@ -75,7 +97,7 @@ PANEL = (
 
 def simulate_collection(
     *,
-    systems: int = 12,
+    systems: int | Sequence[SystemProfile] = 12,
     topics: int = 40,
     depth: int = 50,
     judges: Sequence[JudgeProfile] = PANEL,
@@ -89,42 +111,46 @@ def simulate_collection(
     by all judges, one of its own, and a leniency, and cuts likewise. Judges see the pool only.
 
     Args:
-        systems: How many; their names say nothing of their quality.
+        systems: How many, without taste, whose names say nothing of their quality; or who they are.
         topics: How many.
         depth: Documents that each system retrieves for a topic.
         judges: Who grades the documents of the pool.
-        shape: Documents of a topic, pool, share of relevant documents, range of quality, spread of difficulty. The
-            pool alone changes neither runs nor gold.
+        shape: Documents of a topic, pool, share of relevant documents, range of quality, spread of difficulty, error
+            that judges share. The pool alone changes neither runs nor gold.
         rng: Seed or generator.
     """
-    if min(systems, topics, depth, len(judges)) < 1:
+    count = systems if isinstance(systems, int) else len(systems)
+    if min(count, topics, depth, len(judges)) < 1:
         raise OptionError("a collection needs at least one system, topic, judge and rank")
+    if not isinstance(systems, int) and len({system.name for system in systems}) < count:
+        raise OptionError("two systems have the same name; give each its own")
     documents = _count_documents(shape, depth)
     source = generator(rng)
     relevance = source.normal(0.0, 1.0, (topics, documents)) + source.normal(
         shape.topic_mean, TOPIC_SPREAD, (topics, 1)
     )
     gold = _cut(relevance)
-    grades = _judge(relevance, judges, source)
-    quality = np.linspace(shape.quality[1], shape.quality[0], systems)
-    noise = source.normal(0.0, 1.0, (systems, topics, documents))
+    liking = source.normal(0.0, 1.0, relevance.shape)  # what all judges see in a document beyond its relevance
+    grades = _judge(relevance + shape.shared * liking, judges, source)
+    noise = source.normal(0.0, 1.0, (count, topics, documents))
     difficulty = _draw_difficulty(shape.difficulty, topics, source)
-    score = quality[:, None, None] * relevance + noise * difficulty[:, None]
+    ranking = _profile(count, shape.quality, source) if isinstance(systems, int) else systems
+    score = _score(ranking, relevance, noise, liking, difficulty)
     best = np.argsort(-score, axis=2)[:, :, :depth]
     names = _Names(
-        systems=[f"system-{k:02d}" for k in source.permutation(systems) + 1],
+        systems=[system.name for system in ranking],
         topics=[str(101 + t) for t in range(topics)],
         documents=[f"doc-{t:03d}-{d:03d}" for t in range(topics) for d in range(documents)],
     )
     pooled = _pool(best, shape.pool, documents)
     runs = _runs(score, best, names)
-    quality_of = dict(zip(names.systems, quality.tolist(), strict=True))
+    quality = {system.name: system.quality for system in ranking}
     return World(
         runs=runs,
         judgments=_judgments(grades, [j.name for j in judges], names, pooled),
         gold=_judgments(gold[None], ["gold"], names, np.ones_like(pooled)),
         pool=_judgments(gold[None], ["gold"], names, pooled),
-        quality=np.array([quality_of[name] for name in runs.systems]),
+        quality=np.array([quality[name] for name in runs.systems]),
         difficulty=difficulty,
     )
 
@@ -155,11 +181,31 @@ def _cut(relevance: FloatArray) -> GradeArray:
     return np.searchsorted(THRESHOLDS, relevance).astype(np.int8)
 
 
+def _profile(count: int, quality: tuple[float, float], source: np.random.Generator) -> list[SystemProfile]:
+    worst, best = quality
+    names = [f"system-{k:02d}" for k in source.permutation(count) + 1]
+    return [SystemProfile(n, q) for n, q in zip(names, np.linspace(best, worst, count).tolist(), strict=True)]
+
+
+def _score(
+    systems: Sequence[SystemProfile],
+    relevance: FloatArray,
+    noise: FloatArray,
+    liking: FloatArray,
+    difficulty: FloatArray,
+) -> FloatArray:
+    """Scores (system, topic, document)."""
+    quality = np.array([system.quality for system in systems])[:, None, None]
+    taste = np.array([system.taste for system in systems])[:, None, None]
+    noise = np.sqrt(1 - taste**2) * noise + taste * liking
+    score: FloatArray = quality * relevance + noise * difficulty[:, None]
+    return score
+
+
 def _judge(relevance: FloatArray, judges: Sequence[JudgeProfile], source: np.random.Generator) -> GradeArray:
-    shared = source.normal(0.0, 0.3, relevance.shape)
     grades = np.empty((len(judges), *relevance.shape), np.int8)
     for k, judge in enumerate(judges):
-        seen = relevance + shared + source.normal(0.0, 1.0, relevance.shape) * judge.noise + judge.leniency
+        seen = relevance + source.normal(0.0, 1.0, relevance.shape) * judge.noise + judge.leniency
         careless = source.random(relevance.shape) < judge.random
         grades[k] = np.where(careless, source.integers(0, len(THRESHOLDS) + 1, relevance.shape), _cut(seen))
     return grades

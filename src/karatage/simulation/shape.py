@@ -24,6 +24,7 @@ class CollectionShape:
         relevant: Share of relevant documents to be expected; default: some 15 %.
         quality: Of the worst and the best system; the others lie evenly between them. 0 ranks at random.
         difficulty: How far topics differ: standard deviation of their noise, which is 1 on average.
+        shared: Standard deviation of the error that all judges share, where latent relevance has 1.
     """
 
     documents: int | None = None
@@ -31,6 +32,7 @@ class CollectionShape:
     relevant: float | None = None
     quality: tuple[float, float] = (0.8, 1.6)
     difficulty: float = 0.5
+    shared: float = 0.3
 
     def __post_init__(self) -> None:
         """Check what can be checked without the runs' depth."""
@@ -39,6 +41,8 @@ class CollectionShape:
             raise OptionError(f"quality ({worst:g}, {best:g}) is no range; give 0 <= worst <= best")
         if not 0 <= self.difficulty < math.inf:
             raise OptionError(f"difficulty {self.difficulty:g} is no spread; give 0 (all topics alike) or more")
+        if not 0 <= self.shared < math.inf:
+            raise OptionError(f"shared {self.shared:g} is no spread of errors; give 0 (judges err apart) or more")
         if self.relevant is not None and not 0 < self.relevant < 1:
             raise OptionError(f"relevant {self.relevant:g} is no share of documents; give a number between 0 and 1")
 

@@ -105,9 +105,56 @@ def test_topics_without_spread_are_alike():
     assert set(kt.simulate_collection(topics=5, depth=5, shape=shape, rng=1).difficulty.tolist()) == {1.0}
 
 
+def test_systems_may_be_named_and_described():
+    old, new = kt.SystemProfile("old", quality=0.5), kt.SystemProfile("new", quality=2.0)
+    world = kt.simulate_collection(systems=[old, new], topics=30, depth=10, rng=1)
+    assert world.systems.rows() == [("new", 2.0), ("old", 0.5)]
+    score = dict(zip(world.runs.systems, kt.score(world.runs, world.gold, "P@5").mean[0], strict=True))
+    assert score["new"] > score["old"] + 0.1
+
+
+def test_a_system_finds_what_judges_overrate_as_far_as_it_has_their_taste():
+    """With a taste of 1 and no quality it ranks by the judges' shared error alone, or, with -1, against it."""
+    systems = [kt.SystemProfile(name, 0.0, taste) for name, taste in (("against", -1), ("apart", 0), ("with", 1))]
+    judge = kt.JudgeProfile("twin", noise=0.0)
+    shape = kt.CollectionShape(documents=50, shared=1.0)
+    world = kt.simulate_collection(systems=systems, topics=40, depth=10, judges=[judge], shape=shape, rng=2)
+    judged, gold = (kt.score(world.runs, j, "P@10").mean[0] for j in (world.judgments, world.gold))
+    overrated = judged - gold
+    assert overrated[0] < overrated[1] - 0.1
+    assert overrated[2] > overrated[1] + 0.1
+    assert np.ptp(gold) < 0.06  # of 400 documents with 15 % relevant: standard error 0.018
+
+
+def test_judges_without_shared_error_or_noise_are_gold():
+    shape = kt.CollectionShape(shared=0.0)
+    world = kt.simulate_collection(topics=4, depth=10, judges=[kt.JudgeProfile("j", noise=0.0)], shape=shape, rng=1)
+    np.testing.assert_array_equal(world.judgments.grade, world.gold.grade)
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [
+        ({"quality": -1.0}, "quality -1 of old cannot be"),
+        ({"quality": float("nan")}, "quality nan of old"),
+        ({"taste": 1.1}, "taste 1.1 of old is no correlation"),
+        ({"taste": float("nan")}, "taste nan"),
+    ],
+)
+def test_impossible_systems_are_refused(options, says):
+    with pytest.raises(OptionError, match=says):
+        kt.SystemProfile("old", **options)
+
+
+def test_systems_of_one_name_are_refused():
+    with pytest.raises(OptionError, match="same name"):
+        kt.simulate_collection(systems=[kt.SystemProfile("old"), kt.SystemProfile("old")])
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"shared": -0.1}, "shared -0.1 is no spread of errors"),
         ({"quality": (1.6, 0.8)}, "quality \\(1.6, 0.8\\) is no range; give 0 <= worst <= best"),
         ({"quality": (-1, 1)}, "quality"),
         ({"quality": (0, float("inf"))}, "quality"),
