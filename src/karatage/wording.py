@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Sequence
 
 
@@ -46,6 +47,16 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     by_lower = {k.lower(): k for k in known}
     found = difflib.get_close_matches(name.lower()[:100], by_lower, n=1, cutoff=0.5)
     return by_lower[found[0]] if found else None
+
+
+def hint_decimal(text: str) -> str:
+    """What to do about a number with a comma in it, after a message; nothing for any other text.
+
+    >>> hint_decimal("0,25"), hint_decimal("maybe")
+    ('; write decimals with a point: 0.25', '')
+    """
+    found = re.fullmatch(r"([+-]?[0-9]{1,30}),([0-9]{1,30})", text.strip())
+    return f"; write decimals with a point: {found[1]}.{found[2]}" if found else ""
 
 
 def percent(share: float) -> str:

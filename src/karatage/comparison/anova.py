@@ -12,10 +12,13 @@ import polars as pl
 from karatage.comparison.design import Design, Pair
 from karatage.comparison.fitting import Effect, Fit, fit_closed, fit_unbalanced
 from karatage.data.axes import FloatArray, LongArray
+from karatage.data.shown import Shown
 from karatage.errors import DataError, OptionError
 from karatage.wording import counted
 
 CONFIDENCE = 0.95
+LEVEL = 0.05
+SIZES = {"large": 0.14, "medium": 0.06, "small": 0.01}  # of omega squared, from
 FEW = 10  # degrees of freedom for error
 ROUNDING = 16 * float(np.finfo(float).eps)
 UNBALANCED = (
@@ -25,7 +28,7 @@ UNBALANCED = (
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Anova:
+class Anova(Shown):
     """An ANOVA table, and the means behind it."""
 
     design: Design
@@ -122,14 +125,25 @@ class Anova:
             }
         )
 
+    @property
+    def sentence(self) -> str:
+        """What to take away."""
+        found = self.to_frame().drop_nulls("omega_squared").sort("omega_squared", descending=True, maintain_order=True)
+        sure = found.filter(pl.col("p_value") < LEVEL)
+        sources = f"{len(sure):,} of {counted(len(found), 'source')} at level {LEVEL:g}"
+        if sure.is_empty():
+            return f"{self.design.name} depends on none of {counted(len(found), 'source')} for sure (level {LEVEL:g})."
+        source, omega = sure.select("source", "omega_squared").row(0)
+        return (
+            f"{self.design.name} depends on {sources}, most on {source}, an effect that is {_name_size(omega)} (omega "
+            f"squared {omega:.3f})."
+        )
+
     def to_json(self) -> str:
         """Table, marginal means and notes as JSON."""
         means = {name: self.means(name).to_dicts() for name in self.fit.effects}
         table = {"response": self.design.name, "balanced": self.balanced, "table": self.to_frame().to_dicts()}
-        return json.dumps({**table, "means": means, "notes": self.notes}, ensure_ascii=False)
-
-    def _repr_html_(self) -> str:
-        return str(self.to_frame()._repr_html_())
+        return json.dumps({**table, "means": means, "notes": self.notes, "sentence": self.sentence}, ensure_ascii=False)
 
     def _total_ss(self) -> float:
         return float(((self.design.response - self.design.response.mean()) ** 2).sum())
@@ -140,6 +154,10 @@ class Anova:
         if not 0 < confidence < 1:
             raise OptionError(f"confidence lies between 0 and 1, not at {confidence}")
         return np.asarray(stdtrit(self.error_df, (1 + confidence) / 2) * np.sqrt(variance * self.error_ms))
+
+
+def _name_size(omega: float) -> str:
+    return next((name for name, least in SIZES.items() if omega >= least), "tiny")
 
 
 def omega_squared(df: float, f: float, rows: int) -> float:

@@ -21,9 +21,11 @@ from karatage.comparison.flipping import (
     signed_sum,
     subset_sums,
 )
+from karatage.comparison.verdicts import say_test
 from karatage.data.axes import FloatArray, LongArray
 from karatage.data.estimate import check_confidence, t_outside, t_quantile
 from karatage.data.scores import settle_ties
+from karatage.data.shown import Shown
 from karatage.errors import DataError, OptionError
 from karatage.seeding import generator
 from karatage.wording import counted, percent
@@ -36,7 +38,7 @@ SPREAD = 1e-12  # a standard deviation below this part of the largest difference
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairedTest:
+class PairedTest(Shown):
     """How sure it is that the second system is better, or worse, than the first."""
 
     test: str
@@ -55,6 +57,12 @@ class PairedTest:
     def significant(self) -> bool:
         """Whether equal systems are ruled out at the level of the interval."""
         return self.p_value <= 1 - self.confidence + 1e-12
+
+    @property
+    def sentence(self) -> str:
+        """What to take away."""
+        where = f"on the same {counted(self.topics, 'topic')}"
+        return say_test(self.difference, self.p_value, (self.low, self.high), confidence=self.confidence, where=where)
 
     def to_dict(self) -> dict[str, object]:
         """Ready for JSON, which has no infinity."""

@@ -13,6 +13,7 @@ from karatage.comparison.anova import Anova
 from karatage.comparison.multiplicity import letters
 from karatage.comparison.studentised import quantile, survival, survival_of_many
 from karatage.data.axes import BoolArray, FloatArray, LongArray, freeze
+from karatage.data.shown import Shown
 from karatage.errors import OptionError, UnknownNameError
 from karatage.wording import counted, list_names
 
@@ -21,7 +22,7 @@ FEW_PAIRS = 256  # for more, a table is cheaper
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Tukey:
+class Tukey(Shown):
     """Levels of a factor, best first, and which of them differ for sure."""
 
     response: str
@@ -110,9 +111,6 @@ class Tukey:
         facts = {"response": self.response, "factor": self.factor, "level": self.level, "df": self.df}
         tables = {"levels": self.to_frame().to_dicts(), "pairs": self.pairs().to_dicts(), "notes": self.notes}
         return json.dumps({**facts, **tables, "sentence": self.sentence}, ensure_ascii=False)
-
-    def _repr_html_(self) -> str:
-        return str(self.to_frame()._repr_html_())
 
 
 def tukey(

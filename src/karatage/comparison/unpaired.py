@@ -9,14 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from karatage.comparison.paired import FEW_TOPICS, read_scores
+from karatage.comparison.verdicts import say_test
 from karatage.data.estimate import check_confidence, t_outside, t_quantile
 from karatage.data.figures import Figures
+from karatage.data.shown import Shown
 from karatage.errors import DataError
 from karatage.wording import counted
 
 
 @dataclass(frozen=True, kw_only=True)
-class UnpairedTest:
+class UnpairedTest(Shown):
     """How sure it is that the second system is better, or worse, than the first, on topics of its own."""
 
     difference: float  # of the means, second less first
@@ -33,6 +35,12 @@ class UnpairedTest:
     def significant(self) -> bool:
         """Whether equal systems are ruled out at the level of the interval."""
         return self.p_value <= 1 - self.confidence + 1e-12
+
+    @property
+    def sentence(self) -> str:
+        """What to take away."""
+        where = f"on {self.topics[0]:,} and {self.topics[1]:,} topics of their own"
+        return say_test(self.difference, self.p_value, (self.low, self.high), confidence=self.confidence, where=where)
 
     def to_dict(self) -> dict[str, object]:
         """Ready for JSON, which has no infinity."""

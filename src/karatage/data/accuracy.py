@@ -7,12 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from karatage.data.as_json import plain_array, plain_number, plain_rows
 from karatage.data.axes import FloatArray, freeze
 from karatage.data.estimate import CONFIDENCE, wilson_interval
+from karatage.data.shown import Shown
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Accuracy:
+class Accuracy(Shown):
     """What the judges said of gold items, by what gold says: kinds of grades that gain alike count as one.
 
     Where items were drawn with known probabilities, `share` weighs each by its inverse, and `size` is how many items of
@@ -89,3 +91,14 @@ class Accuracy:
         shown = ", ".join(f"{self.share[g, g]:.0%} of {rows[g]:,} items with {self.kinds[g]}" for g in known)
         told = f"; condition number {self.condition:.1f}" if len(known) == len(self.kinds) else ""
         return f"the judges are right about {shown}{told}"
+
+
+def tell_accuracy(accuracy: Accuracy | None) -> dict[str, object]:
+    """The entries about it in a result's JSON; null where nothing is known."""
+    if accuracy is None:
+        return {"accuracy": None, "accuracy_sizes": None, "condition": None}
+    return {
+        "accuracy": plain_rows(accuracy.to_frame()),
+        "accuracy_sizes": plain_array(accuracy.size),
+        "condition": plain_number(accuracy.condition),
+    }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,6 +9,8 @@ from typing import Literal
 
 import polars as pl
 
+from karatage.data.as_json import plain_rows, plain_types, write_json
+from karatage.data.shown import Shown
 from karatage.errors import DataError, OptionError
 from karatage.wording import counted, list_names, shorten
 
@@ -18,6 +19,7 @@ SHARED = 0.1  # correlation of errors, among items of equal gold grade, at which
 ENOUGH_GOLD = 100
 GOLD_WANTED = 400  # a share is then known within 5 points
 MOST_NAMES = 6
+MOST_PAIRED = 100  # judges, whose pairs are always written down
 _ADVICE: dict[Regime, str] = {
     "shared": "they err together, so more judges like these add little: add gold, or another kind of judge",
     "mixed": "they err together in part",
@@ -34,7 +36,7 @@ BEST_JUDGE, BEST_MERGE = "best judge alone", "best merge"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Audit:
+class Audit(Shown):
     """Judges one by one, in pairs, as a panel, and against their merges."""
 
     judges: pl.DataFrame  # one row per judge
@@ -62,12 +64,12 @@ class Audit:
 
     def matrix(self, value: str = "kappa") -> pl.DataFrame:
         """A column of `pairs` as a square table, one row and one column per judge; null where there is no value."""
+        names = self.judges["judge"].to_list()
+        if self.pairs.is_empty():
+            raise DataError("no two judges share an item, or their pairs were not written down, so there is no matrix")
         offered = [name for name in self.pairs.columns if name not in {"judge", "other"}]
         if value not in offered:
             raise OptionError(f"pairs have no '{shorten(value)}'; they have {', '.join(offered)}")
-        names = self.judges["judge"].to_list()
-        if self.pairs.is_empty():
-            raise DataError("no two judges share an item, so there is no matrix")
         place = {name: k for k, name in enumerate(names)}
         cells: list[list[float | None]] = [[None] * len(names) for _ in names]
         for one, other, found in self.pairs.select("judge", "other", value).iter_rows():
@@ -78,30 +80,35 @@ class Audit:
         return pl.DataFrame([pl.Series("judge", names, dtype=pl.String), *columns])
 
     def to_dict(self, *, pairs: bool = False) -> dict[str, object]:
-        """Everything, ready for JSON; pairs of judges on request, since they may be many."""
-        result: dict[str, object] = {
+        """Everything, ready for JSON; pairs of more than 100 judges, which may be many, on request."""
+        tables = {
+            "judges": self.judges,
+            "panel": self.panel,
+            "merges": self.merges,
+            "families": self.families,
+            "confusion": self.confusion,
+            "flags": self.flags,
+        }
+        if pairs or len(self.judges) <= MOST_PAIRED:
+            tables["pairs"] = self.pairs
+        return {
+            "kind": "audit",
             "sentence": self.sentence,
             "drop": self.drop,
             "regime": self.regime,
-            "judges": self.judges.to_dicts(),
-            "panel": self.panel.to_dicts(),
-            "merges": self.merges.to_dicts(),
-            "families": self.families.to_dicts(),
-            "confusion": self.confusion.to_dicts(),
-            "flags": self.flags.to_dicts(),
+            **{name: plain_rows(table) for name, table in tables.items()},
+            "types": plain_types(tables),
+            "has_topics": self.has_topics,
             "items": self.items,
             "gold_items": self.gold_items,
             "notes": self.notes,
             "seed": self.seed,
             "versions": dict(self.versions),
         }
-        if pairs:
-            result["pairs"] = self.pairs.to_dicts()
-        return result
 
     def to_json(self, *, pairs: bool = False) -> str:
         """The same as JSON text."""
-        return json.dumps(self.to_dict(pairs=pairs), ensure_ascii=False, indent=2)
+        return write_json(self.to_dict(pairs=pairs))
 
     @property
     def drop(self) -> tuple[str, ...]:
@@ -199,10 +206,6 @@ class Audit:
         half = 98 / math.sqrt(self.gold_items)
         text = f"Spend on gold: {counted(self.gold_items, 'gold item')} place an accuracy only within {half:.0f} points"
         return f"{text}; have {wanted} graded."
-
-    def _repr_html_(self) -> str:
-        text = self.sentence.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-        return f"<p><b>{text}</b></p>{self.judges._repr_html_()}{self.panel._repr_html_()}"
 
 
 def _share(row: Mapping[str, float | None]) -> str:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from html import escape
 from typing import Literal
 
 import numpy as np
 import polars as pl
 
-from karatage.data.accuracy import Accuracy
+from karatage.data.accuracy import Accuracy, tell_accuracy
+from karatage.data.as_json import plain_rows, write_json
 from karatage.data.axes import LongArray, freeze
+from karatage.data.shown import Shown
 from karatage.data.standing import Bounded, Differences, Standing, find_flips
-from karatage.wording import counted, end_sentence, list_names
+from karatage.wording import counted, end_sentence, list_names, shorten
 
 Adjust = Literal["holm", "bh", "none"]
 NEW_TOPICS = "topics like these"
@@ -22,7 +22,7 @@ ADJUSTMENTS = {"holm": "Holm", "bh": "Benjamini-Hochberg", "none": "each pair on
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Board:
+class Board(Shown):
     """What `compare_all` found; systems stand best first, corrected where that was possible."""
 
     measure: str
@@ -128,6 +128,7 @@ class Board:
     def to_dict(self) -> dict[str, object]:
         """Everything, ready for JSON."""
         return {
+            "kind": "board",
             "measure": self.measure,
             "approach": self.approach,
             "claim": self.claim,
@@ -135,8 +136,8 @@ class Board:
             "adjust": self.adjust,
             "confidence": self.confidence,
             "correction": None if self.corrected is None else self.corrected.way,
-            "systems": _plain_rows(self.to_frame()),
-            "pairs": _plain_rows(self.pairs()),
+            "systems": plain_rows(self.to_frame()),
+            "pairs": plain_rows(self.pairs()),
             "groups": [[self.systems[s] for s in group] for group in self.groups],
             "top": self.top,
             "claimed": {
@@ -150,8 +151,7 @@ class Board:
             "significant": self.significant,
             "refusal": self.refusal,
             "gold": self.gold,
-            "accuracy": None if self.accuracy is None else self.accuracy.to_frame().to_dicts(),
-            "condition": None if self.accuracy is None else self.accuracy.condition,
+            **tell_accuracy(self.accuracy),
             "alarm": self.alarm,
             "assumed": self.assumed,
             "notes": self.notes,
@@ -162,7 +162,7 @@ class Board:
 
     def to_json(self) -> str:
         """The same as JSON text."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
+        return write_json(self.to_dict())
 
     @property
     def sentence(self) -> str:
@@ -196,15 +196,7 @@ class Board:
 
     def _say_top(self) -> str:
         if len(self.top) == 1:
-            return f"{self.top[0]} leads alone, on {self.claim}."
+            return f"{shorten(self.top[0])} leads alone, on {self.claim}."
         if len(self.top) == len(self.systems):
             return f"No system can be told from the best one, on {self.claim}."
         return f"{len(self.top):,} systems share the top: {list_names(self.top)}."
-
-    def _repr_html_(self) -> str:
-        return f"<p><b>{escape(self.sentence)}</b></p>{self.to_frame()._repr_html_()}"
-
-
-def _plain_rows(frame: pl.DataFrame) -> list[dict[str, object]]:
-    """Rows without what JSON cannot say."""
-    return frame.with_columns(pl.when(pl.col(pl.Float64).is_finite()).then(pl.col(pl.Float64))).to_dicts()

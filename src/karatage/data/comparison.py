@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from html import escape
 
 import polars as pl
 
-from karatage.data.accuracy import Accuracy
+from karatage.data.accuracy import Accuracy, tell_accuracy
+from karatage.data.as_json import plain_number, write_json
 from karatage.data.estimate import Estimate
-from karatage.wording import counted, end_sentence, percent
+from karatage.data.shown import Shown
+from karatage.wording import counted, end_sentence, percent, shorten
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,13 +42,13 @@ class Opinion:
             "a": None if self.a is None else self.a.to_dict(),
             "b": None if self.b is None else self.b.to_dict(),
             "difference": self.difference.to_dict(),
-            "p_value": _plain(self.p_value),
+            "p_value": plain_number(self.p_value),
             "significant": self.significant,
         }
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Comparison:
+class Comparison(Shown):
     """What `compare` found; differences are b - a."""
 
     measure: str
@@ -121,6 +121,7 @@ class Comparison:
     def to_dict(self) -> dict[str, object]:
         """Everything, ready for JSON."""
         return {
+            "kind": "comparison",
             "measure": self.measure,
             "a": self.a,
             "b": self.b,
@@ -133,9 +134,9 @@ class Comparison:
             "p_value": self.p_value,
             "significant": self.significant,
             "refusal": self.refusal,
+            "same": self.same,
             "gold": self.gold,
-            "accuracy": None if self.accuracy is None else self.accuracy.to_frame().to_dicts(),
-            "condition": None if self.accuracy is None else _plain(self.accuracy.condition),
+            **tell_accuracy(self.accuracy),
             "alarm": self.alarm,
             "needed": self.needed,
             "assumed": self.assumed,
@@ -147,16 +148,16 @@ class Comparison:
 
     def to_json(self) -> str:
         """The same as JSON text."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
+        return write_json(self.to_dict())
 
     @property
     def sentence(self) -> str:
         """What to take away."""
         if self.same is not None:
-            return f"No difference between {self.a} and {self.b}: {self.same}."
+            return f"No difference between {shorten(self.a)} and {shorten(self.b)}: {self.same}."
         judges = self.naive.difference
-        said = f"{judges.value:+.{find_digits(judges)}f} against {self.a} on {self.measure}"
-        parts = [f"Judges say {self.b} {said}{_p(self.naive.p_value)}."]
+        said = f"{judges.value:+.{find_digits(judges)}f} against {shorten(self.a)} on {self.measure}"
+        parts = [f"Judges say {shorten(self.b)} {said}{_p(self.naive.p_value)}."]
         if self.gold is None:
             parts.append(self._say_naive())
         elif self.corrected is None:
@@ -183,14 +184,11 @@ class Comparison:
             text += f", {percent(found.confidence)} CI {interval}{_p(opinion.p_value, ', ')}"
         if self.significant:
             better = self.b if found.value > 0 else self.a
-            return f"{text}: {better} is better, on {self.claim}."
+            return f"{text}: {shorten(better)} is better, on {self.claim}."
         text += ": cannot claim a difference."
         if self.doubted:
             return f"{text} Gold speaks against the correction: draw gold for these two systems (karatage plan)."
         return text if self.needed is None else f"{text} {self.needed}"
-
-    def _repr_html_(self) -> str:
-        return f"<p><b>{escape(self.sentence)}</b></p>{self.to_frame()._repr_html_()}"
 
 
 def find_digits(found: Estimate) -> int:

@@ -6,7 +6,6 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from html import escape
 from typing import Final, Literal, NamedTuple, cast, get_args
 
 import numpy as np
@@ -14,6 +13,7 @@ import polars as pl
 
 from karatage.data.axes import FloatArray, IntArray, freeze
 from karatage.data.entries import Entries
+from karatage.data.shown import Shown
 from karatage.errors import DataError
 from karatage.wording import counted, percent
 
@@ -45,7 +45,7 @@ class Contribution(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class CrowdModel:
+class CrowdModel(Shown):
     """Kinds of judges on a grid of true positive rate, true negative rate and contribution [COLLAB14].
 
     A kind is a voxel with a share of the judges in it, and a Gaussian of the two rates and the log of the contribution,
@@ -214,9 +214,6 @@ class CrowdModel:
 
     def __repr__(self) -> str:
         return f"CrowdModel({self.sentence})"
-
-    def _repr_html_(self) -> str:
-        return f"<p><b>{escape(self.sentence)}</b></p>{self.to_frame()._repr_html_()}"
 
 
 def voxel_walls(voxel: IntArray, least: float) -> tuple[FloatArray, FloatArray]:

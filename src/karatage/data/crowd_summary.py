@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import math
-from dataclasses import dataclass
-from html import escape
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import polars as pl
 
+from karatage.data.as_json import plain_rows, plain_types, write_json
+from karatage.data.shown import Shown
+from karatage.data.versions import list_versions
 from karatage.wording import counted
 
 # Of judges, by TPR + TNR - 1, which is 1 for a judge who never errs and 0 for a coin; the lowest value of each.
@@ -18,7 +20,7 @@ TOGETHER = 0.05  # a correlation of errors from which on they are said to err to
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class CrowdSummary:
+class CrowdSummary(Shown):
     """A crowd's judges one by one and its majority, on the items of gold; relevant is any grade above 0."""
 
     name: str
@@ -31,6 +33,7 @@ class CrowdSummary:
     correlation: float | None  # of two judges' errors on an item, among items that gold calls relevant, or not
     pairs: int  # of judges of an item, that the correlation is from
     notes: tuple[str, ...] = ()
+    versions: Mapping[str, str] = field(default_factory=list_versions)
 
     @property
     def grades(self) -> int:
@@ -97,6 +100,7 @@ class CrowdSummary:
     def to_dict(self) -> dict[str, object]:
         """Everything, ready for JSON."""
         return {
+            "kind": "crowd",
             "model": self.name,
             "items": self.items,
             "relevant": self.relevant,
@@ -108,21 +112,20 @@ class CrowdSummary:
             "majority_ties": self.tied,
             "error_correlation": self.correlation,
             "pairs": self.pairs,
-            "quality": self.bands.to_dicts(),
-            "judges": self.judges.to_dicts(),
+            "quality": plain_rows(self.bands),
+            "judges": plain_rows(self.judges),
+            "types": plain_types({"judges": self.judges}),
             "notes": self.notes,
             "sentence": self.sentence,
+            "versions": dict(self.versions),
         }
 
     def to_json(self) -> str:
         """The same as JSON text."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
+        return write_json(self.to_dict())
 
     def __repr__(self) -> str:
         return f"CrowdSummary({self.sentence})"
-
-    def _repr_html_(self) -> str:
-        return f"<p><b>{escape(self.sentence)}</b></p>{self.bands._repr_html_()}"
 
 
 def name_bands(tpr: pl.Expr, tnr: pl.Expr) -> pl.Expr:

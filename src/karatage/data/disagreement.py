@@ -6,13 +6,13 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from html import escape
 from typing import Final, Literal, NamedTuple, cast, get_args
 
 import numpy as np
 import polars as pl
 
 from karatage.data.entries import Entries
+from karatage.data.shown import Shown
 from karatage.errors import DataError
 from karatage.wording import counted, shorten
 
@@ -66,7 +66,7 @@ class DroppedTopic:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DisagreementModel:
+class DisagreementModel(Shown):
     """Topic-specific regressions of disagreement between judges, to be carried over to other topics."""
 
     feature_set: FeatureSet  # runs and sums: from rankings; votes: from grades so far; own: the caller's
@@ -208,9 +208,6 @@ class DisagreementModel:
 
     def __repr__(self) -> str:
         return f"DisagreementModel({self.sentence})"
-
-    def _repr_html_(self) -> str:
-        return f"<p><b>{escape(self.sentence)}</b></p>{self.rates._repr_html_()}"
 
 
 def _read_topic(entries: Entries, features: int) -> TopicModel:

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from karatage.data.as_json import plain_array, plain_rows, write_json
 from karatage.data.axes import FloatArray, freeze
+from karatage.data.shown import Shown
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Draws:
+class Draws(Shown):
     """Scores of systems under many sets of grades, each drawn from the same posterior."""
 
     measure: str
@@ -83,16 +85,26 @@ class Draws:
         return pl.DataFrame({"a": names.gather(a), "b": names.gather(b), "p_beats": beats[a, b]})
 
     def to_dict(self) -> dict[str, object]:
-        """Everything but the single draws, ready for JSON."""
+        """Everything, ready for JSON."""
         return {
+            "kind": "draws",
             "measure": self.measure,
             "approach": self.approach,
             "draws": len(self.value),
             "level": self.level,
-            "systems": self.to_frame().to_dicts(),
-            "pairs": self.pairs().to_dicts(),
+            "systems": plain_rows(self.to_frame()),
+            "pairs": plain_rows(self.pairs()),
+            "topics": self.topics,
+            "columns": self.systems,
+            "value": plain_array(self.value),
+            "rank": plain_array(self.rank),
             "seed": self.seed,
+            "notes": self.notes,
         }
+
+    def to_json(self) -> str:
+        """The same as JSON text."""
+        return write_json(self.to_dict())
 
     @property
     def sentence(self) -> str:

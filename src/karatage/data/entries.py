@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import sys
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Final, TypeGuard
 
+from karatage.data.as_json import INFINITE
 from karatage.errors import DataError
 from karatage.wording import shorten
 
+MOST: Final = sys.float_info.max
 Value = object  # anything that JSON can say
 
 
@@ -22,9 +26,9 @@ class Entries:
     def get(self, name: str) -> Value:
         """Any entry, which has to be there."""
         if not isinstance(self.found, Mapping):
-            raise DataError(f"{self.place or 'the whole'} is {_show(self.found)}, not an object")
+            raise DataError(f"{self.place or 'the whole'} is {show(self.found)}, not an object")
         if name not in self.found:
-            raise DataError(f"{self._name(name)} is missing")
+            raise DataError(f"{self.name(name)} is missing")
         return self.found[name]
 
     def text(self, name: str) -> str:
@@ -32,6 +36,24 @@ class Entries:
         value = self.get(name)
         if not isinstance(value, str):
             raise self._refusal(name, value, "text")
+        return value
+
+    def text_or_none(self, name: str) -> str | None:
+        """A string, or null."""
+        return None if self.get(name) is None else self.text(name)
+
+    def choice(self, name: str, offered: Collection[str]) -> str:
+        """One of some words."""
+        value = self.text(name)
+        if value not in offered:
+            raise self._refusal(name, value, f"one of {', '.join(offered)}")
+        return value
+
+    def flag(self, name: str) -> bool:
+        """True or false."""
+        value = self.get(name)
+        if not isinstance(value, bool):
+            raise self._refusal(name, value, "true or false")
         return value
 
     def number(self, name: str, low: float = -math.inf, high: float = math.inf) -> float:
@@ -42,6 +64,17 @@ class Entries:
         """The same; null stands for a number that is not known."""
         value = self.get(name)
         return math.nan if value is None else self._check_number(name, value, low, high)
+
+    def number_or_none(self, name: str) -> float | None:
+        """A finite number, or null."""
+        return None if self.get(name) is None else self.number(name)
+
+    def real(self, name: str) -> float:
+        """Any number: null is one that is not known, and "infinite" one without bound."""
+        value = self.get(name)
+        if isinstance(value, str) and value in INFINITE:
+            return INFINITE[value]
+        return self.number_or_nan(name, -math.inf, math.inf)
 
     def whole(self, name: str, low: int = 0) -> int:
         """A whole number from `low` on."""
@@ -54,7 +87,7 @@ class Entries:
         """So many finite numbers."""
         values = self.several(name)
         if len(values) != size:
-            raise DataError(f"{self._name(name)} has {len(values)} entries, not {size}")
+            raise DataError(f"{self.name(name)} has {len(values)} entries, not {size}")
         return tuple(self._check_number(f"{name}[{k}]", v, -math.inf, math.inf) for k, v in enumerate(values))
 
     def texts(self, name: str) -> tuple[str, ...]:
@@ -65,6 +98,14 @@ class Entries:
                 raise self._refusal(f"{name}[{k}]", value, "text")
         return tuple(str(value) for value in values)
 
+    def names(self, name: str) -> tuple[str, ...]:
+        """Strings, none of them twice."""
+        values = self.texts(name)
+        if len(set(values)) < len(values):
+            twice = next(value for value in values if values.count(value) > 1)
+            raise DataError(f"{self.name(name)} has '{shorten(twice)}' twice")
+        return values
+
     def several(self, name: str) -> list[Value]:
         """A list."""
         value = self.get(name)
@@ -74,31 +115,50 @@ class Entries:
 
     def objects(self, name: str) -> list[Entries]:
         """A list of objects."""
-        return [Entries(value, self._name(f"{name}[{k}]")) for k, value in enumerate(self.several(name))]
+        return [Entries(value, self.name(f"{name}[{k}]")) for k, value in enumerate(self.several(name))]
 
     def object(self, name: str) -> Entries:
         """An object within this one."""
-        return Entries(self.get(name), self._name(name))
+        return Entries(self.get(name), self.name(name))
+
+    def object_or_none(self, name: str) -> Entries | None:
+        """An object within this one, or null."""
+        return None if self.get(name) is None else self.object(name)
+
+    def has(self, name: str) -> bool:
+        """Whether there is such an entry."""
+        return name in self.all_names()
+
+    def all_names(self) -> tuple[str, ...]:
+        """The names of all entries."""
+        if not isinstance(self.found, Mapping):
+            raise DataError(f"{self.place or 'the whole'} is {show(self.found)}, not an object")
+        return tuple(map(str, self.found))
 
     def all_texts(self) -> dict[str, str]:
         """An object of strings under any names."""
-        if not isinstance(self.found, Mapping):
-            raise DataError(f"{self.place} is {_show(self.found)}, not an object")
-        return {str(name): self.text(name) for name in self.found}
+        return {name: self.text(name) for name in self.all_names()}
 
     def _check_number(self, name: str, value: Value, low: float, high: float) -> float:
-        if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+        if not is_number(value) or not -MOST <= value <= MOST:
             raise self._refusal(name, value, "a finite number")
         if not low <= value <= high:
             raise self._refusal(name, value, f"a number from {low:g} to {high:g}")
         return float(value)
 
-    def _name(self, name: str) -> str:
+    def name(self, name: str) -> str:
+        """Where an entry stands."""
         return f"{self.place}.{name}" if self.place else name
 
     def _refusal(self, name: str, value: Value, wanted: str) -> DataError:
-        return DataError(f"{self._name(name)} is {_show(value)}, not {wanted}")
+        return DataError(f"{self.name(name)} is {show(value)}, not {wanted}")
 
 
-def _show(value: Value) -> str:
+def is_number(value: Value) -> TypeGuard[int | float]:
+    """Whether JSON would call this a number."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def show(value: Value) -> str:
+    """A value in a message."""
     return "null" if value is None else shorten(repr(value))

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from karatage.data.as_json import Plain, plain_number
 from karatage.data.axes import FloatArray
 from karatage.errors import OptionError
 
@@ -74,7 +75,7 @@ class Estimate:
         """Whether 0 is ruled out at the level of the interval."""
         return self.p_value < 1 - self.confidence + 1e-12
 
-    def to_dict(self) -> dict[str, float | None]:
+    def to_dict(self) -> dict[str, Plain]:
         """Ready for JSON."""
         numbers = {
             "value": self.value,
@@ -85,7 +86,7 @@ class Estimate:
             "degrees_of_freedom": self.degrees,
             "p_value": self.p_value,
         }
-        return {name: number if math.isfinite(number) else None for name, number in numbers.items()}
+        return {name: plain_number(number) for name, number in numbers.items()}
 
 
 def _cut(bound: float, within: tuple[float, float]) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -10,11 +9,14 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
+from karatage.data.as_json import plain_rows, write_json
 from karatage.data.axes import FloatArray
 from karatage.data.draws import Draws
 from karatage.data.posterior import Posterior
 from karatage.data.scores import Scores, settle_ties
+from karatage.data.shown import Shown
 from karatage.data.weights import Weights
+from karatage.wording import shorten
 
 
 class Fidelity(NamedTuple):
@@ -40,7 +42,7 @@ class Lead(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Evaluation:
+class Evaluation(Shown):
     """What `evaluate` found: scores by measure, with approaches on the judge axis."""
 
     scores: Mapping[str, Scores]
@@ -115,36 +117,41 @@ class Evaluation:
         return pl.concat(frames).rename({"judge": "approach"})
 
     def to_dict(self, *, per_topic: bool = False, weights: bool = False) -> dict[str, object]:
-        """Everything, ready for JSON; scores by topic and judges' weights where asked for."""
+        """Everything but single items, ready for JSON; rows of scores by topic and of weights where asked for."""
         result: dict[str, object] = {
+            "kind": "evaluation",
             "measures": self.measures,
             "approaches": self.approaches,
             "judges": self.judges,
+            "judges_first": dict(self.judges_first),
             "leaderboards": [
                 {
                     "measure": measure,
                     "approach": approach,
-                    "systems": self.leaderboard(measure, approach).to_dicts(),
+                    "systems": plain_rows(self.leaderboard(measure, approach)),
                 }
                 for measure in self.measures
                 for approach in self.approaches
             ],
             "fidelity": [near._asdict() for near in self.fidelity],
             "draws": [drawn.to_dict() for drawn in self.draws],
+            "scores": {measure: scores.to_dict() for measure, scores in self.scores.items()},
+            "gold": None if self.gold is None else {name: scores.to_dict() for name, scores in self.gold.items()},
+            "weighings": [weights.to_dict() for weights in self.weights],
             "notes": self.notes,
             "sentence": self.sentence,
             "seed": self.seed,
             "versions": dict(self.versions),
         }
         if per_topic:
-            result["per_topic"] = self.per_topic().to_dicts()
+            result["per_topic"] = plain_rows(self.per_topic())
         if weights:
-            result["weights"] = [row for found in self.weights for row in found.to_frame().to_dicts()]
+            result["weights"] = [row for found in self.weights for row in plain_rows(found.to_frame())]
         return result
 
     def to_json(self, *, per_topic: bool = False, weights: bool = False) -> str:
         """The same as JSON text."""
-        return json.dumps(self.to_dict(per_topic=per_topic, weights=weights), ensure_ascii=False, indent=2)
+        return write_json(self.to_dict(per_topic=per_topic, weights=weights))
 
     def lead(self, measure: str, approach: str) -> Lead:
         """Who is first, and how safely."""
@@ -173,7 +180,7 @@ class Evaluation:
         """What to take away from the first measure and approach."""
         measure, approach = self.measures[0], self.approaches[0]
         if not np.isfinite(self.scores[measure].mean[0]).any():
-            return f"{approach} has no score on {measure}: it judged no topic that a run has."
+            return f"{shorten(approach)} has no score on {measure}: it judged no topic that a run has."
         parts = [self._say_lead(measure, approach)]
         parts += [drawn.sentence for drawn in self.draws[:1]]
         if self.gold is not None:
@@ -185,12 +192,12 @@ class Evaluation:
     def _say_lead(self, measure: str, approach: str) -> str:
         lead = self.lead(measure, approach)
         if lead.second is None:
-            alone = f"{lead.first} scores {lead.score:.3f} on {measure} by {approach}"
+            alone = f"{shorten(lead.first)} scores {lead.score:.3f} on {measure} by {shorten(approach)}"
             return f"{alone}; there is nothing to compare it with."
-        text = f"By {approach}, {lead.first} leads on {measure} with {lead.score:.3f}, "
+        text = f"By {shorten(approach)}, {shorten(lead.first)} leads on {measure} with {lead.score:.3f}, "
         if lead.difference == 0:
-            return text + f"level with {lead.second}: no winner."
-        text += f"{lead.difference:.3f} ahead of {lead.second}"
+            return text + f"level with {shorten(lead.second)}: no winner."
+        text += f"{lead.difference:.3f} ahead of {shorten(lead.second)}"
         if lead.standard_error is None:
             return text + "; one topic says nothing about others."
         margin = f" (standard error {lead.standard_error:.3f} over {lead.topics} topics)"
@@ -203,7 +210,7 @@ class Evaluation:
         gold = self.gold[measure]
         best = gold.systems[int(np.argmax(gold.mean[0]))]
         lead = self.lead(measure, self.approaches[0])
-        winner = "Gold agrees on the winner." if best == lead.first else f"Gold puts {best} first."
+        winner = "Gold agrees on the winner." if best == lead.first else f"Gold puts {shorten(best)} first."
         parts = [winner] if lead.difference > 0 else []
         near = [near for near in self.fidelity if near.measure == measure and near.tau_ap is not None]
         if near:
@@ -211,7 +218,7 @@ class Evaluation:
             detail = f"tau {nearest.tau:.2f}, tau_ap {nearest.tau_ap:.2f}"
             choice = f"Of {len(near)} approaches " if len(near) > 1 else "To gold's order "
             ending = f"comes nearest to gold's order ({detail})." if len(near) > 1 else f"has {detail}."
-            parts.append(f"{choice}{nearest.approach} {ending}")
+            parts.append(f"{choice}{shorten(nearest.approach)} {ending}")
         return " ".join(parts)
 
     def _say_judges(self, measure: str) -> str:
@@ -219,13 +226,6 @@ class Evaluation:
         if count == 1:
             return f"All {self.judges} judges alone agree on the winner; add --gold to see how far to trust them."
         return f"The {self.judges} judges alone would crown {count} different winners: get some gold before deciding."
-
-    def _repr_html_(self) -> str:
-        boards = "".join(
-            f"<h4>{_escape(measure)}</h4>{self.leaderboard(measure, self.approaches[0])._repr_html_()}"
-            for measure in self.measures
-        )
-        return f"<p><b>{_escape(self.sentence)}</b></p>{boards}"
 
 
 def _ranked(systems: tuple[str, ...], mean: FloatArray, error: FloatArray) -> pl.DataFrame:
@@ -239,7 +239,3 @@ def _ranked(systems: tuple[str, ...], mean: FloatArray, error: FloatArray) -> pl
     frame = frame.sort("steps", "system", descending=[True, False], nulls_last=True)
     rank = frame["steps"].rank("min", descending=True).cast(pl.Int64)
     return frame.select(rank.alias("rank"), "system", "score", "standard_error")
-
-
-def _escape(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

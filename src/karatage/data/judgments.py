@@ -165,14 +165,31 @@ class Judgments:
         kept = np.array([topic in set(topics) for topic in self.topics])
         return self.keep_rows(kept[self.item_topic[self.item]])
 
+    def only_topics(self, topics: Collection[str]) -> Judgments:
+        """Some topics, as if there were no others: unlike with `keep_topics`, their items leave too."""
+        kept = np.array([topic in set(topics) for topic in self.topics])
+        topic, items = np.cumsum(kept) - 1, kept[self.item_topic]
+        number, rows = np.cumsum(items) - 1, items[self.item]
+        return replace(
+            self,
+            topics=tuple(name for name, keep in zip(self.topics, kept, strict=True) if keep),
+            item_topic=topic[self.item_topic[items]].astype(np.int32),
+            item_document=self.item_document[items],
+            judge=self.judge[rows],
+            item=number[self.item[rows]].astype(np.int32),
+            grade=self.grade[rows],
+            draw=None if self.draw is None else self.draw.take(rows),
+            with_repeats=None if self.with_repeats is None else self.with_repeats.only_topics(topics),
+        )
+
     @cached_property
     def item_start(self) -> LongArray:
-        """Items of topic t are `item_start[t]:item_start[t+1]`."""
+        """Items of topic t run from `item_start[t]` to before `item_start[t+1]`."""
         return np.searchsorted(self.item_topic, np.arange(len(self.topics) + 1)).astype(np.int64)
 
     @cached_property
     def row_start(self) -> LongArray:
-        """Rows of item i are `row_start[i]:row_start[i+1]`."""
+        """Rows of item i run from `row_start[i]` to before `row_start[i+1]`."""
         return count_starts(self.item, len(self.item_topic))
 
     @property

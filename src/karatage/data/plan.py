@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from html import escape
 from typing import NamedTuple
 
 import polars as pl
 
-from karatage.wording import counted
+from karatage.data.as_json import Plain, plain_number, plain_rows, plain_types, write_json
+from karatage.data.shown import Shown
+from karatage.wording import counted, shorten
 
 
 class Forecast(NamedTuple):
@@ -20,9 +20,13 @@ class Forecast(NamedTuple):
     standard_error: float
     half_width: float  # of the interval
 
+    def to_dict(self) -> dict[str, Plain]:
+        """Ready for JSON."""
+        return {name: plain_number(value) for name, value in self._asdict().items()}
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class GoldPlan:
+class GoldPlan(Shown):
     """Items drawn for gold with known chances, in batches to be judged in turn."""
 
     measure: str
@@ -108,7 +112,8 @@ class GoldPlan:
 
     @property
     def _who(self) -> str:
-        return " and ".join(self.systems) if len(self.systems) == 2 else f"these {len(self.systems):,} systems"
+        pair = len(self.systems) == 2
+        return " and ".join(map(shorten, self.systems)) if pair else f"these {len(self.systems):,} systems"
 
     def _say_done(self) -> str:
         gold = counted(self.earlier, "gold label")
@@ -150,6 +155,7 @@ class GoldPlan:
     def to_dict(self) -> dict[str, object]:
         """Everything, ready for JSON."""
         return {
+            "kind": "gold-plan",
             "measure": self.measure,
             "systems": self.systems,
             "approach": self.approach,
@@ -162,14 +168,15 @@ class GoldPlan:
             "census": self.census,
             "pairs": self.pairs,
             "undecided": self.undecided,
-            "even": self.even,
-            "factor": self.factor,
-            "these_topics": None if self.these is None else self.these._asdict(),
-            "new_topics": None if self.new is None else self.new._asdict(),
+            "even": plain_number(self.even),
+            "factor": None if self.factor is None else plain_number(self.factor),
+            "these_topics": None if self.these is None else self.these.to_dict(),
+            "new_topics": None if self.new is None else self.new.to_dict(),
             "informed": self.informed,
             "same": self.same,
-            "batches": self.batches.to_dicts(),
-            "items": self.items.to_dicts(),
+            "batches": plain_rows(self.batches),
+            "items": plain_rows(self.items),
+            "types": plain_types({"items": self.items}),
             "notes": self.notes,
             "sentence": self.sentence,
             "seed": self.seed,
@@ -178,10 +185,7 @@ class GoldPlan:
 
     def to_json(self) -> str:
         """The same as JSON text."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
+        return write_json(self.to_dict())
 
     def __repr__(self) -> str:
         return f"GoldPlan({self.sentence})"
-
-    def _repr_html_(self) -> str:
-        return f"<p><b>{escape(self.sentence)}</b></p>{self.batches._repr_html_()}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -10,8 +9,11 @@ import numpy as np
 import polars as pl
 
 from karatage.data.alignment import match_gold
+from karatage.data.as_json import plain_array, plain_rows, write_json
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, freeze
 from karatage.data.judgments import Judgments
+from karatage.data.shown import Shown
+from karatage.data.versions import list_versions
 from karatage.errors import DataError, OptionError
 from karatage.seeding import generator
 from karatage.wording import counted
@@ -20,7 +22,7 @@ LEVEL = 1e-9  # probabilities nearer than this are equal: rounding must not deci
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Posterior:
+class Posterior(Shown):
     """A probability for every item and grade, the grade decided on, and what the model found about the judges."""
 
     model: str
@@ -33,6 +35,7 @@ class Posterior:
     trace: FloatArray = field(default_factory=lambda: np.empty(0))  # objective after each step
     converged: bool = True
     notes: tuple[str, ...] = ()
+    versions: Mapping[str, str] = field(default_factory=list_versions)
 
     def __post_init__(self) -> None:
         """Protect the arrays."""
@@ -135,20 +138,42 @@ class Posterior:
 
     def to_dict(self, gold: Judgments | None = None) -> dict[str, object]:
         """Everything, ready for JSON; with gold, also the items that gold alone has graded."""
+        items = self.to_frame(gold)
         return {
+            "kind": "posterior",
             "model": self.model,
-            "items": self.to_frame(gold).to_dicts(),
-            "judges": self.judges.to_dicts(),
+            "items": plain_rows(items),
+            "judges": plain_rows(self.judges),
             "iterations": self.iterations,
             "converged": self.converged,
-            "trace": self.trace.tolist(),
+            "trace": plain_array(self.trace),
+            "parameters": {name: plain_array(values) for name, values in self.parameters.items()},
+            "judgments": self._tell_judgments(items),
             "notes": self.notes,
             "sentence": self.sentence,
+            "versions": dict(self.versions),
+        }
+
+    def _tell_judgments(self, items: pl.DataFrame) -> dict[str, object]:
+        """Every grade that was heard, by the numbers of judge and item; `rows` is where items stand among `items`."""
+        own, every = self.to_frame(), self.judgments.every
+        names = [name for name in ("topic", "document", "item") if name in own.columns]
+        rows = own.select(names).join(items.select(names).with_row_index(), on=names, maintain_order="left")["index"]
+        return {
+            "judges": every.judges,
+            "judge": plain_array(every.judge),
+            "item": plain_array(every.item),
+            "grade": plain_array(every.grade),
+            "top_grade": every.top_grade,
+            "settled": self.judgments.with_repeats is not None,
+            "rows": rows.to_list(),
+            "grades": self.probability.shape[1],
+            "notes": every.notes,
         }
 
     def to_json(self, gold: Judgments | None = None) -> str:
         """The same as JSON text."""
-        return json.dumps(self.to_dict(gold), ensure_ascii=False, indent=2)
+        return write_json(self.to_dict(gold))
 
     @property
     def sentence(self) -> str:
@@ -161,9 +186,6 @@ class Posterior:
         if not doubtful:
             return text + ", each at least 90 % sure."
         return text + f"; {doubtful:,} ({doubtful / items:.0%}) are less than 90 % sure: send those to gold first."
-
-    def _repr_html_(self) -> str:
-        return f"<p><b>{self.sentence}</b></p>{self.to_frame()._repr_html_()}"
 
 
 def find_winners(probability: FloatArray) -> BoolArray:

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from html import escape
 
 import polars as pl
 
+from karatage.data.as_json import plain_rows, plain_types, write_json
 from karatage.data.prices import JudgingPrices
 from karatage.data.settling import Settling
+from karatage.data.shown import Shown
 from karatage.wording import counted
 
 EXPERT, CROWD = "expert", "crowd"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class JudgingQueue:
+class JudgingQueue(Shown):
     """A batch of documents to judge, bought within a budget; empty where judging may stop."""
 
     order: str
@@ -99,6 +99,7 @@ class JudgingQueue:
     def to_dict(self) -> dict[str, object]:
         """Everything, ready for JSON."""
         return {
+            "kind": "queue",
             "order": self.order,
             "approach": self.approach,
             "depth": self.depth,
@@ -116,7 +117,8 @@ class JudgingQueue:
             },
             "batch": self.batch,
             "frame": self.frame,
-            "items": self.items.with_columns(pl.col("cost").cast(pl.String)).to_dicts(),
+            "items": plain_rows(self.items),
+            "types": plain_types({"items": self.items}),
             "notes": self.notes,
             "sentence": self.sentence,
             "seed": self.seed,
@@ -125,10 +127,7 @@ class JudgingQueue:
 
     def to_json(self) -> str:
         """The same as JSON text."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
+        return write_json(self.to_dict())
 
     def __repr__(self) -> str:
         return f"JudgingQueue({self.sentence})"
-
-    def _repr_html_(self) -> str:
-        return f"<p><b>{escape(self.sentence)}</b></p>{self.items._repr_html_()}"

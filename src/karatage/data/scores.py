@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 
+from karatage.data.as_json import plain_array, write_json
 from karatage.data.axes import BoolArray, FloatArray, LongArray, freeze
+from karatage.data.shown import Shown
+from karatage.wording import counted
 
+AXES = ("judge", "topic", "system")
 STEPS = np.pi * 1e10  # in a score of 1
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Scores:
+class Scores(Shown):
     """Values of one measure; on the judge axis stand judges, replicates or approaches."""
 
     measure: str
@@ -68,25 +71,28 @@ class Scores:
             }
         )
 
-    def to_json(self) -> str:
-        """The same as JSON, axes first; null where there is no value."""
-        return json.dumps(
-            {
-                "measure": self.measure,
-                "judges": self.judges,
-                "topics": self.topics,
-                "systems": self.systems,
-                "value": to_lists(self.value),
-                "notes": self.notes,
-            },
-            ensure_ascii=False,
-        )
+    @property
+    def sentence(self) -> str:
+        """What these are."""
+        judges, topics, systems = (counted(n, of) for n, of in zip(self.value.shape, AXES, strict=True))
+        return f"{self.measure} of {systems} on {topics}, under {judges}."
 
-    def _repr_html_(self) -> str:
-        frame = pl.DataFrame({"system": self.systems}).with_columns(
-            [pl.Series(judge, self.mean[j]) for j, judge in enumerate(self.judges[:20])]
-        )
-        return str(frame._repr_html_())
+    def to_dict(self) -> dict[str, object]:
+        """Everything, ready for JSON, axes first; null where there is no value."""
+        return {
+            "kind": "scores",
+            "measure": self.measure,
+            "judges": self.judges,
+            "topics": self.topics,
+            "systems": self.systems,
+            "value": plain_array(self.value),
+            "judged": plain_array(self.judged),
+            "notes": self.notes,
+        }
+
+    def to_json(self) -> str:
+        """The same as JSON text."""
+        return write_json(self.to_dict())
 
     def __repr__(self) -> str:
         shape = " x ".join(f"{n:,}" for n in self.value.shape)
@@ -107,11 +113,3 @@ def mean_over_topics(value: FloatArray) -> FloatArray:
     count = np.isfinite(value).sum(axis=1)
     with np.errstate(invalid="ignore"):
         return np.where(count > 0, np.nansum(value, axis=1) / np.maximum(count, 1), np.nan)
-
-
-def to_lists(value: FloatArray) -> list[object]:
-    """Nested lists with None for NaN, since JSON has no NaN."""
-    plain = value.astype(object)
-    plain[np.isnan(value)] = None
-    nested: list[object] = plain.tolist()
-    return nested

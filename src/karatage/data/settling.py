@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
+from karatage.data.as_json import plain_array, plain_rows, write_json
 from karatage.data.axes import BoolArray, FloatArray, freeze
+from karatage.data.shown import Shown
 from karatage.wording import counted, percent
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Settling:
+class Settling(Shown):
     """For each pair of systems the probability that the order stated is wrong by more than a margin.
 
     It is about these topics, and about what more judging could show; other topics may order systems otherwise.
@@ -32,6 +33,11 @@ class Settling:
     def __post_init__(self) -> None:
         """Protect the arrays."""
         freeze(self.score, self.spread, self.wrong, self.counts)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Doubts, of which the queue that this is part of has more."""
+        return ("about these topics, and what more judging could show; other topics may order systems otherwise",)
 
     @property
     def pairs(self) -> int:
@@ -98,6 +104,7 @@ class Settling:
         """Everything, ready for JSON."""
         a, b, chance = self.worst if self.pairs else ("", "", 0.0)
         return {
+            "kind": "settling",
             "measure": self.measure,
             "settled": self.settled,
             "rule": self.rule,
@@ -107,11 +114,16 @@ class Settling:
             "undecided": self.undecided,
             "expected_wrong": self.expected_wrong,
             "worst": {"better": a, "worse": b, "wrong": chance},
-            "systems": self.to_frame().to_dicts(),
+            "systems": plain_rows(self.to_frame()),
             "draws": self.draws,
+            "columns": self.systems,
+            "score": plain_array(self.score),
+            "spread": plain_array(self.spread),
+            "wrong": plain_array(self.wrong),
+            "counts": plain_array(self.counts),
             "sentence": self.sentence,
         }
 
     def to_json(self) -> str:
         """The same as JSON text."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
+        return write_json(self.to_dict())

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import math
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import NamedTuple
 
 import polars as pl
+
+from karatage.data.as_json import plain_number, plain_rows, write_json
+from karatage.data.shown import Shown
+from karatage.data.versions import list_versions
 
 
 class Need(NamedTuple):
@@ -27,7 +31,7 @@ class Need(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SizePlan:
+class SizePlan(Shown):
     """Numbers of topics and gold items, and what they can show."""
 
     judges: str  # shared or independent
@@ -44,6 +48,7 @@ class SizePlan:
     budget: float | None
     refusal: str | None  # which figures forbid a plan, and what to do
     notes: tuple[str, ...]
+    versions: Mapping[str, str] = field(default_factory=list_versions, compare=False)
 
     @property
     def topics(self) -> float:
@@ -112,17 +117,17 @@ class SizePlan:
         )
 
     def to_dict(self) -> dict[str, object]:
-        """Ready for JSON, which has no infinity: null there."""
-        facts = {k: _finite(v) if isinstance(v, float) else v for k, v in asdict(self).items() if k != "needs"}
-        facts["estimates"] = [_finite(value) for value in self.estimates]
-        return {**facts, "needs": self.to_frame().to_dicts(), "cost": _finite(self.cost), "sentence": self.sentence}
+        """Everything, ready for JSON."""
+        facts = {k: plain_number(v) if isinstance(v, float) else v for k, v in asdict(self).items() if k != "needs"}
+        facts["estimates"] = [plain_number(value) for value in self.estimates]
+        prices = [None if need.price is None else plain_number(need.price) for need in self.needs]
+        rows = [{**row, "price": price} for row, price in zip(plain_rows(self.to_frame()), prices, strict=True)]
+        cost = None if self.cost is None else plain_number(self.cost)
+        return {"kind": "size-plan", **facts, "needs": rows, "cost": cost, "sentence": self.sentence}
 
     def to_json(self) -> str:
         """The same as JSON text."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
-
-    def _repr_html_(self) -> str:
-        return f"<p><b>{self.sentence}</b></p>{self.to_frame()._repr_html_()}"
+        return write_json(self.to_dict())
 
 
 def _number(size: float) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
+from karatage.data.as_json import Plain, plain_number
 from karatage.data.axes import BoolArray, FloatArray, LongArray, freeze
 
 
@@ -19,9 +19,9 @@ class Bounded(NamedTuple):
     low: float
     high: float
 
-    def to_dict(self) -> dict[str, float | None]:
+    def to_dict(self) -> dict[str, Plain]:
         """Ready for JSON."""
-        return {name: value if math.isfinite(value) else None for name, value in self._asdict().items()}
+        return {name: plain_number(value) for name, value in self._asdict().items()}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -8,14 +8,16 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import polars as pl
 
+from karatage.data.as_json import plain_array, write_json
 from karatage.data.axes import BoolArray, FloatArray, LongArray, freeze
-from karatage.wording import shorten
+from karatage.data.shown import Shown
+from karatage.wording import counted, shorten
 
 CLASSES = {"und": "5 % relevant at random", "uni": "a coin", "ovr": "95 % relevant at random"}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Weights:
+class Weights(Shown):
     """Shares of the judges in the scores by one approach and measure, with the distances they come from.
 
     A distance to a class of random judges, or to the judge's own grades shuffled, is 0 where the two cannot be told
@@ -75,6 +77,31 @@ class Weights:
         columns |= {f"{self.gap}_{name}": values for name, values in self.distance.items()}
         frame = pl.DataFrame(columns, schema_overrides={"nearest": pl.String}).fill_nan(None)
         return frame.sort("weight", "judge", descending=[True, False])
+
+    @property
+    def sentence(self) -> str:
+        """What to take away."""
+        heaviest, *_ = self.explain()
+        return f"By {self.approach} on {self.measure}, of {counted(len(self.judges), 'judge')} most weighs {heaviest}."
+
+    def to_dict(self) -> dict[str, object]:
+        """Everything, ready for JSON."""
+        return {
+            "kind": "weights",
+            "approach": self.approach,
+            "measure": self.measure,
+            "judges": self.judges,
+            "topics": self.topics,
+            "share": plain_array(self.share),
+            "present": plain_array(self.present),
+            "gap": self.gap,
+            "distance": {name: plain_array(values) for name, values in self.distance.items()},
+            "notes": self.notes,
+        }
+
+    def to_json(self) -> str:
+        """The same as JSON text."""
+        return write_json(self.to_dict())
 
     def explain(self) -> list[str]:
         """A line for each judge, from the heaviest to the lightest, that says why it weighs what it does."""

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from karatage.data.alignment import find_items
-from karatage.data.axes import BoolArray, GradeArray
+from karatage.data.axes import GradeArray
 from karatage.data.judgments import Judgments
 from karatage.errors import DataError, OptionError
 from karatage.wording import counted, shorten
@@ -82,7 +82,8 @@ def prepare_gold(gold: Judgments, rules: PanelRules) -> Judgments:
         return binary
     lost = [binary.topics[t] for t in np.flatnonzero(relevant == 0)]
     note = f"topics without anything relevant in gold, left out: {_name_all(lost)}"
-    return replace(_keep_topics(binary, relevant > 0), notes=(*binary.notes, note))
+    named = [topic for topic, count in zip(binary.topics, relevant, strict=True) if count]
+    return replace(binary.only_topics(named), notes=(*binary.notes, note))
 
 
 def fit_panels(panels: Mapping[str, Judgments], gold: Judgments, rules: PanelRules) -> Fitted:
@@ -153,23 +154,6 @@ def _keep_judges(panel: Judgments, kept: set[str]) -> Judgments:
     rows = code >= 0
     return replace(
         panel, judges=tuple(number), judge=code[rows], item=panel.item[rows], grade=panel.grade[rows], notes=()
-    )
-
-
-def _keep_topics(judgments: Judgments, kept: BoolArray) -> Judgments:
-    topic = np.cumsum(kept) - 1
-    items = kept[judgments.item_topic]
-    number = np.cumsum(items) - 1
-    rows = items[judgments.item]
-    return replace(
-        judgments,
-        topics=tuple(name for name, keep in zip(judgments.topics, kept, strict=True) if keep),
-        item_topic=topic[judgments.item_topic[items]].astype(np.int32),
-        item_document=judgments.item_document[items],
-        judge=judgments.judge[rows],
-        item=number[judgments.item[rows]].astype(np.int32),
-        grade=judgments.grade[rows],
-        draw=None if judgments.draw is None else judgments.draw.take(rows),
     )
 
 

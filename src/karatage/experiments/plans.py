@@ -14,6 +14,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
 
+from karatage.data.entries import Entries
 from karatage.errors import InputFileError, KaratageError, OptionError, UnknownNameError
 from karatage.io.sources import PathLike, Source
 from karatage.io.writing import write_bytes
@@ -97,6 +98,18 @@ def make_plan(
         if value is not None:
             chosen[name] = _check(name, value, hints[name])
     return Plan(kind, schema(**chosen))
+
+
+def restore_options(schema: type[T], entries: Entries) -> T:
+    """The options that a result was written with, all of which have to be there."""
+    chosen: dict[str, Value] = {}
+    for name, hint in _declare(schema).items():
+        value = entries.get(name)
+        if value is None and NoneType in get_args(hint):
+            chosen[name] = None
+        else:
+            chosen[name] = _check(entries.name(name), value, hint)
+    return schema(**chosen)
 
 
 def read_plan(path: PathLike, schema: type[T], kind: str) -> Plan[T]:

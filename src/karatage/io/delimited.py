@@ -107,7 +107,9 @@ def _check_widths(text: _Text) -> list[tuple[int, list[str]]]:
     width = len(records[0][1])
     for line, fields in records:
         if fields and len(fields) != width:
-            raise InputFileError(text.source.name, line, f"expected {width} columns, got {len(fields)}")
+            wide = text.separator == "," and len(fields) > width
+            hint = "; a comma inside a field needs quotes around it, and decimals a point" if wide else ""
+            raise InputFileError(text.source.name, line, f"expected {width} columns, got {len(fields)}{hint}")
     return records
 
 

@@ -11,7 +11,7 @@ from karatage.data.axes import Coded, FloatArray, IntArray, LongArray
 from karatage.errors import InputFileError
 from karatage.io.sources import LONE_RETURN, NOTHING, Source
 from karatage.kernels import text
-from karatage.wording import shorten
+from karatage.wording import hint_decimal, shorten
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ class Fields:
             number = None
         if number is None or not np.isfinite(number):
             problem = f"{what} '{shorten(field)}' is not a {'finite ' if number is not None else ''}number"
-            raise InputFileError(self.source.name, int(self.line[row]), problem)
+            raise InputFileError(self.source.name, int(self.line[row]), problem + hint_decimal(field))
         return number
 
 

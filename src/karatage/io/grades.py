@@ -13,7 +13,7 @@ import polars as pl
 from karatage.data.axes import BoolArray, GradeArray
 from karatage.data.judgments import HIGHEST_GRADE
 from karatage.errors import OptionError, RowError
-from karatage.wording import shorten
+from karatage.wording import hint_decimal, shorten
 
 DROP = "drop"
 GradeMap = Mapping[str | int, int | str | None]
@@ -42,7 +42,8 @@ class Scale:
             raise ValueError("the grade is missing; remove the row, or leave such rows out with --grades '=drop'")
         if not math.isfinite(number):
             example = f"--grades '{shorten(text, 20)}=GRADE,...' (or ={DROP} to leave it out)"
-            raise ValueError(f"grade '{shorten(text)}' is not a number; say what it means: {example}")
+            hint = hint_decimal(text) or f"; say what it means: {example}"
+            raise ValueError(f"grade '{shorten(text)}' is not a number{hint}")
         if number < 0:
             example = f"--grades '{key}={DROP}' or '{key}=0'"
             raise ValueError(f"grade '{shorten(text)}' is negative; say what it means: {example}")

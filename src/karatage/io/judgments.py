@@ -16,6 +16,7 @@ from karatage.io.grades import Graded, GradeMap, Scale, convert, parse_scale
 from karatage.io.rows import Rows, from_frame
 from karatage.io.sources import PathLike, expand
 from karatage.io.tables import read_table
+from karatage.watching import follow
 from karatage.wording import count_names
 
 GOLD = "gold"
@@ -65,7 +66,9 @@ def read_gold(
 def _read(source: object, columns: Mapping[str, str] | None, *, gold: bool) -> list[Rows]:
     if is_frame(source):
         return [from_frame(as_frame(source), "the table", lambda _: None, columns=columns, gold=gold)]
-    parts = [read_table(file, columns=columns, gold=gold) for file in expand(source)]
+    files = expand(source)
+    told = f"files of {'gold' if gold else 'judgments'}"
+    parts = [read_table(file, columns=columns, gold=gold) for file in follow(files, len(files), told)]
     _require_same(parts, "topics", [part.topic is not None for part in parts])
     _require_same(parts, "inclusion probabilities (pi)", [part.pi is not None for part in parts])
     return parts

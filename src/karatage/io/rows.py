@@ -11,7 +11,7 @@ from karatage.errors import DataError, InputFileError, RowError
 from karatage.io.frames import name_column, plain_column
 from karatage.io.names import find_columns, require
 from karatage.io.queues import Locate, keep_experts, leave_out_unjudged, read_batches, read_purpose
-from karatage.wording import counted, shorten
+from karatage.wording import counted, hint_decimal, shorten
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -133,5 +133,6 @@ def _as_probability(column: pl.Series) -> pl.Series:
         row = int((~good).arg_max() or 0)
         if column[row] is None:
             raise RowError(row, "pi is missing; every drawn item has one, in (0, 1]")
-        raise RowError(row, f"pi '{shorten(str(column[row]))}' is no probability in (0, 1]")
+        text = str(column[row])
+        raise RowError(row, f"pi '{shorten(text)}' is no probability in (0, 1]{hint_decimal(text)}")
     return number

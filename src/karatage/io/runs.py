@@ -18,6 +18,7 @@ from karatage.io.frames import Frame, as_frame, flatten, is_frame, is_nested, na
 from karatage.io.names import find_columns, require
 from karatage.io.sources import PathLike, Source, check_text, expand
 from karatage.kernels.text import OffsetArray
+from karatage.watching import follow
 from karatage.wording import shorten
 
 TOPIC, _, DOCUMENT, _, SCORE, TAG = range(6)
@@ -60,7 +61,7 @@ def _from_files(sources: list[Source]) -> Runs:
     topics, documents, tags = Interner(), Interner(), Interner()
     parts: list[tuple[Source, OffsetArray]] = []
     columns: list[tuple[IntArray, IntArray, IntArray, FloatArray]] = []
-    for fields, score in _parse_files(sources):
+    for fields, score in follow(_parse_files(sources), len(sources), "files of runs"):
         parts.append((fields.source, fields.line))
         columns.append((topics.add(fields, TOPIC), documents.add(fields, DOCUMENT), tags.add(fields, TAG), score))
     topic, document, tag, score = (np.concatenate(column) for column in zip(*columns, strict=True))

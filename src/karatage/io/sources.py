@@ -24,6 +24,8 @@ LONE_RETURN = "has a carriage return inside the line; convert mixed line ends, e
 _SUFFIXES = {".csv", ".dat", ".json", ".jsonl", ".ndjson", ".parquet", ".qrel", ".qrels", ".res", ".run"}
 _SUFFIXES |= {".trec", ".tsv", ".txt"}
 _GZIP, _ZSTANDARD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_GLANCE = 200  # bytes
 _unpack_gzip = cast("Callable[[bytes], bytes]", gzip_ng.decompress)
 _DAMAGED = cast("tuple[type[Exception], ...]", (EOFError, OSError, zlib_ng.error, zstandard.ZstdError))
 
@@ -140,6 +142,8 @@ def check_text(source: Source, content: bytes) -> bytes:
     """Content without a byte order mark, sure to be UTF-8 text."""
     content = content.removeprefix(b"\xef\xbb\xbf")
     zero = content.find(b"\0")
+    if content.startswith(_UTF16) or (zero >= 0 and _alternates(content[:_GLANCE])):
+        raise InputFileError(source.name, None, "looks like UTF-16; save it as UTF-8, e.g. iconv -f UTF-16 -t UTF-8")
     if zero >= 0:
         raise InputFileError(source.name, line_of(content, zero), "holds binary data, not text")
     if not content.isascii():
@@ -150,6 +154,11 @@ def check_text(source: Source, content: bytes) -> bytes:
                 source.name, line_of(content, problem.start), "is not UTF-8 text; convert it, e.g. with iconv"
             ) from None
     return content
+
+
+def _alternates(start: bytes) -> bool:
+    """Whether every other byte is zero, as plain letters are in UTF-16."""
+    return any(start[k::2].count(0) > 0.9 * len(start[k::2]) and not start[1 - k :: 2].count(0) for k in (0, 1))
 
 
 def check_line_ends(source: Source, content: bytes) -> None:

@@ -40,7 +40,7 @@ def find_chances(size: FloatArray, count: int, *, floor: float = FLOOR) -> Float
 def draw_items(pi: FloatArray, rng: np.random.Generator) -> BoolArray:
     """Draw items with exactly the chances `pi` (item,); as many as these sum to, if that is a whole number.
 
-    Systematic sampling in random order [Madow49]: items laid end to end in random order, each as long as its chance,
+    Systematic sampling in random order [MADOW49]: items laid end to end in random order, each as long as its chance,
     under a comb of teeth one apart that starts at random.
     """
     chosen = pi >= 1

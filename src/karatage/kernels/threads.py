@@ -8,16 +8,27 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from typing import TypeVar
 
+from karatage.errors import OptionError
+from karatage.wording import shorten
+
+VARIABLE = "KARATAGE_THREADS"
+MOST = 1024
 P = TypeVar("P")
 R = TypeVar("R")
 
 
 def count_threads() -> int:
     """As many as this process may use, or as the environment variable KARATAGE_THREADS says."""
-    asked = os.environ.get("KARATAGE_THREADS", "")
-    if asked.isdecimal() and int(asked) > 0:
-        return int(asked)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    asked = os.environ.get(VARIABLE, "")
+    if not asked:
+        return cores
+    if not (asked.isascii() and asked.isdecimal() and 0 < int(asked) <= MOST):
+        raise OptionError(
+            f"the environment variable {VARIABLE} is '{shorten(asked)}'; set it to a whole number from 1 to {MOST:,}, "
+            f"or unset it to use all {cores}"
+        )
+    return int(asked)
 
 
 def spread(work: Callable[[P], R], pieces: Iterable[P]) -> list[R]:

@@ -49,19 +49,24 @@ def test_known_for_sure(value: float, p_value: float) -> None:
     assert found.significant == (value != 0)
 
 
-@pytest.mark.parametrize("variance", [math.nan, math.inf])
-def test_unknown_variances_claim_nothing_and_are_null_in_json(variance: float) -> None:
+@pytest.mark.parametrize(
+    ("variance", "written"),
+    [(math.nan, (None, None, None)), (math.inf, ("infinite", "-infinite", "infinite"))],
+)
+def test_unknown_and_endless_variances_claim_nothing_and_stay_apart_in_json(
+    variance: float, written: tuple[str | None, ...]
+) -> None:
     found = Estimate.of(0.4, variance, degrees=9)
     assert not found.significant
     assert not found.exact
     told = found.to_dict()
     assert told["value"] == 0.4
-    assert told["standard_error"] is told["low"] is told["high"] is None
+    assert (told["standard_error"], told["low"], told["high"]) == written
     json.dumps(told, allow_nan=False)
 
 
-def test_infinite_degrees_are_null_in_json() -> None:
-    assert Estimate.of(0.4, 0.01).to_dict()["degrees_of_freedom"] is None
+def test_degrees_of_the_normal_distribution_are_infinite_in_json() -> None:
+    assert Estimate.of(0.4, 0.01).to_dict()["degrees_of_freedom"] == "infinite"
     assert Estimate.of(0.4, 0.01, degrees=7).to_dict()["degrees_of_freedom"] == 7
 
 

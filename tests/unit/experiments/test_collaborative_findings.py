@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from html import unescape
 
 import numpy as np
 import polars as pl
@@ -184,14 +185,15 @@ def test_without_mixes_it_says_which_order_and_approach_lead(found):
     assert "found soonest by thompson, area 0.800; by depth 0.700, sooner in 9 of 10 topics" in told
 
 
-def test_json_has_everything_but_the_samples(found):
+def test_json_has_everything(found):
     told = json.loads(found.to_json())
     assert told["plan"]["approach"] == "ry"
     assert told["items"] == 1000
     assert len(told["shares"]) == 4
     assert told["sentence"] == found.sentence
+    assert len(told["samples"]["mixes"]["tau_ap"]["values"]) == len(found.mixes)
     assert "NaN" not in found.to_json()
-    assert found.sentence in found._repr_html_().replace("&#x27;", "'")
+    assert found.sentence in unescape(found._repr_html_())
     assert found.sentence in repr(found)
 
 

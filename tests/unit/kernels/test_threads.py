@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from karatage.errors import OptionError
 from karatage.kernels.threads import count_threads, spread
 
 
@@ -14,12 +15,18 @@ def test_the_environment_sets_the_number(monkeypatch, asked, found):
     assert count_threads() == found
 
 
-@pytest.mark.parametrize("asked", ["", "0", "many", "-2"])
-def test_nonsense_means_all_there_are(monkeypatch, asked):
-    monkeypatch.setenv("KARATAGE_THREADS", asked)
+def test_nothing_said_means_all_there_are(monkeypatch):
+    monkeypatch.setenv("KARATAGE_THREADS", "")
     given = count_threads()
     monkeypatch.delenv("KARATAGE_THREADS")
     assert given == count_threads() >= 1
+
+
+@pytest.mark.parametrize("asked", ["0", "many", "-2", "٣", "1025"])
+def test_nonsense_is_refused(monkeypatch, asked):
+    monkeypatch.setenv("KARATAGE_THREADS", asked)
+    with pytest.raises(OptionError, match=f"KARATAGE_THREADS is '{asked}'; set it to a whole number from 1 to 1,024"):
+        count_threads()
 
 
 def test_results_keep_the_order_of_the_pieces(monkeypatch):

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import math
-import platform
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from html import escape
-from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
+from karatage.data.as_json import plain_array, plain_rows, write_json
 from karatage.data.axes import FloatArray, LongArray, freeze
+from karatage.data.shown import Shown
+from karatage.data.versions import list_versions
 from karatage.errors import OptionError, UnknownNameError
 from karatage.experiments.aware.analysis import Analyses, analyse, frame_tables, frame_top_groups
 from karatage.experiments.aware.cells import OUTCOMES
@@ -37,7 +37,7 @@ CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class AwareFindings:
+class AwareFindings(Shown):
     """tau, tau_ap and RMSE of leaderboards against gold's, over k-tuples of judges.
 
     Intervals are about the mean over all k-tuples of these judges, of which `samples` were tried; they say nothing of
@@ -56,6 +56,7 @@ class AwareFindings:
     mean: FloatArray  # (systems, panel, measure, size, outcome, approach)
     covariance: FloatArray  # (systems, panel, measure, size, outcome, approach, approach) over k-tuples
     notes: tuple[str, ...] = ()
+    versions: Mapping[str, str] = field(default_factory=list_versions)
     log: tuple[str, ...] = ()  # of this run: what an earlier one had done, files that were damaged
 
     def __post_init__(self) -> None:
@@ -200,25 +201,34 @@ class AwareFindings:
     def __repr__(self) -> str:
         return f"AwareFindings({self.sentence})"
 
+    def to_frame(self) -> pl.DataFrame:
+        """The same as `frame`."""
+        return self.frame
+
     def to_dict(self) -> dict[str, object]:
         """Everything, ready for JSON."""
         return {
+            "kind": "aware",
             "plan": asdict(self.plan),
             "collection": self.collection,
             "judges": self.judges,
-            "results": self.frame.to_dicts(),
-            "tables": {name: frame.to_dicts() for name, frame in self.tables.items()},
+            "systems": self.systems,
+            "panels": self.panels,
+            "measures": self.measures,
+            "sizes": self.sizes,
+            "samples": plain_array(self.samples),
+            "mean": plain_array(self.mean),
+            "covariance": plain_array(self.covariance[(..., *np.tril_indices(len(self.contenders)))]),
+            "results": plain_rows(self.frame),
+            "tables": {name: plain_rows(frame) for name, frame in self.tables.items()},
             "sentence": self.sentence,
             "notes": self.notes,
-            "versions": {"karatage": version("karatage"), "python": platform.python_version()},
+            "versions": dict(self.versions),
         }
 
     def to_json(self) -> str:
         """The same as JSON text."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1)
-
-    def _repr_html_(self) -> str:
-        return f"<p><b>{escape(self.sentence)}</b></p>{self.frame._repr_html_()}"
+        return write_json(self.to_dict())
 
 
 def _gather(names: Sequence[str], at: np.ndarray) -> pl.Series:

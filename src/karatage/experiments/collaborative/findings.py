@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import platform
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from html import escape
-from importlib.metadata import version
 
 import polars as pl
 
+from karatage.data.as_json import plain_columns, plain_rows, write_json
+from karatage.data.shown import Shown
+from karatage.data.versions import list_versions
 from karatage.experiments.collaborative.plan import CollaborativePlan
 from karatage.experiments.collaborative.summing import ABOVE, BELOW, OPEN, decide, find_interval, summarise
 from karatage.experiments.collaborative.telling import TARGET, conclude
@@ -25,7 +25,7 @@ KEYS = {
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class CollaborativeFindings:
+class CollaborativeFindings(Shown):
     """How near experts and crowds come to experts who judge the whole pool, and what that costs.
 
     `orders` has a row for each order, sample and share of experts alone; `finding` the same in steps of 1 %, and
@@ -46,6 +46,7 @@ class CollaborativeFindings:
     mixes: pl.DataFrame
     quality: pl.DataFrame
     notes: tuple[str, ...] = ()
+    versions: Mapping[str, str] = field(default_factory=list_versions)
     log: tuple[str, ...] = ()  # about this run, not about what was found
 
     @cached_property
@@ -205,27 +206,29 @@ class CollaborativeFindings:
     def __repr__(self) -> str:
         return f"CollaborativeFindings({self.sentence})"
 
+    def to_frame(self) -> pl.DataFrame:
+        """The same as `frame`."""
+        return self.frame
+
     def to_dict(self) -> dict[str, object]:
-        """Everything but the single samples, ready for JSON."""
+        """Everything, ready for JSON."""
         return {
+            "kind": "collaborative",
             "plan": asdict(self.plan),
             "items": self.items,
             "relevant": self.relevant,
             "topics": self.topics,
             "systems": self.systems,
-            **{name: table.to_dicts() for name, table in self.tables.items()},
+            **{name: plain_rows(table) for name, table in self.tables.items()},
+            "samples": {name: plain_columns(getattr(self, name)) for name in (*KEYS, "areas")},
             "notes": self.notes,
             "sentence": self.sentence,
-            "versions": {"karatage": version("karatage"), "python": platform.python_version()},
+            "versions": dict(self.versions),
         }
 
     def to_json(self) -> str:
         """The same as JSON text."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1, allow_nan=False)
-
-    def _repr_html_(self) -> str:
-        shown = next(iter(self.tables.values()), self.frame)
-        return f"<p><b>{escape(self.sentence)}</b></p>{shown._repr_html_()}"
+        return write_json(self.to_dict())
 
 
 _ENDS = (("gap_low", "gap_high"), ("gap_topics_low", "gap_topics_high"))

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import math
-import platform
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from html import escape
-from importlib.metadata import version
 
 import polars as pl
 
+from karatage.data.as_json import plain_rows, plain_types, write_json
 from karatage.data.estimate import CONFIDENCE
+from karatage.data.shown import Shown
+from karatage.data.versions import list_versions
 from karatage.experiments.noisy.intervals import Z
 from karatage.experiments.noisy.plan import NoisyPlan
 from karatage.experiments.noisy.testing import INDEPENDENT, ONE, PAIRED, SHARED_PAIRED, TWO
 from karatage.experiments.noisy.worked import tell_example
 
+TABLES = ("intervals", "histogram", "tests", "worked")
 WORLD = ("right_relevant", "right_other", "gold_size", "topics", "precision")
 POWER = 0.8  # at which tests are compared
 SOUND = {ONE: PAIRED, TWO: INDEPENDENT}  # by which power is told
@@ -26,7 +26,7 @@ BAND = 0.01  # what coverage and size may be off, as the project demands
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class NoisyFindings:
+class NoisyFindings(Shown):
     """How often intervals cover and tests reject, in simulated worlds, and the paper's worked examples.
 
     `intervals` has a row for each world, `histogram` the estimates behind it, `tests` a row for each world, number of
@@ -39,6 +39,7 @@ class NoisyFindings:
     tests: pl.DataFrame
     worked: pl.DataFrame
     notes: tuple[str, ...] = ()
+    versions: Mapping[str, str] = field(default_factory=list_versions)
     log: tuple[str, ...] = ()  # about this run, not about what was found
 
     @cached_property
@@ -143,26 +144,27 @@ class NoisyFindings:
     def __repr__(self) -> str:
         return f"NoisyFindings({self.sentence})"
 
+    def to_frame(self) -> pl.DataFrame:
+        """The same as `frame`."""
+        return self.frame
+
     def to_dict(self) -> dict[str, object]:
         """Everything, ready for JSON."""
+        tables: dict[str, pl.DataFrame] = {name: getattr(self, name) for name in TABLES}
         return {
+            "kind": "noisy",
             "plan": asdict(self.plan),
             "tolerance": self.tolerance,
-            "intervals": self.intervals.to_dicts(),
-            "histogram": self.histogram.to_dicts(),
-            "tests": self.tests.to_dicts(),
-            "worked": [_plain(row) for row in self.worked.to_dicts()],
+            **{name: plain_rows(table) for name, table in tables.items()},
+            "types": plain_types(tables),
             "notes": self.notes,
             "sentence": self.sentence,
-            "versions": {"karatage": version("karatage"), "python": platform.python_version()},
+            "versions": dict(self.versions),
         }
 
     def to_json(self) -> str:
         """The same as JSON text."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1, allow_nan=False)
-
-    def _repr_html_(self) -> str:
-        return f"<p><b>{escape(self.sentence)}</b></p>{self.frame._repr_html_()}"
+        return write_json(self.to_dict())
 
 
 def _melt(table: pl.DataFrame, study: str) -> pl.DataFrame:
@@ -180,8 +182,3 @@ def _range(table: pl.DataFrame, test: str) -> str:
         return "none (all refused)"
     low, high = (f"{share * 100:.1f}" for share in (min(found), max(found)))
     return f"{low} %" if low == high else f"{low}–{high} %"
-
-
-def _plain(row: dict[str, object]) -> dict[str, object]:
-    """JSON has no word for infinity."""
-    return {key: "infinite" if value == math.inf else value for key, value in row.items()}

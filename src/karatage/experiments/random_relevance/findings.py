@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import math
-import platform
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from html import escape
-from importlib.metadata import version
 
 import numpy as np
 import polars as pl
 
 from karatage.approaches.registry import JUDGE
+from karatage.data.as_json import plain_columns, plain_rows, plain_types, write_json
+from karatage.data.shown import Shown
+from karatage.data.versions import list_versions
 from karatage.errors import OptionError, UnknownNameError
 from karatage.experiments.random_relevance.cells import BLANK, DGS, GOLD, RGS
 from karatage.experiments.random_relevance.plan import RandomRelevancePlan
@@ -27,7 +26,7 @@ PLACE = ["systems", "panel", "measure"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class RandomRelevanceFindings:
+class RandomRelevanceFindings(Shown):
     """tau and tau_ap of leaderboards against deterministic gold (DGS) and randomised gold (RGS).
 
     `frame` has one row per systems, panel, measure, gold, approach and k-tuple; `judge:NAME` is one judge alone;
@@ -41,6 +40,7 @@ class RandomRelevanceFindings:
     check: pl.DataFrame  # expected measures against simulation
     tuples: pl.DataFrame  # who is in which k-tuple
     notes: tuple[str, ...] = ()
+    versions: Mapping[str, str] = field(default_factory=list_versions)
     log: tuple[str, ...] = ()  # about this run, not about what was found
 
     @cached_property
@@ -218,28 +218,32 @@ class RandomRelevanceFindings:
     def __repr__(self) -> str:
         return f"RandomRelevanceFindings({self.sentence})"
 
+    def to_frame(self) -> pl.DataFrame:
+        """The same as `frame`."""
+        return self.frame
+
     def to_dict(self) -> dict[str, object]:
         """Everything, ready for JSON."""
         return {
+            "kind": "random-relevance",
             "plan": asdict(self.plan),
             "collection": self.collection,
             "judges": self.judges,
-            "table1": self.table1.to_dicts(),
-            "table2": {outcome: self.table2(outcome).to_dicts() for outcome in OUTCOMES},
-            "controls": self.controls.to_dicts(),
-            "check": self.check.to_dicts(),
-            "results": self.frame.to_dicts(),
+            "table1": plain_rows(self.table1),
+            "table2": {outcome: plain_rows(self.table2(outcome)) for outcome in OUTCOMES},
+            "controls": plain_rows(self.controls),
+            "check": plain_rows(self.check),
+            "results": plain_rows(self.frame),
+            "types": plain_types({"check": self.check, "results": self.frame}),
+            "tuples": plain_columns(self.tuples),
             "notes": self.notes,
             "sentence": self.sentence,
-            "versions": {"karatage": version("karatage"), "python": platform.python_version()},
+            "versions": dict(self.versions),
         }
 
     def to_json(self) -> str:
         """The same as JSON text."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1)
-
-    def _repr_html_(self) -> str:
-        return f"<p><b>{escape(self.sentence)}</b></p>{self.table2()._repr_html_()}"
+        return write_json(self.to_dict())
 
 
 def _estimate(value: Sequence[float] | np.ndarray, every: int | None = None) -> tuple[float, float | None]:

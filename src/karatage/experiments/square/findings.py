@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import platform
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from html import escape
-from importlib.metadata import version
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
 from karatage.comparison.classification import Quality, permutation_test
+from karatage.data.as_json import plain_rows, plain_types, write_json
 from karatage.data.axes import FloatArray, GradeArray
-from karatage.errors import OptionError
+from karatage.data.shown import Shown
+from karatage.data.versions import list_versions
+from karatage.errors import DataError, OptionError
 from karatage.experiments.engine import Outcome
 from karatage.experiments.square.telling import conclude, list_ranges
 from karatage.seeding import stream
@@ -24,6 +23,7 @@ from karatage.seeding import stream
 QUALITIES: tuple[Quality, ...] = ("accuracy", "f1")
 LETTERS = {"none": "u", "light": "l", "full": "f"}
 USUAL_AMOUNT = 50
+LEVEL = 0.05
 EQUAL = 1e-12
 
 
@@ -74,13 +74,15 @@ class Candidate(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Benchmark:
+class Benchmark(Shown):
     """Accuracy and F1 of models on data sets, by supervision and amount of gold."""
 
     cells: tuple[CellResult, ...]
     data_sets: tuple[DataSetFacts, ...]
     seed: int
     notes: tuple[str, ...] = ()
+    versions: Mapping[str, str] = field(default_factory=list_versions)
+    races: dict[tuple[int, float], pl.DataFrame] = field(default_factory=dict)  # run so far: amount, level -> `race`
 
     @cached_property
     def approaches(self) -> tuple[str, ...]:
@@ -135,7 +137,7 @@ class Benchmark:
         cell = self._done.get((data_set, approach, setting))
         if cell is None:
             raise OptionError(f"there is no result for data set '{data_set}', approach '{approach}', '{setting}'")
-        return cell.outcome.table
+        return _require_predictions(cell)
 
     def averages(self) -> pl.DataFrame:
         """[COLLAB14] table 2.2: mean accuracy and F1 over the common data sets, and how often each is a maximum."""
@@ -164,19 +166,15 @@ class Benchmark:
         known = [value for value in values if value is not None]
         return float(np.mean(known)) if known and len(values) == len(data_sets) else None
 
-    def race(self, *, amount: int | None = None, level: float = 0.05) -> pl.DataFrame:
+    def race(self, *, amount: int | None = None, level: float = LEVEL) -> pl.DataFrame:
         """Every approach without gold and with `amount` percent, against the best of them on each data set.
 
         The test is the two-tailed paired permutation test; `leader` means not significantly worse than the best.
         """
         chosen = self._usual(amount)
-        if (chosen, level) not in self._races:
-            self._races[chosen, level] = self._run_race(chosen, level)
-        return self._races[chosen, level]
-
-    @cached_property
-    def _races(self) -> dict[tuple[int, float], pl.DataFrame]:
-        return {}
+        if (chosen, level) not in self.races:
+            self.races[chosen, level] = self._run_race(chosen, level)
+        return self.races[chosen, level]
 
     def _run_race(self, amount: int, level: float) -> pl.DataFrame:
         rows = [
@@ -209,15 +207,15 @@ class Benchmark:
         if not cells:
             return
         best, best_value = max(cells, key=lambda pair: pair[1])
-        best_credit, gold = read_credits(best.outcome.table, facts.scale)
+        best_credit, gold = read_credits(_require_predictions(best), facts.scale)
         for cell, value in sorted(cells, key=lambda pair: -pair[1]):
-            credit, _ = read_credits(cell.outcome.table, facts.scale)
+            credit, _ = read_credits(_require_predictions(cell), facts.scale)
             source = stream(self.seed, f"square/test/{facts.name}/{quality}/{cell.approach}/{cell.setting}")
             p_value = 1.0 if cell is best else permutation_test(best_credit, credit, gold, quality=quality, rng=source)
             leads = p_value > level or value >= best_value
             yield Candidate(facts.name, quality, *cell[1:4], value, p_value, cell is best, leads)
 
-    def leaders(self, *, amount: int | None = None, level: float = 0.05) -> pl.DataFrame:
+    def leaders(self, *, amount: int | None = None, level: float = LEVEL) -> pl.DataFrame:
         """[COLLAB14] table 2.3: by data set and quality, all that is not significantly worse than the best.
 
         Approaches go by number, supervision by letter (u none, l light, f full); the best stands first.
@@ -262,25 +260,30 @@ class Benchmark:
     def to_dict(self) -> dict[str, object]:
         """Everything but the single predictions, ready for JSON."""
         return {
+            "kind": "benchmark",
             "approaches": self.approaches,
             "data_sets": [facts._asdict() for facts in self.data_sets],
-            "cells": self.to_frame().to_dicts(),
+            "cells": plain_rows(self.to_frame()),
             "common_sets": self.common_sets,
-            "averages": self.averages().to_dicts(),
-            "race": self.race().to_dicts(),
-            "leaders": self.leaders().to_dicts(),
+            "averages": plain_rows(self.averages()),
+            "race": plain_rows(self.race()),
+            "types": plain_types({"race": self.race()}),
+            "leaders": plain_rows(self.leaders()),
             "notes": self.notes,
             "sentence": self.sentence,
             "seed": self.seed,
-            "versions": {"karatage": version("karatage"), "python": platform.python_version()},
+            "versions": dict(self.versions),
         }
 
     def to_json(self) -> str:
         """The same as JSON text."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
+        return write_json(self.to_dict())
 
-    def _repr_html_(self) -> str:
-        return f"<p><b>{escape(self.sentence)}</b></p>{self.averages()._repr_html_()}"
+
+def _require_predictions(cell: CellResult) -> pl.DataFrame:
+    if cell.outcome.table.is_empty():
+        raise DataError("predictions of single items are not written as JSON; run the benchmark again to look at them")
+    return cell.outcome.table
 
 
 def read_credits(table: pl.DataFrame, scale: Sequence[int]) -> tuple[FloatArray, GradeArray]:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import platform
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from html import escape
-from importlib.metadata import version
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
+from karatage.data.as_json import plain_columns, plain_rows, write_json
 from karatage.data.axes import FloatArray
+from karatage.data.shown import Shown
+from karatage.data.versions import list_versions
 from karatage.errors import OptionError, UnknownNameError
 from karatage.experiments.supervised.plan import UNIFORM, SupervisedPlan, find_family
 from karatage.experiments.supervised.telling import conclude
@@ -42,7 +41,7 @@ class Mean(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class SupervisedFindings:
+class SupervisedFindings(Shown):
     """tau_ap, tau and RMSE of leaderboards against gold's, over samples.
 
     A sample is a k-tuple of judges and a split of gold. Intervals are about other such samples of the same collection;
@@ -53,6 +52,7 @@ class SupervisedFindings:
     collection: str
     frame: pl.DataFrame  # a row for each place, size, sample, measure and approach
     notes: tuple[str, ...] = ()
+    versions: Mapping[str, str] = field(default_factory=list_versions)
     log: tuple[str, ...] = ()  # of this run: what an earlier one had done, files that were damaged
 
     @cached_property
@@ -165,30 +165,33 @@ class SupervisedFindings:
     def __repr__(self) -> str:
         return f"SupervisedFindings({self.sentence})"
 
+    def to_frame(self) -> pl.DataFrame:
+        """The same as `frame`."""
+        return self.frame
+
     def to_dict(self) -> dict[str, object]:
-        """Everything but the single samples, ready for JSON."""
+        """Everything, ready for JSON."""
         return {
+            "kind": "supervised",
             "plan": asdict(self.plan),
             "collection": self.collection,
             "baseline": self.baseline,
-            "summary": self.summary.to_dicts(),
-            "overall": self.overall.to_dicts(),
+            "summary": plain_rows(self.summary),
+            "overall": plain_rows(self.overall),
+            "samples": plain_columns(self.frame),
             "notes": self.notes,
             "sentence": self.sentence,
-            "versions": {"karatage": version("karatage"), "python": platform.python_version()},
+            "versions": dict(self.versions),
         }
 
     def to_json(self) -> str:
         """The same as JSON text."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=1)
+        return write_json(self.to_dict())
 
     def _find(self, name: str) -> int:
         if name not in self.plan.names:
             raise UnknownNameError("approach", name, self.plan.names)
         return self.plan.names.index(name)
-
-    def _repr_html_(self) -> str:
-        return f"<p><b>{escape(self.sentence)}</b></p>{self.table()._repr_html_()}"
 
 
 def find_mean(groups: Sequence[FloatArray]) -> Mean:

@@ -1,0 +1,153 @@
+"""How far merged judges can be taken at their word."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import polars as pl
+
+from karatage.data.as_json import plain_rows, plain_types, write_json
+from karatage.data.shown import Shown
+from karatage.data.standing import Bounded
+from karatage.wording import counted, shorten
+
+SURE = 0.9
+FEW = 10  # items that say little about a share
+LEVEL = 0.05
+CLOSE = 0.05  # probabilities that are off by less than this on average can be taken for chances
+JUDGE = "judge:"
+TYPICAL = ("within topics", "between topics")  # ways to compare gold's items with others
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Calibration(Shown):
+    """What `calibrate` found: judges' probabilities and grades against gold's, and gold's items against others."""
+
+    approach: str  # how judges became one
+    relevant: int  # the lowest grade that counts as relevant
+    items: int  # gold items that judges graded
+    topics: int  # of these; 0 where items have none
+    bins: pl.DataFrame  # from, to, items, worth, weight, probability, share, low, high
+    grades: pl.DataFrame  # grade, judges, gold, elsewhere: shares on gold's items, and the judges' on other ones
+    shift: pl.DataFrame  # statistic, value, low, high, p_value, way
+    brier: Bounded  # mean squared distance of probability and truth
+    ece: Bounded  # expected calibration error
+    bias: Bounded  # mean probability less gold's share of relevant items
+    seed: int
+    versions: Mapping[str, str]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def called(self) -> float:
+        """The share of items that judges call relevant, as their probabilities have it."""
+        return float((self.bins["weight"] * self.bins["probability"]).sum())
+
+    @property
+    def found(self) -> float:
+        """The share that is relevant by gold."""
+        return float((self.bins["weight"] * self.bins["share"]).sum())
+
+    @property
+    def calibrated(self) -> bool | None:
+        """Whether nothing speaks against reading probabilities as chances; None where that cannot be known."""
+        return None if self.ece.low != self.ece.low else self.ece.low == 0
+
+    @property
+    def shifted(self) -> bool | None:
+        """Whether gold's items are unlike the others; None where that is not known, or drawn items are weighed."""
+        found = self.shift.filter(pl.col("way").is_in(TYPICAL))["p_value"].drop_nulls()
+        return None if found.is_empty() else bool((found < LEVEL / len(found)).any())
+
+    @property
+    def leniency(self) -> Bounded:
+        """By how much judges grade higher than gold on average."""
+        value, low, high = (
+            self.shift.filter(statistic="leniency").select("value", "low", "high").fill_null(math.nan).row(0)
+        )
+        return Bounded(value, low, high)
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row for each bin of probabilities."""
+        return self.bins
+
+    def to_dict(self) -> dict[str, object]:
+        """Everything, ready for JSON."""
+        tables = {"bins": self.bins, "grades": self.grades, "shift": self.shift}
+        return {
+            "kind": "calibration",
+            "sentence": self.sentence,
+            "approach": self.approach,
+            "relevant": self.relevant,
+            "items": self.items,
+            "topics": self.topics,
+            "brier": self.brier.to_dict(),
+            "ece": self.ece.to_dict(),
+            "bias": self.bias.to_dict(),
+            **{name: plain_rows(table) for name, table in tables.items()},
+            "types": plain_types(tables),
+            "notes": self.notes,
+            "seed": self.seed,
+            "versions": dict(self.versions),
+        }
+
+    def to_json(self) -> str:
+        """The same as JSON text."""
+        return write_json(self.to_dict())
+
+    @property
+    def sentence(self) -> str:
+        """What to take away."""
+        parts = [self._say_bias(), self._say_error(), self._say_sure(), self._say_shift()]
+        return " ".join(part for part in parts if part)
+
+    def _say_bias(self) -> str:
+        text = f"{self._who} {self.called:.0%} of {counted(self.items, 'gold item')} relevant, gold {self.found:.0%}"
+        if self.bias.low != self.bias.low:
+            return f"{text}; one topic cannot tell whether that is chance."
+        if self.bias.low <= 0 <= self.bias.high:
+            return f"{text}: no more apart than chance explains."
+        much = "too many" if self.bias.value > 0 else "too few"
+        return f"{text}: {much} by {_points(self.bias)}."
+
+    @property
+    def _who(self) -> str:
+        if self.approach.startswith(JUDGE):
+            return f"{shorten(self.approach.removeprefix(JUDGE))} calls"
+        return f"Merged by {shorten(self.approach)}, judges call"
+
+    @property
+    def _certain(self) -> bool:
+        """Whether nothing was called more or less probable, as by a judge alone."""
+        return bool(self.bins["probability"].is_in([0.0, 1.0]).all())
+
+    def _say_error(self) -> str:
+        what = "Taken for certain, such grades are" if self._certain else "Such probabilities are"
+        if self.calibrated is None:
+            return f"{what} {100 * self.ece.value:.1f} points off on average."
+        off = f"{what} {_points(self.ece)} off on average"
+        if self.ece.high <= CLOSE:
+            return f"{off}, near enough to go by."
+        if self.calibrated:
+            return f"{off}, which may be chance: there is too little gold, or too few topics, to tell."
+        return f"{off}." if self._certain else f"{off}: do not take them for chances."
+
+    def _say_sure(self) -> str:
+        last = self.bins.row(-1, named=True)
+        if last["from"] < SURE or last["items"] < FEW:
+            return ""
+        where = "Of what is called relevant" if self._certain else f"Where they are {SURE:.0%} or more"
+        right = f"{last['share']:.0%} of {counted(last['items'], 'item')} ({last['low']:.0%} to {last['high']:.0%})"
+        return f"{where}, gold agrees on {right}."
+
+    def _say_shift(self) -> str:
+        if not self.shifted:
+            return ""
+        return "Judges see gold's items as unlike the others, so this holds for items like gold's only."
+
+
+def _points(found: Bounded) -> str:
+    """A share and its interval, in points, whatever its sign."""
+    low, high = sorted((abs(found.low), abs(found.high)))
+    return f"{100 * abs(found.value):.1f} points ({100 * low:.1f} to {100 * high:.1f})"

@@ -1,0 +1,108 @@
+"""What a set of files is fit for: what was checked, what can be concluded from them and what cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Literal, get_args
+
+import polars as pl
+
+from karatage.data.as_json import plain_rows, plain_types, write_json
+from karatage.data.shown import Shown
+from karatage.wording import counted, end_sentence
+
+State = Literal["ok", "warning", "wrong"]
+STATES: tuple[State, ...] = get_args(State)
+SYSTEMS: dict[str, type[pl.DataType]] = {
+    "system": pl.String,
+    "topics": pl.Int64,
+    "short": pl.Int64,
+    "judged": pl.Float64,
+}
+MEASURES: dict[str, type[pl.DataType]] = {
+    "measure": pl.String,
+    "way": pl.String,
+    "detectable": pl.Float64,
+    "refusal": pl.String,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """One thing looked at: `wrong` must be put right, `warning` weakens what can be concluded."""
+
+    about: str  # files, runs, pool, judges, gold, decision
+    state: State
+    finding: str
+    advice: str = ""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Diagnosis(Shown):
+    """What `diagnose` found."""
+
+    measure: str
+    pair: tuple[str, str] | None  # the two systems asked about; None: all of them
+    checks: tuple[Check, ...]
+    systems: pl.DataFrame  # per system: topics answered, rankings shorter than the depth, share of the depth judged
+    measures: pl.DataFrame  # per measure: how judges' errors are undone, the difference then seen, or why they are not
+    can: tuple[str, ...]
+    cannot: tuple[str, ...]
+    commands: tuple[str, ...]  # to type next
+    verdict: str  # on the question that was asked
+    seed: int
+    versions: Mapping[str, str]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def state(self) -> State:
+        """The worst of all checks."""
+        return max((check.state for check in self.checks), key=STATES.index, default="ok")
+
+    def count(self, state: State) -> int:
+        """How many checks ended so."""
+        return sum(check.state == state for check in self.checks)
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row per check."""
+        rows = [asdict(check) for check in self.checks]
+        return pl.DataFrame(rows, schema=dict.fromkeys(("about", "state", "finding", "advice"), pl.String))
+
+    def to_dict(self) -> dict[str, object]:
+        """Everything, ready for JSON."""
+        tables = {"systems": self.systems, "measures": self.measures}
+        return {
+            "kind": "diagnosis",
+            "measure": self.measure,
+            "pair": self.pair,
+            "state": self.state,
+            "checks": [asdict(check) for check in self.checks],
+            **{name: plain_rows(table) for name, table in tables.items()},
+            "can": self.can,
+            "cannot": self.cannot,
+            "commands": self.commands,
+            "verdict": self.verdict,
+            "sentence": self.sentence,
+            "notes": self.notes,
+            "seed": self.seed,
+            "versions": dict(self.versions),
+            "types": plain_types(tables),
+        }
+
+    def to_json(self) -> str:
+        """The same as JSON text."""
+        return write_json(self.to_dict())
+
+    @property
+    def sentence(self) -> str:
+        """What to take away."""
+        parts = [self.verdict]
+        wrong = [check for check in self.checks if check.state == "wrong"]
+        if wrong:
+            more = f" (the first of {len(wrong):,})" if len(wrong) > 1 else ""
+            parts.insert(0, f"Put this right first{more}: {end_sentence(wrong[0].finding)}")
+        elif self.count("warning"):
+            verb = "weaken" if self.count("warning") > 1 else "weakens"
+            parts.append(f"{counted(self.count('warning'), 'warning')} above {verb} what is found.")
+        return " ".join(part for part in parts if part)

@@ -1,0 +1,1 @@
+"""Results read back from JSON, a module for each kind."""

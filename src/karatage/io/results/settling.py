@@ -1,0 +1,27 @@
+"""How far a leaderboard is settled, read back."""
+
+from __future__ import annotations
+
+from karatage.data.entries import Entries
+from karatage.data.from_json import read_flags, read_numbers
+from karatage.data.settling import Settling
+from karatage.errors import DataError
+
+
+def read(entries: Entries) -> Settling:
+    """What `Settling.to_dict` says."""
+    systems = entries.names("columns")
+    if not systems:
+        raise DataError("columns names no system")
+    size = len(systems)
+    return Settling(
+        measure=entries.text("measure"),
+        systems=systems,
+        score=read_numbers(entries, "score", size),
+        spread=read_numbers(entries, "spread", size),
+        wrong=read_numbers(entries, "wrong", size, size),
+        counts=read_flags(entries, "counts", size, size),
+        margin=entries.number("margin"),
+        risk=entries.number("risk"),
+        draws=entries.whole("draws"),
+    )

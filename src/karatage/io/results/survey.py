@@ -1,0 +1,34 @@
+"""Surveys, read back: a result that holds others."""
+
+from __future__ import annotations
+
+from karatage.data.entries import Entries
+from karatage.data.from_json import read_table
+from karatage.data.survey import Survey
+from karatage.errors import DataError
+from karatage.io.results import audit, board, calibration, comparison, evaluation
+
+_COUNTS = {"what": "text", "number": "int64", "detail": "text"}
+_JUDGED = {"system": "text", "retrieved": "int64", "judged": "float", "gold": "float"}
+
+
+def read(entries: Entries) -> Survey:
+    """What `Survey.to_dict` says."""
+    two, all_systems = entries.object_or_none("comparison"), entries.object_or_none("board")
+    if two is None and all_systems is None:
+        raise DataError("there is neither a comparison nor a board, so nothing was decided")
+    calibrated = entries.object_or_none("calibration")
+    return Survey(
+        measure=entries.text("measure"),
+        comparison=None if two is None else comparison.read(two),
+        board=None if all_systems is None else board.read(all_systems),
+        evaluation=evaluation.read(entries.object("evaluation")),
+        audit=audit.read(entries.object("audit")),
+        calibration=None if calibrated is None else calibration.read(calibrated),
+        counts=read_table(entries, "counts", _COUNTS),
+        judged=read_table(entries, "judged", _JUDGED),
+        refused=entries.object("refused").all_texts(),
+        seed=entries.whole("seed"),
+        versions=entries.object("versions").all_texts(),
+        notes=entries.texts("notes"),
+    )
