@@ -35,6 +35,7 @@ from karatage.data.judgments import Judgments
 from karatage.data.posterior import Posterior
 from karatage.errors import OptionError
 from karatage.seeding import settle_seed, stream
+from karatage.watching import follow
 from karatage.wording import count_names, counted
 
 RELIABILITY = "ds"
@@ -97,9 +98,10 @@ class Evidence:
     def posteriors(self) -> dict[str, Posterior]:
         """The merge that says how reliable judges are, and where there is gold to tell, every merge asked for."""
         asked = self.approaches if self.panel.has_gold else ()
+        names = dict.fromkeys([RELIABILITY, *asked])
         return {
             name: aggregate(self.judgments, name, rng=stream(self.seed, name))
-            for name in dict.fromkeys([RELIABILITY, *asked])
+            for name in follow(names, len(names), "merges")
         }
 
     @cached_property

@@ -26,6 +26,7 @@ from karatage.measures.expected import randomise, score_expected
 from karatage.measures.scoring import score_aligned
 from karatage.measures.spec import Measure, parse_measure
 from karatage.seeding import settle_seed
+from karatage.watching import follow
 from karatage.wording import count_names, counted
 
 FEW_ITEMS = 10
@@ -71,7 +72,7 @@ def evaluate(
         seed=settle_seed(rng),
     )
     kept = _find_topics(evidence)
-    merged = {name: approach(evidence) for name, approach in found.items()}
+    merged = {name: approach(evidence) for name, approach in follow(found.items(), len(found), "approaches")}
     scores = {name: _stack(evidence, name, {a: m[name] for a, m in merged.items()}).on_topics(kept) for name in asked}
     trusted = None if evidence.gold is None else _score_gold(runs, evidence.gold, asked)
     fidelity = [] if trusted is None else _compare_with_gold(scores, trusted)

@@ -18,6 +18,7 @@ from karatage.merging.estimators import Gap
 from karatage.merging.gaps import Distance, Gaps, measure_gaps
 from karatage.merging.random_judges import CLASSES, RandomJudges, shuffle_grades
 from karatage.seeding import stream
+from karatage.watching import follow
 
 _SCORES_AT_ONCE = 4_000_000  # of one measure under replicates, which bounds memory
 
@@ -59,17 +60,18 @@ def compare_with_random(panel: Panel, gaps: Collection[Gap], replicates: int) ->
     alignment, kept = panel.alignment, panel.alignment.retrieved_topics
     drawn = RandomJudges.draw(int(alignment.item_start[-1]), replicates, stream(panel.seed, "random judges"))
     found = {name: _Sums(panel.present.shape, gaps, tuple(CLASSES)) for name in panel.value}
-    for c, bits in enumerate(drawn.bits.values()):
-        for sets in _pieces(replicates, len(kept) * len(alignment.systems)):
-            scored = score_packed(alignment, bits, sets, list(panel.value), top_grade=panel.judgments.top_grade)
-            for name, others in scored.items():
-                near = measure_gaps(
-                    panel.value[name][:, kept],
-                    panel.telling(name)[:, kept],
-                    others[:, kept] / panel.ceiling[name],
-                    gaps,
-                )
-                found[name].add(near, slice(None), kept, c, len(others) / replicates)
+    pieces = list(_pieces(replicates, len(kept) * len(alignment.systems)))
+    parts = [(c, bits, sets) for c, bits in enumerate(drawn.bits.values()) for sets in pieces]
+    for c, bits, sets in follow(parts, len(parts), "groups of random judges"):
+        scored = score_packed(alignment, bits, sets, list(panel.value), top_grade=panel.judgments.top_grade)
+        for name, others in scored.items():
+            near = measure_gaps(
+                panel.value[name][:, kept],
+                panel.telling(name)[:, kept],
+                others[:, kept] / panel.ceiling[name],
+                gaps,
+            )
+            found[name].add(near, slice(None), kept, c, len(others) / replicates)
     return {name: sums.settle() for name, sums in found.items()}
 
 
@@ -77,7 +79,8 @@ def compare_with_shuffled(panel: Panel, gaps: Collection[Gap], replicates: int) 
     """Distances of each judge from its own grades shuffled within topics, by measure."""
     found = {name: _Sums(panel.present.shape, gaps, ("own",)) for name in panel.value}
     telling = {name: panel.telling(name) for name in panel.value}
-    for judge in range(len(panel.judgments.judges)):
+    judges = len(panel.judgments.judges)
+    for judge in follow(range(judges), judges, "judges weighed"):
         where = np.flatnonzero(panel.present[judge])
         if not len(where):
             continue

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from karatage.data.axes import BoolArray, FloatArray
 from karatage.data.estimate import CONFIDENCE, Estimated, check_confidence, t_quantile
 from karatage.errors import DataError, JudgeError
+from karatage.watching import follow
 
 BLOCK = 4_000_000  # topics drawn at once, of all resamples
 SINGULAR = 1e-12  # smallest singular value, as a share of the largest, of a matrix that can be solved
@@ -135,9 +136,10 @@ def _resample_means(mass: FloatArray, draws: int, rng: np.random.Generator) -> F
     topics = len(mass)
     share = np.full(topics, 1 / topics)
     block = max(1, BLOCK // topics)
+    starts = range(0, draws, block)
     sums = [
         np.einsum("dt,tf->df", rng.multinomial(topics, share, size=min(block, draws - start)), mass)
-        for start in range(0, draws, block)
+        for start in follow(starts, len(starts), "blocks of resamples")
     ]
     return np.concatenate(sums) / topics
 

@@ -48,7 +48,7 @@ def correct(case: Case, runs: Runs, judgments: Judgments) -> Choice:
         )
     way, notes = _choose(case)
     try:
-        if way == "sampled" and case.gold.draw is not None:
+        if way == "sampled" and case.gold.draw is not None and case.linear is not None:
             notes += require_frame(case, runs, judgments)
         found = CORRECTIONS[way](case)
     except DataError as problem:

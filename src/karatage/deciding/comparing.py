@@ -43,7 +43,7 @@ def compare(
         raise OptionError(f"a and b are the same system, '{a}'; name two")
     case = make_case(runs, judgments, gold, question, systems=(a, b), seed=question.seed)
     naive = trust_judges(case)
-    same = _find_sameness(case)
+    same = find_sameness(case)
     choice = Choice(None) if gold is None or same is not None else correct(case, runs, judgments)
     found = choice.corrected
     opinion = None if found is None else found.compare(0, 1, question.confidence)
@@ -70,7 +70,7 @@ def compare(
     )
 
 
-def _find_sameness(case: Case) -> str | None:
+def find_sameness(case: Case) -> str | None:
     """Why the systems cannot differ, where they cannot."""
     if case.linear is not None:
         alike = not case.matters.any()

@@ -24,6 +24,7 @@ from karatage.deciding.answers import gather_answers
 from karatage.deciding.case import Case
 from karatage.deciding.corrected import Corrected
 from karatage.seeding import stream
+from karatage.watching import follow
 
 RESAMPLES = 1000
 BLOCK = 2_000_000  # numbers held at once
@@ -95,7 +96,8 @@ def _relate(boards: Boards, seen: BoolArray) -> FloatArray:
     """
     naive, corrected = settle_ties(boards.naive), settle_ties(boards.corrected)
     out = np.empty((len(naive), 3))
-    for i, (said, right) in enumerate(zip(naive, corrected, strict=True)):
+    boards_by_two = enumerate(zip(naive, corrected, strict=True))
+    for i, (said, right) in follow(boards_by_two, len(naive), "resampled leaderboards"):
         out[i, 0] = kendall_tau(said, right)
         out[i, 1] = tau_ap(right, said)
     laplacian = np.diag(seen.sum(axis=1)) - seen.astype(float)

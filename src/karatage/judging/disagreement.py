@@ -25,6 +25,7 @@ from karatage.errors import DataError, OptionError
 from karatage.judging.regression import Line, draw_splits, fit_line, fitting, predict_line, try_splits
 from karatage.judging.tables import FeatureTable, Outcome, find_disagreement, split_votes, tabulate
 from karatage.seeding import settle_seed, stream
+from karatage.watching import follow
 from karatage.wording import count_names, counted
 
 LEAST_ITEMS: Final = 10
@@ -106,7 +107,7 @@ def learn_from_features(
     kept: list[TopicModel] = []
     dropped: list[DroppedTopic] = []
     with fitting():
-        for t, name in enumerate(table.topics):
+        for t, name in follow(enumerate(table.topics), len(table.topics), "topics"):
             rows = (table.item_topic == t) & outcome.known
             value, disagree = table.value[rows], outcome.disagree[rows]
             items, disagreed = len(disagree), int(disagree.sum())

@@ -1,0 +1,128 @@
+"""How often items that are called relevant with probability p are relevant, with intervals over topics."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from karatage.data.axes import FloatArray, LongArray
+from karatage.data.estimate import CONFIDENCE, t_quantile, wilson_interval
+from karatage.data.standing import Bounded
+
+BINS = 10  # of equal width
+DRAWS = 2000
+MOST_GROUPS = 200  # that items without topics are dealt into
+AT_ONCE = 4_000_000  # numbers of a resample held in memory
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Forecasts:
+    """Gold items, how probable it was called that each is relevant, and whether it is; (item,) each."""
+
+    probability: FloatArray
+    relevant: FloatArray  # 1 or 0
+    weight: FloatArray  # how many items of the pool each stands for
+    group: LongArray  # items that share their luck: a topic's
+
+    @property
+    def bin(self) -> LongArray:
+        """From 0; a probability of 1 belongs to the last."""
+        return np.minimum((self.probability * BINS + 1e-9).astype(np.int64), BINS - 1)
+
+    @property
+    def excess(self) -> FloatArray:
+        """By how much too probable each item was called."""
+        return self.probability - self.relevant
+
+
+def tabulate_bins(found: Forecasts) -> pl.DataFrame:
+    """One row for each bin that has items: mean probability, and the share that is relevant with Wilson's interval.
+
+    The interval counts as many items as the share is worth: fewer where weights are unequal [KIS65], or where items of
+    a topic are alike [KORN98].
+    """
+    rows = []
+    for b in np.unique(found.bin):
+        here = found.bin == b
+        weight = found.weight[here]
+        share = float(np.average(found.relevant[here], weights=weight))
+        size = _count_worth(share, found.relevant[here], weight, found.group[here])
+        low, high = wilson_interval(share * size, size)
+        rows.append(
+            {
+                "from": b / BINS,
+                "to": (b + 1) / BINS,
+                "items": int(here.sum()),
+                "worth": size,
+                "weight": float(weight.sum() / found.weight.sum()),
+                "probability": float(np.average(found.probability[here], weights=weight)),
+                "share": share,
+                "low": float(low),
+                "high": float(high),
+            }
+        )
+    return pl.DataFrame(rows)
+
+
+def _count_worth(share: float, relevant: FloatArray, weight: FloatArray, group: LongArray) -> float:
+    """Items of equal weight, each by itself, that would tell a share as well as these do."""
+    total = float(weight.sum())
+    kish = total**2 / float((weight**2).sum())
+    _, at = np.unique(group, return_inverse=True)
+    groups = int(at.max()) + 1
+    surprise = np.bincount(at, weight * (relevant - share), groups)
+    if groups < 2 or not surprise.any():
+        return kish
+    variance = groups / (groups - 1) * float((surprise**2).sum()) / total**2
+    return max(min(kish, share * (1 - share) / variance), 1.0)
+
+
+def measure_calibration(
+    found: Forecasts, others: Mapping[str, FloatArray], rng: np.random.Generator
+) -> dict[str, Bounded]:
+    """Brier score, bias, expected calibration error, and means of `others` (item,), with intervals over groups.
+
+    Means have percentile intervals, expanded for few groups [HES15]. The calibration error is the sum over bins of |G|,
+    G the bin's part in the bias. As | |A| - |B| | <= |A - B|, it is no further from the truth than the bins' errors are
+    in sum, so that the quantile of that sum bounds it: the interval holds 0 as often as it should where there is none.
+    """
+    means = {"brier": found.excess**2, "bias": found.excess, **others}
+    columns = [*means.values(), *(np.where(found.bin == b, found.excess, 0.0) for b in range(BINS))]
+    groups = int(found.group.max()) + 1
+    sums = np.stack([_total(found.group, found.weight * column) for column in columns], axis=1)
+    size = _total(found.group, found.weight)
+    value = sums.sum(axis=0) / size.sum()
+    error = float(np.abs(value[len(means) :]).sum())
+    if groups < 2:
+        alone = {name: Bounded(float(value[k]), math.nan, math.nan) for k, name in enumerate(means)}
+        return {**alone, "ece": Bounded(error, math.nan, math.nan)}
+    off = np.concatenate(list(_resample(sums, size, rng))) - value
+    stretch = math.sqrt(groups / (groups - 1)) * t_quantile((1 + CONFIDENCE) / 2, groups - 1)
+    stretch /= t_quantile((1 + CONFIDENCE) / 2, math.inf)
+    low, high = np.quantile(off, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2], axis=0) * stretch + value
+    result = {name: Bounded(float(value[k]), float(low[k]), float(high[k])) for k, name in enumerate(means)}
+    half = stretch * float(np.quantile(np.abs(off[:, len(means) :]).sum(axis=1), CONFIDENCE))
+    return {**result, "ece": Bounded(error, max(error - half, 0.0), min(error + half, 1.0))}
+
+
+def _total(group: LongArray, value: FloatArray) -> FloatArray:
+    return np.bincount(group, value).astype(float)
+
+
+def _resample(sums: FloatArray, size: FloatArray, rng: np.random.Generator) -> Iterator[FloatArray]:
+    """Means when groups are drawn anew, (draw, column), some draws at a time."""
+    groups = len(size)
+    step = max(AT_ONCE // groups, 1)
+    for start in range(0, DRAWS, step):
+        count = rng.multinomial(groups, np.full(groups, 1 / groups), size=min(step, DRAWS - start)).astype(float)
+        yield (count @ sums) / (count @ size)[:, None]
+
+
+def deal_groups(items: int, rng: np.random.Generator) -> LongArray:
+    """Groups of items that have no topics, each by itself or, where they are many, dealt at random."""
+    groups = min(items, MOST_GROUPS)
+    return rng.permutation(np.arange(items) % groups)

@@ -1,0 +1,198 @@
+"""`calibrate`: how far merged judges can be taken at their word, and how far gold's items stand for others."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from karatage.aggregation.crossfit import fit_across_topics
+from karatage.aggregation.registry import merge, parse_model
+from karatage.agreement.calibration import Forecasts, deal_groups, measure_calibration, tabulate_bins
+from karatage.agreement.shift import DRAWN, NOT_COMPARED, Distance, compare_items
+from karatage.data.alignment import find_items, match_gold
+from karatage.data.axes import BoolArray, FloatArray, GradeArray, LongArray
+from karatage.data.calibration import LEVEL, Calibration
+from karatage.data.comparison import say_p
+from karatage.data.judgments import Judgments
+from karatage.data.posterior import Posterior
+from karatage.data.standing import Bounded
+from karatage.data.versions import list_versions
+from karatage.errors import DataError, OptionError, UnknownNameError
+from karatage.seeding import settle_seed, stream
+from karatage.wording import count_names, counted
+
+JUDGE = "judge:"
+FEW_TOPICS = 10
+SHIFT = {"statistic": pl.String, **dict.fromkeys(("value", "low", "high", "p_value"), pl.Float64), "way": pl.String}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Case:
+    """Items that some judge graded; (item,) each."""
+
+    posterior: Posterior
+    grade: GradeArray  # gold's, -1 = none
+    weight: FloatArray | None  # how many items each of gold's stands for; None where that was not said
+    topic: LongArray
+    has_topics: bool
+
+    @property
+    def known(self) -> BoolArray:
+        return self.grade >= 0
+
+    @property
+    def topics(self) -> int:
+        return len(np.unique(self.topic[self.known])) if self.has_topics else 0
+
+
+def calibrate(
+    judgments: Judgments,
+    gold: Judgments,
+    *,
+    approach: str = "mv",
+    relevant: int = 1,
+    topics: Collection[str] | None = None,
+    rng: int | np.random.Generator | None = None,
+) -> Calibration:
+    """Say how often items that merged judges call relevant are, if they grade as gold does, and if gold is typical.
+
+    Args:
+        judgments: What the judges said.
+        gold: Trusted grades; items drawn with known chances (`pi`) are weighed by their inverse.
+        approach: How judges become one: `mv`, `ds`, `judge:NAME`. One that learns from gold meets, in each topic, the
+            gold of others only.
+        relevant: The lowest grade that counts as relevant.
+        topics: Those whose items count; default: all. Judges are merged with what they said of all topics.
+        rng: Seed of ties, resampling and permutations.
+    """
+    if relevant < 1:
+        raise OptionError(f"relevant is a grade from 1, not {relevant}")
+    seed = settle_seed(rng)
+    case = _meet(_merge(judgments, gold, approach.strip(), seed), gold, topics)
+    at = np.flatnonzero(case.known)
+    probability = case.posterior.probability
+    grade = case.grade[at].astype(float)
+    found = Forecasts(
+        probability=np.clip(probability[at, relevant:].sum(axis=1), 0.0, 1.0),
+        relevant=(grade >= relevant).astype(float),
+        weight=np.ones(len(at)) if case.weight is None else case.weight[at],
+        group=_group(case, at, seed),
+    )
+    measured = measure_calibration(
+        found, {"leniency": case.posterior.expected[at] - grade}, stream(seed, "topics drawn anew")
+    )
+    distances = compare_items(probability, case.known, case.weight, case.topic, stream(seed, "permutations"))
+    return Calibration(
+        approach=approach.strip(),
+        relevant=relevant,
+        items=len(at),
+        topics=case.topics,
+        bins=tabulate_bins(found),
+        grades=_tabulate_grades(case, found.weight),
+        shift=_tabulate_shift(measured["leniency"], distances),
+        brier=measured["brier"],
+        ece=measured["ece"],
+        bias=measured["bias"],
+        seed=seed,
+        versions=list_versions(),
+        notes=tuple(dict.fromkeys((*_tell(case, judgments, gold, distances), *_tell_scales(judgments, relevant)))),
+    )
+
+
+def _meet(posterior: Posterior, gold: Judgments, topics: Collection[str] | None) -> _Case:
+    """Find gold's grades of what the judges graded, in topics that count."""
+    merged = posterior.judgments
+    counts = np.array([topics is None or topic in topics for topic in merged.topics])
+    graded = np.flatnonzero((np.diff(merged.row_start) > 0) & counts[merged.item_topic])
+    known = match_gold(merged, gold)[graded]
+    if not (known >= 0).any():
+        raise DataError("the judges graded no gold item, so nothing is known of their errors; are items written alike?")
+    weight = None
+    if gold.draw is not None:
+        stands_for = np.ones(len(gold.item_topic) + 1)
+        stands_for[gold.item] = 1 / gold.draw.pi
+        weight = stands_for[find_items(merged, gold)[graded]]
+    return _Case(
+        posterior=replace(posterior, probability=posterior.probability[graded], grades=posterior.grades[graded]),
+        grade=known,
+        weight=weight,
+        topic=merged.item_topic[graded].astype(np.int64),
+        has_topics=merged.has_topics,
+    )
+
+
+def _merge(judgments: Judgments, gold: Judgments, approach: str, seed: int) -> Posterior:
+    if approach.startswith(JUDGE):
+        name = approach.removeprefix(JUDGE)
+        if name not in judgments.judges:
+            raise UnknownNameError("judge", name, judgments.judges)
+        alone = judgments.keep_rows(judgments.judge == judgments.judges.index(name))
+        return merge(parse_model("mv"), alone, rng=stream(seed, approach))
+    named = parse_model(approach)
+    supervision = named.supervision or ("full" if named.needs_gold else "none")
+    if supervision == "none":
+        return merge(named, judgments, rng=stream(seed, named.name))
+    return fit_across_topics(named, judgments, gold, supervision, seed=seed)
+
+
+def _group(case: _Case, at: LongArray, seed: int) -> LongArray:
+    """Gold items of a topic share their luck; without topics each has its own."""
+    if not case.has_topics:
+        return deal_groups(len(at), stream(seed, "groups of items"))
+    return np.unique(case.topic[at], return_inverse=True)[1].astype(np.int64)
+
+
+def _tabulate_grades(case: _Case, weight: FloatArray) -> pl.DataFrame:
+    """Shares of every grade: the judges' and gold's on the same items, and the judges' on items without gold."""
+    probability, known = case.posterior.probability, case.known
+    grades = max(probability.shape[1], int(case.grade.max()) + 1)
+    wide = np.zeros((len(probability), grades))
+    wide[:, : probability.shape[1]] = probability
+    gold = np.bincount(case.grade[known], weight, grades) / weight.sum()
+    elsewhere = wide[~known].mean(axis=0) if not known.all() else np.full(grades, np.nan)
+    columns = {"judges": np.average(wide[known], axis=0, weights=weight), "gold": gold, "elsewhere": elsewhere}
+    return pl.DataFrame({"grade": np.arange(grades), **columns}).with_columns(pl.col(pl.Float64).fill_nan(None))
+
+
+def _tabulate_shift(leniency: Bounded, distances: Sequence[Distance]) -> pl.DataFrame:
+    rows = [("leniency", *leniency, np.nan, "topics drawn anew")]
+    rows += [("total_variation", found.value, np.nan, np.nan, found.p_value, found.way) for found in distances]
+    return pl.DataFrame(rows, schema=SHIFT, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
+
+
+def _tell(case: _Case, judgments: Judgments, gold: Judgments, distances: Sequence[Distance]) -> Iterator[str]:
+    yield from judgments.notes
+    yield from (f"gold: {note}" for note in gold.notes)
+    yield from case.posterior.notes
+    items = int(case.known.sum())
+    if items < len(gold.item_topic):
+        yield f"{counted(items, 'item')} of {len(gold.item_topic):,} with gold were graded"
+    if gold.top_grade != judgments.top_grade:
+        yield f"judges grade up to {judgments.top_grade}, gold up to {gold.top_grade}: leniency mixes two scales"
+    if not case.has_topics:
+        yield "items have no topics, so each is taken to have luck of its own in the intervals of calibration"
+    elif case.topics < FEW_TOPICS:
+        yield f"calibration rests on gold in {counted(case.topics, 'topic')}: its intervals are for topics like these"
+    if gold.draw is not None and len(np.unique(gold.draw.batch)) > 1:
+        yield "gold was drawn in several batches, each weighed by the inverse of its own chances"
+    for found in distances:
+        if found.way == NOT_COMPARED:
+            yield "too few topics have gold on some of their items, or lack it, to tell if gold's items are typical"
+        elif found.way == DRAWN and found.p_value < LEVEL:
+            yield (
+                "judges grade gold's items otherwise than their topics, weighed by the inverse of pi "
+                f"(p {say_p(found.p_value)}): chance, or items were not drawn with these chances"
+            )
+    if case.weight is None and not case.known.all() and case.topics:
+        yield "gold does not say how it was drawn (pi): calibration is for items like gold's"
+
+
+def _tell_scales(judgments: Judgments, relevant: int) -> Iterator[str]:
+    top = np.full(len(judgments.judges), -1)
+    np.maximum.at(top, judgments.judge, judgments.grade)
+    mute = [name for name, highest in zip(judgments.judges, top, strict=True) if 0 <= highest < relevant]
+    if mute:
+        yield f"judges who never give a grade of {relevant} or more, and so call nothing relevant: {count_names(mute)}"

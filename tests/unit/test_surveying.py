@@ -1,0 +1,107 @@
+"""The survey: each part is what its own verb finds, and what gold cannot tell is refused."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import karatage as kt
+from karatage.errors import OptionError
+from karatage.surveying import MERGES
+
+
+@pytest.fixture(scope="module")
+def world():
+    return kt.simulate_collection(systems=5, topics=15, depth=20, rng=2)
+
+
+@pytest.fixture(scope="module")
+def found(world):
+    rules = kt.SurveyRules(approaches=("uniform", "sgl_rmse_own4"))
+    pair = ("system-02", "system-01")
+    return kt.survey(world.runs, world.judgments, world.gold, "nDCG@10", pair=pair, rules=rules)
+
+
+def test_the_parts_are_what_each_verb_finds_alone(world, found):
+    alone = kt.compare(world.runs, world.judgments, world.gold, "nDCG@10", a="system-02", b="system-01")
+    assert found.comparison.to_dict() == alone.to_dict()
+    assert found.sentence == alone.sentence
+    assert found.board.to_dict() == kt.compare_all(world.runs, world.judgments, world.gold, "nDCG@10").to_dict()
+    assert found.audit.to_dict() == kt.audit(world.judgments, gold=world.gold, approaches=MERGES, rng=0).to_dict()
+    assert found.evaluation.approaches == ("mv", "uniform", "sgl_rmse_own4")
+    assert {near.topics for near in found.evaluation.fidelity} == {15}
+    assert found.calibration.to_dict() == kt.calibrate(world.judgments, world.gold, approach="mv", rng=0).to_dict()
+    assert not found.refused
+
+
+def test_every_note_of_every_part_is_there_once(found):
+    parts = (found.comparison, found.board, found.evaluation, found.audit, found.calibration)
+    assert set(found.notes) == {note for part in parts for note in part.notes}
+    assert len(set(found.notes)) == len(found.notes)
+
+
+def test_of_two_systems_there_is_no_leaderboard(world):
+    found = kt.survey(world.runs.only(["system-01", "system-03"]), world.judgments, world.gold, "P@5")
+    assert found.board is None
+    assert (found.comparison.a, found.comparison.b) == ("system-01", "system-03")
+    assert found.decision is found.comparison
+
+
+def test_without_gold_nothing_is_held_against_it(world):
+    found = kt.survey(world.runs, world.judgments, None, "P@5")
+    assert found.evaluation.fidelity == ()
+    assert set(found.refused) == {"approaches", "calibration"}
+    assert found.decision is found.board
+    assert found.board.corrected is None
+
+
+def test_drawn_gold_ranks_no_systems_by_itself(world):
+    queue = kt.plan(world.runs, world.judgments, "P@5", budget=60).queue
+    grades = world.gold.to_frame().select("topic", "document", "grade")
+    gold = kt.read_gold(queue.drop("grade").join(grades, on=["topic", "document"], how="inner"))
+    found = kt.survey(world.runs, world.judgments, gold, "P@5")
+    assert found.evaluation.gold is None
+    assert "drawn document by document" in found.refused["approaches"]
+    assert found.board.corrected.way == "sampled"
+
+
+def test_approaches_are_held_against_whole_topics_only(world):
+    frame = world.gold.to_frame().drop("judge")
+    whole, part = world.gold.topics[:6], world.gold.topics[6]
+    gold = frame.filter(pl.col("topic").is_in(whole) | ((pl.col("topic") == part) & (pl.int_range(pl.len()) % 9 == 0)))
+    found = kt.survey(world.runs, world.judgments, kt.read_gold(gold), "P@5")
+    assert found.evaluation.gold["P@5"].topics == whole
+
+
+def test_how_much_was_judged_is_counted_by_system(world):
+    frame = world.judgments.to_frame()
+    kept = frame.filter(pl.col("document").hash(seed=1) % 3 != 0)
+    judgments = kt.read_judgments(kept)
+    found = kt.survey(world.runs, judgments, world.gold, "P@5")
+    judged = {(row[0], row[1]) for row in kept.select("topic", "document").unique().iter_rows()}
+    names = world.runs.documents
+    for system, retrieved, share in found.judged.select("system", "retrieved", "judged").iter_rows():
+        s = world.runs.systems.index(system)
+        shown = [
+            (topic, names[int(d)])
+            for t, topic in enumerate(world.runs.topics)
+            for d in world.runs.listed[world.runs.bounds[t, s, 0] :][:5]
+        ]
+        assert retrieved == len(shown)
+        assert share == pytest.approx(np.mean([pair in judged for pair in shown]))
+    assert found.judged["judged"].is_sorted()
+
+
+def test_one_judge_one_system(world):
+    alone = kt.read_judgments(world.judgments.to_frame().filter(judge="llm-large"))
+    found = kt.survey(world.runs, alone, world.gold, "P@5")
+    assert found.evaluation.approaches == ("judge:llm-large",)
+    with pytest.raises(OptionError, match="the only system"):
+        kt.survey(world.runs.only(["system-01"]), alone, world.gold, "P@5")
+
+
+def test_the_seed_seeds(world):
+    one, same, other = (
+        kt.survey(world.runs, world.judgments, world.gold, kt.Question(measure="P@5", seed=seed)) for seed in (1, 1, 2)
+    )
+    assert one.to_json() == same.to_json()
+    assert one.to_json() != other.to_json()
