@@ -23,7 +23,8 @@ from karatage.experiments.aware.analysis import (
 )
 from karatage.experiments.aware.contenders import MERGED_GRADES, OWN_CHANCE, SEVERAL_MEASURES, UNIFORM
 from karatage.experiments.aware.families import add_correlation, choose_sizes, frame_families, list_families
-from karatage.report.effects import FRAME, PLAIN, draw_interaction, draw_main_effects, draw_tukey
+from karatage.report.effects import PLAIN, draw_interaction, draw_main_effects, draw_tukey
+from karatage.wording import shorten
 
 if TYPE_CHECKING:
     import altair as alt
@@ -31,10 +32,11 @@ if TYPE_CHECKING:
     from karatage.experiments.aware.findings import AwareFindings
 
 WIDTH, HEIGHT = 230, 170
+TITLE = 40  # characters
 # Baselines warm, gaps cool, as in the paper's figures.
 COLOURS = {
     MERGED_GRADES: "#D55E00",
-    UNIFORM: "#000000",
+    UNIFORM: "#777777",
     OWN_CHANCE: "#E69F00",
     SEVERAL_MEASURES: "#AA1133",
     "fro": "#56B4E9",
@@ -91,8 +93,7 @@ def draw_families(
             panels.append(_draw_lines(here, part, families, edges.row(0), title))
     what = "best member of each family" if part == "best" else "mean over the members of each family"
     heading = f"{TITLES[outcome]} to gold by size of the k-tuple: {what}"
-    drawn = alt.concat(*panels, columns=len(findings.measures), title=heading)
-    chart: alt.ConcatChart = drawn.configure_view(stroke=FRAME)
+    chart: alt.ConcatChart = alt.concat(*panels, columns=len(findings.measures), title=heading)
     return chart
 
 
@@ -123,7 +124,7 @@ def _draw_lines(
         )
         for thick in (True, False)
     ]
-    heading = alt.TitleParams(text=title, fontSize=11, anchor="middle")
+    heading = alt.TitleParams(text=shorten(title, TITLE), fontSize=11, anchor="middle")
     chart: alt.LayerChart = alt.LayerChart(layer=layers, width=WIDTH, height=HEIGHT, title=heading)
     return chart
 
@@ -144,8 +145,7 @@ def draw_crossing(findings: AwareFindings) -> alt.ConcatChart:
             panels.append(_draw_differences(here, edges, title))
     baseline = findings.contest["second"][0]
     heading = f"tau_ap: best merge of scores less {baseline}, by correlation of the judges' errors"
-    drawn = alt.concat(*panels, columns=len(findings.measures), title=heading)
-    chart: alt.ConcatChart = drawn.configure_view(stroke=FRAME)
+    chart: alt.ConcatChart = alt.concat(*panels, columns=len(findings.measures), title=heading)
     return chart
 
 
@@ -164,7 +164,7 @@ def _draw_differences(frame: pl.DataFrame, edges: tuple[float, float], title: st
         base.mark_point(filled=True, size=30, opacity=1).encode(alt.Y("difference:Q"), tooltip=told),
         base.mark_rule(strokeWidth=1.5).encode(alt.Y("low:Q"), alt.Y2("high:Q")),
     ]
-    heading = alt.TitleParams(text=title, fontSize=11, anchor="middle")
+    heading = alt.TitleParams(text=shorten(title, TITLE), fontSize=11, anchor="middle")
     chart: alt.LayerChart = alt.LayerChart(layer=layers, width=WIDTH, height=HEIGHT, title=heading)
     return chart
 
@@ -173,7 +173,7 @@ def _draw_effects(findings: AwareFindings, analysis: Analysis) -> Iterator[tuple
     """[AWARE17] figures 4 and 5 (or 6 and 7), then 8 (or 9), each under the name of what it is about."""
     title = ", ".join([RESPONSES[analysis.outcome], *([analysis.panel] if len(findings.panels) > 1 else [])])
     for name, chart in _list_effects(findings, analysis):
-        yield name, chart.properties(title=f"{title}: {name.replace('-', ' ')}")
+        yield name, chart.properties(title=f"{shorten(title, 2 * TITLE)}: {name.replace('-', ' ')}")
 
 
 def _list_effects(findings: AwareFindings, analysis: Analysis) -> Iterator[tuple[str, alt.TopLevelMixin]]:

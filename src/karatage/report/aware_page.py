@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-import polars as pl
-
-from karatage.experiments.aware.analysis import RESPONSES, label_measures
-from karatage.experiments.aware.families import choose_sizes, frame_by_size
+from karatage.experiments.aware.analysis import RESPONSES
 from karatage.experiments.square.telling import list_ranges
-from karatage.report.page import Figure, Page, Section, Table
+from karatage.report.aware_charts import draw_all, name_panel
+from karatage.report.page import Figure, Page, Section
+from karatage.report.tabulating.aware import (
+    tabulate_analyses,
+    tabulate_approaches,
+    tabulate_claims,
+    tabulate_contests,
+    tabulate_crossings,
+    tabulate_leads,
+    tabulate_top_groups,
+)
 from karatage.wording import counted
 
 if TYPE_CHECKING:
@@ -34,8 +41,9 @@ CAPTIONS = {
 }
 
 
-def lay_out(findings: AwareFindings, charts: Charts) -> Page:
-    """Families, crossings, the analyses of each panel, and every approach by size."""
+def lay_out(findings: AwareFindings, charts: Charts | None = None) -> Page:
+    """Families, crossings, analyses of each panel, and every approach by size; `charts` as `draw_all` makes them."""
+    charts = draw_all(findings) if charts is None else charts
     return Page(
         title=f"Merging judges on {findings.collection}: the AWARE experiment",
         sentence=findings.sentence,
@@ -43,7 +51,7 @@ def lay_out(findings: AwareFindings, charts: Charts) -> Page:
             _families(findings, charts),
             *_crossings(findings, charts),
             *(_analyses(findings, panel, charts) for panel in findings.panels),
-            *_approaches(findings),
+            _approaches(findings),
         ],
         notes=findings.notes,
     )
@@ -61,13 +69,7 @@ def _families(findings: AwareFindings, charts: Charts) -> Section:
         for name, chart in charts.items()
         if name.startswith("families")
     ]
-    captions = {
-        "leads": "Sizes at which merging scores or merging grades has the higher tau_ap for sure",
-        "contest": "Best merge of scores (first) less merged grades (second), tau_ap, with 95 % intervals",
-        "own": "Best by the judge's own chance (first) less best of the paper's (second), tau_ap",
-    }
-    found = {caption: findings.tables.get(name) for name, caption in captions.items()}
-    tables = [Table(_condense(frame, findings), caption) for caption, frame in found.items() if frame is not None]
+    tables = [*tabulate_leads(findings), *tabulate_contests(findings, MANY_SIZES)]
     return Section("Families by size of the k-tuple", text, tables, figures)
 
 
@@ -78,25 +80,15 @@ def _crossings(findings: AwareFindings, charts: Charts) -> Iterator[Section]:
             "Below the crossing merged grades are better, above it the best merge of scores is. Which merge is best is "
             "decided on the same k-tuples, which favours it a little."
         )
-        table = Table(_label(findings.crossings, findings), "Error correlation at which scores overtake grades", 3)
+        tables = list(tabulate_crossings(findings))
         yield Section(
-            "Where the regimes cross", text, [table], [Figure(charts["crossing"], "Scores less grades, tau_ap")]
+            "Where the regimes cross", text, tables, [Figure(charts["crossing"], "Scores less grades, tau_ap")]
         )
 
 
 def _analyses(findings: AwareFindings, panel: str, charts: Charts) -> Section:
-    tables = []
-    digits = {"ss": 4, "ms": 4, "f": 2, "p_value": 4, "omega_squared": 4}
-    for design, about in ("whole", ""), ("parts", " by parts of the 30 estimators"):
-        for analysis in findings.analyses.found:
-            table = getattr(analysis, design)
-            if analysis.panel == panel and table is not None:
-                caption = f"Analysis of variance of {RESPONSES[analysis.outcome]}{about}"
-                tables.append(Table(table.to_frame(), caption, digits))
-    for name, caption in ("top-groups", "Top groups"), ("claims", "Does the paper's order hold?"):
-        frame = findings.tables.get(name)
-        if frame is not None:
-            tables.append(Table(frame.filter(panel=panel).drop("panel"), caption))
+    tables = [*tabulate_analyses(findings, panel), *tabulate_top_groups(findings, panel)]
+    tables += tabulate_claims(findings, panel)
     figures = []
     for analysis in findings.analyses.found:
         if analysis.panel == panel:
@@ -110,31 +102,8 @@ def _analyses(findings: AwareFindings, panel: str, charts: Charts) -> Section:
 
 
 def _find_chart(charts: Charts, name: str, panel: str, findings: AwareFindings) -> alt.TopLevelMixin | None:
-    from karatage.report.aware_charts import name_panel
-
     return charts.get(f"{name_panel(panel, findings)}{name}")
 
 
-def _approaches(findings: AwareFindings) -> Iterator[Section]:
-    frame = _label(frame_by_size(findings, choose_sizes(findings.sizes, MANY_SIZES)), findings)
-    tables = []
-    for (outcome, systems, panel, measure), rows in frame.group_by(
-        ["outcome", "systems", "panel", "measure"], maintain_order=True
-    ):
-        caption = f"{outcome}, {measure}, {systems}, {panel}"
-        sizes = rows.drop("outcome", "systems", "panel", "measure")
-        order = pl.mean_horizontal(pl.exclude("approach"))
-        tables.append(Table(sizes.sort(order, descending=outcome != "rmse", maintain_order=True), caption))
-    yield Section("Every approach by size of the k-tuple", "", tables)
-
-
-def _condense(frame: pl.DataFrame, findings: AwareFindings) -> pl.DataFrame:
-    """Some of many sizes, and no column that says the same throughout; the files have everything."""
-    if "size" in frame.columns:
-        frame = frame.filter(pl.col("size").is_in(choose_sizes(findings.sizes, MANY_SIZES)))
-    one = [name for name in ("systems", "panel") if frame[name].n_unique() < 2]
-    return _label(frame.drop(one), findings)
-
-
-def _label(frame: pl.DataFrame, findings: AwareFindings) -> pl.DataFrame:
-    return frame.with_columns(pl.col("measure").replace(label_measures(findings.measures)))
+def _approaches(findings: AwareFindings) -> Section:
+    return Section("Every approach by size of the k-tuple", "", list(tabulate_approaches(findings, MANY_SIZES)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from karatage.errors import OptionError
 from karatage.experiments.square.findings import LETTERS, QUALITIES, Benchmark
 from karatage.io.writing import write_bytes
 from karatage.report.svg import clean_chart
-from karatage.wording import counted
+from karatage.wording import counted, shorten
 
 if TYPE_CHECKING:
     import altair as alt
@@ -19,8 +20,10 @@ if TYPE_CHECKING:
     from karatage.comparison.classification import Quality
     from karatage.io.sources import PathLike
 
-# Okabe and Ito's colours, which the colour-blind can tell apart; beyond eight, shapes go on telling.
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#000000", "#B59F00")
+# Okabe and Ito's colours, which the colour-blind can tell apart, grey for black, which a dark page would swallow.
+# Beyond eight, shapes go on telling.
+COLOURS = ("#0072B2", "#C48700", "#009E73", "#CC79A7", "#D55E00", "#3D9CD3", "#888888", "#A69200")
+JUDGES, CORRECTED, GOLD, PLAIN = "#D55E00", "#0072B2", "#B08D00", "#888888"  # to be told on white and on black
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
 TOLD = ("data_set", "approach", "amount", "value", "gap")
 LEAST_SPAN = 1.0  # points
@@ -51,8 +54,8 @@ def draw_benchmark(result: Benchmark, *, supervision: str = "none", quality: Qua
     ]
     what = "F1" if quality == "f1" else "Accuracy"
     gold = "without gold" if supervision == "none" else f"with gold in {supervision} supervision"
-    title = f"{what} {gold}, in points above {result.baseline} without gold"
-    chart: alt.ConcatChart = alt.concat(*panels, columns=ACROSS, title=title).configure_view(stroke="#DDDDDD")
+    title = f"{what} {gold}, in points above {shorten(result.baseline, 30)} without gold"
+    chart: alt.ConcatChart = alt.concat(*panels, columns=ACROSS, title=title)
     return chart
 
 
@@ -81,7 +84,7 @@ def _finish(drawn: alt.Chart, name: str) -> alt.LayerChart:
     import altair as alt
 
     zero = alt.Chart(pl.DataFrame({"zero": [0.0]})).mark_rule(color="#777777").encode(y=alt.Y("zero:Q", title=None))
-    title = alt.TitleParams(text=name, fontSize=11, anchor="middle")
+    title = alt.TitleParams(text=shorten(name, 24), fontSize=11, anchor="middle")
     chart: alt.LayerChart = alt.LayerChart(layer=[zero, drawn], width=150, height=120, title=title)
     return chart
 
@@ -121,8 +124,15 @@ def write_chart(chart: alt.TopLevelMixin, path: PathLike) -> None:
     if ending == ".png":
         write_bytes(path, vl_convert.vegalite_to_png(clean_chart(chart), ppi=SHARPNESS))
     elif ending == ".html":
-        write_bytes(path, str(chart.to_html(inline=True)).encode())
+        write_bytes(path, str(chart.to_html(inline=True, json_kwds={"cls": _InScript})).encode())
     elif ending == ".json":
         write_bytes(path, chart.to_json().encode())
     else:
         write_bytes(path, vl_convert.vegalite_to_svg(clean_chart(chart)).encode())
+
+
+class _InScript(json.JSONEncoder):
+    """JSON that may stand in a script: no name in it can end the script."""
+
+    def encode(self, o: object) -> str:
+        return super().encode(o).replace("<", "\\u003c")

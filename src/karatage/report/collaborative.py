@@ -9,7 +9,14 @@ import polars as pl
 
 from karatage.experiments.collaborative.findings import CollaborativeFindings
 from karatage.report.collaborative_charts import draw_all
-from karatage.report.page import Figure, Page, Section, Table
+from karatage.report.page import Figure, Page, Section
+from karatage.report.tables import Table
+from karatage.report.tabulating.collaborative import (
+    tabulate_finding,
+    tabulate_quality,
+    tabulate_reach,
+    tabulate_wins,
+)
 from karatage.wording import counted
 
 if TYPE_CHECKING:
@@ -62,16 +69,16 @@ def _lay_out(findings: CollaborativeFindings, drawn: Mapping[str, alt.TopLevelMi
         table = Table(_spell(findings.order_means.select(names)), caption, digits={"experts %": 0, "judged": 0})
         yield Section("Orders", text, [table], [Figure(drawn["orders"], "tau and tau_ap by order and share judged")])
     if len(findings.finding_means):
-        digits = {"topics above": 1, "topics below": 1}
-        table = Table(_spell(findings.finding_means), "Area under the curve", digits=digits)
-        yield Section("Finding", FINDING, [table], [Figure(drawn["finding"], "Relevant documents found")])
+        yield Section(
+            "Finding", FINDING, [tabulate_finding(findings)], [Figure(drawn["finding"], "Relevant documents found")]
+        )
     if len(findings.shares):
         yield _lay_out_shares(findings, drawn)
     if len(findings.consensus):
         yield _lay_out_consensus(findings, drawn)
     if len(findings.table33):
         text = QUALITY.format(samples=counted(plan.samples, "crowd"), relevant=findings.relevant)
-        yield Section("Crowds", text, [Table(findings.table33, "Recall and precision, %", digits=2)])
+        yield Section("Crowds", text, [tabulate_quality(findings)])
 
 
 def _lay_out_shares(findings: CollaborativeFindings, drawn: Mapping[str, alt.TopLevelMixin]) -> Section:
@@ -97,10 +104,9 @@ def _lay_out_shares(findings: CollaborativeFindings, drawn: Mapping[str, alt.Top
     ]
     shares = findings.shares.select(*names, *_ends("gap")).with_columns(pl.col("cost") * 100)
     digits = {"experts %": 0, "crowd %": 0, "cost %": 1}
-    reach = findings.reach().with_columns(pl.col("cost", "alone") * 100)
     tables = [
-        Table(_spell(findings.wins), "Mixes above and below experts alone at the same cost", digits=3),
-        Table(_spell(reach), "Least cost for tau_ap .9", digits={**digits, "alone": 1}),
+        tabulate_wins(findings),
+        tabulate_reach(findings),
         Table(_spell(shares), "All mixes", digits=digits),
     ]
     return Section("Shares", text, tables, figures)

@@ -16,8 +16,8 @@ from karatage.wording import shorten
 if TYPE_CHECKING:
     import altair as alt
 
-FRAME = "#DDDDDD"
-ALONE = "#000000"
+ALONE = "#777777"
+INK = "#1A1A1A"  # on cells that are light or bright on any page
 NAME = 24
 PANEL = (300, 230)
 # Light to dark: the more the crowd does, the darker its line.
@@ -140,8 +140,8 @@ def draw_gaps(findings: CollaborativeFindings, order: str) -> alt.ConcatChart:
         )
         colour = alt.Color("gap:Q", title="gap in tau_ap", scale=scale)
         words = [
-            base.mark_text(fontSize=10, fontWeight="bold").transform_filter("datum.decided"),
-            base.mark_text(fontSize=10).transform_filter("!datum.decided"),
+            base.mark_text(color=INK, fontSize=10, fontWeight="bold").transform_filter("datum.decided"),
+            base.mark_text(color=INK, fontSize=10).transform_filter("!datum.decided"),
         ]
         layers = [base.mark_rect().encode(color=colour), *(word.encode(text="text:N") for word in words)]
         title = f"crowd {shorten(str(crowd), NAME)}, ratio {shorten(str(ratio), NAME)}"
@@ -236,5 +236,5 @@ def _layer(layers: Sequence[alt.Chart], title: str, size: tuple[int, int] = PANE
 def _finish(panels: Sequence[alt.LayerChart], title: str, across: int) -> alt.ConcatChart:
     import altair as alt
 
-    chart: alt.ConcatChart = alt.concat(*panels, columns=across, title=title).configure_view(stroke=FRAME)
+    chart: alt.ConcatChart = alt.concat(*panels, columns=across, title=title)
     return chart

@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from karatage.report.charts import COLOURS
+from karatage.report.charts import CORRECTED, JUDGES, PLAIN
+from karatage.report.choosing import (
+    NAME,
+    WIDEST,
+    choose,
+    choose_order,
+    fade,
+    finite,
+    let_choose,
+    mark_line,
+    measure_names,
+    measure_rows,
+    name_rows,
+    place_names,
+    place_rows,
+    tell,
+)
+from karatage.report.tabulating.comparison import name_way
 from karatage.wording import counted, percent, shorten
 
 if TYPE_CHECKING:
@@ -15,19 +31,10 @@ if TYPE_CHECKING:
 
     from karatage.data.board import Board
     from karatage.data.comparison import Comparison
+    from karatage.data.standing import Standing
 
-CORRECTED, JUDGES, PLAIN, FRAME = COLOURS[0], COLOURS[4], "#777777", "#DDDDDD"
-ROW, COLUMN = 13, 9  # pixels, for each system and each group
-WIDTH = 420
-NAME = 30  # characters of a system's name
-WAYS = {
-    "judges": "judges",
-    "rates": "corrected by error rates",
-    "sampled": "corrected by drawn gold",
-    "topics": "corrected by gold on whole topics",
-    "census": "gold alone",
-    "bootstrap": "error rates, resampled",
-}
+COLUMN, ALL_COLUMNS = 9, 110  # pixels, for each group and for all of them
+BY = ("judges", "corrected")
 
 
 def draw_board(board: Board) -> alt.HConcatChart:
@@ -37,31 +44,33 @@ def draw_board(board: Board) -> alt.HConcatChart:
     """
     import altair as alt
 
-    frame = _lay_out(board)
-    rows = alt.Y("row:O", title=None, sort=None, axis=_name_rows(board))
-    height = ROW * len(board.systems)
-    decided = "corrected" if board.corrected is not None else "judges"
-    shades = alt.Scale(domain=["judges", "corrected"], range=[JUDGES, CORRECTED])
-    shade = alt.Color("by:N", title=None, scale=shades, legend=alt.Legend(orient="top"))
-    form = alt.Shape("by:N", title=None, scale=alt.Scale(domain=["judges", "corrected"], range=["diamond", "circle"]))
-    told = ["system:N", "by:N", "score:Q", "low:Q", "high:Q", "rank:Q", "letters:N"]
-    value = alt.X("score:Q", title=board.measure, scale=alt.Scale(zero=False))
-    points = alt.Chart(frame)
-    interval = points.transform_filter(f"datum.by == '{decided}'").mark_rule(strokeWidth=1.6, opacity=0.75)
-    faded = alt.condition("datum.top", alt.value(1.0), alt.value(0.55))
+    chosen = choose("system")
+    orders = {"corrected": "row", "judges": "at_judges", "name": "at_name"}
+    if board.corrected is None:
+        orders = {"judges": "row", "name": "at_name"}
+    placed = place_rows(orders)
+    by = [way for way, standing in zip(BY, (board.naive, board.corrected), strict=True) if standing is not None]
+    height = measure_rows(len(board.systems))
+    width = min(COLUMN * len(board.groups), ALL_COLUMNS)
+    rows = alt.Y("row:O", title=None, sort=alt.SortField("place"), axis=name_rows(board.systems))
+    offset = alt.YOffset("by:N", sort=by, scale=alt.Scale(paddingOuter=0.25))
+    faded = fade(chosen, lesser="!datum.top")
+    drawn = (
+        alt.Chart(_lay_out(board)).transform_calculate(place=placed).encode(rows, offset, shade_ways(), opacity=faded)
+    )
+    told = tell("system:N", "by:N", "score:Q", "low:Q", "high:Q", "rank:Q", "letters:N")
+    interval = drawn.mark_rule(strokeWidth=1.6).encode(alt.X("low:Q", title=board.measure), x2="high:Q", tooltip=told)
+    points = drawn.mark_point(filled=True, size=34).encode(
+        alt.X("score:Q", title=board.measure, scale=alt.Scale(zero=False)), shape_ways(), tooltip=told
+    )
     scores = alt.LayerChart(
-        layer=[
-            interval.encode(alt.X("low:Q", title=board.measure), rows, shade, x2="high:Q", opacity=faded),
-            points.mark_point(filled=True, size=34).encode(value, rows, shade, form, opacity=faded, tooltip=told),
-        ],
-        width=WIDTH,
+        layer=[interval, points.properties(name="scores")],
+        width=WIDEST - width - measure_names(board.systems),
         height=height,
     )
-    panels = [scores, _draw_groups(board, height)]
-    chart: alt.HConcatChart = (
-        alt.hconcat(*panels, spacing=6, title=_entitle(board)).configure_view(stroke=FRAME).configure_axis(grid=True)
-    )
-    return chart
+    panels = [scores, _draw_groups(board, placed, chosen, (width, height))]
+    chart: alt.HConcatChart = alt.hconcat(*panels, spacing=6, title=_entitle(board))
+    return let_choose(chart.add_params(choose_order(list(orders))), "system")
 
 
 def draw_comparison(comparison: Comparison) -> alt.LayerChart:
@@ -70,7 +79,7 @@ def draw_comparison(comparison: Comparison) -> alt.LayerChart:
 
     rows = [
         {
-            "by": WAYS.get(opinion.way, opinion.way),
+            "by": name_way(opinion.way),
             "kind": "judges" if opinion.way == "judges" else "corrected",
             "difference": opinion.difference.value,
             "low": opinion.difference.low,
@@ -81,91 +90,115 @@ def draw_comparison(comparison: Comparison) -> alt.LayerChart:
     ]
     ends = pl.col("low", "high", "p_value")
     frame = pl.DataFrame(rows).with_columns(pl.when(ends.is_finite()).then(ends))
-    shades = alt.Scale(domain=["judges", "corrected"], range=[JUDGES, CORRECTED])
-    shade = alt.Color("kind:N", legend=None, scale=shades)
     title = f"difference in {comparison.measure}"
-    across = alt.X("difference:Q", title=title, scale=alt.Scale(zero=True))
     down = alt.Y("by:N", title=None, sort=[str(row["by"]) for row in rows], axis=alt.Axis(labelLimit=240))
-    drawn = alt.Chart(frame)
-    zero = alt.Chart(pl.DataFrame({"zero": [0.0]})).mark_rule(color=PLAIN, strokeDash=[4, 3])
+    drawn = alt.Chart(frame).encode(
+        down,
+        shade_ways("kind", legend=False),
+        shape_ways("kind", legend=False),
+        tooltip=tell("by:N", "difference:Q", "low:Q", "high:Q", "p_value:Q"),
+    )
     layers = [
-        zero.encode(alt.X("zero:Q", title=title)),
-        drawn.mark_rule(strokeWidth=2).encode(alt.X("low:Q", title=title), down, shade, x2="high:Q"),
-        drawn.mark_point(filled=True, size=70, opacity=1).encode(
-            across, down, shade, tooltip=["by:N", "difference:Q", "low:Q", "high:Q", "p_value:Q"]
-        ),
+        mark_line(0.0, title),
+        drawn.mark_rule(strokeWidth=2).encode(alt.X("low:Q", title=title), x2="high:Q"),
+        drawn.mark_point(filled=True, size=70, opacity=1).encode(alt.X("difference:Q", title=title)),
     ]
     confidence = percent(comparison.naive.difference.confidence)
-    named = f"{shorten(comparison.b, NAME)} against {shorten(comparison.a, NAME)}, with {confidence} intervals"
+    named = f"{shorten(comparison.b, NAME)} against {shorten(comparison.a, NAME)}"
+    said = f"right of the line {shorten(comparison.b, NAME)} is better; {confidence} intervals"
     chart: alt.LayerChart = alt.LayerChart(
-        layer=layers, width=WIDTH, height=34 * len(rows), title=alt.TitleParams(named, anchor="start")
-    ).configure_view(stroke=FRAME)
+        layer=layers,
+        width=WIDEST - 200,
+        height=34 * len(rows),
+        title=alt.TitleParams(named, subtitle=said, anchor="start"),
+    )
     return chart
+
+
+def shade_ways(field: str = "by", *, legend: bool = True) -> alt.Color:
+    """The judges' colour and the corrected one."""
+    import altair as alt
+
+    shades = alt.Scale(domain=list(BY), range=[JUDGES, CORRECTED])
+    return alt.Color(f"{field}:N", title=None, scale=shades, legend=alt.Legend(orient="top") if legend else None)
+
+
+def shape_ways(field: str = "by", *, legend: bool = True) -> alt.Shape:
+    """Their marks."""
+    import altair as alt
+
+    shapes = alt.Scale(domain=list(BY), range=["diamond", "circle"])
+    return alt.Shape(f"{field}:N", title=None, scale=shapes, legend=alt.Legend(orient="top") if legend else None)
 
 
 def _entitle(board: Board) -> alt.TitleParams:
     import altair as alt
 
     first = f"{board.measure}, {counted(board.topics, 'topic')}: {counted(len(board.systems), 'system')}"
-    second = (
-        f"{percent(board.confidence)} intervals; systems with dots on a common line at the right cannot be told apart"
-    )
+    second = [f"{percent(board.confidence)} intervals, each system on its own"]
+    if any(len(group) > 1 for group in board.groups):
+        second.append("systems with dots on a common line at the right cannot be told apart; pale: told from the best")
     return alt.TitleParams(first, subtitle=second, anchor="start")
 
 
 def _lay_out(board: Board) -> pl.DataFrame:
     """A row for each system and way to score it; `row` tells systems apart whose names are the same when cut."""
-    top = set(board.top)
-    rows = []
-    for by, standing in (("judges", board.naive), ("corrected", board.corrected)):
-        for s, name in enumerate(board.systems if standing is not None else ()):
-            assert standing is not None
-            bounds = [x if math.isfinite(x) else None for x in (float(standing.low[s]), float(standing.high[s]))]
-            rows.append(
-                {
-                    "row": s,
-                    "system": name,
-                    "by": by,
-                    "score": float(standing.value[s]),
-                    "low": bounds[0],
-                    "high": bounds[1],
-                    "rank": int(standing.rank[s]),
-                    "letters": board.letters[s],
-                    "top": name in top,
-                }
-            )
+    ways = zip(BY, (board.naive, board.corrected), strict=True)
+    rows = [row for by, standing in ways if standing is not None for row in _list_scores(board, by, standing)]
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
-def _name_rows(board: Board) -> alt.Axis:
-    import json
+def _list_scores(board: Board, by: str, standing: Standing) -> list[dict[str, object]]:
+    top = set(board.top)
+    at_judges, at_name = place_judges(board), place_names(board.systems)
+    return [
+        {
+            "row": s,
+            "at_judges": at_judges[s],
+            "at_name": at_name[s],
+            "system": name,
+            "by": by,
+            "score": finite(float(standing.value[s])),
+            "low": finite(float(standing.low[s])),
+            "high": finite(float(standing.high[s])),
+            "rank": int(standing.rank[s]),
+            "letters": board.letters[s],
+            "top": name in top,
+        }
+        for s, name in enumerate(board.systems)
+    ]
 
-    import altair as alt
 
-    names = json.dumps([shorten(name, NAME) for name in board.systems])
-    return alt.Axis(
-        labelExpr=f"{names}[datum.value]", labelLimit=220, labelFontSize=10, labelOverlap=False, ticks=False
-    )
+def place_judges(board: Board) -> list[int]:
+    """Where each system stands by the judges' scores, from 0."""
+    order = sorted(range(len(board.systems)), key=lambda s: int(board.naive.rank[s]))
+    place = {s: at for at, s in enumerate(order)}
+    return [place[s] for s in range(len(order))]
 
 
-def _draw_groups(board: Board, height: int) -> alt.LayerChart:
+def _draw_groups(board: Board, placed: str, chosen: alt.Parameter, size: tuple[int, int]) -> alt.LayerChart:
     """A line down the members of each group of more than one."""
     import altair as alt
 
     groups = [group for group in board.groups if len(group) > 1]
-    frame = pl.DataFrame(
-        [{"group": g, "row": s} for g, group in enumerate(groups) for s in group],
-        schema={"group": pl.Int64, "row": pl.Int64},
-    )
-    # Rows without a tie need a place as well, or the two panels would not match.
-    down = alt.Y("row:O", axis=None, scale=alt.Scale(domain=list(range(len(board.systems)))))
-    across = alt.X("group:O", axis=None)
-    drawn = alt.Chart(frame)
+    at_judges, at_name = place_judges(board), place_names(board.systems)
+    place = {
+        s: {"row": s, "system": name, "at_judges": at_judges[s], "at_name": at_name[s]}
+        for s, name in enumerate(board.systems)
+    }
+    # Systems without a tie need a row as well, or the two panels would not match.
+    rows = [{"group": g, **place[s]} for g, group in enumerate(groups) for s in group]
+    tied = {s for group in groups for s in group}
+    rows += [{"group": None, **place[s]} for s in place if s not in tied]
+    frame = pl.DataFrame(rows, infer_schema_length=None, schema_overrides={"group": pl.Int64})
+    down = alt.Y("row:O", axis=None, sort=alt.SortField("place"))
+    across = alt.X("group:O", axis=None, scale=alt.Scale(domain=list(range(len(groups)))))
+    drawn = alt.Chart(frame).transform_calculate(place=placed).encode(across, down)
     layers = [
-        drawn.mark_line(strokeWidth=1.4).encode(across, down, detail="group:O"),
-        drawn.mark_circle(size=16, opacity=1).encode(across, down),
+        drawn.mark_line(strokeWidth=1.4, opacity=0.7).encode(detail="group:O", order="place:Q"),
+        drawn.mark_circle(size=16).encode(opacity=fade(chosen), tooltip=tell("system:N")).properties(name="groups"),
     ]
-    panel: alt.LayerChart = alt.LayerChart(layer=layers, width=max(COLUMN * len(groups), COLUMN), height=height).encode(
+    panel: alt.LayerChart = alt.LayerChart(layer=layers, width=max(size[0], COLUMN), height=size[1]).encode(
         color=alt.condition("datum.group == 0", alt.value(CORRECTED), alt.value(PLAIN))
     )
     return panel

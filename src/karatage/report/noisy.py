@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-import polars as pl
-
-from karatage.experiments.noisy.findings import SOUND, WORLD, NoisyFindings
+from karatage.experiments.noisy.findings import WORLD, NoisyFindings
 from karatage.experiments.noisy.testing import GOLD_SAMPLES
-from karatage.report.noisy_charts import WHO, draw_all, spell_rates
-from karatage.report.page import Figure, Page, Section, Table
+from karatage.report.noisy_charts import WHO, draw_all
+from karatage.report.page import Figure, Page, Section
+from karatage.report.tabulating.noisy import (
+    TESTS_TEXT,
+    tabulate_covered_differences,
+    tabulate_estimates,
+    tabulate_example,
+    tabulate_intervals,
+    tabulate_power,
+    tabulate_sizes_of_tests,
+)
 
 if TYPE_CHECKING:
     import altair as alt
@@ -45,20 +51,13 @@ def lay_out_noisy(findings: NoisyFindings, charts: Mapping[str, alt.TopLevelMixi
     if len(findings.intervals):
         text = INTERVALS.format(simulations=findings.plan.simulations, tolerance=findings.tolerance * 100)
         figures = [Figure(drawn[name], told) for name, told in _captions(findings).items() if name in drawn]
-        names = ["naive", "naive_covered", "corrected", "covered", "covered_t", "refused"]
-        tables = [
-            Table(_spell(findings.intervals, names), f"Mean estimates of {findings.measure}, and coverage"),
-            Table(
-                _spell(findings.intervals, ["corrected", "bias", "outside", "spread", "standard_error"]),
-                "Corrected estimates: mean, expected bias, share outside 0 to 1, spread and median standard error",
-            ),
-        ]
+        tables = [*tabulate_intervals(findings), tabulate_estimates(findings)]
         sections.append(Section("Intervals", text, tables, figures))
     if len(findings.tests):
         sections.append(_lay_out_tests(findings, drawn))
     for example in findings.worked["example"].unique(maintain_order=True):
         title, text = WORKED[example]
-        sections.append(Section(title, text, [Table(_spread(findings.worked.filter(example=example)), "Worked out")]))
+        sections.append(Section(title, text, [tabulate_example(findings.worked.filter(example=example), "Worked out")]))
     return Page("Noisy judges and a little gold", findings.sentence, sections, findings.notes)
 
 
@@ -72,38 +71,12 @@ def _captions(findings: NoisyFindings) -> dict[str, str]:
 def _lay_out_tests(findings: NoisyFindings, drawn: Mapping[str, alt.TopLevelMixin]) -> Section:
     figures, tables = [], []
     for samples in GOLD_SAMPLES:
-        who = WHO[samples]
-        told = f"{who}, {{}} topics: share of simulations in which tests reject"
+        told = f"{WHO[samples]}, {{}} topics: share of simulations in which tests reject"
         figures += [Figure(drawn[f"power-{samples}-{n}"], told.format(n)) for n in findings.plan.topics]
-        size = findings.pivot_tests(samples).filter(difference=0.0).drop("difference")
-        if len(size):
-            tables.append(Table(_spell(size), f"{who}, no true difference: share rejected"))
+        tables += [*tabulate_sizes_of_tests(findings, samples), *tabulate_power(findings, samples)]
         power = findings.compare_power(samples)
         if len(power):
-            tables.append(Table(_spell(power), f"{who}: power, where '{SOUND[samples]}' is nearest 80 %"))
             there = [*WORLD, "difference"]
             covered = findings.pivot_tests(samples, "covered").join(power.select(there), on=there)
-            tables.append(Table(_spell(covered), f"{who}: how often 95 % intervals cover that difference"))
-    return Section("Tests", TESTS, tables, figures)
-
-
-def _spell(table: pl.DataFrame, names: Sequence[str] = ()) -> pl.DataFrame:
-    """Worlds as they were given, without zeros that say nothing, and the columns asked for; default: all others."""
-    given = [name for name in ("precision", "difference") if name in table.columns]
-    others = names or [name for name in table.columns if name not in (*WORLD, *given)]
-    plain = table.with_columns(pl.col(name).map_elements("{:g}".format, return_dtype=pl.String) for name in given)
-    right = pl.struct("right_relevant", "right_other").map_elements(spell_rates, return_dtype=pl.String)
-    shown = plain.select(right.alias("right"), "gold_size", "topics", *given, *others)
-    return shown.rename({name: name.replace("_", " ") for name in shown.columns})
-
-
-def _spread(figures: pl.DataFrame) -> pl.DataFrame:
-    """A row for each quantity, a column for each of what it is of."""
-    shown = figures.with_columns(shown=pl.struct("value", "digits", "text").map_elements(_show, return_dtype=pl.String))
-    wide = shown.pivot("of", index=["quantity", "by"], values="shown", maintain_order=True)
-    return wide.with_columns(pl.all().fill_null(""))
-
-
-def _show(row: Mapping[str, float | str | None]) -> str:
-    value, digits = float(row["value"] or 0), int(row["digits"] or 0)
-    return str(row["text"]) if row["text"] else "∞" if math.isinf(value) else f"{value:.{digits}f}".replace("-", "−")
+            tables.append(tabulate_covered_differences(findings, samples, covered))
+    return Section("Tests", f"{TESTS}\n\nIn tables, {TESTS_TEXT}.", tables, figures)

@@ -20,9 +20,8 @@ if TYPE_CHECKING:
 
 FEW_WORLDS = 6  # that have histograms
 ACROSS = 3
-FRAME = "#DDDDDD"
 SHADES = {NAIVE: "#D55E00", CORRECTED: "#0072B2"}  # red and blue, as in the paper's figure 2
-TEST_SHADES = ("#BBBBBB", "#000000", "#D55E00", "#56B4E9", "#0072B2")
+TEST_SHADES = ("#BBBBBB", "#777777", "#D55E00", "#56B4E9", "#0072B2")
 TEST_WIDTHS = (5, 1.2, 2, 4, 1.5)  # what lies below is wide, so that lines on top of each other can be told
 TEST_DASHES = ([1, 0], [2, 3], [1, 0], [1, 0], [6, 3])
 WHO = {ONE: "One gold sample for both systems", TWO: "Judges and gold of their own"}
@@ -56,7 +55,7 @@ def draw_histogram(findings: NoisyFindings) -> alt.ConcatChart:
             )
         )
         true = pl.DataFrame({"true": [row["precision"]], "label": [f"true: {row['precision']:g}"]})
-        rule = alt.Chart(true).mark_rule(strokeDash=[4, 3], strokeWidth=1.5).encode(x="true:Q")
+        rule = alt.Chart(true).mark_rule(color="#888888", strokeDash=[4, 3], strokeWidth=1.5).encode(x="true:Q")
         blank = alt.Chart(true)  # the label stands where naive estimates do not
         left = row["naive"] > row["precision"]
         label = blank.mark_text(align="right", dx=-5, y=10) if left else blank.mark_text(align="left", dx=5, y=10)
@@ -192,5 +191,5 @@ def _layer(layers: list[alt.Chart], title: list[str], size: tuple[int, int]) -> 
 def _finish(panels: Sequence[alt.LayerChart], title: str, across: int) -> alt.ConcatChart:
     import altair as alt
 
-    chart: alt.ConcatChart = alt.concat(*panels, columns=across, title=title).configure_view(stroke=FRAME)
+    chart: alt.ConcatChart = alt.concat(*panels, columns=across, title=title)
     return chart

@@ -1,48 +1,37 @@
-"""A page of findings: one static HTML file that needs no network and no scripts."""
+"""A page of findings: one HTML file that needs no network, drawn live in a browser and still on paper."""
 
 from __future__ import annotations
 
-import math
+import base64
+import hashlib
+import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import version
-from typing import TYPE_CHECKING, NamedTuple
+from importlib.resources import files
+from typing import TYPE_CHECKING
 
-import polars as pl
-
-from karatage.errors import OptionError
 from karatage.io.writing import write_bytes
-from karatage.report.svg import clean, make_svg
+from karatage.report.svg import clean, clean_chart, make_svg
+from karatage.report.tables import Table, lay_out_table
 
 if TYPE_CHECKING:
     import altair as alt
+    from jinja2 import Environment
 
     from karatage.io.sources import PathLike
-
-NOTHING = "–"
-MINUS = "−"
-
-
-@dataclass(frozen=True, eq=False)
-class Table:
-    """A frame to show: numbers to the right with `digits` after the point (by column, if a mapping), text to the left.
-
-    `mark` says which rows of a column are bold; `mark_best` finds them.
-    """
-
-    frame: pl.DataFrame
-    caption: str
-    digits: int | Mapping[str, int] = 4
-    mark: Mapping[str, Sequence[bool]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
 class Figure:
-    """A chart to show; the caption is also what is read out in its place."""
+    """A chart to show; the caption is also what is read out in its place, the table has the numbers behind it."""
 
     chart: alt.TopLevelMixin
     caption: str
+    name: str = ""  # stem of its file
+    table: Table | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,36 +46,30 @@ class Section:
 
 @dataclass(frozen=True, eq=False)
 class Page:
-    """What a reader is told: the sentence to take away, the evidence in sections, and every doubt."""
+    """What a reader is told: the sentence to take away, the evidence in sections, every doubt, and how it was made."""
 
     title: str
     sentence: str
     sections: Sequence[Section] = ()
     notes: Sequence[str] = ()
+    facts: Sequence[tuple[str, str]] = ()  # versions, seed, command ...
 
+    @property
+    def figures(self) -> Iterator[tuple[str, Figure]]:
+        """All charts with a name each, in order."""
+        charts = [figure for section in self.sections for figure in section.charts]
+        for number, figure in enumerate(charts, 1):
+            yield figure.name or f"figure-{number}", figure
 
-class _Cell(NamedTuple):
-    text: str
-    number: bool
-    bold: bool
-
-
-def mark_best(
-    frame: pl.DataFrame, columns: Sequence[str], *, within: str | Sequence[str] = (), lowest: bool = False
-) -> dict[str, list[bool]]:
-    """Where each column has its largest (or lowest) value, within each group of rows.
-
-    >>> mark_best(pl.DataFrame({"m": ["AP", "AP", "P"], "tau": [0.1, 0.3, 0.2]}), ["tau"], within="m")
-    {'tau': [False, True, True]}
-    """
-    groups = [within] if isinstance(within, str) else list(within)
-    found = {}
-    for name in columns:
-        values = pl.col(name).fill_nan(None) if frame[name].dtype.is_float() else pl.col(name)
-        best = values.min() if lowest else values.max()
-        same = values == (best.over(groups) if groups else best)
-        found[name] = frame.select(same.fill_null(False))[name].to_list()
-    return found
+    @property
+    def tables(self) -> Iterator[tuple[str, Table]]:
+        """All tables with a name each, in order; those behind charts are among them."""
+        number = 0
+        for section in self.sections:
+            behind = [figure.table for figure in section.charts if figure.table is not None]
+            for table in (*behind, *section.tables):
+                number += 1
+                yield table.name or f"table-{number}", table
 
 
 def write_page(path: PathLike, page: Page) -> None:
@@ -96,74 +79,90 @@ def write_page(path: PathLike, page: Page) -> None:
 
 def render_page(page: Page) -> str:
     """A page as HTML: the same text for the same page."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
-    loader = PackageLoader("karatage.report", package_path="")
-    environment = Environment(
-        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    count = 0
-    sections = []
-    for number, section in enumerate(page.sections, 1):
-        figures = []
-        for figure in section.charts:
-            count += 1
-            drawn = make_svg(figure.chart, f"figure-{count}", figure.caption)
-            figures.append({"svg": Markup(drawn), "caption": clean(figure.caption)})
-        sections.append(
-            {
-                "name": f"section-{number}",
-                "title": clean(section.title),
-                "paragraphs": _split(section.text),
-                "tables": [_lay_out(table) for table in section.tables],
-                "figures": figures,
-            }
+    names = [name for name, _ in page.figures]
+    scripts = [*([_bundle_vega()] if names else []), _read("page.js")]
+    left = iter(names)
+    return (
+        _environment()
+        .get_template("template.html")
+        .render(
+            title=clean(page.title),
+            sentence=clean(page.sentence),
+            sections=[_lay_out(section, number, left) for number, section in enumerate(page.sections, 1)],
+            notes=[clean(note) for note in page.notes],
+            facts=[(name, clean(value)) for name, value in page.facts],
+            version=version("karatage"),
+            style=Markup(_read("page.css")),
+            scripts=[Markup(script) for script in scripts],
+            hashes=Markup(" ".join(map(_fingerprint, scripts))),
         )
-    return environment.get_template("template.html").render(
-        title=clean(page.title),
-        sentence=clean(page.sentence),
-        sections=sections,
-        notes=[clean(note) for note in page.notes],
-        version=version("karatage"),
     )
 
 
-def _split(text: str) -> list[str]:
-    return [clean(part.strip()) for part in re.split(r"\n\s*\n", text) if part.strip()]
+def render_excerpt(page: Page) -> str:
+    """The sentence, the tables and the doubts of a page as a piece of HTML, for notebooks."""
+    return (
+        _environment()
+        .get_template("excerpt.html")
+        .render(
+            sentence=clean(page.sentence),
+            tables=[lay_out_table(table) for section in page.sections for table in section.tables],
+            notes=[clean(note) for note in page.notes],
+        )
+    )
 
 
-def _lay_out(table: Table) -> dict[str, object]:
-    """What the template shows of a table."""
-    frame = table.frame
-    if not set(table.mark) <= set(frame.columns) or any(len(rows) != len(frame) for rows in table.mark.values()):
-        raise OptionError(f"table '{table.caption}': marks are of its columns, one for each of {len(frame):,} rows")
-    columns = [list(_lay_out_column(table, name)) for name in frame.columns]
-    headers = [_Cell(clean(name), frame[name].dtype.is_numeric(), bold=False) for name in frame.columns]
-    return {"caption": clean(table.caption), "headers": headers, "rows": list(zip(*columns, strict=True))}
+def _lay_out(section: Section, number: int, names: Iterator[str]) -> dict[str, object]:
+    """What the template shows of a section; charts take the next names."""
+    return {
+        "name": f"section-{number}",
+        "title": clean(section.title),
+        "paragraphs": [clean(part.strip()) for part in re.split(r"\n\s*\n", section.text) if part.strip()],
+        "tables": [lay_out_table(table) for table in section.tables],
+        "figures": [_lay_out_figure(figure, next(names)) for figure in section.charts],
+    }
 
 
-def _lay_out_column(table: Table, name: str) -> Iterator[_Cell]:
-    column = table.frame[name]
-    digits = table.digits if isinstance(table.digits, int) else table.digits.get(name, 4)
-    bold = table.mark.get(name, [False] * len(column))
-    number = column.dtype.is_numeric()
-    for value, best in zip(column, bold, strict=True):
-        yield _Cell(_write_value(value, digits), number, bool(best))
+def _lay_out_figure(figure: Figure, name: str) -> dict[str, object]:
+    from markupsafe import Markup
+
+    return {
+        "name": name,
+        "caption": clean(figure.caption),
+        "svg": Markup(make_svg(figure.chart, name, figure.caption)),
+        "spec": Markup(_embed(clean_chart(figure.chart))),
+        "table": None if figure.table is None else lay_out_table(figure.table),
+    }
 
 
-def _write_value(value: object, digits: int) -> str:
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return NOTHING
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}".replace("-", MINUS)
-    if not isinstance(value, float):
-        return clean(str(value))
-    if math.isinf(value):
-        return "∞" if value > 0 else f"{MINUS}∞"
-    shown = f"{value:,.{digits}f}"
-    if value > 0 and float(shown.replace(",", "")) == 0:
-        return f"<{10**-digits:.{digits}f}"  # a p-value is never 0
-    return (shown if float(shown.replace(",", "")) else f"{0:.{digits}f}").replace("-", MINUS)
+def _embed(text: str) -> str:
+    """JSON that can stand inside a script element, whatever its strings hold."""
+    found = json.loads(text, parse_float=lambda number: float(f"{float(number):.6g}"))  # what a chart can show
+    compact = json.dumps(found, separators=(",", ":"))  # ASCII only
+    return compact.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    loader = PackageLoader("karatage.report", package_path="")
+    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+
+
+def _read(name: str) -> str:
+    return files("karatage.report").joinpath(name).read_text(encoding="utf-8")
+
+
+@cache
+def _bundle_vega() -> str:
+    """The library that draws the charts, as one script."""
+    import vl_convert
+
+    return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;").replace("</script", "<\\/script")
+
+
+def _fingerprint(script: str) -> str:
+    """What lets a browser run this script and no other."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"

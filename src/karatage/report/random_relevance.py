@@ -10,7 +10,13 @@ import polars as pl
 from karatage.errors import OptionError
 from karatage.experiments.random_relevance.findings import OUTCOMES, RandomRelevanceFindings
 from karatage.report.charts import COLOURS, SHAPES
-from karatage.report.page import Figure, Page, Section, Table, mark_best
+from karatage.report.page import Figure, Page, Section
+from karatage.report.tabulating.random_relevance import (
+    tabulate_alone,
+    tabulate_check,
+    tabulate_controls,
+    tabulate_merged,
+)
 from karatage.wording import shorten
 
 if TYPE_CHECKING:
@@ -61,7 +67,7 @@ def draw_random_relevance(
         for measure, label in findings.labels.items()
     ]
     title = shorten(f"{systems}, {panel}: {outcome} of merged judges", 120)
-    chart: alt.ConcatChart = alt.concat(*charts, columns=ACROSS, title=title).configure_view(stroke="#DDDDDD")
+    chart: alt.ConcatChart = alt.concat(*charts, columns=ACROSS, title=title)
     return chart
 
 
@@ -79,47 +85,20 @@ def lay_out_random_relevance(
 ) -> Page:
     """Tables 1 and 2, charts, controls and the check as a page; `charts` as `draw_all` makes them."""
     drawn = charts if charts is not None else draw_all(findings)
-    table2 = findings.table2()
-    sizes = [name for name in table2.columns if name.startswith("M = ")]
     tables, figures = [], []
     for number, (systems, panel) in enumerate(findings.places, 1):
-        shown = table2.filter(systems=systems, panel=panel).drop("systems", "panel")
-        groups = shown.with_columns(family=pl.col("measure").str.strip_prefix("eR"))
-        best = mark_best(groups, sizes, within=["family", "gold"])
-        tables.append(Table(shown, f"{systems}, {panel}: mean tau_ap", mark=best))
+        tables.append(tabulate_merged(findings, systems, panel))
         told = f"{systems}, {panel}: mean tau_ap against the number of merged judges, by measure"
         figures.append(Figure(drawn[f"tau_ap-{number}"], told))
     plan = findings.plan
+    alone = [tabulate_alone(findings, *place, gains=True) for place in findings.places]
+    alone.append(tabulate_controls(findings))
     sections = [
-        Section("Judges alone", TEXT1.format(certainty=plan.certainty), _lay_out_alone(findings)),
+        Section("Judges alone", TEXT1.format(certainty=plan.certainty), alone),
         Section("Judges merged", TEXT2.format(samples=plan.samples), tables, figures),
     ]
     if len(findings.check):
-        check = findings.check.with_columns(pl.col("measure").replace(findings.labels))
-        caption = "Formula less simulation, and how alike the two leaderboards are (tau_ap)"
-        digits = {"difference": 5, "standard_error": 5}
-        sections.append(Section("Check by simulation", TEXT3.format(draws=plan.draws), [Table(check, caption, digits)]))
+        text = TEXT3.format(draws=plan.draws)
+        sections.append(Section("Check by simulation", text, [tabulate_check(findings)]))
     title = shorten(f"Random relevance: {findings.collection}, {len(findings.judges)} judges", 160)
     return Page(title, findings.sentence, sections, findings.notes)
-
-
-def _lay_out_alone(findings: RandomRelevanceFindings) -> list[Table]:
-    """Table 1 with means and half-widths in one column, and the controls."""
-    table = findings.table1
-    shown = table.select(
-        "systems",
-        "panel",
-        "gold",
-        "measure",
-        *(_join(table, name).alias(name) for name in ("tau", "tau gain", "tau_ap", "tau_ap gain")),
-    )
-    return [
-        Table(shown, f"Means over {len(findings.judges)} judges, ± half the width of a 95 % interval"),
-        Table(findings.controls, "Controls: tau_ap of a blank judge to DGS and RGS, and of RGS to DGS"),
-    ]
-
-
-def _join(table: pl.DataFrame, name: str) -> pl.Series:
-    sign = "+" if name.endswith("gain") else ""
-    pairs = table.select(name, f"{name} ±").rows()
-    return pl.Series(["" if a is None or b is None else f"{a:{sign}.4f} ± {b:.4f}" for a, b in pairs], dtype=pl.String)

@@ -8,23 +8,24 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from karatage.errors import OptionError
-from karatage.experiments.supervised.findings import OUTCOMES, PLACE, Place, SupervisedFindings
+from karatage.experiments.supervised.findings import OUTCOMES, Place, SupervisedFindings
 from karatage.experiments.supervised.plan import find_family
 from karatage.experiments.supervised.telling import name_place
 from karatage.report.charts import SHAPES
-from karatage.report.page import Figure, Page, Section, Table
+from karatage.report.page import Figure, Page, Section
+from karatage.report.tabulating.supervised import tabulate_means, tabulate_overall
 from karatage.wording import shorten
 
 if TYPE_CHECKING:
     import altair as alt
 
-# As in [SAWARE20] table 1: baselines blue, u-AWARE green, s-AWARE orange; darker where a family has several.
+# As in [SAWARE20] table 1: baselines blue, u-AWARE green, s-AWARE orange; all to be told on white and on black.
 FAMILIES = {
-    "s-AWARE": ("#F2B84B", "#E69F00", "#CC7A00", "#D55E00", "#A63E00", "#6E2A00"),
-    "u-AWARE": ("#5CC5A3", "#009E73", "#006B4E", "#00402F"),
-    "merged grades": ("#56B4E9", "#2F7FC1", "#7A6FD0", "#0B3C6F", "#3B2E8C"),
+    "s-AWARE": ("#F2B84B", "#E69F00", "#CC7A00", "#D55E00", "#A63E00", "#B8860B"),
+    "u-AWARE": ("#5CC5A3", "#009E73", "#2E8B57", "#7CB342"),
+    "merged grades": ("#56B4E9", "#2F7FC1", "#7A6FD0", "#4A6FA5", "#8F7BE8"),
 }
-BASELINE, FRAME = "#000000", "#DDDDDD"
+BASELINE = "#777777"
 WIDTH, HEIGHT = 330, 300  # pixels of a panel
 LABEL = 12  # a line of text
 DRAWN = ("tau_ap", "rmse")  # tau looks like tau_ap
@@ -71,12 +72,12 @@ def draw_supervised(
     ]
     panels = [alt.LayerChart(layer=layers, width=WIDTH, height=HEIGHT) for layers in (means, gaps)]
     head = shorten(f"{name_place(findings, place)}: {outcome} to gold by {asked}", 120)
-    chart: alt.HConcatChart = alt.hconcat(*panels, spacing=20, title=head).configure_view(stroke=FRAME)
+    chart: alt.HConcatChart = alt.hconcat(*panels, spacing=20, title=head)
     return chart
 
 
 def _choose_colours(findings: SupervisedFindings) -> list[str]:
-    """The family's shades in turn; black for the baseline."""
+    """The family's shades in turn; grey for the baseline."""
     used = dict.fromkeys(FAMILIES, 0)
     found = []
     for name in findings.plan.names:
@@ -138,8 +139,6 @@ def lay_out_supervised(findings: SupervisedFindings, charts: Mapping[str, alt.To
     drawn = charts if charts is not None else draw_all(findings)
     plan, sections = findings.plan, []
     for measure in plan.measures:
-        table = findings.table(measure=measure)
-        shown = table.with_columns(k=pl.col("size")).select(*PLACE, "k", *plan.names)
         figures = [
             Figure(
                 drawn[_name_chart(findings, place, measure, "tau_ap")], f"{name_place(findings, place)}: tau_ap by k"
@@ -147,25 +146,10 @@ def lay_out_supervised(findings: SupervisedFindings, charts: Mapping[str, alt.To
             for place in findings.places
         ]
         text = TEXT1.format(outcome="tau_ap", samples=plan.samples, training=plan.training)
-        best = mark_rows(table.select(plan.names))
-        sections.append(
-            Section(f"{measure}: table 1", text, [Table(shown, f"Mean tau_ap by {measure}", mark=best)], figures)
-        )
-        tables = []
-        for outcome in OUTCOMES:
-            rows = findings.overall.filter(measure=measure, outcome=outcome)
-            columns = ("approach", "mean", "standard_error", "gap", "gap_low", "gap_high")
-            tables.append(Table(rows.select(*PLACE, *columns), f"{outcome} by {measure}, all sizes together"))
+        sections.append(Section(f"{measure}: table 1", text, [tabulate_means(findings, measure, "tau_ap")], figures))
+        tables = [
+            tabulate_overall(findings, place, measure, outcome) for outcome in OUTCOMES for place in findings.places
+        ]
         sections.append(Section(f"{measure}: how sure", TEXT2.format(baseline=findings.baseline), tables))
     title = shorten(f"s-AWARE: {findings.collection}", 160)
     return Page(title, findings.sentence, sections, findings.notes)
-
-
-def mark_rows(frame: pl.DataFrame) -> dict[str, list[bool]]:
-    """Where each row has its largest value.
-
-    >>> mark_rows(pl.DataFrame({"a": [0.1, 0.3], "b": [0.2, 0.2]}))
-    {'a': [False, True], 'b': [True, False]}
-    """
-    top = frame.select(top=pl.max_horizontal(pl.all()))["top"]
-    return {name: (frame[name] == top).fill_null(False).to_list() for name in frame.columns}

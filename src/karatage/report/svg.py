@@ -12,11 +12,14 @@ from karatage.errors import DataError
 if TYPE_CHECKING:
     import altair as alt
 
-# What XML cannot hold; the converter would take the whole process down with it.
-UNHEARD = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# What XML cannot hold, with which the converter would take the whole process down; and marks that turn text around, for
+# a name must not reverse the sentence it stands in.
+UNHEARD = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\u202a-\u202e\u2066-\u2069]")
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 ACTIVE = frozenset({"script", "foreignObject", "a", "image", "use", "style"})
 OWN_NAME = re.compile(r"url\(#([^)]+)\)")
+LONG_NUMBER = re.compile(r"-?\d+\.\d{4,}(e-?\d+)?")
+DRAWN = frozenset({"d", "transform", "x", "y", "x1", "x2", "y1", "y2", "cx", "cy", "width", "height", "points"})
 
 
 def clean(text: str) -> str:
@@ -44,7 +47,8 @@ def make_svg(chart: alt.TopLevelMixin, name: str, caption: str) -> str:
         for key in [key for key in part.attrib if key.startswith(("aria-", "role", "class"))]:
             del part.attrib[key]  # one caption is heard, not every point
         for key, value in part.attrib.items():
-            part.attrib[key] = _rename(key, value, name, numbers)
+            placed = LONG_NUMBER.sub(_round, value) if key in DRAWN else value
+            part.attrib[key] = _rename(key, placed, name, numbers)
     drawn.attrib.pop("version", None)
     width = float(drawn.attrib["width"])  # the page's style may shrink it, within reason
     drawn.attrib |= {"role": "img", "aria-label": clean(caption), "style": f"--width:{width:g}px"}
@@ -58,6 +62,11 @@ def _rename(key: str, value: str, name: str, numbers: dict[str, str]) -> str:
         return numbers.setdefault(old, f"{name}-{len(numbers) + 1}")
 
     return give(value) if key == "id" else OWN_NAME.sub(lambda found: f"url(#{give(found[1])})", value)
+
+
+def _round(number: re.Match[str]) -> str:
+    """A thousandth of a pixel will do."""
+    return str(round(float(number[0]), 3))
 
 
 def _clean_all(spec: object) -> object:

@@ -1,0 +1,1 @@
+"""Results as pages; one module for each kind of result."""

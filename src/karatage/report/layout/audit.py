@@ -1,0 +1,72 @@
+"""An audit of the judges as a page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from karatage.report.agreement_charts import draw_agreement, draw_confusion
+from karatage.report.audit_charts import draw_judges, draw_votes
+from karatage.report.layout.facts import list_facts
+from karatage.report.layout.limits import keep_first
+from karatage.report.page import Figure, Page, Section
+from karatage.report.tabulating.audit import (
+    explain_suspicions,
+    tabulate_agreement,
+    tabulate_confusion,
+    tabulate_families,
+    tabulate_judges,
+    tabulate_merges,
+    tabulate_pairs,
+    tabulate_panel,
+)
+from karatage.wording import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from karatage.data.audit import Audit
+
+FEWEST_FOR_PAIRS = 2
+MOST_SUSPICIONS = 20
+MOST_IN_SQUARE = 60
+VOTES = """Judges that err on the same documents repeat each other. Effective votes say how many judges who err apart
+would be worth as much as these."""
+
+
+def lay_out_audit(audit: Audit) -> Page:
+    """Judges one by one, as a panel, and against their merges."""
+    judges = counted(len(audit.judges), "judge")
+    return Page(f"Audit of {judges}", audit.sentence, list(lay_out_judges(audit)), audit.notes, list_facts(audit))
+
+
+def lay_out_judges(audit: Audit) -> Iterator[Section]:
+    """Sections on single judges, on pairs, and on the panel."""
+    text = "\n\n".join([audit.sentence, *explain_suspicions(audit, MOST_SUSPICIONS)])
+    with_gold = audit.gold_items > 0
+    if with_gold:
+        single = [
+            Figure(draw_judges(audit), "How often each judge is right about gold's items, and how lenient", "judges"),
+            Figure(
+                draw_confusion(audit),
+                "What judges say, by what gold says",
+                "confusion",
+                keep_first(tabulate_confusion(audit)),
+            ),
+        ]
+    else:
+        single = []
+        text += "\n\nWithout gold nobody knows who is right: there is no confusion to show."
+    yield Section("Judges", text, [keep_first(tabulate_judges(audit))], single)
+    panel = [tabulate_panel(audit)]
+    if len(audit.families):
+        panel.append(tabulate_families(audit))
+    if len(audit.merges):
+        panel.append(tabulate_merges(audit))
+    charts = []
+    if audit.statistic("effective_votes") is not None:
+        charts.append(Figure(draw_votes(audit), "Judges, and the votes that they carry", "votes"))
+    if len(audit.judges) >= FEWEST_FOR_PAIRS and len(audit.pairs):
+        square = len(audit.judges) <= MOST_IN_SQUARE
+        agreement = tabulate_agreement(audit) if square else keep_first(tabulate_pairs(audit))
+        charts.append(Figure(draw_agreement(audit), "Agreement of judges two by two", "agreement", agreement))
+    yield Section("The panel", VOTES if charts else "", panel, charts)

@@ -1,0 +1,88 @@
+"""One page of any number of results, and its charts and tables as files."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from karatage.errors import OptionError
+from karatage.report.charts import write_chart
+from karatage.report.markup import write_table
+from karatage.report.page import Page, write_page
+from karatage.report.showing import lay_out
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from karatage.io.sources import PathLike
+
+PAGE_ENDINGS = (".html", ".htm")
+CHART_ENDINGS = (".svg", ".png")
+TABLE_ENDINGS = (".tex", ".md")
+
+_Part = TypeVar("_Part")
+
+
+def write_report(
+    path: PathLike,
+    *results: object,
+    command: str | None = None,
+    figures: PathLike | None = None,
+    tables: PathLike | None = None,
+) -> None:
+    """Write results as one HTML page that needs no network.
+
+    Args:
+        path: The page, an .html file.
+        results: What `survey`, `compare`, `evaluate`, `audit` or any other verb returned; the first has the say on top.
+        command: What to type to get it again, for the page to tell.
+        figures: A folder for every chart as .svg and .png.
+        tables: A folder for every table as .tex and .md.
+    """
+    if not str(path).endswith(PAGE_ENDINGS):
+        raise OptionError(f"{path}: a page is an .html file; for machines, write results as .json")
+    if not results:
+        raise OptionError("a report needs at least one result")
+    page = combine([lay_out(result) for result in results])
+    if command is not None:
+        page = replace(page, facts=[("command", command), *page.facts])
+    write_page(path, page)
+    if figures is not None:
+        for name, figure in _number(page.figures):
+            for ending in CHART_ENDINGS:
+                write_chart(figure.chart, Path(figures) / f"{name}{ending}")
+    if tables is not None:
+        for name, table in _number(page.tables):
+            for ending in TABLE_ENDINGS:
+                write_table(table, Path(tables) / f"{name}{ending}")
+
+
+def combine(pages: Sequence[Page]) -> Page:
+    """Pages one after the other under the first one's title and sentence; what each says stands over its sections."""
+    if len(pages) == 1:
+        return pages[0]
+    sections = []
+    for page in pages:
+        first, *rest = page.sections
+        sections += [
+            replace(first, title=f"{page.title}: {first.title}", text=f"{page.sentence}\n\n{first.text}"),
+            *rest,
+        ]
+    return Page(
+        pages[0].title,
+        pages[0].sentence,
+        sections,
+        tuple(dict.fromkeys(note for page in pages for note in page.notes)),
+        tuple(dict.fromkeys(fact for page in pages for fact in page.facts)),
+    )
+
+
+def _number(parts: Iterator[tuple[str, _Part]]) -> Iterator[tuple[str, _Part]]:
+    """Names that come again are numbered, so that no file is written over."""
+    seen: Counter[str] = Counter()
+    for name, part in parts:
+        seen[name] += 1
+        yield (name if seen[name] == 1 else f"{name}-{seen[name]}"), part

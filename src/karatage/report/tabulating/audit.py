@@ -1,0 +1,119 @@
+"""An audit of the judges, as tables and sentences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from karatage.report.tables import Table
+from karatage.wording import shorten
+
+if TYPE_CHECKING:
+    from karatage.data.audit import Audit
+
+DIGITS = 3
+# Columns of the table of judges in the order in which they get room; what is not there is passed over.
+COLUMNS = {
+    "items": "items",
+    "kappa": "kappa",
+    "leniency": "lenient",
+    "accuracy": "right",
+    "tpr": "TPR",
+    "tnr": "TNR",
+    "gold_weighted_kappa": "qkappa",
+    "reliability": "ds",
+    "self_agreement": "steady",
+}
+STATISTICS = {
+    "percent": "percent agreement",
+    "cohen": "Cohen's kappa, mean over pairs",
+    "fleiss": "Fleiss' kappa",
+    "alpha_nominal": "Krippendorff's alpha, nominal",
+    "alpha_ordinal": "Krippendorff's alpha, ordinal",
+    "alpha_interval": "Krippendorff's alpha, interval",
+    "error_correlation": "error correlation",
+    "error_correlation_within": "error correlation within a gold grade",
+    "effective_votes": "effective votes, all judges",
+    "effective_votes_per_item": "effective votes, grades of an item",
+}
+PAIR_COLUMNS = {
+    "judge": "judge",
+    "other": "other",
+    "shared": "shared",
+    "percent": "alike",
+    "kappa": "kappa",
+    "error_correlation": "errors",
+}
+
+
+def tabulate_judges(result: Audit) -> Table:
+    """Suspects first, then the best."""
+    frame = _sort_judges(result)
+    columns = {"judge": "judge", "flags": "suspicion"}
+    columns |= {k: v for k, v in COLUMNS.items() if k in frame.columns and frame[k].null_count() < len(frame)}
+    return Table(frame.select(list(columns)).rename(columns), "Judges", DIGITS, name="judges", about="judge")
+
+
+def explain_suspicions(result: Audit, top: int | None = None) -> list[str]:
+    """Why judges are suspected, a line for each of the first of the table that is."""
+    frame = _sort_judges(result)
+    shown = frame.head(top) if top else frame
+    return [f"{shorten(judge)}: {why}" for judge, why in shown.select("judge", "why").iter_rows() if why]
+
+
+def _sort_judges(result: Audit) -> pl.DataFrame:
+    frame = result.to_frame()
+    best = "accuracy" if "accuracy" in frame.columns else "reliability"
+    return frame.sort(pl.col("flags") == "", best, descending=[False, True], nulls_last=True, maintain_order=True)
+
+
+def tabulate_pairs(result: Audit) -> Table:
+    """Judges two by two, those that agree most first."""
+    ordered = result.pairs.sort("kappa", descending=True, nulls_last=True, maintain_order=True)
+    columns = {k: v for k, v in PAIR_COLUMNS.items() if k in ordered.columns}
+    return Table(ordered.select(list(columns)).rename(columns), "Pairs", DIGITS, name="pairs", about="judge")
+
+
+def tabulate_agreement(result: Audit) -> Table:
+    """Cohen's kappa of all pairs as a square."""
+    return Table(result.matrix(), "Cohen's kappa", DIGITS, name="agreement", about="judge")
+
+
+def tabulate_panel(result: Audit) -> Table:
+    """What holds for all judges together."""
+    frame = result.panel.filter(pl.col("statistic").is_in(list(STATISTICS)))
+    shown = frame.select(
+        pl.col("statistic").replace(STATISTICS), "value", pl.col("low").alias("95% from"), pl.col("high").alias("to")
+    )
+    return Table(shown, "The panel", DIGITS, name="panel")
+
+
+def tabulate_families(result: Audit) -> Table:
+    """Judges that may err alike."""
+    names = {"error_correlation": "error correlation", "effective_votes": "effective votes"}
+    return Table(result.families.rename(names), "Families", DIGITS, name="families")
+
+
+def tabulate_merges(result: Audit) -> Table:
+    """Each merge against gold, and what it gains over the best judge on the items that this one graded."""
+    frame = result.merges
+    graded = frame["weighted_kappa"].null_count() < len(frame)
+    picked = pl.when(pl.col("picked").fill_null("") != "").then(pl.format("{} ({})", "name", "picked"))
+    shown = frame.select(
+        picked.otherwise("name").alias("merge"),
+        "items",
+        pl.col("accuracy").alias("right"),
+        pl.col("low").alias("95% from"),
+        pl.col("high").alias("to"),
+        pl.col("weighted_kappa").alias("qkappa") if graded else "kappa",
+        "gain",
+    )
+    return Table(shown, "Against gold", DIGITS, signed=("gain",), name="merges")
+
+
+def tabulate_confusion(result: Audit) -> Table:
+    """What each judge said of items of each gold grade, as shares of these with 95 % intervals."""
+    names = {"share_low": "95% from", "share_high": "to"}
+    shown = result.confusion.rename(names)
+    return Table(shown, "Grades said of items with each grade of gold", DIGITS, name="confusion", about="judge")

@@ -1,0 +1,46 @@
+"""How far judges can be taken at their word, as tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from karatage.report.tables import Table
+
+if TYPE_CHECKING:
+    from karatage.data.calibration import Calibration
+
+DIGITS = 3
+
+
+def tabulate_bins(found: Calibration) -> Table:
+    """A row for each span of probabilities: the judges' mean, and gold's share with its interval."""
+    shown = found.bins.select(
+        "from",
+        "to",
+        "items",
+        pl.col("probability").alias("judges"),
+        pl.col("share").alias("gold"),
+        pl.col("low").alias("95% from"),
+        pl.col("high").alias("up to"),
+    )
+    return Table(shown, "Probability of relevance by judges and by gold", DIGITS, name="calibration")
+
+
+def tabulate_grades(found: Calibration) -> Table:
+    """How often each grade is given."""
+    return Table(found.grades, "Shares of grades", DIGITS, name="grades")
+
+
+def tabulate_shift(found: Calibration) -> Table:
+    """What is off, by how much, and whether chance explains it."""
+    errors = {
+        "Brier score": found.brier,
+        "calibration error": found.ece,
+        "share called relevant, less gold's": found.bias,
+    }
+    rows = [(name, *bounds, None) for name, bounds in errors.items()]
+    rows += found.shift.select("statistic", "value", "low", "high", "p_value").rows()
+    schema = {"statistic": pl.String} | dict.fromkeys(("value", "95% from", "to", "p"), pl.Float64)
+    return Table(pl.DataFrame(rows, schema=schema, orient="row"), "What is off", DIGITS, name="shift")

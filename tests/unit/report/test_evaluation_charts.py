@@ -1,0 +1,83 @@
+"""Approaches side by side: what charts show, and that they can be drawn."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+import karatage as kt
+from karatage.errors import DataError, UnknownNameError
+from karatage.report.evaluation_charts import draw_fidelity, draw_scores_board
+
+
+def test_every_system_has_its_score_by_every_approach_and_gold(hostile, read_chart):
+    found = hostile.evaluation
+    for measure in found.measures:
+        drawn = read_chart(draw_scores_board(found, measure))
+        rows = {(row["by"], row["system"]): row for row in drawn.rows("score")}
+        assert len(rows) == 4 * len(found.systems)
+        for approach in found.approaches:
+            for row in found.leaderboard(measure, approach).to_dicts():
+                shown = rows[approach, row["system"]]
+                assert (shown["score"], shown["rank"]) == (row["score"], row["rank"])
+                trusted = rows["gold", row["system"]]
+                assert (trusted["score"], trusted["rank"]) == (row["gold_score"], row["gold_rank"])
+        assert drawn.size[0] <= 640
+
+
+def test_systems_stand_by_gold_and_by_any_approach(hostile, read_chart):
+    found = hostile.evaluation
+    drawn = read_chart(draw_scores_board(found))
+    assert drawn.params["sorted_by"]["bind"]["options"] == ["gold", "mv", "uniform", "sgl_tau_msd", "name"]
+    rows = [row for row in drawn.rows("score") if row["by"] == "uniform"]
+    by_uniform = [row["system"] for row in sorted(rows, key=lambda row: row["at_1"])]
+    assert by_uniform == found.leaderboard(hostile.measure, "uniform")["system"].to_list()
+    ranks = {row["system"]: row["rank"] for row in drawn.rows("score") if row["by"] == "gold"}
+    by_gold = [ranks[row["system"]] for row in sorted(rows, key=lambda row: row["row"])]
+    assert by_gold == sorted(by_gold)
+
+
+def test_without_gold_the_first_approach_leads(hostile, read_chart):
+    bare = replace(hostile.evaluation, gold=None, fidelity=())
+    drawn = read_chart(draw_scores_board(bare))
+    assert drawn.params["sorted_by"]["bind"]["options"] == ["mv", "uniform", "sgl_tau_msd", "name"]
+    assert "best first by mv" in drawn.texts
+    with pytest.raises(DataError, match="no gold"):
+        draw_fidelity(bare)
+
+
+def test_many_approaches_and_systems_fit(hostile, read_chart):
+    world = kt.simulate_collection(systems=129, topics=4, rng=1)
+    found = kt.evaluate(world.runs, world.judgments, "P@10", approach="judge:*", gold=world.gold, rng=1)
+    drawn = read_chart(draw_scores_board(found))
+    assert {row["by"] for row in drawn.rows("score")} == {*found.approaches[:7], "gold"}
+    assert "the first 7 approaches; 2 are left out" in drawn.texts
+    assert drawn.size[0] <= 640
+    assert 129 * 13 < drawn.size[1] < 129 * 13 + 200
+
+
+def test_one_system_can_be_drawn(hostile, read_chart):
+    world = hostile.world
+    alone = kt.evaluate(world.runs.only(world.runs.systems[:1]), world.judgments, "P@10", gold=world.gold, rng=1)
+    assert len(read_chart(draw_scores_board(alone)).rows("score")) == 2
+    assert len(read_chart(draw_fidelity(alone)).rows("rmse")) == 1
+
+
+def test_an_unknown_measure_is_told(hostile):
+    with pytest.raises(UnknownNameError, match="measure 'P@7'"):
+        draw_scores_board(hostile.evaluation, "P@7")
+
+
+def test_fidelity_is_that_of_the_evaluation(hostile, read_chart):
+    found = hostile.evaluation
+    drawn = read_chart(draw_fidelity(found))
+    rows = {(row["measure"], row["approach"]): row for row in drawn.rows("tau")}
+    for near in found.fidelity:
+        shown = rows[near.measure, near.approach]
+        assert (shown["tau"], shown["tau_ap"], shown["rmse"]) == (near.tau, near.tau_ap, near.rmse)
+    first = sorted((row for row in rows.values() if row["measure"] == hostile.measure), key=lambda row: row["row"])
+    assert [row["tau"] for row in first] == sorted((row["tau"] for row in first), reverse=True)
+    by_rmse = sorted(first, key=lambda row: row["at_rmse"])
+    assert [row["rmse"] for row in by_rmse] == sorted(row["rmse"] for row in first)
+    assert drawn.size[0] <= 640
