@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from karatage.agreement.pairs import agreement_matrix, cohen_kappa
     from karatage.approaches.evaluating import evaluate
     from karatage.auditing import audit
+    from karatage.calibrating import calibrate
     from karatage.comparison.anova import Anova, anova, omega_squared
     from karatage.comparison.paired import PairedTest, paired_test
     from karatage.comparison.rankings import (
@@ -32,9 +33,11 @@ if TYPE_CHECKING:
     from karatage.data.alignment import Alignment, align
     from karatage.data.audit import Audit
     from karatage.data.board import Board
+    from karatage.data.calibration import Calibration
     from karatage.data.comparison import Comparison
     from karatage.data.crowd import CrowdModel
     from karatage.data.crowd_summary import CrowdSummary
+    from karatage.data.diagnosis import Diagnosis
     from karatage.data.disagreement import DisagreementModel
     from karatage.data.draws import Draws
     from karatage.data.estimate import Estimate, wilson_interval
@@ -52,6 +55,7 @@ if TYPE_CHECKING:
     from karatage.data.scores import Scores
     from karatage.data.settling import Settling
     from karatage.data.sizing import SizePlan
+    from karatage.data.survey import Survey
     from karatage.data.weights import Weights
     from karatage.deciding.accuracy import judge_accuracy
     from karatage.deciding.comparing import compare
@@ -59,6 +63,7 @@ if TYPE_CHECKING:
     from karatage.deciding.planning import plan
     from karatage.deciding.question import Question
     from karatage.deciding.ranking import compare_all
+    from karatage.diagnosing.diagnosing import diagnose
     from karatage.drawing import draw_evaluation, draw_scores
     from karatage.errors import KaratageError
     from karatage.experiments.aware.findings import AwareFindings
@@ -102,13 +107,17 @@ if TYPE_CHECKING:
     from karatage.report.crowds import draw_crowd
     from karatage.report.decisions import draw_board, draw_comparison
     from karatage.report.effects import draw_interaction, draw_main_effects, draw_tukey
-    from karatage.simulation.collection import JudgeProfile, World, simulate_collection
+    from karatage.report.reading import Saved, read_result
+    from karatage.report.reporting import write_report
+    from karatage.simulation.collection import JudgeProfile, SystemProfile, World, simulate_collection
     from karatage.simulation.crowd import list_crowds, load_crowd, simulate_crowd
     from karatage.simulation.learning import learn_crowd
     from karatage.simulation.panel import PanelQuality, simulate_panel
     from karatage.simulation.partition import partition_judges
     from karatage.simulation.shape import CollectionShape
     from karatage.simulation.summary import summarise_crowd
+    from karatage.surveying import SurveyRules, survey
+    from karatage.watching import watch
 
 __version__ = "0.1.0"
 
@@ -121,6 +130,7 @@ _MODULES = {
     "agreement.pairs": "agreement_matrix cohen_kappa",
     "approaches.evaluating": "evaluate",
     "auditing": "audit",
+    "calibrating": "calibrate",
     "comparison.anova": "Anova anova omega_squared",
     "comparison.paired": "PairedTest paired_test",
     "comparison.rankings": "kendall_tau kendall_tau_matrix rank_table ranks rmse rmse_matrix tau_ap tau_ap_matrix",
@@ -131,9 +141,11 @@ _MODULES = {
     "data.alignment": "Alignment align",
     "data.audit": "Audit",
     "data.board": "Board",
+    "data.calibration": "Calibration",
     "data.comparison": "Comparison",
     "data.crowd": "CrowdModel",
     "data.crowd_summary": "CrowdSummary",
+    "data.diagnosis": "Diagnosis",
     "data.disagreement": "DisagreementModel",
     "data.draws": "Draws",
     "data.estimate": "Estimate wilson_interval",
@@ -151,6 +163,7 @@ _MODULES = {
     "data.scores": "Scores",
     "data.settling": "Settling",
     "data.sizing": "SizePlan",
+    "data.survey": "Survey",
     "data.weights": "Weights",
     "deciding.accuracy": "judge_accuracy",
     "deciding.comparing": "compare",
@@ -158,6 +171,7 @@ _MODULES = {
     "deciding.planning": "plan",
     "deciding.question": "Question",
     "deciding.ranking": "compare_all",
+    "diagnosing.diagnosing": "diagnose",
     "drawing": "draw_evaluation draw_scores",
     "errors": "KaratageError",
     "experiments.aware.findings": "AwareFindings",
@@ -201,13 +215,17 @@ _MODULES = {
     "report.crowds": "draw_crowd",
     "report.decisions": "draw_board draw_comparison",
     "report.effects": "draw_interaction draw_main_effects draw_tukey",
-    "simulation.collection": "JudgeProfile World simulate_collection",
+    "report.reading": "Saved read_result",
+    "report.reporting": "write_report",
+    "simulation.collection": "JudgeProfile SystemProfile World simulate_collection",
     "simulation.crowd": "list_crowds load_crowd simulate_crowd",
     "simulation.learning": "learn_crowd",
     "simulation.panel": "PanelQuality simulate_panel",
     "simulation.partition": "partition_judges",
     "simulation.shape": "CollectionShape",
     "simulation.summary": "summarise_crowd",
+    "surveying": "SurveyRules survey",
+    "watching": "watch",
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names.split()}
 
@@ -220,6 +238,7 @@ __all__ = [
     "AwarePlan",
     "Benchmark",
     "Board",
+    "Calibration",
     "CollaborativeFindings",
     "CollaborativePlan",
     "Collection",
@@ -230,6 +249,7 @@ __all__ = [
     "DataSet",
     "DataSets",
     "DawidSkene",
+    "Diagnosis",
     "DisagreementModel",
     "Draws",
     "Estimate",
@@ -263,11 +283,15 @@ __all__ = [
     "RandomRelevancePlan",
     "RateCounts",
     "Runs",
+    "Saved",
     "Scores",
     "Settling",
     "SizePlan",
     "SupervisedFindings",
     "SupervisedPlan",
+    "Survey",
+    "SurveyRules",
+    "SystemProfile",
     "Tukey",
     "UnpairedTest",
     "Weights",
@@ -280,10 +304,12 @@ __all__ = [
     "assemble_judges",
     "audit",
     "benchmark",
+    "calibrate",
     "cohen_kappa",
     "compare",
     "compare_all",
     "compare_figures",
+    "diagnose",
     "draw_benchmark",
     "draw_board",
     "draw_comparison",
@@ -331,6 +357,7 @@ __all__ = [
     "read_gold",
     "read_judgments",
     "read_record",
+    "read_result",
     "read_runs",
     "rmse",
     "rmse_matrix",
@@ -342,9 +369,11 @@ __all__ = [
     "simulate_crowd",
     "simulate_panel",
     "summarise_crowd",
+    "survey",
     "tau_ap",
     "tau_ap_matrix",
     "tukey",
+    "watch",
     "welch_test",
     "wilson_interval",
     "write_chart",
@@ -352,6 +381,7 @@ __all__ = [
     "write_disagreement",
     "write_judgments",
     "write_queue",
+    "write_report",
     "write_run",
 ]
 

@@ -75,7 +75,7 @@ BROKEN = [
     Bad("garbage after zst magic", "gold", "g.zst", b"\x28\xb5\x2f\xfd" + b"garbage " * 9, None, DAMAGED),
     Bad("NULs in a run", "run", "a.run", GOOD_RUN + b"2 Q0 d\0 1 1.5 a\n", 4, "holds binary data, not text"),
     Bad("NULs in a table", "judgments", "j.csv", GOOD_CSV + b"ann,3,\0,1\n", 5, "holds binary data, not text"),
-    Bad("UTF-16", "judgments", "j.csv", GOOD_CSV.decode().encode("utf-16"), 1, "holds binary data, not text"),
+    Bad("UTF-16", "judgments", "j.csv", GOOD_CSV.decode().encode("utf-16"), None, "looks like UTF-16"),
     Bad("PNG as run", "run", "a.png", PNG, 3, "holds binary data, not text"),
     Bad("PNG as judgments", "judgments", "j.png", PNG, 3, "holds binary data, not text"),
     Bad("invalid UTF-8 in a run", "run", "a.run", GOOD_RUN + b"2 Q0 d\xe9 1 1.5 a\n", 4, "is not UTF-8 text; convert"),

@@ -7,27 +7,29 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from karatage.cli import options
+from karatage.cli.completing import complete_models
 from karatage.cli.output import (
     STANDARD_OUTPUT,
     choose_style,
     emit,
+    emit_result,
     encode_frame,
-    fits,
-    make_table,
-    progress_steps,
+    fit_columns,
     render,
     say,
+    show_table,
     tell,
 )
+from karatage.cli.terminal import progress_steps
 from karatage.wording import counted
 
 if TYPE_CHECKING:
-    import polars as pl
-    from rich.table import Table
+    from rich.console import RenderableType
 
     from karatage.aggregation.registry import Model
     from karatage.data.judgments import Judgments
     from karatage.data.posterior import Posterior
+    from karatage.report.tables import Table
 
 QRELS_ENDINGS = (".qrels", ".qrel")
 
@@ -35,10 +37,16 @@ QRELS_ENDINGS = (".qrels", ".qrel")
 def aggregate(
     judgment_files: options.JudgmentArguments = None,
     *,
-    judgments: options.MoreJudgmentFiles = None,
+    judgments: options.SomeJudgmentFiles = None,
     gold: options.GoldFiles = None,
     approach: Annotated[
-        str, typer.Option("--approach", "-a", help="mv, ds, glad, ...; options in brackets: 'ds(prior=none)'.")
+        str,
+        typer.Option(
+            "--approach",
+            "-a",
+            help="mv, ds, glad, ...; options in brackets: 'ds(prior=none)'.",
+            autocompletion=complete_models,
+        ),
     ] = "ds",
     supervision: options.Supervision = None,
     with_gold: Annotated[
@@ -57,7 +65,7 @@ def aggregate(
     columns: options.Columns = None,
     gold_columns: options.GoldColumns = None,
     repeats: options.Repeats = None,
-    top: Annotated[int, typer.Option("--top", min=0, help="Rows shown in tables; 0 = all.")] = 20,
+    top: options.Top = 20,
     seed: options.Seed = 0,
     style: options.Format = None,
     output: Annotated[
@@ -141,12 +149,11 @@ def _write_grades(
         both = merged.as_judgments() if added is None else read_gold(merged.to_frame(added))
         write_judgments(both, output)
     elif chosen == "json":
-        emit(merged.to_json(added) + "\n", output)
+        emit_result(merged.to_dict(added), output)
     elif chosen == "table":
-        frame = merged.to_frame(added)
-        names = [name for name in frame.columns if not name.startswith("p") and name != "expected"]
-        ordered = frame.select([*names, "expected", *(name for name in frame.columns if name.startswith("p"))])
-        emit(render(*_show(f"Merged by {merged.model}", ordered, top), "", sentence), output)
+        from karatage.report.tabulating.posterior import tabulate_grades
+
+        emit(render(*_show(tabulate_grades(merged, added), top), "", sentence), output)
     else:
         emit(encode_frame(merged.to_frame(added), chosen), output)
 
@@ -154,37 +161,25 @@ def _write_grades(
 def _write_judges(merged: Posterior, chosen: str, path: str, top: int) -> None:
     frame = merged.judges
     if chosen == "table":
-        emit(render(*_show(f"Judges, as {merged.model} sees them", frame, top)), path)
+        from karatage.report.tabulating.posterior import tabulate_record
+
+        emit(render(*_show(tabulate_record(merged), top)), path)
     elif chosen == "json":
         emit(frame.write_json() + "\n", path)
     else:
         emit(encode_frame(frame, chosen), path)
 
 
-def _show(title: str, frame: pl.DataFrame, top: int) -> list[Table | str]:
+def _show(table: Table, top: int) -> list[RenderableType]:
     """The first rows and columns, as far as a page carries them."""
-    import polars as pl
-
-    names = [name for name, kind in frame.schema.items() if kind == pl.String]
-    shown_names = list(names)
-    for name in frame.columns:
-        if name not in names and not fits([*shown_names, name]):
-            break
-        shown_names += [name] if name not in names else []
-    shown = frame.select(shown_names)
-    rows = [[_cell(value) for value in row] for row in shown.head(top or len(shown)).iter_rows()]
-    parts: list[Table | str] = [make_table(title, shown.columns, rows, text_columns=len(names))]
+    shown = fit_columns(table, top=top)
+    rows, columns = len(table.frame) - top if top else 0, table.frame.width - shown.frame.width
     left_out = [
-        *([counted(len(frame) - top, "more row")] if top and len(frame) > top else []),
-        *([counted(frame.width - shown.width, "more column")] if frame.width > shown.width else []),
+        *([counted(rows, "more row")] if rows > 0 else []),
+        *([counted(columns, "more column")] if columns else []),
     ]
-    if left_out:
-        parts.append(f"… {' and '.join(left_out)}; write to a .tsv for all.")
-    return parts
-
-
-def _cell(value: object) -> str:
-    return f"{value:.3f}" if isinstance(value, float) else "-" if value is None else str(value)
+    rest = [f"… {' and '.join(left_out)}; write to a .tsv for all."] if left_out else []
+    return [show_table(shown, top=top), *rest]
 
 
 def _share_items(graded: Judgments, gold: Judgments | None) -> bool:

@@ -13,6 +13,7 @@ from karatage.cli.audit import audit
 from karatage.cli.benchmark import benchmark
 from karatage.cli.compare import compare
 from karatage.cli.demo import demo
+from karatage.cli.doctor import doctor
 from karatage.cli.evaluate import evaluate
 from karatage.cli.experiment.aware import aware
 from karatage.cli.experiment.collaborative import collaborative
@@ -21,8 +22,11 @@ from karatage.cli.experiment.random_relevance import random_relevance
 from karatage.cli.experiment.supervised import supervised
 from karatage.cli.plan import plan
 from karatage.cli.queue import queue
+from karatage.cli.report import report
 from karatage.cli.simulate import simulate
+from karatage.cli.terminal import settle_colour
 from karatage.errors import KaratageError
+from karatage.kernels.threads import count_threads
 
 app = typer.Typer(
     name="karatage",
@@ -32,16 +36,6 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(evaluate)
-app.command()(aggregate)
-app.command()(audit)
-app.command()(compare)
-app.command()(plan)
-app.command()(queue)
-app.command()(simulate)
-app.command()(benchmark)
-app.command()(demo)
-
 experiments = typer.Typer(
     help="Which approach comes nearest to gold? The papers' experiments, on your files or on simulated ones.",
     no_args_is_help=True,
@@ -52,7 +46,23 @@ experiments.command()(supervised)
 experiments.command(name="random-relevance")(random_relevance)
 experiments.command()(noisy)
 experiments.command()(collaborative)
-app.add_typer(experiments, name="experiment")
+
+# Commands by what they are for, each with a line that fits beside its name.
+DECIDE, JUDGES, PLAN, STUDY, SHOW = "Decide", "Judges", "Plan", "Study", "Show"
+app.command(rich_help_panel=DECIDE, short_help="Check files: what can be concluded from them?")(doctor)
+app.command(rich_help_panel=DECIDE, short_help="Is one system better, judges' errors undone?")(compare)
+app.command(rich_help_panel=DECIDE, short_help="Rank systems under noisy judges.")(evaluate)
+app.command(rich_help_panel=JUDGES, short_help="Which judges to keep, which to drop?")(audit)
+app.command(rich_help_panel=JUDGES, short_help="Merge many judges' grades into one for each item.")(aggregate)
+app.command(rich_help_panel=PLAN, short_help="Which documents should gold judge, or how many?")(plan)
+app.command(rich_help_panel=PLAN, short_help="What should be judged next, or is it enough?")(queue)
+app.command(rich_help_panel=STUDY, short_help="Make a crowd, or a whole collection.")(simulate)
+app.command(rich_help_panel=STUDY, short_help="Which model merges grades best?")(benchmark)
+app.add_typer(
+    experiments, name="experiment", rich_help_panel=STUDY, short_help="The papers' experiments, on your files."
+)
+app.command(rich_help_panel=SHOW, short_help="Everything on one page.")(report)
+app.command(rich_help_panel=SHOW, short_help="Try it without files of your own.")(demo)
 
 
 def _show_version(asked: bool) -> None:
@@ -70,7 +80,9 @@ def _options(
 
 def main() -> None:
     """Run a command; bad input ends in one message on standard error and exit code 2."""
+    settle_colour()
     try:
+        count_threads()  # what is wrong with the environment is told before the work
         app()
     except KaratageError as problem:
         typer.echo(f"error: {problem}", err=True)

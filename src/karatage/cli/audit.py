@@ -7,67 +7,43 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from karatage.cli import options
+from karatage.cli.completing import complete_models
 from karatage.cli.output import (
-    GAP,
-    NAME_WIDTH,
     STANDARD_OUTPUT,
-    WIDTH,
     choose_style,
     emit,
+    emit_result,
     encode_frame,
-    fits,
-    make_table,
-    progress,
+    fit_columns,
     render,
     say,
+    show_table,
     tell,
+    tell_rest,
 )
-from karatage.wording import counted, shorten
+from karatage.cli.terminal import progress
+from karatage.wording import counted
 
 if TYPE_CHECKING:
-    import polars as pl
-    from rich.table import Table
+    from rich.console import RenderableType
 
     from karatage.data.audit import Audit
-
-# Columns of the table of judges in the order in which they get room; what is not there is passed over.
-COLUMNS = {
-    "items": "items",
-    "kappa": "kappa",
-    "leniency": "lenient",
-    "accuracy": "right",
-    "tpr": "TPR",
-    "tnr": "TNR",
-    "gold_weighted_kappa": "qkappa",
-    "reliability": "ds",
-    "self_agreement": "steady",
-}
-STATISTICS = {
-    "percent": "percent agreement",
-    "cohen": "Cohen's kappa, mean over pairs",
-    "fleiss": "Fleiss' kappa",
-    "alpha_nominal": "Krippendorff's alpha, nominal",
-    "alpha_ordinal": "Krippendorff's alpha, ordinal",
-    "alpha_interval": "Krippendorff's alpha, interval",
-    "error_correlation": "error correlation",
-    "error_correlation_within": "error correlation within a gold grade",
-    "effective_votes": "effective votes, all judges",
-    "effective_votes_per_item": "effective votes, grades of an item",
-}
 
 
 def audit(
     judgment_files: options.JudgmentArguments = None,
     *,
-    judgments: options.MoreJudgmentFiles = None,
+    judgments: options.SomeJudgmentFiles = None,
     gold: options.GoldFiles = None,
-    families: Annotated[
-        str | None,
-        typer.Option("--families", help="Judges that may err alike: judge, tab and family in each line."),
-    ] = None,
+    families: options.Families = None,
     approach: Annotated[
         list[str] | None,
-        typer.Option("--approach", "-a", help="Merges to hold against the best judge; may be repeated."),
+        typer.Option(
+            "--approach",
+            "-a",
+            help="Merges to hold against the best judge; may be repeated.",
+            autocompletion=complete_models,
+        ),
     ] = None,
     grades: options.Grades = None,
     gold_grades: options.GoldGrades = None,
@@ -75,7 +51,7 @@ def audit(
     gold_columns: options.GoldColumns = None,
     repeats: options.Repeats = None,
     pairs: Annotated[bool, typer.Option("--pairs", help="Judges two by two, instead of one by one.")] = False,
-    top: Annotated[int, typer.Option("--top", min=0, help="Rows shown in tables; 0 = all.")] = 20,
+    top: options.Top = 20,
     seed: options.Seed = 0,
     style: options.Format = None,
     output: options.Output = STANDARD_OUTPUT,
@@ -103,7 +79,7 @@ def audit(
     with progress("Auditing", quiet=quiet):
         result = audit_judges(graded, gold=trusted, families=family_of, approaches=approach, rng=seed)
     if chosen == "json":
-        emit(result.to_json(pairs=pairs) + "\n", output)
+        emit_result(result.to_dict(pairs=pairs), output)
     elif chosen == "table":
         emit(_render(result, top, pairs=pairs), output)
     else:
@@ -115,88 +91,39 @@ def audit(
 
 
 def _render(result: Audit, top: int, *, pairs: bool) -> str:
-    parts: list[Table | str] = _pairs(result, top) if pairs else _judges(result, top)
+    from karatage.report.tabulating.audit import tabulate_families, tabulate_merges, tabulate_panel
+
+    parts: list[RenderableType] = _show_pairs(result, top) if pairs else _show_judges(result, top)
     if len(result.panel):
-        parts += ["", _panel(result)]
+        parts += ["", show_table(tabulate_panel(result))]
     if len(result.families):
-        parts += ["", _families(result)]
+        parts += ["", show_table(tabulate_families(result))]
     if len(result.merges):
-        parts += ["", _merges(result)]
+        parts += ["", show_table(tabulate_merges(result))]
     return render(*parts, "", result.sentence)
 
 
-def _judges(result: Audit, top: int) -> list[Table | str]:
-    """Suspects first, then the best; why each is suspected below."""
-    import polars as pl
+def _show_judges(result: Audit, top: int) -> list[RenderableType]:
+    """As much of them as fits; why each is suspected below."""
+    from karatage.report.tabulating.audit import explain_suspicions, tabulate_judges
 
-    frame = result.to_frame()
-    best = "accuracy" if "accuracy" in frame.columns else "reliability"
-    frame = frame.sort(pl.col("flags") == "", best, descending=[False, True], nulls_last=True, maintain_order=True)
-    shown = frame.head(top or len(frame))
-    filled = [name for name in COLUMNS if name in frame.columns and frame[name].null_count() < len(frame)]
-    cells = {name: [_cell(value) for value in shown[name]] for name in ["judge", "flags", *filled]}
-    titles = {"judge": "judge", "flags": "suspicion", **{name: COLUMNS[name] for name in filled}}
-    room, names = WIDTH, []
-    for name, column in cells.items():
-        width = max(len(titles[name]), *map(len, column)) + GAP
-        room -= min(width, NAME_WIDTH) if name == "judge" else width
-        if room < 0:
-            break
-        names.append(name)
-    rows = list(zip(*(cells[name] for name in names), strict=True))
-    table = make_table("Judges", [titles[name] for name in names], rows, text_columns=2)
-    parts: list[Table | str] = [table, *_more(frame, top, "judge")]
-    if len(names) < len(cells):
-        parts.append(f"… {counted(len(cells) - len(names), 'more column')}; --format tsv shows all.")
-    return parts + [f"{shorten(row[0])}: {row[1]}" for row in shown.select("judge", "why").iter_rows() if row[1]]
+    table = tabulate_judges(result)
+    shown = fit_columns(table, top=top)
+    parts: list[RenderableType] = [show_table(shown, top=top), *tell_rest(table, top, "judge")]
+    rest = table.frame.width - shown.frame.width
+    if rest:
+        parts.append(f"… {counted(rest, 'more column')}; --format tsv shows all.")
+    return [*parts, *explain_suspicions(result, top)]
 
 
-def _pairs(result: Audit, top: int) -> list[Table | str]:
+def _show_pairs(result: Audit, top: int) -> list[RenderableType]:
     """A square where the page is wide enough, else the pairs that agree most."""
-    frame = result.pairs
-    names = result.judges["judge"].to_list()
-    if not len(frame):
+    from karatage.report.tabulating.audit import tabulate_agreement, tabulate_pairs
+
+    if result.pairs.is_empty():
         return ["No two judges share an item."]
-    if fits(["judge", *names]):
-        rows = [[_cell(value) for value in row] for row in result.matrix().iter_rows()]
-        return [make_table("Cohen's kappa", ["judge", *names], rows, text_columns=1)]
-    headers = {"judge": "judge", "other": "other", "shared": "shared", "percent": "alike", "kappa": "kappa"}
-    headers |= {"error_correlation": "errors"} if "error_correlation" in frame.columns else {}
-    ordered = frame.sort("kappa", descending=True, nulls_last=True, maintain_order=True).select(list(headers))
-    rows = [[_cell(value) for value in row] for row in ordered.head(top or len(frame)).iter_rows()]
-    return [make_table("Pairs", list(headers.values()), rows, text_columns=2), *_more(frame, top, "pair")]
-
-
-def _more(frame: pl.DataFrame, top: int, noun: str) -> list[str]:
-    return [f"… {counted(len(frame) - top, f'more {noun}')}; --top 0 shows all."] if top and len(frame) > top else []
-
-
-def _panel(result: Audit) -> Table:
-    rows = [
-        [STATISTICS[name], *map(_cell, values)]
-        for name, *values in result.panel.select("statistic", "value", "low", "high").iter_rows()
-        if name in STATISTICS
-    ]
-    return make_table("The panel", ["statistic", "value", "95% from", "to"], rows, text_columns=1)
-
-
-def _families(result: Audit) -> Table:
-    rows = [[_cell(value) for value in row] for row in result.families.iter_rows()]
-    return make_table("Families", ["family", "judges", "error correlation", "effective votes"], rows, text_columns=1)
-
-
-def _merges(result: Audit) -> Table:
-    """Each merge against gold, and what it gains over the best judge on the items that this one graded."""
-    headers = {"name": "merge", "items": "items", "accuracy": "right", "low": "95% from", "high": "to"}
-    graded = result.merges["weighted_kappa"].null_count() < len(result.merges)
-    headers |= {"weighted_kappa": "qkappa"} if graded else {"kappa": "kappa"}
-    headers["gain"] = "gain"
-    rows = []
-    for row in result.merges.iter_rows(named=True):
-        name = f"{row['name']} ({row['picked']})" if row["picked"] else row["name"]
-        rows.append([name, *(_cell(row[column]) for column in list(headers)[1:])])
-    return make_table("Against gold", list(headers.values()), rows, text_columns=1)
-
-
-def _cell(value: object) -> str:
-    return "-" if value is None else f"{value:.3f}" if isinstance(value, float) else f"{value}"
+    square = tabulate_agreement(result)
+    if fit_columns(square).frame.width == square.frame.width:
+        return [show_table(square)]
+    table = tabulate_pairs(result)
+    return [show_table(table, top=top), *tell_rest(table, top, "pair")]

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from karatage.cli import options
-from karatage.cli.output import STANDARD_OUTPUT, emit, encode_frame, progress, progress_cells, say, tell
+from karatage.cli.completing import complete_models
+from karatage.cli.output import STANDARD_OUTPUT, emit, emit_result, encode_frame, encode_result, say, tell
+from karatage.cli.terminal import progress, progress_cells
 from karatage.wording import counted, shorten
 
 if TYPE_CHECKING:
@@ -24,12 +26,13 @@ def benchmark(
         typer.Argument(metavar="FOLDERS...", help="Folders with a labels* and a gold* table, or folders of such."),
     ] = None,
     *,
-    judgments: Annotated[
-        list[str] | None, typer.Option("--judgments", "-j", help="One more data set, beside --gold: judges' grades.")
-    ] = None,
+    judgments: options.SomeJudgmentFiles = None,
     gold: options.GoldFile = None,
     approach: Annotated[
-        list[str] | None, typer.Option("--approach", "-a", help="E.g. mv, ds(prior=none); may be repeated.")
+        list[str] | None,
+        typer.Option(
+            "--approach", "-a", help="E.g. mv, ds(prior=none); may be repeated.", autocompletion=complete_models
+        ),
     ] = None,
     amounts: Annotated[
         str, typer.Option("--amounts", help="Percent of gold to train on; none: no training.")
@@ -42,10 +45,12 @@ def benchmark(
     per_data_set: Annotated[
         bool, typer.Option("--per-data-set", help="Also a table of all supervision for each data set.")
     ] = False,
-    workers: Annotated[int, typer.Option("--workers", "-w", min=1, help="Processes that share the work.")] = 1,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Compute anew what an earlier run left in --output.")] = False,
+    workers: options.Workers = 1,
+    fresh: options.Fresh = False,
     seed: options.Seed = 0,
-    style: Annotated[options.Style, typer.Option("--format", "-f", help="What is printed.")] = options.Style.table,
+    style: Annotated[
+        options.Style, typer.Option("--format", "-f", help=f"{options.FORMAT_HELP}.")
+    ] = options.Style.table,
     output: Annotated[
         str | None,
         typer.Option("--output", "-o", help="A folder for results, tables and charts; a run there can be resumed."),
@@ -79,7 +84,7 @@ def benchmark(
         with progress("Writing tables and charts", quiet=quiet):
             _write_folder(result, Path(output))
     if style == options.Style.json:
-        emit(result.to_json() + "\n", STANDARD_OUTPUT)
+        emit_result(result.to_dict(), STANDARD_OUTPUT)
     elif style == options.Style.tsv:
         emit(encode_frame(result.to_frame(), "tsv"), STANDARD_OUTPUT)
     else:
@@ -168,7 +173,7 @@ def _write_folder(result: Benchmark, home: Path) -> None:
     for name, frame in tables.items():
         for ending in ("tsv", "parquet"):
             write_bytes(home / f"{name}.{ending}", encode_frame(frame, ending))
-    write_bytes(home / "benchmark.json", result.to_json().encode() + b"\n")
+    write_bytes(home / "benchmark.json", encode_result(result.to_dict()).encode())
     write_bytes(home / "tables.txt", render_benchmark(result, per_data_set=True).encode())
     relative = result.relative()
     for supervision in relative["supervision"].unique(maintain_order=True):

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from karatage.cli import options
-from karatage.cli.output import choose_style, emit, encode_frame, progress, say, tell
+from karatage.cli.output import STANDARD_OUTPUT, choose_style, emit, emit_result, encode_frame, say, tell
+from karatage.cli.terminal import progress
 
 if TYPE_CHECKING:
     from karatage.data.board import Board
     from karatage.data.comparison import Comparison
+    from karatage.data.runs import Runs
 
 NOT_SIGNIFICANT = 1  # exit code
 
@@ -58,18 +60,8 @@ class Adjustment(StrEnum):
     none = "none"
 
 
-Judgments = Annotated[
-    list[str] | None,
-    typer.Option("--judgments", "-j", help="The judges' grades: tables, or a folder with one qrels file per judge."),
-]
-Gold = Annotated[
-    list[str] | None,
-    typer.Option("--gold", "-g", help="Trusted grades of some documents: a judged queue, whole topics, or a sample."),
-]
-Approach = Annotated[
-    str | None,
-    typer.Option("--approach", "-a", help="How judges become one: mv, ds, judge:NAME; default: the only one, or mv."),
-]
+CLAIM_HELP = "Claim it of new topics, or of these only"
+CONFIDENCE_HELP = "Of intervals; tests are at the rest"
 Correction = Annotated[
     CorrectionKind, typer.Option("--correction", help="How errors are undone; auto: as the gold's design allows.")
 ]
@@ -81,21 +73,21 @@ JudgesShared = Annotated[
 def compare(
     run_files: options.RunFiles = None,
     *,
-    judgments: Judgments = None,
+    judgments: options.SomeJudgmentFiles = None,
     runs: options.MoreRunFiles = None,
-    gold: Gold = None,
-    measure: Annotated[str, typer.Option("--measure", "-m", help="P@10, DCG@10, RBP(p=0.8), nDCG@10, AP ...")] = "P@10",
-    a: Annotated[str | None, typer.Option("--a", help="One system; of two runs, the first.")] = None,
-    b: Annotated[str | None, typer.Option("--b", help="The other; differences are b - a.")] = None,
-    approach: Approach = None,
-    topics: Annotated[Claim, typer.Option("--topics", help="Claim it of new topics, or of these only.")] = Claim.new,
+    gold: options.GoldFiles = None,
+    measure: options.MeasureName = "P@10",
+    a: options.SystemA = None,
+    b: options.SystemB = None,
+    approach: options.Approach = None,
+    topics: Annotated[Claim, typer.Option("--topics", help=f"{CLAIM_HELP}.")] = Claim.new,
     judges: JudgesShared = JudgeKind.shared,
     correction: Correction = CorrectionKind.auto,
     unpaired: Annotated[bool, typer.Option("--unpaired", help="Do not pair the systems' topics.")] = False,
     test: Annotated[TestKind, typer.Option("--test", help="Test on the judges' own scores.")] = TestKind.t,
     undo_bias: Annotated[bool, typer.Option("--undo-bias", help="Subtract the small bias of error rates.")] = False,
     resamples: Annotated[int, typer.Option("--resamples", min=0, help="Bootstrap for a second opinion, so often.")] = 0,
-    confidence: Annotated[float, typer.Option("--confidence", help="Of intervals; tests are at the rest.")] = 0.95,
+    confidence: Annotated[float, typer.Option("--confidence", help=f"{CONFIDENCE_HELP}.")] = 0.95,
     adjust: Annotated[
         Adjustment, typer.Option("--adjust", help="For many pairs: Holm, Benjamini-Hochberg, or not at all.")
     ] = Adjustment.holm,
@@ -106,8 +98,8 @@ def compare(
     fail_unless_significant: Annotated[
         bool, typer.Option("--fail-unless-significant", help="Exit with 1 unless a difference may be claimed.")
     ] = False,
-    top: Annotated[int, typer.Option("--top", min=0, help="Systems shown in tables; 0 = all.")] = 20,
-    chart: Annotated[str | None, typer.Option("--chart", help="Draw it here: .svg, .png or .html.")] = None,
+    top: options.Top = 20,
+    chart: options.Chart = None,
     grades: options.Grades = None,
     gold_grades: options.GoldGrades = None,
     columns: options.Columns = None,
@@ -163,7 +155,7 @@ def compare(
             confidence=confidence,
             seed=seed,
         )
-        pair = _choose_pair(retrieved.systems, a, b)
+        pair = choose_pair(order_as_named(retrieved, paths), a, b)
         with progress("Comparing", quiet=quiet):
             if pair is None:
                 found = kt.compare_all(retrieved, graded, trusted, question, adjust=adjust.value)
@@ -176,7 +168,19 @@ def compare(
         raise typer.Exit(NOT_SIGNIFICANT)
 
 
-def _choose_pair(systems: tuple[str, ...], a: str | None, b: str | None) -> tuple[str, str] | None:
+def order_as_named(runs: Runs, paths: list[str]) -> tuple[str, ...]:
+    """The systems; of two files, that of the first comes first, whatever their names."""
+    import karatage as kt
+
+    if len(paths) != 2 or len(runs.systems) != 2 or STANDARD_OUTPUT in paths:
+        return runs.systems
+    first = kt.read_runs(paths[0]).systems[0]
+    if first not in runs.systems:  # both files carry the same tag, so that systems are called after files
+        first = next((name for name in runs.systems if name in paths[0]), runs.systems[0])
+    return tuple(sorted(runs.systems, key=lambda name: name != first))
+
+
+def choose_pair(systems: tuple[str, ...], a: str | None, b: str | None) -> tuple[str, str] | None:
     """The two systems to compare; None: all of them."""
     from karatage.errors import OptionError
 
@@ -224,7 +228,7 @@ def _print(found: Comparison | Board, chosen: str, output: str, *, top: int, qui
     from karatage.data.comparison import Comparison
 
     if chosen == "json":
-        emit(found.to_json() + "\n", output)
+        emit_result(found.to_dict(), output)
     elif chosen == "table":
         if isinstance(found, Comparison):
             emit(render_comparison(found), output)

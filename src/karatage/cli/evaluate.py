@@ -13,29 +13,25 @@ from karatage.cli.output import (
     STANDARD_OUTPUT,
     choose_style,
     emit,
+    emit_result,
     encode_frame,
-    fits,
-    make_table,
-    progress,
+    fit_columns,
     render,
     say,
+    show_table,
     tell,
+    tell_rest,
 )
+from karatage.cli.terminal import progress
 from karatage.wording import counted, shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     import polars as pl
-    from rich.table import Table
+    from rich.console import RenderableType
 
-    from karatage.data.draws import Draws
     from karatage.data.evaluation import Evaluation
     from karatage.data.gold import Gold
     from karatage.data.judgments import Judgments
-    from karatage.data.weights import Weights
-
-WIDEST_HEADER = 24
 
 
 def evaluate(
@@ -54,7 +50,7 @@ def evaluate(
     per_topic: Annotated[
         bool, typer.Option("--per-topic", help="Scores for every topic (tsv, json, parquet).")
     ] = False,
-    top: Annotated[int, typer.Option("--top", min=0, help="Systems and judges shown in tables; 0 = all.")] = 20,
+    top: options.Top = 20,
     weights: Annotated[
         bool, typer.Option("--weights", help="What each judge weighs, for approaches that weigh.")
     ] = False,
@@ -111,7 +107,7 @@ def evaluate(
         with progress("Drawing", quiet=quiet):
             result = kt.draw_evaluation(retrieved, result, draws=draws)
     if chosen == "json":
-        emit(result.to_json(per_topic=per_topic, weights=weights or explain) + "\n", output)
+        emit_result(result.to_dict(per_topic=per_topic, weights=weights or explain), output)
     elif chosen == "table":
         emit(_render(result, top, weights=weights, explain=explain), output)
     else:
@@ -157,102 +153,29 @@ def _choose_frame(result: Evaluation, *, per_topic: bool, weights: bool) -> pl.D
 
 
 def _render(result: Evaluation, top: int, *, weights: bool, explain: bool) -> str:
-    parts: list[Table | str] = []
+    from karatage.report.tabulating.evaluation import tabulate_draws, tabulate_fidelity, tabulate_weights
+
+    parts: list[RenderableType] = []
     for measure in result.measures:
-        parts += _leaderboard(result, measure, top)
+        parts += _show_scores(result, measure, top)
     for drawn in result.draws:
-        parts += ["", _draws(drawn, top)]
+        parts += ["", show_table(tabulate_draws(drawn), top=top)]
     if result.fidelity:
-        parts += ["", _fidelity(result)]
+        parts += ["", show_table(tabulate_fidelity(result))]
     for found in result.weights:
-        parts += ["", *_weights(found, top)] if weights else []
+        table = tabulate_weights(found)
+        parts += ["", show_table(table, top=top), *tell_rest(table, top, "judge")] if weights else []
         parts += [f"\nWhy judges weigh what they do, {found.approach} on {found.measure}:"] if explain else []
         parts += [fill(line, 80, initial_indent="  ", subsequent_indent="    ") for line in found.explain() if explain]
     return render(*parts, "", result.sentence)
 
 
-def _draws(drawn: Draws, top: int) -> Table:
-    """Systems by their mean over draws, with the interval of scores and of ranks, and the chance to beat the next."""
-    frame = drawn.to_frame()
-    place = [drawn.systems.index(system) for system in frame["system"]]
-    beats = drawn.beats
-    rows = []
-    for n, row in enumerate(frame.head(top or len(frame)).iter_rows(named=True)):
-        ahead = f"{beats[place[n], place[n + 1]]:.3f}" if n + 1 < len(place) else "-"
-        scores = f"{row['draw_low']:.4f}-{row['draw_high']:.4f}"
-        ranks = f"{row['rank_low']:.3g}-{row['rank_high']:.3g}"
-        rows.append([row["system"], _number(row["draw_mean"]), scores, ranks, f"{row['p_best']:.3f}", ahead])
-    title = f"{drawn.measure}, {len(drawn.value):,} draws from {drawn.approach}"
-    headers = ["system", "mean", "95% of scores", "of ranks", "P(best)", "P(beats next)"]
-    return make_table(title, headers, rows, text_columns=1)
+def _show_scores(result: Evaluation, measure: str, top: int) -> list[RenderableType]:
+    """As many approaches side by side as fit."""
+    from karatage.report.tabulating.evaluation import tabulate_measure
 
-
-def _weights(found: Weights, top: int) -> list[Table | str]:
-    """Judges from the heaviest to the lightest, with the distances their weights come from."""
-    frame = found.to_frame()
-    kinds = list(found.distance)
-    rows = [
-        [row["judge"], _number(row["weight"]), _number(row["lowest"]), _number(row["highest"])]
-        + [_number(row[f"{found.gap}_{kind}"]) for kind in kinds]
-        for row in frame.head(top or len(frame)).iter_rows(named=True)
-    ]
-    headers = ["judge", "weight", "lowest", "highest", *(f"{found.gap} {kind}" for kind in kinds)]
-    parts: list[Table | str] = [
-        make_table(f"Weights by {found.approach}, {found.measure}", headers, rows, text_columns=1)
-    ]
-    if len(rows) < len(frame):
-        parts.append(f"… {counted(len(frame) - len(rows), 'more judge')}; --top 0 shows all.")
-    return parts
-
-
-def _leaderboard(result: Evaluation, measure: str, top: int) -> list[Table | str]:
-    """Systems in the order of the first approach, with its standard error; then gold, and other approaches as fit."""
-    first, *others = result.approaches
-    board = result.leaderboard(measure, first)
-    headers = ["system", "#", shorten(first, WIDEST_HEADER), "± s.e."]
-    columns = [
-        board["system"].to_list(),
-        [str(rank or "-") for rank in board["rank"]],
-        _numbers(board["score"]),
-        _numbers(board["standard_error"]),
-    ]
-    if result.gold is not None:
-        headers.append("gold")
-        columns.append(_numbers(board["gold_score"]))
-    shown = 0
-    while shown < len(others) and fits([*headers, shorten(others[shown], WIDEST_HEADER)]):
-        score = dict(result.leaderboard(measure, others[shown]).select("system", "score").iter_rows())
-        headers.append(shorten(others[shown], WIDEST_HEADER))
-        columns.append(_numbers(score[system] for system in board["system"]))
-        shown += 1
-    rows = list(zip(*columns, strict=True))
-    parts: list[Table | str] = [make_table(measure, headers, rows[: top or None], text_columns=1)]
-    if top and len(rows) > top:
-        parts.append(f"… {counted(len(rows) - top, 'more system')}; --top 0 shows all.")
-    if shown < len(others):
-        parts.append(f"… {counted(len(others) - shown, 'more approach')}; --format tsv shows all.")
-    return parts
-
-
-def _fidelity(result: Evaluation) -> Table:
-    rows = [
-        [
-            near.approach,
-            near.measure,
-            _number(near.tau),
-            _number(near.tau_ap),
-            _number(near.rmse),
-            str(near.topics),
-        ]
-        for near in result.fidelity
-    ]
-    headers = ["approach", "measure", "tau", "tau_ap", "RMSE", "topics"]
-    return make_table("Distance to gold", headers, rows, text_columns=2)
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.4f}"
-
-
-def _numbers(values: Iterable[float | None]) -> list[str]:
-    return [_number(value) for value in values]
+    table = tabulate_measure(result, measure)
+    shown = fit_columns(table, top=top)
+    parts: list[RenderableType] = [show_table(shown, top=top), *tell_rest(table, top, "system")]
+    rest = table.frame.width - shown.frame.width
+    return [*parts, f"… {counted(rest, 'more approach')}; --format tsv shows all."] if rest else parts

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from karatage.cli.completing import complete_approaches, complete_measures, complete_models
+
 if TYPE_CHECKING:
     from karatage.data.judgments import Judgments
     from karatage.data.judgments import Repeats as RepeatsName
@@ -43,32 +45,58 @@ RunFiles = Annotated[
     typer.Argument(metavar="RUNS...", help="TREC runs: files, folders, globs, or - for stdin."),
 ]
 MoreRunFiles = Annotated[list[str] | None, typer.Option("--runs", help="The same as RUNS; may be repeated.")]
-JudgmentFiles = Annotated[
+
+JUDGMENTS_HELP = "The judges' grades: tables, or a folder with one qrels file per judge"
+JudgmentFiles = Annotated[list[str], typer.Option("--judgments", "-j", help=f"{JUDGMENTS_HELP}; may be repeated.")]
+SomeJudgmentFiles = Annotated[
+    list[str] | None, typer.Option("--judgments", "-j", help=f"{JUDGMENTS_HELP}; may be repeated.")
+]
+JudgmentArguments = Annotated[list[str] | None, typer.Argument(metavar="JUDGMENTS...", help=f"{JUDGMENTS_HELP}.")]
+
+GOLD_HELP = "Trusted grades: qrels, a table, or a judged queue"
+GoldFile = Annotated[str | None, typer.Option("--gold", "-g", help=f"{GOLD_HELP}.")]
+GoldFiles = Annotated[list[str] | None, typer.Option("--gold", "-g", help=f"{GOLD_HELP}; may be repeated.")]
+
+MEASURE_HELP = "E.g. P@10, DCG@10, nDCG@20, AP, RBP(p=0.8)"
+MeasureName = Annotated[str, typer.Option("--measure", "-m", help=f"{MEASURE_HELP}.", autocompletion=complete_measures)]
+SomeMeasureName = Annotated[
+    str | None,
+    typer.Option("--measure", "-m", help=f"{MEASURE_HELP}; default P@10.", autocompletion=complete_measures),
+]
+Measures = Annotated[
     list[str],
-    typer.Option("--judgments", "-j", help="The judges' grades: tables, or a folder with one qrels file per judge."),
+    typer.Option("--measure", "-m", help=f"{MEASURE_HELP}; may be repeated.", autocompletion=complete_measures),
 ]
-JudgmentArguments = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="JUDGMENTS...", help="The judges' grades: tables, or a folder with one qrels file per judge."
-    ),
-]
-MoreJudgmentFiles = Annotated[
-    list[str] | None, typer.Option("--judgments", "-j", help="The same as JUDGMENTS; may be repeated.")
-]
-GoldFile = Annotated[str | None, typer.Option("--gold", "-g", help="Trusted grades: qrels or a table.")]
-GoldFiles = Annotated[
-    list[str] | None, typer.Option("--gold", "-g", help="Trusted grades: qrels or a table; may be repeated.")
-]
-Measures = Annotated[list[str], typer.Option("--measure", "-m", help="E.g. AP, nDCG@20, RBP(p=0.8); may be repeated.")]
+
 Approaches = Annotated[
     list[str],
     typer.Option(
         "--approach",
         "-a",
         help="uniform, sgl_tau_msd, sup_tau, mv, ds, binmv, ..., judge:NAME, judge:* (all); may be repeated.",
+        autocompletion=complete_approaches,
     ),
 ]
+Approach = Annotated[
+    str | None,
+    typer.Option(
+        "--approach",
+        "-a",
+        help="How judges become one: mv, ds, judge:NAME; default: the only one, or mv.",
+        autocompletion=complete_models,
+    ),
+]
+SystemA = Annotated[str | None, typer.Option("--a", help="One of two systems; default: all, or the two there are.")]
+SystemB = Annotated[str | None, typer.Option("--b", help="The other; differences are b - a.")]
+Families = Annotated[
+    str | None, typer.Option("--families", help="Judges that may err alike: judge, tab and family in each line.")
+]
+Chart = Annotated[str | None, typer.Option("--chart", help="Draw a chart here: .svg, .png, .html or .json.")]
+Top = Annotated[int, typer.Option("--top", min=0, help="Rows shown in tables; 0 = all.")]
+PER_ITEM_HELP = "Crowd judges of each document"
+PerItem = Annotated[int, typer.Option("--per-item", help=f"{PER_ITEM_HELP}.")]
+ORDER_HELP = "effect, meta-ap, average-rank, depth, disagreement, move-to-front, thompson"
+DISAGREEMENT_HELP = "A model (.json) for the order disagreement"
 Grades = Annotated[
     str | None, typer.Option("--grades", help="What labels mean: 0-3, or no=0,yes=1,broken=drop, or both.")
 ]
@@ -83,11 +111,18 @@ Supervision = Annotated[
     SupervisionKind | None,
     typer.Option("--supervision", help="What gold is used for; default: full where gold is given."),
 ]
+Workers = Annotated[int, typer.Option("--workers", "-w", min=1, help="Processes that share the work.")]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Compute anew what an earlier run left in --output.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of everything that is drawn at random.")]
-Format = Annotated[Style | None, typer.Option("--format", "-f", help="Default: table, or by the ending of --output.")]
+
+FORMAT_HELP = "How results are printed"
+Format = Annotated[Style | None, typer.Option("--format", "-f", help=f"{FORMAT_HELP}; default: table.")]
 Output = Annotated[
     str,
-    typer.Option("--output", "-o", help="Write here (.txt, .csv, .tsv, .json, .parquet; also .gz) instead of stdout."),
+    typer.Option("--output", "-o", help="Write here instead; .txt, .csv, .tsv, .json, .parquet or .gz tell how."),
+]
+QueueOutput = Annotated[
+    str, typer.Option("--output", "-o", help="Write the queue here: .csv, .tsv, .jsonl, .parquet; also .gz.")
 ]
 FiguresA = Annotated[
     str | None, typer.Option("--figures-a", help="Instead of files: topics,mean,deviation of a's P@k.")
@@ -121,7 +156,7 @@ def read_both(
 ) -> tuple[Judgments, Judgments | None]:
     """Judgments and gold; what `grades` and `columns` say of judgments comes first, of gold second."""
     import karatage as kt
-    from karatage.cli.output import progress
+    from karatage.cli.terminal import progress
 
     rule: RepeatsName | None = None if repeats is None else repeats.value
     with progress("Reading", quiet=quiet):

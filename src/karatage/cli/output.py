@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import io
 import os
+import shlex
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+import textwrap
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from karatage.cli.options import Style
+from karatage.cli.terminal import remove_colour, wants_colour
 from karatage.errors import DataError, OptionError
-from karatage.wording import shorten
+from karatage.wording import counted, shorten
 
 if TYPE_CHECKING:
     import polars as pl
-    from rich.table import Table
+    from rich.console import Group, RenderableType
 
-    from karatage.experiments.engine import Progress as CellProgress
+    from karatage.report.tables import Table
 
 WIDTH = 80
-NAME_WIDTH, NUMBER_WIDTH = 16, 6
+NAME_WIDTH, HEADER_WIDTH = 16, 24
 GAP = 3  # between columns: two of padding, one of rich's divider
 STANDARD_OUTPUT = "-"
 
@@ -53,7 +55,19 @@ def emit(content: str | bytes, output: str) -> None:
         return
     from karatage.io.writing import write_bytes
 
-    write_bytes(output, content.encode() if isinstance(content, str) else content)
+    write_bytes(output, remove_colour(content).encode() if isinstance(content, str) else content)
+
+
+def emit_result(facts: Mapping[str, object], output: str) -> None:
+    """Send a result to its place as JSON."""
+    emit(encode_result(facts), output)
+
+
+def encode_result(facts: Mapping[str, object]) -> str:
+    """A result as JSON, with the command that made it, so that it can be made again."""
+    from karatage.data.as_json import write_json
+
+    return write_json({**facts, "command": shlex.join(["karatage", *sys.argv[1:]])}) + "\n"
 
 
 def refuse_overwriting(output: str, inputs: Sequence[str]) -> None:
@@ -83,79 +97,91 @@ def encode_frame(frame: pl.DataFrame, style: str) -> bytes:
     return encode_table(frame, f".{style}")
 
 
-def render(*parts: Table | str, width: int = WIDTH) -> str:
+def render(*parts: RenderableType, width: int = WIDTH) -> str:
     """Tables and paragraphs as plain text, or in colour on a terminal."""
     from rich.console import Console
     from rich.text import Text
 
     page = io.StringIO()
-    console = Console(file=page, width=width, highlight=False, force_terminal=sys.stdout.isatty() or None)
+    console = Console(file=page, width=width, highlight=False, force_terminal=wants_colour(sys.stdout))
     for part in parts:
         console.print(Text(part) if isinstance(part, str) else part)
     return "\n".join(line.rstrip() for line in page.getvalue().splitlines()) + "\n"
 
 
-def fits(headers: Sequence[str]) -> bool:
-    """Whether a table of a name and numbers with these headers leaves room for the name."""
-    return NAME_WIDTH + sum(max(len(h), NUMBER_WIDTH) + GAP for h in headers[1:]) <= WIDTH
+def show_table(table: Table, *, top: int | None = None, wrap: Collection[str] = (), star: bool = False) -> Group:
+    """A table in 80 columns, its caption above: text is cut, numbers never.
 
-
-def make_table(title: str, headers: Sequence[str], rows: Sequence[Sequence[str]], *, text_columns: int) -> Table:
-    """A table whose first `text_columns` columns are names, the others numbers; names are cut, numbers never."""
+    Only the first rows are shown (`top`; 0 = all). Text in `wrap` goes on in the next line instead of being cut; with
+    `star`, what is bold elsewhere has one.
+    """
     from rich import box
-    from rich.table import Table
+    from rich.console import Group
+    from rich.table import Table as Grid
     from rich.text import Text
 
-    cells = [[Text(shorten(cell, WIDTH)) for cell in row] for row in [headers, *rows]]
-    widths = [max(row[k].cell_len for row in cells) for k in range(len(headers))]
-    while sum(widths) + GAP * len(headers) > WIDTH and max(widths[:text_columns]) > 1:
-        widths[widths.index(max(widths[:text_columns]))] -= 1
-    table = Table(
-        title=Text(title), title_justify="left", box=box.SIMPLE_HEAD, padding=(0, GAP - 1, 0, 0), pad_edge=False
-    )
-    for k, header in enumerate(cells[0]):
-        table.add_column(header, justify="left" if k < text_columns else "right", no_wrap=True)
-    for row in cells[1:]:
-        for k in range(text_columns):
-            row[k].truncate(widths[k], overflow="ellipsis")
-        table.add_row(*row)
-    return table
+    from karatage.report.tables import list_marks, stands_right, take_rows
+
+    shown = take_rows(table, top) if top else table
+    names = shown.frame.columns
+    columns = [_write_texts(shown, name, star=star, longest=None if name in wrap else WIDTH) for name in names]
+    widths = [min(max(Text(text).cell_len for text in column), WIDTH) for column in columns]
+    texts = [k for k, name in enumerate(names) if not stands_right(shown, name)]
+    while texts and sum(widths) + GAP * len(names) > WIDTH and max(widths[k] for k in texts) > 1:
+        widths[max(texts, key=lambda k: widths[k])] -= 1
+    grid = Grid(box=box.SIMPLE_HEAD, padding=(0, GAP - 1, 0, 0), pad_edge=False)
+    rows: list[list[Text]] = [[] for _ in range(len(shown.frame) + 1)]
+    for k, (name, column) in enumerate(zip(names, columns, strict=True)):
+        for row, text, bold in zip(rows, column, [False, *list_marks(shown, name)], strict=True):
+            cell = Text("\n".join(textwrap.wrap(text, widths[k])) if name in wrap else text, "bold" if bold else "")
+            if k in texts and name not in wrap:
+                cell.truncate(widths[k], overflow="ellipsis")
+            row.append(cell)
+        grid.add_column(rows[0][k], justify="left" if k in texts else "right", no_wrap=True)
+    for row in rows[1:]:
+        grid.add_row(*row)
+    return Group(*([Text(shown.caption, "italic")] if shown.caption else []), grid)
 
 
-@contextmanager
-def progress_steps(message: str, *, quiet: bool) -> Iterator[Callable[[int, float], None] | None]:
-    """The same for work in steps: what to call after each, with its number and what it reached."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
+def fit_columns(table: Table, *, top: int | None = None, star: bool = False) -> Table:
+    """A table without the last columns that would leave no room for names."""
+    from karatage.report.tables import stands_right, take_columns, take_rows
 
-    with Console(stderr=True).status(message) as status:
-        yield lambda step, reached: status.update(f"{message}: step {step:,}, objective {reached:,.2f}")
-
-
-@contextmanager
-def progress(message: str, *, quiet: bool) -> Iterator[None]:
-    """A sign of life on standard error while something takes its time; nothing when it is not a terminal."""
-    if quiet or not sys.stderr.isatty():
-        yield
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status(message):
-        yield
+    shown = take_rows(table, top) if top else table
+    room, kept = WIDTH, []
+    for name in shown.frame.columns:
+        width = max(map(len, _write_texts(shown, name, star=star)))
+        room -= GAP + (width if stands_right(shown, name) else min(width, NAME_WIDTH))
+        if room < 0:
+            break
+        kept.append(name)
+    return take_columns(table, kept)
 
 
-@contextmanager
-def progress_cells(*, quiet: bool) -> Iterator[CellProgress | None]:
-    """A bar with the time left on standard error; nothing when it is not a terminal."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+def split_columns(table: Table, keys: int = 1, *, star: bool = False) -> Iterator[Table]:
+    """As many columns side by side as fit, the others below; the first, which say what a row is, with all of them."""
+    from karatage.report.tables import take_columns
 
-    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=None)
-        yield lambda done, total, name: bar.update(task, completed=done, total=total, description=shorten(name, 40))
+    names = table.frame.columns
+    waiting = names[keys:]
+    while waiting:
+        part = fit_columns(take_columns(table, [*names[:keys], *waiting]), star=star)
+        count = max(part.frame.width - keys, 1)
+        yield take_columns(table, [*names[:keys], *waiting[:count]])
+        waiting = waiting[count:]
+
+
+def tell_rest(table: Table, top: int, noun: str, where: str = "--top 0 shows all") -> list[str]:
+    """How many rows are not shown, where there are any."""
+    rest = len(table.frame) - top
+    return [f"… {counted(rest, f'more {noun}')}; {where}."] if top and rest > 0 else []
+
+
+def _write_texts(table: Table, name: str, *, star: bool = False, longest: int | None = WIDTH) -> list[str]:
+    """The header of a column and its cells, printable and on one line."""
+    from karatage.report.tables import list_marks, write_column, write_header
+
+    texts = [shorten(text, longest or len(text)) for text in write_column(table, name, plain=True)]
+    if star and name in table.mark:
+        texts = [f"{text}*" if bold else text for text, bold in zip(texts, list_marks(table, name), strict=True)]
+    return [shorten(write_header(table, name), HEADER_WIDTH), *texts]

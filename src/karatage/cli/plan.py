@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from karatage.cli import options
-from karatage.cli.compare import Approach, Claim, Judgments
-from karatage.cli.output import STANDARD_OUTPUT, emit, encode_frame, progress, say, tell
+from karatage.cli.compare import CLAIM_HELP, CONFIDENCE_HELP, Claim
+from karatage.cli.output import STANDARD_OUTPUT, emit, emit_result, encode_frame, say, tell
 from karatage.cli.plan_sizes import SizeOptions, find_sizes, print_sizes
+from karatage.cli.terminal import progress
 
 if TYPE_CHECKING:
     from karatage.data.plan import GoldPlan
@@ -19,26 +20,22 @@ if TYPE_CHECKING:
 def plan(
     run_files: options.RunFiles = None,
     *,
-    judgments: Judgments = None,
+    judgments: options.SomeJudgmentFiles = None,
     runs: options.MoreRunFiles = None,
     budget: Annotated[
         float | None, typer.Option("--budget", help="Gold labels to ask for; with --prices, money to spend.")
     ] = None,
-    measure: Annotated[
-        str | None, typer.Option("--measure", "-m", help="A weighted sum: P@10 (default), DCG@10, RBP(p=0.8).")
-    ] = None,
-    a: Annotated[str | None, typer.Option("--a", help="One system of a pair; default: a leaderboard of all.")] = None,
-    b: Annotated[str | None, typer.Option("--b", help="The other.")] = None,
+    measure: options.SomeMeasureName = None,
+    a: options.SystemA = None,
+    b: options.SystemB = None,
     batches: Annotated[int | None, typer.Option("--batches", min=1, help="Cut the budget into batches.")] = None,
     judged: Annotated[
         list[str] | None,
         typer.Option("--judged", help="Judged queues of this plan: go on from there; may be repeated."),
     ] = None,
-    approach: Approach = None,
-    topics: Annotated[
-        Claim | None, typer.Option("--topics", help="Claims are about new topics (default), or these.")
-    ] = None,
-    confidence: Annotated[float | None, typer.Option("--confidence", help="Of intervals; default 0.95.")] = None,
+    approach: options.Approach = None,
+    topics: Annotated[Claim | None, typer.Option("--topics", help=f"{CLAIM_HELP}; default: new.")] = None,
+    confidence: Annotated[float | None, typer.Option("--confidence", help=f"{CONFIDENCE_HELP}; default 0.95.")] = None,
     figures_a: options.FiguresA = None,
     figures_b: options.FiguresB = None,
     rates: options.Rates = None,
@@ -67,9 +64,7 @@ def plan(
     repeats: options.Repeats = None,
     seed: options.Seed = 0,
     style: options.Format = None,
-    output: Annotated[
-        str, typer.Option("--output", "-o", help="Write the queue here: .csv, .tsv, .jsonl, .parquet; also .gz.")
-    ] = STANDARD_OUTPUT,
+    output: options.QueueOutput = STANDARD_OUTPUT,
     quiet: options.Quiet = False,
 ) -> None:
     """Which documents should gold judge, or how many, to tell systems apart?
@@ -187,7 +182,7 @@ def _print_documents(found: GoldPlan, style: options.Style | None, output: str, 
     if output != STANDARD_OUTPUT and found.labels:
         write_queue(found, output)
     if chosen == "json":
-        emit(found.to_json() + "\n", STANDARD_OUTPUT)
+        emit_result(found.to_dict(), STANDARD_OUTPUT)
     elif chosen == "tsv":
         emit(encode_frame(found.queue, "tsv"), STANDARD_OUTPUT)
     else:

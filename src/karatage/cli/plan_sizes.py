@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-import math
 from textwrap import fill
 from typing import TYPE_CHECKING, NamedTuple
 
-from karatage.cli.output import STANDARD_OUTPUT, WIDTH, choose_style, emit, encode_frame, make_table, render, say, tell
+from karatage.cli.output import (
+    STANDARD_OUTPUT,
+    WIDTH,
+    choose_style,
+    emit,
+    emit_result,
+    encode_frame,
+    render,
+    say,
+    show_table,
+    tell,
+)
 
 if TYPE_CHECKING:
     from karatage.cli.options import Style
-    from karatage.data.sizing import Need, SizePlan
+    from karatage.data.sizing import SizePlan
 
 PRICES_FORM = "judgment,gold-relevant,gold-other, e.g. 0.1,2,2"
 SPLIT_FORM = "shares of topics, gold-relevant and other gold items, e.g. 0.5,0.25,0.25"
@@ -69,7 +79,7 @@ def print_sizes(found: SizePlan, style: Style | None, output: str, *, quiet: boo
     """In the format asked for."""
     chosen = choose_style(style, output)
     if chosen == "json":
-        emit(found.to_json() + "\n", output)
+        emit_result(found.to_dict(), output)
     elif chosen == "table":
         emit(_render(found), output)
     else:
@@ -81,33 +91,11 @@ def print_sizes(found: SizePlan, style: Style | None, output: str, *, quiet: boo
 
 
 def _render(found: SizePlan) -> str:
-    judges = "one gold sample for both" if found.judges == "shared" else "and each has judges of its own"
-    topics = "the same topics" if found.paired else "topics of their own"
-    priced = found.cost is not None and found.refusal is None
-    headers = ["", "whose", "needed", "at hand", "error share", *(["cost"] if priced else [])]
-    rows = [_row(need, priced=priced) for need in found.needs]
-    corrected = ", ".join("-" if math.isnan(value) else f"{value:.3f}" for value in found.estimates)
-    lines = [f"Systems have {topics}, {judges}."]
-    lines += [f"Corrected means {corrected}; were judges never wrong: {_size(found.topics_without_errors)} topics."]
-    if found.refusal is None:
-        shows = "no difference" if math.isinf(found.detectable) else f"differences from {found.detectable:.4g} up"
-        lines.append(
-            f"With these numbers: standard error {found.standard_error:.4g}, ± {found.half_width:.4g}; {shows}."
-        )
-    if priced:
-        lines.append(f"Cost {found.cost:,.2f}.")
+    from karatage.report.tabulating.sizes import explain_sizes, tabulate_sizes
+
     return render(
-        make_table("How many", headers, rows, text_columns=2),
-        *(fill(line, WIDTH) for line in lines),
+        show_table(tabulate_sizes(found)),
+        *(fill(line, WIDTH) for line in explain_sizes(found)),
         "",
         fill(found.sentence, WIDTH),
     )
-
-
-def _row(need: Need, *, priced: bool) -> list[str]:
-    cost = [f"{need.cost:,.2f}"] if priced and need.cost is not None else []
-    return [need.kind, need.judges, _size(need.size), f"{need.have:,}", f"{need.share:.3f}", *cost]
-
-
-def _size(size: float) -> str:
-    return f"{size:,.0f}" if math.isfinite(size) else "no number"

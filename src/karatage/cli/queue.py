@@ -9,22 +9,24 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from karatage.cli import options
+from karatage.cli.completing import complete_models, complete_orders
 from karatage.cli.output import (
     STANDARD_OUTPUT,
     WIDTH,
     emit,
+    emit_result,
     encode_frame,
-    make_table,
-    progress,
     refuse_overwriting,
     render,
     say,
+    show_table,
     tell,
+    tell_rest,
 )
-from karatage.wording import shorten
+from karatage.cli.terminal import progress
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.console import RenderableType
 
     from karatage.data.disagreement import DisagreementModel
     from karatage.data.judgments import Judgments
@@ -39,34 +41,32 @@ def queue(
     run_files: options.RunFiles = None,
     *,
     runs: options.MoreRunFiles = None,
-    judgments: Annotated[
-        list[str] | None, typer.Option("--judgments", "-j", help="The crowd's grades so far; may be repeated.")
-    ] = None,
-    gold: Annotated[
-        list[str] | None, typer.Option("--gold", "-g", help="The experts' grades so far, e.g. judged queues; repeated.")
-    ] = None,
+    judgments: options.SomeJudgmentFiles = None,
+    gold: options.GoldFiles = None,
     budget: Annotated[str | None, typer.Option("--budget", help="Money for this batch, e.g. 500.")] = None,
     prices: Annotated[
         str | None, typer.Option("--prices", help="A (10:1), B (5:2), a ratio, or expert=4,crowd=0.05.")
     ] = None,
-    per_item: Annotated[int, typer.Option("--per-item", help="Crowd judgments per document.")] = 5,
+    per_item: options.PerItem = 5,
     expert_share: Annotated[
         float, typer.Option("--expert-share", help="Of the budget; the rest is the crowd's.")
     ] = 0.5,
     order: Annotated[
-        str | None,
-        typer.Option("--order", help="effect, meta-ap, average-rank, depth, disagreement, move-to-front, thompson."),
+        str | None, typer.Option("--order", help=f"{options.ORDER_HELP}.", autocompletion=complete_orders)
     ] = None,
     disagreement: Annotated[
-        str | None, typer.Option("--disagreement", help="A model (.json) for that order; default: learnt from -j.")
+        str | None, typer.Option("--disagreement", help=f"{options.DISAGREEMENT_HELP}; default: learnt from -j.")
     ] = None,
     save_disagreement: Annotated[
         str | None, typer.Option("--save-disagreement", help="Write the model learnt from -j here (.json).")
     ] = None,
-    measure: Annotated[str, typer.Option("--measure", "-m", help="By which systems are ordered.")] = "P@10",
+    measure: options.MeasureName = "P@10",
     depth: Annotated[int, typer.Option("--depth", help="Of the pool.")] = 100,
     approach: Annotated[
-        str, typer.Option("--approach", "-a", help="How the crowd's grades are merged: mv, ds, ...")
+        str,
+        typer.Option(
+            "--approach", "-a", help="How the crowd's grades are merged: mv, ds, ...", autocompletion=complete_models
+        ),
     ] = "mv",
     margin: Annotated[float, typer.Option("--margin", help="A difference that does not matter.")] = 0.01,
     risk: Annotated[
@@ -75,8 +75,8 @@ def queue(
     best: Annotated[
         int | None, typer.Option("--best", help="Only pairs with one of so many best systems matter.")
     ] = None,
-    a: Annotated[str | None, typer.Option("--a", help="Only this system and --b matter.")] = None,
-    b: Annotated[str | None, typer.Option("--b", help="The other.")] = None,
+    a: options.SystemA = None,
+    b: options.SystemB = None,
     grades: options.Grades = None,
     gold_grades: options.GoldGrades = None,
     columns: options.Columns = None,
@@ -84,9 +84,7 @@ def queue(
     repeats: options.Repeats = None,
     seed: options.Seed = 0,
     style: options.Format = None,
-    output: Annotated[
-        str, typer.Option("--output", "-o", help="Write the queue here: .csv, .tsv, .jsonl, .parquet; also .gz.")
-    ] = STANDARD_OUTPUT,
+    output: options.QueueOutput = STANDARD_OUTPUT,
     quiet: options.Quiet = False,
 ) -> None:
     """Which documents should be judged next, by experts or the crowd, or is it enough?
@@ -214,7 +212,7 @@ def _print(found: JudgingQueue, style: options.Style | None, output: str, *, qui
     if output != STANDARD_OUTPUT:
         write_queue(found, output)
     if chosen == "json":
-        emit(found.to_json() + "\n", STANDARD_OUTPUT)
+        emit_result(found.to_dict(), STANDARD_OUTPUT)
     elif chosen == "tsv":
         emit(encode_frame(found.queue, "tsv"), STANDARD_OUTPUT)
     else:
@@ -226,36 +224,14 @@ def _print(found: JudgingQueue, style: options.Style | None, output: str, *, qui
 
 
 def _render(found: JudgingQueue, output: str) -> str:
-    judged = f"{found.by_experts:,} judged by experts, {found.by_crowd:,} by the crowd alone"
-    title = f"Pool of {found.pool:,} documents to depth {found.depth}, {judged}"
-    table = found.settling.to_frame()
-    rows = [
-        [shorten(name, 30), f"{score:.4f}", f"{spread:.4f}", f"{doubt:.3f}"]
-        for name, score, spread, doubt in table.head(SHOWN).iter_rows()
-    ]
-    measure = found.settling.measure
-    board = make_table(
-        f"Leaderboard by {measure} so far", ["system", "expected", "± s.d.", "doubt"], rows, text_columns=1
-    )
-    more = len(table) - SHOWN
-    rest = [f"… {more:,} more systems; -f json has all."] if more > 0 else []
-    doubt = "Doubt: the highest probability that the order of the system and another one is wrong."
-    parts: list[Table | str] = [
-        fill(title, WIDTH),
-        "",
-        board,
-        *rest,
-        fill(doubt, WIDTH),
-        fill(f"Rule: {found.settling.rule}.", WIDTH),
-        "",
-    ]
+    from karatage.report.tabulating.queue import entitle_queue, explain_settling, tabulate_batch, tabulate_settling
+
+    systems = tabulate_settling(found.settling)
+    parts: list[RenderableType] = [fill(entitle_queue(found), WIDTH), "", show_table(systems, top=SHOWN)]
+    parts += tell_rest(systems, SHOWN, "system", "-f json has all")
+    parts += [*(fill(text, WIDTH) for text in explain_settling(found.settling)), ""]
     if not found.stop:
-        batch = [
-            [to, f"{len(part):,}", str(part["judgments"][0]), f"{part['cost'].sum():f}"]
-            for (to,), part in found.items.group_by(["to"], maintain_order=True)
-        ]
-        heads = ["to", "documents", "judgments each", "cost"]
-        parts.append(make_table(f"Batch {found.batch}, in the order {found.order}", heads, batch, text_columns=1))
+        parts.append(show_table(tabulate_batch(found)))
     parts.append(fill(found.sentence, WIDTH))
     if output != STANDARD_OUTPUT:
         parts.append(f"The queue is in {shlex.quote(output)}{', without rows' if found.stop else ''}.")

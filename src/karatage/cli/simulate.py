@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from karatage.cli import options
-from karatage.cli.output import STANDARD_OUTPUT, progress
+from karatage.cli.completing import complete_crowds
+from karatage.cli.output import STANDARD_OUTPUT
 from karatage.cli.simulate_jobs import judge_gold, judge_queue, make_collection
 from karatage.cli.simulate_request import Request, ShapeOptions
 from karatage.cli.simulate_tables import print_model, print_models
+from karatage.cli.terminal import progress
 
 if TYPE_CHECKING:
     from karatage.data.crowd import CrowdModel
@@ -25,22 +27,25 @@ def simulate(
         str | None, typer.Argument(metavar="GOLD", help="What the crowd is to judge: qrels or a table.")
     ] = None,
     *,
-    gold: Annotated[str | None, typer.Option("--gold", "-g", help="The same as GOLD.")] = None,
+    gold: options.GoldFile = None,
     model: Annotated[
-        str | None, typer.Option("--model", help="A shipped crowd (see --list), or a file of --save; default hcb.")
+        str | None,
+        typer.Option(
+            "--model",
+            help="A shipped crowd (see --list), or a file of --save; default hcb.",
+            autocompletion=complete_crowds,
+        ),
     ] = None,
     list_all: Annotated[bool, typer.Option("--list", help="Show the shipped crowds.")] = False,
     like: Annotated[
         list[str] | None, typer.Option("--like", help="Judgments to learn a crowd from; may be repeated.")
     ] = None,
     like_gold: Annotated[str | None, typer.Option("--like-gold", help="Gold for them; default: GOLD.")] = None,
-    families: Annotated[
-        str | None, typer.Option("--families", help="Their families: judge, tab and family in each line.")
-    ] = None,
+    families: options.Families = None,
     save: Annotated[
         str | None, typer.Option("--save", help="Write the crowd's model here (.json); without -o, do nothing else.")
     ] = None,
-    per_item: Annotated[int, typer.Option("--per-item", min=1, help="Judges of each item.")] = 5,
+    per_item: Annotated[int, typer.Option("--per-item", min=1, help=f"{options.PER_ITEM_HELP}.")] = 5,
     judges: Annotated[
         int | None, typer.Option("--judges", min=1, help="Size of the crowd; default: as the model has it.")
     ] = None,
@@ -70,9 +75,7 @@ def simulate(
     difficulty: Annotated[
         float | None, typer.Option("--difficulty", help="How far topics differ; default 0.5, 0: not at all.")
     ] = None,
-    chart: Annotated[
-        str | None, typer.Option("--chart", help="Draw the grid of judges: .svg, .png, .html or .json.")
-    ] = None,
+    chart: options.Chart = None,
     grades: options.Grades = None,
     gold_grades: options.GoldGrades = None,
     columns: options.Columns = None,

@@ -6,8 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from karatage.cli.output import STANDARD_OUTPUT, progress
+from karatage.cli.output import STANDARD_OUTPUT
 from karatage.cli.simulate_tables import Crowd, NextStep, print_collection, print_crowd, print_experts
+from karatage.cli.terminal import progress
 from karatage.errors import OptionError
 from karatage.wording import list_names
 

@@ -8,11 +8,22 @@ from collections.abc import Sequence
 from textwrap import fill
 from typing import TYPE_CHECKING, NamedTuple
 
-from karatage.cli.output import STANDARD_OUTPUT, WIDTH, choose_style, emit, encode_frame, make_table, render, say, tell
-from karatage.wording import counted, shorten
+from karatage.cli.output import (
+    STANDARD_OUTPUT,
+    WIDTH,
+    choose_style,
+    emit,
+    emit_result,
+    encode_frame,
+    render,
+    say,
+    show_table,
+    tell,
+)
+from karatage.wording import counted
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.console import RenderableType
 
     from karatage.cli.options import Style
     from karatage.cli.simulate_request import Request
@@ -23,11 +34,6 @@ if TYPE_CHECKING:
     from karatage.simulation.answering import Answers
     from karatage.simulation.collection import World
 
-SHARED = {
-    "item": "part of errors shared by all judges of an item",
-    "family": "part shared within families",
-    "topic": "part shared over a topic",
-}
 OPTION = {"crowd": ("-o", "crowd.csv"), "experts": ("--judged", "judged.csv")}
 
 
@@ -67,12 +73,13 @@ def print_crowd(crowd: Crowd, request: Request, steps: Sequence[NextStep], notes
     summary = crowd.summary
     notes = [*notes, *crowd.list_notes(request)]
     if chosen == "json":
-        _emit_json({**summary.to_dict(), "notes": notes, "seed": request.seed, "written": _list_written(steps)})
+        found = {**summary.to_dict(), "notes": notes, "seed": request.seed}
+        emit_result({**found, "written": _list_written(steps)}, STANDARD_OUTPUT)
     elif chosen == "tsv":
         emit(encode_frame(crowd.judgments.to_frame(), "tsv"), STANDARD_OUTPUT)
     else:
         written = [fill(step.line, WIDTH) for step in steps]
-        emit(render(*_crowd_parts(crowd), "", fill(summary.sentence, WIDTH), *written), STANDARD_OUTPUT)
+        emit(render(*_show_crowd(crowd), "", fill(summary.sentence, WIDTH), *written), STANDARD_OUTPUT)
     _tell(notes, summary.sentence, request, chosen)
 
 
@@ -87,7 +94,7 @@ def print_experts(queue: AskedQueue, answers: Answers, request: Request, steps: 
     chosen = "table" if request.style is None else request.style.value
     if chosen == "json":
         found = {"experts": len(answers.grade), "relevant": relevant, "notes": answers.notes, "sentence": sentence}
-        _emit_json({**found, "written": _list_written(steps)})
+        emit_result({**found, "written": _list_written(steps)}, STANDARD_OUTPUT)
     elif chosen == "tsv":
         table = {"topic": queue.topic, "document": queue.document, "grade": answers.grade}
         emit(encode_frame(pl.DataFrame(table), "tsv"), STANDARD_OUTPUT)
@@ -106,11 +113,15 @@ def print_collection(world: World, crowd: Crowd, request: Request) -> None:
     chosen = "table" if request.style is None else request.style.value
     if chosen == "json":
         truth = {"systems": world.systems.to_dicts(), "topics": world.topics.to_dicts()}
-        _emit_json({"folder": home, "truth": truth, "crowd": summary.to_dict(), "notes": notes, "seed": request.seed})
+        told = {"folder": home, "truth": truth, "crowd": summary.to_dict(), "notes": notes, "seed": request.seed}
+        emit_result(told, STANDARD_OUTPUT)
     elif chosen == "tsv":
         emit(encode_frame(world.systems, "tsv"), STANDARD_OUTPUT)
     else:
-        parts = [_collection(world), "", *_crowd_parts(crowd), "", fill(sentence + summary.sentence, WIDTH)]
+        from karatage.report.tabulating.crowd import tabulate_collection
+
+        parts: list[RenderableType] = [show_table(tabulate_collection(world)), "", *_show_crowd(crowd), ""]
+        parts.append(fill(sentence + summary.sentence, WIDTH))
         parts.append(fill("The truth is in its folder truth. Next:", WIDTH))
         files = shlex.join([f"{home}/runs", "-j", f"{home}/judgments.csv", "-g", f"{home}/gold.qrels"])
         emit(render(*parts) + f"$ karatage evaluate {files} -a mv\n", STANDARD_OUTPUT)
@@ -119,18 +130,11 @@ def print_collection(world: World, crowd: Crowd, request: Request) -> None:
 
 def print_model(model: CrowdModel, request: Request) -> None:
     """A model that was kept or drawn."""
-    rows = [
-        ["judges it was learned from", f"{model.judges:,}"],
-        ["their judgments", f"{model.judgments:,}"],
-        ["grades", f"{model.grades}"],
-        ["kinds of judges (of 400)", f"{len(model.share)}"],
-        ["TPR, mean over judges", f"{model.rates[0]:.3f}"],
-        ["TNR, mean over judges", f"{model.rates[1]:.3f}"],
-        *([SHARED[name], f"{value:.3f}"] for name, value in model.correlation._asdict().items()),
-    ]
-    table = make_table(f"Crowd model {shorten(model.name, 40)}", ["what", "value"], rows, text_columns=1)
+    from karatage.report.tabulating.crowd import tabulate_model
+
+    tables = [show_table(table) for table in tabulate_model(model)]
     written = [path for path in (request.save, request.chart) if path is not None]
-    emit(render(table, fill(model.sentence, WIDTH), f"Written to {' and '.join(written)}."), STANDARD_OUTPUT)
+    emit(render(*tables, fill(model.sentence, WIDTH), f"Written to {' and '.join(written)}."), STANDARD_OUTPUT)
     if not request.quiet:
         tell(model.notes)
 
@@ -159,85 +163,23 @@ def print_models(style: Style | None, output: str) -> None:
     elif chosen != "table":
         emit(encode_frame(frame, chosen), output)
     else:
-        rows = [
-            [name, f"{judges:,}" if judges else "-", str(grades), *(f"{rate:.2f}" for rate in rates)]
-            for name, _, judges, grades, *rates in frame.iter_rows()
-        ]
-        table = make_table("Crowds", ["model", "judges", "grades", "TPR", "TNR", "shared"], rows, text_columns=1)
-        text = "TPR and TNR are means over judges; shared is the part of errors that is not the judge's own."
+        from karatage.report.tabulating.crowd import MODELS_TEXT, tabulate_models
+
+        table = show_table(tabulate_models(models))
         sources = [fill(f"{model.name}: {model.source}", WIDTH) for model in models]
-        emit(render(table, fill(text, WIDTH), "", "Learned from:", *sources), output)
+        emit(render(table, fill(MODELS_TEXT, WIDTH), "", "Learned from:", *sources), output)
 
 
-def _crowd_parts(crowd: Crowd) -> list[Table | str]:
+def _show_crowd(crowd: Crowd) -> list[RenderableType]:
     """Judges by quality, and the crowd against gold."""
-    import polars as pl
+    from karatage.report.tabulating.crowd import BANDS_TEXT, tabulate_bands, tabulate_crowd
 
-    from karatage.data.crowd_summary import BANDS, name_bands
-
-    model, summary = crowd.model, crowd.summary
-    kinds = pl.DataFrame({"tpr": model.mean[:, 0], "tnr": model.mean[:, 1], "share": model.share})
-    kinds = kinds.group_by(quality=name_bands(pl.col("tpr"), pl.col("tnr"))).agg(pl.col("share").sum())
-    bands = summary.bands.join(kinds, on="quality", how="left", maintain_order="left").fill_null(0)
-    rows = [
-        [
-            str(row["quality"]),
-            _limit(row["quality"], row["from"]),
-            f"{row['share']:.1%}" if row["quality"] in BANDS else "-",
-            f"{row['judges']:,}",
-            f"{row['judges'] / len(summary.judges):.1%}",
-            f"{row['grades']:,}",
-            f"{row['grades'] / summary.grades:.1%}",
-        ]
-        for row in bands.iter_rows(named=True)
-        if row["judges"] or row["share"]
-    ]
-    headers = ["judges", "TPR+TNR-1", "in model", "here", "share", "grades", "share"]
-    title = f"Crowd after {shorten(summary.name, 30)}: {counted(summary.items, 'item')}, {summary.relevant:,} relevant"
-    values = {
-        "TPR, mean over judges": summary.tpr,
-        "TNR, mean over judges": summary.tnr,
-        "recall of the majority": summary.recall,
-        "precision of the majority": summary.precision,
-        "correlation of two judges' errors": summary.correlation,
-    }
-    measured = [[name, "-" if value is None else f"{value:.3f}"] for name, value in values.items()]
-    return [
-        make_table(title, headers, rows, text_columns=1),
-        "In model: by true rates. Here: by what was said, mostly chance for few items.",
-        "",
-        make_table("Against gold", ["statistic", "value"], measured, text_columns=1),
-    ]
-
-
-def _limit(quality: str, low: float) -> str:
-    """Where a band begins; the lowest has an end instead."""
-    from karatage.data.crowd_summary import BANDS
-
-    if quality not in BANDS:
-        return "-"
-    *_, above, lowest = BANDS
-    return f"below {BANDS[above]:.1f}" if quality == lowest else f"from {low:.1f}"
-
-
-def _collection(world: World) -> Table:
-    topics = world.topics
-    documents, relevant, pooled, found = (int(topics[name].sum()) for name in topics.columns[2:])
-    rows = [
-        ["systems", f"quality {world.quality.min():.2f} to {world.quality.max():.2f}", f"{len(world.quality):,}"],
-        ["topics", f"difficulty {world.difficulty.min():.2f} to {world.difficulty.max():.2f}", f"{len(topics):,}"],
-        ["documents", f"{relevant:,} relevant ({relevant / documents:.1%})", f"{documents:,}"],
-        ["pool", f"{found:,} relevant ({found / max(relevant, 1):.1%} of all)", f"{pooled:,}"],
-    ]
-    return make_table("Collection", ["what", "of which", "number"], rows, text_columns=2)
+    bands = tabulate_bands(crowd.summary, crowd.model)
+    return [show_table(bands), BANDS_TEXT, "", show_table(tabulate_crowd(crowd.summary))]
 
 
 def _list_written(steps: Sequence[NextStep]) -> dict[str, str]:
     return {step.whose: step.path for step in steps if step.path is not None}
-
-
-def _emit_json(found: dict[str, object]) -> None:
-    emit(json.dumps(found, ensure_ascii=False, indent=2) + "\n", STANDARD_OUTPUT)
 
 
 def _tell(notes: Sequence[str], sentence: str, request: Request, chosen: str) -> None:

@@ -75,8 +75,9 @@ def test_pairs_instead_of_judges(run, folder):
 def test_machine_formats(run, folder):
     assert run("crowd.csv -g gold.qrels -q -o out.json").stdout == ""
     loaded = json.loads((folder / "out.json").read_text())
-    assert "pairs" not in loaded
-    assert "pairs" in json.loads(run("crowd.csv -f json --pairs -q").stdout)
+    saved = kt.read_result(folder / "out.json")
+    assert json.loads(saved.result.to_json()) | {"command": saved.command} == loaded
+    assert json.loads(run("crowd.csv -f json --pairs -q").stdout)["pairs"]
     for ending in ("parquet", "csv"):
         assert run(f"crowd.csv -g gold.qrels -q -o out.{ending}").exit_code == 0
     frame = pl.read_parquet(folder / "out.parquet")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import karatage as kt
-from karatage.cli.board import _spell, render_board
+from karatage.cli.board import render_board
 from karatage.data.standing import Bounded
 
 MEASURE = "P(rel=2)@10"
@@ -77,18 +77,3 @@ def test_what_is_not_known_has_no_number():
     text = " ".join(render_board(odd).split())
     assert "tau 0.500, tau_ap" in text
     assert "1.000 [no bound, no bound]" in text
-
-
-@pytest.mark.parametrize(
-    ("letters", "spelt"),
-    [
-        ("", ""),
-        ("a", "a"),
-        ("abcde", "a-e"),
-        ("abdfg", "a-b,d,f-g"),
-        ("yza2b2", "y-b2"),
-        ("acegikmoqs", "a,c,e,g,i,k…"),
-    ],
-)
-def test_letters_are_spelt_briefly(letters, spelt):
-    assert _spell(letters) == spelt

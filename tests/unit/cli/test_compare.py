@@ -70,6 +70,12 @@ def test_tables_fit_the_page_and_end_in_the_sentence(run):
     assert done.stderr.startswith("note: ")
 
 
+def test_of_two_runs_the_first_is_a_whatever_their_names(run):
+    for first, second in (("system-01", "system-04"), ("system-04", "system-01")):
+        found = json.loads(run(f"{first}.run {second}.run -j crowd.csv -f json -q").stdout)
+        assert (found["a"], found["b"]) == (first, second)
+
+
 def test_two_runs_need_no_names_and_the_order_of_options_is_the_order_of_systems(run):
     plain = json.loads(run("system-01.run system-04.run -j crowd.csv -f json -q").stdout)
     assert (plain["a"], plain["b"]) == ("system-01", "system-04")

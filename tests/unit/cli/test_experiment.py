@@ -22,8 +22,8 @@ class Findings:
     notes = ("a doubt",)
     sentence = "This is what to take away."
 
-    def to_json(self):
-        return json.dumps({"sentence": self.sentence})
+    def to_dict(self):
+        return {"sentence": self.sentence}
 
 
 def draw():
@@ -74,14 +74,16 @@ def test_the_folder(tmp_path, capsys):
     assert "2 charts" in (tmp_path / "page.html").read_text()
 
 
-def test_machine_formats(capsys):
+def test_machine_formats(capsys, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["python -m karatage", "experiment", "some", "a file"])
     show(Findings(), VIEW, output=None, style=Style.tsv, quiet=False)
     out, err = capsys.readouterr()
     assert out == "a\n1\n2\n"
     assert err.endswith("This is what to take away.\n")
     show(Findings(), VIEW, output=None, style=Style.json, quiet=True)
     out, err = capsys.readouterr()
-    assert json.loads(out) == {"sentence": "This is what to take away."}
+    told = {"sentence": "This is what to take away.", "command": "karatage experiment some 'a file'"}
+    assert json.loads(out) == told
     assert err == ""
 
 
@@ -98,7 +100,7 @@ def test_sizes_and_numbers():
 
 
 def test_runs_need_judges():
-    with pytest.raises(OptionError, match="no judges were given; name their grades with --judges, or say simulated"):
+    with pytest.raises(OptionError, match="no judges were given; name their grades with --judgments, or say simulated"):
         Source(runs=("runs",), gold="gold.qrels").read(0, quiet=True)
 
 

@@ -1,11 +1,13 @@
 """Unit tests of printing."""
 
+import polars as pl
 import pytest
 from rich.cells import cell_len
 
 from karatage.cli.options import Style, parse_columns
-from karatage.cli.output import choose_style, fits, make_table, render
+from karatage.cli.output import choose_style, render, show_table
 from karatage.errors import OptionError
+from karatage.report.tables import Table
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -19,8 +21,8 @@ HOSTILE = [
 
 
 def test_names_are_cut_to_the_width_of_the_screen_and_numbers_never():
-    rows = [[name, name, "0.1234", "-0.5678"] for name in HOSTILE]
-    text = render(make_table("title", ["system", "approach", "score", "tau"], rows, text_columns=2))
+    frame = pl.DataFrame({"system": HOSTILE, "approach": HOSTILE, "score": 0.1234, "tau": -0.5678})
+    text = render(show_table(Table(frame, "title")))
     lines = text.splitlines()
     assert max(cell_len(line) for line in lines) <= 80
     assert sum("0.1234   -0.5678" in line for line in lines) == len(HOSTILE)
@@ -30,13 +32,8 @@ def test_names_are_cut_to_the_width_of_the_screen_and_numbers_never():
 
 def test_a_short_column_leaves_its_room_to_a_long_one():
     name = "a-name-of-forty-characters-0123456789-ab"
-    text = render(make_table("", ["approach", "measure", "tau"], [[name, "AP", "0.5"]], text_columns=2))
-    assert name in text
-
-
-def test_fits_leaves_room_for_a_name():
-    assert fits(["system", *["0.0000"] * 7])
-    assert not fits(["system", *["0.0000"] * 8])
+    frame = pl.DataFrame({"approach": [name], "measure": ["AP"], "tau": [0.5]})
+    assert name in render(show_table(Table(frame, "")))
 
 
 def test_paragraphs_wrap_and_markup_is_text():

@@ -30,8 +30,8 @@ def aware(
     preset: shared.PresetName = None,
     plan: shared.PlanFile = None,
     engine: shared.Engine = "local",
-    workers: shared.Workers = 1,
-    fresh: shared.Fresh = False,
+    workers: options.Workers = 1,
+    fresh: options.Fresh = False,
     seed: shared.Seed = None,
     style: shared.Format = options.Style.table,
     output: shared.OutputFolder = None,
@@ -39,9 +39,9 @@ def aware(
 ) -> None:
     """Merge grades or merge scores? Approaches on k judges out of many, against gold: the AWARE paper's experiment.
 
-    Example, on the files that `karatage demo` writes:
+    Example, on a simulated collection:
 
-        karatage experiment aware demo/runs -j demo/judgments.csv -g demo/gold.qrels
+        karatage experiment aware --preset small
     """
     from karatage.cli.experiment.aware_tables import render_aware
     from karatage.experiments.aware.plan import AwarePlan

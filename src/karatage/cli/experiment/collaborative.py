@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from karatage.cli import options
+from karatage.cli.completing import complete_crowds, complete_measures, complete_models, complete_orders
 from karatage.cli.experiment import shared
-from karatage.cli.output import progress
+from karatage.cli.terminal import progress
 
 if TYPE_CHECKING:
     from karatage.data.judgments import Judgments
@@ -40,24 +41,38 @@ def collaborative(
         typer.Option("--study", "-s", help="orders, finding, consensus or shares; may be repeated. Default: all."),
     ] = None,
     order: Annotated[
-        list[str] | None, typer.Option("--order", help="E.g. depth, meta-ap, thompson; may be repeated.")
+        list[str] | None,
+        typer.Option("--order", help=f"{options.ORDER_HELP}; may be repeated.", autocompletion=complete_orders),
     ] = None,
-    disagreement: Annotated[
-        str | None, typer.Option("--disagreement", help="A model's file, for the order disagreement.")
-    ] = None,
+    disagreement: Annotated[str | None, typer.Option("--disagreement", help=f"{options.DISAGREEMENT_HELP}.")] = None,
     crowd: Annotated[
         list[str] | None,
-        typer.Option("--crowd", help="E.g. hcb, careful, hcb:independent, own.json; may be repeated."),
+        typer.Option(
+            "--crowd",
+            help="E.g. hcb, careful, hcb:independent, own.json; may be repeated.",
+            autocompletion=complete_crowds,
+        ),
     ] = None,
     table_crowd: Annotated[
-        list[str] | None, typer.Option("--table-crowd", help="Crowds of table 3.3; default: as --crowd.")
+        list[str] | None,
+        typer.Option("--table-crowd", help="Crowds of table 3.3; default: as --crowd.", autocompletion=complete_crowds),
     ] = None,
     approach: Annotated[
-        str | None, typer.Option("--approach", "-a", help="Merges the crowd where shares are varied; default ry.")
+        str | None,
+        typer.Option(
+            "--approach",
+            "-a",
+            help="Merges the crowd where shares are varied; default ry.",
+            autocompletion=complete_models,
+        ),
     ] = None,
     compare: Annotated[
         list[str] | None,
-        typer.Option("--compare", help="An approach to compare, at a fixed share; may be repeated."),
+        typer.Option(
+            "--compare",
+            help="An approach to compare, at a fixed share; may be repeated.",
+            autocompletion=complete_models,
+        ),
     ] = None,
     expert_shares: Annotated[
         str | None, typer.Option("--expert-shares", help="% of the pool: 0,2,4,8,16,32,64 unless you say otherwise.")
@@ -71,9 +86,14 @@ def collaborative(
         typer.Option("--ratio", help="A (10:1), B (5:2), 4:1, or expert=4,crowd=0.05; may be repeated."),
     ] = None,
     per_item: Annotated[
-        int | None, typer.Option("--per-item", min=1, help="Crowd judges of a document; default 5.")
+        int | None, typer.Option("--per-item", min=1, help=f"{options.PER_ITEM_HELP}; default 5.")
     ] = None,
-    measure: Annotated[str | None, typer.Option("--measure", "-m", help="E.g. AP, nDCG@20; default Bpref.")] = None,
+    measure: Annotated[
+        str | None,
+        typer.Option(
+            "--measure", "-m", help=f"{options.MEASURE_HELP}; default Bpref.", autocompletion=complete_measures
+        ),
+    ] = None,
     samples: Annotated[int | None, typer.Option("--samples", min=1, help="Crowds drawn; default 5.")] = None,
     resamples: Annotated[
         int | None, typer.Option("--resamples", min=0, help="Sets of topics drawn, for intervals; default 200.")
@@ -81,8 +101,8 @@ def collaborative(
     preset: shared.PresetName = None,
     plan: shared.PlanFile = None,
     engine: shared.Engine = "local",
-    workers: shared.Workers = 1,
-    fresh: shared.Fresh = False,
+    workers: options.Workers = 1,
+    fresh: options.Fresh = False,
     seed: shared.Seed = None,
     style: shared.Format = options.Style.table,
     output: shared.OutputFolder = None,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,17 +9,14 @@ import typer
 
 from karatage.cli import options
 from karatage.cli.experiment import shared
-from karatage.cli.output import GAP, NUMBER_WIDTH, WIDTH, make_table, render
-from karatage.wording import shorten
+from karatage.cli.output import render, show_table, split_columns
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.console import RenderableType
 
     from karatage.experiments.random_relevance.findings import RandomRelevanceFindings
 
 KIND = "random-relevance"
-CONTROLS = "Controls, tau_ap: a judge who calls nothing relevant, to DGS and RGS; RGS to DGS"
-WIDEST = 24  # of approaches' names in a table
 
 
 def random_relevance(
@@ -48,8 +44,8 @@ def random_relevance(
     preset: shared.PresetName = None,
     plan: shared.PlanFile = None,
     engine: shared.Engine = "local",
-    workers: shared.Workers = 1,
-    fresh: shared.Fresh = False,
+    workers: options.Workers = 1,
+    fresh: options.Fresh = False,
     seed: shared.Seed = None,
     style: shared.Format = options.Style.table,
     output: shared.OutputFolder = None,
@@ -118,64 +114,14 @@ def random_relevance(
 
 def render_random_relevance(found: RandomRelevanceFindings) -> str:
     """[RANDREL19] tables 1 and 2 as text, 80 columns wide; the controls, the check, and the closing sentence."""
-    parts: list[Table | str] = []
-    for systems, panel in found.places:
-        title = f"{_name(systems, panel)}: {len(found.judges)} judges alone, mean and 95 % interval"
-        parts += [title, _alone(found, systems, panel)]
-    for systems, panel in found.places:
+    from karatage.report.tabulating import random_relevance as tabulating
+
+    parts: list[RenderableType] = [show_table(tabulating.tabulate_alone(found, *place)) for place in found.places]
+    for place in found.places:
         for measure in found.labels.values():
-            parts += _merged(found, systems, panel, measure)
-    parts += [CONTROLS, _controls(found)]
-    parts += [*_check(found), found.sentence]
-    return render(*parts)
-
-
-def _name(systems: str, panel: str) -> str:
-    return f"{shorten(systems, 20)}, {shorten(panel, 20)}"
-
-
-def _alone(found: RandomRelevanceFindings, systems: str, panel: str) -> Table:
-    rows = [
-        [row["gold"], row["measure"], *(_interval(row[name], row[f"{name} ±"]) for name in ("tau", "tau_ap"))]
-        for row in found.table1.filter(systems=systems, panel=panel).iter_rows(named=True)
-    ]
-    return make_table("", ["gold", "measure", "tau", "tau_ap"], rows, text_columns=2)
-
-
-def _interval(value: float, half: float | None) -> str:
-    return f"{value:.4f}" + ("" if half is None else f" ± {half:.4f}")
-
-
-def _merged(found: RandomRelevanceFindings, systems: str, panel: str, measure: str) -> Iterator[Table | str]:
-    """Table 2 for one measure, as many sizes side by side as fit."""
-    frame = found.table2().filter(systems=systems, panel=panel)
-    shown = [row for row in frame.iter_rows(named=True) if row["measure"] in {measure, f"eR{measure}"}]
-    width = min(max(len(row["approach"]) for row in shown), WIDEST)
-    most = max((WIDTH - len("DGS") - width - 2 * GAP) // (NUMBER_WIDTH + GAP), 1)
-    yield f"{_name(systems, panel)}: judges merged, mean tau_ap by {measure}"
-    for first in range(0, len(found.sizes), most):
-        names = [f"M = {size}" for size in found.sizes[first : first + most]]
-        rows = [[row["gold"], row["approach"], *(f"{row[name]:.4f}" for name in names)] for row in shown]
-        yield make_table("", ["", "approach", *names], rows, text_columns=2)
-
-
-def _controls(found: RandomRelevanceFindings) -> Table:
-    names = found.controls.columns
-    rows = [[*row[:2], *(f"{value:.4f}" for value in row[2:])] for row in found.controls.iter_rows()]
-    return make_table("", names, rows, text_columns=2)
-
-
-def _check(found: RandomRelevanceFindings) -> Iterator[Table | str]:
-    """Where formula and simulation differ most, by measure."""
-    if not len(found.check):
-        return
-    several = [len(set(names)) > 1 for names in zip(*found.places, strict=True)]
-    rows = []
-    for measure in found.labels:
-        differing = found.check.filter(measure=measure).iter_rows(named=True)
-        worst = max(differing, key=lambda row: abs(row["difference"]))
-        where = [worst[name] for name, told in zip(("systems", "panel"), several, strict=True) if told]
-        numbers = [f"{worst['difference']:+.5f}", f"{worst['standard_error']:.5f}", f"{worst['tau_ap']:.4f}"]
-        rows.append([found.name_measure(measure, expected=True), ", ".join([*where, worst["of"]]), *numbers])
-    yield f"Formulas less simulation ({found.plan.draws:,} draws), where a system's score differs most"
-    yield make_table("", ["measure", "grades of", "difference", "error", "tau_ap"], rows, text_columns=2)
+            table = tabulating.tabulate_merged(found, *place, measure=measure)
+            parts += [show_table(part) for part in split_columns(table, 2)]
+    parts.append(show_table(tabulating.tabulate_controls(found)))
+    if len(found.check):
+        parts.append(show_table(tabulating.tabulate_check(found, worst=True)))
+    return render(*parts, found.sentence)

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Annotated, Protocol
 import typer
 
 from karatage.cli import options
-from karatage.cli.output import STANDARD_OUTPUT, emit, encode_frame, progress, progress_cells, say, tell
+from karatage.cli.completing import complete_approaches, complete_measures
+from karatage.cli.output import STANDARD_OUTPUT, emit, emit_result, encode_frame, encode_result, say, tell
+from karatage.cli.terminal import progress, progress_cells
 from karatage.wording import shorten
 
 if TYPE_CHECKING:
@@ -44,7 +46,7 @@ RunFolders = Annotated[
 ]
 Judges = Annotated[
     list[str] | None,
-    typer.Option("--judges", "-j", help="A folder with one qrels file per judge, tables, or simulated:31."),
+    typer.Option("--judgments", "-j", help=f"{options.JUDGMENTS_HELP}; or simulated:31; may be repeated."),
 ]
 Correlation = Annotated[
     str | None,
@@ -56,10 +58,17 @@ Relevant = Annotated[
 ]
 GoldRelevant = Annotated[str | None, typer.Option("--gold-relevant", help="The same for gold; default: as --relevant.")]
 Measures = Annotated[
-    list[str] | None, typer.Option("--measure", "-m", help="E.g. AP, nDCG@20, RBP(p=0.8); may be repeated.")
+    list[str] | None,
+    typer.Option("--measure", "-m", help=f"{options.MEASURE_HELP}; may be repeated.", autocompletion=complete_measures),
 ]
 Approaches = Annotated[
-    list[str] | None, typer.Option("--approach", "-a", help="An approach or a group of them; may be repeated.")
+    list[str] | None,
+    typer.Option(
+        "--approach",
+        "-a",
+        help="An approach or a group of them; may be repeated.",
+        autocompletion=complete_approaches,
+    ),
 ]
 Sizes = Annotated[str | None, typer.Option("--sizes", help="Judges in a k-tuple: 2-30, or 2,3,5.")]
 Samples = Annotated[int | None, typer.Option("--samples", min=1, help="k-tuples drawn of each size.")]
@@ -73,12 +82,10 @@ PlanFile = Annotated[
     str | None, typer.Option("--plan", help="A plan (TOML), as an earlier run wrote it; other options override it.")
 ]
 Engine = Annotated[str, typer.Option("--engine", help="local, or dask://host:port for a cluster.")]
-Workers = Annotated[int, typer.Option("--workers", "-w", min=1, help="Processes that share the work.")]
-Fresh = Annotated[bool, typer.Option("--fresh", help="Compute anew what an earlier run left in --output.")]
 Seed = Annotated[
     int | None, typer.Option("--seed", min=0, help="Seed of everything that is drawn at random; default: the plan's.")
 ]
-Format = Annotated[options.Style, typer.Option("--format", "-f", help="What is printed.")]
+Format = Annotated[options.Style, typer.Option("--format", "-f", help=f"{options.FORMAT_HELP}.")]
 OutputFolder = Annotated[
     str | None,
     typer.Option("--output", "-o", help="A folder for results, tables, charts and a page; a run there can be resumed."),
@@ -117,7 +124,7 @@ class Source:
         from karatage.io.judgments import read_gold, read_judgments
 
         if self.runs and not self.judges:
-            raise OptionError(f"no judges were given; name their grades with --judges, or say {SIMULATED}:31")
+            raise OptionError(f"no judges were given; name their grades with --judgments, or say {SIMULATED}:31")
         judges = self.judges or (SIMULATED,)
         with progress("Reading", quiet=quiet):
             scale = self.grades if self.gold_grades is None else self.gold_grades
@@ -206,8 +213,8 @@ class Findings(Protocol):
         """What to take away."""
         ...
 
-    def to_json(self) -> str:
-        """The same as JSON text."""
+    def to_dict(self) -> dict[str, object]:
+        """Everything, ready for JSON."""
         ...
 
 
@@ -233,7 +240,7 @@ def show(findings: Findings, view: View, *, output: str | None, style: options.S
         with progress("Writing tables and charts", quiet=quiet):
             _write_folder(findings, view, Path(output))
     if style == options.Style.json:
-        emit(findings.to_json() + "\n", STANDARD_OUTPUT)
+        emit_result(findings.to_dict(), STANDARD_OUTPUT)
     elif style == options.Style.tsv:
         emit(encode_frame(findings.frame, "tsv"), STANDARD_OUTPUT)
     else:
@@ -255,7 +262,7 @@ def _write_folder(findings: Findings, view: View, home: Path) -> None:
         for ending in ("tsv", "parquet"):
             write_bytes(home / f"{name}.{ending}", encode_frame(frame, ending))
     write_bytes(home / "tables.txt", (view.long_text or view.text).encode())
-    write_bytes(home / "findings.json", findings.to_json().encode() + b"\n")
+    write_bytes(home / "findings.json", encode_result(findings.to_dict()).encode())
     charts = view.draw()
     for name, chart in charts.items():
         still = view.still is not None and re.search(view.still, name)

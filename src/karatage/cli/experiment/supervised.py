@@ -46,8 +46,8 @@ def supervised(
     preset: shared.PresetName = None,
     plan: shared.PlanFile = None,
     engine: shared.Engine = "local",
-    workers: shared.Workers = 1,
-    fresh: shared.Fresh = False,
+    workers: options.Workers = 1,
+    fresh: options.Fresh = False,
     seed: shared.Seed = None,
     style: shared.Format = options.Style.table,
     output: shared.OutputFolder = None,
@@ -55,9 +55,9 @@ def supervised(
 ) -> None:
     """Does gold on a few topics tell which judges to trust on the others? The s-AWARE paper's experiment.
 
-    Example, on the files that `karatage demo` writes:
+    Example, on a simulated collection:
 
-        karatage experiment supervised demo/runs -j demo/judgments.csv -g demo/gold.qrels --preset small
+        karatage experiment supervised --preset small
     """
     from karatage.cli.experiment.supervised_tables import render_supervised
     from karatage.experiments.engine import Execution

@@ -7,12 +7,11 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from karatage.cli.output import WIDTH, make_table, render
+from karatage.cli.output import WIDTH, render, show_table
 from karatage.wording import shorten
 
 if TYPE_CHECKING:
-    import polars as pl
-    from rich.table import Table
+    from rich.console import RenderableType
 
     from karatage.experiments.supervised.findings import SupervisedFindings
 
@@ -27,37 +26,38 @@ def render_supervised(findings: SupervisedFindings, *, everything: bool = False)
     With `everything`, also tau and RMSE, and the differences from the baseline at each size.
     """
     from karatage.experiments.supervised.findings import OUTCOMES
+    from karatage.report.tabulating.supervised import tabulate_by_size, tabulate_overall
 
-    parts: list[Table | str] = []
+    parts: list[RenderableType] = []
     for measure in findings.plan.measures:
         for outcome in OUTCOMES if everything else OUTCOMES[:1]:
-            parts += [*_table1(findings, measure, outcome), *_overall(findings, measure, outcome)]
+            parts += _table1(findings, measure, outcome)
+            parts += [show_table(tabulate_overall(findings, place, measure, outcome)) for place in findings.places]
             if everything:
-                parts += _by_size(findings, measure, outcome)
+                parts += [show_table(tabulate_by_size(findings, place, measure, outcome)) for place in findings.places]
     return render(*parts, findings.sentence)
 
 
 def _table1(findings: SupervisedFindings, measure: str, outcome: str) -> Iterator[str]:
     """A row for each place and size; as many approaches side by side as fit, the best of a row with a star."""
-    from karatage.experiments.supervised.findings import LOWER_IS_BETTER, Place
+    from karatage.experiments.supervised.findings import Place
     from karatage.experiments.supervised.telling import name_place
+    from karatage.report.tabulating.supervised import tabulate_means
 
-    frame = findings.table(measure=measure, outcome=outcome)
-    yield f"Mean {outcome} to gold by {measure}; {BEST} marks the best of a row"
-    best = min if outcome in LOWER_IS_BETTER else max
+    table = tabulate_means(findings, measure, outcome)
+    yield f"{table.caption}; {BEST} marks the best of a row"
     for names in _split(findings.plan.names):
         widths = [max(NUMBER, *map(len, _words(name))) for name in names]
         yield ""
         yield from _head(names, widths)
         before = None
-        for row in frame.iter_rows(named=True):
+        for n, row in enumerate(table.frame.iter_rows(named=True)):
             place = Place(*(row[key] for key in Place._fields))
             if place != before:
                 yield shorten(name_place(findings, place), WIDTH)
                 before = place
-            top = best(row[name] for name in findings.plan.names)
-            cells = [f"{row[name]:.4f}{BEST if row[name] == top else ' '}" for name in names]
-            yield _line(f"k{row['size']:02d}", cells, widths)
+            cells = [f"{row[name]:.4f}{BEST if table.mark[name][n] else ' '}" for name in names]
+            yield _line(f"k{row['k']:02d}", cells, widths)
     yield ""
 
 
@@ -93,42 +93,3 @@ def _head(names: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
 
 def _line(label: str, cells: Sequence[str], widths: Sequence[int]) -> str:
     return f"{label:<{LABEL}}" + "".join(f"{cell:>{width + SPACE}}" for cell, width in zip(cells, widths, strict=True))
-
-
-def _overall(findings: SupervisedFindings, measure: str, outcome: str) -> Iterator[Table | str]:
-    """Every approach over all sizes, and how far it is from the baseline."""
-    from karatage.experiments.supervised.telling import name_place, name_sizes
-
-    for place in findings.places:
-        frame = findings.overall.filter(measure=measure, outcome=outcome, **place._asdict())
-        sizes = sorted(findings.frame.filter(**place._asdict())["size"].unique())
-        yield f"{name_place(findings, place)}: {outcome} by {measure}, {name_sizes(sizes)} together"
-        yield make_table("", ["approach", *_headers(findings)], _rows(frame, ["approach"]), text_columns=1)
-
-
-def _by_size(findings: SupervisedFindings, measure: str, outcome: str) -> Iterator[Table | str]:
-    """The same at each size."""
-    from karatage.experiments.supervised.telling import name_place
-
-    for place in findings.places:
-        frame = findings.summary.filter(measure=measure, outcome=outcome, **place._asdict())
-        yield f"{name_place(findings, place)}: {outcome} by {measure}, by size"
-        yield make_table("", ["k", "approach", *_headers(findings)], _rows(frame, ["size", "approach"]), text_columns=2)
-
-
-def _headers(findings: SupervisedFindings) -> list[str]:
-    return ["mean", "error", f"less {shorten(findings.baseline, 20)}", "95 % interval"]
-
-
-def _rows(frame: pl.DataFrame, names: list[str]) -> list[list[str]]:
-    """Means with their errors, differences from the baseline with their intervals; - where one sample cannot tell."""
-    about = frame.select(names).rows()
-    numbers = frame.select("mean", "standard_error", "gap", "gap_low", "gap_high").rows()
-    return [
-        [*map(str, name), f"{mean:.4f}", "-" if error is None else f"{error:.4f}", f"{gap:+.4f}", _interval(low, high)]
-        for name, (mean, error, gap, low, high) in zip(about, numbers, strict=True)
-    ]
-
-
-def _interval(low: float | None, high: float | None) -> str:
-    return "-" if low is None or high is None else f"{low:+.4f} to {high:+.4f}"

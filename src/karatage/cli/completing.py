@@ -1,0 +1,77 @@
+"""What a shell may offer at a press of the tab key.
+
+Loading the registries takes too long for that, so their names stand here again; a contract test compares both. Names
+that a shell would have to quote are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from importlib.resources import files
+
+Complete = Callable[[str], list[str]]
+
+MEASURES = (
+    "AP",
+    "Bpref",
+    "DCG@10",
+    "ERR@20",
+    "Judged@10",
+    "P@10",
+    "R@100",
+    "RBP",
+    "RR",
+    "Rprec",
+    "nDCG@10",
+)
+MODELS = (
+    "binmv",
+    "cubam",
+    "ds",
+    "emgz",
+    "emmv",
+    "emneu",
+    "emsemi",
+    "glad",
+    "ibcc",
+    "mace",
+    "mv",
+    "nb",
+    "onecoin",
+    "ordinal",
+    "qbinmv",
+    "ry",
+    "wawa",
+    "zc",
+)
+ORDERS = ("average-rank", "depth", "disagreement", "effect", "meta-ap", "move-to-front", "thompson")
+GAPS = ("apc", "fro", "kld", "rmse", "tau")
+WEIGHTS = ("md", "med", "msd", "own", "own2", "own4")
+POWERS = ("", "_squared", "_cubed")
+
+
+def list_approaches() -> list[str]:
+    """Everything that `evaluate` takes by a plain name."""
+    estimators = [f"{span}_{gap}_{weight}" for span in ("sgl", "tpc") for gap in GAPS for weight in WEIGHTS]
+    supervised = [f"sup_{gap}{power}" for gap in GAPS for power in POWERS]
+    return sorted([*MODELS, "uniform", *estimators, *supervised])
+
+
+def list_crowds() -> list[str]:
+    """The crowds that come with the library, by their files."""
+    names = [path.name for path in (files("karatage.simulation") / "archetypes").iterdir()]
+    return sorted(name.removesuffix(".json") for name in names if name.endswith(".json"))
+
+
+def _complete(names: Callable[[], Iterable[str]]) -> Complete:
+    def complete(incomplete: str) -> list[str]:
+        return [name for name in names() if name.startswith(incomplete)]
+
+    return complete
+
+
+complete_measures = _complete(lambda: MEASURES)
+complete_models = _complete(lambda: MODELS)
+complete_orders = _complete(lambda: ORDERS)
+complete_approaches = _complete(list_approaches)
+complete_crowds = _complete(list_crowds)

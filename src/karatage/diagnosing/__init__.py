@@ -1,0 +1,1 @@
+"""Diagnoses: what a set of files is fit for."""

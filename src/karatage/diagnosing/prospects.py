@@ -1,0 +1,116 @@
+"""What the gold at hand can correct, and which differences would then show."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from karatage.correction.power import required_z
+from karatage.data.diagnosis import MEASURES
+from karatage.deciding.case import Case, make_case
+from karatage.deciding.choosing import CORRECTIONS, correct
+from karatage.deciding.comparing import POWER, find_sameness
+from karatage.deciding.corrected import Corrected
+from karatage.deciding.planning import plan
+from karatage.diagnosing.evidence import Evidence
+from karatage.errors import DataError, KaratageError
+
+BUDGET = 200  # gold labels, where none has been said
+DEPTH = 10
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prospect:
+    """One measure: in which way judges' errors are undone and what then shows, or why they are not."""
+
+    measure: str
+    way: str | None = None
+    detectable: float | None = None  # a difference shown with 80% power; the median over pairs
+    refusal: str | None = None
+
+
+def look_ahead(evidence: Evidence) -> list[Prospect]:
+    """The measure asked for first, then common ones of the same depth."""
+    asked = evidence.question.parsed
+    depth = asked.cutoff or DEPTH
+    others = [f"P@{depth}", f"DCG@{depth}", "RBP(p=0.8)", f"nDCG@{depth}", "AP"]
+    return [_look(evidence, measure) for measure in dict.fromkeys([str(asked), *others])]
+
+
+def _look(evidence: Evidence, measure: str) -> Prospect:
+    if evidence.gold is None:
+        return Prospect(measure=measure, refusal=evidence.lack("gold"))
+    try:
+        case = build_case(evidence, measure)
+        assert evidence.runs is not None
+        assert evidence.judgments is not None
+        choice = correct(case, evidence.runs, evidence.judgments)
+    except KaratageError as problem:
+        return Prospect(measure=measure, refusal=f"{problem}")
+    if choice.corrected is None:
+        return Prospect(measure=measure, refusal=choice.refusal)
+    found = choice.corrected
+    return Prospect(measure=measure, way=found.way, detectable=find_detectable(found, evidence.question.level))
+
+
+def build_case(evidence: Evidence, measure: str | None = None) -> Case:
+    """Runs, judgments and gold met, for a measure other than the one asked for where it is given."""
+    assert evidence.runs is not None
+    assert evidence.judgments is not None
+    question = evidence.question if measure is None else replace(evidence.question, measure=measure)
+    systems: Sequence[str] = evidence.pair or evidence.runs.systems
+    return make_case(evidence.runs, evidence.judgments, evidence.gold, question, systems=systems, seed=question.seed)
+
+
+def find_detectable(found: Corrected, level: float) -> float | None:
+    """The difference that a test would show in 80% of repetitions, the median over pairs; None: never."""
+    variance = found.pairs.variance[np.triu_indices(len(found.value), 1)]
+    error = float(np.median(np.sqrt(variance)))
+    return required_z(level, POWER) * error if math.isfinite(error) else None
+
+
+def foresee(evidence: Evidence, measure: str) -> float | None:
+    """The same once `BUDGET` more labels are drawn by a plan; None where there can be no plan or no claim."""
+    assert evidence.runs is not None
+    assert evidence.judgments is not None
+    question = replace(evidence.question, measure=measure)
+    try:
+        found = plan(evidence.runs, evidence.judgments, question, budget=BUDGET, systems=evidence.pair)
+    except KaratageError:
+        return None
+    return None if found.new is None else required_z(question.level, POWER) * found.new.standard_error
+
+
+def refuse_rates(case: Case) -> str | None:
+    """Why the judges' error rates cannot be undone; None: they can."""
+    try:
+        CORRECTIONS["rates"](case)
+    except DataError as problem:
+        return f"{problem}"
+    return None
+
+
+def name_sameness(case: Case) -> str | None:
+    """Why two systems cannot differ, where they cannot."""
+    return find_sameness(case) if len(case.systems) == 2 else None
+
+
+def measure_overlap(case: Case) -> float:
+    """The share of documents that two systems have in common in the ranks that count, over topics both answered."""
+    shown = case.alignment.ranked[case.topics][:, :, : case.depth]
+    share = []
+    for first, second in shown:
+        a, b = first[first >= 0], second[second >= 0]
+        if len(a) and len(b):
+            share.append(len(np.intersect1d(a, b)) / max(len(a), len(b)))
+    return float(np.mean(share)) if share else 0.0
+
+
+def tabulate_prospects(prospects: Sequence[Prospect]) -> pl.DataFrame:
+    """One row per measure."""
+    rows = [(p.measure, p.way, p.detectable, p.refusal) for p in prospects]
+    return pl.DataFrame(rows, schema=MEASURES, orient="row")

@@ -1,0 +1,292 @@
+"""Manners of the command line, for every command: examples that run, options that agree, completion, helpful errors."""
+
+import re
+import shlex
+import subprocess
+import sys
+from collections import defaultdict
+
+import pytest
+import typer
+
+import karatage as kt
+from karatage.aggregation.registry import MODELS
+from karatage.approaches.registry import APPROACHES
+from karatage.cli import completing
+from karatage.cli.app import app, main
+from karatage.measures.spec import FAMILIES
+
+ROOT = typer.main.get_command(app)
+GROUPS = {name: command for name, command in ROOT.commands.items() if hasattr(command, "commands")}
+COMMANDS = {
+    **{name: command for name, command in ROOT.commands.items() if name not in GROUPS},
+    **{f"{group} {name}": command for group in GROUPS for name, command in GROUPS[group].commands.items()},
+}
+SHOWS = {
+    "aggregate": "",
+    "audit": "effective votes",
+    "benchmark": "Not significantly worse",
+    "compare": "told apart when corrected",
+    "demo": "karatage report",
+    "doctor": "Ready to compare",
+    "evaluate": "nDCG@10",
+    "experiment aware": "tau_ap",
+    "experiment collaborative": "cost",
+    "experiment noisy": "intervals",
+    "experiment random-relevance": "tau_ap",
+    "experiment supervised": "tau_ap",
+    "plan": "Send 200 documents",
+    "queue": "documents",
+    "report": "Judges",
+    "simulate": "the majority vote has recall",
+}
+# Options whose meaning is the command's own; all others mean the same, and say so in the same words.
+OWN_MEANING = {
+    "--approach",  # one that decides, several to compare, models that merge
+    "--budget",  # labels or money
+    "--depth",
+    "--draws",
+    "--gold-grades",  # where there is no --grades to be like
+    "--judged",
+    "--judges",
+    "--output",  # a result, a queue, judgments, a page or a folder
+    "--preset",
+    "--prices",
+    "--relevant",
+    "--resamples",
+    "--samples",
+    "--study",
+    "--topics",
+}
+PRINTS_A_STORY = {"demo"}
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    home = tmp_path_factory.mktemp("examples")
+    subprocess.run([sys.executable, "-m", "karatage", "demo", "-q"], cwd=home, check=True, capture_output=True)
+    return home
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    def call(words, folder=None):
+        if folder is not None:
+            monkeypatch.chdir(folder)
+        monkeypatch.setattr(sys, "argv", ["karatage", *words])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        return stop.value.code or 0, *capsys.readouterr()
+
+    return call
+
+
+def list_examples(help_text):
+    """Lines of the help that are commands, as they are shown in 80 columns."""
+    return [line.strip() for line in help_text.splitlines() if re.match(r"\s*karatage \S", line)]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_examples_in_help_run_as_written(run, demo, command):
+    code, shown, _ = run([*command.split(), "--help"])
+    examples = list_examples(shown)
+    assert code == 0
+    assert examples
+    for example in examples:
+        assert example.startswith(f"karatage {command}")
+        if command == "demo":
+            assert example == "karatage demo"  # which the other examples are run after
+            continue
+        code, out, err = run(shlex.split(example)[1:], demo)
+        assert code == 0, err
+        assert SHOWS[command] in out
+
+
+def test_help_is_one_screen_of_commands_by_purpose(run):
+    code, shown, _ = run(["--help"])
+    assert code == 0
+    assert len(shown.splitlines()) <= 40
+    assert max(map(len, shown.splitlines())) <= 80
+    assert re.findall(r"^╭─ (\w+) ─", shown, re.M) == ["Options", "Decide", "Judges", "Plan", "Study", "Show"]
+    rows = [line.strip("│ ").split("  ")[0] for line in shown.splitlines() if line.startswith("│ ")]
+    assert set(ROOT.commands) <= set(rows)
+    assert run([])[1].strip() == shown.strip()  # nothing asked for: the same
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_takes_what_all_take(command):
+    taken = {option for parameter in COMMANDS[command].params for option in parameter.opts}
+    assert {"--seed", "--output", "-o", "--quiet", "-q"} <= taken
+    assert command in PRINTS_A_STORY or {"--format", "-f"} <= taken
+
+
+def list_uses():
+    """{option: {command: parameter}}."""
+    uses = defaultdict(dict)
+    for command, found in COMMANDS.items():
+        for parameter in found.params:
+            if parameter.param_type_name == "option" and "--help" not in parameter.opts:
+                uses[parameter.opts[0]][command] = parameter
+    return uses
+
+
+@pytest.mark.parametrize("option", sorted(set(list_uses()) - OWN_MEANING))
+def test_the_same_option_says_the_same_everywhere(option):
+    """Up to whether it may be repeated, and what its default is."""
+    said = {re.split(r"[;.](?: |$)", parameter.help)[0] for parameter in list_uses()[option].values()}
+    assert len(said) == 1, said
+
+
+def test_options_with_a_meaning_of_their_own_have_several():
+    uses = list_uses()
+    for option in OWN_MEANING:
+        assert len({parameter.help for parameter in uses[option].values()}) > 1, option
+
+
+def test_short_options_are_the_same_everywhere():
+    long_of, short_of = defaultdict(set), defaultdict(set)
+    for option, uses in list_uses().items():
+        for parameter in uses.values():
+            shorts = [name for name in parameter.opts if re.fullmatch("-[a-z]", name)]
+            short_of[option].add(tuple(shorts))
+            for name in shorts:
+                long_of[name].add(option)
+    assert {name: options for name, options in long_of.items() if len(options) > 1} == {}
+    assert {option: shorts for option, shorts in short_of.items() if len(shorts) > 1} == {}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_option_has_a_sentence_of_help(command):
+    for parameter in COMMANDS[command].params:
+        assert parameter.help.endswith("."), parameter.name
+
+
+class TestCompletion:
+    """By the protocol that the scripts of `--install-completion` speak."""
+
+    @pytest.fixture
+    def complete(self, run, monkeypatch):
+        def call(line, shell="bash"):
+            monkeypatch.setenv("_KARATAGE_COMPLETE", f"complete_{shell}")
+            monkeypatch.setenv("COMP_WORDS", line)
+            monkeypatch.setenv("COMP_CWORD", str(len(line.split(" ")) - 1))
+            monkeypatch.setenv("_TYPER_COMPLETE_ARGS", line)
+            code, out, _ = run([])
+            assert code == 0
+            return out.split("\n")[:-1]
+
+        return call
+
+    def test_commands_and_options(self, complete):
+        assert complete("karatage co") == ["compare"]
+        assert complete("karatage experiment ra") == ["random-relevance"]
+        assert complete("karatage compare --fail") == ["--fail-unless-significant"]
+        assert complete("karatage compare --test per") == ["permutation"]
+
+    @pytest.mark.parametrize(
+        ("line", "offered"),
+        [
+            ("karatage evaluate -m n", ["nDCG@10"]),
+            ("karatage compare --measure A", ["AP"]),
+            ("karatage evaluate -a sgl_tau_ow", ["sgl_tau_own", "sgl_tau_own2", "sgl_tau_own4"]),
+            ("karatage aggregate -a em", ["emgz", "emmv", "emneu", "emsemi"]),
+            ("karatage audit -a d", ["ds"]),
+            ("karatage queue --order m", ["meta-ap", "move-to-front"]),
+            ("karatage simulate --model c", ["careful", "crowd-2011"]),
+            ("karatage experiment collaborative --crowd h", ["hcb"]),
+        ],
+    )
+    def test_names(self, complete, line, offered):
+        assert complete(line) == offered
+
+    def test_zsh(self, complete):
+        assert any("nDCG@10" in line for line in complete("karatage evaluate -m n", "zsh"))
+
+    def test_nothing_heavy_is_loaded(self):
+        code = (
+            "import sys, atexit; heavy = {'numpy', 'polars', 'numba'}; "
+            "atexit.register(lambda: print(sorted(heavy & set(sys.modules)), file=sys.stderr)); "
+            "sys.argv = ['karatage']; from karatage.cli.app import main; main()"
+        )
+        settings = {
+            "_KARATAGE_COMPLETE": "complete_bash",
+            "COMP_WORDS": "karatage evaluate -a sg",
+            "COMP_CWORD": "3",
+            "PATH": "",
+        }
+        told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=settings)
+        assert "sgl_tau_msd" in told.stdout
+        assert told.stderr.strip() == "[]"
+
+    def test_what_is_offered_is_what_there_is(self):
+        assert completing.list_approaches() == sorted(APPROACHES)
+        assert list(completing.MODELS) == sorted(MODELS)
+        assert kt.list_orders() == completing.ORDERS
+        assert tuple(completing.list_crowds()) == kt.list_crowds()
+        assert [kt.parse_measure(name).name for name in completing.MEASURES] == sorted(FAMILIES)
+
+
+class TestErrors:
+    """One message, on standard error, that says what to do; exit code 2."""
+
+    @pytest.mark.parametrize(
+        ("line", "told"),
+        [
+            ("compre", "No such command 'compre'. Did you mean 'compare'?"),
+            ("experiment awar", "No such command 'awar'. Did you mean 'aware'?"),
+            ("compare --mesure AP", "No such option: --mesure (Possible options: --measure)"),
+            ("audit pyproject.tml", "pyproject.tml: no such file"),
+            ("evaluate runs", "Missing option '--judgments' / '-j'"),
+            ("audit x.csv --seed -1", "should be greater than or equal to 0"),
+            ("compare a b -j c -m nCDG@10", "a: no such file"),
+        ],
+    )
+    def test_mistyped(self, run, line, told, tmp_path):
+        code, out, err = run(line.split(), tmp_path)
+        assert (code, out) == (2, "")
+        assert told in " ".join(err.replace("│", " ").split())
+
+    @pytest.mark.parametrize("threads", ["x", "0", "-1", "1.5", "9999999"])
+    def test_threads_that_are_no_number(self, run, monkeypatch, threads):
+        monkeypatch.setenv("KARATAGE_THREADS", threads)
+        code, out, err = run(["simulate", "--list"])
+        assert (code, out) == (2, "")
+        assert err.startswith(
+            f"error: the environment variable KARATAGE_THREADS is '{threads}'; set it to a whole number"
+        )
+
+    def test_threads_that_are_one(self, run, monkeypatch):
+        monkeypatch.setenv("KARATAGE_THREADS", "1")
+        assert run(["simulate", "--list"])[0] == 0
+
+    @pytest.mark.parametrize(
+        ("name", "content", "told"),
+        [
+            (
+                "a.csv",
+                "judge,topic,document,grade\nx,1,d,1\n".encode("utf-16"),
+                "a.csv: looks like UTF-16; save it as UTF-8",
+            ),
+            (
+                "b.csv",
+                "judge,topic,document,grade\nx,1,d,1\n".encode("utf-16-be"),
+                "b.csv: looks like UTF-16; save it as UTF-8",
+            ),
+            (
+                "c.csv",
+                b"judge;topic;document;grade\nx;1;d;0,5\n",
+                "c.csv:2: grade '0,5' is not a number; write decimals with a point: 0.5",
+            ),
+            (
+                "d.csv",
+                b"judge,topic,document,grade\nx,1,d,0,5\n",
+                "d.csv:2: expected 4 columns, got 5; a comma inside a field",
+            ),
+            ("e.csv", b"\x00\x01\x02\x03\x04", "e.csv:1: holds binary data, not text"),
+        ],
+    )
+    def test_files_saved_in_another_way(self, run, tmp_path, name, content, told):
+        (tmp_path / name).write_bytes(content)
+        code, _, err = run(["audit", name], tmp_path)
+        assert code == 2
+        assert err.startswith(f"error: {told}")

@@ -1,0 +1,277 @@
+"""Every result shows itself: a page, HTML for notebooks and a chart, whatever names it holds."""
+
+import inspect
+import re
+from dataclasses import replace
+from functools import cache
+from html import escape
+from html.parser import HTMLParser
+
+import altair as alt
+import numpy as np
+import polars as pl
+import pytest
+
+import karatage as kt
+from karatage.errors import OptionError
+from karatage.experiments.aware.findings import AwareFindings
+from karatage.experiments.collection import Collection
+from karatage.experiments.panels import PanelRules, prepare_gold
+from karatage.experiments.square.data_sets import DataSet, DataSets
+from karatage.report.page import render_page
+from karatage.report.showing import LAYOUTS, lay_out
+from karatage.report.svg import clean
+
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "</script><img src=x onerror=alert(2)>",
+    "\"quoted\" 'twice' `thrice` &amp; \\\\ ${alert(3)} {{ 7 * 7 }}",
+    "\N{RIGHT-TO-LEFT OVERRIDE}live\N{HEBREW LETTER SHIN}\N{HEBREW LETTER LAMED}",
+    "x" * 10_000,
+    "constructor",
+    "\N{PILE OF POO} two\nlines\tand a tab",
+    "datum.score",
+    "__proto__",
+    "\x00\x08",
+)
+ELEMENTS = {"p", "b", "div", "table", "caption", "thead", "tbody", "tr", "th", "td", "ul", "li"}
+WIDEST = 1200  # pixels; a name of 10,000 characters on an axis would take 56,000
+
+
+@cache
+def make_world():
+    """Runs, judgments and gold of a small collection in which nothing has a harmless name."""
+    judges = [kt.JudgeProfile(name, noise=0.3 + k / 10) for k, name in enumerate(HOSTILE[:5])]
+    world = kt.simulate_collection(systems=6, topics=5, judges=judges, depth=15, rng=3)
+    topics = HOSTILE[-5:]
+    runs = replace(world.runs, systems=HOSTILE[:6], topics=topics)
+    return rename(runs), rename(replace(world.judgments, topics=topics)), rename(replace(world.pool, topics=topics))
+
+
+def rename(part):
+    """Documents that look like elements."""
+    return replace(part, documents=pl.Series([f"<b>{name}" for name in part.documents]))
+
+
+def merge():
+    return kt.aggregate(make_world()[1], "ds", rng=1)
+
+
+def decide():
+    runs, judgments, gold = make_world()
+    return kt.compare(runs, judgments, gold, "P@5", a=HOSTILE[0], b=HOSTILE[4])
+
+
+def evaluate():
+    runs, judgments, gold = make_world()
+    return kt.evaluate(runs, judgments, ["P@5"], approach=["sgl_tau_msd", "mv"], gold=gold, rng=1)
+
+
+def analyse():
+    frame = kt.score(*make_world()[:2], "P@5").to_frame().drop_nulls()
+    factors = {"judge": HOSTILE[0], "system": HOSTILE[4], "topic": HOSTILE[2]}
+    return kt.anova(
+        frame.rename({**factors, "score": HOSTILE[1]}),
+        HOSTILE[1],
+        factors=list(factors.values()),
+        interactions=[(HOSTILE[0], HOSTILE[4])],
+    )
+
+
+def learn():
+    runs, judgments, _ = make_world()
+    return kt.learn_disagreement(runs, judgments, trials=10, rng=0)
+
+
+def summarise():
+    _, judgments, gold = make_world()
+    return kt.summarise_crowd(judgments, gold, name=HOSTILE[4])
+
+
+def size():
+    rates = kt.RateCounts(170, 200, 216, 262)
+    return kt.plan_sizes(kt.Figures(50, 0.427, 0.240), kt.Figures(50, 0.313, 0.260), rates)
+
+
+def plan():
+    runs, judgments, _ = make_world()
+    return kt.plan(runs, judgments, kt.Question(measure="P@5"), budget=[20])
+
+
+def queue():
+    runs, judgments, _ = make_world()
+    return kt.queue(runs, kt.QueueRules(prices=kt.parse_prices("A"), measure="P@5"), budget="60", crowd=judgments)
+
+
+def try_aware():
+    measures, sizes, systems, panels = ("AP",), (2, 3), (HOSTILE[0],), HOSTILE[4:6]
+    plan = kt.AwarePlan(approaches=("uniform", "mv", "sgl_tau_msd"), measures=measures, sizes=sizes, samples=5)
+    contenders = plan.find_contenders()
+    shape = (len(systems), len(panels), 1, len(sizes), 3, len(contenders))
+    return AwareFindings(
+        plan=plan,
+        collection=HOSTILE[1],
+        judges=HOSTILE,
+        systems=systems,
+        panels=panels,
+        measures=measures,
+        sizes=sizes,
+        contenders=contenders,
+        samples=np.array([5, 5]),
+        mean=np.random.default_rng(0).normal(0.7, 0.05, shape),
+        covariance=np.broadcast_to(np.eye(shape[-1]) * 1e-4, (*shape, shape[-1])).copy(),
+    )
+
+
+def collect():
+    runs, judgments, gold = make_world()
+    return Collection.of({HOSTILE[4]: runs}, {HOSTILE[0]: judgments}, prepare_gold(gold, PanelRules()))
+
+
+def try_supervised():
+    plan = kt.SupervisedPlan(approaches=("mv", "uniform"), measures=("P@5",), sizes=(2,), samples=2, replicates=4)
+    return kt.experiment_supervised(collect(), plan)
+
+
+def try_random_relevance():
+    return kt.experiment_random_relevance(collect(), kt.RandomRelevancePlan(sizes=(2,), samples=2, draws=10))
+
+
+def try_collaborative():
+    runs, _, gold = make_world()
+    return kt.experiment_collaborative(runs, gold, kt.CollaborativePlan(studies=("finding",), orders=("depth",)))
+
+
+def try_noisy():
+    return kt.experiment_noisy(kt.NoisyPlan(simulations=100))
+
+
+def try_merges():
+    _, judgments, gold = make_world()
+    sets = DataSets(tuple(DataSet.of(name, judgments, gold) for name in (HOSTILE[0], HOSTILE[4])))
+    return kt.benchmark(sets, approaches=["mv", "ds"], amounts=[])
+
+
+def diagnose():
+    return kt.diagnose(*make_world(), "P@5")
+
+
+def survey():
+    rules = kt.SurveyRules(approaches=("mv", "uniform"))
+    return kt.survey(*make_world(), "P@5", rules=rules)
+
+
+EXAMPLES = {
+    "Accuracy": lambda: kt.judge_accuracy(*make_world()[1:]),
+    "Anova": analyse,
+    "Audit": lambda: kt.audit(make_world()[1], gold=make_world()[2], rng=1),
+    "AwareFindings": try_aware,
+    "Benchmark": try_merges,
+    "Board": lambda: kt.compare_all(*make_world(), "P@5"),
+    "Calibration": lambda: kt.calibrate(*make_world()[1:]),
+    "CollaborativeFindings": try_collaborative,
+    "Comparison": decide,
+    "CrowdModel": lambda: kt.learn_crowd(*make_world()[1:], name=HOSTILE[4]),
+    "CrowdSummary": summarise,
+    "Diagnosis": diagnose,
+    "DisagreementModel": learn,
+    "Draws": lambda: kt.draw_scores(make_world()[0], merge(), "P@5", draws=20, rng=1),
+    "Evaluation": evaluate,
+    "GoldPlan": plan,
+    "JudgingQueue": queue,
+    "NoisyFindings": try_noisy,
+    "PairedTest": lambda: kt.paired_test([0.2, 0.5, 0.3], [0.4, 0.6, 0.6]),
+    "Posterior": merge,
+    "RandomRelevanceFindings": try_random_relevance,
+    "Scores": lambda: kt.score(*make_world()[:2], "P@5"),
+    "Settling": lambda: queue().settling,
+    "SizePlan": size,
+    "SupervisedFindings": try_supervised,
+    "Survey": survey,
+    "Tukey": lambda: kt.tukey(analyse(), HOSTILE[4]),
+    "UnpairedTest": lambda: kt.welch_test([0.2, 0.5, 0.3], [0.4, 0.6, 0.6]),
+    "Weights": lambda: evaluate().weights[0],
+}
+UNDRAWN = {"Diagnosis"}  # checks are words
+SPEAKING = {
+    name for name in kt.__all__ if inspect.isclass(getattr(kt, name)) and hasattr(getattr(kt, name), "sentence")
+}
+
+
+@cache
+def make(kind):
+    return EXAMPLES[kind]()
+
+
+class Text(HTMLParser):
+    """What a reader of HTML sees, and the elements there are."""
+
+    def __init__(self):
+        super().__init__()
+        self.text, self.elements = [], set()
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.add(tag)
+        assert not [name for name, _ in attrs if name.startswith("on")], attrs
+
+
+def read_html(text):
+    parser = Text()
+    parser.feed(text)
+    parser.close()
+    return parser
+
+
+def test_every_result_with_a_sentence_has_a_page_and_an_example_here():
+    assert set(LAYOUTS) >= SPEAKING
+    assert set(EXAMPLES) == SPEAKING
+
+
+@pytest.mark.parametrize("kind", sorted(EXAMPLES))
+def test_results_are_of_the_kind_they_stand_for(kind):
+    assert type(make(kind)).__name__ == kind
+
+
+@pytest.mark.parametrize("kind", sorted(EXAMPLES))
+def test_a_notebook_shows_the_sentence_and_a_table_as_text(kind):
+    result = make(kind)
+    shown = result._repr_html_()
+    sentence = clean(result.sentence)
+    assert escape(sentence[1:], quote=False) in shown.replace("&#34;", '"').replace("&#39;", "'")
+    found = read_html(shown)
+    assert sentence[1:].casefold() in "".join(found.text).casefold()
+    assert "table" in found.elements
+    assert found.elements <= ELEMENTS
+
+
+@pytest.mark.parametrize("kind", sorted(set(EXAMPLES) - UNDRAWN))
+def test_every_result_draws_itself(kind):
+    assert isinstance(make(kind).plot(), alt.TopLevelMixin)
+
+
+@pytest.mark.parametrize("kind", sorted(EXAMPLES))
+def test_every_chart_of_a_page_is_drawn_with_names_as_text(kind):
+    page = render_page(lay_out(make(kind)))
+    widths = [float(width) for width in re.findall(r'<svg [^>]*?width="([\d.]+)"', page)]
+    assert widths or kind in UNDRAWN
+    assert max(widths, default=0) < WIDEST
+    body = page.partition("<body>")[2].partition("<footer>")[0]
+    assert "<script>alert" not in body
+    assert "<img" not in body
+    assert "<b>doc" not in body
+
+
+def test_what_cannot_be_drawn_says_why():
+    rates = kt.RateCounts(17, 38, 216, 262)
+    refused = kt.plan_sizes(kt.Figures(50, 0.527, 0.240), kt.Figures(50, 0.513, 0.260), rates)
+    with pytest.raises(OptionError, match="nothing to draw of this SizePlan: No number of topics"):
+        refused.plot()
+    assert "No number of topics" in refused._repr_html_()
+
+
+def test_what_is_no_result_has_no_page():
+    with pytest.raises(OptionError, match="dict has no page; there is one for Accuracy, Anova, Audit"):
+        lay_out({})
