@@ -112,6 +112,13 @@ RACES = (
         (Rival("scipy", "deciding:scipy_permutation", (), 3),),
         5,
     ),
+    Race(
+        "ppi x {systems} systems",
+        "predicting:karatage_ppi",
+        (),
+        (Rival("ppi_py", "predicting:ppi_py_ppi", (Target("cpu_ratio", 5),), 3),),
+        5,
+    ),
     Race("tukey x {systems}", "analysing:karatage_tukey", (), (Rival("scipy", "analysing:scipy_tukey"),)),
     Race("{judgments:,} grades", "scaling:karatage", (Target("peak", 4000),), (), 1),
     Race(

@@ -20,6 +20,9 @@ COMMANDS = {
     **{name: command for name, command in typer.main.get_command(app).commands.items() if name not in GROUPS},
     **{f"{group}-{name}": command for group in GROUPS for name, command in GROUPS[group].commands.items()},
 }
+NO_METHODS = {DOCS / "theory" / f"{name}.md" for name in ("index", "engine", "results", "speed")}
+EQUATION = re.compile(r"^    \S.*[=~]", re.M)
+PAPER = re.compile(r"\[[A-Z]+\d\d\]|[Nn]o paper")
 FAMILIES_OF_ESTIMATORS = {"aware": ESTIMATORS, "own": OWN, "sup": SUPERVISED}
 
 
@@ -30,6 +33,23 @@ def test_every_approach_has_a_page(approach):
     text = (DOCS / "approaches" / f"{family}.md").read_text()
     assert text.startswith(f"# {family}: ")
     assert family == approach or f"`{approach}`" in text
+
+
+@pytest.mark.parametrize("page", sorted({*(DOCS / "approaches").glob("*.md")} - {DOCS / "approaches" / "index.md"}))
+def test_every_approach_says_what_it_assumes_when_it_fails_its_equation_and_its_paper(page):
+    text = page.read_text()
+    assert "*Assumes*" in text
+    assert "*Fails*" in text
+    assert EQUATION.search(text)
+    assert PAPER.search(text)
+
+
+@pytest.mark.parametrize("page", sorted({*(DOCS / "theory").glob("*.md")} - NO_METHODS))
+def test_every_theory_says_what_it_assumes_when_it_fails_and_its_paper(page):
+    text = page.read_text()
+    assert "**Assumes**" in text
+    assert "\n## When it fails\n" in text
+    assert PAPER.search(text)
 
 
 @pytest.mark.parametrize("name", FAMILIES)
