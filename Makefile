@@ -4,46 +4,60 @@ VENV := .venv
 BENCH := .venv-bench
 BIN := $(VENV)/bin
 SHARED ?= ../shared/data
+PIN = $(BIN)/uv pip compile --universal --fork-strategy fewest --python-version 3.11 --generate-hashes \
+  --no-emit-index-url --no-header --quiet --upgrade
 
-.PHONY: help demo test lint bench lock clean
+.PHONY: help demo test browser lint docs bench lock clean
 
 help: ## Show this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
 
-demo: $(VENV)/ready ## Write a small collection to demo/ and evaluate it
+demo: $(VENV)/ready ## Tell a story on simulated files in demo/, and draw the page
 	@$(BIN)/karatage demo
 
-test: $(VENV)/ready ## Lint, types, layers and tests
+test: ## Lint, documentation and tests, those of the page in Chromium
+	@$(MAKE) --no-print-directory --jobs=2 $(VENV)/ready browser
+	@$(MAKE) --no-print-directory --jobs=2 lint docs
+	$(BIN)/pytest -q -n auto --dist worksteal
+
+browser:
+	@sh tests/browser/install.sh
+
+lint: $(VENV)/ready ## Style, types and layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
-	$(BIN)/pytest -q -n auto --dist worksteal
+
+docs: $(VENV)/ready ## Build the documentation in build/docs, every warning an error
+	$(BIN)/sphinx-build -q -W -n --keep-going -E docs build/docs
+	@echo "open build/docs/index.html"
 
 bench: $(BENCH)/ready ## Speed and memory against other libraries, in one run
 	$(BENCH)/bin/python -m benchmarks --data "$(SHARED)"
 
 lock: $(VENV)/ready ## Pin the dependencies anew
-	$(BIN)/pip install --quiet uv
-	for group in test bench; do \
-	  $(BIN)/uv pip compile pyproject.toml --group $$group --universal --fork-strategy fewest --python-version 3.11 --generate-hashes \
-	    --no-emit-index-url --no-header --quiet --upgrade --output-file requirements/$$group.lock; \
-	done
+	$(PIN) --group install --output-file requirements/install.lock
+	$(PIN) pyproject.toml --group test --output-file requirements/test.lock
+	$(PIN) pyproject.toml --group bench --output-file requirements/bench.lock
 
 clean: ## Remove everything that was built
-	rm -rf $(VENV) $(BENCH) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(BENCH) build demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 # A machine may have python3 without its ensurepip: then its own pip fills the environment.
+# uv installs in half the time of pip, but knows no settings of pip, such as the address of a mirror.
 define environment
 	$(PYTHON) -m venv --clear $(1) || \
 	  { $(PYTHON) -m venv --clear --without-pip $(1) && $(PYTHON) -m pip --python $(1)/bin/python install --quiet pip; }
-	$(1)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(2)
+	$(1)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/install.lock
+	$(1)/bin/uv pip install --quiet --python $(1)/bin/python --require-hashes -r $(2) || \
+	  $(1)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(2)
 	$(1)/bin/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable .
 	touch $@
 endef
 
-$(VENV)/ready: requirements/test.lock pyproject.toml
+$(VENV)/ready: requirements/install.lock requirements/test.lock pyproject.toml
 	$(call environment,$(VENV),requirements/test.lock)
 
-$(BENCH)/ready: requirements/bench.lock pyproject.toml
+$(BENCH)/ready: requirements/install.lock requirements/bench.lock pyproject.toml
 	$(call environment,$(BENCH),requirements/bench.lock)
