@@ -18,7 +18,7 @@ demo: $(VENV)/ready ## Tell a story on simulated files in demo/, and draw the pa
 test: ## Lint, documentation and tests, those of the page in Chromium
 	@$(MAKE) --no-print-directory --jobs=2 $(VENV)/ready browser
 	@$(MAKE) --no-print-directory --jobs=2 lint docs
-	$(BIN)/pytest -q -n auto --dist worksteal
+	KARATAGE_SITE=build/docs $(BIN)/pytest -q -n auto --dist worksteal
 
 browser:
 	@sh tests/browser/install.sh

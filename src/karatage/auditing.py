@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import platform
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.metadata import version
 
 import numpy as np
 import polars as pl
 
 from karatage.aggregation.registry import MODELS, aggregate, parse_model
 from karatage.agreement.coefficients import agreement_intervals
-from karatage.agreement.contest import FOLDS, Picked, compare_right, pick_judge, pick_merge
-from karatage.agreement.habits import Panel, find_short_scales
+from karatage.agreement.contest import FOLDS, Gain, Picked, compare_right, pick_judge, pick_merge, share_right
+from karatage.agreement.doubts import tell_coverage, tell_scales, tell_topics
+from karatage.agreement.habits import Panel, find_below_gold
 from karatage.agreement.independence import GROUPS, LEAST_SHARED, Independence, group_items, measure_independence
 from karatage.agreement.intervals import NOTHING, Interval
 from karatage.agreement.pairs import Pairs, Rows, compare_pairs, count_joint, fits, kappa_of
@@ -33,6 +31,7 @@ from karatage.data.audit import BEST_JUDGE, BEST_MERGE, Audit
 from karatage.data.axes import FloatArray, GradeArray, IntArray
 from karatage.data.judgments import Judgments
 from karatage.data.posterior import Posterior
+from karatage.data.versions import list_versions
 from karatage.errors import OptionError
 from karatage.seeding import settle_seed, stream
 from karatage.watching import follow
@@ -43,7 +42,7 @@ _NUMBERS = ("accuracy", "low", "high", "kappa", "weighted_kappa", "gain", "gain_
 CONTENDER: dict[str, type[pl.DataType]] = {
     **dict.fromkeys(("name", "picked", "also_picked"), pl.String),
     **dict.fromkeys(_NUMBERS, pl.Float64),
-    **dict.fromkeys(("items", "shared"), pl.Int64),
+    **dict.fromkeys(("items", "shared", "topics"), pl.Int64),
 }
 
 
@@ -97,7 +96,7 @@ class Evidence:
     @cached_property
     def posteriors(self) -> dict[str, Posterior]:
         """The merge that says how reliable judges are, and where there is gold to tell, every merge asked for."""
-        asked = self.approaches if self.panel.has_gold else ()
+        asked = self.approaches if self.panel.has_gold and self.panel.judges > 1 else ()
         names = dict.fromkeys([RELIABILITY, *asked])
         return {
             name: aggregate(self.judgments, name, rng=stream(self.seed, name))
@@ -158,7 +157,7 @@ def audit(
         items=len(known),
         gold_items=panel.gold_items,
         seed=evidence.seed,
-        versions={"karatage": version("karatage"), "python": platform.python_version()},
+        versions=list_versions(),
         notes=tuple(dict.fromkeys(_notes(evidence, gold))),
     )
 
@@ -188,7 +187,7 @@ def _panel(evidence: Evidence) -> dict[str, Interval]:
 def _merges(evidence: Evidence) -> pl.DataFrame:
     """Every merge, the best of them and the best judge, both picked on other folds than they are scored on."""
     panel, rows = evidence.panel, []
-    if panel.has_gold:
+    if panel.has_gold and panel.judges > 1:
         single = pick_judge(panel, evidence.fold)
         right = {name: _right(evidence.posteriors[name], panel.known) for name in evidence.approaches}
         said = {name: evidence.posteriors[name].grades for name in evidence.approaches}
@@ -221,8 +220,9 @@ def _contender(panel: Panel, name: str, picked: Picked, single: Picked | None) -
         kappa, weighted = kappa_of(joint), kappa_of(joint, "quadratic") if panel.graded else np.nan
     names = (picked.names[0] if picked.names else None, ", ".join(picked.names[1:]) or None)
     topic = panel.judgments.item_topic
-    shared, gain = (0, NOTHING) if single is None else compare_right(picked.right, single.right, topic)
-    return (name, *names, *picked.share, kappa, weighted, *gain, at.size, shared)
+    share = share_right(picked.right, topic)
+    shared, topics, gain = Gain(0, 0, NOTHING) if single is None else compare_right(picked.right, single.right, topic)
+    return (name, *names, *share, kappa, weighted, *gain, at.size, shared, topics)
 
 
 def _notes(evidence: Evidence, gold: Judgments | None) -> Iterator[str]:
@@ -240,10 +240,7 @@ def _notes(evidence: Evidence, gold: Judgments | None) -> Iterator[str]:
     elif not can_find_copies(panel):
         yield f"{panel.grades} grades are too many to look for copies; map them to fewer"
     yield from _tell_gold(evidence, gold)
-    short = find_short_scales(panel)
-    if short:
-        shown = ", ".join(f"{counted(n, 'judge')} up to {top}" for top, n in sorted(Counter(short.values()).items()))
-        yield f"judges who never use the upper grades ({shown}): if their scales differ, map them first"
+    yield from tell_scales(panel)
     strangers = [name for name in evidence.families if name not in set(names)]
     if strangers:
         yield f"families name judges who graded nothing: {count_names(strangers)}"
@@ -263,11 +260,9 @@ def _tell_gold(evidence: Evidence, gold: Judgments | None) -> Iterator[str]:
         return
     if evidence.independence is not None and not evidence.independence.judges:
         yield f"no two judges who both err share {LEAST_SHARED} gold items, so error correlation is not known"
-    covered = np.unique(panel.judgments.judge[panel.gold >= 0])
-    unseen = [name for j, name in enumerate(evidence.judgments.judges) if j not in set(covered.tolist())]
-    if unseen:
-        yield f"judges without gold items: {count_names(unseen)}"
-    if gold.top_grade != evidence.judgments.top_grade:
+    yield from tell_coverage(panel)
+    yield from tell_topics(panel)
+    if gold.top_grade != evidence.judgments.top_grade and not find_below_gold(panel):
         yield f"judges grade up to {evidence.judgments.top_grade}, gold up to {gold.top_grade}"
     if panel.gold_items < len(gold.item_topic):
         yield f"{counted(panel.gold_items, 'item')} of {len(gold.item_topic):,} with gold were graded"

@@ -47,6 +47,13 @@ class _Case:
     def topics(self) -> int:
         return len(np.unique(self.topic[self.known])) if self.has_topics else 0
 
+    @property
+    def given(self) -> FloatArray:
+        """1 where a grade was decided on, of all that judges or gold have, (item, grade)."""
+        decided = self.posterior.grades
+        grades = max(self.posterior.probability.shape[1], int(self.grade.max()) + 1)
+        return (decided[:, None] == np.arange(grades)).astype(float)
+
 
 def calibrate(
     judgments: Judgments,
@@ -58,6 +65,9 @@ def calibrate(
     rng: int | np.random.Generator | None = None,
 ) -> Calibration:
     """Say how often items that merged judges call relevant are, if they grade as gold does, and if gold is typical.
+
+    Shares called relevant, leniency and grades are of the grades decided on, from which systems get their scores.
+    Calibration is of the probabilities behind them: shares of votes, or a model's belief.
 
     Args:
         judgments: What the judges said.
@@ -75,21 +85,22 @@ def calibrate(
     at = np.flatnonzero(case.known)
     probability = case.posterior.probability
     grade = case.grade[at].astype(float)
+    decided = case.posterior.grades[at]
     found = Forecasts(
         probability=np.clip(probability[at, relevant:].sum(axis=1), 0.0, 1.0),
         relevant=(grade >= relevant).astype(float),
         weight=np.ones(len(at)) if case.weight is None else case.weight[at],
         group=_group(case, at, seed),
     )
-    measured = measure_calibration(
-        found, {"leniency": case.posterior.expected[at] - grade}, stream(seed, "topics drawn anew")
-    )
-    distances = compare_items(probability, case.known, case.weight, case.topic, stream(seed, "permutations"))
+    off = {"bias": (decided >= relevant) - found.relevant, "leniency": decided - grade}
+    measured = measure_calibration(found, off, stream(seed, "topics drawn anew"))
+    distances = compare_items(case.given, case.known, case.weight, case.topic, stream(seed, "permutations"))
     return Calibration(
         approach=approach.strip(),
         relevant=relevant,
         items=len(at),
         topics=case.topics,
+        weighed=bool((found.weight != 1).any()),
         bins=tabulate_bins(found),
         grades=_tabulate_grades(case, found.weight),
         shift=_tabulate_shift(measured["leniency"], distances),
@@ -146,14 +157,12 @@ def _group(case: _Case, at: LongArray, seed: int) -> LongArray:
 
 
 def _tabulate_grades(case: _Case, weight: FloatArray) -> pl.DataFrame:
-    """Shares of every grade: the judges' and gold's on the same items, and the judges' on items without gold."""
-    probability, known = case.posterior.probability, case.known
-    grades = max(probability.shape[1], int(case.grade.max()) + 1)
-    wide = np.zeros((len(probability), grades))
-    wide[:, : probability.shape[1]] = probability
+    """Shares of every grade: those decided on and gold's on the same items, and those decided on without gold."""
+    given, known = case.given, case.known
+    grades = given.shape[1]
     gold = np.bincount(case.grade[known], weight, grades) / weight.sum()
-    elsewhere = wide[~known].mean(axis=0) if not known.all() else np.full(grades, np.nan)
-    columns = {"judges": np.average(wide[known], axis=0, weights=weight), "gold": gold, "elsewhere": elsewhere}
+    elsewhere = given[~known].mean(axis=0) if not known.all() else np.full(grades, np.nan)
+    columns = {"judges": np.average(given[known], axis=0, weights=weight), "gold": gold, "elsewhere": elsewhere}
     return pl.DataFrame({"grade": np.arange(grades), **columns}).with_columns(pl.col(pl.Float64).fill_nan(None))
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TypeVar
 
-import numpy as np
 import polars as pl
 
 from karatage.approaches.evaluating import evaluate
@@ -19,11 +17,13 @@ from karatage.data.calibration import Calibration
 from karatage.data.judgments import Judgments
 from karatage.data.runs import Runs
 from karatage.data.survey import Survey
+from karatage.data.versions import list_versions
 from karatage.deciding.case import Case, make_case
 from karatage.deciding.comparing import compare
 from karatage.deciding.process import DEFAULT_MERGE, gives_grades
 from karatage.deciding.question import Question
 from karatage.deciding.ranking import compare_all
+from karatage.diagnosing.diagnosing import diagnose
 from karatage.errors import DataError, KaratageError, OptionError
 from karatage.measures.spec import Measure
 from karatage.wording import counted
@@ -90,9 +90,11 @@ def survey(
         gold=trusted,
         rng=question.seed,
     )
-    audited = audit(judgments, gold=gold, families=rules.families, approaches=MERGES, rng=question.seed)
-    calibration, reason = _attempt(lambda: _calibrate(judgments, gold, case))
+    heard = judgments.only_topics(case.topic_names)  # what is said of other topics has no part in the decision
+    audited = audit(heard, gold=gold, families=rules.families, approaches=MERGES, rng=question.seed)
+    calibration, reason = _attempt(lambda: _calibrate(heard, gold, case))
     refused |= {} if reason is None else {"calibration": reason}
+    diagnosis = diagnose(runs, judgments, gold, question, a=chosen and chosen[0], b=chosen and chosen[1])
     parts = [part for part in (comparison, board, found, audited, calibration) if part is not None]
     return Survey(
         measure=str(question.parsed),
@@ -101,8 +103,8 @@ def survey(
         evaluation=found,
         audit=audited,
         calibration=calibration,
-        counts=_count(case, judgments),
-        judged=_count_judged(case),
+        diagnosis=diagnosis,
+        counts=_count(case, heard),
         refused=refused,
         seed=question.seed,
         versions=_find_versions(),
@@ -163,19 +165,5 @@ def _count(case: Case, judgments: Judgments) -> pl.DataFrame:
     return pl.DataFrame(rows, schema={"what": pl.String, "number": pl.Int64, "detail": pl.String}, orient="row")
 
 
-def _count_judged(case: Case) -> pl.DataFrame:
-    """How much of what the measure looks at was graded, by system."""
-    shown = case.alignment.ranked[case.topics][:, :, : case.depth]  # (topic, system, rank)
-    retrieved = shown >= 0
-    judged = retrieved & (case.said[shown] >= 0)
-    trusted = retrieved & (case.gold_grade[shown] >= 0)
-    total = retrieved.sum(axis=(0, 2))
-    with np.errstate(invalid="ignore"):
-        shares = [np.where(total > 0, part.sum(axis=(0, 2)) / total, np.nan) for part in (judged, trusted)]
-    frame = pl.DataFrame({"system": case.systems, "retrieved": total, "judged": shares[0], "gold": shares[1]})
-    return frame.with_columns(pl.col("judged", "gold").fill_nan(None)).sort("judged", "system", nulls_last=True)
-
-
 def _find_versions() -> dict[str, str]:
-    names = ("karatage", "numpy", "numba", "polars", "scipy")
-    return {name: version(name) for name in names} | {"python": platform.python_version()}
+    return list_versions() | {name: version(name) for name in ("numpy", "numba", "polars", "scipy")}

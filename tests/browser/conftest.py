@@ -3,37 +3,27 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from tests.browser.pages import write_pages
-from tests.browser.visiting import Complaints, visit
-
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-# A browser that runs as root has no sandbox; the others keep it from calling home.
-FLAGS = (
-    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
-    *("--disable-background-networking", "--disable-component-update", "--force-color-profile=srgb"),
-)
+from tests.browser.visiting import PROGRAMS, Complaints, find_browser, open_browser, visit
 
 
 @pytest.fixture(scope="module")  # a session's would leave its event loop running under the tests of others
 def browser() -> Iterator[Browser]:
-    program = next(filter(None, map(shutil.which, NAMES)), None)
+    program = find_browser()
     if program is None:
-        told = f"no browser: none of {', '.join(NAMES)} is installed"
+        told = f"no browser: none of {', '.join(PROGRAMS)} is installed"
         if os.environ.get("KARATAGE_BROWSER") == "required":
             pytest.fail(told)
         pytest.skip(told)
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=program, args=FLAGS)
+    with open_browser(program) as opened:
         yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="session")

@@ -2,15 +2,38 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, ConsoleMessage, Dialog, Page, Request
+from playwright.sync_api import Browser, ConsoleMessage, Dialog, Page, Request, sync_playwright
+
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+# A browser that runs as root has no sandbox; the others keep it from calling home.
+FLAGS = (
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
+    *("--disable-background-networking", "--disable-component-update", "--force-color-profile=srgb"),
+)
 
 WIDE, PHONE = (1280, 900), (390, 844)
 THEMES = ("light", "dark")
 MEASURING = Path(__file__).with_name("measuring.js").read_text()
+
+
+def find_browser() -> str | None:
+    """The first that is installed."""
+    return next(filter(None, map(shutil.which, PROGRAMS)), None)
+
+
+@contextmanager
+def open_browser(program: str) -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        yield browser
+        browser.close()
 
 
 @dataclass
@@ -46,7 +69,7 @@ def visit(browser: Browser, path: Path, complaints: Complaints, **options: Any) 
     context.set_default_timeout(15_000)
     page = context.new_page()
     complaints.watch(page)
-    page.goto(path.as_uri())
+    page.goto(path.resolve().as_uri())
     if options.get("java_script_enabled", True):
         wait_until_drawn(page)
     return page

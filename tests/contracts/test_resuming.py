@@ -1,7 +1,6 @@
 """A run that is killed at any moment goes on where it was, and ends with the same table to the byte."""
 
 import os
-import random
 import re
 import signal
 import subprocess
@@ -13,7 +12,7 @@ import psutil
 import pytest
 
 PROGRAM = """
-import os, resource, signal, sys, time
+import os, random, resource, signal, sys, time, warnings
 from functools import partial
 from pathlib import Path
 
@@ -67,8 +66,35 @@ def main():
     pl.concat([o.table for o in outcomes]).join(facts, on="k").write_parquet(target)
 
 
+def live_often(lives, seed):
+    # A parent has loaded everything for all lives, and kills each at a random moment; threads of others it leaves idle.
+    warnings.filterwarnings("ignore", "This process .* is multi-threaded", DeprecationWarning)
+    source, home, target = random.Random(seed), Path(sys.argv[1]), Path(sys.argv[2])
+    killed = 0
+    while killed < lives:
+        told, tell = os.pipe()
+        if not (child := os.fork()):
+            os.dup2(tell, 1)
+            main()
+            sys.stdout.flush()
+            os._exit(0)
+        os.close(tell)
+        with open(told) as lines:
+            for _ in range(source.choice([1, 1, 2])):
+                lines.readline()
+            time.sleep(source.uniform(0, 0.006))
+            os.kill(child, signal.SIGKILL)
+        if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL:
+            killed += 1
+        else:  # it came to its end: there must be more to do
+            target.unlink()
+            for path in sorted(home.glob("*.parquet"))[::2]:
+                path.unlink()
+
+
 if __name__ == "__main__":
-    main()
+    lives = int(sys.argv.pop(1))
+    live_often(lives, seed=20) if lives else main()
 """
 
 
@@ -80,9 +106,9 @@ class Runs:
         self.program.write_text(textwrap.dedent(PROGRAM))
         self.home, self.target = folder / "cells", folder / "table.parquet"
 
-    def start(self, *, home=None, target=None, workers=1, place="-", turn=0, limit=0):
-        where = [str(home or self.home), str(target or self.target)]
-        command = [sys.executable, "-W", "error", str(self.program), *where, str(workers), place, str(turn), str(limit)]
+    def start(self, *, lives=0, workers=1, place="-", turn=0, limit=0):
+        words = [lives, self.home, self.target, workers, place, turn, limit]
+        command = [sys.executable, "-W", "error", str(self.program), *map(str, words)]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         return subprocess.Popen(command, text=True, env={**os.environ, "KARATAGE_THREADS": "1"}, **pipes)
 
@@ -122,15 +148,8 @@ def check_end(runs, expected, **options):
 
 
 def test_killed_at_random_moments(tmp_path, expected):
-    runs, source = Runs(tmp_path), random.Random(20)
-    killed = 0
-    while killed < 20:
-        if runs.kill_after(source.choice([1, 1, 2]), source.uniform(0, 0.006)):
-            killed += 1
-        else:  # it came to its end: there must be more to do
-            runs.target.unlink()
-            for path in sorted(runs.home.glob("*.parquet"))[::2]:
-                path.unlink()
+    runs = Runs(tmp_path)
+    assert runs.finish(lives=20) == (0, "", "")
     assert re.fullmatch(r"kept \d+", check_end(runs, expected))  # no note: nothing was found damaged
 
 

@@ -108,10 +108,13 @@ def simulate(frames, draws, counts, claim="these topics", *, uniform=False, stop
     source = np.random.default_rng(5)
     found = []
     for frame in frames:
-        truth = frame.truth
+        truth, whole = frame.truth, choose_sizes(frame.weight)
         for _ in range(draws):
-            seen = frame if claim == "these topics" else frame.resample(source)
-            size = choose_sizes(seen.weight)
+            if claim == "these topics":
+                seen, size = frame, whole
+            else:
+                seen = frame.resample(source)
+                size = choose_sizes(seen.weight)
             chosen = draw_batches((size > 0).astype(float) if uniform else size, counts, source)
             item, pi, batch = (column[chosen.batch <= (stop or len(counts))] for column in chosen)
             drawn = Drawn(item, seen.gold[item], pi, batch)

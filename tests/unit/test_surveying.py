@@ -1,6 +1,7 @@
 """The survey: each part is what its own verb finds, and what gold cannot tell is refused."""
 
-import numpy as np
+from dataclasses import replace
+
 import polars as pl
 import pytest
 
@@ -72,23 +73,23 @@ def test_approaches_are_held_against_whole_topics_only(world):
     assert found.evaluation.gold["P@5"].topics == whole
 
 
-def test_how_much_was_judged_is_counted_by_system(world):
+def test_topics_that_no_run_has_play_no_part_in_the_audit(world):
     frame = world.judgments.to_frame()
-    kept = frame.filter(pl.col("document").hash(seed=1) % 3 != 0)
-    judgments = kt.read_judgments(kept)
-    found = kt.survey(world.runs, judgments, world.gold, "P@5")
-    judged = {(row[0], row[1]) for row in kept.select("topic", "document").unique().iter_rows()}
-    names = world.runs.documents
-    for system, retrieved, share in found.judged.select("system", "retrieved", "judged").iter_rows():
-        s = world.runs.systems.index(system)
-        shown = [
-            (topic, names[int(d)])
-            for t, topic in enumerate(world.runs.topics)
-            for d in world.runs.listed[world.runs.bounds[t, s, 0] :][:5]
-        ]
-        assert retrieved == len(shown)
-        assert share == pytest.approx(np.mean([pair in judged for pair in shown]))
-    assert found.judged["judged"].is_sorted()
+    foreign = frame.filter(topic="101").with_columns(topic=pl.lit("999"), grade=pl.lit(0, pl.Int8))
+    more = kt.read_judgments(pl.concat([frame, foreign]))
+    found = kt.survey(world.runs, more, world.gold, "P@5")
+    alone = kt.survey(world.runs, world.judgments, world.gold, "P@5")
+    assert found.audit.to_dict() == alone.audit.to_dict()
+    assert found.counts.equals(alone.counts)
+    assert found.board.to_dict()["systems"] == alone.board.to_dict()["systems"]
+
+
+def test_what_the_data_allow_is_what_doctor_says(world):
+    first = world.runs.only(["system-01", "system-02"])
+    runs = replace(first, systems=("system-01", "copy"), bounds=first.bounds[:, [0, 0]])
+    found = kt.survey(runs, world.judgments, world.gold, "P@5")
+    assert found.diagnosis.to_dict() == kt.diagnose(runs, world.judgments, world.gold, "P@5").to_dict()
+    assert any("identical" in check.finding and "copy" in check.finding for check in found.diagnosis.checks)
 
 
 def test_one_judge_one_system(world):

@@ -84,13 +84,13 @@ def _count_worth(share: float, relevant: FloatArray, weight: FloatArray, group: 
 def measure_calibration(
     found: Forecasts, others: Mapping[str, FloatArray], rng: np.random.Generator
 ) -> dict[str, Bounded]:
-    """Brier score, bias, expected calibration error, and means of `others` (item,), with intervals over groups.
+    """Brier score, expected calibration error, and means of `others` (item,), with intervals over groups.
 
     Means have percentile intervals, expanded for few groups [HES15]. The calibration error is the sum over bins of |G|,
-    G the bin's part in the bias. As | |A| - |B| | <= |A - B|, it is no further from the truth than the bins' errors are
+    G the bin's part in the mean excess. As | |A| - |B| | <= |A - B|, it is no further from the truth than the bins' errors are
     in sum, so that the quantile of that sum bounds it: the interval holds 0 as often as it should where there is none.
     """
-    means = {"brier": found.excess**2, "bias": found.excess, **others}
+    means = {"brier": found.excess**2, **others}
     columns = [*means.values(), *(np.where(found.bin == b, found.excess, 0.0) for b in range(BINS))]
     groups = int(found.group.max()) + 1
     sums = np.stack([_total(found.group, found.weight * column) for column in columns], axis=1)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from karatage.agreement.habits import Panel
-from karatage.agreement.intervals import NOTHING, Interval, t_quantile
+from karatage.agreement.intervals import NOTHING, Interval, measure_means, share_intervals
 from karatage.data.axes import FloatArray, GradeArray, IntArray
-from karatage.data.estimate import CONFIDENCE, wilson_interval
+from karatage.data.estimate import wilson_interval
 
 FOLDS = 5
-ENOUGH_TOPICS = 10  # for the interval of a difference to count topics instead of items
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,19 +24,22 @@ class Picked:
     right: FloatArray  # (item,) 1 = as gold, NaN = no gold, or not graded by the pick
     grade: GradeArray  # (item,) what the pick said, -1 where it said nothing
 
-    @property
-    def share(self) -> Interval:
-        """Accuracy on what the picks graded."""
-        return share_right(self.right)
+
+class Gain(NamedTuple):
+    """How much more often one is right than another."""
+
+    items: int  # that both have
+    topics: int  # that the interval counts, 0 = it counts items
+    interval: Interval
 
 
-def share_right(right: FloatArray) -> Interval:
-    """Mean of `right` over the items that have a value, with Wilson bounds."""
-    seen = np.isfinite(right)
-    if not seen.any():
+def share_right(right: FloatArray, topic: IntArray) -> Interval:
+    """Mean of `right` (item,) over the items that have a value, with Wilson bounds that count topics."""
+    at = np.flatnonzero(np.isfinite(right))
+    if at.size == 0:
         return NOTHING
-    low, high = wilson_interval(right[seen].sum(), int(seen.sum()))
-    return Interval(float(right[seen].mean()), float(low), float(high))
+    share, low, high = share_intervals(np.zeros(at.size, np.int32), right[at], 1, topic[at])
+    return Interval(float(share[0]), float(low[0]), float(high[0]))
 
 
 def pick_judge(panel: Panel, fold: IntArray) -> Picked:
@@ -85,22 +88,11 @@ def _rank(chosen: IntArray, names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name for name, _ in Counter(names[c] for c in chosen if c >= 0).most_common())
 
 
-def compare_right(ours: FloatArray, theirs: FloatArray, topic: IntArray) -> tuple[int, Interval]:
-    """Items that both have, and the mean of ours less theirs, (item,) each, with a t interval.
-
-    Items of a topic are alike, so with enough topics the interval counts topics, not items.
-    """
+def compare_right(ours: FloatArray, theirs: FloatArray, topic: IntArray) -> Gain:
+    """The mean of ours less theirs, (item,) each, over the items that both have, with a t interval."""
     at = np.flatnonzero(np.isfinite(ours) & np.isfinite(theirs))
     if at.size == 0:
-        return 0, NOTHING
-    gap = ours[at] - theirs[at]
-    mean = float(gap.mean())
-    topics = len(np.unique(topic[at]))
-    group = topic[at] if topics >= ENOUGH_TOPICS else np.arange(at.size)
-    clusters = topics if topics >= ENOUGH_TOPICS else at.size
-    if clusters < 2:
-        return int(at.size), Interval(mean, np.nan, np.nan)
-    sums = np.bincount(group, gap - mean)
-    error = np.sqrt((sums**2).sum() * clusters / (clusters - 1)) / at.size
-    half = float(t_quantile((1 + CONFIDENCE) / 2, clusters - 1) * error)
-    return int(at.size), Interval(mean, mean - half, mean + half)
+        return Gain(0, 0, NOTHING)
+    found = measure_means(np.zeros(at.size, np.int32), ours[at] - theirs[at], 1, topic[at])
+    low, high = found.bounds
+    return Gain(int(at.size), int(found.topics[0]), Interval(float(found.value[0]), float(low[0]), float(high[0])))

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from karatage.agreement.intervals import mean_intervals
+from karatage.agreement.intervals import measure_means, share_intervals
 from karatage.agreement.pairs import kappa_of
-from karatage.data.axes import FloatArray, GradeArray, LongArray
-from karatage.data.estimate import wilson_interval
+from karatage.data.axes import BoolArray, FloatArray, GradeArray, IntArray, LongArray
 from karatage.data.judgments import Judgments
 from karatage.kernels.agreement import hear_others
 
 UNLIKELY = 1e-6
+ENOUGH_ABOVE = 5  # gold items above all that a judge ever said, for its scale to be called short
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +40,11 @@ class Panel:
     def gold(self) -> GradeArray:
         """Gold's grade of each row's item, -1 = none."""
         return self.known[self.judgments.item]
+
+    @property
+    def topic(self) -> IntArray:
+        """The topic of each row's item."""
+        return self.judgments.item_topic[self.judgments.item]
 
     @property
     def judges(self) -> int:
@@ -71,14 +76,15 @@ class Panel:
 
 @dataclass(frozen=True, eq=False)
 class Accuracy:
-    """Judges, or merges, against gold: (judge,) each, NaN where there is no gold."""
+    """Judges against gold: (judge,) each, NaN where there is no gold."""
 
+    panel: Panel
     table: LongArray  # (judge, gold's grade, said)
 
     @staticmethod
     def of(panel: Panel) -> Accuracy:
         """Every judge of the panel."""
-        return Accuracy(panel.count_against(panel.gold))
+        return Accuracy(panel, panel.count_against(panel.gold))
 
     @property
     def items(self) -> LongArray:
@@ -103,15 +109,18 @@ class Accuracy:
         return np.array([kappa_of(joint, "quadratic" if weighted else None) for joint in self.table])
 
     def interval(self) -> tuple[FloatArray, FloatArray]:
-        """Wilson bounds of the share."""
-        return wilson_interval(self.right, self.items)
+        """Wilson bounds of the share, that count topics."""
+        _, low, high = self._bound(self.panel.gold >= 0)
+        return low, high
 
     def recall(self, grade: int) -> tuple[FloatArray, FloatArray, FloatArray]:
         """How often gold's `grade` is recognised, with Wilson bounds: TPR for grade 1 of 2, TNR for grade 0."""
-        right, items = self.table[:, grade, grade], self.table[:, grade].sum(axis=1)
-        low, high = wilson_interval(right, items)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return right / items, low, high
+        return self._bound(self.panel.gold == grade)
+
+    def _bound(self, chosen: BoolArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        rows, at = self.panel.judgments, np.flatnonzero(chosen)
+        right = (rows.grade[at] == self.panel.gold[at]).astype(float)
+        return share_intervals(rows.judge[at], right, self.panel.judges, self.panel.topic[at])
 
 
 def grade_shares(panel: Panel) -> FloatArray:
@@ -124,11 +133,12 @@ def grade_shares(panel: Panel) -> FloatArray:
 
 
 def leniency(panel: Panel, *, gold: bool = False) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """A judge's grade less the mean of the others on the same items (or less gold's), with t bounds over items."""
+    """A judge's grade less the mean of the others on the same items (or less gold's), with t bounds."""
     reference = np.where(panel.gold >= 0, panel.gold, np.nan) if gold else panel.others
     at = np.flatnonzero(np.isfinite(reference))
     gap: FloatArray = panel.judgments.grade[at].astype(float) - reference[at]
-    return mean_intervals(panel.judgments.judge[at].astype(np.int64), gap, panel.judges)
+    found = measure_means(panel.judgments.judge[at], gap, panel.judges, panel.topic[at])
+    return found.value, *found.bounds
 
 
 def self_agreement(judgments: Judgments) -> tuple[LongArray, FloatArray]:
@@ -150,13 +160,28 @@ def self_agreement(judgments: Judgments) -> tuple[LongArray, FloatArray]:
         return repeated, np.where(pairs > 0, alike / pairs, np.nan)
 
 
+def find_below_gold(panel: Panel) -> dict[int, int]:
+    """Judges who never go as high as gold does on several of their items: {judge: highest grade}.
+
+    Who only ever said 0 has no short scale, but said nothing.
+    """
+    judge, top = panel.judgments.judge, _highest_grades(panel)
+    above = np.bincount(judge[panel.gold > top[judge]], minlength=panel.judges)
+    return {int(j): int(top[j]) for j in np.flatnonzero((above >= ENOUGH_ABOVE) & (top > 0))}
+
+
 def find_short_scales(panel: Panel) -> dict[int, int]:
     """Judges who never use the upper grades, though by the panel's habits they should have: {judge: highest grade}."""
     judge, grade = panel.judgments.judge, panel.judgments.grade
     items = np.bincount(judge, minlength=panel.judges)
-    top = np.full(panel.judges, -1)
-    np.maximum.at(top, judge, grade)
+    top = _highest_grades(panel)
     below = np.cumsum(np.bincount(grade, minlength=panel.grades)) / len(grade)
     chance = below[top] ** items
     odd = (chance < UNLIKELY / panel.judges) & (top > 0) & (items > 0)
     return {int(j): int(top[j]) for j in np.flatnonzero(odd)} if panel.graded else {}
+
+
+def _highest_grades(panel: Panel) -> LongArray:
+    top = np.full(panel.judges, -1)
+    np.maximum.at(top, panel.judgments.judge, panel.judgments.grade)
+    return top

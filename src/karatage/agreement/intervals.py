@@ -8,8 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from karatage.data.axes import BoolArray, FloatArray, LongArray
-from karatage.data.estimate import CONFIDENCE
+from karatage.data.axes import BoolArray, FloatArray, IntArray, LongArray
+from karatage.data.estimate import CONFIDENCE, wilson_interval
+
+ENOUGH_TOPICS = 5  # for an interval to count topics instead of items
 
 
 class Interval(NamedTuple):
@@ -46,15 +48,55 @@ def t_quantile(probability: float, freedom: ArrayLike) -> FloatArray:
         return np.asarray(z + sum(term / v**k for k, term in enumerate(terms, 1)))
 
 
-def mean_intervals(group: LongArray, value: FloatArray, groups: int) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Mean of `value` in each group, and its t interval (NaN with fewer than two values)."""
+class Means(NamedTuple):
+    """Means over items and how sure they are, (group,) each.
+
+    Items of a topic are alike, so where a group has enough topics the variance is the one between topics, not items.
+    """
+
+    size: FloatArray  # items
+    value: FloatArray
+    variance: FloatArray  # of the mean; NaN with fewer than two items
+    topics: LongArray  # that the variance counts, 0 = it counts items
+    degrees: FloatArray  # of freedom
+
+    @property
+    def bounds(self) -> tuple[FloatArray, FloatArray]:
+        """Of the t interval; NaN with fewer than two items."""
+        half = t_quantile((1 + CONFIDENCE) / 2, self.degrees) * np.sqrt(self.variance)
+        return self.value - half, self.value + half
+
+
+def measure_means(group: IntArray, value: FloatArray, groups: int, topic: IntArray) -> Means:
+    """Mean of `value` (item,) in each group, its variance that of a ratio: items by topic."""
     size = np.bincount(group, minlength=groups).astype(float)
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = np.bincount(group, value, groups) / size
-        squares = np.bincount(group, (value - mean[group]) ** 2, groups)
-        error = np.where(size > 1, np.sqrt(squares / (size - 1) / size), np.nan)
-    half = t_quantile((1 + CONFIDENCE) / 2, np.maximum(size - 1, 1)) * error
-    return mean, mean - half, mean + half
+        surprise = value - mean[group]
+        key, at = np.unique(group * np.int64(topic.max(initial=0) + 1) + topic, return_inverse=True)
+        of = key // (topic.max(initial=0) + 1)
+        topics = np.bincount(of, minlength=groups)
+        topics[topics < ENOUGH_TOPICS] = 0
+        by_topic = np.bincount(of, np.bincount(at, surprise, len(key)) ** 2, groups)
+        squares = np.where(topics > 0, by_topic, np.bincount(group, surprise**2, groups))
+        units = np.where(topics > 0, topics, size)
+        variance = np.where(units > 1, units / (units - 1) * squares / size**2, np.nan)
+    return Means(size, mean, variance, topics, np.maximum(units - 1, 1))
+
+
+def share_intervals(
+    group: IntArray, right: FloatArray, groups: int, topic: IntArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Share of `right` in each group with Wilson's interval, for as many items as the share is worth [KORN98].
+
+    That is fewer where topics differ in it, or are few (by the square of normal over t quantile), and never more.
+    """
+    found = measure_means(group, right, groups, topic)
+    few = normal_quantile((1 + CONFIDENCE) / 2) / t_quantile((1 + CONFIDENCE) / 2, found.degrees)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        alone = np.where(found.variance > 0, found.value * (1 - found.value) / found.variance, np.inf)
+    worth = np.where(found.topics > 0, np.minimum(found.size, alone) * few**2, found.size)
+    return found.value, *wilson_interval(found.value * worth, worth)
 
 
 def adjust(p_value: FloatArray, tests: int | None = None) -> FloatArray:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from karatage.agreement.habits import Panel
+from karatage.agreement.habits import Accuracy, Panel
 from karatage.agreement.intervals import adjust, normal_upper
 from karatage.agreement.pairs import Rows, fits, kappa_of, make_table
 from karatage.data.axes import FloatArray, GradeArray, LongArray
@@ -22,6 +22,7 @@ ENOUGH = 20  # items, for a judge to be called random or inverted, or a pair a c
 LEAST_KAPPA = 0.1  # what the least useful judge reaches, where the panel's typical kappa says no more
 REPEATED = 10  # items, for a judge to be called constant
 COPIED = 2 / 3  # of the disagreements that two such judges would have are missing
+ROUNDING = 1e-12
 MOST_GRADES = 20  # for copies, beyond which tables grow too large
 
 
@@ -62,23 +63,44 @@ def choose_reference(panel: Panel) -> tuple[GradeArray, np.ndarray]:
 
 
 def find_constant(panel: Panel) -> Iterator[Flag]:
-    """One grade throughout, where the others differ: their share of that grade to the power of the items."""
+    """One grade throughout, where gold or else the others differ: their share of that grade to the power of the items.
+
+    Gold counts where a judge graded enough of it. Who is then right as often as the others is left alone: where nearly
+    everything has one grade, saying so is right.
+    """
     rows, judge = panel.judgments, panel.judgments.judge
-    most = np.full(panel.judges, -1)
-    least = np.full(panel.judges, 127)
+    most, least = np.full(panel.judges, -1), np.full(panel.judges, 127)
     np.maximum.at(most, judge, rows.grade)
     np.minimum.at(least, judge, rows.grade)
-    size = np.diff(rows.row_start)[rows.item] - 1
-    count = np.bincount(rows.item * np.int64(panel.grades) + rows.grade, minlength=len(panel.known) * panel.grades)
-    share = np.zeros(len(judge))
-    at = np.flatnonzero(size > 0)
-    share[at] = (count[rows.item[at] * np.int64(panel.grades) + rows.grade[at]] - 1) / size[at]
-    items = np.bincount(judge[at], minlength=panel.judges)
-    mean = np.bincount(judge[at], share[at], panel.judges) / np.maximum(items, 1)
-    p_value = np.where(items >= REPEATED, np.where(most == least, mean**items, 1.0), np.nan)
+    accuracy = Accuracy.of(panel)
+    by_gold = accuracy.items >= REPEATED
+    items, mean = _hear_others(panel, rows.grade)
+    items, mean = np.where(by_gold, accuracy.items, items), np.where(by_gold, accuracy.share, mean)
+    excused = by_gold & (accuracy.share >= _hear_others(panel, panel.gold)[1] - ROUNDING)
+    suspect = (most == least) & ~excused
+    p_value = np.where(items >= REPEATED, np.where(suspect, mean**items, 1.0), np.nan)
     for j in np.flatnonzero(adjust(p_value) <= LEVEL):
         text = f"gave grade {most[j]} to all {items[j]:,} items, where the others gave it {mean[j]:.0%} of the time"
+        if by_gold[j]:
+            text = f"gave grade {most[j]} to all {items[j]:,} gold items, gold to {accuracy.right[j]:,} of them"
         yield Flag(int(j), "constant", text)
+
+
+def _hear_others(panel: Panel, said: GradeArray) -> tuple[LongArray, FloatArray]:
+    """For each judge its items that others graded, where `said` (row,) is a grade, and how often they gave that one."""
+    rows = panel.judgments
+    size = np.diff(rows.row_start)[rows.item] - 1
+    at = np.flatnonzero((size > 0) & (said >= 0))
+    alike = _count_grades(panel)[rows.item[at], said[at]] - (rows.grade[at] == said[at])
+    items = np.bincount(rows.judge[at], minlength=panel.judges)
+    with np.errstate(invalid="ignore"):
+        return items, np.bincount(rows.judge[at], alike / size[at], panel.judges) / items
+
+
+def _count_grades(panel: Panel) -> LongArray:
+    """How often each item was given each grade, (item, grade)."""
+    key = panel.judgments.item * np.int64(panel.grades) + panel.judgments.grade
+    return np.bincount(key, minlength=len(panel.known) * panel.grades).reshape(-1, panel.grades)
 
 
 def find_chance(table: LongArray, by_gold: np.ndarray) -> Iterator[Flag]:
@@ -150,8 +172,6 @@ class Likeness(NamedTuple):
     items: int
     alike: int
     expected: float
-    wrong: int
-    wrong_alike: int
     p_value: float
 
     @property
@@ -166,7 +186,7 @@ def find_copies(panel: Panel) -> Iterator[Flag]:
     What they would have: each keeps its own habits (what it says when gold, or everybody else, says so and so) and is
     independent of the other. Half is allowed for, since judges also share what makes an item hard.
     """
-    names, pairs = panel.judgments.judges, list(compare_copies(panel))
+    names, pairs, count = panel.judgments.judges, list(compare_copies(panel)), _count_grades(panel)
     partners: dict[int, list[Likeness]] = {}
     for pair in sorted(pairs, key=lambda pair: (-pair.missing, pair[:2])):
         for judge in pair[:2]:
@@ -176,9 +196,27 @@ def find_copies(panel: Panel) -> Iterator[Flag]:
         other = best.second if best.first == judge else best.first
         more = f"; much like {len(found) - 1} more" if len(found) > 1 else ""
         text = f"same grade as {names[other]} on {best.alike:,} of {best.items:,} items, {best.expected:,.0f} expected"
-        if best.wrong_alike:
-            text += f"; same mistake on {best.wrong_alike:,} of {best.wrong:,} items that either got wrong"
-        yield Flag(judge, "copied", text + more, other)
+        yield Flag(judge, "copied", text + _say_odd(panel, best, count) + more, other)
+
+
+def _say_odd(panel: Panel, pair: Likeness, count: LongArray) -> str:
+    """What the two have in common against gold or, where gold finds no fault with either, against the rest."""
+    rows = panel.judgments
+    one, two = (np.flatnonzero(rows.judge == judge) for judge in pair[:2])
+    item, at, beside = np.intersect1d(rows.item[one], rows.item[two], assume_unique=True, return_indices=True)
+    said, other, gold = rows.grade[one[at]], rows.grade[two[beside]], panel.known[item]
+    wrong = (gold >= 0) & ((said != gold) | (other != gold))
+    same = int((wrong & (said == other)).sum())
+    if wrong.any():
+        return f"; same mistake on {same:,} of {wrong.sum():,} gold items that either got wrong" if same else ""
+    votes, row = count[item], np.arange(len(item))
+    votes[row, said] -= 1
+    votes[row, other] -= 1
+    rest, most = votes.argmax(axis=1), votes.max(axis=1)
+    clear = (gold < 0) & (most > 0) & ((votes == most[:, None]).sum(axis=1) == 1)
+    odd = clear & ((said != rest) | (other != rest))
+    same = int((odd & (said == other)).sum())
+    return f"; same grade, unlike the rest, on {same:,} of {odd.sum():,} items where either is alone" if same else ""
 
 
 def can_find_copies(panel: Panel) -> bool:
@@ -198,20 +236,19 @@ def compare_copies(panel: Panel) -> Iterator[Likeness]:
     rows = _rows(panel)
     table = make_table(rows, LEVELS * panel.grades)
     slot, partner = np.full(rows.judges, -1, np.int32), np.empty(rows.judges, np.int32)
-    flat = np.bincount(rows.item * np.int64(rows.grades) + rows.grade, minlength=len(panel.known) * rows.grades)
-    count = flat.reshape(-1, rows.grades).astype(np.int32)
+    count = _count_grades(panel).astype(np.int32)
     tests, found = 0, []
     for a, own in rows.by_judge():
         pairs = meet_beside(
             own, rows.start, rows.item, rows.judge, rows.grade, count, panel.known, slot, partner, table
         )
-        out = np.empty((pairs, 5))
+        out = np.empty((pairs, 3))
         sum_likeness(table[:pairs], out)
         tests += int((out[:, 0] >= ENOUGH).sum())
         half = (out[:, 0] + out[:, 2]) / 2
         for at in np.flatnonzero((out[:, 0] >= ENOUGH) & (out[:, 1] > half)):
-            items, alike, _, wrong, wrong_alike = out[at].astype(int).tolist()
+            items, alike = out[at, :2].astype(int).tolist()
             p = binomial_upper(alike, items, float(half[at] / items))
-            found.append(Likeness(a, int(partner[at]), items, alike, float(out[at, 2]), wrong, wrong_alike, p))
+            found.append(Likeness(a, int(partner[at]), items, alike, float(out[at, 2]), p))
     adjusted = adjust(np.array([pair.p_value for pair in found]), tests)
     yield from (pair for pair, q in zip(found, adjusted, strict=True) if q <= LEVEL and pair.missing >= COPIED)

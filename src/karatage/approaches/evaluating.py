@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from importlib.metadata import version
 
 import numpy as np
 
@@ -20,6 +18,7 @@ from karatage.data.gold import Gold
 from karatage.data.judgments import Judgments
 from karatage.data.runs import Runs
 from karatage.data.scores import Scores, mean_over_topics, settle_ties
+from karatage.data.versions import list_versions
 from karatage.data.weights import Weights
 from karatage.errors import DataError
 from karatage.measures.expected import randomise, score_expected
@@ -94,7 +93,7 @@ def evaluate(
         judges=len(judgments.judges),
         judges_first={name: _count_winners(evidence.by_judge[name]) for name in asked},
         seed=evidence.seed,
-        versions={"karatage": version("karatage"), "python": platform.python_version()},
+        versions=list_versions(),
         notes=tuple(dict.fromkeys(notes)),
     )
 

@@ -86,7 +86,7 @@ class _Story:
     @property
     def _report(self) -> str:
         runs, judgments, gold, page = map(_quote, (self.runs, self.judgments, self.gold, self.page))
-        return f"karatage report {runs} -j {judgments}{INDENT}-g {gold} -o {page}"
+        return f"karatage report {runs} -j {judgments}{INDENT}-g {gold} --a old --b new -o {page}"
 
     def write(self) -> None:
         """All files, and what only a simulation has: gold on the whole pool."""
@@ -122,13 +122,13 @@ class _Story:
         ]
 
     def draw(self) -> str:
-        """The page, and its sentence."""
+        """The page, and where it is."""
         import karatage as kt
 
         runs, judgments, gold = kt.read_runs(self.runs), kt.read_judgments(self.judgments), kt.read_gold(self.gold)
-        found = kt.survey(runs, judgments, gold, STORY_MEASURE)
+        found = kt.survey(runs, judgments, gold, STORY_MEASURE, pair=("old", "new"))
         kt.write_report(str(self.page), found, command=self._report.replace(INDENT, " "))
-        return f"{found.sentence}\n\nOpen {self.page} in a browser; it needs no network."
+        return f"…\nOpen {self.page} in a browser: the decision, and below it all three systems and the judges."
 
     def _ask(self, b: str, gold: Judgments | None) -> str:
         """The command, and how its answer ends."""

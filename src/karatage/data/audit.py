@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import polars as pl
 
@@ -145,16 +145,27 @@ class Audit(Shown):
 
     def _say_judges(self) -> str:
         total = len(self.judges)
+        if total == 1:
+            return self._say_only_judge()
         if not self.drop:
-            if total == 1:
-                return f"There is one judge, {self.judges['judge'][0]}: nobody to compare it with but gold."
-            return f"Keep all {total:,} judges: none is found to be constant, random or inverted."
+            found = "is found to be constant, random or inverted, which does not yet make them good"
+            return f"No judge of {total:,} {found}."
         kinds = []
         for kind in ("constant", "random", "inverted"):
             names = self.flags.filter(pl.col("flag") == kind)["judge"].to_list()
             if names:
                 kinds.append(f"{list_names(names, MOST_NAMES)} ({kind})")
         return f"Drop {len(self.drop):,} of {counted(total, 'judge')}: {'; '.join(kinds)}."
+
+    def _say_only_judge(self) -> str:
+        judge = self.judges.row(0, named=True)
+        text = f"There is one judge, {shorten(judge['judge'])}"
+        if judge.get("accuracy") is None:
+            text += ": nobody to compare it with but gold"
+        else:
+            interval = f"[{judge['accuracy_low']:.1%}, {judge['accuracy_high']:.1%}]"
+            text += f", right on {judge['accuracy']:.1%} {interval} of {counted(judge['gold_items'], 'gold item')}"
+        return f"{text}; it looks {self.flags['flag'][0]}." if self.drop else f"{text}."
 
     def _say_alike(self) -> str:
         if not self.alike:
@@ -171,15 +182,8 @@ class Audit(Shown):
         judge, merge = rows[BEST_JUDGE], rows[BEST_MERGE]
         text = f"Merged by {merge['picked']}, grades are right on {_share(merge)} of {merge['items']:,} gold items; "
         who = f"{judge['picked']}, in some folds {judge['also_picked']}" if judge["also_picked"] else judge["picked"]
-        text += f"the best judge alone ({who}) on {_share(judge)} of the {judge['items']:,} it graded"
-        gain, low, high = merge["gain"], merge["gain_low"], merge["gain_high"]
-        if low is not None and low > 0:
-            return text + f", where merging gains {gain:.1%}: keep the panel."
-        if judge["items"] < merge["items"] / 2:
-            return text + ": too few to do without the others."
-        if high is not None and high < 0:
-            return text + f", where it beats the merge by {-gain:.1%}: use it alone."
-        return text + ": too close to call."
+        text += f"the best judge alone ({who}) on {_share(judge)} of the {judge['items']:,} it graded."
+        return f"{text} {_say_gain(merge)}: {_decide(merge, judge)}."
 
     def _say_votes(self) -> str:
         r, votes = self.statistic("error_correlation"), self.statistic("effective_votes")
@@ -206,6 +210,24 @@ class Audit(Shown):
         half = 98 / math.sqrt(self.gold_items)
         text = f"Spend on gold: {counted(self.gold_items, 'gold item')} place an accuracy only within {half:.0f} points"
         return f"{text}; have {wanted} graded."
+
+
+def _say_gain(merge: Mapping[str, Any]) -> str:
+    by_topic = "By topic, the" if merge["topics"] else "The"
+    low, high = merge["gain_low"], merge["gain_high"]
+    interval = "" if low is None else f" [{100 * low:+.1f}, {100 * high:+.1f}]"
+    return f"{by_topic} merge gains {100 * merge['gain']:+.1f} points{interval} there"
+
+
+def _decide(merge: Mapping[str, Any], judge: Mapping[str, Any]) -> str:
+    low, high = merge["gain_low"], merge["gain_high"]
+    if low is not None and low > 0:
+        return "keep the panel"
+    if judge["items"] < merge["items"] / 2:
+        return "too few items to do without the others"
+    if high is not None and high < 0:
+        return "use the judge alone"
+    return "too close to call"
 
 
 def _share(row: Mapping[str, float | None]) -> str:

@@ -73,7 +73,7 @@ class Board(Shown):
 
     @property
     def top(self) -> tuple[str, ...]:
-        """The systems that cannot be told from the best one, which is among them."""
+        """The best system and all that are not told from it, be it that nothing is said of the two."""
         found = self.corrected_pairs or self.naive_pairs
         worse = set(self.a[(self.b == 0) & found.claimed].tolist())
         return tuple(name for s, name in enumerate(self.systems) if s not in worse)
@@ -192,9 +192,22 @@ class Board(Shown):
             return f"that is about topics like these, while on these topics gold tells {found.count:,} apart"
         flips = self.count_flips()
         told = f"verdicts that fall: {flips['falls']:,}, arise: {flips['arises']:,}, turn around: {flips['turns']:,}"
-        return f"with their errors undone it is {found.count:,} ({told})"
+        known = (
+            "by gold alone"
+            if self.corrected is not None and self.corrected.way == "census"
+            else "with their errors undone"
+        )
+        return f"{known} it is {found.count:,} ({told})"
 
     def _say_top(self) -> str:
+        found = self.corrected_pairs or self.naive_pairs
+        doubted = int(found.doubted[self.b == 0].sum())
+        if doubted:
+            rest = len(self.top) - 1 - doubted
+            return (
+                f"From {shorten(self.systems[0])}, the first, {len(self.systems) - len(self.top):,} can be told and "
+                f"{rest:,} cannot; of {doubted:,} nothing is said."
+            )
         if len(self.top) == 1:
             return f"{shorten(self.top[0])} leads alone, on {self.claim}."
         if len(self.top) == len(self.systems):

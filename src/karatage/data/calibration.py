@@ -18,6 +18,7 @@ FEW = 10  # items that say little about a share
 LEVEL = 0.05
 CLOSE = 0.05  # probabilities that are off by less than this on average can be taken for chances
 JUDGE = "judge:"
+VOTES = ("mv", "wawa", "binmv", "qbinmv")  # approaches whose probabilities are shares of votes
 TYPICAL = ("within topics", "between topics")  # ways to compare gold's items with others
 
 
@@ -29,25 +30,36 @@ class Calibration(Shown):
     relevant: int  # the lowest grade that counts as relevant
     items: int  # gold items that judges graded
     topics: int  # of these; 0 where items have none
+    weighed: bool  # whether gold items stand for others, so that shares are estimates
     bins: pl.DataFrame  # from, to, items, worth, weight, probability, share, low, high
-    grades: pl.DataFrame  # grade, judges, gold, elsewhere: shares on gold's items, and the judges' on other ones
+    grades: pl.DataFrame  # grade, judges, gold, elsewhere: shares of decided grades, on gold's items and on others
     shift: pl.DataFrame  # statistic, value, low, high, p_value, way
     brier: Bounded  # mean squared distance of probability and truth
     ece: Bounded  # expected calibration error
-    bias: Bounded  # mean probability less gold's share of relevant items
+    bias: Bounded  # share of items decided to be relevant, less gold's
     seed: int
     versions: Mapping[str, str]
     notes: tuple[str, ...] = ()
 
     @property
     def called(self) -> float:
-        """The share of items that judges call relevant, as their probabilities have it."""
+        """The share of items that judges call relevant, by the grades decided on."""
+        return float(self.grades.filter(pl.col("grade") >= self.relevant)["judges"].sum())
+
+    @property
+    def probable(self) -> float:
+        """The same as probabilities have it: their mean."""
         return float((self.bins["weight"] * self.bins["probability"]).sum())
 
     @property
     def found(self) -> float:
         """The share that is relevant by gold."""
         return float((self.bins["weight"] * self.bins["share"]).sum())
+
+    @property
+    def forecast(self) -> str:
+        """What the approach's probabilities are."""
+        return "vote shares" if self.approach.partition("(")[0] in VOTES else "probabilities"
 
     @property
     def calibrated(self) -> bool | None:
@@ -82,6 +94,8 @@ class Calibration(Shown):
             "relevant": self.relevant,
             "items": self.items,
             "topics": self.topics,
+            "weighed": self.weighed,
+            "called": self.called,
             "brier": self.brier.to_dict(),
             "ece": self.ece.to_dict(),
             "bias": self.bias.to_dict(),
@@ -103,7 +117,11 @@ class Calibration(Shown):
         return " ".join(part for part in parts if part)
 
     def _say_bias(self) -> str:
-        text = f"{self._who} {self.called:.0%} of {counted(self.items, 'gold item')} relevant, gold {self.found:.0%}"
+        items = counted(self.items, "gold item")
+        kind = "documents" if self.topics else "items"
+        called = f"an estimated {self.called:.0%} of the {kind}" if self.weighed else f"{self.called:.0%} of {items}"
+        text = f"{self._who} {called} relevant, gold {self.found:.0%}"
+        text += f", from {items}" if self.weighed else ""
         if self.bias.low != self.bias.low:
             return f"{text}; one topic cannot tell whether that is chance."
         if self.bias.low <= 0 <= self.bias.high:
@@ -123,7 +141,7 @@ class Calibration(Shown):
         return bool(self.bins["probability"].is_in([0.0, 1.0]).all())
 
     def _say_error(self) -> str:
-        what = "Taken for certain, such grades are" if self._certain else "Such probabilities are"
+        what = "Taken for certain, such grades are" if self._certain else self._say_forecast()
         if self.calibrated is None:
             return f"{what} {100 * self.ece.value:.1f} points off on average."
         off = f"{what} {_points(self.ece)} off on average"
@@ -133,13 +151,21 @@ class Calibration(Shown):
             return f"{off}, which may be chance: there is too little gold, or too few topics, to tell."
         return f"{off}." if self._certain else f"{off}: do not take them for chances."
 
+    def _say_forecast(self) -> str:
+        """Decided grades may call more or fewer items relevant than the probabilities behind them."""
+        name = self.forecast.capitalize()
+        same = f"{self.called:.0%}" == f"{self.probable:.0%}"
+        return f"{name} are" if same else f"{name} behind these grades, {self.probable:.0%} on average, are"
+
     def _say_sure(self) -> str:
         last = self.bins.row(-1, named=True)
         if last["from"] < SURE or last["items"] < FEW:
             return ""
         where = "Of what is called relevant" if self._certain else f"Where they are {SURE:.0%} or more"
-        right = f"{last['share']:.0%} of {counted(last['items'], 'item')} ({last['low']:.0%} to {last['high']:.0%})"
-        return f"{where}, gold agrees on {right}."
+        items, bounds = counted(last["items"], "item"), f"({last['low']:.0%} to {last['high']:.0%})"
+        if self.weighed:
+            return f"{where}, gold agrees on an estimated {last['share']:.0%} {bounds}, from {items}."
+        return f"{where}, gold agrees on {last['share']:.0%} of {items} {bounds}."
 
     def _say_shift(self) -> str:
         if not self.shifted:

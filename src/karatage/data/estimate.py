@@ -106,6 +106,8 @@ def wilson_interval(
 ) -> tuple[FloatArray, FloatArray]:
     """Bounds of a share, [WIL27]: sensible also for few trials and for shares of 0 and 1; NaN for none.
 
+    Without hits the lower bound is exactly 0, with nothing but hits the upper one exactly 1.
+
     >>> low, high = wilson_interval(8, 10)
     >>> float(low.round(4)), float(high.round(4))
     (0.4902, 0.9433)
@@ -116,7 +118,8 @@ def wilson_interval(
         share = np.asarray(hits, float) / n
         centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
         half = z * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
-    return np.clip(centre - half, 0, 1), np.clip(centre + half, 0, 1)
+    low, high = np.clip(centre - half, 0, 1), np.clip(centre + half, 0, 1)
+    return np.where(share == 0, 0.0, low), np.where(share == 1, 1.0, high)
 
 
 def t_quantile(probability: float, degrees: float) -> float:

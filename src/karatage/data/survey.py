@@ -12,6 +12,7 @@ from karatage.data.audit import Audit
 from karatage.data.board import Board
 from karatage.data.calibration import Calibration
 from karatage.data.comparison import Comparison
+from karatage.data.diagnosis import Diagnosis
 from karatage.data.evaluation import Evaluation
 from karatage.data.shown import Shown
 
@@ -26,8 +27,8 @@ class Survey(Shown):
     evaluation: Evaluation  # approaches side by side, with gold's leaderboard where gold can rank systems by itself
     audit: Audit
     calibration: Calibration | None
+    diagnosis: Diagnosis  # what the data allow, and what weakens it
     counts: pl.DataFrame  # what, number, detail: the data in figures
-    judged: pl.DataFrame  # system, retrieved, judged, gold: how much of what a measure looks at has a grade
     refused: Mapping[str, str]  # part of the survey -> why it could not be made
     seed: int
     versions: Mapping[str, str]
@@ -60,9 +61,9 @@ class Survey(Shown):
             "evaluation": self.evaluation.to_dict(),
             "audit": self.audit.to_dict(),
             "calibration": None if self.calibration is None else self.calibration.to_dict(),
+            "diagnosis": self.diagnosis.to_dict(),
             "counts": plain_rows(self.counts),
-            "judged": plain_rows(self.judged),
-            "types": plain_types({"counts": self.counts, "judged": self.judged}),
+            "types": plain_types({"counts": self.counts}),
             "refused": dict(self.refused),
             "notes": self.notes,
             "seed": self.seed,

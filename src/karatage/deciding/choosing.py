@@ -56,6 +56,11 @@ def correct(case: Case, runs: Runs, judgments: Judgments) -> Choice:
     return Choice(found, second=_ask_again(case, found), notes=notes)
 
 
+def name_way(case: Case, found: Corrected) -> str:
+    """What readers are told was done: where all topics have gold, judges have no part in it any more."""
+    return "census" if found.way == "topics" and case.gold_topics.all() else found.way
+
+
 def _choose(case: Case) -> tuple[str, tuple[str, ...]]:
     """The way, and why, where another one might have been expected."""
     asked, design = case.question.correction, case.design

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-import platform
 from collections.abc import Iterator
-from importlib.metadata import version
+from dataclasses import replace
 
 from karatage.correction.power import gold_needed
 from karatage.data.comparison import Comparison, Opinion, find_digits
 from karatage.data.judgments import Judgments
 from karatage.data.runs import Runs
+from karatage.data.versions import list_versions
 from karatage.deciding.case import Case, make_case
-from karatage.deciding.choosing import Choice, correct
+from karatage.deciding.choosing import Choice, correct, name_way
 from karatage.deciding.corrected import Corrected, find_gap
 from karatage.deciding.naive import trust_judges
 from karatage.deciding.question import Question
@@ -46,7 +46,7 @@ def compare(
     same = find_sameness(case)
     choice = Choice(None) if gold is None or same is not None else correct(case, runs, judgments)
     found = choice.corrected
-    opinion = None if found is None else found.compare(0, 1, question.confidence)
+    opinion = None if found is None else replace(found.compare(0, 1, question.confidence), way=name_way(case, found))
     return Comparison(
         measure=str(question.parsed),
         a=a,
@@ -65,7 +65,7 @@ def compare(
         needed=None if found is None or opinion is None else _find_need(case, naive, opinion, found),
         assumed=_list_assumptions(case, found),
         seed=question.seed,
-        versions={"karatage": version("karatage"), "python": platform.python_version()},
+        versions=list_versions(),
         notes=tuple(dict.fromkeys((*case.notes, *choice.notes, *(found.notes if found else ()), *tell_sample(case)))),
     )
 

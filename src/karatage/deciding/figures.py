@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import platform
 from collections.abc import Sequence
-from importlib.metadata import version
 
 import numpy as np
 
@@ -16,6 +14,7 @@ from karatage.data.axes import FloatArray
 from karatage.data.comparison import Comparison, Opinion
 from karatage.data.estimate import CONFIDENCE, Estimate, Estimated, t_quantile
 from karatage.data.figures import Figures, RateCounts
+from karatage.data.versions import list_versions
 from karatage.deciding.question import Judges
 from karatage.errors import DataError, JudgeError, OptionError
 from karatage.seeding import stream
@@ -93,7 +92,7 @@ def compare_figures(
             "each system had judges and gold of its own" if alone else "the same judges graded both systems",
         ),
         seed=0,
-        versions={"karatage": version("karatage"), "python": platform.python_version()},
+        versions=list_versions(),
         notes=notes,
     )
 

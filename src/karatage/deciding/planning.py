@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from importlib.metadata import version
 from numbers import Integral
 from typing import NamedTuple
 
@@ -17,6 +15,7 @@ from karatage.data.axes import BoolArray, FloatArray, LongArray
 from karatage.data.judgments import Judgments
 from karatage.data.plan import Forecast, GoldPlan
 from karatage.data.runs import Runs
+from karatage.data.versions import list_versions
 from karatage.deciding.case import Case, make_case
 from karatage.deciding.choosing import correct
 from karatage.deciding.forecasting import (
@@ -92,7 +91,7 @@ def plan(
         informed=known.residual is not None,
         same=None if len(frame) else question.sameness,
         seed=question.seed,
-        versions={"karatage": version("karatage"), "python": platform.python_version()},
+        versions=list_versions(),
         notes=tuple(dict.fromkeys((*case.notes, *known.notes, *_tell(known, chosen, new)))),
     )
 

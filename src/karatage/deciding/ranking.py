@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Iterator, Sequence
-from importlib.metadata import version
 from typing import NamedTuple, get_args
 
 import numpy as np
@@ -16,8 +14,9 @@ from karatage.data.judgments import Judgments
 from karatage.data.runs import Runs
 from karatage.data.scores import settle_ties
 from karatage.data.standing import Differences, Standing
+from karatage.data.versions import list_versions
 from karatage.deciding.case import Case, make_case
-from karatage.deciding.choosing import Choice, correct
+from karatage.deciding.choosing import Choice, correct, name_way
 from karatage.deciding.comparing import tell_sample
 from karatage.deciding.corrected import ALARM, Pairs, find_gap
 from karatage.deciding.naive import compare_all as trust_judges
@@ -77,7 +76,12 @@ def compare_all(
         width = found.within[1] - found.within[0]
         corrected_pairs = _test(found.pairs, (a, b), question, adjust, doubted, width)
         corrected = _stand(
-            found.way, found.value[order], found.variance[order], found.degrees[order], question, found.within
+            name_way(case, found),
+            found.value[order],
+            found.variance[order],
+            found.degrees[order],
+            question,
+            found.within,
         )
         near = compare_boards(case, value, found)
     apart = _fill(corrected_pairs or naive_pairs, len(names))
@@ -107,7 +111,7 @@ def compare_all(
         alarm=shift.alarm,
         assumed=(_assume_topics(case), *(() if found is None else found.assumed)),
         seed=question.seed,
-        versions={"karatage": version("karatage"), "python": platform.python_version()},
+        versions=list_versions(),
         notes=tuple(
             dict.fromkeys(
                 (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 from dataclasses import replace
 from importlib.metadata import version
 from typing import Final, NamedTuple
@@ -21,6 +20,7 @@ from karatage.data.disagreement import (
 )
 from karatage.data.judgments import Judgments
 from karatage.data.runs import Runs
+from karatage.data.versions import list_versions
 from karatage.errors import DataError, OptionError
 from karatage.judging.regression import Line, draw_splits, fit_line, fitting, predict_line, try_splits
 from karatage.judging.tables import FeatureTable, Outcome, find_disagreement, split_votes, tabulate
@@ -141,7 +141,7 @@ def learn_from_features(
         threshold=threshold,
         trials=trials,
         seed=seed,
-        versions={name: version(name) for name in ("karatage", "scikit-learn")} | {"python": platform.python_version()},
+        versions=list_versions() | {"scikit-learn": version("scikit-learn")},
         notes=(*table.notes, *_find_doubts(kept, dropped, threshold)),
     )
 

@@ -236,8 +236,7 @@ def sum_correlations(table: IntArray, strata: int, least: int, out: FloatArray, 
 def sum_likeness(table: IntArray, out: FloatArray) -> None:
     """How alike two judges are beside what their own habits explain, for tables as of `meet_beside`.
 
-    `out` (slot, 5): items, agreements, agreements expected if the two were independent within each stratum, items that
-    at least one got wrong, and of these the ones with the same wrong grade.
+    `out` (slot, 3): items, agreements, agreements expected if the two were independent within each stratum.
     """
     grades = table.shape[2]
     for at in range(table.shape[0]):
@@ -248,14 +247,10 @@ def sum_likeness(table: IntArray, out: FloatArray) -> None:
             if items == 0:
                 continue
             own, other = joint.sum(axis=1), joint.sum(axis=0)
-            right = joint[s // LEVELS, s // LEVELS]
             out[at, 0] += items
             for g in range(grades):
                 out[at, 1] += joint[g, g]
                 out[at, 2] += own[g] * other[g] / items
-                out[at, 4] += joint[g, g]
-            out[at, 3] += items - right
-            out[at, 4] -= right
 
 
 @kernel

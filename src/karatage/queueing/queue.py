@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from importlib.metadata import version
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +18,7 @@ from karatage.data.prices import Money, parse_money
 from karatage.data.queue import CROWD, EXPERT, JudgingQueue
 from karatage.data.runs import Runs
 from karatage.data.settling import Settling
+from karatage.data.versions import list_versions
 from karatage.deciding.frame import take_fingerprint
 from karatage.errors import DataError
 from karatage.judging.budget import Allocation, allocate
@@ -97,7 +96,7 @@ def queue(
         budget=money,
         settling=found,
         seed=rules.seed,
-        versions={"karatage": version("karatage"), "python": platform.python_version()},
+        versions=list_versions(),
         notes=tuple(dict.fromkeys((*alignment.notes, *_tell_scales(crowd, experts), *combined.notes, *told))),
     )
 

@@ -144,7 +144,7 @@ def draw_weights(weights: Weights) -> alt.LayerChart:
     drawn = alt.Chart(frame).transform_calculate(place=place_rows(orders))
     drawn = drawn.encode(down, color=alt.value(CORRECTED), opacity=fade(choose("judge")), tooltip=told)
     layers = [
-        mark_line(1 / len(weights.judges), title),
+        mark_line(weigh_alike(weights), title),
         drawn.mark_rule(strokeWidth=1.8).encode(alt.X("lowest:Q", title=title), x2="highest:Q"),
         drawn.mark_point(filled=True, size=46).encode(alt.X("weight:Q", title=title)).properties(name="weights"),
     ]
@@ -159,6 +159,12 @@ def draw_weights(weights: Weights) -> alt.LayerChart:
         title=alt.TitleParams(f"Weights by {weights.approach}, {weights.measure}", subtitle=subtitle, anchor="start"),
     )
     return let_choose(chart.add_params(choose_order(list(orders))), "judge")
+
+
+def weigh_alike(weights: Weights) -> float:
+    """What a judge would weigh if all those heard on a topic weighed the same, as a mean over topics."""
+    heard = weights.present.sum(axis=0)
+    return float((1 / heard[heard > 0]).mean())
 
 
 def draw_votes(audit: Audit) -> alt.LayerChart:

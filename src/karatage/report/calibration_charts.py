@@ -39,7 +39,8 @@ def draw_calibration(calibration: Calibration) -> alt.VConcatChart:
 
     ends = alt.Scale(domain=[0, 1])
     axis = alt.Axis(format=PERCENT, tickCount=6)
-    title = "probability that an item is relevant, by the judges"
+    kind = "share of votes" if calibration.forecast == "vote shares" else "probability"
+    title = f"{kind} that an item is relevant, by the judges"
     drawn = alt.Chart(calibration.bins).encode(
         alt.X("probability:Q", title="", scale=ends, axis=axis), tooltip=_tell_bins()
     )
@@ -67,14 +68,14 @@ def draw_calibration(calibration: Calibration) -> alt.VConcatChart:
         .properties(width=SIDE, height=LOW)
     )
     head = alt.TitleParams(
-        "Do probabilities mean what they say?", subtitle=_tell_calibration(calibration), anchor="start"
+        f"Do {calibration.forecast} mean what they say?", subtitle=_tell_calibration(calibration), anchor="start"
     )
     chart: alt.VConcatChart = alt.vconcat(main, bars, spacing=6, title=head)
     return chart
 
 
 def draw_shift(calibration: Calibration) -> alt.LayerChart:
-    """Grades by the judges and by gold on the same items, and by the judges on items without gold."""
+    """Grades decided on by the judges and by gold on the same items, and by the judges on items without gold."""
     import altair as alt
 
     frame = lay_out_grades(calibration)
@@ -178,13 +179,17 @@ def _tell_calibration(calibration: Calibration) -> list[str]:
     return [
         f"{shorten(calibration.approach)}, {counted(calibration.items, 'gold item')}; relevant: grade "
         f"{calibration.relevant} or more",
-        f"off by {_say(ece, 100, 1)} points on average; Brier score {_say(brier, 1, 3)}",
+        f"{calibration.forecast} are off by {_say(ece, 100, 1)} points on average; Brier score {_say(brier, 1, 3)}",
     ]
 
 
 def _tell_shift(calibration: Calibration) -> list[str]:
     found = calibration.leniency
-    said = [f"mean grade by the judges less gold's: {_say(found, 1, 2)}"]
+    called, gold = f"{calibration.called:.1%}", f"{calibration.found:.1%}"
+    said = [
+        f"decided by {shorten(calibration.approach)}; relevant: {called}, gold {gold}",
+        f"mean grade by the judges less gold's: {_say(found, 1, 2)}",
+    ]
     for value, p_value, way in calibration.shift.filter(statistic="total_variation").select(DISTANCE).iter_rows():
         doubt = "" if p_value is None else f" (p {say_p(p_value)})"
         where = "" if p_value is None else f", {way}"

@@ -244,3 +244,19 @@ def test_results_are_whole_and_protected():
     for array in (result.fit.ss, result.effect("k").mean, result.effect("k").covariance, result.design.response):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1
+
+
+def test_the_sentence_names_the_largest_sure_effect_and_its_size():
+    rng = np.random.default_rng(1)
+    rows = [
+        {"a": a, "b": b, "y": 3.0 * a + rng.normal(0, 0.1), "noise": rng.normal()}
+        for a in range(3)
+        for b in range(3)
+        for _ in range(4)
+    ]
+    frame = pl.DataFrame(rows)
+    found = anova(frame, "y", factors=["a", "b"])
+    assert found.sentence.startswith("y depends on 1 of 2 sources at level 0.05, most on a, an effect that is large (")
+    nothing = anova(frame, "noise", factors=["a", "b"])
+    assert min(nothing.p_value) > 0.05
+    assert nothing.sentence == "noise depends on none of 2 sources for sure (level 0.05)."

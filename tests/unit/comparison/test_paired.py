@@ -187,3 +187,20 @@ def test_welch_without_spread():
 def test_ten_topics_are_enough_to_say_nothing_of_their_number():
     few = [kt.paired_test(np.zeros(n), np.arange(n) / 10, test="t").notes for n in (9, 10)]
     assert few == [("only 9 topics: no test can say much",), ()]
+
+
+@pytest.mark.parametrize(
+    ("y", "said"),
+    [
+        ([0.4, 0.6, 0.6, 0.8], "The second system scores 0.25 higher than the first on the same 4 topics: more than"),
+        ([0.1, 0.6, 0.2, 0.3], "The second system scores 0.05 lower than the first on the same 4 topics: this may be"),
+        ([0.2, 0.5, 0.3, 0.4], "Both systems score alike on average on the same 4 topics."),
+    ],
+)
+def test_the_sentence_says_who_is_higher_and_whether_that_may_be_chance(y, said):
+    assert kt.paired_test([0.2, 0.5, 0.3, 0.4], y).sentence.startswith(said)
+
+
+def test_the_sentence_names_no_interval_that_is_not_there():
+    found = kt.paired_test([0.2, 0.5], [0.4, 0.6], test="permutation")
+    assert found.sentence.endswith("this may be chance (p = 0.50).")

@@ -331,6 +331,11 @@ def test_judges_who_favour_one_system_are_doubted_for_its_pairs_only() -> None:
     assert not board.corrected_pairs.claimed[concerned].any()
     assert (board.corrected_pairs.p_value[concerned] < 1e-3).any()
     assert board.corrected_pairs.claimed[~concerned].any()
+    with_best = board.b == 0
+    untold = int(board.corrected_pairs.doubted[with_best].sum())
+    told = int(board.corrected_pairs.claimed[with_best].sum())
+    assert untold
+    assert f"{told} can be told and {11 - told - untold} cannot; of {untold} nothing is said" in board.sentence
 
 
 def test_pairs_that_gold_cannot_tell_apart_are_told() -> None:

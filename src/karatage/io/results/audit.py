@@ -16,7 +16,7 @@ _PAIRS = {"judge": "text", "other": "text", "shared": "int64"}
 _MERGES = {
     **dict.fromkeys(("name", "picked", "also_picked"), "text"),
     **dict.fromkeys(("accuracy", "low", "high", "kappa", "weighted_kappa", "gain", "gain_low", "gain_high"), "float"),
-    **dict.fromkeys(("items", "shared"), "int64"),
+    **dict.fromkeys(("items", "shared", "topics"), "int64"),
 }
 _CONFUSION = {
     "judge": "text",

@@ -22,6 +22,7 @@ def read(entries: Entries) -> Calibration:
         relevant=entries.whole("relevant"),
         items=entries.whole("items"),
         topics=entries.whole("topics"),
+        weighed=entries.flag("weighed"),
         bins=read_table(entries, "bins", _BINS),
         grades=read_table(entries, "grades", _GRADES),
         shift=read_table(entries, "shift", _SHIFT),

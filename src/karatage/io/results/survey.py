@@ -6,10 +6,9 @@ from karatage.data.entries import Entries
 from karatage.data.from_json import read_table
 from karatage.data.survey import Survey
 from karatage.errors import DataError
-from karatage.io.results import audit, board, calibration, comparison, evaluation
+from karatage.io.results import audit, board, calibration, comparison, diagnosis, evaluation
 
 _COUNTS = {"what": "text", "number": "int64", "detail": "text"}
-_JUDGED = {"system": "text", "retrieved": "int64", "judged": "float", "gold": "float"}
 
 
 def read(entries: Entries) -> Survey:
@@ -25,8 +24,8 @@ def read(entries: Entries) -> Survey:
         evaluation=evaluation.read(entries.object("evaluation")),
         audit=audit.read(entries.object("audit")),
         calibration=None if calibrated is None else calibration.read(calibrated),
+        diagnosis=diagnosis.read(entries.object("diagnosis")),
         counts=read_table(entries, "counts", _COUNTS),
-        judged=read_table(entries, "judged", _JUDGED),
         refused=entries.object("refused").all_texts(),
         seed=entries.whole("seed"),
         versions=entries.object("versions").all_texts(),

@@ -8,7 +8,7 @@ import polars as pl
 
 from karatage.experiments.square.findings import QUALITIES
 from karatage.report.charts import draw_benchmark
-from karatage.report.layout.facts import list_options
+from karatage.report.layout.facts import list_facts
 from karatage.report.page import Figure, Page, Section
 from karatage.report.tables import Table
 from karatage.report.tabulating.benchmark import (
@@ -42,7 +42,7 @@ def lay_out_benchmark(result: Benchmark) -> Page:
         Section("Who leads where", explain_leaders(result), [tabulate_leaders(result)]),
     ]
     failed = f"{len(result.failed):,}" if result.failed else None
-    facts = list_options(approaches=", ".join(result.approaches), data_sets=len(sets), failed=failed, seed=result.seed)
+    facts = list_facts(result, approaches=", ".join(result.approaches), data_sets=len(sets), failed=failed)
     title = f"{counted(len(result.approaches), 'approach')} on {counted(len(sets), 'data set')}"
     return Page(title, result.sentence, sections, result.notes, facts)
 

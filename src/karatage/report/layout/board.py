@@ -22,8 +22,17 @@ from karatage.wording import percent
 if TYPE_CHECKING:
     from karatage.data.board import Board
 
-SHARES_AXES = """Judges and correction are shown side by side. The judges' scores are precise and may be wrong in a way
-that no interval of theirs shows; corrected scores are right on average and may be wide. Neither replaces the other."""
+JUDGES = "The judges' scores are precise, and may be wrong in a way that no interval of theirs shows."
+CORRECTED = {
+    "rates": """Corrected scores undo the judges' error rates. They are right if judges err alike on all systems'
+documents; where they do not, corrected scores may be further off than the judges' own, and their intervals too
+narrow. Gold drawn for these systems (karatage plan) needs no such belief.""",
+    "sampled": "Corrected scores are right on average whatever the judges do, and as wide as their gold is little.",
+    "topics": "Corrected scores are right on average whatever the judges do, and as wide as their gold is little.",
+    "census": "Corrected scores are gold's own, which knows all that matters here; the judges have no part in them.",
+}
+LUCK = """The best system is best in part by luck, so that its lead over the others is too large on average. Intervals
+are for each system or difference by itself."""
 
 
 def lay_out_board(board: Board) -> Page:
@@ -45,7 +54,7 @@ def lay_out_leaderboard(board: Board) -> Section:
     """Scores with intervals and tied groups."""
     text = [explain_letters(board)]
     if board.corrected is not None:
-        text.insert(0, SHARES_AXES)
+        text.insert(0, f"{JUDGES} {CORRECTED[board.corrected.way]}")
     elif board.refusal is not None:
         text.insert(0, f"Only the judges' scores are shown. Correction was refused: {board.refusal}.")
     else:
@@ -59,9 +68,10 @@ def lay_out_leaderboard(board: Board) -> Section:
 
 def lay_out_differences(board: Board) -> Section:
     """The forest of differences, what becomes of the judges' verdicts, and what that rests on."""
+    corrected = "" if board.corrected is None else " and corrected"
     forest = Figure(
         draw_differences(board),
-        "Each system's difference to the best one, by the judges and corrected",
+        f"Each system's difference to the best one, by the judges{corrected}",
         "differences",
         tabulate_forest(board),
     )
@@ -69,4 +79,4 @@ def lay_out_differences(board: Board) -> Section:
     turned = tabulate_turned(board)
     if turned is not None:
         tables.append(turned)
-    return Section("Differences", "\n\n".join(explain_board(board)), tables, [forest])
+    return Section("Differences", "\n\n".join([LUCK, *explain_board(board)]), tables, [forest])

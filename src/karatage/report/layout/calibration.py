@@ -28,13 +28,13 @@ def lay_out_reliability(found: Calibration) -> Section:
     charts = [
         Figure(
             draw_calibration(found),
-            "How often items are relevant by gold, by how probable the judges call it; on the line both are the same",
+            f"How often items are relevant by gold, by the judges' {found.forecast}; on the line both are the same",
             "calibration",
             tabulate_bins(found),
         ),
         Figure(
             draw_shift(found),
-            "Which grades judges give to gold's items, gold to the same, and judges to the others",
+            "Which grades merged judges give to gold's items, gold to the same, and merged judges to the others",
             "shift",
             tabulate_grades(found),
         ),

@@ -27,7 +27,7 @@ def lay_out_summary(summary: CrowdSummary) -> Page:
         behind = Table(summary.judges, "Judges", digits=3, name="judges", about="judge")
         figures.append(Figure(draw_summary(summary), "Judges by what they find and what they reject", "judges", behind))
     section = Section("Judges", BANDS, [tabulate_bands(summary), tabulate_crowd(summary)], figures)
-    facts = list_options(crowd=summary.name, items=f"{summary.items:,}", relevant=f"{summary.relevant:,}")
+    facts = list_options(crowd=shorten(summary.name), items=f"{summary.items:,}", relevant=f"{summary.relevant:,}")
     return Page(f"A crowd like {shorten(summary.name)}", summary.sentence, [section], summary.notes, facts)
 
 
@@ -35,5 +35,5 @@ def lay_out_crowd(model: CrowdModel) -> Page:
     """Kinds of judges, and how they err."""
     figure = Figure(draw_crowd(model), "Shares of judges by rates and contribution", "kinds", tabulate_kinds(model))
     section = Section("Kinds of judges", KINDS, tabulate_model(model), [figure])
-    facts = list_options(crowd=model.name, learned_from=model.source, chance_in_rates=model.noise)
+    facts = list_options(crowd=shorten(model.name), learned_from=model.source, chance_in_rates=model.noise)
     return Page(f"Crowd model {shorten(model.name)}", model.sentence, [section], model.notes, facts)

@@ -10,29 +10,28 @@ from karatage.report.page import Figure, Page, Section
 from karatage.report.tabulating.diagnosis import tabulate_checks, tabulate_judged, tabulate_measures
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from karatage.data.diagnosis import Diagnosis
 
 
 def lay_out_diagnosis(found: Diagnosis) -> Page:
     """What was checked, and what follows from it."""
-    return Page(
-        "What these files are fit for", found.sentence, list(_list_sections(found)), found.notes, list_facts(found)
-    )
-
-
-def _list_sections(found: Diagnosis) -> Iterator[Section]:
-    for title, lines in {"What can be concluded": found.can, "What cannot": found.cannot}.items():
-        if lines:
-            yield Section(title, "\n\n".join(f"{line[0].upper()}{line[1:]}." for line in lines))
-    yield Section("Checks", "", [tabulate_checks(found)])
+    sections = [lay_out_conclusions(found)]
     if len(found.measures):
-        yield Section("Measures", "", [tabulate_measures(found)])
+        sections.append(Section("Measures", "", [tabulate_measures(found)]))
     if len(found.systems):
-        chart = Figure(
-            draw_judged(found), "How much of what each system shows was judged", "judged", tabulate_judged(found)
-        )
-        yield Section("Systems", "", [], [chart])
+        sections.append(Section("Systems", "", [], [draw_coverage(found)]))
     if found.commands:
-        yield Section("What to type next", "\n\n".join(found.commands))
+        sections.append(Section("What to type next", "\n\n".join(found.commands)))
+    return Page("What these files are fit for", found.sentence, sections, found.notes, list_facts(found))
+
+
+def lay_out_conclusions(found: Diagnosis) -> Section:
+    """What can and what cannot be concluded, and every check."""
+    told = [f"Can be told: {line}." for line in found.can] + [f"Cannot be told: {line}." for line in found.cannot]
+    return Section("What these data allow", "\n\n".join(told), [tabulate_checks(found)])
+
+
+def draw_coverage(found: Diagnosis) -> Figure:
+    """How much of what systems show has a grade."""
+    caption = "How much of what each system shows was judged; what nobody judged counts as not relevant"
+    return Figure(draw_judged(found), caption, "judged", tabulate_judged(found))

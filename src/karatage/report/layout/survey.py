@@ -9,6 +9,7 @@ from karatage.report.layout.audit import lay_out_judges
 from karatage.report.layout.board import lay_out_differences, lay_out_leaderboard
 from karatage.report.layout.calibration import lay_out_reliability
 from karatage.report.layout.comparison import lay_out_comparison, lay_out_decision
+from karatage.report.layout.diagnosis import draw_coverage, lay_out_conclusions
 from karatage.report.layout.evaluation import lay_out_fidelity, lay_out_measure, lay_out_weights
 from karatage.report.layout.facts import list_facts
 from karatage.report.layout.topics import lay_out_topic_section
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from karatage.data.survey import Survey
-
-UNJUDGED = """Documents that nobody judged count as not relevant, so a system with fewer judged documents is at a
-disadvantage that no correction here undoes."""
 
 
 def lay_out_survey(survey: Survey) -> Page:
@@ -48,7 +46,7 @@ def _lay_out_sections(survey: Survey) -> Iterator[Section]:
     if survey.board is not None:
         yield lay_out_leaderboard(survey.board)
         yield lay_out_differences(survey.board)
-    yield lay_out_topic_section(survey.evaluation, _choose_pair(survey))
+    yield lay_out_topic_section(survey.evaluation, *_choose_systems(survey))
     yield from _lay_out_approaches(survey)
     yield from lay_out_judges(survey.audit)
     yield from lay_out_weights(survey.evaluation)
@@ -56,9 +54,11 @@ def _lay_out_sections(survey: Survey) -> Iterator[Section]:
     yield _lay_out_data(survey)
 
 
-def _choose_pair(survey: Survey) -> tuple[str, str] | None:
-    """The systems asked about; None: the reader chooses one, against the best."""
-    return None if survey.comparison is None else (survey.comparison.a, survey.comparison.b)
+def _choose_systems(survey: Survey) -> tuple[str | None, str | None]:
+    """The systems asked about; or the best one, and whichever the reader chooses."""
+    if survey.comparison is not None:
+        return survey.comparison.a, survey.comparison.b
+    return (None if survey.board is None else survey.board.systems[0]), None
 
 
 def _lay_out_approaches(survey: Survey) -> Iterator[Section]:
@@ -73,7 +73,7 @@ def _lay_out_approaches(survey: Survey) -> Iterator[Section]:
 
 def _lay_out_calibration(survey: Survey) -> Section:
     charts = []
-    if survey.board is not None and survey.board.corrected is not None:
+    if survey.board is not None and survey.board.corrected is not None and survey.board.corrected.way != "rates":
         caption = "The judges' scores against the corrected ones; on the line they are the same"
         charts.append(Figure(draw_attenuation(survey.board), caption, "attenuation"))
     if survey.calibration is None:
@@ -84,13 +84,8 @@ def _lay_out_calibration(survey: Survey) -> Section:
 
 
 def _lay_out_data(survey: Survey) -> Section:
-    counts = Table(survey.counts, "The data", name="data")
-    judged = Table(
-        survey.judged,
-        f"What each system retrieved at the ranks that {survey.measure} looks at, and how much of it has a grade",
-        digits=1,
-        shares=("judged", "gold"),
-        name="judged",
-        about="system",
-    )
-    return Section("The data", UNJUDGED, [counts, judged])
+    """The data in figures, what they allow, and how much was judged."""
+    allowed = lay_out_conclusions(survey.diagnosis)
+    tables = [Table(survey.counts, "The data", name="data"), *allowed.tables]
+    charts = [draw_coverage(survey.diagnosis)] if len(survey.diagnosis.systems) else []
+    return Section("The data, and what they allow", allowed.text, tables, charts)

@@ -19,22 +19,19 @@ TEXT = """A mean hides on how many topics a difference rests. Where a few topics
 one."""
 
 
-def lay_out_topic_section(evaluation: Evaluation, pair: tuple[str, str] | None) -> Section:
-    """Two systems, or where none are named, the best against any other."""
-    a, b = pair or _find_leaders(evaluation)
-    frame = lay_out_topics(TopicScores.of(evaluation), a, b)
-    table = _tabulate(frame, f"{shorten(b, NAME)} less {shorten(a, NAME)}, topic by topic")
-    if pair is None:
-        chart, caption = draw_topic_differences(evaluation, a), "Another system against the best one, on every topic"
+def lay_out_topic_section(evaluation: Evaluation, a: str | None, b: str | None) -> Section:
+    """System b less a; without b, any that the reader follows less a; without a, less the best."""
+    scores = TopicScores.of(evaluation)
+    best = evaluation.lead(scores.measure, scores.approach).first if a is None else a
+    other = scores.find_next(best) if b is None else b
+    told = f"{shorten(other, NAME)} less {shorten(best, NAME)}"
+    table = _tabulate(lay_out_topics(scores, best, other), f"{told}, topic by topic")
+    if b is None:
+        chart = draw_topic_differences(evaluation, best)
+        caption = f"The system that is followed ({shorten(other, NAME)} while none is), less {shorten(best, NAME)}"
     else:
-        chart, caption = draw_topics(evaluation, a, b), f"{shorten(b, NAME)} less {shorten(a, NAME)}, on every topic"
-    return Section("Topic by topic", TEXT, (), [Figure(chart, caption, "topics", table)])
-
-
-def _find_leaders(evaluation: Evaluation) -> tuple[str, str]:
-    lead = evaluation.lead(evaluation.measures[0], evaluation.approaches[0])
-    assert lead.second is not None
-    return lead.first, lead.second
+        chart, caption = draw_topics(evaluation, best, other), told
+    return Section("Topic by topic", TEXT, (), [Figure(chart, f"{caption}, on every topic", "topics", table)])
 
 
 def _tabulate(frame: pl.DataFrame, caption: str) -> Table:

@@ -150,9 +150,12 @@ def tabulate_forest(board: Board, *, reference: str | None = None) -> Table:
 
 def explain_board(board: Board) -> Iterator[str]:
     """Paragraphs on the judges' order, and on what the correction rests on."""
-    if board.tau is not None and board.tau_ap is not None:
+    by_rates = board.corrected is not None and board.corrected.way == "rates"
+    if by_rates:
+        yield "Error rates stretch all differences alike, so judges' and corrected orders agree by construction."
+    elif board.tau is not None and board.tau_ap is not None:
         yield f"Judges' order against the corrected one: tau {_range(board.tau)}, tau_ap {_range(board.tau_ap)}."
-    if board.slope is not None:
+    if board.slope is not None and not by_rates:
         yield (
             f"Slope of the judges' differences on gold's: {_range(board.slope)}; below 1 they level differences, above "
             "1 they exaggerate them."

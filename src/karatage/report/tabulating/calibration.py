@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from karatage.report.tables import Table
+from karatage.wording import shorten
 
 if TYPE_CHECKING:
     from karatage.data.calibration import Calibration
@@ -15,7 +16,7 @@ DIGITS = 3
 
 
 def tabulate_bins(found: Calibration) -> Table:
-    """A row for each span of probabilities: the judges' mean, and gold's share with its interval."""
+    """A row for each span of probabilities or vote shares: the judges' mean, and gold's share with its interval."""
     shown = found.bins.select(
         "from",
         "to",
@@ -25,19 +26,20 @@ def tabulate_bins(found: Calibration) -> Table:
         pl.col("low").alias("95% from"),
         pl.col("high").alias("up to"),
     )
-    return Table(shown, "Probability of relevance by judges and by gold", DIGITS, name="calibration")
+    kind = "Vote shares for" if found.forecast == "vote shares" else "Probability of"
+    return Table(shown, f"{kind} relevance by judges, and gold's share", DIGITS, name="calibration")
 
 
 def tabulate_grades(found: Calibration) -> Table:
     """How often each grade is given."""
-    return Table(found.grades, "Shares of grades", DIGITS, name="grades")
+    return Table(found.grades, f"Shares of grades decided by {shorten(found.approach)}", DIGITS, name="grades")
 
 
 def tabulate_shift(found: Calibration) -> Table:
     """What is off, by how much, and whether chance explains it."""
     errors = {
-        "Brier score": found.brier,
-        "calibration error": found.ece,
+        f"Brier score of {found.forecast}": found.brier,
+        f"calibration error of {found.forecast}": found.ece,
         "share called relevant, less gold's": found.bias,
     }
     rows = [(name, *bounds, None) for name, bounds in errors.items()]

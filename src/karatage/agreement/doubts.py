@@ -1,0 +1,66 @@
+"""What to bear in mind when judges are held against gold: scales that differ, judges hardly heard, too few topics."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+
+from karatage.agreement.habits import Panel, find_below_gold, find_short_scales
+from karatage.agreement.intervals import ENOUGH_TOPICS
+from karatage.data.axes import BoolArray
+from karatage.wording import count_names, counted
+
+HARDLY = 0.05  # of the gold items
+
+
+def tell_scales(panel: Panel) -> Iterator[str]:
+    """Judges whose grades end below gold's, then others who never use the upper grades."""
+    below = find_below_gold(panel)
+    if below:
+        yield (
+            f"{len(below):,} of {counted(panel.judges, 'judge')} never go as high as gold, which goes up to "
+            f"{panel.known.max()} ({_count_tops(below)}): every item above a judge's scale counts as its error, and as one "
+            "shared by all on that scale, so accuracy, error correlation and effective votes tell of scales as well "
+            "as of judges; map all grades to one scale, see --grades and --gold-grades"
+        )
+    short = {judge: top for judge, top in find_short_scales(panel).items() if judge not in below}
+    if short:
+        yield f"judges who never use the upper grades ({_count_tops(short)}): if their scales differ, map them first"
+
+
+def _count_tops(tops: dict[int, int]) -> str:
+    return ", ".join(f"{counted(n, 'judge')} up to {top}" for top, n in sorted(Counter(tops.values()).items()))
+
+
+def tell_coverage(panel: Panel) -> Iterator[str]:
+    """Judges without gold items, and those with very few where the typical judge has more."""
+    judges = panel.judgments.judge[panel.gold >= 0]
+    items = np.bincount(judges, minlength=panel.judges)
+    if not items.all():
+        yield f"judges without gold items: {_name(panel, items == 0)}"
+    wanted = HARDLY * panel.gold_items
+    hardly = (items > 0) & (items < wanted)
+    if hardly.any() and np.median(items) >= wanted:
+        yield (
+            f"judges hardly heard, with grades for less than {HARDLY:.0%} of the gold items: {_name(panel, hardly)}; "
+            "what is said of them is little more than a guess"
+        )
+
+
+def tell_topics(panel: Panel) -> Iterator[str]:
+    """Judges whose intervals count items, though these lie in topics."""
+    topics = len(panel.judgments.topics)
+    seen = np.unique((panel.judgments.judge * np.int64(topics) + panel.topic)[panel.gold >= 0])
+    count = np.bincount(seen // topics, minlength=panel.judges)
+    few = (count > 0) & (count < ENOUGH_TOPICS)
+    if panel.judgments.has_topics and few.any():
+        yield (
+            f"judges with gold in fewer than {ENOUGH_TOPICS} topics, whose intervals count items as if each stood by "
+            f"itself, and are too short where a topic's items are alike: {_name(panel, few)}"
+        )
+
+
+def _name(panel: Panel, chosen: BoolArray) -> str:
+    return count_names([panel.judgments.judges[j] for j in np.flatnonzero(chosen)])
