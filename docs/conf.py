@@ -27,6 +27,7 @@ python_maximum_signature_line_length = 88
 toc_object_entries_show_parents = "hide"
 napoleon_use_ivar = True
 
+html_show_search_summary = False  # a page opened from a file may not be fetched
 html_theme = "furo"
 html_title = "karatage"
 html_show_sphinx = False

@@ -12,8 +12,8 @@ import polars as pl
 from karatage.aggregation.registry import MODELS, aggregate, parse_model
 from karatage.agreement.coefficients import agreement_intervals
 from karatage.agreement.contest import FOLDS, Gain, Picked, compare_right, pick_judge, pick_merge, share_right
-from karatage.agreement.doubts import tell_coverage, tell_scales, tell_topics
-from karatage.agreement.habits import Panel, find_below_gold
+from karatage.agreement.doubts import tell_below_gold, tell_coverage, tell_topics
+from karatage.agreement.habits import Panel
 from karatage.agreement.independence import GROUPS, LEAST_SHARED, Independence, group_items, measure_independence
 from karatage.agreement.intervals import NOTHING, Interval
 from karatage.agreement.pairs import Pairs, Rows, compare_pairs, count_joint, fits, kappa_of
@@ -31,6 +31,7 @@ from karatage.data.audit import BEST_JUDGE, BEST_MERGE, Audit
 from karatage.data.axes import FloatArray, GradeArray, IntArray
 from karatage.data.judgments import Judgments
 from karatage.data.posterior import Posterior
+from karatage.data.scales import tell_scales
 from karatage.data.versions import list_versions
 from karatage.errors import OptionError
 from karatage.seeding import settle_seed, stream
@@ -174,14 +175,22 @@ def _panel(evidence: Evidence) -> dict[str, Interval]:
         found = agreement_intervals(evidence.judgments, rng=stream(evidence.seed, "resampling"))
     if evidence.pairs is not None and len(evidence.pairs.first):
         found["cohen"] = evidence.pairs.mean
-    if evidence.independence is not None and evidence.independence.judges:
-        found["error_correlation"] = evidence.independence.correlation
-        found["error_correlation_within"] = evidence.independence.correlation_within
-        found["effective_votes"] = evidence.independence.effective_votes
-        found["effective_votes_per_item"] = evidence.independence.effective_votes_per_item
-        found["judges_compared"] = Interval(float(evidence.independence.judges), np.nan, np.nan)
-        found["grades_per_item"] = Interval(evidence.independence.votes, np.nan, np.nan)
-    return found
+    return found if evidence.independence is None else found | _worth(evidence.independence)
+
+
+def _worth(found: Independence) -> dict[str, Interval]:
+    """What pairs of judges tell, where some share enough items, and the grades of an item, pooled if these are few."""
+    told = {
+        "error_correlation": found.correlation,
+        "error_correlation_within": found.correlation_within,
+        "error_correlation_pooled": found.pooled if found.sparse else NOTHING,
+        "effective_votes": found.effective_votes,
+        "effective_votes_per_item": found.effective_votes_per_item,
+        "judges_compared": Interval(float(found.judges) if found.judges else np.nan, np.nan, np.nan),
+        "grades_per_item": Interval(found.votes, np.nan, np.nan),
+    }
+    known = np.isfinite(told["effective_votes_per_item"].value)
+    return {name: value for name, value in told.items() if known and np.isfinite(value.value)}
 
 
 def _merges(evidence: Evidence) -> pl.DataFrame:
@@ -196,7 +205,8 @@ def _merges(evidence: Evidence) -> pl.DataFrame:
             merges[BEST_MERGE] = pick_merge(right, said, evidence.fold)
         rows = [_contender(panel, name, merge, single) for name, merge in merges.items()]
         rows.append(_contender(panel, BEST_JUDGE, single, None))
-    return pl.DataFrame(rows, schema=CONTENDER, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
+    found = pl.DataFrame(rows, schema=CONTENDER, orient="row").filter(pl.col("items") > 0)
+    return found.with_columns(pl.col(pl.Float64).fill_nan(None))
 
 
 def _right(posterior: Posterior, known: GradeArray) -> FloatArray:
@@ -240,7 +250,8 @@ def _notes(evidence: Evidence, gold: Judgments | None) -> Iterator[str]:
     elif not can_find_copies(panel):
         yield f"{panel.grades} grades are too many to look for copies; map them to fewer"
     yield from _tell_gold(evidence, gold)
-    yield from tell_scales(panel)
+    yield from tell_scales(panel.judgments, gold)
+    yield from tell_below_gold(panel)
     strangers = [name for name in evidence.families if name not in set(names)]
     if strangers:
         yield f"families name judges who graded nothing: {count_names(strangers)}"
@@ -258,11 +269,9 @@ def _tell_gold(evidence: Evidence, gold: Judgments | None) -> Iterator[str]:
     if not panel.has_gold:
         yield "gold and judgments share no item, so gold says nothing of the judges; are items written alike in both?"
         return
-    if evidence.independence is not None and not evidence.independence.judges:
-        yield f"no two judges who both err share {LEAST_SHARED} gold items, so error correlation is not known"
+    if panel.judges > 1 and evidence.independence is not None and not evidence.independence.judges:
+        yield f"no two judges who both err share {LEAST_SHARED} gold items, so error correlation is not known of pairs"
     yield from tell_coverage(panel)
     yield from tell_topics(panel)
-    if gold.top_grade != evidence.judgments.top_grade and not find_below_gold(panel):
-        yield f"judges grade up to {evidence.judgments.top_grade}, gold up to {gold.top_grade}"
     if panel.gold_items < len(gold.item_topic):
         yield f"{counted(panel.gold_items, 'item')} of {len(gold.item_topic):,} with gold were graded"

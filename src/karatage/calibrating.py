@@ -11,13 +11,13 @@ import polars as pl
 from karatage.aggregation.crossfit import fit_across_topics
 from karatage.aggregation.registry import merge, parse_model
 from karatage.agreement.calibration import Forecasts, deal_groups, measure_calibration, tabulate_bins
-from karatage.agreement.shift import DRAWN, NOT_COMPARED, Distance, compare_items
+from karatage.agreement.shift import NOT_COMPARED, Distance, compare_items
 from karatage.data.alignment import find_items, match_gold
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, LongArray
-from karatage.data.calibration import LEVEL, Calibration
-from karatage.data.comparison import say_p
+from karatage.data.calibration import Calibration
 from karatage.data.judgments import Judgments
 from karatage.data.posterior import Posterior
+from karatage.data.scales import tell_scales
 from karatage.data.standing import Bounded
 from karatage.data.versions import list_versions
 from karatage.errors import DataError, OptionError, UnknownNameError
@@ -50,9 +50,9 @@ class _Case:
     @property
     def given(self) -> FloatArray:
         """1 where a grade was decided on, of all that judges or gold have, (item, grade)."""
-        decided = self.posterior.grades
         grades = max(self.posterior.probability.shape[1], int(self.grade.max()) + 1)
-        return (decided[:, None] == np.arange(grades)).astype(float)
+        given: FloatArray = np.eye(grades)[self.posterior.grades]
+        return given
 
 
 def calibrate(
@@ -94,7 +94,7 @@ def calibrate(
     )
     off = {"bias": (decided >= relevant) - found.relevant, "leniency": decided - grade}
     measured = measure_calibration(found, off, stream(seed, "topics drawn anew"))
-    distances = compare_items(case.given, case.known, case.weight, case.topic, stream(seed, "permutations"))
+    distances = _compare(case, seed)
     return Calibration(
         approach=approach.strip(),
         relevant=relevant,
@@ -109,7 +109,7 @@ def calibrate(
         bias=measured["bias"],
         seed=seed,
         versions=list_versions(),
-        notes=tuple(dict.fromkeys((*_tell(case, judgments, gold, distances), *_tell_scales(judgments, relevant)))),
+        notes=tuple(dict.fromkeys((*_tell(case, judgments, gold, distances), *_tell_mute(judgments, relevant)))),
     )
 
 
@@ -156,6 +156,13 @@ def _group(case: _Case, at: LongArray, seed: int) -> LongArray:
     return np.unique(case.topic[at], return_inverse=True)[1].astype(np.int64)
 
 
+def _compare(case: _Case, seed: int) -> tuple[Distance, ...]:
+    """Hold gold's items against the others, unless they were drawn from some that are not known here."""
+    if case.weight is not None:
+        return ()
+    return compare_items(case.given, case.known, case.topic, stream(seed, "permutations"))
+
+
 def _tabulate_grades(case: _Case, weight: FloatArray) -> pl.DataFrame:
     """Shares of every grade: those decided on and gold's on the same items, and those decided on without gold."""
     given, known = case.given, case.known
@@ -179,8 +186,7 @@ def _tell(case: _Case, judgments: Judgments, gold: Judgments, distances: Sequenc
     items = int(case.known.sum())
     if items < len(gold.item_topic):
         yield f"{counted(items, 'item')} of {len(gold.item_topic):,} with gold were graded"
-    if gold.top_grade != judgments.top_grade:
-        yield f"judges grade up to {judgments.top_grade}, gold up to {gold.top_grade}: leniency mixes two scales"
+    yield from tell_scales(judgments, gold)
     if not case.has_topics:
         yield "items have no topics, so each is taken to have luck of its own in the intervals of calibration"
     elif case.topics < FEW_TOPICS:
@@ -190,16 +196,16 @@ def _tell(case: _Case, judgments: Judgments, gold: Judgments, distances: Sequenc
     for found in distances:
         if found.way == NOT_COMPARED:
             yield "too few topics have gold on some of their items, or lack it, to tell if gold's items are typical"
-        elif found.way == DRAWN and found.p_value < LEVEL:
-            yield (
-                "judges grade gold's items otherwise than their topics, weighed by the inverse of pi "
-                f"(p {say_p(found.p_value)}): chance, or items were not drawn with these chances"
-            )
+    if case.weight is not None and not case.known.all():
+        yield (
+            "gold was drawn with chances (pi), by a plan where systems differ: weighed by their inverse it stands for what "
+            "it was drawn from; its items may well be unlike the others, and are not compared with them"
+        )
     if case.weight is None and not case.known.all() and case.topics:
         yield "gold does not say how it was drawn (pi): calibration is for items like gold's"
 
 
-def _tell_scales(judgments: Judgments, relevant: int) -> Iterator[str]:
+def _tell_mute(judgments: Judgments, relevant: int) -> Iterator[str]:
     top = np.full(len(judgments.judges), -1)
     np.maximum.at(top, judgments.judge, judgments.grade)
     mute = [name for name, highest in zip(judgments.judges, top, strict=True) if 0 <= highest < relevant]

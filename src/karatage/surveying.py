@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TypeVar
@@ -12,6 +12,7 @@ import polars as pl
 from karatage.approaches.evaluating import evaluate
 from karatage.auditing import audit
 from karatage.calibrating import calibrate
+from karatage.data.audit import Audit
 from karatage.data.board import Adjust
 from karatage.data.calibration import Calibration
 from karatage.data.judgments import Judgments
@@ -26,7 +27,7 @@ from karatage.deciding.ranking import compare_all
 from karatage.diagnosing.diagnosing import diagnose
 from karatage.errors import DataError, KaratageError, OptionError
 from karatage.measures.spec import Measure
-from karatage.wording import counted
+from karatage.wording import count_names, counted, tell_once
 
 # A vote, plain averages, a model of judges' errors, and judges weighed by their distance from chance.
 APPROACHES = ("mv", "uniform", "ds", "sgl_tau_msd", "sgl_rmse_own4")
@@ -108,7 +109,7 @@ def survey(
         refused=refused,
         seed=question.seed,
         versions=_find_versions(),
-        notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
+        notes=tell_once([*_tell_suspects(audited, case), *(note for part in parts for note in part.notes)]),
     )
 
 
@@ -151,13 +152,22 @@ def _attempt(make: Callable[[], _Part]) -> tuple[_Part | None, str | None]:
         return None, str(problem)
 
 
+def _tell_suspects(audited: Audit, case: Case) -> Iterator[str]:
+    """The audit comes after the decision."""
+    if audited.drop and not case.approach.startswith("judge:"):
+        yield (
+            f"the decision still hears judges that the audit would leave out: {count_names(audited.drop)}; take them "
+            "out of the judgments to decide without them"
+        )
+
+
 def _count(case: Case, judgments: Judgments) -> pl.DataFrame:
     """The data in figures."""
     rows = [
         ("systems", len(case.systems), f"up to {counted(case.runs.depth, 'document')} a topic"),
         ("topics", len(case.topics), "answered by some system and seen by the judges"),
         ("judges", len(judgments.judges), f"become one by {case.approach}"),
-        ("grades", len(judgments.grade), f"0 to {judgments.top_grade}"),
+        ("grades", len(judgments.grade), f"0 to {judgments.top_grade}{judgments.tell_heard()}"),
         ("items", len(judgments.item_topic), "documents of a topic that some judge graded"),
     ]
     if case.gold is not None:

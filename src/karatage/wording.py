@@ -32,6 +32,18 @@ def count_names(names: Sequence[str]) -> str:
     return f"{len(names):,} ({list_names(names)})"
 
 
+def tell_once(notes: Iterable[str]) -> tuple[str, ...]:
+    """The notes without those that say what an earlier one says, with other numbers or other examples in brackets.
+
+    >>> tell_once(["3 judges (a) are odd", "12 judges (b, c) are odd", "3 items are odd"])
+    ('3 judges (a) are odd', '3 items are odd')
+    """
+    first: dict[str, str] = {}
+    for note in notes:
+        first.setdefault(re.sub(r"\([^()]*\)|[0-9][0-9,.]*", "#", note), note)
+    return tuple(first.values())
+
+
 def counted(number: int, noun: str) -> str:
     """A number of things.
 
@@ -42,10 +54,14 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{ending}"
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The member of `known` most like `name`, whatever its case; None when nothing is near."""
+def nearest(name: str, known: Iterable[str], *, likeness: float = 0.5) -> str | None:
+    """The member of `known` most like `name`, whatever its case; None when nothing is near.
+
+    >>> nearest("gold", ["old", "demo"]), nearest("gold", ["old", "demo"], likeness=0.9)
+    ('old', None)
+    """
     by_lower = {k.lower(): k for k in known}
-    found = difflib.get_close_matches(name.lower()[:100], by_lower, n=1, cutoff=0.5)
+    found = difflib.get_close_matches(name.lower()[:100], by_lower, n=1, cutoff=likeness)
     return by_lower[found[0]] if found else None
 
 

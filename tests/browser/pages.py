@@ -115,10 +115,16 @@ def lay_out_large() -> Page:
     return lay_out(kt.survey(world.runs, world.judgments, world.gold, "P@10"))
 
 
+def lay_out_experiment() -> Page:
+    plan = kt.NoisyPlan(studies=("intervals", "tests"), gold_sizes=(50, 250), topics=(20, 30), simulations=100)
+    return lay_out(kt.experiment_noisy(plan))
+
+
 PAGES = {
     "numbers": lay_out_numbers,
     "survey": lay_out_survey,
     "pair": lay_out_pair,
     "hostile": lay_out_hostile,
     "large": lay_out_large,
+    "experiment": lay_out_experiment,
 }

@@ -7,7 +7,9 @@ from scipy import stats
 from karatage.agreement.coefficients import agreement_intervals
 from karatage.agreement.habits import Panel
 from karatage.agreement.independence import group_items, measure_independence
+from karatage.agreement.intervals import share_intervals
 from karatage.agreement.suspicion import compare_copies, compare_with_chance, find_suspects
+from karatage.data.estimate import wilson_interval
 from karatage.data.judgments import Judgments
 
 
@@ -67,6 +69,21 @@ def test_error_correlation_covers_what_the_simulation_put_in():
         found = measure_independence(crowd, np.zeros(200, np.int8), group_items(crowd, 20, source)).correlation
         hits += found.low <= expected <= found.high
     assert hits / trials == pytest.approx(0.95, abs=tolerance(0.95, trials))
+
+
+@pytest.mark.parametrize(("topics", "mean"), [(6, 0.7), (20, 0.7), (50, 0.95)])
+def test_shares_cover_where_topics_differ(topics, mean):
+    """Each topic has its own share; who counts items promises far too much."""
+    source = np.random.default_rng(26)
+    trials, each = 1000, 40
+    chance = source.beta(5 * mean, 5 * (1 - mean), (trials, topics, 1))
+    right = (source.random((trials, topics, each)) < chance).astype(float)
+    group = np.repeat(np.arange(trials), topics * each).astype(np.int32)
+    topic = np.tile(np.repeat(np.arange(topics), each), trials).astype(np.int32)
+    _, low, high = share_intervals(group, right.ravel(), trials, topic)
+    assert ((low <= mean) & (mean <= high)).mean() == pytest.approx(0.95, abs=tolerance(0.95, trials) + 0.01)
+    low, high = wilson_interval(right.sum(axis=(1, 2)), topics * each)
+    assert ((low <= mean) & (mean <= high)).mean() < 0.75
 
 
 @pytest.mark.parametrize("grades", [2, 4])

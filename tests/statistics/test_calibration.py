@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 import pytest
 from scipy.special import ndtr, ndtri
 
@@ -10,6 +11,8 @@ import karatage as kt
 from karatage.agreement.calibration import BINS, Forecasts, measure_calibration, tabulate_bins
 from karatage.agreement.shift import compare_items
 from karatage.calibrating import calibrate
+from karatage.data.standing import Bounded
+from karatage.simulation.story import simulate_story
 
 TOPICS, ITEMS, WORLDS = 40, 30, 200
 SHARED = 0.15  # of an item's luck, with the others of its topic
@@ -27,6 +30,11 @@ def draw(rng: np.random.Generator, habit: str, topics: int = TOPICS, items: int 
     luck = np.sqrt(SHARED) * rng.normal(size=topics)[group] + np.sqrt(1 - SHARED) * rng.normal(size=len(group))
     relevant = (luck < ndtri(chance)).astype(float)
     return Forecasts(probability=say(chance, habit), relevant=relevant, weight=np.ones(len(group)), group=group)
+
+
+def measure(found: Forecasts, rng: np.random.Generator) -> dict[str, Bounded]:
+    """With the mean of what is called too probable."""
+    return measure_calibration(found, {"bias": found.excess}, rng)
 
 
 def find_truth(habit: str) -> dict[str, float]:
@@ -53,7 +61,7 @@ def within_tolerance(share: float, expected: float) -> bool:
 @pytest.mark.parametrize(("habit", "topics"), [("plain", 40), ("generous", 40), ("bold", 15)])
 def test_intervals_hold_the_truth_as_often_as_they_say(habit: str, topics: int):
     truth, rng = find_truth(habit), np.random.default_rng(7)
-    found = [measure_calibration(draw(rng, habit, topics), {}, rng) for _ in range(WORLDS)]
+    found = [measure(draw(rng, habit, topics), rng) for _ in range(WORLDS)]
     held = {
         name: np.mean([one[name].low - 1e-12 <= truth[name] <= one[name].high + 1e-12 for one in found])
         for name in truth
@@ -72,7 +80,7 @@ def test_counting_items_would_promise_too_much():
     rng = np.random.default_rng(7)
     worlds = [draw(rng, "plain", 20, 60) for _ in range(60)]
     alone = [Forecasts(**{**vars(one), "group": rng.permutation(len(one.group)) % 200}) for one in worlds]
-    held = [measure_calibration(one, {}, rng)["bias"] for one in alone]
+    held = [measure(one, rng)["bias"] for one in alone]
     assert np.mean([low <= 0 <= high for _, low, high in held]) < 0.8
 
 
@@ -120,8 +128,8 @@ def test_weights_undo_a_lopsided_draw():
         kept = rng.random(len(pi)) < pi
         part = {name: value[kept] for name, value in vars(world).items() if name != "weight"}
         part["group"] = np.unique(part["group"], return_inverse=True)[1]
-        plain.append(measure_calibration(Forecasts(**part, weight=np.ones(kept.sum())), {}, rng)["bias"].value)
-        weighed.append(measure_calibration(Forecasts(**part, weight=1 / pi[kept]), {}, rng)["bias"].value)
+        plain.append(measure(Forecasts(**part, weight=np.ones(kept.sum())), rng)["bias"].value)
+        weighed.append(measure(Forecasts(**part, weight=1 / pi[kept]), rng)["bias"].value)
         biased.append(float(world.excess.mean()))
     assert np.mean(weighed) == pytest.approx(np.mean(biased), abs=0.008)
     assert abs(np.mean(plain) - np.mean(biased)) > 0.03
@@ -135,11 +143,11 @@ def test_like_items_are_called_unlike_as_often_as_chance_has_it():
         level = np.clip(rng.normal(0.4, 0.15, 20), 0.05, 0.95)[topic]
         said = np.stack([1 - level, level], axis=1) + rng.normal(0, 0.1, (300, 1)) * [[-1, 1]]
         part = rng.random(300) < 0.3
-        found, *_ = compare_items(said, part, None, topic, rng)
+        found, *_ = compare_items(said, part, topic, rng)
         p_values[found.way].append(found.p_value)
-        (found,) = compare_items(said, topic < 8, None, topic, rng)
+        (found,) = compare_items(said, topic < 8, topic, rng)
         p_values[found.way].append(found.p_value)
-        told = compare_items(said, (level > 0.5) & part, None, topic, rng)
+        told = compare_items(said, (level > 0.5) & part, topic, rng)
     for found in p_values.values():
         assert len(found) == WORLDS
         assert within_tolerance(np.mean(np.array(found) <= 0.05), 0.05)
@@ -153,8 +161,20 @@ def test_chosen_items_are_unlike_the_others():
     relevant = rng.random(600) < 0.4
     said = np.stack([~relevant, relevant], axis=1).astype(float)
     picked = rng.random(600) < np.where(relevant, 0.5, 0.2)
-    (found,) = compare_items(said, picked, None, topic, rng)
+    (found,) = compare_items(said, picked, topic, rng)
     assert found.p_value < 0.01
-    (weighed,) = compare_items(said, picked, 1 / np.where(relevant, 0.5, 0.2), topic, rng)
-    assert weighed.p_value > 0.05
-    assert weighed.value < found.value / 2
+
+
+def test_gold_that_a_plan_drew_is_never_called_unlike_what_it_stands_for():
+    """Documents on which systems differ are unlike the others; a lopsided sample without chances still is told."""
+    alarms = 0
+    for seed in range(4):
+        world = simulate_story(seed)
+        graded = world.pool.to_frame().drop("judge")
+        queue = kt.plan(world.runs, world.judgments, "P@10", budget=150).queue.drop("grade")
+        drawn = calibrate(world.judgments, kt.read_gold(queue.join(graded, on=["topic", "document"])), rng=seed)
+        assert drawn.shifted is None
+        assert not any("not drawn with" in note for note in drawn.notes)
+        lopsided = kt.read_gold(graded.filter(pl.col("grade") > 0).sample(150, seed=seed))
+        alarms += calibrate(world.judgments, lopsided, rng=seed).shifted
+    assert alarms == 4

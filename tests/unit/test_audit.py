@@ -125,7 +125,7 @@ def test_without_gold_shared_errors_are_not_guessed():
     assert found.statistic("effective_votes") is None
     assert "accuracy" not in found.judges.columns
     assert len(found.merges) == 0
-    assert found.sentence.startswith("Keep all 3 judges: none is found to be constant, random or inverted.")
+    assert found.sentence.startswith("No judge of 3 is found to be constant, random or inverted; that does not say")
     assert "Spend on gold: agreement (ordinal alpha 0." in found.sentence
     assert "have all 200 items graded" in found.sentence
     assert any(note.startswith("without gold, errors that judges share look like agreement") for note in found.notes)
@@ -178,7 +178,8 @@ def test_the_best_judge_is_recommended_where_it_beats_the_merge():
     truth, table = simulate([0.99, 0.55, 0.55, 0.55, 0.55], items=400, seed=5)
     found = audit(judge(table), gold=judge([truth]), approaches=("mv",), rng=1)
     assert "the best judge alone (0) on 9" in found.sentence
-    assert "use it alone" in found.sentence
+    assert ": use the judge alone." in found.sentence
+    assert "The merge gains -2" in found.sentence
 
 
 def test_merging_is_recommended_where_it_gains():
@@ -191,7 +192,7 @@ def test_a_judge_who_graded_little_cannot_replace_the_others():
     truth, table = simulate([0.9] * 6, items=300)
     table[np.arange(300) % 3 != np.arange(6)[:, None] % 3] = -1  # two judges to an item
     found = audit(judge(table), gold=judge([truth]), approaches=("mv",), rng=1)
-    assert "it graded: too few to do without the others." in found.sentence
+    assert " there: too few items to do without the others." in found.sentence
     assert "The 2.0 grades of an item carry " in found.sentence
 
 
@@ -217,8 +218,70 @@ def test_one_judge():
     with pytest.raises(DataError, match="no two judges share an item"):
         alone.matrix()
     trusted = audit(judge(table), gold=judge([truth]), approaches=QUICK, rng=1)
-    assert trusted.judges["accuracy"][0] == pytest.approx((table[0] == truth).mean())
+    right = (table[0] == truth).mean()
+    assert trusted.judges["accuracy"][0] == pytest.approx(right)
+    assert trusted.sentence.startswith(f"There is one judge, 0, right on {right:.1%} [")
+    assert len(trusted.merges) == 0  # all of them would be the judge
+    assert "erged by" not in trusted.sentence
+    assert not any("error correlation" in note for note in trusted.notes)
+    constant = audit(judge(np.ones((1, 60), int)), gold=judge([truth]), approaches=QUICK, rng=1)
+    assert "; it looks constant." in constant.sentence
     assert "60 gold items place an accuracy only within 13 points" in trusted.sentence
+
+
+def in_topics(table, each):
+    """Judgments of items that lie in topics, `each` to a topic."""
+    judge, item = np.nonzero(np.asarray(table) >= 0)
+    columns = {"judge": judge, "topic": item // each, "document": item}
+    return kt.read_judgments({k: v.astype(str) for k, v in columns.items()} | {"grade": np.asarray(table)[judge, item]})
+
+
+@pytest.mark.parametrize("each", [10, 100])
+def test_the_verdict_is_shown_with_what_it_rests_on(each):
+    """Whole topics are hard for all but the first judge, so that items say more than there is to know."""
+    source = np.random.default_rng(4)
+    truth = source.integers(0, 2, 400)
+    hard = np.repeat(source.random(400 // each) < 0.3, each)
+    chance = np.where(hard, 0.5, 0.05) * np.ones((5, 1))
+    chance[0] = 0.12
+    table = np.where(source.random((5, 400)) < chance, 1 - truth, truth)
+    found = audit(in_topics(table, each), gold=in_topics([truth], each), approaches=("mv",), rng=1)
+    plain = audit(judge(table), gold=judge([truth]), approaches=("mv",), rng=1)
+    merge = found.merges.row(by_predicate=pl.col("name") == BEST_MERGE, named=True)
+    interval = f"[{100 * merge['gain_low']:+.1f}, {100 * merge['gain_high']:+.1f}]"
+    assert f"merge gains {100 * merge['gain']:+.1f} points {interval} there: " in found.sentence
+    wide, narrow = ((a.judges["accuracy_high"] - a.judges["accuracy_low"])[1] for a in (found, plain))
+    if each == 10:
+        assert "By topic, the merge" in found.sentence
+        assert merge["topics"] == 40
+        assert wide > 1.2 * narrow
+        assert not any("fewer than 5 topics" in note for note in found.notes)
+    else:
+        assert "By topic" not in found.sentence
+        assert wide == pytest.approx(narrow)
+        assert any("judges with gold in fewer than 5 topics" in note for note in found.notes)
+
+
+def test_judges_hardly_heard_are_named():
+    truth, table = simulate([0.8] * 4, items=400)
+    table[3, 19:] = -1
+    found = audit(judge(table), gold=judge([truth]), approaches=QUICK, rng=1)
+    assert any(
+        n.startswith("judges hardly heard") and "less than 5% of the gold items: 1 ('3');" in n for n in found.notes
+    )
+    table[1:, 19:] = -1  # of a crowd in which most grade little, that says nothing
+    found = audit(judge(table), gold=judge([truth]), approaches=QUICK, rng=1)
+    assert not any(note.startswith("judges hardly heard") for note in found.notes)
+
+
+def test_where_nobody_can_stand_for_all_the_merge_is_still_told():
+    truth, table = simulate([0.9] * 4, items=200)
+    topic = np.arange(200) // 50
+    table[topic != np.arange(4)[:, None]] = -1  # a topic a judge, so that no other fold knows it
+    found = audit(in_topics(table, 50), gold=in_topics([truth], 50), approaches=("mv",), rng=1)
+    if BEST_JUDGE not in found.merges["name"].to_list():
+        assert "gold items; no judge graded enough of them to stand for all." in found.sentence
+    assert (found.merges["items"] > 0).all()
 
 
 def test_no_overlap_among_judges():
@@ -256,7 +319,10 @@ def test_gold_beyond_the_judges_scale():
     truth, table = simulate([0.8, 0.8, 0.8], items=60)
     truth[:5] = 3
     found = audit(judge(table), gold=judge([truth]), approaches=QUICK, rng=1)
-    assert "judges grade up to 1, gold up to 3" in found.notes
+    (said,) = (note for note in found.notes if "never go as high as gold" in note)
+    assert said.startswith("3 of 3 judges never go as high as gold, which goes up to 3 (3 judges up to 1): every item")
+    assert "effective votes" in said
+    assert said.endswith("map all grades to one scale with --grades and --gold-grades")
     assert found.merges["accuracy"][0] < 0.95
     assert found.confusion.filter((pl.col("gold") == 3) & (pl.col("grade") == 3))["share"].to_list() == [0.0] * 3
 

@@ -15,6 +15,7 @@ from karatage.data.calibration import Calibration
 from karatage.data.estimate import wilson_interval
 from karatage.data.standing import Bounded
 from karatage.errors import DataError, OptionError, UnknownNameError
+from karatage.seeding import stream
 
 SAID = {  # votes of three judges for an item, and gold: one topic a row
     "t1": {"a": ((1, 1, 1), 1), "b": ((1, 1, 0), 0), "c": ((0, 0, 0), 0), "d": ((0, 0, 1), 0)},
@@ -59,12 +60,54 @@ def test_bins_by_hand():
 def test_errors_by_hand():
     found = calibrate(judge(), trust(), rng=1)
     excess = np.array([0, 2 / 3, 0, 1 / 3, 0, -1 / 3, -1, 1, 1 / 3])
-    assert found.bias.value == pytest.approx(excess.mean())
     assert found.brier.value == pytest.approx((excess**2).mean())
     gaps = np.array([0 - 1, 1 / 3 + 1 / 3, 2 / 3 - 1 / 3, 1.0]) / 9  # sums over the bins
     assert found.ece.value == pytest.approx(np.abs(gaps).sum())
+    assert found.bias.value == pytest.approx(5 / 9 - 4 / 9)
     assert found.bias.value == pytest.approx(found.called - found.found)
     assert found.leniency.value == pytest.approx(found.bias.value)  # two grades
+
+
+def test_what_is_called_relevant_are_the_grades_that_systems_are_scored_with():
+    lone = {
+        f"t{t}": {"a": ((1, 0, 0), 1), "b": ((1, 1, 0), 0), "c": ((2, 0, 0), 2), "d": ((0, 0, 0), 0)} for t in range(12)
+    }
+    found = calibrate(judge(lone), trust(lone), rng=1)
+    assert found.called == pytest.approx(1 / 4)  # of the votes two thirds of one in four, and twice a third
+    assert found.probable == pytest.approx(1 / 3)
+    assert found.found == pytest.approx(1 / 2)
+    assert found.bias == pytest.approx((-1 / 4, -1 / 4, -1 / 4))
+    assert found.leniency.value == pytest.approx((0 + 1 + 0 + 0 - 3) / 4)
+    assert found.grades["judges"].to_list() == pytest.approx([3 / 4, 1 / 4, 0])
+    assert found.grades["gold"].to_list() == pytest.approx([1 / 2, 1 / 4, 1 / 4])
+    assert "judges call 25% of 48 gold items relevant, gold 50%: too few by 25.0 points" in found.sentence
+    assert "Vote shares behind these grades, 33% on average, are" in found.sentence
+    merged = kt.aggregate(judge(lone), "mv").grades
+    assert found.called == pytest.approx((merged >= 1).mean())
+
+
+def test_only_votes_are_called_vote_shares():
+    judgments, gold = world()
+    assert calibrate(judgments, gold, approach="mv", rng=1).forecast == "vote shares"
+    found = calibrate(judgments, gold, approach="ds(prior=none)", rng=1)
+    assert found.forecast == "probabilities"
+    assert "Probabilities" in found.sentence
+
+
+def test_shares_of_drawn_gold_are_estimates():
+    judgments, gold = world(100)
+    frame = gold.to_frame().drop("judge")
+    found = calibrate(judgments, kt.read_gold(frame.with_columns(pi=pl.Series([0.5, 0.25] * 50))), rng=1)
+    assert (
+        f"judges call an estimated {found.called:.0%} of the documents relevant, gold {found.found:.0%}"
+        in found.sentence
+    )
+    assert ", from 100 gold items" in found.sentence
+    assert "% of 100 gold items" not in found.sentence
+    alone = kt.read_gold(frame.with_columns(pi=pl.Series([0.5, 0.25] * 50)))
+    assert "gold agrees on an estimated " in calibrate(judgments, alone, approach="judge:careful-1", rng=1).sentence
+    certain = calibrate(judgments, kt.read_gold(frame.with_columns(pi=pl.lit(1.0))), rng=1)
+    assert "estimated" not in certain.sentence
 
 
 def test_a_bin_is_worth_fewer_items_where_topics_differ():
@@ -86,7 +129,8 @@ def test_weights_are_the_inverse_of_chances():
     found = calibrate(judge(), kt.read_gold(frame), rng=1)
     excess = np.array([0, 2 / 3, 0, 1 / 3, 0, -1 / 3, -1, 1, 1 / 3])
     weight = 1 / frame["pi"].to_numpy()
-    assert found.bias.value == pytest.approx(np.average(excess, weights=weight))
+    wrong = np.array([0, 1, 0, 0, 0, 0, -1, 1, 0])  # of the votes by majority
+    assert found.bias.value == pytest.approx(np.average(wrong, weights=weight))
     assert found.brier.value == pytest.approx(np.average(excess**2, weights=weight))
     kish = (4 + 10) ** 2 / (4**2 + 10**2)  # the items nobody called relevant
     assert found.bins["worth"][0] <= kish + 1e-9
@@ -98,7 +142,8 @@ def test_weights_are_the_inverse_of_chances():
 def test_grades_side_by_side():
     judgments, gold = world(100)
     found = calibrate(judgments, gold, rng=1)
-    votes = judgments.to_frame().join(
+    merged = kt.aggregate(judgments, "mv", rng=stream(1, "mv")).as_judgments()
+    votes = merged.to_frame().join(
         gold.to_frame().select("topic", "document", trusted="grade"), on=["topic", "document"], how="left"
     )
     known, unknown = votes.drop_nulls("trusted"), votes.filter(pl.col("trusted").is_null())
@@ -113,7 +158,8 @@ def test_relevance_may_begin_higher():
     judgments, gold = world()
     found = calibrate(judgments, gold, relevant=2, rng=1)
     assert found.found == pytest.approx((gold.grade >= 2).mean())
-    assert found.called == pytest.approx((judgments.grade >= 2).mean())
+    assert found.probable == pytest.approx((judgments.grade >= 2).mean())
+    assert found.called < found.probable  # a majority for 2 is rarer than votes
 
 
 def test_one_judge_alone_is_taken_at_its_word():
@@ -184,12 +230,14 @@ def test_gold_chosen_by_what_judges_say_is_unlike_the_others():
     assert calibrate(judgments, gold, rng=1).shifted is None
 
 
-def test_a_draw_that_does_not_fit_its_chances_is_told():
+def test_gold_drawn_with_chances_is_not_held_against_items_that_it_may_not_stand_for():
     judgments, gold = world()
     frame = gold.to_frame().drop("judge").filter(pl.col("grade") > 0)
     found = calibrate(judgments, kt.read_gold(frame.with_columns(pi=pl.lit(0.2))), rng=1)
-    assert any("were not drawn with these chances" in note for note in found.notes)
+    assert found.shift["statistic"].to_list() == ["leniency"]
     assert found.shifted is None
+    assert any("its items may well be unlike the others" in note for note in found.notes)
+    assert not any("may well be unlike" in note for note in calibrate(judgments, kt.read_gold(frame), rng=1).notes)
 
 
 def test_doubts_are_told():

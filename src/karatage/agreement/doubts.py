@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
 
-from karatage.agreement.habits import Panel, find_below_gold, find_short_scales
+from karatage.agreement.habits import Panel, find_below_gold
 from karatage.agreement.intervals import ENOUGH_TOPICS
 from karatage.data.axes import BoolArray
+from karatage.data.scales import count_short_scales
 from karatage.wording import count_names, counted
 
 HARDLY = 0.05  # of the gold items
 
 
-def tell_scales(panel: Panel) -> Iterator[str]:
-    """Judges whose grades end below gold's, then others who never use the upper grades."""
+def tell_below_gold(panel: Panel) -> Iterator[str]:
+    """Judges whose grades end below gold's, and what that does to all that is said of errors."""
     below = find_below_gold(panel)
     if below:
         yield (
             f"{len(below):,} of {counted(panel.judges, 'judge')} never go as high as gold, which goes up to "
-            f"{panel.known.max()} ({_count_tops(below)}): every item above a judge's scale counts as its error, and as one "
-            "shared by all on that scale, so accuracy, error correlation and effective votes tell of scales as well "
-            "as of judges; map all grades to one scale, see --grades and --gold-grades"
+            f"{panel.known.max()} ({count_short_scales(below)}): every item above a judge's scale counts as its error, "
+            "and as one shared by all on that scale, so that accuracy, error correlation and effective votes tell of "
+            "scales as well as of judges; map all grades to one scale with --grades and --gold-grades"
         )
-    short = {judge: top for judge, top in find_short_scales(panel).items() if judge not in below}
-    if short:
-        yield f"judges who never use the upper grades ({_count_tops(short)}): if their scales differ, map them first"
-
-
-def _count_tops(tops: dict[int, int]) -> str:
-    return ", ".join(f"{counted(n, 'judge')} up to {top}" for top, n in sorted(Counter(tops.values()).items()))
 
 
 def tell_coverage(panel: Panel) -> Iterator[str]:

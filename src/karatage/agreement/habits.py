@@ -12,7 +12,6 @@ from karatage.data.axes import BoolArray, FloatArray, GradeArray, IntArray, Long
 from karatage.data.judgments import Judgments
 from karatage.kernels.agreement import hear_others
 
-UNLIKELY = 1e-6
 ENOUGH_ABOVE = 5  # gold items above all that a judge ever said, for its scale to be called short
 
 
@@ -168,17 +167,6 @@ def find_below_gold(panel: Panel) -> dict[int, int]:
     judge, top = panel.judgments.judge, _highest_grades(panel)
     above = np.bincount(judge[panel.gold > top[judge]], minlength=panel.judges)
     return {int(j): int(top[j]) for j in np.flatnonzero((above >= ENOUGH_ABOVE) & (top > 0))}
-
-
-def find_short_scales(panel: Panel) -> dict[int, int]:
-    """Judges who never use the upper grades, though by the panel's habits they should have: {judge: highest grade}."""
-    judge, grade = panel.judgments.judge, panel.judgments.grade
-    items = np.bincount(judge, minlength=panel.judges)
-    top = _highest_grades(panel)
-    below = np.cumsum(np.bincount(grade, minlength=panel.grades)) / len(grade)
-    chance = below[top] ** items
-    odd = (chance < UNLIKELY / panel.judges) & (top > 0) & (items > 0)
-    return {int(j): int(top[j]) for j in np.flatnonzero(odd)} if panel.graded else {}
 
 
 def _highest_grades(panel: Panel) -> LongArray:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from karatage.agreement.intervals import Interval
-from karatage.agreement.pairs import Pairs, Rows, meet_all
+from karatage.agreement.pairs import Pairs, Rows, jackknife, meet_all
 from karatage.data.axes import GradeArray, IntArray
 from karatage.data.judgments import Judgments
 from karatage.kernels.agreement import sum_correlations
@@ -16,6 +16,7 @@ from karatage.kernels.agreement import sum_correlations
 LEAST_SHARED = 10  # gold items that both judges of a pair must have graded
 GROUPS = 20
 BETWEEN = "(one of each family)"
+FEW = 0.5  # of the judges, for those of an item to be a draw of them
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ class Independence:
 
     pairs: Pairs  # of judges, value = correlation of their errors on shared gold items
     within: Pairs  # the same among items of the same gold grade
+    pooled: Interval  # correlation of the errors of two judges of an item, over all items at once
     judges: int  # judges in at least one pair that counts
     votes: float  # grades that an item has, on average over gold items
     families: tuple[FamilyVotes, ...]
@@ -56,7 +58,16 @@ class Independence:
     @property
     def effective_votes_per_item(self) -> Interval:
         """What the grades that an item really has are worth."""
-        return _worth(self.votes, self.correlation)
+        return _worth(self.votes, self.pooled if self.sparse else self.correlation)
+
+    @property
+    def sparse(self) -> bool:
+        """Whether an item's judges are a few of many.
+
+        The variance of their vote then comes from how errors of any two of them go together, good judges or bad, also
+        of those who never share another item. Where nearly all judges hear each item, they are the same ones.
+        """
+        return not self.judges or self.votes < self.judges * FEW
 
 
 def effective_votes(judges: float, correlation: float) -> float:
@@ -88,7 +99,26 @@ def measure_independence(
     judges = len(np.union1d(pairs.first[counts], pairs.second[counts]))
     graded = np.diff(start)
     votes = float(graded[graded > 0].mean()) if item.size else np.nan
-    return Independence(pairs, within, judges, votes, _by_family(judgments.judges, families or {}, pairs))
+    by_family = _by_family(judgments.judges, families or {}, pairs)
+    return Independence(pairs, within, _pool(rows, group), judges, votes, by_family)
+
+
+def _pool(rows: Rows, group: IntArray) -> Interval:
+    """Covariance over variance of two judges' errors on an item, each such pair counting alike, whoever they are.
+
+    Where items have m grades, errors of share p, the share of wrong grades of an item then has exactly the variance
+    p (1 - p) / m (1 + (m - 1) r).
+    """
+    votes = np.diff(rows.start).astype(float)
+    wrong = np.bincount(rows.item, rows.grade, len(votes))
+    groups = int(group.max()) + 1
+    columns = (votes * (votes - 1), wrong * (votes - 1), wrong * (wrong - 1))  # ordered pairs; one errs; both do
+    sums = np.stack([np.bincount(group, column, groups) for column in columns])
+    total = sums.sum(axis=1, keepdims=True)
+    pairs, one, both = np.concatenate([total, total - sums], axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = one / pairs
+        return jackknife(np.stack([both / pairs - mean**2, mean * (1 - mean)], axis=1), groups)
 
 
 def _correlate(rows: Rows, group: IntArray, strata: int, stratum: GradeArray | None = None) -> Pairs:

@@ -158,7 +158,7 @@ def meet_all(rows: Rows, group: IntArray | None, summarise: Summary, *, strata: 
         result[:, 0].astype(np.int64),
         result[:, 1].astype(np.int64),
         result[:, 2],
-        _jackknife(share, groups),
+        jackknife(share, groups),
     )
 
 
@@ -196,7 +196,7 @@ def kappa_of(joint: LongArray, weights: Weights | None = None) -> float:
     return float(weigh_table(joint, disagreement(len(joint), weights), np.empty(len(joint)))[1])
 
 
-def _jackknife(share: FloatArray, groups: int) -> Interval:
+def jackknife(share: FloatArray, groups: int) -> Interval:
     """The mean, and its interval from the means without each group of items in turn."""
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = share[:, 0] / share[:, 1]

@@ -9,7 +9,7 @@ import numpy as np
 
 from karatage.data.axes import BoolArray, FloatArray, LongArray
 
-WITHIN, BETWEEN, DRAWN, NOT_COMPARED = "within topics", "between topics", "within topics, weighed by 1/pi", "none"
+WITHIN, BETWEEN, NOT_COMPARED = "within topics", "between topics", "none"
 DRAWS = 2000
 FEWEST = 6  # topics whose signs can be flipped in more than 20 different ways, up to the sign of all
 LEAST_WAYS = 20  # to choose gold's topics among all
@@ -25,36 +25,31 @@ class Distance(NamedTuple):
 
 
 def compare_items(
-    probability: FloatArray, known: BoolArray, weight: FloatArray | None, topic: LongArray, rng: np.random.Generator
+    probability: FloatArray, known: BoolArray, topic: LongArray, rng: np.random.Generator
 ) -> tuple[Distance, ...]:
     """Compare what judges say of gold's items and of others, (item, grade), by permutations of topics.
 
     Within topics, where six at least have items of both kinds: their differences, weighted by gold items, against the
-    same with random signs; items drawn with known chances are weighed by `weight`, and stand for their whole topic.
-    Between topics with gold and topics without: their means, against random choices of as many topics. Where neither
-    can be told, the distance alone.
+    same with random signs. Between topics with gold and topics without: their means, against random choices of as many
+    topics. Where neither can be told, the distance alone.
     """
     if known.all() or not known.any():
         return ()
     topics = int(topic.max()) + 1
     count, rest = (np.bincount(topic[kind], minlength=topics) for kind in (known, ~known))
-    heavy = np.where(known, 1.0 if weight is None else weight, 0.0)
-    gold = _average(probability, heavy, topic, topics)
-    every = np.ones(len(known))
-    others = _average(probability, (~known).astype(float) if weight is None else every, topic, topics)
+    gold, others = (_average(probability, kind.astype(float), topic, topics) for kind in (known, ~known))
     found = []
     both, without = (count > 0) & (rest > 0), (count == 0) & (rest > 0)
     if both.sum() >= FEWEST:
         share = count[both] / count[both].sum()
-        flipped = _flip_signs(share[:, None] * (gold - others)[both], rng)
-        found.append(flipped if weight is None else flipped._replace(way=DRAWN))
+        found.append(_flip_signs(share[:, None] * (gold - others)[both], rng))
     touched = int((count > 0).sum())
     if without.any() and math.comb(touched + int(without.sum()), touched) >= LEAST_WAYS:
-        means = _average(probability, every, topic, topics)
+        means = _average(probability, np.ones(len(known)), topic, topics)
         found.append(_choose_topics(np.concatenate([means[count > 0], means[without]]), touched, rng))
     if found:
         return tuple(found)
-    apart = np.average(probability[known], axis=0, weights=heavy[known]) - probability[~known].mean(axis=0)
+    apart = probability[known].mean(axis=0) - probability[~known].mean(axis=0)
     return (Distance(float(_vary(apart)), math.nan, NOT_COMPARED),)
 
 

@@ -17,6 +17,7 @@ from karatage.data.evaluation import Evaluation, Fidelity
 from karatage.data.gold import Gold
 from karatage.data.judgments import Judgments
 from karatage.data.runs import Runs
+from karatage.data.scales import tell_scales
 from karatage.data.scores import Scores, mean_over_topics, settle_ties
 from karatage.data.versions import list_versions
 from karatage.data.weights import Weights
@@ -76,11 +77,12 @@ def evaluate(
     trusted = None if evidence.gold is None else _score_gold(runs, evidence.gold, asked)
     fidelity = [] if trusted is None else _compare_with_gold(scores, trusted)
     weights = tuple(w for name in asked for m in merged.values() if (w := m[name].weights) is not None)
+    told = {*runs.notes, *(note for scored in evidence.by_judge.values() for note in scored.notes)}
     notes = (
         *(note for name in asked for note in evidence.by_judge[name].notes),
         *_tell_judges(evidence, kept),
         *(note for s in scores.values() for note in s.notes),
-        *(f"gold: {note}" for s in (trusted or {}).values() for note in s.notes if note not in runs.notes),
+        *(f"gold: {note}" for s in (trusted or {}).values() for note in s.notes if note not in told),
         *_tell_topics(evidence, kept),
         *_tell_weights(evidence, weights),
     )
@@ -171,7 +173,6 @@ def _fidelity(measure: str, approach: str, own: FloatArray, gold: FloatArray) ->
 
 def _tell_judges(evidence: Evidence, kept: LongArray) -> Iterator[str]:
     judgments = evidence.judgments
-    gold = None if evidence.gold is None else evidence.gold.grades
     items = np.bincount(judgments.judge, minlength=len(judgments.judges))
     few = [judgments.judges[k] for k in np.flatnonzero(items < FEW_ITEMS)]
     if few:
@@ -181,16 +182,7 @@ def _tell_judges(evidence: Evidence, kept: LongArray) -> Iterator[str]:
     if partial:
         topics = counted(len(kept), "topic")
         yield f"judges who saw only some of the {topics}, counted where they did: {count_names(partial)}"
-    if gold is not None and gold.top_grade != judgments.top_grade:
-        off = int((judgments.grade > gold.top_grade).sum())
-        beyond = f"; {counted(off, 'grade')} off gold's scale" if off else ""
-        yield f"judges grade up to {judgments.top_grade}, gold up to {gold.top_grade}{beyond}"
-    top = np.zeros(len(judgments.judges), int)
-    np.maximum.at(top, judgments.judge, judgments.grade)
-    scales, count = np.unique(top, return_counts=True)
-    if len(scales) > 1:
-        shown = ", ".join(f"{n} up to {t}" for t, n in zip(scales, count, strict=True))
-        yield f"judges use different scales: {shown}"
+    yield from tell_scales(judgments, None if evidence.gold is None else evidence.gold.grades)
 
 
 def _tell_topics(evidence: Evidence, kept: LongArray) -> Iterator[str]:
@@ -215,7 +207,8 @@ def _tell_weights(evidence: Evidence, weights: Sequence[Weights]) -> Iterator[st
     if any(not estimator.own for estimator in evidence.estimators):
         judgments, present = evidence.judgments, evidence.panel.present
         pool = present @ np.diff(judgments.item_start)
-        graded = np.bincount(judgments.judge, minlength=len(judgments.judges))
+        counts = present[judgments.judge, judgments.item_topic[judgments.item]]  # other topics are in no run
+        graded = np.bincount(judgments.judge[counts], minlength=len(judgments.judges))
         partial = [judgments.judges[k] for k in np.flatnonzero(graded < HALF * pool)]
         if partial:
             yield (

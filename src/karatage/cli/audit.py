@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from karatage.data.audit import Audit
+    from karatage.report.tables import Table
 
 
 def audit(
@@ -91,7 +92,7 @@ def audit(
 
 
 def _render(result: Audit, top: int, *, pairs: bool) -> str:
-    from karatage.report.tabulating.audit import tabulate_families, tabulate_merges, tabulate_panel
+    from karatage.report.tabulating.audit import tabulate_families, tabulate_panel
 
     parts: list[RenderableType] = _show_pairs(result, top) if pairs else _show_judges(result, top)
     if len(result.panel):
@@ -99,21 +100,35 @@ def _render(result: Audit, top: int, *, pairs: bool) -> str:
     if len(result.families):
         parts += ["", show_table(tabulate_families(result))]
     if len(result.merges):
-        parts += ["", show_table(tabulate_merges(result))]
+        parts += ["", *_show_merges(result)]
     return render(*parts, "", result.sentence)
 
 
 def _show_judges(result: Audit, top: int) -> list[RenderableType]:
     """As much of them as fits; why each is suspected below."""
-    from karatage.report.tabulating.audit import explain_suspicions, tabulate_judges
+    from dataclasses import replace
+
+    from karatage.report.tabulating.audit import explain_columns, explain_suspicions, tabulate_judges
 
     table = tabulate_judges(result)
     shown = fit_columns(table, top=top)
+    shown = replace(shown, caption=explain_columns(shown.frame.columns))
     parts: list[RenderableType] = [show_table(shown, top=top), *tell_rest(table, top, "judge")]
+    return [*parts, *_tell_columns(table, shown, "tsv"), *explain_suspicions(result, top)]
+
+
+def _show_merges(result: Audit) -> list[RenderableType]:
+    """Whole names, since they say how the best were chosen."""
+    from karatage.report.tabulating.audit import tabulate_merges
+
+    table = tabulate_merges(result)
+    shown = fit_columns(table)
+    return [show_table(shown, wrap=["merge"]), *_tell_columns(table, shown, "json")]
+
+
+def _tell_columns(table: Table, shown: Table, style: str) -> list[str]:
     rest = table.frame.width - shown.frame.width
-    if rest:
-        parts.append(f"… {counted(rest, 'more column')}; --format tsv shows all.")
-    return [*parts, *explain_suspicions(result, top)]
+    return [f"… {counted(rest, 'more column')}; --format {style} shows all."] if rest else []
 
 
 def _show_pairs(result: Audit, top: int) -> list[RenderableType]:

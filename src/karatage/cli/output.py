@@ -184,4 +184,4 @@ def _write_texts(table: Table, name: str, *, star: bool = False, longest: int | 
     texts = [shorten(text, longest or len(text)) for text in write_column(table, name, plain=True)]
     if star and name in table.mark:
         texts = [f"{text}*" if bold else text for text, bold in zip(texts, list_marks(table, name), strict=True)]
-    return [shorten(write_header(table, name), HEADER_WIDTH), *texts]
+    return [shorten(write_header(table, name, plain=True), HEADER_WIDTH), *texts]

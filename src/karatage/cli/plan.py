@@ -135,7 +135,8 @@ def plan(
         found = kt.plan(retrieved, graded, question, budget=counts, systems=pair, judged=known)
     then = ["karatage", "compare", *paths, *_repeat("-j", judgments), *_repeat("-g", judged or [])]
     then += ["-g", "queue.csv" if output == STANDARD_OUTPUT else output, "-m", found.measure]
-    then += [*_maybe("--a", a), *_maybe("--b", b), *_maybe("-a", approach), *_maybe("--topics", topics)]
+    claim = Claim.these if found.new is None else topics
+    then += [*_maybe("--a", a), *_maybe("--b", b), *_maybe("-a", approach), *_maybe("--topics", claim)]
     then += [*_maybe("--confidence", confidence), *_maybe("--grades", grades), *_maybe("--gold-grades", gold_grades)]
     then += [*_maybe("--columns", columns), *_maybe("--gold-columns", gold_columns), *_maybe("--repeats", repeats)]
     then += _maybe("--seed", seed or None)

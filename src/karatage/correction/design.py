@@ -64,10 +64,10 @@ class Design:
             "topics": ", judged whole",
             "items": ", a plain sample (no pi)",
         }[self.kind]
-        if math.isfinite(self.icc):
+        if math.isfinite(self.icc) and self.kind != "census":
             mean = self.items / self.topics
             said += f"; {mean:.1f} items per topic, correlation of errors within topics {self.icc:.2f}"
-            said += f", design effect {self.design_effect:.1f}"
+            said += f", design effect {self.design_effect:.1f} against a plain sample of the pool"
         if self.clustered:
             said += "; clustered: intervals that count items would be too short"
         return said + self._tell_outside()

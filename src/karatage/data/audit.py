@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import polars as pl
 
@@ -148,7 +148,7 @@ class Audit(Shown):
         if total == 1:
             return self._say_only_judge()
         if not self.drop:
-            found = "is found to be constant, random or inverted, which does not yet make them good"
+            found = "is found to be constant, random or inverted; that does not say that all are good"
             return f"No judge of {total:,} {found}."
         kinds = []
         for kind in ("constant", "random", "inverted"):
@@ -177,25 +177,32 @@ class Audit(Shown):
 
     def _say_merges(self) -> str:
         rows = {row["name"]: row for row in self.merges.to_dicts()}
-        if BEST_JUDGE not in rows or BEST_MERGE not in rows or rows[BEST_JUDGE]["accuracy"] is None:
+        if BEST_MERGE not in rows:
             return ""
-        judge, merge = rows[BEST_JUDGE], rows[BEST_MERGE]
+        merge, judge = rows[BEST_MERGE], rows.get(BEST_JUDGE)
         text = f"Merged by {merge['picked']}, grades are right on {_share(merge)} of {merge['items']:,} gold items; "
+        if judge is None:
+            return f"{text}no judge graded enough of them to stand for all."
         who = f"{judge['picked']}, in some folds {judge['also_picked']}" if judge["also_picked"] else judge["picked"]
         text += f"the best judge alone ({who}) on {_share(judge)} of the {judge['items']:,} it graded."
-        return f"{text} {_say_gain(merge)}: {_decide(merge, judge)}."
+        few = judge["items"] < merge["items"] / 2
+        gain = _say_gain(merge["gain"], merge["gain_low"], merge["gain_high"], few=few)
+        return f"{text} {'By topic, the' if merge['topics'] else 'The'} {gain}"
 
     def _say_votes(self) -> str:
-        r, votes = self.statistic("error_correlation"), self.statistic("effective_votes")
         judges, grades = self.statistic("judges_compared"), self.statistic("grades_per_item")
-        if r is None or votes is None or judges is None or grades is None:
+        if grades is None:
             return ""
-        text = f"{judges:,.0f} judges carry {votes:.1f} effective votes"
-        if grades < judges / 2:  # nobody hears all judges on one item
-            votes = self.statistic("effective_votes_per_item")
-            text = f"The {grades:.1f} grades of an item carry {votes:.1f} effective votes"
-        way = _WAY[self.regime] if self.has_topics else ""
-        return f"{text} (error correlation {r:.2f}): {_ADVICE[self.regime]}{way}."
+        r, votes = self.statistic("error_correlation_pooled"), self.statistic("effective_votes_per_item")
+        who, way = f"The {grades:.1f} grades of an item", "pooled over items"
+        if r is None:  # nearly all judges are heard on every item
+            r, votes = self.statistic("error_correlation"), self.statistic("effective_votes")
+            who, way = f"{judges or 0:,.0f} judges", "mean over pairs"
+        if r is None or votes is None:
+            return ""
+        text = f"{who} carry {votes:.1f} effective votes (error correlation {r:.2f}, {way})"
+        advice = _ADVICE[self.regime] + (_WAY[self.regime] if self.has_topics else "")
+        return f"{text}: {advice}." if advice else f"{text}."
 
     def _say_gold(self) -> str:
         if self.gold_items >= ENOUGH_GOLD:
@@ -212,22 +219,17 @@ class Audit(Shown):
         return f"{text}; have {wanted} graded."
 
 
-def _say_gain(merge: Mapping[str, Any]) -> str:
-    by_topic = "By topic, the" if merge["topics"] else "The"
-    low, high = merge["gain_low"], merge["gain_high"]
-    interval = "" if low is None else f" [{100 * low:+.1f}, {100 * high:+.1f}]"
-    return f"{by_topic} merge gains {100 * merge['gain']:+.1f} points{interval} there"
-
-
-def _decide(merge: Mapping[str, Any], judge: Mapping[str, Any]) -> str:
-    low, high = merge["gain_low"], merge["gain_high"]
-    if low is not None and low > 0:
-        return "keep the panel"
-    if judge["items"] < merge["items"] / 2:
-        return "too few items to do without the others"
-    if high is not None and high < 0:
-        return "use the judge alone"
-    return "too close to call"
+def _say_gain(gain: float, low: float | None, high: float | None, *, few: bool) -> str:
+    """What a merge gains over a judge that graded less than half as much (`few`) or more, and what follows."""
+    text = f"merge gains {100 * gain:+.1f} points"
+    if low is None or high is None:
+        return f"{text} there, with no interval: too few items to tell."
+    text += f" [{100 * low:+.1f}, {100 * high:+.1f}] there"
+    if low > 0:
+        return f"{text}: keep the panel."
+    if few:
+        return f"{text}: too few items to do without the others."
+    return f"{text}: use the judge alone." if high < 0 else f"{text}: too close to call."
 
 
 def _share(row: Mapping[str, float | None]) -> str:

@@ -85,7 +85,8 @@ class CrowdSummary(Shown):
     def _say_shared(self) -> str:
         if self.correlation is None:
             return "Whether judges err together cannot be seen: that takes items with several judges, and errors."
-        found = f"(error correlation {round(self.correlation, 2) + 0.0:.2f})"  # no negative zero
+        value = f"{round(self.correlation, 2) + 0.0:.2f}"  # no negative zero
+        found = f"(error correlation {value}, pooled over items of equal gold)"
         chance = 2 / math.sqrt(self.pairs)
         if (abs(self.correlation) <= TOGETHER and chance <= TOGETHER) or self.correlation < -chance:
             return f"Judges err apart {found}."

@@ -104,5 +104,5 @@ class Diagnosis(Shown):
             parts.insert(0, f"Put this right first{more}: {end_sentence(wrong[0].finding)}")
         elif self.count("warning"):
             verb = "weaken" if self.count("warning") > 1 else "weakens"
-            parts.append(f"{counted(self.count('warning'), 'warning')} above {verb} what is found.")
+            parts.append(f"{counted(self.count('warning'), 'warning')} {verb} what is found.")
         return " ".join(part for part in parts if part)

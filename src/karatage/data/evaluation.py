@@ -16,7 +16,7 @@ from karatage.data.posterior import Posterior
 from karatage.data.scores import Scores, settle_ties
 from karatage.data.shown import Shown
 from karatage.data.weights import Weights
-from karatage.wording import shorten
+from karatage.wording import counted, shorten
 
 
 class Fidelity(NamedTuple):
@@ -84,6 +84,13 @@ class Evaluation(Shown):
             )
             frame = frame.join(trusted, on="system", how="left", maintain_order="left")
         return frame
+
+    def name_gold(self, measure: str) -> str:
+        """What to call gold's scores: with the number of topics, where these are not the approaches'."""
+        assert self.gold is not None
+        gold = self.gold[measure]
+        topics = {topic for topic, seen in zip(gold.topics, gold.judged[0], strict=True) if seen}
+        return "gold" if topics == set(self.scores[measure].topics) else f"gold ({counted(len(topics), 'topic')})"
 
     def to_frame(self) -> pl.DataFrame:
         """All leaderboards in one table; with gold, each approach's tau, tau_ap and RMSE in every row."""

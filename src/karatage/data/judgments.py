@@ -14,7 +14,7 @@ from karatage.data.axes import BoolArray, Coded, FloatArray, GradeArray, IntArra
 from karatage.data.draw import Draw
 from karatage.errors import DataError, OptionError, RowError
 from karatage.kernels.ordering import count_starts, sort_rows
-from karatage.wording import shorten
+from karatage.wording import counted, shorten
 
 Repeats = Literal["last", "first", "majority", "all", "error"]
 NO_TOPIC = ""
@@ -134,10 +134,9 @@ class Judgments:
         if not again.any():
             return self
         last = np.flatnonzero(np.r_[~again, True])
-        pairs = int((again & ~np.r_[False, again[:-1]]).sum())
         note = (
-            f"{pairs:,} (judge, item) pairs were graded more than once; merging hears all their grades, elsewhere the "
-            f"last of each counts, and {len(self.grade) - len(last):,} are set aside"
+            f"{self.tell_repeats()}: in merging each grade is a vote, elsewhere the last of each counts and "
+            f"{len(self.grade) - len(last):,} are set aside; --repeats last gives a judge one vote"
         )
         return replace(
             self,
@@ -148,6 +147,18 @@ class Judgments:
             notes=(*self.notes, note),
             with_repeats=self,
         )
+
+    def tell_repeats(self) -> str:
+        """How many judges graded again, and how often one did."""
+        start = np.flatnonzero(np.r_[True, (np.diff(self.item) != 0) | (np.diff(self.judge) != 0)])
+        times = np.diff(np.r_[start, len(self.grade)])
+        judges = len(np.unique(self.judge[start[times > 1]]))
+        return f"{counted(judges, 'judge')} graded items more than once, up to {times.max():,} times"
+
+    def tell_heard(self) -> str:
+        """How many grades are heard in merging, behind the number of those that count once; nothing if as many."""
+        more = len(self.every.grade) - len(self.grade)
+        return f", one for each judge and item; merging hears {len(self.every.grade):,}" if more else ""
 
     def keep_rows(self, kept: BoolArray) -> Judgments:
         """The same items and judges with some of the grades only."""

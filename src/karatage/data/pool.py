@@ -13,7 +13,7 @@ from karatage.data.axes import IntArray, LongArray, locate
 from karatage.data.judgments import Judgments
 from karatage.data.runs import Runs
 from karatage.errors import DataError, OptionError
-from karatage.wording import count_names, counted
+from karatage.wording import count_names
 
 
 def widen_pool(judgments: Judgments, runs: Runs, depth: int) -> Judgments:
@@ -33,9 +33,7 @@ def widen_pool(judgments: Judgments, runs: Runs, depth: int) -> Judgments:
     known = locate(runs.documents, judgments.documents).copy()
     fresh = np.unique(document[known[document] < 0])
     known[fresh] = len(judgments.documents) + np.arange(len(fresh), dtype=np.int32)
-    wide = _join(judgments, runs.documents.gather(fresh), topic, known[document])
-    more = counted(len(wide.item_topic) - len(judgments.item_topic), "document")
-    return replace(wide, notes=(*judgments.notes, f"{more} in the systems' first ranks were judged by nobody"))
+    return _join(judgments, runs.documents.gather(fresh), topic, known[document])
 
 
 def pool_runs(runs: Runs, depth: int, topics: Sequence[str] | None = None) -> Judgments:

@@ -40,11 +40,13 @@ def count_short_scales(short: Mapping[int, int]) -> str:
 
 
 def tell_scales(judgments: Judgments, gold: Judgments | None = None) -> Iterator[str]:
-    """Doubts about scales, in the same words wherever judgments are used: judges' among themselves, and gold's."""
+    """Doubts about scales, in the same words for all who use judgments: judges' among themselves, and gold's."""
     short = find_short_scales(judgments)
     if short:
-        yield f"judges who never use the upper grades ({count_short_scales(short)}): if their scales differ, map them first"
+        shown = count_short_scales(short)
+        yield f"judges who never use the upper grades ({shown}): if their scales differ, map them first"
     if gold is not None and gold.top_grade != judgments.top_grade:
         above = int((judgments.grade > gold.top_grade).sum())
         beyond = f" ({counted(above, 'grade')} above that)" if above else ""
-        yield f"judges grade up to {judgments.top_grade}, gold up to {gold.top_grade}{beyond}: if scales differ, map them first"
+        tops = f"judges grade up to {judgments.top_grade}, gold up to {gold.top_grade}{beyond}"
+        yield f"{tops}: if scales differ, map them first"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -16,6 +16,7 @@ from karatage.data.axes import BoolArray, FloatArray, GradeArray, LongArray
 from karatage.data.judgments import Judgments
 from karatage.data.pool import widen_pool
 from karatage.data.runs import Runs
+from karatage.deciding.doubts import tell_meeting
 from karatage.deciding.process import DEFAULT_MERGE, gives_grades, judge_items, name_process
 from karatage.deciding.question import Question
 from karatage.errors import DataError
@@ -256,7 +257,7 @@ def make_case(
         scores=scores,
         gold=gold,
         seed=seed,
-        notes=tuple(dict.fromkeys((*notes, *_tell_gold(gold, pool), *_tell_topics(alignment, topics)))),
+        notes=tuple(dict.fromkeys((*notes, *tell_meeting(judgments, gold, pool, alignment, question.parsed)))),
     )
     if not case.disjoint:
         return case
@@ -280,18 +281,3 @@ def _score_without_grades(
     row = {name: t for t, name in enumerate(scored.topics)}
     column = [scored.systems.index(name) for name in alignment.systems]
     return scored.value[0][[row[alignment.topics[t]] for t in topics]][:, column], result.notes
-
-
-def _tell_gold(gold: Judgments | None, pool: Judgments) -> Iterator[str]:
-    if gold is None:
-        return
-    yield from (f"gold: {note}" for note in gold.notes)
-    if gold.top_grade != pool.top_grade:
-        yield f"judges grade up to {pool.top_grade}, gold up to {gold.top_grade}: if scales differ, map them first"
-
-
-def _tell_topics(alignment: Alignment, topics: LongArray) -> Iterator[str]:
-    dropped = np.setdiff1d(alignment.retrieved_topics, topics)
-    if len(dropped):
-        names = [alignment.topics[t] for t in dropped]
-        yield f"topics that the judges did not see, left out: {count_names(names)}"

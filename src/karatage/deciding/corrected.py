@@ -22,17 +22,18 @@ class Pairs:
     value: FloatArray  # (system, system)
     variance: FloatArray  # (system, system)
     degrees: FloatArray  # (system, system) of freedom
+    least_p: float = 0.0  # of a difference that is the same in every topic
 
     @property
     def p_value(self) -> FloatArray:
-        """Two-sided, against no difference; 1 where two systems cannot differ."""
+        """Two-sided, against no difference; 1 where two systems cannot differ, NaN where nothing tells of chance."""
         from scipy.special import stdtr
 
         with np.errstate(divide="ignore", invalid="ignore"):
             t = np.abs(self.value) / np.sqrt(self.variance)
             chance = 2 * stdtr(np.minimum(self.degrees, 1e9), -t)
-        known = np.where(self.value == 0, 1.0, 0.0)
-        return np.where(self.variance > 0, chance, known)
+        known = np.where(self.value == 0, 1.0, self.least_p)
+        return np.where(self.variance == 0, known, chance)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -56,7 +56,7 @@ def require_frame(case: Case, runs: Runs, judgments: Judgments) -> tuple[str, ..
             return ()
     raise DataError(
         f"the gold queue was drawn from other documents (frame {shorten(draw.frame)}, for {shorten(measure)}): give "
-        "the runs and judgments that it was planned with, all of them, and name the two systems with a and b"
+        "the runs and judgments that it was planned with, all of them, and name the two systems with --a and --b"
     )
 
 

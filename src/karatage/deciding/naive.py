@@ -33,7 +33,15 @@ def compare_all(scores: FloatArray, case: Case) -> tuple[FloatArray, FloatArray,
         with np.errstate(divide="ignore", invalid="ignore"):
             degrees = np.where(each > 0, each**2 / (parts[:, None] + parts[None, :]), np.inf)
         np.fill_diagonal(each, 0.0)
-    return value, variance, Pairs(value=value[None, :] - value[:, None], variance=each, degrees=degrees)
+    pairs = Pairs(
+        value=value[None, :] - value[:, None], variance=each, degrees=degrees, least_p=flip_signs(int(size.min()))
+    )
+    return value, variance, pairs
+
+
+def flip_signs(topics: int) -> float:
+    """The p-value of a difference that is the same in every topic: all signs alike, by chance."""
+    return 2.0 ** (1 - topics)
 
 
 def spread(value: FloatArray) -> FloatArray:
@@ -50,6 +58,8 @@ def trust_judges(case: Case) -> Opinion:
     question = case.question
     value, variance, pairs = compare_all(case.scores, case)
     p_value = None
+    if pairs.variance[0, 1] == 0:
+        p_value = float(pairs.p_value[0, 1])
     if question.test != "t":
         if not case.paired:
             raise OptionError(f"the {question.test} test is for paired topics; unpaired ones take the t test")

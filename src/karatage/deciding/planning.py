@@ -29,8 +29,9 @@ from karatage.deciding.forecasting import (
 from karatage.deciding.frame import find_frame, take_fingerprint
 from karatage.deciding.process import gives_grades
 from karatage.deciding.question import Question
-from karatage.deciding.rates import LEAST_TOPICS, WEIGHTED_SUMS
+from karatage.deciding.rates import CLAIM_THESE, LEAST_TOPICS, WEIGHTED_SUMS, tell_few_topics
 from karatage.deciding.sampled import LEAST_ITEMS
+from karatage.deciding.topics import FEWEST
 from karatage.errors import DataError, OptionError
 from karatage.kernels.drawing import find_chances
 from karatage.measures.spec import Measure
@@ -92,7 +93,7 @@ def plan(
         same=None if len(frame) else question.sameness,
         seed=question.seed,
         versions=list_versions(),
-        notes=tuple(dict.fromkeys((*case.notes, *known.notes, *_tell(known, chosen, new)))),
+        notes=tuple(dict.fromkeys((*case.notes, *known.notes, *_tell(case, known, chosen, new)))),
     )
 
 
@@ -233,7 +234,8 @@ def _value(
     left[known.taken] = 0.0
     gap = np.where(_tells(weight, known.undecided), left, 0.0)
     even = match_uniform(gap, find_chances(left, len(chosen.item)))
-    return these, new if len(case.topics) >= LEAST_TOPICS else None, even
+    least = FEWEST if len(known.taken) + len(chosen.item) == len(frame) else LEAST_TOPICS
+    return these, new if len(case.topics) >= least else None, even
 
 
 def _tells(weight: FloatArray, pairs: BoolArray) -> BoolArray:
@@ -267,7 +269,7 @@ def _name_items(case: Case, item: LongArray) -> dict[str, pl.Series]:
     }
 
 
-def _tell(known: _Known, chosen: Chosen, new: Forecast | None) -> Iterator[str]:
+def _tell(case: Case, known: _Known, chosen: Chosen, new: Forecast | None) -> Iterator[str]:
     if not len(chosen.item):
         return
     gold = len(chosen.item) + len(known.taken)
@@ -278,6 +280,8 @@ def _tell(known: _Known, chosen: Chosen, new: Forecast | None) -> Iterator[str]:
             "no gold yet to tell how good the judges are: widths are for judges that tell nothing, with gold as varied "
             "as their grades; judge a first batch and plan the next with it to know better"
         )
+    if new is None and case.question.topics == "new":
+        yield f"{tell_few_topics(len(case.topics))}: {CLAIM_THESE}, or judge {LEAST_TOPICS} at least"
     if new is not None:
         yield "how far topics differ is taken from the judges' scores"
     if known.taken.size:

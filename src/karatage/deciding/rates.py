@@ -28,6 +28,7 @@ ROUNDING, TINY = 1e-9, 1e-12
 CONTRADICTION = 0.001  # chance of calling scores and rates contradictory that are not
 CLEARLY = 4.0  # standard errors
 WORTH_TELLING = 1.1  # design effect
+CLAIM_THESE = "claim these topics only (--topics these)"
 WEIGHTED_SUMS = "P@k, DCG@k or RBP"
 
 
@@ -126,7 +127,7 @@ def _require(case: Case, design: Design) -> None:
     if len(case.topics) < LEAST_TOPICS:
         raise DataError(
             f"{tell_few_topics(len(case.topics))}; judge {LEAST_TOPICS} at least, or "
-            "draw gold with known chances (karatage plan) and claim these topics only"
+            f"draw gold with known chances (karatage plan) and {CLAIM_THESE}"
         )
     if design.clustered:
         raise DataError(

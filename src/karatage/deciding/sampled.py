@@ -11,7 +11,8 @@ from karatage.data.axes import BoolArray, FloatArray
 from karatage.deciding.case import Case
 from karatage.deciding.corrected import Corrected, Pairs
 from karatage.deciding.process import DEFAULT_MERGE, gives_grades
-from karatage.deciding.rates import LEAST_TOPICS, WEIGHTED_SUMS, tell_few_topics
+from karatage.deciding.rates import CLAIM_THESE, LEAST_TOPICS, WEIGHTED_SUMS, tell_few_topics
+from karatage.deciding.topics import find_least_topics
 from karatage.errors import DataError
 from karatage.wording import counted
 
@@ -95,10 +96,8 @@ def _require(case: Case) -> None:
         )
     if case.disjoint:
         raise DataError("the systems answered different topics, so they are compared by error rates, not item by item")
-    if case.question.topics == "new" and len(case.topics) < LEAST_TOPICS:
-        raise DataError(
-            f"{tell_few_topics(len(case.topics))}; judge {LEAST_TOPICS} at least, or claim these topics only"
-        )
+    if case.question.topics == "new" and len(case.topics) < find_least_topics(case):
+        raise DataError(f"{tell_few_topics(len(case.topics))}; judge {LEAST_TOPICS} at least, or {CLAIM_THESE}")
     if not (case.gold_item >= 0).any():
         raise DataError("no gold item is among the documents of these systems and topics; are items written alike?")
     if len(case.drawn.item) < LEAST_ITEMS and (case.drawn.pi < 1).any():
@@ -126,9 +125,9 @@ def _tell(case: Case) -> Iterator[str]:
     outside = int((case.gold_item < 0).sum())
     if outside:
         yield f"{counted(outside, 'gold item')} outside of these systems' documents and topics, not used"
-    unseen = int((case.matters & _find_unseen(case)).sum())
+    unseen = int((case.matters & case.judged & _find_unseen(case)).sum())
     if unseen:
-        yield f"documents that matter but have no gold, counted as not relevant: {unseen:,}"
+        yield f"documents that matter and were judged but have no gold, counted as not relevant: {unseen:,}"
     alone = int((case.matters & ~case.judged & ~_find_unseen(case)).sum())
     if alone:
-        yield f"documents that matter but nobody judged, of which only gold tells: {alone:,}"
+        yield f"documents that matter but nobody judged, which corrected scores know from gold alone: {alone:,}"

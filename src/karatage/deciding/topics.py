@@ -10,7 +10,7 @@ from karatage.correction.topics import LEAST_DIFFERING, LEAST_TOPICS, TopicEstim
 from karatage.data.axes import FloatArray
 from karatage.deciding.case import Case
 from karatage.deciding.corrected import Corrected, Pairs
-from karatage.deciding.rates import tell_few_topics
+from karatage.deciding.rates import CLAIM_THESE, tell_few_topics
 from karatage.errors import DataError
 from karatage.wording import counted
 
@@ -48,6 +48,11 @@ def correct_by_topics(case: Case) -> Corrected:
     )
 
 
+def find_least_topics(case: Case) -> int:
+    """From how many topics on something is said of new ones: fewer where gold knows all that counts in every topic."""
+    return FEWEST if case.gold is not None and case.gold_topics.all() else LEAST_TOPICS
+
+
 def _take_gold(case: Case) -> Corrected:
     """The one topic there is, which gold knows."""
     value, nothing = case.gold_scores[0], np.zeros((len(case.systems), len(case.systems)))
@@ -66,9 +71,10 @@ def _take_gold(case: Case) -> Corrected:
 def _require(case: Case, topics: int) -> None:
     if case.disjoint:
         raise DataError("the systems answered different topics, so that topics with gold cannot pair them")
-    if case.question.topics == "new" and len(case.topics) < FEWEST:
-        raise DataError(f"{tell_few_topics(len(case.topics))}; judge {LEAST_TOPICS} at least")
     everything = topics == len(case.topics)
+    if case.question.topics == "new" and len(case.topics) < FEWEST:
+        way_out = f", or {CLAIM_THESE}" if everything else ""
+        raise DataError(f"{tell_few_topics(len(case.topics))}; judge {LEAST_TOPICS} at least{way_out}")
     if topics < FEWEST and not (everything and case.question.topics == "these"):
         found = counted(topics, "topic") if topics else "no topic"
         raise DataError(

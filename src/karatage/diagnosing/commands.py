@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from karatage.diagnosing.evidence import Evidence
-from karatage.diagnosing.prospects import BUDGET, DEPTH, Prospect
+from karatage.diagnosing.prospects import DEPTH, Prospect, choose_budget
 from karatage.diagnosing.reading import Sources
 from karatage.measures.linear import NAMES as WEIGHTED_SUMS
 from karatage.measures.spec import parse_measure
@@ -57,24 +57,25 @@ class Words:
 
 def suggest(evidence: Evidence, words: Words, prospects: Sequence[Prospect], *, wrong: bool) -> list[str]:
     """Commands in the order in which they make sense."""
-    measure = str(evidence.question.parsed)
-    if wrong:
-        asked = ("-m", measure, *words.pair) if words.runs else ()
-        return [words.ask("doctor", *asked)]
-    commands = []
+    if wrong:  # nothing can be typed before that is put right
+        return []
+    measure, commands = str(evidence.question.parsed), []
     if evidence.judgments is not None and (len(evidence.judgments.judges) > 1 or evidence.gold is not None):
         commands.append(words.audit())
     if not evidence.meets or not prospects:
         return commands
     decided = next((p for p in prospects if p.way is not None), None)
-    if prospects[0].way is None:
+    claim: tuple[str, ...] = ()
+    if prospects[0].these_only:
+        decided, claim = prospects[0], ("--topics", "these")
+    elif prospects[0].way is None:
         planned = choose_sum(measure)
-        commands.append(
-            words.ask("plan", "-m", planned, *words.pair, "--budget", f"{BUDGET}", "-o", "queue.csv", gold=False)
-        )
+        budget = choose_budget(evidence, planned)
+        drawn = ("-m", planned, *words.pair, "--budget", f"{budget}", "-o", "queue.csv")
+        commands += [words.ask("plan", *drawn, gold=False)] if budget else []
     if decided is not None:
-        commands.append(words.ask("compare", "-m", decided.measure, *words.pair))
-        commands.append(words.ask("report", "-m", decided.measure, *words.pair, "-o", "report.html"))
+        commands.append(words.ask("compare", "-m", decided.measure, *words.pair, *claim))
+        commands.append(words.ask("report", "-m", decided.measure, *words.pair, *claim, "-o", "report.html"))
     return commands
 
 

@@ -8,10 +8,10 @@ import numpy as np
 
 from karatage.agreement.suspicion import ENOUGH
 from karatage.deciding.comparing import POWER
-from karatage.deciding.rates import LEAST_TOPICS
+from karatage.deciding.rates import CLAIM_THESE, LEAST_TOPICS
 from karatage.diagnosing.commands import choose_sum
 from karatage.diagnosing.evidence import Evidence
-from karatage.diagnosing.prospects import BUDGET, Prospect, build_case, foresee, name_sameness
+from karatage.diagnosing.prospects import Prospect, build_case, choose_budget, foresee, name_sameness
 from karatage.errors import KaratageError
 from karatage.wording import counted, end_sentence, shorten
 
@@ -38,6 +38,9 @@ def list_possible(evidence: Evidence, prospects: Sequence[Prospect]) -> Iterator
         names = [p.measure for p in prospects if p.way == way]
         if names:
             yield f"differences between systems in {', '.join(names)}, with judges' errors undone {words}"
+    here = [p.measure for p in prospects if p.these_only]
+    if here:
+        yield f"differences between systems in {', '.join(here)}, on these topics only (--topics these)"
 
 
 def list_impossible(evidence: Evidence, prospects: Sequence[Prospect]) -> Iterator[str]:
@@ -95,6 +98,8 @@ def decide(evidence: Evidence, prospects: Sequence[Prospect]) -> str:
         return f"Claim nothing yet: without gold judges' errors are not undone. {_foretell(evidence, asked.measure)}"
     refused = f"{asked.measure} cannot be corrected with this gold: {end_sentence(str(asked.refusal))}"
     others = [p.measure for p in prospects if p.way is not None]
+    if asked.these_only:
+        return refused
     if others:
         return f"{refused} It does correct {', '.join(others)}."
     return f"{refused} {_foretell(evidence, asked.measure)}".strip()
@@ -126,10 +131,11 @@ def _say_ready(evidence: Evidence, asked: Prospect, who: str) -> str:
 
 def _foretell(evidence: Evidence, measure: str) -> str:
     planned = choose_sum(measure)
-    found = foresee(evidence, planned)
+    budget = choose_budget(evidence, planned)
+    found = foresee(evidence, planned, budget) if budget else None
     if found is None:
-        return f"Judge {LEAST_TOPICS} topics at least, then let karatage plan draw gold."
+        return f"Judge {LEAST_TOPICS} topics at least, then let karatage plan draw gold; or {CLAIM_THESE}."
     return (
-        f"{BUDGET} gold labels drawn by karatage plan would show differences in {planned} of about {found:.2g} or more "
-        f"with {POWER:.0%} power."
+        f"{counted(budget, 'gold label')} drawn by karatage plan would show differences in {planned} of about "
+        f"{found:.2g} or more with {POWER:.0%} power."
     )

@@ -8,6 +8,7 @@ from karatage.correction.planning import MANY_TOPICS
 from karatage.data.diagnosis import Check
 from karatage.deciding.case import Case
 from karatage.deciding.rates import LEAST_TOPICS
+from karatage.deciding.topics import FEWEST, find_least_topics
 from karatage.diagnosing.evidence import Evidence
 from karatage.diagnosing.prospects import Prospect, build_case, measure_overlap, name_sameness, refuse_rates
 from karatage.errors import KaratageError
@@ -46,11 +47,12 @@ def check_decision(evidence: Evidence) -> Iterator[Check]:
 def _check_topics(case: Case) -> Check:
     topics = len(case.topics)
     found = f"{counted(topics, 'topic')} that both systems and judges know"
-    if topics < LEAST_TOPICS:
+    if topics < find_least_topics(case):
+        unless = "" if topics < FEWEST else ", unless gold knows all that matters"
         return Check(
             about=ABOUT,
             state="warning",
-            finding=f"{found}: too few to say anything about new ones",
+            finding=f"{found}: too few to say anything about new ones{unless}",
             advice=f"judge {LEAST_TOPICS} topics at least, {MANY_TOPICS} or more to see anything but large differences",
         )
     if topics < MANY_TOPICS:

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
 
-from karatage.agreement.habits import Panel, find_short_scales
+from karatage.agreement.habits import Panel
 from karatage.agreement.independence import LEAST_SHARED
 from karatage.agreement.suspicion import ENOUGH, REPEATED, can_find_copies, find_suspects
 from karatage.data.axes import LongArray
 from karatage.data.diagnosis import Check
 from karatage.data.judgments import Judgments
+from karatage.data.scales import count_short_scales, find_short_scales
 from karatage.diagnosing.evidence import Evidence
 from karatage.wording import count_names, counted, shorten
 
 ABOUT = "judges"
 FEW_SHARED = 0.5  # of the items, graded by two judges
+MAP_ONE_BY_ONE = (
+    "map the judges one by one to one scale, gold's, before they are read together (--grades is for all alike): a file "
+    "for each, through karatage aggregate with its own --grades and -o mapped/NAME.qrels, and then -j mapped; or by a "
+    "script of your own"
+)
 KINDS = {
     "constant": "leave them out: one grade for everything tells nothing",
     "random": "leave them out, or look at how they worked: karatage audit tells more",
-    "inverted": "turn their grades round with --grades, or leave them out",
+    "inverted": "turn their grades round in a file of their own, or leave them out",
     "copied": "count them as one judge: karatage audit names their groups",
 }
 
@@ -37,8 +42,14 @@ def check_judges(evidence: Evidence) -> Iterator[Check]:
         about=ABOUT,
         state="ok",
         finding=f"{counted(len(judgments.judges), 'judge')}, {counted(len(judgments.grade), 'grade')} 0-"
-        f"{judgments.top_grade} of {counted(graded, 'item')}, {len(judgments.grade) / max(graded, 1):.1f} an item",
+        f"{judgments.top_grade} of {counted(graded, 'item')}, {len(judgments.grade) / max(graded, 1):.1f} an item"
+        f"{judgments.tell_heard()}",
     )
+    if judgments.every is not judgments:
+        yield _warn(
+            f"{judgments.every.tell_repeats()}: each grade is a vote, so that who graded again counts for more there",
+            "--repeats last gives a judge one vote for an item",
+        )
     few = _name(judgments, rows < ENOUGH)
     if few:
         yield _warn(
@@ -64,7 +75,7 @@ def _check_topics(judgments: Judgments) -> Iterator[Check]:
 
 
 def _check_habits(panel: Panel, rows: LongArray) -> Iterator[Check]:
-    """Suspicions, each a test with a stated error rate; a panel of one has none to be held against but itself."""
+    """Suspicions, each a test with a stated error rate; a panel of one has none to be held against but gold."""
     judgments, found = panel.judgments, find_suspects(panel)
     for kind, advice in KINDS.items():
         flags = [flag for flag in found if flag.kind == kind]
@@ -80,19 +91,19 @@ def _check_habits(panel: Panel, rows: LongArray) -> Iterator[Check]:
     more = [name for j, name in enumerate(judgments.judges) if flat[j] and j not in told]
     if more:
         yield _warn(
-            f"one grade for everything, which may be chance: {count_names(more)}", "look at more of their grades"
+            f"one grade for everything, which may be right, or chance: {count_names(more)}",
+            "look at more of their grades",
         )
     if not can_find_copies(panel):
         yield _warn("too many judges or grades to look for copies", "look for them in parts of the judges")
 
 
 def _check_scales(panel: Panel) -> Iterator[Check]:
-    short = find_short_scales(panel)
+    short = find_short_scales(panel.judgments)
     if short:
-        shown = ", ".join(f"{counted(n, 'judge')} up to {top}" for top, n in sorted(Counter(short.values()).items()))
         yield _warn(
-            f"judges who never use the upper grades ({shown}, of 0-{panel.judgments.top_grade})",
-            "if their scales differ, map them to one with --grades before they are merged",
+            f"judges who never use the upper grades ({count_short_scales(short)}, of 0-{panel.judgments.top_grade})",
+            f"if their scales differ, {MAP_ONE_BY_ONE}",
         )
 
 

@@ -31,6 +31,7 @@ class Prospect:
     way: str | None = None
     detectable: float | None = None  # a difference shown with 80% power; the median over pairs
     refusal: str | None = None
+    these_only: bool = False  # whether differences on these topics are known, though nothing can be said of new ones
 
 
 def look_ahead(evidence: Evidence) -> list[Prospect]:
@@ -49,12 +50,19 @@ def _look(evidence: Evidence, measure: str) -> Prospect:
         assert evidence.runs is not None
         assert evidence.judgments is not None
         choice = correct(case, evidence.runs, evidence.judgments)
+        if choice.corrected is None:
+            return Prospect(measure=measure, refusal=choice.refusal, these_only=_knows_these(evidence, case))
     except KaratageError as problem:
         return Prospect(measure=measure, refusal=f"{problem}")
-    if choice.corrected is None:
-        return Prospect(measure=measure, refusal=choice.refusal)
     found = choice.corrected
     return Prospect(measure=measure, way=found.way, detectable=find_detectable(found, evidence.question.level))
+
+
+def _knows_these(evidence: Evidence, case: Case) -> bool:
+    assert evidence.runs is not None
+    assert evidence.judgments is not None
+    asked = replace(case, question=replace(case.question, topics="these"))
+    return correct(asked, evidence.runs, evidence.judgments).corrected is not None
 
 
 def build_case(evidence: Evidence, measure: str | None = None) -> Case:
@@ -73,13 +81,22 @@ def find_detectable(found: Corrected, level: float) -> float | None:
     return required_z(level, POWER) * error if math.isfinite(error) else None
 
 
-def foresee(evidence: Evidence, measure: str) -> float | None:
-    """The same once `BUDGET` more labels are drawn by a plan; None where there can be no plan or no claim."""
+def choose_budget(evidence: Evidence, measure: str) -> int:
+    """Gold labels to plan for: no more than there are documents that matter; 0 where there can be no plan."""
+    try:
+        case = build_case(evidence, measure)
+    except KaratageError:  # told among the checks
+        return 0
+    return 0 if case.disjoint else min(BUDGET, int(case.matters.sum()))
+
+
+def foresee(evidence: Evidence, measure: str, budget: int) -> float | None:
+    """The same once a plan has drawn as many labels; None where there can be no plan or no claim."""
     assert evidence.runs is not None
     assert evidence.judgments is not None
     question = replace(evidence.question, measure=measure)
     try:
-        found = plan(evidence.runs, evidence.judgments, question, budget=BUDGET, systems=evidence.pair)
+        found = plan(evidence.runs, evidence.judgments, question, budget=budget, systems=evidence.pair)
     except KaratageError:
         return None
     return None if found.new is None else required_z(question.level, POWER) * found.new.standard_error

@@ -9,10 +9,13 @@ import numpy as np
 from karatage.data.axes import BoolArray
 from karatage.data.diagnosis import Check
 from karatage.data.judgments import Judgments
+from karatage.data.scales import find_short_scales
 from karatage.diagnosing.evidence import Evidence
+from karatage.diagnosing.judges import MAP_ONE_BY_ONE
 from karatage.wording import counted, list_names, shorten
 
 ABOUT = "gold"
+LONGEST_MAPPED = 10  # the highest grade of a scale that is mapped grade by grade
 
 
 def check_gold(evidence: Evidence) -> Iterator[Check]:
@@ -82,16 +85,21 @@ def _check_meeting(evidence: Evidence, gold: Judgments, judgments: Judgments) ->
     told = f"; the other {outside:,} tell nothing of the judges" if outside else ""
     yield Check(about=ABOUT, state="ok", finding=f"judges graded {counted(shared, 'item')} of those with gold{told}")
     if gold.top_grade != judgments.top_grade:
-        wide = "--gold-grades" if gold.top_grade > judgments.top_grade else "--grades"
         yield Check(
             about=ABOUT,
             state="warning",
             finding=f"judges grade 0-{judgments.top_grade}, gold 0-{gold.top_grade}, as if a 1 meant the same to both",
-            advice=f"if the scales differ, say what grades mean, e.g. {wide} {_map_scale(gold, judgments)}",
+            advice=_advise_scales(gold, judgments),
         )
 
 
-def _map_scale(gold: Judgments, judgments: Judgments) -> str:
-    """An example of how the longer scale could be mapped to the shorter."""
+def _advise_scales(gold: Judgments, judgments: Judgments) -> str:
+    """An option that maps the longer scale to the shorter, where one for all judges will do."""
     low, high = sorted([gold.top_grade, judgments.top_grade])
-    return ",".join(f"{grade}={round(grade * low / high)}" for grade in range(1, high + 1))
+    if high > LONGEST_MAPPED or find_short_scales(judgments):
+        return f"if the scales differ, {MAP_ONE_BY_ONE}"
+    mapping = ",".join(f"{grade}={round(grade * low / high)}" for grade in range(1, high + 1))
+    wide = f"--gold-grades {mapping}"
+    if judgments.top_grade > gold.top_grade:  # which would be read as gold's too, were nothing said of it
+        wide = f"--grades {mapping} --gold-grades 0-{gold.top_grade}"
+    return f"if the scales differ, say what grades mean, e.g. {wide}"

@@ -100,6 +100,11 @@ def make_plan(
     return Plan(kind, schema(**chosen))
 
 
+def narrow_options(schema: type[T], options: DataclassInstance) -> T:
+    """An experiment's own part of a command's options, which also name files."""
+    return schema(**{field.name: getattr(options, field.name) for field in fields(schema)})
+
+
 def restore_options(schema: type[T], entries: Entries) -> T:
     """The options that a result was written with, all of which have to be there."""
     chosen: dict[str, Value] = {}

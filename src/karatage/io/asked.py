@@ -36,8 +36,8 @@ def read_asked(path: PathLike) -> AskedQueue:
     names = {plain(name): name for name in reversed(table.frame.columns)}
     try:
         found = find_columns(table.frame.columns)
-        topic = name_column(table.frame[require(found, "topic", table.frame.columns)], "topic")
-        document = name_column(table.frame[require(found, "document", table.frame.columns)], "document")
+        topic = name_column(table.frame[require(found, "topic", table.frame)], "topic")
+        document = name_column(table.frame[require(found, "document", table.frame)], "document")
         expert = _read_askees(table.frame, names.get("to"))
         _refuse_repeats(topic, document, expert)
         return AskedQueue(

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 
+import polars as pl
+
+from karatage.data.judgments import HIGHEST_GRADE
 from karatage.errors import DataError, OptionError
 from karatage.wording import nearest, shorten
 
@@ -30,6 +34,8 @@ ALIASES = {role: _words.split() for role, _words in _WORDS.items()}
 for _role in ("judge", "topic", "document", "item", "system"):
     ALIASES[_role] = [word for base in ALIASES[_role] for word in (base + "id", base)]
 
+
+NEAR = 0.75  # how alike a name must be to be proposed
 
 # What a queue says of its rows: no guess at what another column may be called.
 QUEUED = {"to", "judgments", "priority", "pi", "cost", "batch", "order", "seed", "batchsize", "measure", "frame"}
@@ -65,14 +71,29 @@ def find_columns(
     return found
 
 
-def require(found: Mapping[str, str], role: str, columns: Sequence[str]) -> str:
-    """The column for a role, or an error that says how to name it."""
+def require(found: Mapping[str, str], role: str, frame: pl.DataFrame, *, option: str | None = None) -> str:
+    """The column for a role, or an error that says how to name it: with an `option`, where there is one."""
     if role in found:
         return found[role]
-    free = [name for name in columns if plain(name) not in QUEUED]
-    near = nearest(role, free) or next((n for w in ALIASES[role] if (n := nearest(w, free))), None)
-    hint = shorten(near) if near and near not in found.values() else "NAME"
-    raise DataError(f"there is no column for the {role}; {list_columns(columns)}; say which: {role}={hint}")
+    near = _guess(found, role, frame)
+    said = f"call one of them '{role}'"
+    if option is not None:
+        hint = "NAME" if near is None else shorten(near)
+        said = f"say which: {option} {shlex.quote(f'{role}={hint}')} (in Python columns={{'{role}': '{hint}'}})"
+    raise DataError(f"there is no column for the {role}; {list_columns(frame.columns)}; {said}")
+
+
+def _guess(found: Mapping[str, str], role: str, frame: pl.DataFrame) -> str | None:
+    """A column that is called nearly so, has no other part to play and holds what it should."""
+    free = [name for name in frame.columns if plain(name) not in QUEUED and name not in found.values()]
+    free = [name for name in free if role != "grade" or _looks_like_grades(frame[name])]
+    return next((near for word in (role, *ALIASES[role]) if (near := nearest(word, free, likeness=NEAR))), None)
+
+
+def _looks_like_grades(column: pl.Series) -> bool:
+    """Few different values, as grades on any scale and labels are."""
+    plain_values = column.dtype != pl.Object and not column.dtype.is_nested()
+    return plain_values and column.n_unique() <= HIGHEST_GRADE + 1
 
 
 def list_columns(columns: Sequence[str]) -> str:

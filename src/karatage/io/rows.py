@@ -49,14 +49,15 @@ def from_frame(
 ) -> Rows:
     """Pick a table's columns by their names."""
     found = find_columns(frame.columns, columns, gold=gold)
-    require(found, "grade", frame.columns)
+    option = "--gold-columns" if gold else "--columns"
+    require(found, "grade", frame, option=option)
     if "document" not in found and "item" not in found:
-        require(found, "document", frame.columns)
+        require(found, "document", frame, option=option)
     whole = "item" in found and ("topic" not in found or "document" not in found)
     if not whole and "topic" not in found:
-        require(found, "topic", frame.columns)
+        require(found, "topic", frame, option=option)
     if not gold:
-        require(found, "judge", frame.columns)
+        require(found, "judge", frame, option=option)
     elif "judge" in found:
         _require_one_voice(frame, found, ["item"] if whole else ["topic", "document"])
     try:

@@ -46,10 +46,10 @@ def read_runs(source: PathLike | Iterable[PathLike] | Frame | RunDict) -> Runs:
 def _from_frame(frame: pl.DataFrame) -> Runs:
     found = find_columns(frame.columns)
     coded = {
-        role: Coded.of(name_column(frame[require(found, role, frame.columns)], role))
+        role: Coded.of(name_column(frame[require(found, role, frame)], role))
         for role in ("system", "topic", "document")
     }
-    given = plain_column(frame[require(found, "score", frame.columns)], "score")
+    given = plain_column(frame[require(found, "score", frame)], "score")
     score = given.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
     bad = np.flatnonzero(~np.isfinite(score))
     if bad.size:

@@ -23,8 +23,10 @@ NOTHING = "is empty; remove it or fill it"
 LONE_RETURN = "has a carriage return inside the line; convert mixed line ends, e.g. with dos2unix"
 _SUFFIXES = {".csv", ".dat", ".json", ".jsonl", ".ndjson", ".parquet", ".qrel", ".qrels", ".res", ".run"}
 _SUFFIXES |= {".trec", ".tsv", ".txt"}
+_PACKED = {".gz", ".zst"}
 _GZIP, _ZSTANDARD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
+NEAR = 0.75  # how alike a file's name must be to be proposed
 _GLANCE = 200  # bytes
 _unpack_gzip = cast("Callable[[bytes], bytes]", gzip_ng.decompress)
 _DAMAGED = cast("tuple[type[Exception], ...]", (EOFError, OSError, zlib_ng.error, zstandard.ZstdError))
@@ -49,7 +51,7 @@ class Source:
         'gpt-4.M'
         """
         path = Path(os.fsencode(self.path).decode(errors="replace"))
-        if path.suffix in {".gz", ".zst"}:
+        if path.suffix in _PACKED:
             path = path.with_suffix("")
         return path.stem if path.suffix.lower() in _SUFFIXES else path.name
 
@@ -133,9 +135,27 @@ def _find(path: str) -> list[str]:
             raise InputFileError(shorten(path, 200), None, "matches no file")
         return names
     folder = Path(path).parent
-    near = nearest(Path(path).name, [p.name for p in folder.iterdir()]) if folder.is_dir() else None
-    hint = f"; did you mean {folder / near}?" if near else ""
+    near = _guess(Path(path), folder) if folder.is_dir() else None
+    hint = f"; did you mean {shorten(str(folder / near), 200)}?" if near else ""
     raise InputFileError(shorten(path, 200), None, f"no such file{hint}")
+
+
+def _guess(path: Path, folder: Path) -> str | None:
+    """A name that is nearly the same, with the same ending, give or take a letter at its end."""
+    stem, ending = _split_name(path.name)
+    near = {}
+    for name in sorted((p.name for p in folder.iterdir()), reverse=True):
+        other, its = _split_name(name)
+        if its == ending or (its and ending and (its.startswith(ending) or ending.startswith(its))):
+            near[other] = name
+    found = nearest(stem, near, likeness=NEAR)
+    return None if found is None else near[found]
+
+
+def _split_name(name: str) -> tuple[str, str]:
+    path = Path(name)
+    path = path.with_suffix("") if path.suffix in _PACKED else path
+    return path.stem, path.suffix.lower()
 
 
 def check_text(source: Source, content: bytes) -> bytes:

@@ -82,8 +82,8 @@ def _read_parquet(source: Source, content: bytes, columns: Mapping[str, str] | N
     frame = read_columns(source, content, needed)
     if needed and not len(frame):
         raise InputFileError(source.name, None, "has columns but no rows")
-    absent = [pl.Series(name, dtype=pl.String) for name in names if name not in needed]
-    return Table(source, frame if needed else pl.DataFrame(absent), lambda _: None)
+    unread = [pl.lit(None).alias(name) for name in names if name not in needed]  # named in messages
+    return Table(source, frame.with_columns(unread), lambda _: None)
 
 
 def _read_headless(source: Source, content: bytes, first: str, separator: str, gold: bool) -> Rows:

@@ -22,7 +22,7 @@ from karatage.kernels.ranking import scatter_grades
 from karatage.kernels.threads import spread
 from karatage.measures.graded import SCORERS, Block
 from karatage.measures.spec import Measure, parse_measure
-from karatage.wording import shorten
+from karatage.wording import counted, shorten
 
 NoRelevant = Literal["zero", "drop", "drop_judge"]
 JUDGES_PER_BLOCK = 256
@@ -226,10 +226,15 @@ def _settle_undefined(value: FloatArray, defined: BoolArray, no_relevant: NoRele
 def tell_unjudged(alignment: Alignment, measure: Measure) -> Iterator[str]:
     """A doubt, where documents that a measure looks at have no grade."""
     missing, shown = alignment.unjudged(measure.cutoff or alignment.ranked.shape[2])
+    yield from say_unjudged(missing, shown, measure, len(alignment.systems))
+
+
+def say_unjudged(missing: int, shown: int, measure: Measure, systems: int) -> Iterator[str]:
+    """The same, for so many of the positions shown; a document counts in every ranking that has it."""
     if missing:
         where = f"the first {measure.cutoff} ranks" if measure.cutoff else "all ranks"
-        share = f"{missing:,} of {shown:,} documents in {where} ({missing / shown:.1%})"
-        yield f"{share} were judged by nobody, so count as not relevant"
+        share = f"{missing:,} of {shown:,} positions in {where} of {counted(systems, 'system')} ({missing / shown:.1%})"
+        yield f"{share} hold documents that nobody judged, which count as not relevant"
 
 
 def tell_undefined(

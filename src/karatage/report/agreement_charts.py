@@ -56,7 +56,7 @@ def draw_confusion(audit: Audit) -> alt.FacetChart:
     title = alt.TitleParams(
         "What judges make of gold's grades",
         subtitle=[
-            "up: gold's grade, across: the grade said; each row's shares are of items with that gold grade",
+            "up: gold's grade; across: the grade said",
             *tell_shown(len(names), audit.confusion["judge"].n_unique(), "have most gold items"),
         ],
         anchor="start",

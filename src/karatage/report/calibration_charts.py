@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from karatage.data.calibration import Calibration
 
 SIDE, LOW = 330, 70  # pixels of a square panel, and of a low one below it
+MARGIN = 0.04  # of a scale, so that its first and last mark are seen whole
 PERCENT = ".0%"
 DISTANCE = ("value", "p_value", "way")
 WHOSE = {
@@ -114,8 +115,9 @@ def draw_attenuation(board: Board) -> alt.LayerChart:
     import altair as alt
 
     frame = lay_out_attenuation(board)
-    low = min(min(frame["judges"]), min(frame["corrected"]))
-    high = max(max(frame["judges"]), max(frame["corrected"]))
+    scores = pl.concat([frame["judges"], frame["corrected"]]).drop_nulls()
+    span = max(scores) - min(scores)
+    low, high = min(scores) - MARGIN * (span or 1), max(scores) + MARGIN * (span or 1)
     ends = alt.Scale(domain=[low, high], nice=True, zero=False)
     titles = f"{board.measure}, corrected", f"{board.measure}, by the judges"
     told = tell("system:N", "judges:Q", "corrected:Q", "low:Q", "high:Q")
@@ -179,7 +181,8 @@ def _tell_calibration(calibration: Calibration) -> list[str]:
     return [
         f"{shorten(calibration.approach)}, {counted(calibration.items, 'gold item')}; relevant: grade "
         f"{calibration.relevant} or more",
-        f"{calibration.forecast} are off by {_say(ece, 100, 1)} points on average; Brier score {_say(brier, 1, 3)}",
+        f"{calibration.forecast} are off by {_say(ece, 100, 1)} points on average",
+        f"Brier score {_say(brier, 1, 3)}",
     ]
 
 
@@ -212,4 +215,4 @@ def _tell_slope(board: Board) -> list[str]:
     slope, low, high = board.slope
     meaning = "judges shrink differences" if high < 1 else "judges stretch differences"
     meaning = "by chance or not" if low <= 1 <= high else meaning
-    return [*said, f"a difference of 0.100 shows as {slope / 10:.3f} ({low / 10:.3f} to {high / 10:.3f}): {meaning}"]
+    return [*said, f"a difference of 0.100 shows as {slope / 10:.3f} ({low / 10:.3f} to {high / 10:.3f})", meaning]

@@ -27,6 +27,8 @@ from karatage.report.tabulating.comparison import name_way
 from karatage.wording import counted, percent, shorten
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import altair as alt
 
     from karatage.data.board import Board
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
 
 COLUMN, ALL_COLUMNS = 9, 110  # pixels, for each group and for all of them
 BY = ("judges", "corrected")
+SHADES = {"judges": JUDGES, "corrected": CORRECTED}
+SHAPES = {"judges": "diamond", "corrected": "circle"}
 
 
 def draw_board(board: Board) -> alt.HConcatChart:
@@ -56,12 +60,12 @@ def draw_board(board: Board) -> alt.HConcatChart:
     offset = alt.YOffset("by:N", sort=by, scale=alt.Scale(paddingOuter=0.25))
     faded = fade(chosen, lesser="!datum.top")
     drawn = (
-        alt.Chart(_lay_out(board)).transform_calculate(place=placed).encode(rows, offset, shade_ways(), opacity=faded)
+        alt.Chart(_lay_out(board)).transform_calculate(place=placed).encode(rows, offset, shade_ways(ways=by), opacity=faded)
     )
     told = tell("system:N", "by:N", "score:Q", "low:Q", "high:Q", "rank:Q", "letters:N")
     interval = drawn.mark_rule(strokeWidth=1.6).encode(alt.X("low:Q", title=board.measure), x2="high:Q", tooltip=told)
     points = drawn.mark_point(filled=True, size=34).encode(
-        alt.X("score:Q", title=board.measure, scale=alt.Scale(zero=False)), shape_ways(), tooltip=told
+        alt.X("score:Q", title=board.measure, scale=alt.Scale(zero=False)), shape_ways(ways=by), tooltip=told
     )
     scores = alt.LayerChart(
         layer=[interval, points.properties(name="scores")],
@@ -115,19 +119,19 @@ def draw_comparison(comparison: Comparison) -> alt.LayerChart:
     return chart
 
 
-def shade_ways(field: str = "by", *, legend: bool = True) -> alt.Color:
-    """The judges' colour and the corrected one."""
+def shade_ways(field: str = "by", *, ways: Sequence[str] = BY, legend: bool = True) -> alt.Color:
+    """The judges' colour and the corrected one, of the ways that are drawn."""
     import altair as alt
 
-    shades = alt.Scale(domain=list(BY), range=[JUDGES, CORRECTED])
+    shades = alt.Scale(domain=list(ways), range=[SHADES[way] for way in ways])
     return alt.Color(f"{field}:N", title=None, scale=shades, legend=alt.Legend(orient="top") if legend else None)
 
 
-def shape_ways(field: str = "by", *, legend: bool = True) -> alt.Shape:
+def shape_ways(field: str = "by", *, ways: Sequence[str] = BY, legend: bool = True) -> alt.Shape:
     """Their marks."""
     import altair as alt
 
-    shapes = alt.Scale(domain=list(BY), range=["diamond", "circle"])
+    shapes = alt.Scale(domain=list(ways), range=[SHAPES[way] for way in ways])
     return alt.Shape(f"{field}:N", title=None, scale=shapes, legend=alt.Legend(orient="top") if legend else None)
 
 

@@ -71,7 +71,7 @@ def draw_differences(board: Board, reference: str | None = None) -> alt.LayerCha
     drawn = (
         alt.Chart(frame)
         .transform_calculate(place=place_rows(orders))
-        .encode(rows, alt.YOffset("by:N", sort=by, scale=alt.Scale(paddingOuter=0.25)), shade_ways())
+        .encode(rows, alt.YOffset("by:N", sort=by, scale=alt.Scale(paddingOuter=0.25)), shade_ways(ways=by))
         .encode(
             opacity=fade(chosen),
             tooltip=tell("system:N", "by:N", "difference:Q", "low:Q", "high:Q", "p:Q", "verdict:N"),

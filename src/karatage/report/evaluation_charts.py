@@ -24,6 +24,7 @@ from karatage.report.choosing import (
     place_rows,
     tell,
 )
+from karatage.report.tabulating.evaluation import tell_other_topics
 from karatage.wording import counted
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from karatage.data.evaluation import Evaluation
 
 MOST = 7  # approaches that shapes and colours can tell apart, with gold
-TRUSTED = "gold"
+JUDGE = "judge:"
 QUALITIES = {"tau": "tau to gold's order", "tau_ap": "tau_ap, the top counts more", "rmse": "RMSE to gold's scores"}
 ROOM = 22  # pixels of a row of a few approaches
 
@@ -45,11 +46,12 @@ def draw_scores_board(evaluation: Evaluation, measure: str | None = None) -> alt
     frame = lay_out_scores(evaluation, measure)
     ways = frame["by"].unique(maintain_order=True).to_list()
     orders = {way: f"at_{k}" for k, way in enumerate(ways)}
-    natural = TRUSTED if TRUSTED in orders else ways[0]
+    trusted = None if evaluation.gold is None else evaluation.name_gold(measure)
+    natural = trusted or ways[0]
     orders = {natural: orders[natural], **orders, "name": "at_name"}
     systems = frame.unique("row", maintain_order=True).sort("row")["system"].to_list()
-    shades = [GOLD if way == TRUSTED else _SHADES[k % len(_SHADES)] for k, way in enumerate(ways)]
-    forms = ["square" if way == TRUSTED else _FORMS[k % len(_FORMS)] for k, way in enumerate(ways)]
+    shades = [GOLD if way == trusted else _SHADES[k % len(_SHADES)] for k, way in enumerate(ways)]
+    forms = ["square" if way == trusted else _FORMS[k % len(_FORMS)] for k, way in enumerate(ways)]
     legend = alt.Legend(orient="top", columns=5, labelLimit=160)
     told = tell("system:N", "by:N", "score:Q", "standard_error:Q", "rank:Q")
     drawn = alt.Chart(frame).transform_calculate(place=place_rows(orders))
@@ -61,8 +63,8 @@ def draw_scores_board(evaluation: Evaluation, measure: str | None = None) -> alt
         opacity=fade(choose("system"), 0.9),
         tooltip=told,
     )
-    left = len(evaluation.approaches) - MOST
-    said = f"the first {MOST} approaches; {left:,} are left out" if left > 0 else f"best first by {natural}"
+    said = _tell_choice(evaluation) if len(evaluation.approaches) > MOST else f"best first by {natural}"
+    said += tell_other_topics(evaluation, measure)
     chart: alt.LayerChart = alt.LayerChart(
         layer=[points.properties(name="scores")],
         width=WIDEST - measure_names(systems),
@@ -76,20 +78,52 @@ def lay_out_scores(evaluation: Evaluation, measure: str) -> pl.DataFrame:
     """A row for each system and approach, and for gold; at_0, at_1 ... say where the system stands by each."""
     if measure not in evaluation.measures:
         raise UnknownNameError("measure", measure, evaluation.measures)
-    boards = {name: evaluation.leaderboard(measure, name) for name in evaluation.approaches[:MOST]}
+    boards = {name: evaluation.leaderboard(measure, name) for name in _choose_approaches(evaluation, measure)}
     first = next(iter(boards.values()))
     if "gold_score" in first.columns:
         trusted = first.select("system", rank="gold_rank", score="gold_score", standard_error=pl.lit(None, pl.Float64))
-        boards[TRUSTED] = trusted.sort("rank", "system", nulls_last=True)
+        boards[evaluation.name_gold(measure)] = trusted.sort("rank", "system", nulls_last=True)
     places = pl.DataFrame({"system": first["system"], "at_name": place_names(first["system"].to_list())})
     for k, board in enumerate(boards.values()):
         at = board.select("system", pl.int_range(pl.len()).alias(f"at_{k}"))
         places = places.join(at, on="system", how="left", maintain_order="left")
-    natural = len(boards) - 1 if TRUSTED in boards else 0
+    natural = 0 if evaluation.gold is None else len(boards) - 1
     places = places.with_columns(row=f"at_{natural}")
     columns = ["system", "rank", "score", "standard_error"]
     rows = [board.select(pl.lit(name).alias("by"), *columns) for name, board in boards.items()]
     return pl.concat(rows).join(places, on="system", how="left", maintain_order="left")
+
+
+def _choose_approaches(evaluation: Evaluation, measure: str) -> list[str]:
+    """As many as can be told apart: the first, which decides, other merges, then judges, nearest to gold first."""
+    names = evaluation.approaches
+    near = {
+        found.approach: found.tau_ap
+        for found in evaluation.fidelity
+        if found.measure == measure and found.tau_ap is not None
+    }
+    merges = [name for name in names[1:] if not name.startswith(JUDGE)]
+    alone = [name for name in names[1:] if name.startswith(JUDGE)]
+    alone.sort(key=lambda name: near.get(name, -2.0), reverse=True)  # below all there are
+    kept = {names[0], *[*merges, *alone][: MOST - 1]}
+    return [name for name in names if name in kept]
+
+
+def _tell_choice(evaluation: Evaluation) -> str:
+    names = evaluation.approaches
+    merges = sum(not name.startswith(JUDGE) for name in names)
+    text = f"{MOST} of {counted(len(names), 'approach')}"
+    if merges >= MOST:
+        return f"{text}, the first that merge judges"
+    nearest = "the judges nearest to gold by tau_ap" if evaluation.fidelity else "the first judges"
+    return f"{text}: {nearest}" if not merges else f"{text}: merges, and {nearest}"
+
+
+def _count_topics(evaluation: Evaluation) -> str:
+    """Judges who saw only some topics are compared with gold there."""
+    topics = [near.topics for near in evaluation.fidelity]
+    few, most = min(topics), max(topics)
+    return counted(most, "topic") if few == most else f"{few:,} to {counted(most, 'topic')}"
 
 
 def draw_fidelity(evaluation: Evaluation) -> alt.HConcatChart:
@@ -126,7 +160,7 @@ def draw_fidelity(evaluation: Evaluation) -> alt.HConcatChart:
             tooltip=tell("approach:N", "measure:N", "tau:Q", "tau_ap:Q", "rmse:Q", "topics:Q"),
         )
         panels.append(shown.properties(width=width, height=ROOM * len(names)))
-    said = f"on {counted(max(near.topics for near in evaluation.fidelity), 'topic')}; RMSE: less is better"
+    said = f"on {_count_topics(evaluation)}; RMSE: less is better"
     head = alt.TitleParams("How near approaches come to gold", subtitle=said, anchor="start")
     chart: alt.HConcatChart = alt.hconcat(*panels, spacing=8, title=head).add_params(choose_order(list(orders)))
     return chart

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,8 @@ from karatage.errors import OptionError
 from karatage.io.writing import encode_table, write_bytes
 from karatage.report.svg import clean
 from karatage.report.tables import (
-    LONGEST,
+    MINUS,
+    NOTHING,
     PLAIN_INFINITY,
     PLAIN_NOTHING,
     Table,
@@ -27,7 +29,7 @@ from karatage.wording import shorten
 if TYPE_CHECKING:
     from karatage.io.sources import PathLike
 
-LONGEST_PRINTED = 60  # in a paper
+LONGEST_PRINTED = 100  # characters of a cell, in a paper and in a repository
 MARKDOWN = {c: f"\\{c}" for c in "\\`*_[]|~"} | {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
@@ -39,6 +41,7 @@ LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
     "`": r"\textasciigrave{}",
     "[": "{[}",  # an option or a star of the line before
     "*": "{*}",
+    MINUS: "$-$",
 }
 
 
@@ -55,10 +58,10 @@ def to_markdown(table: Table) -> str:
     <BLANKLINE>
     """
     names = table.frame.columns
-    heads = [_escape(write_header(table, name), MARKDOWN, LONGEST) for name in names]
+    heads = [_escape(write_header(table, name), MARKDOWN, LONGEST_PRINTED) for name in names]
     columns = []
     for name in names:
-        texts = [_escape(text, MARKDOWN, LONGEST) for text in write_column(table, name)]
+        texts = [_escape(text, MARKDOWN, LONGEST_PRINTED) for text in write_column(table, name)]
         marked = zip(texts, list_marks(table, name), strict=True)
         columns.append([f"**{text}**" if bold and text else text for text, bold in marked])
     sides = ["---:" if stands_right(table, name) else ":---" for name in names]
@@ -73,7 +76,7 @@ def to_latex(table: Table) -> str:
     columns = []
     for name in names:
         number = is_number(table, name)
-        texts = [_print_number(t) if number else _print_text(t) for t in write_column(table, name, plain=True)]
+        texts = [_print_number(t) if number else _print_text(t) for t in write_column(table, name, plain=number)]
         marked = zip(texts, list_marks(table, name), strict=True)
         columns.append([rf"\textbf{{{text}}}" if bold else text for text, bold in marked])
     rows = [" & ".join(row) + r" \\" for row in zip(*columns, strict=True)]
@@ -104,7 +107,7 @@ def _print_number(text: str) -> str:
 
 
 def _print_text(text: str) -> str:
-    return "--" if text == PLAIN_NOTHING else _escape(text, LATEX, LONGEST_PRINTED)
+    return "--" if text == NOTHING else _escape(text, LATEX, LONGEST_PRINTED)
 
 
 def _escape(text: str, marks: Mapping[str, str], width: int | None = None) -> str:
@@ -114,12 +117,12 @@ def _escape(text: str, marks: Mapping[str, str], width: int | None = None) -> st
 
 
 def write_table(table: Table, path: PathLike) -> None:
-    """Write a table; the name's ending says how: .md, .tex or .csv."""
+    """Write a table; the name's ending says how: .md, .tex or .csv. In LaTeX it goes by the file's name."""
     ending = Path(path).suffix.lower()
     if ending == ".csv":
         write_bytes(path, encode_table(table.frame, ending))
     elif ending in {".md", ".tex"}:
-        text = to_markdown(table) if ending == ".md" else to_latex(table)
+        text = to_markdown(table) if ending == ".md" else to_latex(replace(table, name=Path(path).stem))
         write_bytes(path, text.encode("utf-8", "replace"))
     else:
         raise OptionError(f"{shorten(os.fspath(path), 200)}: tables are written as .md, .tex or .csv; end the name so")

@@ -46,7 +46,8 @@ def write_report(
         raise OptionError(f"{path}: a page is an .html file; for machines, write results as .json")
     if not results:
         raise OptionError("a report needs at least one result")
-    page = combine([lay_out(result) for result in results])
+    pages = [lay_out(result) for result in results]
+    page = combine(pages)
     if command is not None:
         page = replace(page, facts=[("command", command), *page.facts])
     write_page(path, page)
@@ -55,9 +56,11 @@ def write_report(
             for ending in CHART_ENDINGS:
                 write_chart(figure.chart, Path(figures) / f"{name}{ending}")
     if tables is not None:
-        for name, table in _number(page.tables):
+        titles = [part.title for part in pages for _ in part.tables]
+        for title, (name, table) in zip(titles, _number(page.tables), strict=True):
+            alone = replace(table, caption=f"{table.caption}; {title}" if table.caption else title)
             for ending in TABLE_ENDINGS:
-                write_table(table, Path(tables) / f"{name}{ending}")
+                write_table(alone, Path(tables) / f"{name}{ending}")
 
 
 def combine(pages: Sequence[Page]) -> Page:

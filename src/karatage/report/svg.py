@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 # a name must not reverse the sentence it stands in.
 UNHEARD = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\u202a-\u202e\u2066-\u2069]")
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+APART = 6  # pixels
 ACTIVE = frozenset({"script", "foreignObject", "a", "image", "use", "style"})
 OWN_NAME = re.compile(r"url\(#([^)]+)\)")
 LONG_NUMBER = re.compile(r"-?\d+\.\d{4,}(e-?\d+)?")
@@ -28,8 +29,10 @@ def clean(text: str) -> str:
 
 
 def clean_chart(chart: alt.TopLevelMixin) -> str:
-    """A chart as Vega-Lite, with nothing in its names that a converter chokes on."""
-    return json.dumps(_clean_all(json.loads(chart.to_json())))
+    """A chart as Vega-Lite: nothing in its names that a converter chokes on, and labels of an axis that keep apart."""
+    spec = json.loads(chart.to_json())
+    spec.setdefault("config", {}).setdefault("axis", {}).setdefault("labelSeparation", APART)
+    return json.dumps(_clean_all(spec))
 
 
 def make_svg(chart: alt.TopLevelMixin, name: str, caption: str) -> str:

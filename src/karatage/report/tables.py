@@ -160,9 +160,11 @@ def write_column(table: Table, name: str, *, plain: bool = False) -> list[str]:
     return [re.sub(r"(?<![\w.])-(?=[\d.])", MINUS, text) for text in texts]
 
 
-def write_header(table: Table, name: str) -> str:
-    """What readers see above a column."""
-    return table.headers.get(name, name)
+def write_header(table: Table, name: str, *, plain: bool = False) -> str:
+    """What readers see above a column; `plain` with the terminal's minus."""
+    if name not in table.headers:
+        return name
+    return table.headers[name].replace(MINUS, PLAIN_MINUS) if plain else table.headers[name]
 
 
 def lay_out_table(table: Table) -> LaidOut:

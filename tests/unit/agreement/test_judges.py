@@ -6,10 +6,13 @@ from scipy import stats
 
 import karatage as kt
 from karatage.agreement.contest import compare_right, pick_judge, pick_merge, share_right
-from karatage.agreement.habits import Accuracy, Panel, find_short_scales, grade_shares, leniency, self_agreement
+from karatage.agreement.habits import Accuracy, Panel, find_below_gold, grade_shares, leniency, self_agreement
 from karatage.agreement.independence import BETWEEN, effective_votes, group_items, measure_independence
+from karatage.agreement.intervals import measure_means, share_intervals
 from karatage.agreement.suspicion import choose_reference, find_copies, find_suspects
+from karatage.data.estimate import wilson_interval
 from karatage.data.judgments import Judgments
+from karatage.data.scales import find_short_scales
 
 
 def judge(table):
@@ -71,9 +74,17 @@ def test_short_scales_need_evidence():
     source = np.random.default_rng(1)
     table = source.integers(0, 4, (4, 100))
     table[0] = np.minimum(table[0], 1)
-    assert find_short_scales(panel(table)) == {0: 1}
+    assert find_short_scales(judge(table)) == {0: 1}
     table[0, 5:] = -1
-    assert find_short_scales(panel(table)) == {}
+    assert find_short_scales(judge(table)) == {}
+
+
+def test_a_scale_below_gold_is_seen_on_several_items():
+    gold = np.tile([0, 1, 2, 3], 10)
+    table = np.vstack([np.minimum(gold, 1), gold, np.zeros(40, int), np.minimum(gold, 2)])
+    assert find_below_gold(panel(table, gold)) == {0: 1, 3: 2}
+    assert find_below_gold(panel(table[:, :16], gold[:16])) == {0: 1}  # 2 and 3 eight times, 3 alone four times
+    assert find_below_gold(panel(table)) == {}
 
 
 def test_gold_is_the_reference_where_there_is_enough_of_it():
@@ -97,7 +108,9 @@ def test_suspicions_say_why():
     table[1] = 1 - table[1]
     found = {flag.kind: flag for flag in find_suspects(panel(table, truth))}
     assert (found["constant"].judge, found["random"].judge, found["inverted"].judge) == (2, 3, 1)
-    assert found["constant"].why.startswith("gave grade 1 to all 200 items, where the others gave it 53% of")
+    assert found["constant"].why == f"gave grade 1 to all 200 gold items, gold to {truth.sum()} of them"
+    without = {flag.kind: flag for flag in find_suspects(panel(table))}
+    assert without["constant"].why.startswith("gave grade 1 to all 200 items, where the others gave it 53% of")
     assert "kappa with gold is" in found["random"].why
     assert "no better than chance" in found["random"].why
     assert "worse than chance" in found["inverted"].why
@@ -110,6 +123,56 @@ def test_constant_needs_ten_items():
     table[3] = 1
     assert [flag.kind for flag in find_suspects(panel(table))] == ["constant"]
     assert not find_suspects(panel(table[:, :9]))
+
+
+def make_rare(source, judges=6, items=400):
+    """Gold is 0 but for 4 %, and judges call a fifth of it wrongly."""
+    truth = (np.arange(items) % 25 == 0).astype(int)
+    return truth, np.where(source.random((judges, items)) < 0.8, truth, 1 - truth)
+
+
+def test_one_grade_throughout_is_right_where_gold_has_little_else():
+    truth, table = make_rare(np.random.default_rng(6))
+    table[5] = 0
+    assert [flag.judge for flag in find_suspects(panel(table)) if flag.kind == "constant"] == [5]
+    assert not [flag for flag in find_suspects(panel(table, truth)) if flag.kind == "constant"]
+    table[5] = 1
+    (found,) = (flag for flag in find_suspects(panel(table, truth)) if flag.kind == "constant")
+    assert found.why == "gave grade 1 to all 400 gold items, gold to 16 of them"
+
+
+def test_one_grade_throughout_is_suspected_where_others_do_better():
+    truth, table = make_rare(np.random.default_rng(6))
+    table[:5] = truth
+    table[5] = 0
+    assert [flag.judge for flag in find_suspects(panel(table, truth)) if flag.kind == "constant"] == [5]
+    none_rare = truth == 0  # gold itself has one grade there, and no judge can be blamed for it
+    assert not [flag for flag in find_suspects(panel(table, np.where(none_rare, 0, -1))) if flag.kind == "constant"]
+
+
+def test_little_gold_leaves_constancy_to_the_others():
+    truth, table = make_rare(np.random.default_rng(6))
+    table[5] = 0
+    few = np.where(np.arange(400) < 9, truth, -1)
+    (found,) = (flag for flag in find_suspects(panel(table, few)) if flag.kind == "constant")
+    assert "where the others gave it" in found.why
+
+
+@pytest.mark.parametrize("known", [0, 60, 200])
+def test_mistakes_in_common_are_counted_where_gold_knows_them(known):
+    source = np.random.default_rng(7)
+    truth = source.integers(0, 2, 200)
+    table = np.where(source.random((6, 200)) < 0.8, truth, 1 - truth)
+    table[5] = table[4]
+    gold = np.where(np.arange(200) < known, truth, -1)
+    why = next(find_copies(panel(table, gold))).why
+    wrong = int((table[4] != truth)[:known].sum())
+    if known:
+        assert why.endswith(f"; same mistake on {wrong} of {wrong} gold items that either got wrong")
+    else:
+        rest = table[:4].sum(axis=0)
+        odd = int(((rest != 2) & (table[4] != (rest > 2))).sum())
+        assert why.endswith(f"; same grade, unlike the rest, on {odd} of {odd} items where either is alone")
 
 
 def test_few_items_raise_no_suspicion():
@@ -170,7 +233,7 @@ def test_the_judge_is_picked_on_other_folds_than_it_is_scored_on():
     table[1, fold == 1] = 1
     found = pick_judge(panel(table, gold), fold)
     assert set(found.names) == {"0", "1"}
-    assert found.share.value == 0.0
+    assert share_right(found.right, np.zeros(40, np.int32)).value == 0.0
 
 
 def test_few_items_win_nothing_and_only_graded_items_count():
@@ -182,7 +245,7 @@ def test_few_items_win_nothing_and_only_graded_items_count():
     table[1, :2] = -1
     found = pick_judge(panel(table, gold), fold)
     assert found.names == ("1",)
-    assert found.share.value == pytest.approx(36 / 38)
+    assert share_right(found.right, np.zeros(40, np.int32)).value == pytest.approx(36 / 38)
     assert np.isnan(found.right[:2]).all()
     assert found.grade[:3].tolist() == [-1, -1, 0]
 
@@ -193,7 +256,7 @@ def test_merges_are_picked_the_same_way():
     said = {"a": np.zeros(20, np.int8), "b": np.ones(20, np.int8)}
     found = pick_merge({"a": bad, "b": good}, said, fold)
     assert found.names == ("b",)
-    assert found.share.value == 1.0
+    assert share_right(found.right, np.zeros(20, np.int32)).value == 1.0
     assert (found.grade == 1).all()
 
 
@@ -201,14 +264,47 @@ def test_a_difference_is_taken_on_shared_items_and_counts_topics():
     ours, theirs = np.ones(60), np.tile([1.0, 0.0, 0.0], 20)
     theirs[:30] = 1.0
     theirs[59] = np.nan
-    items, one = compare_right(ours, theirs, np.zeros(60, np.int32))
-    assert items == 59
+    items, topics, one = compare_right(ours, theirs, np.zeros(60, np.int32))
+    assert (items, topics) == (59, 0)
     gap = (ours - theirs)[:59]
     expected = stats.ttest_1samp(gap, 0).confidence_interval()
     np.testing.assert_allclose((one.low, one.high), expected, rtol=1e-4)
     assert one.value == pytest.approx(19 / 59)
-    _, many = compare_right(ours, theirs, (np.arange(60) // 5).astype(np.int32))
+    _, topics, many = compare_right(ours, theirs, (np.arange(60) // 5).astype(np.int32))
+    assert topics == 12
     assert many.value == one.value
     assert many.high - many.low > one.high - one.low  # all of a topic's items differ, or none
     assert compare_right(np.full(3, np.nan), np.ones(3), np.zeros(3, np.int32))[0] == 0
-    assert np.isnan(share_right(np.full(3, np.nan)).value)
+    assert np.isnan(share_right(np.full(3, np.nan), np.zeros(3, np.int32)).value)
+
+
+def test_means_count_topics_where_there_are_enough():
+    """One item a topic is the t interval of the items; doubling each item of a topic tells nothing more."""
+    value = np.random.default_rng(8).normal(size=30)
+    topic = np.arange(30, dtype=np.int32)
+    plain = measure_means(np.zeros(30, np.int32), value, 1, topic)
+    np.testing.assert_allclose(np.ravel(plain.bounds), stats.ttest_1samp(value, 0).confidence_interval(), rtol=1e-4)
+    twice = measure_means(np.zeros(60, np.int32), np.tile(value, 2), 1, np.tile(topic, 2))
+    np.testing.assert_allclose(twice.bounds, plain.bounds)
+    few = measure_means(np.zeros(60, np.int32), np.tile(value, 2), 1, np.tile(topic, 2) % 4)
+    assert (plain.topics[0], few.topics[0]) == (30, 0)
+    assert few.variance[0] == pytest.approx(np.var(np.tile(value, 2), ddof=1) / 60)
+
+
+def test_shares_are_worth_what_their_topics_are():
+    right = (np.arange(40) % 4 > 0).astype(float)
+    topic = np.arange(40, dtype=np.int32)
+    few = stats.norm.ppf(0.975) / stats.t.ppf(0.975, 39)
+    variance = np.var(right, ddof=1) / 40
+    worth = min(40, 0.1875 / variance) * few**2
+    group = np.zeros(240, np.int32)
+    found = share_intervals(group, np.tile(right, 6), 1, np.tile(topic, 6))  # all items of a topic alike
+    np.testing.assert_allclose(np.ravel(found), [0.75, *wilson_interval(0.75 * worth, worth)], rtol=1e-4)
+    alike = share_intervals(group, np.tile(right, 6), 1, np.repeat(topic, 6) // 4)  # topics all alike: never above
+    assert alike[1][0] < wilson_interval(180, 240)[0] < alike[0][0]
+    plain = share_intervals(group, np.tile(right, 6), 1, np.zeros(240, np.int32))
+    np.testing.assert_allclose(np.ravel(plain), [0.75, *wilson_interval(180, 240)])
+    share, low, high = share_intervals(group[:40], np.ones(40), 2, topic)
+    assert (share[0], high[0]) == (1.0, 1.0)
+    assert 0.85 < low[0] < 0.95
+    assert np.isnan([share[1], low[1], high[1]]).all()

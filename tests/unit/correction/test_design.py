@@ -78,7 +78,7 @@ def test_errors_are_centred_within_gold_grades():
 def test_census_is_told():
     found = design([3, 2], [3, 2])
     assert (found.kind, found.clustered, found.items, found.topics) == ("census", False, 5, 2)
-    assert "5 items of 2 topics, the whole pool" in found.sentence
+    assert found.sentence == "gold: 5 items of 2 topics, the whole pool"
     assert design([0, 2], [0, 2]).kind == "census"  # a topic without a pool does not count
 
 

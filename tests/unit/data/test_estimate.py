@@ -84,6 +84,13 @@ def test_wilsons_interval_is_statsmodels(hits: int, size: int) -> None:
     assert (float(low), float(high)) == pytest.approx(proportion_confint(hits, size, 0.1, "wilson"), abs=1e-12)
 
 
+@pytest.mark.parametrize("size", [3, 7, 10, 59, 341, 10_828])
+def test_wilsons_interval_ends_where_there_is_nothing_beyond(size: int) -> None:
+    assert wilson_interval(0, size)[0] == 0.0
+    assert wilson_interval(size, size)[1] == 1.0
+    assert (wilson_interval(1, size)[0] > 0) & (wilson_interval(size - 1, size)[1] < 1)
+
+
 def test_wilsons_interval_of_nothing_is_unknown() -> None:
     low, high = wilson_interval([0, 3], [0, 4])
     assert np.isnan(low[0])

@@ -444,7 +444,7 @@ def test_what_gold_on_nearly_everything_has_not_seen_is_not_relevant() -> None:
     assert found.corrected is not None
     assert found.corrected.way == "census"
     assert found.corrected.difference.value == pytest.approx(gap(kt.score(world().runs, gold, MEASURE)))
-    assert any("matter but have no gold, counted as not relevant: 39" in note for note in found.notes)
+    assert any("matter and were judged but have no gold, counted as not relevant: 39" in note for note in found.notes)
 
 
 def test_what_neither_judges_nor_gold_have_seen_is_not_relevant() -> None:

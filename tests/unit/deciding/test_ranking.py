@@ -356,3 +356,29 @@ def test_identical_systems_are_known_to_be_when_judges_were_never_seen_to_err() 
     same = np.isin(names[board.a], [runs.systems[0], "twin"]) & np.isin(names[board.b], [runs.systems[0], "twin"])
     assert board.corrected_pairs.standard_error[same].tolist() == [0]
     assert np.isinf(board.corrected_pairs.standard_error[~same]).all()
+
+
+def test_one_topic_tells_no_systems_apart() -> None:
+    topic = world().judgments.topics[0]
+    board = kt.compare_all(world().runs, world().judgments.only_topics([topic]), None, MEASURE)
+    assert board.naive_pairs.count == 0
+    assert np.isnan(board.naive_pairs.p_value).all()
+    assert set(board.letters) == {"a"}
+
+
+def test_the_same_difference_in_few_topics_may_be_chance() -> None:
+    rows = [(s, t, f"d{k}", 10.0 - k - (s == "b") * 0.5 * (k == 0) * 4) for s in "ab" for t in "123" for k in range(3)]
+    runs = kt.read_runs(pl.DataFrame(rows, schema=["system", "topic", "document", "score"], orient="row"))
+    graded = pl.DataFrame(
+        [(t, "d0", 1) for t in "123"] + [(t, "d1", 0) for t in "123"],
+        schema=["topic", "document", "grade"],
+        orient="row",
+    )
+    judgments = kt.read_judgments(graded.with_columns(judge=pl.lit("x")))
+    board = kt.compare_all(runs, judgments, None, "P@1")
+    assert board.naive_pairs.value.tolist() == [1.0]
+    assert board.naive_pairs.p_value.tolist() == [0.25]  # three signs, all alike: 2 of 8
+    assert board.naive_pairs.count == 0
+    pair = kt.compare(runs, judgments, None, "P@1", a="b", b="a")
+    assert pair.naive.p_value == 0.25
+    assert not pair.naive.significant

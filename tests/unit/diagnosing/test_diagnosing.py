@@ -151,7 +151,9 @@ def test_judges_are_looked_at(truth, crowd, rng):
     crowd["ann again"] = crowd["ann"]
     crowd["guest"] = {"q1": {"d01": 1, "d02": 0}}
     found = kt.diagnose(None, crowd, truth)
-    assert "1 ('constant'); 'constant' gave grade 1 to all 360 items" in find(found, "constant:", "warning").finding
+    assert (
+        "1 ('constant'); 'constant' gave grade 1 to all 360 gold items" in find(found, "constant:", "warning").finding
+    )
     assert find(found, "inverted:", "warning").advice.startswith("turn their grades round")
     assert "2 ('ann', 'ann again')" in find(found, "copied:", "warning").finding
     assert find(found, "fewer than 20 items", "warning").finding.endswith("1 ('guest')")
@@ -159,8 +161,9 @@ def test_judges_are_looked_at(truth, crowd, rng):
 
 
 def test_a_judge_alone_who_says_one_thing_only(truth):
-    found = kt.diagnose(None, {"yes": {t: dict.fromkeys(DOCUMENTS, 1) for t in TOPICS}}, truth)
-    find(found, "one grade for everything, which may be chance: 1 ('yes')", "warning")
+    judge = {"yes": {t: dict.fromkeys(DOCUMENTS, 1) for t in TOPICS}}
+    find(kt.diagnose(None, judge), "one grade for everything, which may be right, or chance: 1 ('yes')", "warning")
+    find(kt.diagnose(None, judge, truth), "constant: 1 ('yes'); 'yes' gave grade 1 to all 360 gold items", "warning")
 
 
 def test_overlap_decides_what_can_be_said_of_a_panel(truth):

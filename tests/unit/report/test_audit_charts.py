@@ -77,8 +77,17 @@ def test_weights_are_shown_from_the_heaviest(hostile, read_chart):
     assert [row["judge"] for row in rows] == frame["judge"].to_list()
     for column in ("weight", "lowest", "highest"):
         assert [row[column] for row in rows] == frame[column].to_list()
-    assert drawn.rows("line") == [{"line": 1 / len(weights.judges)}]
+    assert drawn.rows("line") == [{"line": pytest.approx(1 / len(weights.judges))}]
     assert drawn.size[0] <= 640
+
+
+def test_all_alike_is_among_those_heard_on_a_topic(hostile, read_chart):
+    (weights, *_) = hostile.evaluation.weights
+    present = np.zeros_like(weights.present)
+    present[:2, :], present[2:4, 0] = True, True
+    topics = present.shape[1]
+    drawn = read_chart(draw_weights(replace(weights, present=present)))
+    assert drawn.rows("line") == [{"line": pytest.approx((1 / 4 + (topics - 1) / 2) / topics)}]
 
 
 def test_votes_are_shown_beside_judges(hostile, read_chart):

@@ -26,8 +26,10 @@ def test_bins_are_those_of_the_calibration(found, read_chart):
     assert drawn.rows("across") == [{"across": 0.0, "down": 0.0}, {"across": 1.0, "down": 1.0}]
     ece = found.ece
     said = f"off by {100 * ece.value:.1f} ({100 * ece.low:.1f} to {100 * ece.high:.1f}) points on average"
-    assert any(said in text for text in drawn.texts)
+    assert said in ": ".join(drawn.texts)
     assert "relevant by gold" in drawn.texts
+    assert "Do vote shares mean what they say?" in drawn.texts
+    assert "share of votes that an item is relevant, by the judges" in drawn.texts
     assert drawn.size[0] <= 640
 
 
@@ -44,6 +46,8 @@ def test_grades_are_those_of_the_calibration(found, read_chart):
             names[column]: row[column] for column in names
         }
     assert any("mean grade by the judges less gold's: " in text for text in drawn.texts)
+    decided = f"decided by mv; relevant: {found.called:.1%}, gold {found.found:.1%}"
+    assert decided in drawn.texts
     assert any("within topics" in text for text in drawn.texts)
     assert drawn.size[0] <= 640
 
@@ -87,7 +91,7 @@ def test_scores_are_those_of_the_board(hostile, read_chart):
 )
 def test_the_slope_is_told_in_words(hostile, read_chart, slope, said):
     drawn = read_chart(draw_attenuation(replace(hostile.board, slope=slope)))
-    assert any(said in text for text in drawn.texts)
+    assert said in ": ".join(drawn.texts)
 
 
 def test_without_correction_there_is_nothing_to_compare(hostile):

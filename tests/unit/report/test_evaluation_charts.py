@@ -9,6 +9,7 @@ import pytest
 import karatage as kt
 from karatage.errors import DataError, UnknownNameError
 from karatage.report.evaluation_charts import draw_fidelity, draw_scores_board
+from karatage.report.tabulating.evaluation import tabulate_measure
 
 
 def test_every_system_has_its_score_by_every_approach_and_gold(hostile, read_chart):
@@ -51,10 +52,48 @@ def test_many_approaches_and_systems_fit(hostile, read_chart):
     world = kt.simulate_collection(systems=129, topics=4, rng=1)
     found = kt.evaluate(world.runs, world.judgments, "P@10", approach="judge:*", gold=world.gold, rng=1)
     drawn = read_chart(draw_scores_board(found))
-    assert {row["by"] for row in drawn.rows("score")} == {*found.approaches[:7], "gold"}
-    assert "the first 7 approaches; 2 are left out" in drawn.texts
+    nearest = sorted(found.fidelity, key=lambda near: near.tau_ap, reverse=True)
+    kept = {found.approaches[0], *[near.approach for near in nearest if near.approach != found.approaches[0]][:6]}
+    assert {row["by"] for row in drawn.rows("score")} == {*kept, "gold"}
+    assert "7 of 9 approaches: the judges nearest to gold by tau_ap" in drawn.texts
     assert drawn.size[0] <= 640
     assert 129 * 13 < drawn.size[1] < 129 * 13 + 200
+
+
+def test_merges_are_shown_before_judges(hostile, read_chart):
+    world = kt.simulate_collection(systems=5, topics=6, rng=1)
+    ways = ["mv", "judge:*", "uniform", "wawa", "sgl_rmse_own4"]
+    found = kt.evaluate(world.runs, world.judgments, "P@10", approach=ways, gold=world.gold, rng=1)
+    shown = {row["by"] for row in read_chart(draw_scores_board(found)).rows("score")}
+    assert {"mv", "uniform", "wawa", "sgl_rmse_own4"} < shown
+    judges = {near.approach: near.tau_ap for near in found.fidelity if near.approach.startswith("judge:")}
+    assert min(judges[name] for name in shown & set(judges)) >= max(judges[name] for name in set(judges) - shown)
+    bare = read_chart(draw_scores_board(replace(found, gold=None, fidelity=())))
+    assert "7 of 13 approaches: merges, and the first judges" in bare.texts
+
+
+def test_gold_of_other_topics_is_told(hostile, read_chart):
+    world = kt.simulate_collection(systems=5, topics=9, rng=1)
+    gold = world.gold.only_topics(world.gold.topics[:4])
+    found = kt.evaluate(world.runs, world.judgments, "P@10", approach=["mv", "uniform"], gold=gold, rng=1)
+    drawn = read_chart(draw_scores_board(found))
+    assert {row["by"] for row in drawn.rows("score")} == {"mv", "uniform", "gold (4 topics)"}
+    assert drawn.params["sorted_by"]["bind"]["options"][0] == "gold (4 topics)"
+    assert "best first by gold (4 topics); gold averages 4 topics, approaches 9 topics" in drawn.texts
+    table = tabulate_measure(found, "P@10")
+    assert table.headers["gold"] == "gold (4 topics)"
+    assert table.caption == "P@10; gold averages 4 topics, approaches 9 topics"
+    whole = tabulate_measure(hostile.evaluation, hostile.measure)
+    assert (whole.headers["gold"], whole.caption) == ("gold", hostile.measure)
+
+
+def test_fidelity_on_different_topics_is_told(hostile, read_chart):
+    found = hostile.evaluation
+    near = [one._replace(topics=one.topics - 3 * (k == 1)) for k, one in enumerate(found.fidelity)]
+    most = max(one.topics for one in near)
+    drawn = read_chart(draw_fidelity(replace(found, fidelity=tuple(near))))
+    assert f"on {most - 3} to {most} topics; RMSE: less is better" in drawn.texts
+    assert f"on {most} topics; RMSE: less is better" in read_chart(draw_fidelity(found)).texts
 
 
 def test_one_system_can_be_drawn(hostile, read_chart):

@@ -47,7 +47,7 @@ def aware(
     from karatage.experiments.aware.plan import AwarePlan
     from karatage.experiments.aware.running import experiment_aware
     from karatage.experiments.engine import Execution
-    from karatage.experiments.plans import make_plan, write_plan
+    from karatage.experiments.plans import make_plan, narrow_options, write_plan
     from karatage.report.aware_charts import draw_all
     from karatage.report.aware_page import lay_out
 
@@ -80,10 +80,11 @@ def aware(
         },
     )
     collection = asked.options.read(asked.options.seed, quiet=quiet)
+    design = narrow_options(AwarePlan, asked.options)
     with shared.watch_over(output, quiet=quiet) as watch:
         log = () if output is None else write_plan(asked, output)
         execution = Execution(workers=workers, fresh=fresh, progress=watch, engine=engine)
-        findings = experiment_aware(collection, asked.options, output=output, execution=execution)
+        findings = experiment_aware(collection, design, output=output, execution=execution)
     view = shared.View(
         text=render_aware(findings),
         long_text=render_aware(findings, everything=True),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -118,7 +118,7 @@ def collaborative(
     from karatage.experiments.collaborative.plan import CollaborativePlan
     from karatage.experiments.collaborative.running import experiment_collaborative
     from karatage.experiments.engine import Execution
-    from karatage.experiments.plans import make_plan, write_plan
+    from karatage.experiments.plans import make_plan, narrow_options, write_plan
     from karatage.report.collaborative import lay_out_collaborative
     from karatage.report.collaborative_charts import draw_all
 
@@ -160,7 +160,7 @@ def collaborative(
     with progress("Reading", quiet=quiet):
         columns = options.parse_columns(chosen.gold_columns)
         systems, trusted = _read(chosen.runs, chosen.gold, chosen.gold_grades, columns, chosen.seed)
-    design = CollaborativePlan(**{field.name: getattr(chosen, field.name) for field in fields(CollaborativePlan)})
+    design = narrow_options(CollaborativePlan, chosen)
     with shared.watch_over(output, quiet=quiet) as watch:
         log = () if output is None else write_plan(asked, output)
         execution = Execution(workers=workers, fresh=fresh, progress=watch, engine=engine)

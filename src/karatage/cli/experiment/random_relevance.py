@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -58,7 +58,7 @@ def random_relevance(
         karatage experiment random-relevance --preset small
     """
     from karatage.experiments.engine import Execution
-    from karatage.experiments.plans import make_plan, write_plan
+    from karatage.experiments.plans import make_plan, narrow_options, write_plan
     from karatage.experiments.random_relevance.plan import RandomRelevancePlan
     from karatage.experiments.random_relevance.running import experiment_random_relevance
     from karatage.report.random_relevance import draw_all, lay_out_random_relevance
@@ -89,7 +89,7 @@ def random_relevance(
     chosen = None if preset is None else preset.value
     asked = make_plan(CommandPlan, KIND, preset=chosen, path=plan, given=given)
     collection = asked.options.read(asked.options.seed, quiet=quiet)
-    design = RandomRelevancePlan(**{f.name: getattr(asked.options, f.name) for f in fields(RandomRelevancePlan)})
+    design = narrow_options(RandomRelevancePlan, asked.options)
     with shared.watch_over(output, quiet=quiet) as watch:
         log = () if output is None else write_plan(asked, output)
         execution = Execution(workers=workers, fresh=fresh, progress=watch, engine=engine)

@@ -61,7 +61,7 @@ def supervised(
     """
     from karatage.cli.experiment.supervised_tables import render_supervised
     from karatage.experiments.engine import Execution
-    from karatage.experiments.plans import make_plan, write_plan
+    from karatage.experiments.plans import make_plan, narrow_options, write_plan
     from karatage.experiments.supervised.plan import SupervisedPlan
     from karatage.experiments.supervised.running import experiment_supervised
     from karatage.report.supervised import draw_all, lay_out_supervised
@@ -104,10 +104,11 @@ def supervised(
         },
     )
     collection = asked.options.read(asked.options.seed, quiet=quiet)
+    design = narrow_options(SupervisedPlan, asked.options)
     with shared.watch_over(output, quiet=quiet) as watch:
         log = () if output is None else write_plan(asked, output)
         execution = Execution(workers=workers, fresh=fresh, progress=watch, engine=engine)
-        findings = experiment_supervised(collection, asked.options, output=output, execution=execution)
+        findings = experiment_supervised(collection, design, output=output, execution=execution)
     view = shared.View(
         text=render_supervised(findings),
         long_text=render_supervised(findings, everything=True),

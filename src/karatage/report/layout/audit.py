@@ -26,11 +26,12 @@ if TYPE_CHECKING:
 
     from karatage.data.audit import Audit
 
-FEWEST_FOR_PAIRS = 2
+FEWEST_FOR_PANEL = 2
 MOST_SUSPICIONS = 20
 MOST_IN_SQUARE = 60
+RIGHT = "How often each judge is right about gold's items, and how much higher than gold it grades"
 VOTES = """Judges that err on the same documents repeat each other. Effective votes say how many judges who err apart
-would be worth as much as these."""
+would be worth as much as these. An error is any grade other than gold's, be it one too high or three too low."""
 
 
 def lay_out_audit(audit: Audit) -> Page:
@@ -45,7 +46,7 @@ def lay_out_judges(audit: Audit) -> Iterator[Section]:
     with_gold = audit.gold_items > 0
     if with_gold:
         single = [
-            Figure(draw_judges(audit), "How often each judge is right about gold's items, and how lenient", "judges"),
+            Figure(draw_judges(audit), RIGHT, "judges"),
             Figure(
                 draw_confusion(audit),
                 "What judges say, by what gold says",
@@ -57,6 +58,11 @@ def lay_out_judges(audit: Audit) -> Iterator[Section]:
         single = []
         text += "\n\nWithout gold nobody knows who is right: there is no confusion to show."
     yield Section("Judges", text, [keep_first(tabulate_judges(audit))], single)
+    if len(audit.judges) >= FEWEST_FOR_PANEL:
+        yield _lay_out_panel(audit)
+
+
+def _lay_out_panel(audit: Audit) -> Section:
     panel = [tabulate_panel(audit)]
     if len(audit.families):
         panel.append(tabulate_families(audit))
@@ -65,8 +71,8 @@ def lay_out_judges(audit: Audit) -> Iterator[Section]:
     charts = []
     if audit.statistic("effective_votes") is not None:
         charts.append(Figure(draw_votes(audit), "Judges, and the votes that they carry", "votes"))
-    if len(audit.judges) >= FEWEST_FOR_PAIRS and len(audit.pairs):
+    if len(audit.pairs):
         square = len(audit.judges) <= MOST_IN_SQUARE
         agreement = tabulate_agreement(audit) if square else keep_first(tabulate_pairs(audit))
         charts.append(Figure(draw_agreement(audit), "Agreement of judges two by two", "agreement", agreement))
-    yield Section("The panel", VOTES if charts else "", panel, charts)
+    return Section("The panel", VOTES if charts else "", panel, charts)

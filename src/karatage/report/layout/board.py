@@ -27,7 +27,8 @@ CORRECTED = {
     "rates": """Corrected scores undo the judges' error rates. They are right if judges err alike on all systems'
 documents; where they do not, corrected scores may be further off than the judges' own, and their intervals too
 narrow. Gold drawn for these systems (karatage plan) needs no such belief.""",
-    "sampled": "Corrected scores are right on average whatever the judges do, and as wide as their gold is little.",
+    "sampled": """Corrected differences are right on average whatever the judges do, and as wide as their gold is
+little; scores by themselves lean on the judges where all systems rank alike.""",
     "topics": "Corrected scores are right on average whatever the judges do, and as wide as their gold is little.",
     "census": "Corrected scores are gold's own, which knows all that matters here; the judges have no part in them.",
 }

@@ -15,6 +15,7 @@ from karatage.report.layout.facts import list_facts
 from karatage.report.layout.topics import lay_out_topic_section
 from karatage.report.page import Figure, Page, Section
 from karatage.report.tables import Table
+from karatage.report.tabulating.board import tabulate_leaderboard
 from karatage.wording import counted, end_sentence
 
 if TYPE_CHECKING:
@@ -75,7 +76,9 @@ def _lay_out_calibration(survey: Survey) -> Section:
     charts = []
     if survey.board is not None and survey.board.corrected is not None and survey.board.corrected.way != "rates":
         caption = "The judges' scores against the corrected ones; on the line they are the same"
-        charts.append(Figure(draw_attenuation(survey.board), caption, "attenuation"))
+        charts.append(
+            Figure(draw_attenuation(survey.board), caption, "attenuation", tabulate_leaderboard(survey.board))
+        )
     if survey.calibration is None:
         reason = end_sentence(f"Judges are not calibrated: {survey.refused['calibration']}")
         return Section("Calibration and shift", reason, (), charts)

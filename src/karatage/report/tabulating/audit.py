@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -16,14 +17,24 @@ DIGITS = 3
 # Columns of the table of judges in the order in which they get room; what is not there is passed over.
 COLUMNS = {
     "items": "items",
-    "kappa": "kappa",
-    "leniency": "lenient",
+    "kappa": "kappa others",
+    "gold_leniency": "above gold",
+    "leniency": "above others",
     "accuracy": "right",
     "tpr": "TPR",
     "tnr": "TNR",
     "gold_weighted_kappa": "qkappa",
     "reliability": "ds",
     "self_agreement": "steady",
+}
+MEANINGS = {
+    "kappa others": "mean kappa with the other judges",
+    "above gold": "mean grade less gold's",
+    "above others": "mean grade less the others' on the same items",
+    "right": "share of gold items graded as gold did",
+    "qkappa": "kappa with gold, quadratic weights",
+    "ds": "accuracy as the model ds sees it, without gold",
+    "steady": "share of its own repeated grades that are alike",
 }
 STATISTICS = {
     "percent": "percent agreement",
@@ -32,11 +43,14 @@ STATISTICS = {
     "alpha_nominal": "Krippendorff's alpha, nominal",
     "alpha_ordinal": "Krippendorff's alpha, ordinal",
     "alpha_interval": "Krippendorff's alpha, interval",
-    "error_correlation": "error correlation",
+    "error_correlation": "error correlation, mean over pairs",
     "error_correlation_within": "error correlation within a gold grade",
+    "error_correlation_pooled": "error correlation, pooled over items",
     "effective_votes": "effective votes, all judges",
     "effective_votes_per_item": "effective votes, grades of an item",
 }
+GAINS = ("gain", "gain from", "gain to")
+CONFUSION = "Grades said of items with each grade of gold, with intervals that count items"
 PAIR_COLUMNS = {
     "judge": "judge",
     "other": "other",
@@ -52,7 +66,16 @@ def tabulate_judges(result: Audit) -> Table:
     frame = _sort_judges(result)
     columns = {"judge": "judge", "flags": "suspicion"}
     columns |= {k: v for k, v in COLUMNS.items() if k in frame.columns and frame[k].null_count() < len(frame)}
-    return Table(frame.select(list(columns)).rename(columns), "Judges", DIGITS, name="judges", about="judge")
+    if "gold_leniency" in columns:
+        columns.pop("leniency", None)
+    shown = frame.select(list(columns)).rename(columns)
+    signed = [name for name in ("above gold", "above others") if name in shown.columns]
+    return Table(shown, explain_columns(shown.columns), DIGITS, signed=signed, name="judges", about="judge")
+
+
+def explain_columns(columns: Collection[str]) -> str:
+    """What those of the table of judges mean that do not speak for themselves."""
+    return "; ".join(["Judges", *(f"{name}: {text}" for name, text in MEANINGS.items() if name in columns)])
 
 
 def explain_suspicions(result: Audit, top: int | None = None) -> list[str]:
@@ -99,21 +122,30 @@ def tabulate_merges(result: Audit) -> Table:
     """Each merge against gold, and what it gains over the best judge on the items that this one graded."""
     frame = result.merges
     graded = frame["weighted_kappa"].null_count() < len(frame)
-    picked = pl.when(pl.col("picked").fill_null("") != "").then(pl.format("{} ({})", "name", "picked"))
+    chosen = pl.format("{}, chosen on other items ({})", "name", "picked")
+    picked = pl.when(pl.col("picked").fill_null("") != "").then(chosen)
     shown = frame.select(
         picked.otherwise("name").alias("merge"),
         "items",
         pl.col("accuracy").alias("right"),
-        pl.col("low").alias("95% from"),
-        pl.col("high").alias("to"),
-        pl.col("weighted_kappa").alias("qkappa") if graded else "kappa",
+        pl.col("low").alias("right from"),
+        pl.col("high").alias("right to"),
         "gain",
+        pl.col("gain_low").alias("gain from"),
+        pl.col("gain_high").alias("gain to"),
+        pl.col("weighted_kappa").alias("qkappa") if graded else "kappa",
     )
-    return Table(shown, "Against gold", DIGITS, signed=("gain",), name="merges")
+    unit = "by topic where there are five or more" if result.has_topics else "counting items"
+    caption = f"Against gold; from, to: 95% intervals, {unit}; gain: over the best judge alone"
+    if frame["gain"].null_count() == len(frame):
+        shown, caption = shown.drop(GAINS), caption.rpartition("; ")[0]
+    headers = {name: name.rpartition(" ")[2] for name in ("right from", "right to", *GAINS)}
+    signed = [name for name in GAINS if name in shown.columns]
+    return Table(shown, caption, DIGITS, signed=signed, name="merges", headers=headers)
 
 
 def tabulate_confusion(result: Audit) -> Table:
-    """What each judge said of items of each gold grade, as shares of these with 95 % intervals."""
+    """What each judge said of items of each gold grade, as shares of these with 95 % intervals that count items."""
     names = {"share_low": "95% from", "share_high": "to"}
     shown = result.confusion.rename(names)
-    return Table(shown, "Grades said of items with each grade of gold", DIGITS, name="confusion", about="judge")
+    return Table(shown, CONFUSION, DIGITS, name="confusion", about="judge")

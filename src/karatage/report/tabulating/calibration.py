@@ -13,6 +13,12 @@ if TYPE_CHECKING:
     from karatage.data.calibration import Calibration
 
 DIGITS = 3
+WORDS = {
+    ("leniency", "topics drawn anew"): "mean grade less gold's",
+    ("total_variation", "within topics"): "grades of gold's items against others, within topics",
+    ("total_variation", "between topics"): "grades in gold's topics against others, between topics",
+    ("total_variation", "none"): "grades of gold's items against others",
+}
 
 
 def tabulate_bins(found: Calibration) -> Table:
@@ -43,6 +49,7 @@ def tabulate_shift(found: Calibration) -> Table:
         "share called relevant, less gold's": found.bias,
     }
     rows = [(name, *bounds, None) for name, bounds in errors.items()]
-    rows += found.shift.select("statistic", "value", "low", "high", "p_value").rows()
+    shift = found.shift.select("statistic", "way", "value", "low", "high", "p_value")
+    rows += [(WORDS.get((statistic, way), statistic), *numbers) for statistic, way, *numbers in shift.rows()]
     schema = {"statistic": pl.String} | dict.fromkeys(("value", "95% from", "to", "p"), pl.Float64)
     return Table(pl.DataFrame(rows, schema=schema, orient="row"), "What is off", DIGITS, name="shift")

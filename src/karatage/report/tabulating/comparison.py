@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from karatage.report.tables import Table, keep_finite
+from karatage.report.tables import MINUS, Table, keep_finite
 from karatage.wording import counted, percent, shorten
 
 if TYPE_CHECKING:
@@ -32,10 +32,14 @@ def name_way(way: str) -> str:
 
 def entitle_comparison(found: Comparison) -> str:
     """What was compared."""
-    title = f"{found.measure}, {counted(found.topics, 'topic')}, {shorten(found.approach, NAME)}"
+    return f"{found.measure}, {counted(found.topics, 'topic')}, {shorten(found.approach, NAME)}"
+
+
+def _name_systems(caption: str, found: Comparison) -> str:
+    """A caption that says which systems a and b are."""
     if (found.a, found.b) == ("a", "b"):
-        return title
-    return f"{title}; a = {shorten(found.a, NAME)}, b = {shorten(found.b, NAME)}"
+        return caption
+    return f"{caption}; a = {shorten(found.a, NAME)}, b = {shorten(found.b, NAME)}"
 
 
 def tabulate_scores(found: Comparison) -> Table:
@@ -44,7 +48,7 @@ def tabulate_scores(found: Comparison) -> Table:
     schema = {"by": pl.String} | dict.fromkeys(("a", "a_standard_error", "b", "b_standard_error"), pl.Float64)
     return Table(
         keep_finite(pl.DataFrame(rows, schema=schema, orient="row")),
-        "Scores",
+        _name_systems("Scores", found),
         name="scores",
         headers={"a_standard_error": "± s.e.", "b_standard_error": "± s.e."},
     )
@@ -69,10 +73,11 @@ def tabulate_difference(found: Comparison) -> Table:
     names = ("b - a", "± s.e.", "t", low, "to", "p")
     return Table(
         keep_finite(pl.DataFrame(rows, schema={"by": pl.String} | dict.fromkeys(names, pl.Float64), orient="row")),
-        "Difference",
+        _name_systems("Difference", found),
         digits={"t": 3},
         signed=("b - a", "t", low, "to"),
         name="difference",
+        headers={"b - a": f"b {MINUS} a"},
     )
 
 

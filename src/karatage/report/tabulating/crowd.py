@@ -74,7 +74,7 @@ def tabulate_crowd(summary: CrowdSummary) -> Table:
         "TNR, mean over judges": summary.tnr,
         "recall of the majority": summary.recall,
         "precision of the majority": summary.precision,
-        "correlation of two judges' errors": summary.correlation,
+        "error correlation, pooled over items of equal gold": summary.correlation,
     }
     return _list_values(values, "Against gold", "crowd", first="statistic")
 

@@ -9,7 +9,7 @@ import polars as pl
 
 from karatage.data.evaluation import Fidelity
 from karatage.report.tables import Table, mark_best
-from karatage.wording import percent
+from karatage.wording import counted, percent
 
 if TYPE_CHECKING:
     from karatage.data.draws import Draws
@@ -22,13 +22,25 @@ def tabulate_measure(result: Evaluation, measure: str) -> Table:
     first, *others = result.approaches
     board = result.leaderboard(measure, first)
     frame = board.select("system", pl.col("rank").alias("#"), pl.col("score").alias(first), "standard_error")
+    headers, caption = {"standard_error": "± s.e."}, measure
     if result.gold is not None:
         frame = frame.with_columns(board["gold_score"].alias("gold"))
+        headers["gold"] = result.name_gold(measure)
+        caption += tell_other_topics(result, measure)
     for approach in others:
         scores = result.leaderboard(measure, approach).select("system", pl.col("score").alias(approach))
         frame = frame.join(scores, on="system", how="left", maintain_order="left")
     name = "scores" if measure == result.measures[0] else f"scores-{result.measures.index(measure) + 1}"
-    return Table(frame, measure, name=name, about="system", headers={"standard_error": "± s.e."})
+    return Table(frame, caption, name=name, about="system", headers=headers)
+
+
+def tell_other_topics(result: Evaluation, measure: str) -> str:
+    """What goes on from a caption, where gold's scores are means over other topics than the approaches'."""
+    if result.gold is None or result.name_gold(measure) == "gold":
+        return ""
+    own = counted(len(result.scores[measure].topics), "topic")
+    gold = counted(int(result.gold[measure].judged[0].sum()), "topic")
+    return f"; gold averages {gold}, approaches {own}"
 
 
 def tabulate_fidelity(result: Evaluation) -> Table:

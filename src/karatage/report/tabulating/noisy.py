@@ -11,7 +11,7 @@ import polars as pl
 from karatage.experiments.noisy.findings import SOUND
 from karatage.experiments.noisy.testing import TESTS
 from karatage.report.noisy_charts import WHO, spell_rates
-from karatage.report.tables import Table
+from karatage.report.tables import MINUS, Table
 
 if TYPE_CHECKING:
     from karatage.experiments.noisy.findings import NoisyFindings
@@ -112,7 +112,7 @@ def _list_tests(
     names = ["right", "gold", *(["topics"] if topics else []), "P@k", *(["b - a"] if difference else [])]
     tests = [test for test in TESTS if test in here.columns]
     frame = _spell_worlds(here).select(*names, *(here[test] * 100 for test in tests))
-    headers = {test: SHORT[test] for test in tests} | {"P@k": found.measure}
+    headers = {test: SHORT[test] for test in tests} | {"P@k": found.measure, "b - a": f"b {MINUS} a"}
     return Table(frame, caption, digits=1, name=name, headers=headers, right=RIGHT)
 
 

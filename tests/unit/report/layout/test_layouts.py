@@ -90,3 +90,13 @@ def test_all_pairs_of_few_levels_are_listed(world):
     levels, pairs = lay_out(test).sections
     assert levels.tables[0].frame["system"].to_list() == list(test.levels)
     assert len(pairs.tables[0].frame) == 10
+
+
+def test_one_judge_has_no_panel(world):
+    first = world.judgments.judges[0]
+    alone = kt.read_judgments(world.judgments.to_frame().filter(judge=first))
+    found = kt.audit(alone, gold=world.gold, approaches=["mv"], rng=1)
+    assert [section.title for section in lay_out(found).sections] == ["Judges"]
+    every = lay_out(kt.audit(world.judgments, gold=world.gold, approaches=["mv"], rng=1))
+    assert [section.title for section in every.sections] == ["Judges", "The panel"]
+    assert "An error is any grade other than gold's" in every.sections[1].text

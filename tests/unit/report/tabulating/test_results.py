@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from decimal import Decimal
 from functools import cache
 
@@ -108,6 +109,19 @@ def test_suspects_come_first_and_reasons_follow_the_table() -> None:
     assert audits.explain_suspicions(found, 1) == said[:1]
 
 
+def test_leniency_says_against_whom() -> None:
+    table = audits.tabulate_judges(audit())
+    judges = dict(audit().judges.select("judge", "gold_leniency").iter_rows())
+    assert dict(table.frame.select("judge", "above gold").iter_rows()) == judges
+    assert "above others" not in table.frame.columns
+    assert {"kappa others", "ds"} <= set(table.frame.columns)
+    assert "kappa others: mean kappa with the other judges" in table.caption
+    assert "ds: accuracy as the model ds sees it, without gold" in table.caption
+    without = audits.tabulate_judges(kt.audit(world().judgments, approaches=["mv"]))
+    assert "above others" in without.frame.columns
+    assert "above others: mean grade less the others' on the same items" in without.caption
+
+
 def test_the_panel_its_pairs_and_its_merges() -> None:
     found = audit()
     panel = audits.tabulate_panel(found)
@@ -119,8 +133,13 @@ def test_the_panel_its_pairs_and_its_merges() -> None:
     assert square.columns[0] == "judge"
     assert square.columns[1:] == found.judges["judge"].to_list()
     merges = audits.tabulate_merges(found)
-    assert any(name.startswith("best judge alone (") for name in merges.frame["merge"])
+    assert any(name.startswith("best judge alone, chosen on other items (") for name in merges.frame["merge"])
+    assert any(name.startswith("best merge, chosen on other items (") for name in merges.frame["merge"])
     assert merges.frame["right"].to_list() == found.merges["accuracy"].to_list()
+    assert merges.frame["gain from"].to_list() == found.merges["gain_low"].to_list()
+    without = replace(found, merges=found.merges.with_columns(pl.lit(None, pl.Float64).alias("gain")))
+    assert not {"gain", "gain from", "gain to"} & set(audits.tabulate_merges(without).frame.columns)
+    assert "gain:" not in audits.tabulate_merges(without).caption
     confusion = audits.tabulate_confusion(found).frame
     assert confusion["items"].sum() == found.confusion["items"].sum()
     for table in (panel, merges, audits.tabulate_pairs(found)):
