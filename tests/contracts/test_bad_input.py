@@ -115,12 +115,21 @@ BROKEN = [
     Bad(
         "wrong columns", "judgments", "j.csv", b"who,topic,what,when\na,1,b,c\n", 1, "there is no column for the grade"
     ),
-    Bad("misspelt grade", "judgments", "j.csv", GOOD_CSV.replace(b"grade", b"garde"), 1, "say which: grade=garde"),
+    Bad(
+        "misspelt grade",
+        "judgments",
+        "j.csv",
+        GOOD_CSV.replace(b"grade", b"garde"),
+        1,
+        "say which: --columns grade=garde",
+    ),
     Bad("no judge", "judgments", "j.csv", b"topic,document,grade\n1,d1,1\n", 1, "there is no column for the judge"),
     Bad("no topic", "judgments", "j.csv", b"judge,document,grade\na,d1,1\n", 1, "there is no column for the topic"),
     Bad("no document", "judgments", "j.csv", b"judge,topic,grade\na,1,1\n", 1, "there is no column for the document"),
     Bad("two grades", "judgments", "j.csv", b"judge,item,grade,grade\na,1,1,0\n", 1, "two columns are called 'grade'"),
-    Bad("header after blank lines", "judgments", "j.csv", b"\n\njudge,topic,garde\na,1,1\n", 3, "grade=garde"),
+    Bad(
+        "header after blank lines", "judgments", "j.csv", b"\n\njudge,topic,garde\na,1,1\n", 3, "--columns grade=garde"
+    ),
     Bad("narrow row", "judgments", "j.csv", GOOD_CSV + b"\ncy,1,d1\n", 6, "expected 4 columns, got 3"),
     Bad("wide row", "judgments", "j.csv", GOOD_CSV + b"cy,1,d1,1,7\n", 5, "expected 4 columns, got 5"),
     Bad("narrow row, time last", "judgments", "j.tsv", b"judge\titem\tgrade\ttime\na\t1\t1\n", 2, "expected 4 columns"),

@@ -60,7 +60,9 @@ def draw_board(board: Board) -> alt.HConcatChart:
     offset = alt.YOffset("by:N", sort=by, scale=alt.Scale(paddingOuter=0.25))
     faded = fade(chosen, lesser="!datum.top")
     drawn = (
-        alt.Chart(_lay_out(board)).transform_calculate(place=placed).encode(rows, offset, shade_ways(ways=by), opacity=faded)
+        alt.Chart(_lay_out(board))
+        .transform_calculate(place=placed)
+        .encode(rows, offset, shade_ways(ways=by), opacity=faded)
     )
     told = tell("system:N", "by:N", "score:Q", "low:Q", "high:Q", "rank:Q", "letters:N")
     interval = drawn.mark_rule(strokeWidth=1.6).encode(alt.X("low:Q", title=board.measure), x2="high:Q", tooltip=told)

@@ -79,6 +79,21 @@ def _level(page):
     return re.sub(r"-?\d+\.\d{6,}(e-?\d+)?", lambda found: f"{float(found[0]):.6f}", page)
 
 
+def test_files_of_tables_stand_on_their_own(run, folder):
+    run(f"compare {FILES} -q -o board.json")
+    run(f"compare {FILES} --a system-02 --b system-01 -q -o pair.json")
+    run(f"evaluate {FILES} -a mv -q -o evaluation.json")
+    run("report pair.json board.json evaluation.json -q -o all.html --tables apart")
+    printed = {path.stem: path.read_text() for path in (folder / "apart").glob("*.tex")}
+    assert {"difference", "scores", "scores-2", "leaderboard"} <= printed.keys()
+    for stem, text in printed.items():
+        assert f"\\label{{tab:{stem}}}" in text
+    named = "a = system-02, b = system-01; system-01 against system-02: P@5}"
+    assert f"\\caption{{Difference; {named}" in printed["difference"]
+    assert re.search(r"caption\{Leaderboard; Leaderboard: P@5.+\}", printed["leaderboard"])
+    assert "system-01 against" not in printed["scores-2"]
+
+
 def test_several_results_share_a_page(run, folder):
     run(f"compare {FILES} -q -o board.json")
     run("audit judgments.csv -g gold.qrels -q -o audit.json")

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
+import altair as alt
 import numpy as np
+import polars as pl
 import pytest
 
 import karatage as kt
@@ -77,6 +80,29 @@ def test_scores_are_those_of_the_board(hostile, read_chart):
     assert [row["corrected"] for row in rows] == board.corrected.value.tolist()
     assert drawn.params["chosen"]["views"] == ["systems"]
     assert drawn.size[0] <= 640
+    points = drawn.spec["layer"][1]["encoding"]
+    assert points["tooltip"][0]["field"] == "system"
+    for axis in ("x", "y"):
+        low, high = points[axis]["scale"]["domain"]
+        assert low < min(row[name] for row in rows for name in ("judges", "corrected"))
+        assert high > max(row[name] for row in rows for name in ("judges", "corrected"))
+
+
+def test_equal_scores_have_a_scale(hostile, read_chart):
+    standing = replace(hostile.board.naive, value=np.full(len(hostile.board.systems), 0.5))
+    drawn = read_chart(draw_attenuation(replace(hostile.board, naive=standing, corrected=standing)))
+    low, high = drawn.spec["layer"][1]["encoding"]["x"]["scale"]["domain"]
+    assert low < 0.5 < high
+
+
+def test_labels_of_a_narrow_axis_keep_apart(read_chart):
+    frame = pl.DataFrame({"x": [-0.3, 0.32]})
+    drawn = read_chart(alt.Chart(frame, width=240).mark_point().encode(alt.X("x:Q", axis=alt.Axis(tickCount=12))))
+    (labels,) = (part for part in drawn.svg.iter() if "role-axis-label" in part.attrib.get("class", ""))
+    shown = [label for label in labels if label.attrib.get("opacity") != "0"]
+    places = [float(label.attrib["transform"].split("(")[1].split(",")[0]) for label in shown]
+    assert len(places) > 3
+    assert min(b - a for a, b in pairwise(places)) > 34  # what five characters take, and some room
 
 
 @pytest.mark.parametrize(

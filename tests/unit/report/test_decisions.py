@@ -65,6 +65,11 @@ def test_a_board_without_gold_shows_the_judges_only():
     assert order["bind"]["options"] == ["judges", "name"]
 
 
+def test_the_legend_names_what_is_drawn_only(read_chart):
+    assert "corrected" in read_chart(kt.draw_board(board())).texts
+    assert "corrected" not in read_chart(kt.draw_board(board(gold=False))).texts
+
+
 def test_a_board_without_groups_can_be_drawn(tmp_path):
     apart = replace(board(), groups=tuple((s,) for s in range(12)))
     kt.write_chart(kt.draw_board(apart), tmp_path / "board.svg")

@@ -74,6 +74,8 @@ def test_verdicts_say_what_becomes_of_the_judges(hostile, read_chart):
 def test_without_gold_only_the_judges_are_there(hostile, read_chart):
     chart = read_chart(draw_differences(hostile.naive_board))
     assert {row["by"] for row in chart.rows("difference")} == {"judges"}
+    assert "corrected" not in chart.texts
+    assert "corrected" in read_chart(draw_differences(hostile.board)).texts
     assert chart.params["sorted_by"]["bind"]["options"] == ["judges", "name"]
 
 

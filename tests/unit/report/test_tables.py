@@ -136,7 +136,7 @@ def test_numbers_in_latex():
 
 def test_the_ending_says_how_a_table_is_written(tmp_path):
     table = make_table()
-    for ending, text in (("md", to_markdown(table)), ("tex", to_latex(table))):
+    for ending, text in (("md", to_markdown(table)), ("tex", to_latex(replace(table, name="t")))):
         write_table(table, tmp_path / f"t.{ending}")
         assert (tmp_path / f"t.{ending}").read_text() == text
     write_table(table, tmp_path / "t.csv")
@@ -205,6 +205,20 @@ def test_columns_of_one_name_are_told_apart_by_machines_only():
     assert "a   ± s.e.     b   ± s.e." in render(show_table(table))
 
 
+def test_a_minus_in_a_header_is_one_where_text_is_set():
+    table = Table(pl.DataFrame({"b - a": [0.5], "x − y": [0.5]}), "t", headers={"b - a": "b − a"})
+    assert lay_out_table(table).headers[0].text == "b − a"
+    assert "| b − a | x − y |" in to_markdown(table)
+    assert "b $-$ a & x $-$ y" in to_latex(table)
+    assert "b - a   x − y" in render(show_table(table))
+
+
+def test_long_names_are_cut_alike():
+    table = Table(pl.DataFrame({"system": ["n" * 300]}), "t")
+    marked, printed = (re.search("n{20,}…", write(table))[0] for write in (to_markdown, to_latex))
+    assert marked == printed
+
+
 def test_numbers_with_something_to_them_stand_to_the_right():
     table = Table(pl.DataFrame({"gap": ["-0.50 ± .1", "from -0.1", "a-1"], "v": ["x", "y", "z"]}), "t", right=["gap"])
     found = lay_out_table(table)
@@ -213,6 +227,7 @@ def test_numbers_with_something_to_them_stand_to_the_right():
     assert {row.cells[0].value for row in found.rows} == {None}
     assert "| ---: | :--- |" in to_markdown(table)
     assert r"\begin{tabular}{rl}" in to_latex(table)
+    assert "$-$0.50 ± .1 & x" in to_latex(table)
     assert " from -0.1   y" in render(show_table(table))
 
 

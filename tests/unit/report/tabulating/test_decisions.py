@@ -69,6 +69,15 @@ def test_opinions_stand_side_by_side() -> None:
     )
 
 
+def test_captions_say_who_a_and_b_are() -> None:
+    found = compare()
+    for table in (tabulate_difference(found), tabulate_scores(found)):
+        assert table.caption.endswith(f"; a = {found.a}, b = {found.b}")
+    assert lay_out_table(tabulate_difference(found)).headers[1].text == "b − a"
+    unnamed = kt.compare_figures(kt.Figures(50, 0.5, 0.2), kt.Figures(50, 0.6, 0.2), kt.RateCounts(43, 59, 67, 84))
+    assert tabulate_scores(unnamed).caption == "Scores"
+
+
 def test_what_is_exact_is_called_so() -> None:
     found = compare(topics="these")
     assert found.corrected.difference.exact

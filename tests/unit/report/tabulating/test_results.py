@@ -14,6 +14,7 @@ import karatage as kt
 from karatage.cli.output import render, show_table
 from karatage.report.tables import Table, lay_out_table
 from karatage.report.tabulating import audit as audits
+from karatage.report.tabulating import calibration as calibrations
 from karatage.report.tabulating import crowd as crowds
 from karatage.report.tabulating import evaluation as evaluations
 from karatage.report.tabulating import plan as plans
@@ -208,3 +209,18 @@ def test_crowds_and_what_they_were_learned_from() -> None:
     assert inside.frame["number"].to_list()[:2] == [5, 12]
     for table in (counts, rates, listed, inside):
         check_shown(table)
+
+
+def test_what_is_off_is_said_in_words():
+    some = kt.read_gold(world().gold.to_frame().drop("judge").sample(60, seed=1))
+    within = some.only_topics(some.topics[:8])
+    shown = calibrations.tabulate_shift(kt.calibrate(world().judgments, within, rng=1)).frame
+    assert shown["statistic"].to_list()[3:] == [
+        "mean grade less gold's",
+        "grades of gold's items against others, within topics",
+        "grades in gold's topics against others, between topics",
+    ]
+    few = kt.calibrate(world().judgments.only_topics(some.topics[:2]), some.only_topics(some.topics[:2]), rng=1)
+    assert calibrations.tabulate_shift(few).frame["statistic"].to_list()[4:] == [
+        "grades of gold's items against others"
+    ]
