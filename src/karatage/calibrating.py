@@ -198,8 +198,8 @@ def _tell(case: _Case, judgments: Judgments, gold: Judgments, distances: Sequenc
             yield "too few topics have gold on some of their items, or lack it, to tell if gold's items are typical"
     if case.weight is not None and not case.known.all():
         yield (
-            "gold was drawn with chances (pi), by a plan where systems differ: weighed by their inverse it stands for what "
-            "it was drawn from; its items may well be unlike the others, and are not compared with them"
+            "gold was drawn with chances (pi), by a plan where systems differ: weighed by their inverse it stands for "
+            "what it was drawn from; its items may well be unlike the others, and are not compared with them"
         )
     if case.weight is None and not case.known.all() and case.topics:
         yield "gold does not say how it was drawn (pi): calibration is for items like gold's"

@@ -88,17 +88,19 @@ def test_repeated_grades_stay_within_reach():
         ("y", "b", 1),
     ]
     assert judgments.notes == (
-        "1 (judge, item) pairs were graded more than once; merging hears all their grades, elsewhere the last of each "
-        "counts, and 1 are set aside",
+        "1 judge graded items more than once, up to 2 times: in merging each grade is a vote, elsewhere the last of "
+        "each counts and 1 are set aside; --repeats last gives a judge one vote",
     )
     chosen = kt.read_judgments(table, repeats="first")
     assert chosen.every is chosen
 
 
-def test_a_pair_graded_three_times_is_one_pair():
+def test_judges_who_graded_again_are_counted_once_and_their_most_grades_told():
     judgments = kt.read_judgments({"judge": list("xxxy"), "item": list("aaaa"), "grade": [0, 1, 2, 1]})
-    assert judgments.notes[0].startswith("1 (judge, item) pairs were graded more than once")
-    assert judgments.notes[0].endswith("2 are set aside")
+    assert judgments.notes[0].startswith("1 judge graded items more than once, up to 3 times")
+    both = kt.read_judgments({"judge": list("xxxyyz"), "item": list("abaaaa"), "grade": [0, 1, 2, 1, 1, 0]})
+    assert both.notes[0].startswith("2 judges graded items more than once, up to 2 times")
+    assert "2 are set aside" in judgments.notes[0]
 
 
 def test_one_judge_scores_by_the_last_grade():

@@ -109,3 +109,12 @@ def test_the_seed_seeds(world):
     )
     assert one.to_json() == same.to_json()
     assert one.to_json() != other.to_json()
+
+
+def test_grades_that_merging_hears_are_counted_beside_those_that_count_once(world):
+    rows = world.judgments.to_frame()
+    again = kt.read_judgments(pl.concat([rows, rows.head(10)]))
+    found = kt.survey(world.runs, again, None, "P@10")
+    ((number, detail),) = found.counts.filter(pl.col("what") == "grades").select("number", "detail").iter_rows()
+    assert number == len(rows)
+    assert detail.endswith(f"merging hears {len(rows) + 10:,}")

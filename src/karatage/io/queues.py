@@ -67,8 +67,8 @@ def leave_out_unjudged(frame: pl.DataFrame, found: Mapping[str, str], line: Loca
         raise RowError(
             first,
             f"no grade yet, as for {lacking}{of}; judge whole batches: what is left out by choice biases results. "
-            "Where a document cannot be graded, enter the grade that users would give what they get of it (a page that is "
-            "gone is not relevant: 0), and never delete the row",
+            "Where a document cannot be graded, enter the grade that users would give what they get of it (a page that "
+            "is gone is not relevant: 0), and never delete the row",
         )
     if not blank.filter(batch >= number).all():
         raise RowError(first, f"batch {number} has no grades yet, but a later one does; judge batches in turn")

@@ -62,8 +62,8 @@ def test_tables_fit_the_page_and_end_in_the_sentence(run):
     done = run(f"{FILES} -g sample.csv -m P(rel=2)@10")
     lines = done.stdout.splitlines()
     assert max(cell_len(line) for line in lines) <= 80
-    assert "Scores" in lines
-    assert "Difference" in lines
+    assert "Scores; a = system-01, b = system-04" in lines
+    assert "Difference; a = system-01, b = system-04" in lines
     assert any(line.split()[:3] == ["error", "rates", "undone"] for line in lines)
     assert "The claim is about topics like these." in done.stdout
     assert " ".join(done.stdout.split("\n\n")[-1].split()).startswith("Judges say system-04")

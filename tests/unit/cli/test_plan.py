@@ -271,3 +271,21 @@ def test_what_widths_go_by_is_told(run, fill):
     fill("basis.csv", "basis-judged.csv")
     second = run(f"plan {FILES} {PAIR} --budget 30 --judged basis-judged.csv -q")
     assert "going by the gold so far" in second.stdout
+
+
+@pytest.mark.parametrize(
+    ("topics", "budget", "claim"), [(8, 500, ""), (8, 30, " --topics these"), (4, 500, " --topics these")]
+)
+def test_the_command_that_comes_next_decides_over_few_topics_too(topics, budget, claim, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    world = kt.simulate_collection(systems=3, topics=topics, depth=20, rng=7)
+    for system in world.runs.systems:
+        kt.write_run(world.runs, system, tmp_path / "runs" / system)
+    kt.write_judgments(world.judgments, tmp_path / "crowd.csv")
+    shown = CliRunner().invoke(app, shlex.split(f"plan runs -j crowd.csv {PAIR} --budget {budget} -o queue.csv")).stdout
+    then = shown.strip().splitlines()[-1].removeprefix("$ karatage ")
+    assert then == f"compare runs -j crowd.csv -g queue.csv -m P@10 {PAIR}{claim}"
+    table, known = pl.read_csv("queue.csv", infer_schema=False).drop("grade"), world.pool.to_frame()
+    known = known.select("topic", "document", "grade")
+    table.join(known, on=["topic", "document"], how="left").write_csv("queue.csv")
+    assert "refused" not in CliRunner().invoke(app, shlex.split(then)).stdout

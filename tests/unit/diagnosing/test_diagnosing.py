@@ -78,8 +78,8 @@ def test_without_gold_nothing_is_claimed_and_a_plan_is_proposed(crowd):
     find(found, "there is no gold", "warning")
     assert "that one system is better than another" in found.cannot[-1]
     assert found.sentence.startswith("Claim nothing yet")
-    assert "200 gold labels drawn by karatage plan would show differences in DCG@5 of about " in found.sentence
-    plan = "karatage plan runs -j judgments.csv -m DCG@5 --a a --b b --budget 200 -o queue.csv"
+    assert "107 gold labels drawn by karatage plan would show differences in DCG@5 of about " in found.sentence
+    plan = "karatage plan runs -j judgments.csv -m DCG@5 --a a --b b --budget 107 -o queue.csv"
     assert found.commands == ("karatage audit judgments.csv", plan)
 
 

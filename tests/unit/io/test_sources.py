@@ -97,3 +97,24 @@ def test_what_is_no_path_is_refused() -> None:
     for wrong in (42, None, [42], []):
         with pytest.raises(kt.KaratageError):
             kt.read_runs(wrong)
+
+
+@pytest.mark.parametrize(
+    ("asked", "there", "near"),
+    [
+        ("crwd.csv", "crowd.csv", True),
+        ("crowd.csv", "crowd.csv.gz", True),
+        ("gold.qrel", "gold.qrels", True),
+        ("rusn", "runs", True),
+        ("report.json", "report.html", False),
+        ("judgments.csv", "judged.csv", False),
+        ("gold.qrels", "gold", False),
+        ("llm.csv", "queue.csv", False),
+    ],
+)
+def test_only_names_very_near_are_proposed(asked: str, there: str, near: bool, tmp_path: Path) -> None:
+    (tmp_path / there).write_bytes(QRELS)
+    with pytest.raises(kt.KaratageError, match="no such file") as problem:
+        kt.read_gold(tmp_path / asked)
+    assert ("did you mean" in str(problem.value)) == near
+    assert not near or str(problem.value).endswith(f"{there}?")

@@ -3,6 +3,7 @@
 import csv
 import math
 import re
+from dataclasses import replace
 from decimal import Decimal
 
 import polars as pl
@@ -210,7 +211,7 @@ def test_a_minus_in_a_header_is_one_where_text_is_set():
     assert lay_out_table(table).headers[0].text == "b − a"
     assert "| b − a | x − y |" in to_markdown(table)
     assert "b $-$ a & x $-$ y" in to_latex(table)
-    assert "b - a   x − y" in render(show_table(table))
+    assert "b - a    x − y" in render(show_table(table))
 
 
 def test_long_names_are_cut_alike():

@@ -1,0 +1,86 @@
+"""Few topics that gold knows all of: what is said of new ones does not depend on the kind of measure."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+import karatage as kt
+
+A, B = "system-01", "system-02"
+
+
+@cache
+def world(topics: int) -> kt.World:
+    return kt.simulate_collection(systems=3, topics=topics, depth=20, rng=7)
+
+
+def planned(topics: int, budget: int) -> kt.Judgments:
+    """A plan's queue for the pair, judged."""
+    here = world(topics)
+    queue = kt.plan(here.runs, here.judgments, "P@10", budget=budget, systems=(A, B)).queue
+    known = here.pool.to_frame().select("topic", "document", "grade")
+    return kt.read_gold(queue.drop("grade").join(known, on=["topic", "document"], how="left").fill_null(0))
+
+
+def compare(size: int, gold: kt.Judgments, **terms: object) -> kt.Comparison:
+    here = world(size)
+    return kt.compare(here.runs, here.judgments, gold, kt.Question(measure="P@10", **terms), a=A, b=B)
+
+
+@pytest.mark.parametrize("gold", ["pool", "queue"])
+def test_gold_on_all_that_matters_decides_by_the_ordinary_t(gold: str) -> None:
+    found = compare(8, world(8).pool if gold == "pool" else planned(8, 5000))
+    scores = kt.score(world(8).runs, world(8).pool, "P@10")
+    a, b = (scores.value[0, :, scores.systems.index(name)] for name in (A, B))
+    by_scipy = stats.ttest_rel(b, a)
+    assert found.corrected is not None
+    assert found.corrected.difference.value == pytest.approx(np.mean(b - a))
+    assert found.p_value == pytest.approx(by_scipy.pvalue)
+    assert any("8 topics only" in note for note in found.notes)
+
+
+def test_scores_are_not_lowered_by_documents_that_need_no_gold() -> None:
+    whole, matters = (compare(8, gold).corrected for gold in (world(8).pool, planned(8, 5000)))
+    assert whole is not None
+    assert matters is not None
+    assert whole.a is not None
+    assert matters.a is not None
+    only = kt.score(world(8).runs, planned(8, 5000), "P@10")
+    assert matters.a.value > only.value[0, :, only.systems.index(A)].mean() + 0.05
+
+
+def test_a_sample_and_fewer_than_five_topics_say_nothing_of_new_ones() -> None:
+    for topics, gold in ((8, planned(8, 30)), (4, world(4).pool), (4, planned(4, 5000))):
+        refused = compare(topics, gold)
+        assert refused.corrected is None
+        assert f"{topics} topics say too little about new ones" in str(refused.refusal)
+        assert "claim these topics only (--topics these)" in str(refused.refusal)
+        assert compare(topics, gold, topics="these").corrected is not None
+
+
+def test_other_measures_name_the_same_way_out() -> None:
+    here = world(4)
+    found = kt.compare(here.runs, here.judgments, here.pool, "nDCG@10", a=A, b=B)
+    assert "claim these topics only (--topics these)" in str(found.refusal)
+
+
+@pytest.mark.parametrize(("topics", "budget", "claims"), [(8, 5000, True), (8, 30, False), (4, 5000, False)])
+def test_a_plan_promises_what_compare_will_say(topics: int, budget: int, claims: bool) -> None:
+    here = world(topics)
+    found = kt.plan(here.runs, here.judgments, "P@10", budget=budget, systems=(A, B))
+    assert (found.new is not None) == claims
+    assert any("claim these topics only" in note for note in found.notes) == (not claims)
+    assert (compare(topics, planned(topics, budget)).corrected is not None) == claims
+
+
+def test_the_board_too() -> None:
+    here = world(8)
+    board = kt.compare_all(here.runs, here.judgments, here.pool, "P@10")
+    assert board.corrected is not None
+    assert board.corrected_pairs is not None
+    assert pl.Series(board.corrected_pairs.p_value).is_between(0, 1).all()
