@@ -45,7 +45,7 @@ def test_qrels(run, tmp_path):
     assert (code, out) == (0, "")
     assert (tmp_path / "merged.qrels").read_text() == "1 0 a 1\n1 0 b 0\n2 0 a 2\n"
     assert "mv merged 9 grades by 3 judges into grades for 3 items" in err
-    assert "1 (judge, item) pairs were graded more than once" in err
+    assert "note: 1 judge graded items more than once, up to 2 times" in err
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "parquet"])
@@ -163,7 +163,7 @@ def test_gold_that_meets_nothing_costs_no_grades(run, tmp_path):
     assert code == 0
     assert (tmp_path / "merged.qrels").exists()
     assert "Gold and judgments share no item" in err
-    assert "note: gold: 1 (judge, item) pairs were graded more than once" in err
+    assert "note: gold: 1 judge graded items more than once, up to 2 times" in err
 
 
 def test_judges_are_shown_in_the_format_asked_for(run):
