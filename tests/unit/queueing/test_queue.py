@@ -149,7 +149,8 @@ def test_a_pool_that_the_measure_looks_beyond_is_refused() -> None:
 def test_experts_who_contradict_themselves_and_other_scales_are_told() -> None:
     topic, document = EXPERTS.to_frame().select("topic", "document").row(0)
     again = kt.read_gold({"topic": [topic, topic], "document": [document] * 2, "grade": [0, 1]})
-    assert any("graded items more than once" in note for note in kt.queue(WORLD.runs, RULES, budget=50, experts=again).notes)
+    told = kt.queue(WORLD.runs, RULES, budget=50, experts=again).notes
+    assert any("graded items more than once" in note for note in told)
     binary = kt.simulate_crowd(WORLD.gold, "careful", rng=0)
     found = kt.queue(WORLD.runs, RULES, budget=50, crowd=binary, experts=EXPERTS)
     assert "the crowd grades up to 1, experts up to 3: if scales differ, map them" in found.notes
