@@ -7,7 +7,7 @@ SHARED ?= ../shared/data
 PIN = $(BIN)/uv pip compile --universal --fork-strategy fewest --python-version 3.11 --generate-hashes \
   --no-emit-index-url --no-header --quiet --upgrade
 
-.PHONY: help demo test browser lint warm docs bench lock clean
+.PHONY: help demo test browser lint docs bench lock clean
 
 help: ## Show this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -17,7 +17,7 @@ demo: $(VENV)/ready ## Tell a story on simulated files in demo/, and draw the pa
 
 test: ## Lint, documentation and tests, those of the page in Chromium
 	@$(MAKE) --no-print-directory --jobs=2 $(VENV)/ready browser
-	@$(MAKE) --no-print-directory --jobs=3 lint docs warm
+	@$(MAKE) --no-print-directory --jobs=2 lint docs
 	KARATAGE_SITE=build/docs $(BIN)/pytest -q -n auto --dist worksteal
 
 browser:
@@ -28,14 +28,6 @@ lint: $(VENV)/ready ## Style, types and layers
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
-
-# Kernels are compiled once here, else every worker of the tests would compile them for itself.
-warm: $(VENV)/ready
-	@mkdir -p build && $(BIN)/karatage demo --quiet --output build/warm > build/warm.txt
-	@cd build/warm && { ../../$(BIN)/karatage audit judgments.csv -g gold.qrels && \
-	  ../../$(BIN)/karatage evaluate runs -j judgments.csv -g gold.qrels -m AP -a sgl_kld_msd -a sup_tau -a binmv --draws 20 && \
-	  ../../$(BIN)/karatage queue runs -j judgments.csv -g judged-queue.csv -m DCG@10 --budget 50 --prices A && \
-	  ../../$(BIN)/karatage simulate gold.qrels --model hcb -o crowd.csv; } > ../warm.txt 2>&1
 
 docs: $(VENV)/ready ## Build the documentation in build/docs, every warning an error
 	$(BIN)/sphinx-build -q -W -n --keep-going -E docs build/docs
