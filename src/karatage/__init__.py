@@ -87,11 +87,11 @@ if TYPE_CHECKING:
     from karatage.experiments.supervised.findings import SupervisedFindings
     from karatage.experiments.supervised.plan import SupervisedPlan
     from karatage.experiments.supervised.running import experiment_supervised
+    from karatage.io.asked import write_queue
     from karatage.io.crowds import read_crowd, write_crowd
     from karatage.io.disagreement import read_disagreement, write_disagreement
     from karatage.io.families import read_families
     from karatage.io.judgments import read_gold, read_judgments
-    from karatage.io.queues import write_queue
     from karatage.io.records import read_record
     from karatage.io.runs import read_runs
     from karatage.io.writing import write_judgments, write_run
@@ -199,7 +199,7 @@ _MODULES = {
     "io.disagreement": "read_disagreement write_disagreement",
     "io.families": "read_families",
     "io.judgments": "read_gold read_judgments",
-    "io.queues": "write_queue",
+    "io.asked": "write_queue",
     "io.records": "read_record",
     "io.runs": "read_runs",
     "io.writing": "write_judgments write_run",

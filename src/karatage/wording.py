@@ -7,9 +7,20 @@ import re
 from collections.abc import Iterable, Sequence
 
 
+def make_printable(text: str, keep: str = "") -> str:
+    """`text` with a sign in the place of whatever a terminal would obey instead of showing it, but for what to `keep`.
+
+    >>> make_printable("a" + chr(27) + "[31mb")
+    'a�[31mb'
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in keep else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
 def shorten(text: str, width: int = 40) -> str:
     """`text` fit for a message: printable, on one line, at most `width` characters."""
-    clean = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text[: width + 1])
+    clean = make_printable(text[: width + 1])
     return clean if len(clean) <= width else clean[: width - 1] + "…"
 
 

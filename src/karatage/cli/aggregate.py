@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from karatage.aggregation.registry import Model
     from karatage.data.judgments import Judgments
     from karatage.data.posterior import Posterior
+    from karatage.data.record import JudgeRecord
     from karatage.report.tables import Table
 
 QRELS_ENDINGS = (".qrels", ".qrel")
@@ -54,11 +55,15 @@ def aggregate(
     ] = False,
     judges: Annotated[
         str | None,
-        typer.Option("--judges", help="Write what the model found about each judge here; - shows it instead."),
+        options.writes(
+            "--judges", kind="store", help="Write what the model found about each judge here; - shows it instead."
+        ),
     ] = None,
     history: Annotated[
         str | None,
-        typer.Option("--history", help="What --judges wrote for an earlier batch (.csv, .tsv, .parquet); ds and emgz."),
+        options.reads(
+            "--history", help="What --judges wrote for an earlier batch (.csv, .tsv, .parquet); ds and emgz."
+        ),
     ] = None,
     grades: options.Grades = None,
     gold_grades: options.GoldGrades = None,
@@ -70,8 +75,10 @@ def aggregate(
     style: options.Format = None,
     output: Annotated[
         str,
-        typer.Option("--output", "-o", help="Write here (.qrels; .csv, .tsv, .json, .parquet with probabilities)."),
+        options.writes("--output", "-o", help="Write here (.qrels; .csv, .tsv, .json, .parquet with probabilities)."),
     ] = STANDARD_OUTPUT,
+    raw: options.Raw = False,
+    most_memory: options.MostMemory = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Merge many judges' grades into one grade for each item, as qrels or with probabilities.
@@ -83,12 +90,10 @@ def aggregate(
     import karatage as kt
     from karatage.errors import OptionError
 
-    model = _recall(approach, history)
+    model, record = (approach, None) if history is None else _recall(approach, history)
     as_qrels = style is None and output.removesuffix(".gz").removesuffix(".zst").endswith(QRELS_ENDINGS)
     chosen = "qrels" if as_qrels else choose_style(style, output)
     judges_style = None if judges is None else choose_style(style if judges == STANDARD_OUTPUT else None, judges)
-    if judges is not None and judges == output != STANDARD_OUTPUT:
-        raise OptionError(f"--judges and --output both name {output}; give them different files")
     if with_gold and not gold:
         raise OptionError("--with-gold adds gold's own items, so it needs gold: name its file with -g")
     graded, trusted = options.read_both(
@@ -111,9 +116,9 @@ def aggregate(
     sentence = f"{merged.sentence}{_say_accuracy(merged, trusted)}"
     added = trusted if with_gold else None
     if judges is not None and judges_style is not None:
-        _write_judges(merged, judges_style, judges, top)
+        _write_judges(merged, record, judges_style, judges, top, raw=raw)
     if judges != STANDARD_OUTPUT or output != STANDARD_OUTPUT:
-        _write_grades(merged, added, chosen, output, top, sentence)
+        _write_grades(merged, added, chosen, output, top, sentence, raw=raw)
     if not quiet:
         gold_notes = () if trusted is None else tuple(f"gold: {note}" for note in trusted.notes)
         tell((*graded.notes, *gold_notes, *merged.notes))
@@ -121,26 +126,25 @@ def aggregate(
             say(sentence)
 
 
-def _recall(approach: str, history: str | None) -> str | Model:
-    """The model asked for, with the record of its judges where there is one."""
-    if history is None:
-        return approach
+def _recall(approach: str, history: str) -> tuple[Model, JudgeRecord]:
+    """The model asked for, and the record of its judges."""
     from dataclasses import replace
 
-    import karatage as kt
     from karatage.aggregation.dawid_skene import DawidSkene
     from karatage.aggregation.history import JudgeHistory
     from karatage.aggregation.registry import parse_model
     from karatage.errors import OptionError
+    from karatage.io.records import read_record
 
     model = parse_model(approach).model
     if not isinstance(model, DawidSkene | JudgeHistory):
         raise OptionError(f"--history is for ds and emgz, which keep a record of their judges, not for '{approach}'")
-    return replace(model, history=kt.read_record(history))
+    record = read_record(history)
+    return replace(model, history=record), record
 
 
 def _write_grades(
-    merged: Posterior, added: Judgments | None, chosen: str, output: str, top: int, sentence: str
+    merged: Posterior, added: Judgments | None, chosen: str, output: str, top: int, sentence: str, *, raw: bool
 ) -> None:
     if chosen == "qrels":
         from karatage.io.judgments import read_gold
@@ -155,19 +159,22 @@ def _write_grades(
 
         emit(render(*_show(tabulate_grades(merged, added), top), "", sentence), output)
     else:
-        emit(encode_frame(merged.to_frame(added), chosen), output)
+        emit(encode_frame(merged.to_frame(added), chosen, raw=raw), output)
 
 
-def _write_judges(merged: Posterior, chosen: str, path: str, top: int) -> None:
-    frame = merged.judges
+def _write_judges(
+    merged: Posterior, record: JudgeRecord | None, chosen: str, path: str, top: int, *, raw: bool
+) -> None:
+    """What the model found about each judge, and what was known of those who graded nothing this time."""
+    frame = merged.judges if record is None else record.extend(merged.judges)
     if chosen == "table":
         from karatage.report.tabulating.posterior import tabulate_record
 
         emit(render(*_show(tabulate_record(merged), top)), path)
     elif chosen == "json":
-        emit(frame.write_json() + "\n", path)
+        emit(f"{frame.write_json()}\n".encode(), path)
     else:
-        emit(encode_frame(frame, chosen), path)
+        emit(encode_frame(frame, chosen, raw=raw), path, store=True)
 
 
 def _show(table: Table, top: int) -> list[RenderableType]:

@@ -20,12 +20,14 @@ from karatage.cli.experiment.collaborative import collaborative
 from karatage.cli.experiment.noisy import noisy
 from karatage.cli.experiment.random_relevance import random_relevance
 from karatage.cli.experiment.supervised import supervised
+from karatage.cli.output import say
 from karatage.cli.plan import plan
 from karatage.cli.queue import queue
 from karatage.cli.report import report
 from karatage.cli.simulate import simulate
 from karatage.cli.terminal import settle_colour
 from karatage.errors import KaratageError
+from karatage.io.files import start_over
 from karatage.kernels.threads import count_threads
 
 app = typer.Typer(
@@ -75,17 +77,21 @@ def _show_version(asked: bool) -> None:
 def _options(
     version: bool = typer.Option(False, "--version", callback=_show_version, is_eager=True, help="Show the version."),
 ) -> None:
-    pass
+    start_over()
 
 
 def main() -> None:
-    """Run a command; bad input ends in one message on standard error and exit code 2."""
+    """Run a command; bad input, or too much of it, ends in one message on standard error and exit code 2."""
     settle_colour()
     try:
         count_threads()  # what is wrong with the environment is told before the work
         app()
     except KaratageError as problem:
-        typer.echo(f"error: {problem}", err=True)
+        say(f"error: {problem}")
+        sys.exit(2)
+    except MemoryError as problem:
+        why = f" ({problem})" if str(problem) else ""
+        say(f"error: memory is used up{why}; give smaller files, or run this where there is more memory")
         sys.exit(2)
     except BrokenPipeError:  # the reader, e.g. `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -56,6 +56,8 @@ def audit(
     seed: options.Seed = 0,
     style: options.Format = None,
     output: options.Output = STANDARD_OUTPUT,
+    raw: options.Raw = False,
+    most_memory: options.MostMemory = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Say which judges to keep, which to drop, and when to spend on gold.
@@ -84,7 +86,7 @@ def audit(
     elif chosen == "table":
         emit(_render(result, top, pairs=pairs), output)
     else:
-        emit(encode_frame(result.pairs if pairs else result.to_frame(), chosen), output)
+        emit(encode_frame(result.pairs if pairs else result.to_frame(), chosen, raw=raw), output)
     if not quiet:
         tell(result.notes)
         if chosen != "table" or output != STANDARD_OUTPUT:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,6 +10,7 @@ import typer
 
 from karatage.cli import options
 from karatage.cli.completing import complete_models
+from karatage.cli.experiment.shared import hold_output
 from karatage.cli.output import STANDARD_OUTPUT, emit, emit_result, encode_frame, encode_result, say, tell
 from karatage.cli.terminal import progress, progress_cells
 from karatage.wording import counted, shorten
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from karatage.experiments.square.data_sets import DataSets
     from karatage.experiments.square.findings import Benchmark
 
-CHART_ENDINGS = ("html", "svg", "png")
+TABLE_ENDINGS, CHART_ENDINGS = ("tsv", "parquet"), ("html", "svg", "png")
 
 
 def benchmark(
@@ -53,8 +55,14 @@ def benchmark(
     ] = options.Style.table,
     output: Annotated[
         str | None,
-        typer.Option("--output", "-o", help="A folder for results, tables and charts; a run there can be resumed."),
+        options.writes(
+            "--output",
+            "-o",
+            kind="own folder",
+            help="A folder for results, tables and charts; a run there can be resumed.",
+        ),
     ] = None,
+    most_memory: options.MostMemory = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Which model merges grades best? Accuracy and F1 against gold, as in the SQUARE benchmark.
@@ -77,12 +85,13 @@ def benchmark(
         repeats=repeats,
         quiet=quiet,
     )
-    with progress_cells(quiet=quiet) as watch:
-        execution = Execution(workers=workers, fresh=fresh, progress=watch)
-        result = try_models(data, approaches=approach, amounts=asked, output=output, execution=execution, rng=seed)
-    if output is not None:
-        with progress("Writing tables and charts", quiet=quiet):
-            _write_folder(result, Path(output))
+    with hold_output(output):
+        with progress_cells(quiet=quiet) as watch:
+            execution = Execution(workers=workers, fresh=fresh, progress=watch)
+            result = try_models(data, approaches=approach, amounts=asked, output=output, execution=execution, rng=seed)
+        if output is not None:
+            with progress("Writing tables and charts", quiet=quiet):
+                _write_folder(result, Path(output))
     if style == options.Style.json:
         emit_result(result.to_dict(), STANDARD_OUTPUT)
     elif style == options.Style.tsv:
@@ -160,6 +169,7 @@ def _write_folder(result: Benchmark, home: Path) -> None:
     """All tables in three formats, the printed ones as text, and the charts."""
     from karatage.cli.benchmark_tables import render_benchmark
     from karatage.experiments.square.findings import QUALITIES
+    from karatage.io.files import refuse_replacing
     from karatage.io.writing import write_bytes
     from karatage.report.charts import draw_benchmark, write_chart
 
@@ -170,16 +180,21 @@ def _write_folder(result: Benchmark, home: Path) -> None:
         "leaders": result.leaders(),
         "relative": result.relative(),
     }
-    for name, frame in tables.items():
-        for ending in ("tsv", "parquet"):
-            write_bytes(home / f"{name}.{ending}", encode_frame(frame, ending))
-    write_bytes(home / "benchmark.json", encode_result(result.to_dict()).encode())
-    write_bytes(home / "tables.txt", render_benchmark(result, per_data_set=True).encode())
     relative = result.relative()
-    for supervision in relative["supervision"].unique(maintain_order=True):
-        for quality in QUALITIES:
-            if set(relative.filter(supervision=supervision, quality=quality)["approach"]) <= {result.baseline}:
-                continue
-            chart = draw_benchmark(result, supervision=supervision, quality=quality)
-            for ending in CHART_ENDINGS:
-                write_chart(chart, home / f"{quality}-{supervision}.{ending}")
+    charts = {
+        home / f"{quality}-{supervision}": partial(draw_benchmark, result, supervision=supervision, quality=quality)
+        for supervision in relative["supervision"].unique(maintain_order=True)
+        for quality in QUALITIES
+        if not set(relative.filter(supervision=supervision, quality=quality)["approach"]) <= {result.baseline}
+    }
+    written = {home / f"{name}.{ending}": (frame, ending) for name, frame in tables.items() for ending in TABLE_ENDINGS}
+    facts, text = home / "benchmark.json", home / "tables.txt"
+    refuse_replacing([*written, facts, text, *(f"{name}.{ending}" for name in charts for ending in CHART_ENDINGS)])
+    for path, (frame, ending) in written.items():
+        write_bytes(path, encode_frame(frame, ending))
+    write_bytes(facts, encode_result(result.to_dict()).encode())
+    write_bytes(text, render_benchmark(result, per_data_set=True).encode())
+    for name, draw in charts.items():
+        chart = draw()
+        for ending in CHART_ENDINGS:
+            write_chart(chart, f"{name}.{ending}")

@@ -108,6 +108,8 @@ def compare(
     seed: options.Seed = 0,
     style: options.Format = None,
     output: options.Output = "-",
+    raw: options.Raw = False,
+    most_memory: options.MostMemory = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Is one system better than another, once the judges' errors are undone?
@@ -163,7 +165,7 @@ def compare(
                 found = kt.compare(retrieved, graded, trusted, question, a=pair[0], b=pair[1])
     if chart is not None:
         _draw(found, chart)
-    _print(found, chosen, output, top=top, quiet=quiet)
+    _print(found, chosen, output, top=top, raw=raw, quiet=quiet)
     if fail_unless_significant and not found.significant:
         raise typer.Exit(NOT_SIGNIFICANT)
 
@@ -223,7 +225,7 @@ def _draw(found: Comparison | Board, path: str) -> None:
     write_chart(draw_comparison(found) if isinstance(found, Comparison) else draw_board(found), path)
 
 
-def _print(found: Comparison | Board, chosen: str, output: str, *, top: int, quiet: bool) -> None:
+def _print(found: Comparison | Board, chosen: str, output: str, *, top: int, raw: bool, quiet: bool) -> None:
     from karatage.cli.comparison import render_comparison
     from karatage.data.comparison import Comparison
 
@@ -237,7 +239,7 @@ def _print(found: Comparison | Board, chosen: str, output: str, *, top: int, qui
 
             emit(render_board(found, top=top), output)
     else:
-        emit(encode_frame(found.to_frame(), chosen), output)
+        emit(encode_frame(found.to_frame(), chosen, raw=raw), output)
     if not quiet:
         tell(found.notes)
         if chosen != "table":

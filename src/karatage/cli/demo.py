@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from karatage.cli import options
 from karatage.cli.output import STANDARD_OUTPUT, emit, render
 from karatage.cli.terminal import progress
@@ -36,7 +34,9 @@ On your own files:
 
 
 def demo(
-    folder: Annotated[str, typer.Option("--output", "-o", "--folder", help="Where to write the files.")] = "demo",
+    folder: Annotated[
+        str, options.writes("--output", "-o", "--folder", kind="folder", help="Where to write the files.")
+    ] = "demo",
     seed: options.Seed = 7,
     quiet: options.Quiet = False,
 ) -> None:

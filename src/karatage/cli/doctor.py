@@ -23,7 +23,7 @@ from karatage.cli.output import (
     tell_rest,
 )
 from karatage.cli.terminal import progress
-from karatage.wording import shorten
+from karatage.wording import make_printable, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,6 +57,8 @@ def doctor(
     seed: options.Seed = 0,
     style: options.Format = None,
     output: options.Output = STANDARD_OUTPUT,
+    raw: options.Raw = False,
+    most_memory: options.MostMemory = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Check files, and say in plain words what can and what cannot be concluded from them.
@@ -92,7 +94,7 @@ def doctor(
     elif chosen == "table":
         emit(_render(found, top), output)
     else:
-        emit(encode_frame(found.to_frame(), chosen), output)
+        emit(encode_frame(found.to_frame(), chosen, raw=raw), output)
     if not quiet:
         tell(found.notes)
         if chosen != "table" or output != STANDARD_OUTPUT:
@@ -117,7 +119,8 @@ def _render(found: Diagnosis, top: int) -> str:
     if not found.commands:
         return render(*parts, "", fill(found.sentence, WIDTH))
     commands = "\n".join(_break(command) for command in found.commands)
-    return render(*parts, "", "What to type next") + f"{commands}\n" + render("", fill(found.sentence, WIDTH))
+    printable = make_printable(commands, keep="\n")  # not rendered: what is to be copied must not be broken into lines
+    return render(*parts, "", "What to type next") + f"{printable}\n" + render("", fill(found.sentence, WIDTH))
 
 
 def _list_checks(found: Diagnosis) -> Iterator[RenderableType]:

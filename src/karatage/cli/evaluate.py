@@ -71,6 +71,8 @@ def evaluate(
     seed: options.Seed = 0,
     style: options.Format = None,
     output: options.Output = "-",
+    raw: options.Raw = False,
+    most_memory: options.MostMemory = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Rank systems under noisy judges, and say how near each approach comes to gold.
@@ -111,7 +113,10 @@ def evaluate(
     elif chosen == "table":
         emit(_render(result, top, weights=weights, explain=explain), output)
     else:
-        emit(encode_frame(_choose_frame(result, per_topic=per_topic, weights=weights or explain), chosen), output)
+        emit(
+            encode_frame(_choose_frame(result, per_topic=per_topic, weights=weights or explain), chosen, raw=raw),
+            output,
+        )
     if not quiet:
         tell(result.notes)
         if chosen != "table" or output != STANDARD_OUTPUT:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,6 +13,7 @@ from karatage.cli.completing import complete_approaches, complete_measures, comp
 if TYPE_CHECKING:
     from karatage.data.judgments import Judgments
     from karatage.data.judgments import Repeats as RepeatsName
+    from karatage.io.files import OutputKind
 
 
 class Style(StrEnum):
@@ -40,22 +42,51 @@ class SupervisionKind(StrEnum):
     full = "full"
 
 
+READ, WRITTEN, FOLDER = "PATH", "FILE", "FOLDER"  # what options that name files show in place of a value
+
+
+def reads(*names: str, help: str, **more: Any) -> Any:  # noqa: A002 as typer calls it
+    """An option that names input."""
+    return typer.Option(*names, metavar=READ, help=help, **more)
+
+
+def writes(*names: str, help: str, kind: OutputKind = "file") -> Any:  # noqa: A002
+    """An option that names output; what it names is claimed before the command begins, so that it is never read."""
+
+    def claim(context: typer.Context, param: typer.CallbackParam, value: str | None) -> str | None:
+        from karatage.io.files import claim_output, start_over
+
+        if value is not None:
+            context.call_on_close(start_over)
+            claim_output(value, param.opts[0], kind)
+        return value
+
+    return typer.Option(*names, metavar=FOLDER if "folder" in kind else WRITTEN, callback=claim, help=help)
+
+
+def _set_most_memory(value: str | None) -> str | None:
+    if value is not None:
+        from karatage.io.unpacking import VARIABLE, parse_size
+
+        parse_size(value, "--most-memory")
+        os.environ[VARIABLE] = value  # for workers, too
+    return value
+
+
 RunFiles = Annotated[
     list[str] | None,
     typer.Argument(metavar="RUNS...", help="TREC runs: files, folders, globs, or - for stdin."),
 ]
-MoreRunFiles = Annotated[list[str] | None, typer.Option("--runs", help="The same as RUNS; may be repeated.")]
+MoreRunFiles = Annotated[list[str] | None, reads("--runs", help="The same as RUNS; may be repeated.")]
 
 JUDGMENTS_HELP = "The judges' grades: tables, or a folder with one qrels file per judge"
-JudgmentFiles = Annotated[list[str], typer.Option("--judgments", "-j", help=f"{JUDGMENTS_HELP}; may be repeated.")]
-SomeJudgmentFiles = Annotated[
-    list[str] | None, typer.Option("--judgments", "-j", help=f"{JUDGMENTS_HELP}; may be repeated.")
-]
+JudgmentFiles = Annotated[list[str], reads("--judgments", "-j", help=f"{JUDGMENTS_HELP}; may be repeated.")]
+SomeJudgmentFiles = Annotated[list[str] | None, reads("--judgments", "-j", help=f"{JUDGMENTS_HELP}; may be repeated.")]
 JudgmentArguments = Annotated[list[str] | None, typer.Argument(metavar="JUDGMENTS...", help=f"{JUDGMENTS_HELP}.")]
 
 GOLD_HELP = "Trusted grades: qrels, a table, or a judged queue"
-GoldFile = Annotated[str | None, typer.Option("--gold", "-g", help=f"{GOLD_HELP}.")]
-GoldFiles = Annotated[list[str] | None, typer.Option("--gold", "-g", help=f"{GOLD_HELP}; may be repeated.")]
+GoldFile = Annotated[str | None, reads("--gold", "-g", help=f"{GOLD_HELP}.")]
+GoldFiles = Annotated[list[str] | None, reads("--gold", "-g", help=f"{GOLD_HELP}; may be repeated.")]
 
 MEASURE_HELP = "E.g. P@10, DCG@10, nDCG@20, AP, RBP(p=0.8)"
 MeasureName = Annotated[str, typer.Option("--measure", "-m", help=f"{MEASURE_HELP}.", autocompletion=complete_measures)]
@@ -89,9 +120,9 @@ Approach = Annotated[
 SystemA = Annotated[str | None, typer.Option("--a", help="One of two systems; default: all, or the two there are.")]
 SystemB = Annotated[str | None, typer.Option("--b", help="The other; differences are b - a.")]
 Families = Annotated[
-    str | None, typer.Option("--families", help="Judges that may err alike: judge, tab and family in each line.")
+    str | None, reads("--families", help="Judges that may err alike: judge, tab and family in each line.")
 ]
-Chart = Annotated[str | None, typer.Option("--chart", help="Draw a chart here: .svg, .png, .html or .json.")]
+Chart = Annotated[str | None, writes("--chart", help="Draw a chart here: .svg, .png, .html or .json.")]
 Top = Annotated[int, typer.Option("--top", min=0, help="Rows shown in tables; 0 = all.")]
 PER_ITEM_HELP = "Crowd judges of each document"
 PerItem = Annotated[int, typer.Option("--per-item", help=f"{PER_ITEM_HELP}.")]
@@ -119,10 +150,10 @@ FORMAT_HELP = "How results are printed"
 Format = Annotated[Style | None, typer.Option("--format", "-f", help=f"{FORMAT_HELP}; default: table.")]
 Output = Annotated[
     str,
-    typer.Option("--output", "-o", help="Write here instead; .txt, .csv, .tsv, .json, .parquet or .gz tell how."),
+    writes("--output", "-o", help="Write here instead; .txt, .csv, .tsv, .json, .parquet or .gz tell how."),
 ]
 QueueOutput = Annotated[
-    str, typer.Option("--output", "-o", help="Write the queue here: .csv, .tsv, .jsonl, .parquet; also .gz.")
+    str, writes("--output", "-o", help="Write the queue here: .csv, .tsv, .jsonl, .parquet; also .gz.")
 ]
 FiguresA = Annotated[
     str | None, typer.Option("--figures-a", help="Instead of files: topics,mean,deviation of a's P@k.")
@@ -132,6 +163,18 @@ Rates = Annotated[
     str | None, typer.Option("--rates", help="Judges right about relevant, other gold items: 43/59,67/84.")
 ]
 RatesB = Annotated[str | None, typer.Option("--rates-b", help="The same for b, had it other judges.")]
+Raw = Annotated[
+    bool, typer.Option("--raw", help="In .csv, no ' before names that a spreadsheet would take for a formula.")
+]
+MostMemory = Annotated[
+    str | None,
+    typer.Option(
+        "--most-memory",
+        metavar="SIZE",
+        callback=_set_most_memory,
+        help="That reading one file may take, e.g. 8G; default: half of what is free.",
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No notes and no progress.")]
 
 

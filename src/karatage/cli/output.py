@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from karatage.cli.options import Style
 from karatage.cli.terminal import remove_colour, wants_colour
 from karatage.errors import DataError, OptionError
-from karatage.wording import counted, shorten
+from karatage.wording import counted, make_printable, shorten
 
 if TYPE_CHECKING:
     import polars as pl
@@ -26,6 +26,7 @@ WIDTH = 80
 NAME_WIDTH, HEADER_WIDTH = 16, 24
 GAP = 3  # between columns: two of padding, one of rich's divider
 STANDARD_OUTPUT = "-"
+LINE_END = "\n"
 
 
 def choose_style(style: Style | None, output: str) -> str:
@@ -41,11 +42,18 @@ def choose_style(style: Style | None, output: str) -> str:
     return known.get(ending, "table")
 
 
-def emit(content: str | bytes, output: str) -> None:
-    """Send a result to its place."""
+def emit(content: str | bytes, output: str, *, store: bool = False) -> None:
+    """Send a result to its place.
+
+    A terminal shows names in it and obeys none; a file or pipe gets bytes as they are. Text for people comes from
+    `render`, which has made it printable, apart from its own colours; what is for machines comes in bytes.
+    """
     if output == STANDARD_OUTPUT:
         try:
-            sys.stdout.write(content if isinstance(content, str) else content.decode())
+            text = content if isinstance(content, str) else content.decode()
+            if isinstance(content, bytes) and sys.stdout.isatty():
+                text = make_printable(text, keep="\n\t")
+            sys.stdout.write(text)
             sys.stdout.flush()
         except BrokenPipeError:
             raise
@@ -55,12 +63,12 @@ def emit(content: str | bytes, output: str) -> None:
         return
     from karatage.io.writing import write_bytes
 
-    write_bytes(output, remove_colour(content).encode() if isinstance(content, str) else content)
+    write_bytes(output, remove_colour(content).encode() if isinstance(content, str) else content, store=store)
 
 
 def emit_result(facts: Mapping[str, object], output: str) -> None:
     """Send a result to its place as JSON."""
-    emit(encode_result(facts), output)
+    emit(encode_result(facts).encode(), output)
 
 
 def encode_result(facts: Mapping[str, object]) -> str:
@@ -70,42 +78,38 @@ def encode_result(facts: Mapping[str, object]) -> str:
     return write_json({**facts, "command": shlex.join(["karatage", *sys.argv[1:]])}) + "\n"
 
 
-def refuse_overwriting(output: str, inputs: Sequence[str]) -> None:
-    """A file that is read must not be written over: judgments in it would be lost."""
-    if output == STANDARD_OUTPUT:
-        return
-    target = Path(output).resolve()
-    if any(name != STANDARD_OUTPUT and Path(name).resolve() == target for name in inputs):
-        raise OptionError(f"{shorten(output, 200)} would be read and written over; name another file to write")
-
-
 def tell(notes: Sequence[str]) -> None:
     """Say doubts on standard error."""
     for note in notes:
-        sys.stderr.write(f"note: {note}\n")
+        say(f"note: {note}")
 
 
 def say(sentence: str) -> None:
-    """The closing sentence, where the result itself is for machines."""
-    sys.stderr.write(f"{sentence}\n")
+    """A sentence for people, on standard error, whatever the result itself is for."""
+    sys.stderr.write(f"{make_printable(sentence, keep=LINE_END)}\n")
 
 
-def encode_frame(frame: pl.DataFrame, style: str) -> bytes:
-    """A table for machines."""
+def encode_frame(frame: pl.DataFrame, style: str, *, raw: bool = False) -> bytes:
+    """A table for machines; .csv is also for spreadsheets, unless it is to be `raw`."""
     from karatage.io.writing import encode_table
 
-    return encode_table(frame, f".{style}")
+    return encode_table(frame, f".{style}", raw=raw)
 
 
 def render(*parts: RenderableType, width: int = WIDTH) -> str:
     """Tables and paragraphs as plain text, or in colour on a terminal."""
     from rich.console import Console
+    from rich.segment import Segment, Segments
     from rich.text import Text
+
+    def show(part: RenderableType) -> Iterator[Segment]:
+        for text, style, control in console.render(Text(part) if isinstance(part, str) else part):
+            yield Segment(make_printable(text, keep=LINE_END), style, control)
 
     page = io.StringIO()
     console = Console(file=page, width=width, highlight=False, force_terminal=wants_colour(sys.stdout))
     for part in parts:
-        console.print(Text(part) if isinstance(part, str) else part)
+        console.print(Segments(show(part)), end="")
     return "\n".join(line.rstrip() for line in page.getvalue().splitlines()) + "\n"
 
 

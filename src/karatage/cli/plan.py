@@ -31,7 +31,7 @@ def plan(
     batches: Annotated[int | None, typer.Option("--batches", min=1, help="Cut the budget into batches.")] = None,
     judged: Annotated[
         list[str] | None,
-        typer.Option("--judged", help="Judged queues of this plan: go on from there; may be repeated."),
+        options.reads("--judged", help="Judged queues of this plan: go on from there; may be repeated."),
     ] = None,
     approach: options.Approach = None,
     topics: Annotated[Claim | None, typer.Option("--topics", help=f"{CLAIM_HELP}; default: new.")] = None,
@@ -65,6 +65,8 @@ def plan(
     seed: options.Seed = 0,
     style: options.Format = None,
     output: options.QueueOutput = STANDARD_OUTPUT,
+    raw: options.Raw = False,
+    most_memory: options.MostMemory = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Which documents should gold judge, or how many, to tell systems apart?
@@ -103,7 +105,7 @@ def plan(
                 f"{files[0]} is for choosing documents from files, {sizes.given[0]} for numbers from figures; plan one "
                 "at a time"
             )
-        print_sizes(find_sizes(sizes, budget), style, output, quiet=quiet)
+        print_sizes(find_sizes(sizes, budget), style, output, raw=raw, quiet=quiet)
         return
     if not paths or not judgments:
         lacking = "judgments" if paths else "runs"
@@ -140,7 +142,7 @@ def plan(
     then += [*_maybe("--confidence", confidence), *_maybe("--grades", grades), *_maybe("--gold-grades", gold_grades)]
     then += [*_maybe("--columns", columns), *_maybe("--gold-columns", gold_columns), *_maybe("--repeats", repeats)]
     then += _maybe("--seed", seed or None)
-    _print_documents(found, style, output, shlex.join(then), quiet=quiet)
+    _print_documents(found, style, output, shlex.join(then), raw=raw, quiet=quiet)
 
 
 def _cut_budget(budget: float | None, batches: int | None) -> list[int]:
@@ -175,13 +177,15 @@ def _maybe(option: str, value: float | str | None) -> list[str]:
     return [] if value is None else [option, str(value)]
 
 
-def _print_documents(found: GoldPlan, style: options.Style | None, output: str, then: str, *, quiet: bool) -> None:
+def _print_documents(
+    found: GoldPlan, style: options.Style | None, output: str, then: str, *, raw: bool, quiet: bool
+) -> None:
     from karatage.cli.plan_tables import render_documents
-    from karatage.io.queues import write_queue
+    from karatage.io.asked import write_queue
 
     chosen = "table" if style is None else style.value
     if output != STANDARD_OUTPUT and found.labels:
-        write_queue(found, output)
+        write_queue(found, output, raw=raw)
     if chosen == "json":
         emit_result(found.to_dict(), STANDARD_OUTPUT)
     elif chosen == "tsv":

@@ -75,7 +75,7 @@ def find_sizes(options: SizeOptions, budget: float | None) -> SizePlan:
     )
 
 
-def print_sizes(found: SizePlan, style: Style | None, output: str, *, quiet: bool) -> None:
+def print_sizes(found: SizePlan, style: Style | None, output: str, *, raw: bool, quiet: bool) -> None:
     """In the format asked for."""
     chosen = choose_style(style, output)
     if chosen == "json":
@@ -83,7 +83,7 @@ def print_sizes(found: SizePlan, style: Style | None, output: str, *, quiet: boo
     elif chosen == "table":
         emit(_render(found), output)
     else:
-        emit(encode_frame(found.to_frame(), chosen), output)
+        emit(encode_frame(found.to_frame(), chosen, raw=raw), output)
     if not quiet:
         tell(found.notes)
         if chosen != "table" or output != STANDARD_OUTPUT:

@@ -16,7 +16,6 @@ from karatage.cli.output import (
     emit,
     emit_result,
     encode_frame,
-    refuse_overwriting,
     render,
     say,
     show_table,
@@ -55,10 +54,10 @@ def queue(
         str | None, typer.Option("--order", help=f"{options.ORDER_HELP}.", autocompletion=complete_orders)
     ] = None,
     disagreement: Annotated[
-        str | None, typer.Option("--disagreement", help=f"{options.DISAGREEMENT_HELP}; default: learnt from -j.")
+        str | None, options.reads("--disagreement", help=f"{options.DISAGREEMENT_HELP}; default: learnt from -j.")
     ] = None,
     save_disagreement: Annotated[
-        str | None, typer.Option("--save-disagreement", help="Write the model learnt from -j here (.json).")
+        str | None, options.writes("--save-disagreement", help="Write the model learnt from -j here (.json).")
     ] = None,
     measure: options.MeasureName = "P@10",
     depth: Annotated[int, typer.Option("--depth", help="Of the pool.")] = 100,
@@ -85,6 +84,8 @@ def queue(
     seed: options.Seed = 0,
     style: options.Format = None,
     output: options.QueueOutput = STANDARD_OUTPUT,
+    raw: options.Raw = False,
+    most_memory: options.MostMemory = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Which documents should be judged next, by experts or the crowd, or is it enough?
@@ -110,7 +111,6 @@ def queue(
         )
     if (a is None) != (b is None):
         raise OptionError("one of --a and --b is missing; name both systems, or none for a leaderboard of all")
-    refuse_overwriting(output, [*paths, *(judgments or []), *(gold or []), *([disagreement] if disagreement else [])])
     if disagreement is not None and order != "disagreement":
         raise OptionError("--disagreement is a model for --order disagreement; ask for that order, or leave it out")
     cost = kt.parse_prices(prices, per_item)
@@ -142,7 +142,7 @@ def queue(
         found = kt.queue(retrieved, rules, budget=budget, crowd=crowd, experts=experts)
     if experts is None or experts.draw is None:  # then files are all that tells how many batches there were
         found = replace(found, batch=max(len(gold or []), len(judgments or [])) + 1)
-    _print(found, style, output, quiet=quiet)
+    _print(found, style, output, raw=raw, quiet=quiet)
 
 
 def _read(
@@ -205,12 +205,12 @@ def _find_model(
     return model
 
 
-def _print(found: JudgingQueue, style: options.Style | None, output: str, *, quiet: bool) -> None:
-    from karatage.io.queues import write_queue
+def _print(found: JudgingQueue, style: options.Style | None, output: str, *, raw: bool, quiet: bool) -> None:
+    from karatage.io.asked import write_queue
 
     chosen = "table" if style is None else style.value
     if output != STANDARD_OUTPUT:
-        write_queue(found, output)
+        write_queue(found, output, raw=raw)
     if chosen == "json":
         emit_result(found.to_dict(), STANDARD_OUTPUT)
     elif chosen == "tsv":

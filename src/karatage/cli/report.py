@@ -23,7 +23,7 @@ from karatage.cli.compare import (
     order_as_named,
 )
 from karatage.cli.completing import complete_approaches
-from karatage.cli.output import STANDARD_OUTPUT, WIDTH, emit, emit_result, encode_frame, refuse_overwriting, say
+from karatage.cli.output import STANDARD_OUTPUT, WIDTH, emit, emit_result, encode_frame, render, say
 from karatage.cli.terminal import progress
 from karatage.wording import counted
 
@@ -64,8 +64,12 @@ def report(
         Adjustment, typer.Option("--adjust", help="For many pairs: Holm, Benjamini-Hochberg, or not at all.")
     ] = Adjustment.holm,
     families: options.Families = None,
-    figures: Annotated[str | None, typer.Option("--figures", help="A folder for every chart as .svg and .png.")] = None,
-    tables: Annotated[str | None, typer.Option("--tables", help="A folder for every table as .tex and .md.")] = None,
+    figures: Annotated[
+        str | None, options.writes("--figures", kind="folder", help="A folder for every chart as .svg and .png.")
+    ] = None,
+    tables: Annotated[
+        str | None, options.writes("--tables", kind="folder", help="A folder for every table as .tex and .md.")
+    ] = None,
     grades: options.Grades = None,
     gold_grades: options.GoldGrades = None,
     columns: options.Columns = None,
@@ -73,7 +77,8 @@ def report(
     repeats: options.Repeats = None,
     seed: options.Seed = 0,
     style: options.Format = None,
-    output: Annotated[str, typer.Option("--output", "-o", help="The page: one .html file.")] = "report.html",
+    output: Annotated[str, options.writes("--output", "-o", help="The page: one .html file.")] = "report.html",
+    most_memory: options.MostMemory = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Everything on one page: the decision, the leaderboard, the judges, and every doubt.
@@ -88,7 +93,6 @@ def report(
     from karatage.errors import OptionError
 
     paths = [*(files or []), *(runs or [])]
-    refuse_overwriting(output, [*paths, *(judgments or []), *(gold or [])])
     command = shlex.join(["karatage", *sys.argv[1:]])
     if _are_results(paths):
         if judgments or gold:
@@ -149,7 +153,7 @@ def _print(results: Sequence[Result], style: options.Style | None) -> None:
     """The sentences, or what was asked for."""
     if style is None or style == options.Style.table:
         for result in results:
-            emit(fill(result.sentence, WIDTH) + "\n", STANDARD_OUTPUT)
+            emit(render(fill(result.sentence, WIDTH)), STANDARD_OUTPUT)
         return
     for result in results:
         if style == options.Style.json:

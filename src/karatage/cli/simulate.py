@@ -30,7 +30,7 @@ def simulate(
     gold: options.GoldFile = None,
     model: Annotated[
         str | None,
-        typer.Option(
+        options.reads(
             "--model",
             help="A shipped crowd (see --list), or a file of --save; default hcb.",
             autocompletion=complete_crowds,
@@ -38,24 +38,27 @@ def simulate(
     ] = None,
     list_all: Annotated[bool, typer.Option("--list", help="Show the shipped crowds.")] = False,
     like: Annotated[
-        list[str] | None, typer.Option("--like", help="Judgments to learn a crowd from; may be repeated.")
+        list[str] | None, options.reads("--like", help="Judgments to learn a crowd from; may be repeated.")
     ] = None,
-    like_gold: Annotated[str | None, typer.Option("--like-gold", help="Gold for them; default: GOLD.")] = None,
+    like_gold: Annotated[str | None, options.reads("--like-gold", help="Gold for them; default: GOLD.")] = None,
     families: options.Families = None,
     save: Annotated[
-        str | None, typer.Option("--save", help="Write the crowd's model here (.json); without -o, do nothing else.")
+        str | None, options.writes("--save", help="Write the crowd's model here (.json); without -o, do nothing else.")
     ] = None,
     per_item: Annotated[int, typer.Option("--per-item", min=1, help=f"{options.PER_ITEM_HELP}.")] = 5,
     judges: Annotated[
         int | None, typer.Option("--judges", min=1, help="Size of the crowd; default: as the model has it.")
     ] = None,
     independent: Annotated[bool, typer.Option("--independent", help="No shared errors.")] = False,
-    queue: Annotated[str | None, typer.Option("--queue", help="Judge what this queue asks for.")] = None,
+    queue: Annotated[str | None, options.reads("--queue", help="Judge what this queue asks for.")] = None,
     judged: Annotated[
-        str | None, typer.Option("--judged", help="Its rows to experts with gold's grades, written here.")
+        str | None, options.writes("--judged", help="Its rows to experts with gold's grades, written here.")
     ] = None,
     collection: Annotated[
-        str | None, typer.Option("--collection", help="Make a whole collection in this folder; needs no GOLD.")
+        str | None,
+        options.writes(
+            "--collection", kind="own folder", help="Make a whole collection in this folder; needs no GOLD."
+        ),
     ] = None,
     systems: Annotated[int | None, typer.Option("--systems", min=1, help="Of the collection; default 12.")] = None,
     topics: Annotated[int | None, typer.Option("--topics", min=1, help="Of the collection; default 40.")] = None,
@@ -84,8 +87,10 @@ def simulate(
     seed: options.Seed = 0,
     style: options.Format = None,
     output: Annotated[
-        str, typer.Option("--output", "-o", help="Write the judgments here: .csv, .tsv, .jsonl, .parquet; also .gz.")
+        str, options.writes("--output", "-o", help="Write the judgments here: .csv, .tsv, .jsonl, .parquet; also .gz.")
     ] = STANDARD_OUTPUT,
+    raw: options.Raw = False,
+    most_memory: options.MostMemory = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Make a crowd that judges your gold, one like your own judges, or a whole collection.
@@ -114,6 +119,7 @@ def simulate(
         seed=seed,
         style=style,
         output=output,
+        raw=raw,
         quiet=quiet,
     )
     request.check()

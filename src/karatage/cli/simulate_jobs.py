@@ -50,7 +50,7 @@ def judge_queue(crowd: CrowdModel, gold: Judgments, request: Request) -> None:
     steps = []
     if experts:
         if request.judged is not None:
-            write_judged(queue, answers.grade, request.judged)
+            write_judged(queue, answers.grade, request.judged, raw=request.raw)
         steps.append(NextStep("experts", experts, request.judged))
     if answers.crowd is None or answers.asked is None:
         print_experts(queue, answers, request, steps)
@@ -76,7 +76,7 @@ def make_collection(crowd: CrowdModel, request: Request) -> None:
         for system in world.runs.systems:
             kt.write_run(world.runs, system, home / "runs" / f"{system}.gz")
         kt.write_judgments(world.pool, home / "gold.qrels")
-        kt.write_judgments(judgments, home / "judgments.csv")
+        kt.write_judgments(judgments, home / "judgments.csv", raw=request.raw)
         kt.write_judgments(world.gold, home / "truth" / "gold.qrels")
         write_bytes(home / "truth" / "systems.tsv", encode_table(world.systems, ".tsv"))
         write_bytes(home / "truth" / "topics.tsv", encode_table(world.topics, ".tsv"))
@@ -88,7 +88,7 @@ def _write_crowd(judgments: Judgments, request: Request) -> NextStep:
     from karatage.io.writing import write_judgments
 
     if request.output != STANDARD_OUTPUT:
-        write_judgments(judgments, request.output)
+        write_judgments(judgments, request.output, raw=request.raw)
     return NextStep("crowd", len(judgments.grade), None if request.output == STANDARD_OUTPUT else request.output)
 
 
@@ -118,12 +118,6 @@ def _refuse_other_collection(home: Path, world: World) -> None:
 
 def _is_same(path: Path, gold: Judgments) -> bool:
     """Whether a file has just these grades, as it would if the same command had been run before."""
-    from karatage.errors import KaratageError
-    from karatage.io.judgments import read_gold
+    from karatage.io.writing import encode_qrels
 
-    columns = ["topic", "document", "grade"]
-    try:
-        found = read_gold(path).to_frame().select(columns)
-    except KaratageError:
-        return False
-    return found.sort(columns).equals(gold.to_frame().select(columns).sort(columns))
+    return path.read_bytes() == encode_qrels(gold.to_frame())

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from karatage.cli.figures import parse_number
 from karatage.cli.options import Style
-from karatage.cli.output import STANDARD_OUTPUT, refuse_overwriting
+from karatage.cli.output import STANDARD_OUTPUT
 from karatage.errors import OptionError
 from karatage.wording import counted, shorten
 
@@ -76,6 +74,7 @@ class Request:
     seed: int
     style: Style | None
     output: str
+    raw: bool
     quiet: bool
 
     @property
@@ -142,16 +141,6 @@ class Request:
             if Path(self.chart).suffix.lower() not in CHART_ENDINGS:
                 formats = ", ".join(CHART_ENDINGS)
                 raise OptionError(f"{shorten(self.chart, 200)}: cannot tell the format of the chart; use {formats}")
-        outputs = _settle_paths([self.output, self.judged, self.save, self.chart])
-        if len(set(outputs)) < len(outputs):
-            raise OptionError("two outputs have the same name; give them different files")
-        inputs = [self.gold, self.model, *self.like, self.like_gold, self.families, self.queue]
-        for output in filter(None, (self.output, self.judged, self.save, self.chart)):
-            refuse_overwriting(output, [name for name in inputs if name is not None])
-
-
-def _settle_paths(names: Sequence[str | None]) -> list[str]:
-    return [os.path.realpath(name) for name in names if name not in (None, STANDARD_OUTPUT)]
 
 
 def _find_ending(path: str) -> str:

@@ -159,7 +159,7 @@ def print_models(style: Style | None, output: str) -> None:
     )
     chosen = choose_style(style, output)
     if chosen == "json":
-        emit(json.dumps(frame.to_dicts(), ensure_ascii=False, indent=2) + "\n", output)
+        emit(f"{json.dumps(frame.to_dicts(), ensure_ascii=False, indent=2)}\n".encode(), output)
     elif chosen != "table":
         emit(encode_frame(frame, chosen), output)
     else:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+import polars as pl
+
 from karatage.data.axes import FloatArray, freeze
 from karatage.data.posterior import Posterior
 from karatage.errors import OptionError
@@ -19,6 +22,16 @@ class JudgeRecord:
     def __post_init__(self) -> None:
         """Protect the array."""
         freeze(self.answers)
+
+    def extend(self, judges: pl.DataFrame) -> pl.DataFrame:
+        """A table of judges, and below it the answers of those judges in the record who are not in it."""
+        absent = [j for j, name in enumerate(self.judges) if name not in set(judges["judge"])]
+        columns = {
+            f"answers_{grade}_{said}": self.answers[absent, grade, said]
+            for grade, said in np.ndindex(*self.answers.shape[1:])
+        }
+        names = pl.Series("judge", [self.judges[j] for j in absent], dtype=pl.String)
+        return pl.concat([judges, pl.DataFrame({"judge": names, **columns})], how="diagonal_relaxed")
 
     @staticmethod
     def of(posterior: Posterior) -> JudgeRecord:

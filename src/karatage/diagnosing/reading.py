@@ -11,11 +11,12 @@ from karatage.data.diagnosis import Check
 from karatage.data.judgments import Judgments, Repeats
 from karatage.data.runs import Runs
 from karatage.errors import InputFileError, KaratageError
+from karatage.io.files import STREAM
 from karatage.io.grades import parse_scale
 from karatage.io.judgments import read_gold, read_judgments
 from karatage.io.listings import Listing, read_listing
 from karatage.io.runs import read_runs
-from karatage.io.sources import STANDARD_INPUT, Source, expand
+from karatage.io.sources import Source, expand
 from karatage.wording import counted
 
 Read = TypeVar("Read")
@@ -82,7 +83,7 @@ def read_files(sources: Sources, depth: int | None) -> Files:
         runs=runs.value,
         judgments=judgments.value,
         gold=gold.value,
-        listings=tuple(read_listing(Source(name), depth) for name in runs.names if name != STANDARD_INPUT),
+        listings=tuple(read_listing(Source(name), depth) for name in runs.names if name != STREAM),
         checks=tuple(checks),
         unread=frozenset(name for name, part in found.items() if part.value is None and part.problems),
     )
@@ -114,7 +115,7 @@ def _read(given: object, kind: type[Read], read: Callable[..., Read]) -> _Part[R
     good = []
     for name in names:
         try:
-            if name == STANDARD_INPUT:
+            if name == STREAM:
                 raise InputFileError("standard input", None, "is read only once; save it to a file to have it checked")
             read([name])
         except KaratageError as problem:

@@ -20,9 +20,9 @@ from karatage.data.judgments import Judgments
 from karatage.data.runs import Runs
 from karatage.errors import OptionError
 from karatage.experiments.panels import PanelRules, fit_panels, prepare_gold
+from karatage.io.files import PathLike
 from karatage.io.judgments import read_gold, read_judgments
 from karatage.io.runs import read_runs
-from karatage.io.sources import PathLike
 from karatage.seeding import generator, settle_seed, stream
 from karatage.simulation.collection import simulate_collection
 from karatage.simulation.panel import simulate_panel

@@ -19,7 +19,7 @@ import polars as pl
 from karatage.errors import DataError, KaratageError, OptionError
 from karatage.experiments.engines import LOCAL, check_engine, work_off
 from karatage.experiments.keeping import Record, Store, open_store
-from karatage.io.sources import PathLike
+from karatage.io.files import PathLike
 from karatage.wording import counted, shorten
 
 Status = Literal["done", "skipped", "failed"]

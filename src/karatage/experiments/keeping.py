@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from karatage.errors import DataError
+from karatage.io.files import DRAFT, make_folder, replace_file
 from karatage.io.locking import hold_folder
-from karatage.io.writing import DRAFT, replace_file
 
 METADATA = "karatage"
 # A name that tells the cell, then the first digits of the content's digest.
@@ -66,7 +66,7 @@ class Store:
         record.table.write_parquet(out, metadata={METADATA: json.dumps(record.about)})
         content = out.getvalue()
         path = self.home / f"{stem}.{_digest(content)}.parquet"
-        replace_file(path, content, durable=True)
+        replace_file(path, content)
         self._files.setdefault(stem, []).append(path)
         self._keep_only(stem, path)
 
@@ -83,7 +83,7 @@ def open_store(home: Path) -> Iterator[Store]:
     """Have a folder to oneself; what a killed run left half-written there is removed."""
     with contextlib.ExitStack() as stack:
         try:
-            home.mkdir(parents=True, exist_ok=True)
+            make_folder(home)
             stack.enter_context(hold_folder(home))
             for path in home.iterdir():
                 if _DRAFT.fullmatch(path.name):

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, get_args, get_
 
 from karatage.data.entries import Entries
 from karatage.errors import InputFileError, KaratageError, OptionError, UnknownNameError
-from karatage.io.sources import PathLike, Source
+from karatage.io.files import PathLike
+from karatage.io.sources import Source
 from karatage.io.writing import write_bytes
 from karatage.wording import list_names, shorten
 
@@ -83,7 +84,7 @@ def make_plan(
     if path is not None:
         source = Source(str(path))
         try:
-            text = source.read().decode()
+            text = source.read(store=True).decode()
         except UnicodeDecodeError:
             raise InputFileError(source.name, None, "is no text in UTF-8, so it is no plan") from None
         chosen |= _read(text, source.name, schema, kind)
@@ -126,7 +127,7 @@ def write_plan(plan: Plan[T], folder: PathLike) -> tuple[str, ...]:
     """Write a plan to where its results will be; there is a note where those of another plan are."""
     path, content = Path(folder) / FILE, plan.to_toml().encode()
     notes = _tell_difference(path, plan) if path.is_file() and path.read_bytes() != content else ()
-    write_bytes(path, content)
+    write_bytes(path, content, store=True)
     return notes
 
 

@@ -1,25 +1,29 @@
-"""Reading queues as judges get them, and writing them with the experts' grades."""
+"""Queues as judges get them: writing them, reading them, and writing them with the experts' grades."""
 
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 
 from karatage.data.asked import AskedQueue
 from karatage.data.axes import BoolArray, IntArray
-from karatage.data.queue import CROWD, EXPERT
-from karatage.errors import DataError, InputFileError, OptionError, RowError
+from karatage.data.plan import GoldPlan
+from karatage.data.queue import CROWD, EXPERT, JudgingQueue
+from karatage.errors import DataError, InputFileError, KaratageError, OptionError, RowError
 from karatage.io.delimited import Table, read_delimited
+from karatage.io.files import PathLike
 from karatage.io.frames import name_column, plain_column
 from karatage.io.names import find_columns, plain, require
 from karatage.io.objects import read_json
 from karatage.io.parquet import MAGIC, list_columns, read_columns
 from karatage.io.queues import find_ending, read_batches
 from karatage.io.rows import blame
-from karatage.io.sources import NOTHING, PathLike, Source, check_line_ends, check_text, expand
+from karatage.io.sources import NOTHING, Source, check_line_ends, check_text, expand
 from karatage.io.writing import encode_table, write_bytes
 from karatage.wording import shorten
 
@@ -32,7 +36,7 @@ def read_asked(path: PathLike) -> AskedQueue:
     sources = expand(path)
     if len(sources) != 1:
         raise OptionError(f"a queue comes in one file, not {len(sources)}")
-    table = _read(sources[0])
+    table = _read_table(sources[0], sources[0].read())
     names = {plain(name): name for name in reversed(table.frame.columns)}
     try:
         found = find_columns(table.frame.columns)
@@ -56,7 +60,48 @@ def read_asked(path: PathLike) -> AskedQueue:
         raise InputFileError(table.source.name, table.header, f"{problem}") from None
 
 
-def write_judged(queue: AskedQueue, grade: pl.Series, path: PathLike) -> None:
+def write_queue(plan: GoldPlan | JudgingQueue, path: PathLike, *, raw: bool = False) -> None:
+    """Write what goes to the judges; the name's ending says how: .csv, .tsv, .jsonl or .parquet, and .gz or .zst.
+
+    Rows of a plan are by batch, then topic, then document: kind to judges, and no hint of ranks. Those of a queue are
+    by priority, and one that says stop is written without rows. `read_gold` reads both back. A file in which judges
+    have filled in grades is not written over. `raw` is as for `write_judgments`.
+    """
+    ending = find_ending(path)
+    if isinstance(plan, GoldPlan) and not plan.labels:
+        raise DataError(f"{os.fspath(path)}: not written, as there is nothing to judge")
+    _write_rows(plan.queue, path, ending, raw=raw)
+
+
+def _write_rows(frame: pl.DataFrame, path: PathLike, ending: str, *, raw: bool) -> None:
+    """Write a queue unless that would lose grades; of two processes that make the same file, one makes it."""
+    content = encode_table(frame, ending, raw=raw)
+    if not Path(path).exists():
+        try:
+            write_bytes(path, content, new=True)
+        except FileExistsError:  # another process was faster
+            _write_rows(frame, path, ending, raw=raw)
+        return
+    if not _holds_grades(path):
+        write_bytes(path, content)
+    elif Source(os.fspath(path)).load() != content:
+        raise DataError(
+            f"{shorten(os.fspath(path), 200)}: holds grades of judges, which would be lost; name another file to write"
+        )
+
+
+def _holds_grades(path: PathLike) -> bool:
+    """Whether a file is a queue that somebody has begun to fill in."""
+    source = Source(os.fspath(path))
+    try:
+        table = _read_table(source, source.load())
+    except KaratageError:
+        return False
+    found = find_columns(table.frame.columns).get("grade")
+    return found is not None and bool((_read_text(table.frame[found]) != "").any())
+
+
+def write_judged(queue: AskedQueue, grade: pl.Series, path: PathLike, *, raw: bool = False) -> None:
     """Write the rows that experts were asked for, with `grade` (row,) where the queue has none; all else as it was."""
     ending = find_ending(path)
     filled = grade.cast(pl.String)
@@ -66,11 +111,10 @@ def write_judged(queue: AskedQueue, grade: pl.Series, path: PathLike) -> None:
     whole = filled.cast(pl.Int64, strict=False)
     filled = whole if whole.null_count() == filled.null_count() else filled
     frame = queue.frame.with_columns(filled.alias(queue.grade))
-    write_bytes(path, encode_table(frame.filter(pl.Series(queue.expert)), ending))
+    _write_rows(frame.filter(pl.Series(queue.expert)), path, ending, raw=raw)
 
 
-def _read(source: Source) -> Table:
-    content = source.read()
+def _read_table(source: Source, content: bytes) -> Table:
     if content.startswith(MAGIC):
         return Table(source, read_columns(source, content, list_columns(source, content)), lambda _: None)
     content = check_text(source, content)

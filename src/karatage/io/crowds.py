@@ -7,7 +7,7 @@ from typing import Final
 from karatage.data.crowd import CrowdModel
 from karatage.errors import DataError, InputFileError
 from karatage.io.documents import find_document, load_document
-from karatage.io.sources import PathLike
+from karatage.io.files import PathLike
 from karatage.io.writing import write_bytes
 
 WHAT: Final = "a crowd model"

@@ -18,6 +18,8 @@ from karatage.io.sources import Source, line_of
 from karatage.wording import shorten
 
 csv.field_size_limit(1 << 30)
+# Text that has a mark before it so that no spreadsheet takes it for a formula, as `encode_table` writes it.
+_GUARDED = re.compile(rb"""(?:^|[,;"\n])'+[=+\-@\t\r]""")
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +79,8 @@ def read_delimited(source: Source, content: bytes, separator: str) -> Table:
         frame = pl.read_csv(content, separator=separator, infer_schema=False, quote_char=text.quote)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
         frame = _read_slowly(text)
+    if separator != "\t" and _GUARDED.search(content):
+        frame = frame.with_columns(pl.all().str.replace(r"^'('*[=+\-@\t\r])", "$1"))
     frame.columns = _name_columns(text)
     frame = frame.with_row_index("row ").filter(~_is_blank(frame))
     rows, frame = frame["row "].to_numpy(), frame.drop("row ")

@@ -6,7 +6,8 @@ import json
 from collections.abc import Sequence
 
 from karatage.errors import InputFileError, OptionError
-from karatage.io.sources import PathLike, Source, check_text, expand
+from karatage.io.files import PathLike
+from karatage.io.sources import Source, check_text, expand
 from karatage.wording import shorten
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from karatage.errors import InputFileError, OptionError
+from karatage.io.files import PathLike
 from karatage.io.names import ALIASES, plain
-from karatage.io.sources import PathLike, check_line_ends, check_text, expand
+from karatage.io.sources import check_line_ends, check_text, expand
 from karatage.wording import shorten
 
 

@@ -11,10 +11,11 @@ from karatage.data.axes import BoolArray, Coded, FloatArray, IntArray
 from karatage.data.draw import Draw
 from karatage.data.judgments import NO_TOPIC, Judgments, Repeats
 from karatage.errors import DataError, InputFileError, RowError
+from karatage.io.files import PathLike
 from karatage.io.frames import Frame, as_frame, flatten, is_frame, is_nested
 from karatage.io.grades import Graded, GradeMap, Scale, convert, parse_scale
 from karatage.io.rows import Rows, from_frame
-from karatage.io.sources import PathLike, expand
+from karatage.io.sources import expand
 from karatage.io.tables import read_table
 from karatage.watching import follow
 from karatage.wording import count_names

@@ -8,11 +8,9 @@ from pathlib import Path
 
 import polars as pl
 
-from karatage.data.plan import GoldPlan
-from karatage.data.queue import EXPERT, JudgingQueue
+from karatage.data.queue import EXPERT
 from karatage.errors import DataError, OptionError, RowError
-from karatage.io.sources import PathLike
-from karatage.io.writing import encode_table, write_bytes
+from karatage.io.files import PathLike
 from karatage.wording import counted, shorten
 
 Locate = Callable[[int], int | None]
@@ -99,18 +97,6 @@ def read_purpose(frame: pl.DataFrame, found: Mapping[str, str]) -> tuple[str | N
             raise DataError(f"rows of several queues: the column '{shorten(found[role])}' has {len(names)} values")
         values.append(names[0] if names else None)
     return values[0], values[1]
-
-
-def write_queue(plan: GoldPlan | JudgingQueue, path: PathLike) -> None:
-    """Write what goes to the judges; the name's ending says how: .csv, .tsv, .jsonl or .parquet, and .gz or .zst.
-
-    Rows of a plan are by batch, then topic, then document: kind to judges, and no hint of ranks. Those of a queue are
-    by priority, and one that says stop is written without rows. `read_gold` reads both back.
-    """
-    ending = find_ending(path)
-    if isinstance(plan, GoldPlan) and not plan.labels:
-        raise DataError(f"{os.fspath(path)}: not written, as there is nothing to judge")
-    write_bytes(path, encode_table(plan.queue, ending))
 
 
 def find_ending(path: PathLike) -> str:

@@ -12,15 +12,16 @@ from karatage.data.judgments import HIGHEST_GRADE
 from karatage.data.record import JudgeRecord
 from karatage.errors import InputFileError, OptionError
 from karatage.io.delimited import read_delimited
+from karatage.io.files import PathLike
 from karatage.io.parquet import MAGIC, list_columns, read_columns
-from karatage.io.sources import PathLike, Source, check_line_ends, check_text, expand
+from karatage.io.sources import Source, check_line_ends, check_text, expand
 
 CELL = re.compile(r"answers_(\d+)_(\d+)")
 
 
 def read_record(path: PathLike) -> JudgeRecord:
     """Read a table of judges (.csv, .tsv, .parquet) with columns `judge` and `answers_GRADE_SAID`."""
-    sources = expand(path)
+    sources = expand(path, store=True)
     if len(sources) != 1:
         raise OptionError(f"a history comes in one file, not {len(sources)}")
     source = sources[0]
@@ -46,7 +47,7 @@ def read_record(path: PathLike) -> JudgeRecord:
 
 
 def _read(source: Source) -> pl.DataFrame:
-    content = source.read()
+    content = source.read(store=True)
     if content.startswith(MAGIC):
         return read_columns(source, content, list_columns(source, content))
     content = check_text(source, content)

@@ -14,9 +14,10 @@ from karatage.data.axes import Coded, FloatArray, IntArray
 from karatage.data.runs import Runs
 from karatage.errors import InputFileError, RowError
 from karatage.io.fields import Fields, Interner, split
+from karatage.io.files import PathLike
 from karatage.io.frames import Frame, as_frame, flatten, is_frame, is_nested, name_column, plain_column
 from karatage.io.names import find_columns, require
-from karatage.io.sources import PathLike, Source, check_text, expand
+from karatage.io.sources import Source, check_text, expand
 from karatage.kernels.text import OffsetArray
 from karatage.watching import follow
 from karatage.wording import shorten

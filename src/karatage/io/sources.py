@@ -6,30 +6,24 @@ import glob
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
-import zstandard
-from zlib_ng import gzip_ng, zlib_ng
-
-from karatage.errors import InputFileError, OptionError
+from karatage.errors import DataError, InputFileError, OptionError
+from karatage.io.files import STREAM, note_input
+from karatage.io.unpacking import read_unpacked
 from karatage.wording import nearest, shorten
 
-PathLike = str | os.PathLike[str]
-STANDARD_INPUT = "-"
 NOTHING = "is empty; remove it or fill it"
 LONE_RETURN = "has a carriage return inside the line; convert mixed line ends, e.g. with dos2unix"
 _SUFFIXES = {".csv", ".dat", ".json", ".jsonl", ".ndjson", ".parquet", ".qrel", ".qrels", ".res", ".run"}
 _SUFFIXES |= {".trec", ".tsv", ".txt"}
 _PACKED = {".gz", ".zst"}
-_GZIP, _ZSTANDARD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 NEAR = 0.75  # how alike a file's name must be to be proposed
 _GLANCE = 200  # bytes
-_unpack_gzip = cast("Callable[[bytes], bytes]", gzip_ng.decompress)
-_DAMAGED = cast("tuple[type[Exception], ...]", (EOFError, OSError, zlib_ng.error, zstandard.ZstdError))
 
 
 @dataclass(frozen=True)
@@ -41,7 +35,7 @@ class Source:
     @property
     def name(self) -> str:
         """What is shown in messages."""
-        return "standard input" if self.path == STANDARD_INPUT else shorten(self.path, 200)
+        return "standard input" if self.path == STREAM else shorten(self.path, 200)
 
     @property
     def stem(self) -> str:
@@ -55,42 +49,26 @@ class Source:
             path = path.with_suffix("")
         return path.stem if path.suffix.lower() in _SUFFIXES else path.name
 
-    def read(self) -> bytes:
-        """The content, unpacked; an empty file is an error."""
-        try:
-            packed = sys.stdin.buffer.read() if self.path == STANDARD_INPUT else Path(self.path).read_bytes()
-        except OSError as problem:
-            raise InputFileError(self.name, None, f"cannot be read: {problem.strerror or problem}") from None
-        content = self._unpack(packed)
+    def read(self, *, store: bool = False) -> bytes:
+        """The content, unpacked; an empty file is an error. It is an input from now on, which no output may replace."""
+        note_input(self.path, store=store)
+        content = self.load()
         if not content.strip():
             raise InputFileError(self.name, None, NOTHING)
         return content
 
-    def _unpack(self, packed: bytes) -> bytes:
+    def load(self) -> bytes:
+        """The content, unpacked, of a file that is no input."""
         try:
-            if packed.startswith(_GZIP):
-                return _unpack_gzip(packed)
-            if packed.startswith(_ZSTANDARD):
-                return _unpack_zstandard(packed)
-        except _DAMAGED as problem:
-            message = f"is damaged or cut short and cannot be unpacked ({shorten(str(problem), 80)})"
-            raise InputFileError(self.name, None, message) from None
-        return packed
+            with nullcontext(sys.stdin.buffer) if self.path == STREAM else Path(self.path).open("rb") as file:
+                return read_unpacked(file)
+        except OSError as problem:
+            raise InputFileError(self.name, None, f"cannot be read: {problem.strerror or problem}") from None
+        except DataError as problem:
+            raise InputFileError(self.name, None, f"{problem}") from None
 
 
-def _unpack_zstandard(packed: bytes) -> bytes:
-    """All frames; zstandard itself says nothing when the last one is cut short."""
-    parts = []
-    while packed:
-        frame = zstandard.ZstdDecompressor().decompressobj()
-        parts.append(frame.decompress(packed))
-        if not frame.eof:
-            raise EOFError("the last frame is incomplete")
-        packed = frame.unused_data
-    return b"".join(parts)
-
-
-def expand(paths: object) -> list[Source]:
+def expand(paths: object, *, store: bool = False) -> list[Source]:
     """Every file meant by a path or several, by folders and globs, each once, in order."""
     asked = [paths] if isinstance(paths, str | os.PathLike) else paths
     if not isinstance(asked, Iterable):
@@ -100,6 +78,7 @@ def expand(paths: object) -> list[Source]:
         if not isinstance(path, str | os.PathLike):
             raise OptionError(f"expected a path, not {type(path).__name__}")
         for name in _expand_one(os.fspath(path)):
+            note_input(name, store=store)  # even if it cannot be read
             found[name] = Source(name)
     if not found:
         raise OptionError("no input files were given")
@@ -107,7 +86,7 @@ def expand(paths: object) -> list[Source]:
 
 
 def _expand_one(path: str) -> list[str]:
-    if path == STANDARD_INPUT:
+    if path == STREAM:
         return [path]
     if not path:
         raise OptionError("the name of an input file is empty")

@@ -1,11 +1,11 @@
-"""Writing judgments and runs in the field's formats; a file appears whole or not at all."""
+"""Writing judgments and runs in the field's formats."""
 
 from __future__ import annotations
 
 import gzip
 import io
 import os
-import re
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,16 +15,19 @@ import zstandard
 from karatage.data.judgments import Judgments
 from karatage.data.runs import Runs
 from karatage.errors import DataError, OptionError, UnknownNameError
-from karatage.io.sources import PathLike
+from karatage.io.files import PathLike, name_file, refuse_replacing, write_file
+from karatage.io.parquet import encode_parquet
 from karatage.wording import shorten
 
-DRAFT = ".part"  # how the name of a file ends that is being written
+# What a spreadsheet takes for a formula, behind any marks that keep it from doing so.
+_FORMULA = r"^('*[=+\-@\t\r])"
 
 
-def write_judgments(judgments: Judgments, path: PathLike) -> None:
+def write_judgments(judgments: Judgments, path: PathLike, *, raw: bool = False) -> None:
     """Write judgments; the name's ending says how: .csv, .tsv, .jsonl, .parquet or .qrels (one judge), and .gz or .zst.
 
-    A path that ends in / or is a folder gets one qrels file per judge.
+    A path that ends in / or is a folder gets one qrels file per judge. In .csv, names that a spreadsheet would take for
+    a formula have a ' before them, which karatage's readers take away; with `raw` they do not.
     """
     name = os.fspath(path)
     if name.endswith("/") or Path(name).is_dir():
@@ -33,15 +36,17 @@ def write_judgments(judgments: Judgments, path: PathLike) -> None:
     plain = Path(name).with_suffix("") if Path(name).suffix in {".gz", ".zst"} else Path(name)
     suffix = plain.suffix.lower()
     if suffix in {".qrels", ".qrel", ".txt"}:
-        write_bytes(name, _qrels(judgments.to_frame()))
+        write_bytes(name, encode_qrels(judgments.to_frame()))
         return
     if suffix not in _TABLES:
         raise OptionError(f"{name}: cannot tell the format; use .qrels, {', '.join(sorted(_TABLES))}")
-    write_bytes(name, encode_table(judgments.to_frame(), suffix))
+    write_bytes(name, encode_table(judgments.to_frame(), suffix, raw=raw))
 
 
-def encode_table(frame: pl.DataFrame, suffix: str) -> bytes:
-    """A table as file content."""
+def encode_table(frame: pl.DataFrame, suffix: str, *, raw: bool = False) -> bytes:
+    """A table as file content; text in .csv is guarded against spreadsheets, unless it is to be `raw`."""
+    if suffix == ".csv" and not raw:
+        frame = frame.with_columns(pl.col(pl.String).str.replace(_FORMULA, "'$1"))
     buffer = io.BytesIO()
     _TABLES[suffix](frame, buffer)
     return buffer.getvalue()
@@ -60,60 +65,31 @@ def write_run(runs: Runs, system: str, path: PathLike) -> None:
     write_bytes(path, "".join(parts).encode())
 
 
-def write_bytes(path: PathLike, content: bytes) -> None:
-    """Write a file, packed as its name says, by way of a temporary one beside it."""
-    target = Path(path)
-    if not target.name:
-        raise DataError("an output was asked for, but its name is empty; name a file")
-    if target.suffix == ".gz":
+def write_bytes(path: PathLike, content: bytes, *, store: bool = False, new: bool = False) -> None:
+    """Write a file as `write_file` does, packed as its name says."""
+    suffix = Path(path).suffix
+    if suffix == ".gz":
         content = gzip.compress(content, mtime=0)  # no time stamp: same content, same file
-    elif target.suffix == ".zst":
-        content = zstandard.compress(content)
-    try:
-        if target.exists() and not target.is_file() and not target.is_dir():  # a pipe or a device stays what it is
-            target.write_bytes(content)
-            return
-        target = Path(os.path.realpath(target))  # a link stays one
-        target.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(target, content)
-    except OSError as problem:
-        raise DataError(f"{target}: cannot be written: {problem.strerror or problem}") from None
-
-
-def replace_file(target: Path, content: bytes, *, durable: bool = False) -> None:
-    """Give a file new content by way of a draft beside it; after an error, which is an OSError, no draft is left.
-
-    A durable file is on the disk before it takes its name, so that no loss of power leaves it empty.
-    """
-    draft = target.with_name(f".{target.name}.{os.getpid()}{DRAFT}")
-    try:
-        with draft.open("wb") as file:
-            file.write(content)
-            if durable:
-                file.flush()
-                os.fsync(file.fileno())
-        draft.replace(target)
-    except BaseException:  # an interrupt as well
-        draft.unlink(missing_ok=True)
-        raise
+    elif suffix == ".zst":
+        content = zstandard.ZstdCompressor(write_checksum=True).compress(content)
+    write_file(path, content, store=store, new=new)
 
 
 def _write_folder(judgments: Judgments, folder: Path) -> None:
     parts = judgments.to_frame().partition_by("judge", as_dict=True)
-    names = {str(judge): _file_name(str(judge)) for (judge,) in parts}
-    if len(set(names.values())) < len(names):
-        clash = next(judge for judge, name in names.items() if list(names.values()).count(name) > 1)
+    names = {str(judge): f"{name_file(str(judge))}.qrels" for (judge,) in parts}
+    taken = Counter(map(str.casefold, names.values()))  # a file system may not tell A from a
+    clash = next((judge for judge, name in names.items() if taken[name.casefold()] > 1), None)
+    if clash is not None:
         raise DataError(f"judge '{shorten(clash)}' would share a file with another judge; write .csv instead")
-    for (judge,), frame in parts.items():
-        write_bytes(folder / f"{names[str(judge)]}.qrels", _qrels(frame))
+    files = {folder / names[str(judge)]: encode_qrels(frame) for (judge,), frame in parts.items()}
+    refuse_replacing(files)
+    for path, content in files.items():
+        write_bytes(path, content)
 
 
-def _file_name(judge: str) -> str:
-    """A judge's name without what a file's name cannot hold; a leading dot would hide the file from readers."""
-    return re.sub(r"[/\0]|^\.", "_", judge)
-
-
-def _qrels(frame: pl.DataFrame) -> bytes:
+def encode_qrels(frame: pl.DataFrame) -> bytes:
+    """One judge's grades as qrels."""
     if frame["judge"].n_unique() > 1:
         raise DataError("qrels hold one judge's grades; write a folder (path ending in /), or .csv")
     if "topic" not in frame.columns:
@@ -144,5 +120,5 @@ _TABLES: dict[str, Callable[[pl.DataFrame, io.BytesIO], object]] = {
     ".csv": lambda frame, out: frame.write_csv(out),
     ".tsv": _write_tsv,
     ".jsonl": lambda frame, out: frame.write_ndjson(out),
-    ".parquet": lambda frame, out: frame.write_parquet(out),
+    ".parquet": lambda frame, out: out.write(encode_parquet(frame)),
 }

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import altair as alt
 
     from karatage.comparison.classification import Quality
-    from karatage.io.sources import PathLike
+    from karatage.io.files import PathLike
 
 # Okabe and Ito's colours, which the colour-blind can tell apart, grey for black, which a dark page would swallow.
 # Beyond eight, shapes go on telling.

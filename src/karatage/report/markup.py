@@ -27,7 +27,7 @@ from karatage.report.tables import (
 from karatage.wording import shorten
 
 if TYPE_CHECKING:
-    from karatage.io.sources import PathLike
+    from karatage.io.files import PathLike
 
 LONGEST_PRINTED = 100  # characters of a cell, in a paper and in a repository
 MARKDOWN = {c: f"\\{c}" for c in "\\`*_[]|~"} | {"&": "&amp;", "<": "&lt;", ">": "&gt;"}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import altair as alt
     from jinja2 import Environment
 
-    from karatage.io.sources import PathLike
+    from karatage.io.files import PathLike
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ from karatage.data.entries import Entries, Value, show
 from karatage.data.shown import Result
 from karatage.errors import DataError, InputFileError, KaratageError, UnknownNameError
 from karatage.io.documents import find_document, load_document
-from karatage.io.sources import PathLike
+from karatage.io.files import PathLike
 from karatage.wording import shorten
 
 WHAT: Final = "a result of karatage"

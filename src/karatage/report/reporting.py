@@ -9,15 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from karatage.errors import OptionError
+from karatage.io.files import name_file, refuse_replacing
 from karatage.report.charts import write_chart
 from karatage.report.markup import write_table
 from karatage.report.page import Page, write_page
 from karatage.report.showing import lay_out
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from karatage.io.sources import PathLike
+    from karatage.io.files import PathLike
+    from karatage.report.tables import Table
 
 PAGE_ENDINGS = (".html", ".htm")
 CHART_ENDINGS = (".svg", ".png")
@@ -50,17 +52,21 @@ def write_report(
     page = combine(pages)
     if command is not None:
         page = replace(page, facts=[("command", command), *page.facts])
+    charts = {} if figures is None else dict(_place(page.figures, figures, CHART_ENDINGS))
+    written = {} if tables is None else dict(_place(_tell_titles(pages), tables, TABLE_ENDINGS))
+    refuse_replacing([path, *charts, *written])
     write_page(path, page)
-    if figures is not None:
-        for name, figure in _number(page.figures):
-            for ending in CHART_ENDINGS:
-                write_chart(figure.chart, Path(figures) / f"{name}{ending}")
-    if tables is not None:
-        titles = [part.title for part in pages for _ in part.tables]
-        for title, (name, table) in zip(titles, _number(page.tables), strict=True):
-            alone = replace(table, caption=f"{table.caption}; {title}" if table.caption else title)
-            for ending in TABLE_ENDINGS:
-                write_table(alone, Path(tables) / f"{name}{ending}")
+    for place, figure in charts.items():
+        write_chart(figure.chart, place)
+    for place, table in written.items():
+        write_table(table, place)
+
+
+def _tell_titles(pages: Sequence[Page]) -> Iterator[tuple[str, Table]]:
+    """Tables that will stand alone say which page they are of."""
+    for page in pages:
+        for name, table in page.tables:
+            yield name, replace(table, caption=f"{table.caption}; {page.title}" if table.caption else page.title)
 
 
 def combine(pages: Sequence[Page]) -> Page:
@@ -83,9 +89,14 @@ def combine(pages: Sequence[Page]) -> Page:
     )
 
 
-def _number(parts: Iterator[tuple[str, _Part]]) -> Iterator[tuple[str, _Part]]:
-    """Names that come again are numbered, so that no file is written over."""
+def _place(
+    parts: Iterable[tuple[str, _Part]], folder: PathLike, endings: Sequence[str]
+) -> Iterator[tuple[Path, _Part]]:
+    """The files of each part; names that come again are numbered, so that no file is written over."""
     seen: Counter[str] = Counter()
     for name, part in parts:
-        seen[name] += 1
-        yield (name if seen[name] == 1 else f"{name}-{seen[name]}"), part
+        stem = name_file(name)
+        seen[stem.casefold()] += 1  # a file system may not tell A from a
+        number = seen[stem.casefold()]
+        for ending in endings:
+            yield Path(folder) / f"{stem if number == 1 else f'{stem}-{number}'}{ending}", part

@@ -146,7 +146,7 @@ def test_a_history_must_be_one(run, tmp_path, content, message):
         ("nowhere.csv", "nowhere.csv"),
         ("''", "the name of an input file is empty"),
         ("crowd.csv -o ''", "its name is empty"),
-        ("crowd.csv --judges same.tsv -o same.tsv", "give them different files"),
+        ("crowd.csv --judges same.tsv -o same.tsv", "give them different names"),
         ("crowd.csv -a 'ds(max_steps=0)'", "max_steps 0 must be at least 1"),
         ("crowd.csv -g elsewhere.qrels", "share no item"),
     ],

@@ -150,7 +150,7 @@ def test_results_do_not_go_into_a_file(tmp_path):
     (tmp_path / "file").write_text("mine")
     with (
         pytest.raises(OptionError, match="file is a file; results go to a folder"),
-        shared.watch_over(str(tmp_path / "file"), quiet=True),
+        shared.hold_output(str(tmp_path / "file")),
     ):
         pass
     assert (tmp_path / "file").read_text() == "mine"

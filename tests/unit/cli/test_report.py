@@ -118,7 +118,7 @@ def test_formats(run, folder):
         ("report", "no runs were given"),
         ("report runs", "no judgments were given"),
         (f"report {FILES} -o page.txt", "a page is an .html file"),
-        (f"report {FILES} -o judgments.csv", "read and written over"),
+        (f"report {FILES} -o judgments.csv", "would be written over, but it is read"),
         ("report runs board.json -j judgments.csv", "runs and results at once"),
         ("report board.json -j judgments.csv", "results need no judgments"),
         (f"report {FILES} --a system-01", "one of --a and --b is missing"),

@@ -35,6 +35,7 @@ def aware(
     seed: shared.Seed = None,
     style: shared.Format = options.Style.table,
     output: shared.OutputFolder = None,
+    most_memory: options.MostMemory = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Merge grades or merge scores? Approaches on k judges out of many, against gold: the AWARE paper's experiment.
@@ -81,17 +82,20 @@ def aware(
     )
     collection = asked.options.read(asked.options.seed, quiet=quiet)
     design = narrow_options(AwarePlan, asked.options)
-    with shared.watch_over(output, quiet=quiet) as watch:
-        log = () if output is None else write_plan(asked, output)
-        execution = Execution(workers=workers, fresh=fresh, progress=watch, engine=engine)
-        findings = experiment_aware(collection, design, output=output, execution=execution)
-    view = shared.View(
-        text=render_aware(findings),
-        long_text=render_aware(findings, everything=True),
-        tables=findings.tables,
-        draw=lambda: {f"{CHARTS}/{name}": chart for name, chart in draw_all(findings).items()},
-        lay_out=lambda charts: lay_out(findings, {name.removeprefix(f"{CHARTS}/"): c for name, c in charts.items()}),
-        still="tau_ap-|rmse-",
-        log=(*log, *findings.log),
-    )
-    shared.show(findings, view, output=output, style=style, quiet=quiet)
+    with shared.hold_output(output):
+        with shared.watch_over(output, quiet=quiet) as watch:
+            log = () if output is None else write_plan(asked, output)
+            execution = Execution(workers=workers, fresh=fresh, progress=watch, engine=engine)
+            findings = experiment_aware(collection, design, output=output, execution=execution)
+        view = shared.View(
+            text=render_aware(findings),
+            long_text=render_aware(findings, everything=True),
+            tables=findings.tables,
+            draw=lambda: {f"{CHARTS}/{name}": chart for name, chart in draw_all(findings).items()},
+            lay_out=lambda charts: lay_out(
+                findings, {name.removeprefix(f"{CHARTS}/"): c for name, c in charts.items()}
+            ),
+            still="tau_ap-|rmse-",
+            log=(*log, *findings.log),
+        )
+        shared.show(findings, view, output=output, style=style, quiet=quiet)

@@ -44,10 +44,10 @@ def collaborative(
         list[str] | None,
         typer.Option("--order", help=f"{options.ORDER_HELP}; may be repeated.", autocompletion=complete_orders),
     ] = None,
-    disagreement: Annotated[str | None, typer.Option("--disagreement", help=f"{options.DISAGREEMENT_HELP}.")] = None,
+    disagreement: Annotated[str | None, options.reads("--disagreement", help=f"{options.DISAGREEMENT_HELP}.")] = None,
     crowd: Annotated[
         list[str] | None,
-        typer.Option(
+        options.reads(
             "--crowd",
             help="E.g. hcb, careful, hcb:independent, own.json; may be repeated.",
             autocompletion=complete_crowds,
@@ -55,7 +55,9 @@ def collaborative(
     ] = None,
     table_crowd: Annotated[
         list[str] | None,
-        typer.Option("--table-crowd", help="Crowds of table 3.3; default: as --crowd.", autocompletion=complete_crowds),
+        options.reads(
+            "--table-crowd", help="Crowds of table 3.3; default: as --crowd.", autocompletion=complete_crowds
+        ),
     ] = None,
     approach: Annotated[
         str | None,
@@ -106,6 +108,7 @@ def collaborative(
     seed: shared.Seed = None,
     style: shared.Format = options.Style.table,
     output: shared.OutputFolder = None,
+    most_memory: options.MostMemory = None,
     quiet: options.Quiet = False,
 ) -> None:
     """When does a crowd beside experts beat experts alone at the same cost? Chapter 3 of the SQUARE thesis.
@@ -161,19 +164,20 @@ def collaborative(
         columns = options.parse_columns(chosen.gold_columns)
         systems, trusted = _read(chosen.runs, chosen.gold, chosen.gold_grades, columns, chosen.seed)
     design = narrow_options(CollaborativePlan, chosen)
-    with shared.watch_over(output, quiet=quiet) as watch:
-        log = () if output is None else write_plan(asked, output)
-        execution = Execution(workers=workers, fresh=fresh, progress=watch, engine=engine)
-        found = experiment_collaborative(systems, trusted, design, output=output, execution=execution)
-    view = shared.View(
-        text=render_collaborative(found),
-        long_text=render_collaborative(found, everything=True),
-        tables=found.tables,
-        draw=lambda: draw_all(found),
-        lay_out=lambda charts: lay_out_collaborative(found, charts),
-        log=(*log, *found.log),
-    )
-    shared.show(found, view, output=output, style=style, quiet=quiet)
+    with shared.hold_output(output):
+        with shared.watch_over(output, quiet=quiet) as watch:
+            log = () if output is None else write_plan(asked, output)
+            execution = Execution(workers=workers, fresh=fresh, progress=watch, engine=engine)
+            found = experiment_collaborative(systems, trusted, design, output=output, execution=execution)
+        view = shared.View(
+            text=render_collaborative(found),
+            long_text=render_collaborative(found, everything=True),
+            tables=found.tables,
+            draw=lambda: draw_all(found),
+            lay_out=lambda charts: lay_out_collaborative(found, charts),
+            log=(*log, *found.log),
+        )
+        shared.show(found, view, output=output, style=style, quiet=quiet)
 
 
 def _locate_crowds(names: list[str] | None) -> list[str] | None:

@@ -101,15 +101,16 @@ def noisy(
     }
     chosen = None if preset is None else preset.value
     asked = make_plan(NoisyPlan, KIND, preset=chosen, path=plan, given=given)
-    with shared.watch_over(output, quiet=quiet) as watch:
-        log = () if output is None else write_plan(asked, output)
-        execution = Execution(workers=workers, fresh=fresh, progress=watch, engine=engine)
-        found = experiment_noisy(asked.options, output=output, execution=execution)
-    view = shared.View(
-        text=render_noisy(found),
-        tables=list_tables(found),
-        draw=lambda: draw_all(found),
-        lay_out=lambda charts: lay_out_noisy(found, charts),
-        log=(*log, *found.log),
-    )
-    shared.show(found, view, output=output, style=style, quiet=quiet)
+    with shared.hold_output(output):
+        with shared.watch_over(output, quiet=quiet) as watch:
+            log = () if output is None else write_plan(asked, output)
+            execution = Execution(workers=workers, fresh=fresh, progress=watch, engine=engine)
+            found = experiment_noisy(asked.options, output=output, execution=execution)
+        view = shared.View(
+            text=render_noisy(found),
+            tables=list_tables(found),
+            draw=lambda: draw_all(found),
+            lay_out=lambda charts: lay_out_noisy(found, charts),
+            log=(*log, *found.log),
+        )
+        shared.show(found, view, output=output, style=style, quiet=quiet)

@@ -49,6 +49,7 @@ def random_relevance(
     seed: shared.Seed = None,
     style: shared.Format = options.Style.table,
     output: shared.OutputFolder = None,
+    most_memory: options.MostMemory = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Do doubts about single grades help, and merging judges by probabilities? The ECIR 2019 design.
@@ -90,26 +91,27 @@ def random_relevance(
     asked = make_plan(CommandPlan, KIND, preset=chosen, path=plan, given=given)
     collection = asked.options.read(asked.options.seed, quiet=quiet)
     design = narrow_options(RandomRelevancePlan, asked.options)
-    with shared.watch_over(output, quiet=quiet) as watch:
-        log = () if output is None else write_plan(asked, output)
-        execution = Execution(workers=workers, fresh=fresh, progress=watch, engine=engine)
-        found = experiment_random_relevance(collection, design, output=output, execution=execution)
-    tables = {
-        "table1": found.table1,
-        "table2": found.table2(),
-        "table2-tau": found.table2("tau"),
-        "means": found.summary,
-        "controls": found.controls,
-        "tuples": found.tuples,
-    }
-    view = shared.View(
-        text=render_random_relevance(found),
-        tables={**tables, "check": found.check} if len(found.check) else tables,
-        draw=lambda: draw_all(found),
-        lay_out=lambda charts: lay_out_random_relevance(found, charts),
-        log=(*log, *found.log),
-    )
-    shared.show(found, view, output=output, style=style, quiet=quiet)
+    with shared.hold_output(output):
+        with shared.watch_over(output, quiet=quiet) as watch:
+            log = () if output is None else write_plan(asked, output)
+            execution = Execution(workers=workers, fresh=fresh, progress=watch, engine=engine)
+            found = experiment_random_relevance(collection, design, output=output, execution=execution)
+        tables = {
+            "table1": found.table1,
+            "table2": found.table2(),
+            "table2-tau": found.table2("tau"),
+            "means": found.summary,
+            "controls": found.controls,
+            "tuples": found.tuples,
+        }
+        view = shared.View(
+            text=render_random_relevance(found),
+            tables={**tables, "check": found.check} if len(found.check) else tables,
+            draw=lambda: draw_all(found),
+            lay_out=lambda charts: lay_out_random_relevance(found, charts),
+            log=(*log, *found.log),
+        )
+        shared.show(found, view, output=output, style=style, quiet=quiet)
 
 
 def render_random_relevance(found: RandomRelevanceFindings) -> str:

@@ -46,7 +46,7 @@ RunFolders = Annotated[
 ]
 Judges = Annotated[
     list[str] | None,
-    typer.Option("--judgments", "-j", help=f"{options.JUDGMENTS_HELP}; or simulated:31; may be repeated."),
+    options.reads("--judgments", "-j", help=f"{options.JUDGMENTS_HELP}; or simulated:31; may be repeated."),
 ]
 Correlation = Annotated[
     str | None,
@@ -79,7 +79,7 @@ PresetName = Annotated[
     Preset | None, typer.Option("--preset", help="small: seconds, for a try; paper: the paper's full size.")
 ]
 PlanFile = Annotated[
-    str | None, typer.Option("--plan", help="A plan (TOML), as an earlier run wrote it; other options override it.")
+    str | None, options.reads("--plan", help="A plan (TOML), as an earlier run wrote it; other options override it.")
 ]
 Engine = Annotated[str, typer.Option("--engine", help="local, or dask://host:port for a cluster.")]
 Seed = Annotated[
@@ -88,7 +88,12 @@ Seed = Annotated[
 Format = Annotated[options.Style, typer.Option("--format", "-f", help=f"{options.FORMAT_HELP}.")]
 OutputFolder = Annotated[
     str | None,
-    typer.Option("--output", "-o", help="A folder for results, tables, charts and a page; a run there can be resumed."),
+    options.writes(
+        "--output",
+        "-o",
+        kind="own folder",
+        help="A folder for results, tables, charts and a page; a run there can be resumed.",
+    ),
 ]
 
 
@@ -149,12 +154,29 @@ def locate(paths: list[str] | str | None) -> list[str] | str | None:
 
 
 @contextmanager
+def hold_output(output: str | None) -> Iterator[None]:
+    """Have the folder for results to oneself, from before the first file is written until after the last."""
+    from karatage.errors import DataError, OptionError
+    from karatage.io.files import make_folder
+    from karatage.io.locking import hold_folder
+
+    if output is None:
+        yield
+        return
+    if Path(output).exists() and not Path(output).is_dir():
+        raise OptionError(f"{shorten(output, 200)} is a file; results go to a folder, so give another name")
+    try:
+        make_folder(Path(output))
+    except OSError as problem:
+        reason = problem.strerror or problem
+        raise DataError(f"{shorten(output, 200)}: cannot hold results: {reason}; give another folder") from None
+    with hold_folder(Path(output)):
+        yield
+
+
+@contextmanager
 def watch_over(output: str | None, *, quiet: bool) -> Iterator[Progress | None]:
     """A bar for the cells of a run; one that is interrupted says what is left of it."""
-    from karatage.errors import OptionError
-
-    if output is not None and Path(output).exists() and not Path(output).is_dir():
-        raise OptionError(f"{output} is a file; results go to a folder, so give another name")
     try:
         with progress_cells(quiet=quiet) as bar:
             yield bar
@@ -252,21 +274,27 @@ def show(findings: Findings, view: View, *, output: str | None, style: options.S
 
 
 def _write_folder(findings: Findings, view: View, home: Path) -> None:
+    from karatage.io.files import place_file, refuse_replacing
     from karatage.io.writing import write_bytes
     from karatage.report.charts import write_chart
     from karatage.report.page import write_page
 
-    for ending in ("csv", "parquet"):
-        write_bytes(home / f"results.{ending}", encode_frame(findings.frame, ending))
+    tables = {home / f"results.{ending}": (findings.frame, ending) for ending in ("csv", "parquet")}
     for name, frame in view.tables.items():
-        for ending in ("tsv", "parquet"):
-            write_bytes(home / f"{name}.{ending}", encode_frame(frame, ending))
-    write_bytes(home / "tables.txt", (view.long_text or view.text).encode())
-    write_bytes(home / "findings.json", encode_result(findings.to_dict()).encode())
-    charts = view.draw()
-    for name, chart in charts.items():
-        still = view.still is not None and re.search(view.still, name)
-        for ending in CHART_ENDINGS:
-            if not (still and ending == "html"):
-                write_chart(chart, home / f"{name}.{ending}")
-    write_page(home / "page.html", view.lay_out(charts))
+        tables |= {place_file(home, f"{name}.{ending}"): (frame, ending) for ending in ("tsv", "parquet")}
+    text, facts, page = home / "tables.txt", home / "findings.json", home / "page.html"
+    drawn = view.draw()
+    charts = {
+        place_file(home, f"{name}.{ending}"): chart
+        for name, chart in drawn.items()
+        for ending in CHART_ENDINGS
+        if ending != "html" or view.still is None or not re.search(view.still, name)
+    }
+    refuse_replacing([*tables, text, facts, *charts, page])
+    for path, (frame, ending) in tables.items():
+        write_bytes(path, encode_frame(frame, ending))
+    write_bytes(text, (view.long_text or view.text).encode())
+    write_bytes(facts, encode_result(findings.to_dict()).encode())
+    for path, chart in charts.items():
+        write_chart(chart, path)
+    write_page(page, view.lay_out(drawn))

@@ -51,6 +51,7 @@ def supervised(
     seed: shared.Seed = None,
     style: shared.Format = options.Style.table,
     output: shared.OutputFolder = None,
+    most_memory: options.MostMemory = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Does gold on a few topics tell which judges to trust on the others? The s-AWARE paper's experiment.
@@ -105,19 +106,20 @@ def supervised(
     )
     collection = asked.options.read(asked.options.seed, quiet=quiet)
     design = narrow_options(SupervisedPlan, asked.options)
-    with shared.watch_over(output, quiet=quiet) as watch:
-        log = () if output is None else write_plan(asked, output)
-        execution = Execution(workers=workers, fresh=fresh, progress=watch, engine=engine)
-        findings = experiment_supervised(collection, design, output=output, execution=execution)
-    view = shared.View(
-        text=render_supervised(findings),
-        long_text=render_supervised(findings, everything=True),
-        tables=findings.tables,
-        draw=lambda: draw_all(findings),
-        lay_out=lambda charts: lay_out_supervised(findings, charts),
-        log=(*log, *findings.log),
-    )
-    shared.show(findings, view, output=output, style=style, quiet=quiet)
+    with shared.hold_output(output):
+        with shared.watch_over(output, quiet=quiet) as watch:
+            log = () if output is None else write_plan(asked, output)
+            execution = Execution(workers=workers, fresh=fresh, progress=watch, engine=engine)
+            findings = experiment_supervised(collection, design, output=output, execution=execution)
+        view = shared.View(
+            text=render_supervised(findings),
+            long_text=render_supervised(findings, everything=True),
+            tables=findings.tables,
+            draw=lambda: draw_all(findings),
+            lay_out=lambda charts: lay_out_supervised(findings, charts),
+            log=(*log, *findings.log),
+        )
+        shared.show(findings, view, output=output, style=style, quiet=quiet)
 
 
 def _parse_people(text: str | None) -> tuple[int, ...] | None:

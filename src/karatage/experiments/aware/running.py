@@ -18,7 +18,7 @@ from karatage.experiments.aware.plan import AwarePlan
 from karatage.experiments.collection import Collection, draw_tuples, fingerprint
 from karatage.experiments.engine import Cell, Execution, Fact, Outcome, require_done, run_cells, tell_run
 from karatage.experiments.square.telling import list_ranges
-from karatage.io.sources import PathLike
+from karatage.io.files import PathLike
 from karatage.measures.spec import parse_measure
 from karatage.wording import counted
 

@@ -31,7 +31,7 @@ from karatage.experiments.collaborative.plan import CollaborativePlan, find_crow
 from karatage.experiments.collection import Collection, fingerprint
 from karatage.experiments.engine import Cell, Execution, Fact, Outcome, require_done, run_cells, tell_run
 from karatage.io.disagreement import read_disagreement
-from karatage.io.sources import PathLike
+from karatage.io.files import PathLike
 from karatage.judging.disagreement import predict_disagreement
 from karatage.wording import counted
 

@@ -14,7 +14,7 @@ from karatage.experiments.noisy.intervals import rate_intervals
 from karatage.experiments.noisy.plan import NoisyPlan, World
 from karatage.experiments.noisy.testing import GOLD_SAMPLES, TWO, rate_tests
 from karatage.experiments.noisy.worked import WORKED, work_out
-from karatage.io.sources import PathLike
+from karatage.io.files import PathLike
 
 MANY_REFUSED = 0.05
 FEW_TOPICS = 25

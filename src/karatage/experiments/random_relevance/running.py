@@ -14,7 +14,7 @@ from karatage.experiments.engine import Cell, Execution, Fact, Outcome, require_
 from karatage.experiments.random_relevance.cells import Ground, check_expected, rate_block, rate_judges
 from karatage.experiments.random_relevance.findings import RandomRelevanceFindings
 from karatage.experiments.random_relevance.plan import RandomRelevancePlan
-from karatage.io.sources import PathLike
+from karatage.io.files import PathLike
 from karatage.wording import counted, shorten
 
 BLOCK = 10  # k-tuples to a cell, which then takes seconds

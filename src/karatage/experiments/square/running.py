@@ -22,7 +22,7 @@ from karatage.experiments.square.data_sets import DataSet, DataSets, check_names
 from karatage.experiments.square.findings import Benchmark, CellResult, DataSetFacts
 from karatage.experiments.square.folds import count_parts, make_folds
 from karatage.experiments.square.telling import tell_cells
-from karatage.io.sources import PathLike
+from karatage.io.files import PathLike
 from karatage.seeding import settle_seed, stream
 
 APPROACHES = ("mv", "zc", "glad", "nb", "ds", "ry", "cubam")  # numbered as in [COLLAB14], table 2.3

@@ -23,7 +23,7 @@ from karatage.experiments.supervised.judges import Ground, Judges
 from karatage.experiments.supervised.plan import Configuration, SupervisedPlan
 from karatage.experiments.supervised.samples import Sample, draw_splits, rate_samples
 from karatage.experiments.supervised.telling import tell_samples
-from karatage.io.sources import PathLike
+from karatage.io.files import PathLike
 from karatage.seeding import stream
 from karatage.simulation.partition import partition_judges
 from karatage.wording import counted

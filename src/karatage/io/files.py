@@ -1,0 +1,289 @@
+"""Files on the disk: which were read, which will be written, and how one is replaced whole and durably.
+
+No output may replace an input. Readers say what they read, commands say beforehand what they will write, and whichever
+comes second is refused. Files are told apart by device and inode, so that links and other spellings do not matter.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+import stat
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from karatage.errors import DataError, KaratageError, OptionError
+from karatage.wording import shorten
+
+PathLike = str | os.PathLike[str]
+DRAFT = ".part"  # how the name of a file ends that is being written
+STREAM = "-"  # standard input or output
+LONGEST_NAME = 120  # bytes of a file's name that is made from data
+_RESERVED = '/\\<>:"|?*' if os.name == "nt" else "/\\"  # what a file's name cannot hold, or what begins another
+_NEW_FILE, _PRIVATE = 0o666, 0o600  # the first less the umask
+
+Identity = tuple[int, int]  # device and inode
+# A file; a folder for some files; a folder that holds nothing but files of the command's own, so that no input may lie
+# in it; and a file of ours that may be read, extended and replaced by the same command.
+OutputKind = Literal["file", "folder", "own folder", "store"]
+
+
+@dataclass(frozen=True)
+class _Input:
+    """A file that was read."""
+
+    path: str  # as the user named it
+    real: str
+    changed: tuple[int, int]  # its size and the time of its last change
+    store: bool  # ours: a command may replace it by what extends it
+
+    def still_is(self, identity: Identity, found: os.stat_result) -> bool:
+        """Whether the file found is this one, and not a later one that was given the same inode."""
+        if self.changed == (found.st_size, found.st_mtime_ns):
+            return True
+        with contextlib.suppress(OSError):
+            return _identify(Path(self.real).stat()) == identity
+        return False
+
+
+@dataclass(frozen=True)
+class _Claim:
+    """A file or folder that will be written."""
+
+    path: str
+    option: str
+    kind: OutputKind
+    held: frozenset[Identity] = frozenset()  # what lies in an own folder
+
+
+@dataclass(frozen=True)
+class _Ledger:
+    inputs: dict[Identity, list[_Input]] = field(default_factory=dict)
+    claims: dict[str, _Claim] = field(default_factory=dict)  # by real path
+
+
+_ledger = _Ledger()
+
+
+def start_over() -> None:
+    """Forget what was read and claimed: a command of its own begins."""
+    _ledger.inputs.clear()
+    _ledger.claims.clear()
+
+
+def note_input(path: PathLike, *, store: bool = False) -> None:
+    """Say that a file is read, before it is; refused if the command is to write it.
+
+    A `store` is a file of ours that is read to be extended. What is no regular file cannot be replaced by accident.
+    """
+    name = os.fspath(path)
+    try:
+        found = os.fstat(0) if name == STREAM else Path(name).stat()
+    except (OSError, ValueError):  # the reader will say what is wrong with it
+        return
+    if not stat.S_ISREG(found.st_mode):
+        return
+    real = name if name == STREAM else os.path.realpath(name)
+    shown = "standard input" if name == STREAM else name
+    noted = _Input(shown, real, (found.st_size, found.st_mtime_ns), store)
+    for output, claim in _ledger.claims.items():
+        _refuse_claimed(noted, _identify(found), output, claim)
+    _ledger.inputs.setdefault(_identify(found), []).append(noted)
+
+
+def claim_output(path: PathLike, option: str, kind: OutputKind = "file") -> None:
+    """Say that a command will write a file or into a folder, before it reads any input."""
+    name = os.fspath(path)
+    if not name or name == STREAM:
+        return
+    real = os.path.realpath(name)
+    claim = _Claim(name, option, kind, frozenset(_list_files(real) if kind == "own folder" else ()))
+    other = _ledger.claims.get(real)
+    if other is not None and other.option != option and {kind, other.kind} != {"folder"}:
+        raise OptionError(f"{other.option} and {option} both name {shorten(name, 200)}; give them different names")
+    for identity, inputs in _ledger.inputs.items():
+        for noted in inputs:
+            _refuse_claimed(noted, identity, real, claim)
+    _ledger.claims[real] = claim
+
+
+def refuse_replacing(paths: Iterable[PathLike], *, store: bool = False) -> None:
+    """Refuse to write any of these files if one of them was read; for several outputs, before the first is written."""
+    for path in paths:
+        try:
+            found = Path(path).stat()
+        except (OSError, ValueError):
+            continue
+        for noted in _ledger.inputs.get(_identify(found), []):
+            if noted.still_is(_identify(found), found) and not (store and noted.store):
+                raise _refusal(noted, os.fspath(path))
+
+
+def _refuse_claimed(noted: _Input, identity: Identity, real: str, claim: _Claim) -> None:
+    if noted.store and claim.kind in {"store", "own folder"}:
+        return
+    if claim.kind == "own folder":
+        within = os.path.join(real, "")  # noqa: PTH118 compared as text
+        named = os.path.realpath(os.path.dirname(noted.path) or ".")  # noqa: PTH120 of a link, where the link is
+        inside = noted.real.startswith(within) or os.path.join(named, "").startswith(within)  # noqa: PTH118
+        if inside or identity in claim.held:
+            raise OptionError(
+                f"{shorten(noted.path, 200)} is read, and {claim.option} fills its folder {shorten(claim.path, 200)} "
+                "with files of its own; name another folder to write"
+            )
+        return
+    with contextlib.suppress(OSError):
+        if _identify(Path(real).stat()) == identity:
+            raise _refusal(noted, claim.path)
+
+
+def _list_files(folder: str) -> Iterator[Identity]:
+    for home, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(OSError):
+                yield _identify((Path(home) / name).stat())
+
+
+def _refusal(noted: _Input, output: str) -> OptionError:
+    same = os.path.normpath(output) == os.path.normpath(noted.path)
+    which = "it" if same else f"it is the same file as {shorten(noted.path, 200)}, which"
+    return OptionError(f"{shorten(output, 200)} would be written over, but {which} is read; name another file to write")
+
+
+def _identify(found: os.stat_result) -> Identity:
+    return found.st_dev, found.st_ino
+
+
+def write_file(path: PathLike, content: bytes, *, store: bool = False, new: bool = False) -> None:
+    """Give a file new content, whole and durably; refused where it was read, unless both are of a `store`.
+
+    Mode and owner stay, a link stays one, and a pipe or device is written to as it is. With `new`, a file that is there
+    already is a FileExistsError.
+    """
+    named = Path(path)
+    if not named.name:
+        raise DataError("an output was asked for, but its name is empty; name a file")
+    shown = shorten(os.fspath(path), 200)
+    refuse_replacing([path], store=store)
+    try:
+        if named.is_symlink() and not named.exists():
+            to = shorten(str(named.readlink()), 200)
+            raise DataError(f"{shown}: is a link to {to}, which does not exist; remove the link or name another file")
+        if named.exists() and not named.is_file() and not named.is_dir():
+            named.write_bytes(content)
+            return
+        target = Path(os.path.realpath(named))
+        make_folder(target.parent)
+        _remove_drafts(target)
+        replace_file(target, content, store=store, new=new)
+    except (OSError, ValueError) as problem:
+        if isinstance(problem, KaratageError) or (new and isinstance(problem, FileExistsError) and named.exists()):
+            raise
+        reason = getattr(problem, "strerror", None) or problem
+        raise DataError(f"{shown}: cannot be written: {reason}") from None
+
+
+def replace_file(target: Path, content: bytes, *, store: bool = False, new: bool = False) -> None:
+    """Give a file new content: after a crash or a loss of power it has the old or the new one, never a part.
+
+    The content is on the disk before it takes the file's name. An error is an OSError, and leaves nothing behind.
+    """
+    before = os.lstat(target) if target.exists() else None
+    if before is not None and not os.access(target, os.W_OK):  # renaming would not ask
+        raise PermissionError(errno.EACCES, "the file is write-protected")
+    draft = target.with_name(f".{_cut(target.name)}.{os.getpid()}{DRAFT}")
+    draft.unlink(missing_ok=True)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    try:
+        with open(os.open(draft, flags, _NEW_FILE if before is None else _PRIVATE), "wb") as file:  # noqa: PTH123 a descriptor
+            file.write(content)
+            file.flush()
+            if before is not None:
+                _keep_owner_and_mode(file.fileno(), before)
+            os.fsync(file.fileno())
+        refuse_replacing([target], store=store)  # as late as can be: somebody may have put a link there
+        if new:
+            os.link(draft, target)
+        else:
+            draft.replace(target)
+    finally:  # after an interrupt as well
+        draft.unlink(missing_ok=True)
+    _sync(target.parent)
+
+
+def _cut(name: str) -> str:
+    """So much of a name that a draft's own is not too long."""
+    return os.fsdecode(os.fsencode(name)[:LONGEST_NAME])
+
+
+def _remove_drafts(target: Path) -> None:
+    """Drafts that processes which were killed have left of a file."""
+    ours = re.compile(rf"\.{re.escape(_cut(target.name))}\.(\d{{1,10}}){re.escape(DRAFT)}")
+    for path in target.parent.iterdir():
+        found = ours.fullmatch(path.name)
+        if found is not None and not _is_alive(int(found[1])):
+            path.unlink(missing_ok=True)
+
+
+def _is_alive(process: int) -> bool:
+    if os.name == "nt":  # asking would end it
+        return True
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _keep_owner_and_mode(file: int, before: os.stat_result) -> None:
+    """The owner first: a change of it takes rights away. Only the superuser may give files away."""
+    if not hasattr(os, "fchown"):
+        return
+    if (before.st_uid, before.st_gid) != (os.geteuid(), os.getegid()):
+        with contextlib.suppress(PermissionError):
+            os.fchown(file, before.st_uid, before.st_gid)
+    os.fchmod(file, stat.S_IMODE(before.st_mode))
+
+
+def make_folder(folder: Path) -> None:
+    """A folder and those above it, on the disk."""
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    for each in reversed(missing):
+        _sync(each.parent)
+
+
+def _sync(folder: Path) -> None:
+    """The names in a folder, on the disk; where the system cannot, it is left to it."""
+    with contextlib.suppress(OSError):
+        held = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(held)
+        finally:
+            os.close(held)
+
+
+def name_file(text: str) -> str:
+    """A file's name made from data: one part of a path, visible, that any file system can hold.
+
+    >>> name_file("../../logo"), name_file("P(rel=2)@10"), name_file(".hidden")
+    ('_._.._logo', 'P(rel=2)@10', '_hidden')
+    """
+    clean = "".join(c if c.isprintable() and c not in _RESERVED else "_" for c in text)
+    clean = f"_{clean[1:]}" if clean[:1] in {"", "."} else clean
+    return clean.encode()[:LONGEST_NAME].decode(errors="ignore").rstrip(" .") or "_"
+
+
+def place_file(folder: PathLike, name: str) -> Path:
+    """A file in a folder, or in a folder within it, whose name is made from data.
+
+    >>> place_file("out", "charts/../../x.svg").as_posix()
+    'out/charts/_./_./x.svg'
+    """
+    return Path(folder).joinpath(*map(name_file, name.split("/")))

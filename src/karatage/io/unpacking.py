@@ -1,0 +1,169 @@
+"""Unpacking input piece by piece, under a ceiling of memory: a small file may unpack to more than a machine holds."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import BinaryIO, cast
+
+import zstandard
+from zlib_ng import zlib_ng
+
+from karatage.errors import DataError, OptionError
+from karatage.wording import shorten
+
+VARIABLE = "KARATAGE_MOST_MEMORY"
+SIZE_FORM = "a size such as 800M, 8G or 2.5GB"
+RATIO = 200  # text of runs and judgments packs 3 to 30 times
+HARMLESS = 1 << 26  # bytes that may be unpacked at any ratio
+SHARE = 0.5  # of free memory, as what is read has to be turned into tables
+_GZIP, _ZSTANDARD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+_PIECE = 1 << 24  # bytes, read or unpacked
+_SLICE = 1 << 12  # packed bytes: zstandard makes at most 32,768 bytes of one
+_GZIP_HEADER = 31  # for zlib: with the header and checksum of gzip
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+_DAMAGED = cast("tuple[type[Exception], ...]", (EOFError, OSError, zlib_ng.error, zstandard.ZstdError))
+
+
+class DamagedError(DataError):
+    """Packed content that is cut short or altered."""
+
+
+def read_unpacked(file: BinaryIO) -> bytes:
+    """All that a file holds, unpacked; DamagedError where that cannot be, DataError where it is too much."""
+    most = parse_size(os.environ[VARIABLE], VARIABLE) if os.environ.get(VARIABLE) else None
+    ceiling = most if most is not None else int(SHARE * count_free_memory())
+    packed = _join(iter(lambda: file.read(_PIECE), b""), lambda size: _check_size(size, ceiling))
+    unpack = next((how for mark, how in _UNPACK.items() if packed.startswith(mark)), None)
+    if unpack is None:
+        return packed
+
+    def check(size: int) -> None:
+        _check_size(size, ceiling)
+        if most is None and size > max(HARMLESS, RATIO * len(packed)):
+            raise DataError(
+                f"unpacks to more than {RATIO} times its {len(packed):,} bytes, as no table of text does; if you trust "
+                f"it, say how much memory it may take with --most-memory or {VARIABLE}"
+            )
+
+    try:
+        return _join(unpack(packed), check)
+    except _DAMAGED as problem:
+        what = f"is damaged or cut short and cannot be unpacked ({shorten(str(problem), 80)})"
+        raise DamagedError(what) from None
+
+
+def _join(pieces: Iterator[bytes], check: Callable[[int], None]) -> bytes:
+    found, size = [], 0
+    for piece in pieces:
+        size += len(piece)
+        check(size)
+        found.append(piece)
+    return found[0] if len(found) == 1 else b"".join(found)
+
+
+def _check_size(size: int, ceiling: int) -> None:
+    if size > ceiling:
+        raise DataError(
+            f"holds more than the {write_size(ceiling)} that reading one file may take; split it, or allow more with "
+            f"--most-memory or {VARIABLE}"
+        )
+
+
+def _unpack_gzip(packed: bytes) -> Iterator[bytes]:
+    """All members, one after the other; zeros behind the last are padding."""
+    while packed:
+        member = zlib_ng.decompressobj(wbits=_GZIP_HEADER)
+        rest = packed
+        while not member.eof:
+            piece = member.decompress(rest, _PIECE)
+            if not piece and not member.eof and not member.unconsumed_tail:
+                raise EOFError("the end is missing")
+            yield piece
+            rest = member.unconsumed_tail
+        packed = member.unused_data.lstrip(b"\0")
+
+
+def _unpack_zstandard(packed: bytes) -> Iterator[bytes]:
+    """All frames; zstandard itself says nothing when the last one is cut short."""
+    whole, at = memoryview(packed), 0
+    while at < len(whole):
+        frame = zstandard.ZstdDecompressor().decompressobj()
+        while not frame.eof:
+            if at >= len(whole):
+                raise EOFError("the last frame is incomplete")
+            yield frame.decompress(whole[at : at + _SLICE])
+            at += _SLICE
+        at = min(at, len(whole)) - len(frame.unused_data)
+
+
+_UNPACK = {_GZIP: _unpack_gzip, _ZSTANDARD: _unpack_zstandard}
+
+
+def parse_size(text: str, what: str) -> int:
+    """Bytes.
+
+    >>> parse_size("1.5G", "--most-memory"), parse_size("800 mb", "--most-memory")
+    (1610612736, 838860800)
+    """
+    found = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,6})?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
+    if found is None or not float(found[1]):
+        raise OptionError(f"{what} '{shorten(text)}' is no amount of memory; write {SIZE_FORM}")
+    return int(float(found[1]) * _UNITS[found[2].upper()])
+
+
+def write_size(size: int) -> str:
+    """A number of bytes, for people.
+
+    >>> write_size(3 << 29), write_size(700)
+    ('1.5 GB', '700 bytes')
+    """
+    for unit in "TGM":
+        if size >= _UNITS[unit]:
+            return f"{size / _UNITS[unit]:.3g} {unit}B"
+    return f"{size:,} bytes"
+
+
+def count_free_memory() -> int:
+    """Bytes that this process may still take: of the machine's, of its container's and of its own limit, the least."""
+    return max(0, min(_count_machine(), _count_container(), _count_limit()))
+
+
+_ENDLESS = 1 << 62
+
+
+def _count_machine() -> int:
+    try:
+        found = re.search(r"MemAvailable:\s*(\d+) kB", Path("/proc/meminfo").read_text())
+        return int(found[1]) << 10 if found else _ENDLESS
+    except OSError:  # another system
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else _ENDLESS
+
+
+def _count_container() -> int:
+    """What the control group leaves, in the newer and the older layout."""
+    home = Path("/sys/fs/cgroup")
+    for limit, used in (
+        ("memory.max", "memory.current"),
+        ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
+    ):
+        try:
+            most = (home / limit).read_text().strip()
+            return int(most) - int((home / used).read_text()) if most.isdecimal() else _ENDLESS
+        except (OSError, ValueError):
+            continue
+    return _ENDLESS
+
+
+def _count_limit() -> int:
+    """What `ulimit -v` leaves."""
+    try:
+        import resource
+
+        most, _ = resource.getrlimit(resource.RLIMIT_AS)
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+    except (ImportError, OSError, ValueError):
+        return _ENDLESS
+    return _ENDLESS if most == resource.RLIM_INFINITY else most - pages * resource.getpagesize()
