@@ -62,7 +62,9 @@ def aggregate(
     history: Annotated[
         str | None,
         options.reads(
-            "--history", help="What --judges wrote for an earlier batch (.csv, .tsv, .parquet); ds and emgz."
+            "--history",
+            store=True,
+            help="What --judges wrote for an earlier batch (.csv, .tsv, .parquet); ds and emgz.",
         ),
     ] = None,
     grades: options.Grades = None,

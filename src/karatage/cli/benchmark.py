@@ -25,7 +25,7 @@ TABLE_ENDINGS, CHART_ENDINGS = ("tsv", "parquet"), ("html", "svg", "png")
 def benchmark(
     folders: Annotated[
         list[str] | None,
-        typer.Argument(metavar="FOLDERS...", help="Folders with a labels* and a gold* table, or folders of such."),
+        options.reads_arguments("FOLDERS...", "Folders with a labels* and a gold* table, or folders of such."),
     ] = None,
     *,
     judgments: options.SomeJudgmentFiles = None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -45,9 +46,25 @@ class SupervisionKind(StrEnum):
 READ, WRITTEN, FOLDER = "PATH", "FILE", "FOLDER"  # what options that name files show in place of a value
 
 
-def reads(*names: str, help: str, **more: Any) -> Any:  # noqa: A002 as typer calls it
-    """An option that names input."""
-    return typer.Option(*names, metavar=READ, help=help, **more)
+def reads(*names: str, help: str, store: bool = False, **more: Any) -> Any:  # noqa: A002 as typer calls it
+    """An option that names input, which no output may replace; unless both are of a store."""
+    note = partial(_note, store=store)
+    return typer.Option(*names, metavar=READ, callback=lambda value: note(value), help=help, **more)
+
+
+def reads_arguments(metavar: str, help: str) -> Any:  # noqa: A002
+    """Arguments that name input."""
+    return typer.Argument(metavar=metavar, callback=lambda value: _note(value), help=help)
+
+
+def _note(value: list[str] | str | None, *, store: bool = False) -> list[str] | str | None:
+    from karatage.io.files import note_input
+    from karatage.io.sources import find_files
+
+    for path in [value] if isinstance(value, str) else value or []:
+        for name in find_files(path):
+            note_input(name, store=store)
+    return value
 
 
 def writes(*names: str, help: str, kind: OutputKind = "file") -> Any:  # noqa: A002
@@ -75,14 +92,14 @@ def _set_most_memory(value: str | None) -> str | None:
 
 RunFiles = Annotated[
     list[str] | None,
-    typer.Argument(metavar="RUNS...", help="TREC runs: files, folders, globs, or - for stdin."),
+    reads_arguments("RUNS...", "TREC runs: files, folders, globs, or - for stdin."),
 ]
 MoreRunFiles = Annotated[list[str] | None, reads("--runs", help="The same as RUNS; may be repeated.")]
 
 JUDGMENTS_HELP = "The judges' grades: tables, or a folder with one qrels file per judge"
 JudgmentFiles = Annotated[list[str], reads("--judgments", "-j", help=f"{JUDGMENTS_HELP}; may be repeated.")]
 SomeJudgmentFiles = Annotated[list[str] | None, reads("--judgments", "-j", help=f"{JUDGMENTS_HELP}; may be repeated.")]
-JudgmentArguments = Annotated[list[str] | None, typer.Argument(metavar="JUDGMENTS...", help=f"{JUDGMENTS_HELP}.")]
+JudgmentArguments = Annotated[list[str] | None, reads_arguments("JUDGMENTS...", f"{JUDGMENTS_HELP}.")]
 
 GOLD_HELP = "Trusted grades: qrels, a table, or a judged queue"
 GoldFile = Annotated[str | None, reads("--gold", "-g", help=f"{GOLD_HELP}.")]

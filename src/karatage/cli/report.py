@@ -38,7 +38,7 @@ RESULT_ENDINGS = (".json", ".json.gz", ".json.zst")
 def report(
     files: Annotated[
         list[str] | None,
-        typer.Argument(metavar="RUNS... | RESULTS...", help="TREC runs; or results that a command wrote as .json."),
+        options.reads_arguments("RUNS... | RESULTS...", "TREC runs; or results that a command wrote as .json."),
     ] = None,
     *,
     runs: options.MoreRunFiles = None,

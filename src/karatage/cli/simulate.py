@@ -24,7 +24,7 @@ DEFAULT = "hcb"
 
 def simulate(
     gold_file: Annotated[
-        str | None, typer.Argument(metavar="GOLD", help="What the crowd is to judge: qrels or a table.")
+        str | None, options.reads_arguments("GOLD", "What the crowd is to judge: qrels or a table.")
     ] = None,
     *,
     gold: options.GoldFile = None,

@@ -90,9 +90,9 @@ def note_input(path: PathLike, *, store: bool = False) -> None:
     real = name if name == STREAM else os.path.realpath(name)
     shown = "standard input" if name == STREAM else name
     noted = _Input(shown, real, (found.st_size, found.st_mtime_ns), store)
+    _ledger.inputs.setdefault(_identify(found), []).append(noted)
     for output, claim in _ledger.claims.items():
         _refuse_claimed(noted, _identify(found), output, claim)
-    _ledger.inputs.setdefault(_identify(found), []).append(noted)
 
 
 def claim_output(path: PathLike, option: str, kind: OutputKind = "file") -> None:

@@ -11,7 +11,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from karatage.errors import DataError, InputFileError, OptionError
+from karatage.errors import DataError, InputFileError, KaratageError, OptionError
 from karatage.io.files import STREAM, note_input
 from karatage.io.unpacking import read_unpacked
 from karatage.wording import nearest, shorten
@@ -83,6 +83,14 @@ def expand(paths: object, *, store: bool = False) -> list[Source]:
     if not found:
         raise OptionError("no input files were given")
     return list(found.values())
+
+
+def find_files(path: str) -> list[str]:
+    """The files that are meant by a path; none where it is wrong, or a name of something else."""
+    try:
+        return _expand_one(path)
+    except KaratageError:
+        return []
 
 
 def _expand_one(path: str) -> list[str]:

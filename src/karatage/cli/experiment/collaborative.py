@@ -22,7 +22,7 @@ KIND = "collaborative"
 def collaborative(
     runs: Annotated[
         list[str] | None,
-        typer.Argument(metavar="RUNS...", help="TREC runs: files, folders, globs; none: a simulated collection."),
+        options.reads_arguments("RUNS...", "TREC runs: files, folders, globs; none: a simulated collection."),
     ] = None,
     *,
     gold: options.GoldFile = None,

@@ -40,9 +40,7 @@ class Preset(StrEnum):
 
 RunFolders = Annotated[
     list[str] | None,
-    typer.Argument(
-        metavar="RUNS...", help="Folders of TREC runs, each a set of systems; none: a simulated collection."
-    ),
+    options.reads_arguments("RUNS...", "Folders of TREC runs, each a set of systems; none: a simulated collection."),
 ]
 Judges = Annotated[
     list[str] | None,
@@ -79,7 +77,8 @@ PresetName = Annotated[
     Preset | None, typer.Option("--preset", help="small: seconds, for a try; paper: the paper's full size.")
 ]
 PlanFile = Annotated[
-    str | None, options.reads("--plan", help="A plan (TOML), as an earlier run wrote it; other options override it.")
+    str | None,
+    options.reads("--plan", store=True, help="A plan (TOML), as an earlier run wrote it; other options override it."),
 ]
 Engine = Annotated[str, typer.Option("--engine", help="local, or dask://host:port for a cluster.")]
 Seed = Annotated[

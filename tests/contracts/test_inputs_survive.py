@@ -1,0 +1,273 @@
+"""No output of any command replaces an input; the table of cases comes from the commands' own options."""
+
+import hashlib
+import os
+import shutil
+import typing
+from pathlib import Path
+
+import polars as pl
+import pytest
+import typer
+
+import karatage as kt
+from karatage.cli import options
+from karatage.cli.app import app
+from karatage.errors import OptionError
+from karatage.experiments.noisy.plan import NoisyPlan
+from karatage.experiments.plans import Plan
+
+ROOT = typer.main.get_command(app)
+GROUPS = {name: command for name, command in ROOT.commands.items() if hasattr(command, "commands")}
+COMMANDS = {
+    **{name: command for name, command in ROOT.commands.items() if name not in GROUPS},
+    **{f"{group} {name}": command for group in GROUPS for name, command in GROUPS[group].commands.items()},
+}
+# Arguments that name input, by what the help calls them; of `report`, runs.
+ARGUMENTS = {"RUNS...", "JUDGMENTS...", "FOLDERS...", "GOLD", "RUNS... | RESULTS..."}
+# Options whose value is text that names no file.
+TEXTS = [
+    "--a",
+    "--b",
+    "--amounts",
+    "--compare",
+    "--ratio",
+    "--approach",
+    "--budget",
+    "--columns",
+    "--configuration",
+    "--correlation",
+    "--crowd-shares",
+    "--differences",
+    "--engine",
+    "--expert-shares",
+    "--figures-a",
+    "--figures-b",
+    "--gold-columns",
+    "--gold-grades",
+    "--gold-relevant",
+    "--gold-sizes",
+    "--grades",
+    "--measure",
+    "--most-memory",
+    "--order",
+    "--people",
+    "--precision",
+    "--prices",
+    "--quality",
+    "--rates",
+    "--rates-b",
+    "--relevant",
+    "--right-other",
+    "--right-relevant",
+    "--sizes",
+    "--split",
+    "--study",
+    "--topics",
+    "--train",
+]
+CONTENT = {
+    "RUNS...": "runs/one",
+    "RUNS... | RESULTS...": "runs/one",
+    "JUDGMENTS...": "judgments.csv",
+    "GOLD": "gold.qrels",
+    "FOLDERS...": "judgments.csv",
+    "--crowd": "crowd.json",
+    "--disagreement": "disagreement.json",
+    "--families": "families.tsv",
+    "--gold": "gold.qrels",
+    "--history": "record.csv",
+    "--judged": "judged.csv",
+    "--judgments": "judgments.csv",
+    "--like": "judgments.csv",
+    "--like-gold": "gold.qrels",
+    "--model": "crowd.json",
+    "--plan": "plan.toml",
+    "--queue": "judged.csv",
+    "--runs": "runs/one",
+    "--table-crowd": "crowd.json",
+}
+# How an output has to end for the command to take it; .csv where nothing is said.
+ENDINGS = {"--chart": ".svg", "--save": ".json", "--save-disagreement": ".json"}
+# Stores of ours, which a command may read, extend and replace.
+STORES = {("aggregate", "--judges", "--history")} | {
+    (name, "--output", "--plan") for name in COMMANDS if name.startswith("experiment ")
+}
+ALIASES = ("same", "link", "hard link", "folder", "glob")
+
+
+def name_option(parameter):
+    if parameter.param_type_name == "argument":
+        return parameter.metavar
+    return next(name for name in parameter.opts if name.startswith("--"))
+
+
+def list_cases():
+    """All of (command, output, is it a folder, input)."""
+    for name, command in COMMANDS.items():
+        shown = {name_option(parameter): parameter.metavar for parameter in command.params}
+        inputs = [option for option, metavar in shown.items() if metavar == options.READ or metavar in ARGUMENTS]
+        for output, metavar in shown.items():
+            if metavar in (options.WRITTEN, options.FOLDER):
+                yield from ((name, output, metavar == options.FOLDER, given) for given in inputs)
+
+
+CASES = [
+    case
+    for case in list_cases()
+    if case[1] not in ("--figures", "--tables")  # below: what they are filled with is known later
+    and (case[0], case[1], case[3]) not in STORES
+]
+
+
+@pytest.fixture(scope="module")
+def originals(tmp_path_factory):
+    """Small files of every kind that a command reads."""
+    home = tmp_path_factory.mktemp("originals")
+    world = kt.simulate_collection(systems=2, topics=3, depth=5, rng=3)
+    (home / "runs").mkdir()
+    for system in world.runs.systems:
+        kt.write_run(world.runs, system, home / "runs" / system)
+    (home / "runs" / world.runs.systems[0]).rename(home / "runs" / "one")
+    kt.write_judgments(world.judgments, home / "judgments.csv")
+    kt.write_judgments(world.pool, home / "gold.qrels")
+    kt.write_crowd(kt.load_crowd("hcb"), home / "crowd.json")
+    kt.write_disagreement(kt.learn_disagreement(world.runs, world.judgments, rng=1), home / "disagreement.json")
+    (home / "families.tsv").write_text("".join(f"{judge}\tall\n" for judge in world.judgments.judges))
+    merged = kt.aggregate(world.judgments, "emgz")
+    merged.judges.write_csv(home / "record.csv")
+    queue = kt.plan(world.runs, world.judgments, "P@5", budget=4).queue
+    queue.with_columns(grade=1).write_csv(home / "judged.csv")
+    (home / "plan.toml").write_text(Plan("noisy", NoisyPlan()).to_toml())
+    return home
+
+
+@pytest.fixture
+def home(originals, tmp_path, monkeypatch):
+    """A folder of one's own with all of them, and the current one."""
+    shutil.copytree(originals, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def take_sums(home):
+    """Every file by its content and inode, links by where they lead."""
+    return {
+        path.relative_to(home).as_posix(): (
+            str(path.readlink())
+            if path.is_symlink()
+            else (hashlib.sha256(path.read_bytes()).hexdigest(), path.stat().st_ino)
+        )
+        for path in sorted(home.rglob("*"))
+        if (path.is_file() or path.is_symlink()) and path.name != ".lock"
+    }
+
+
+def make_alias(home, content, alias, ending):
+    """An input in a folder of its own, as the command is given it, and a path that would write over it."""
+    real = home / "kept" / f"input{ending}"
+    real.parent.mkdir()
+    real.write_bytes((home / content).read_bytes())
+    other = home / f"alias{ending}"
+    if alias == "link":
+        other.symlink_to(real)
+    elif alias == "hard link":
+        os.link(real, other)
+    else:
+        other = Path("kept", "..", "kept", real.name)
+    return {"folder": "kept", "glob": "ke*/in*"}.get(alias, str(real)), str(other)
+
+
+def move_into_folder(home, other, alias):
+    """For a command that fills a folder: one in which the input lies, or another name of it."""
+    if alias == "hard link":
+        (home / "filled").mkdir()
+        (home / other).rename(home / "filled" / "results.csv")
+        return "filled"
+    if alias == "link":
+        (home / "filled").symlink_to(home / "kept")
+        return "filled"
+    return "kept"
+
+
+def test_every_option_says_whether_it_names_a_file():
+    functions = {name: find_function(name) for name in COMMANDS}
+    stray = {
+        (name, option)
+        for name, command in COMMANDS.items()
+        for parameter in command.params
+        if not parameter.metavar
+        and (option := name_option(parameter)) not in TEXTS
+        and typing.get_type_hints(functions[name])[parameter.name] in (str, str | None, list[str], list[str] | None)
+    }
+    assert not stray, "use options.reads or options.writes, or add it to TEXTS"
+    assert {given for *_, given in CASES} <= set(CONTENT), "say what such an input holds"
+
+
+def find_function(name):
+    *group, last = name.split()
+    registered = next(g.typer_instance for g in app.registered_groups if g.name == group[0]) if group else app
+    return next(c.callback for c in registered.registered_commands if (c.name or c.callback.__name__) == last)
+
+
+@pytest.mark.parametrize("alias", ALIASES)
+@pytest.mark.parametrize(("name", "output", "folder", "given"), CASES)
+def test_no_output_replaces_an_input(home, name, output, folder, given, alias):
+    ending = ENDINGS.get(output, ".html" if name == "report" else ".csv")
+    path, target = make_alias(home, CONTENT[given], alias, ending)
+    target = move_into_folder(home, target, alias) if folder else target
+    before = take_sums(home)
+    inputs = [given, path] if given.startswith("--") else [path]
+    with pytest.raises(OptionError, match="is read"):
+        ROOT([*name.split(), *inputs, output, target], standalone_mode=False)
+    assert take_sums(home) == before
+
+
+def test_the_table_is_large_enough():
+    """Commands by output and input, each under five aliases."""
+    assert (
+        len({name for name, *_ in CASES}) == len(COMMANDS) - 2
+    )  # `demo` reads nothing, `experiment noisy` its own plan
+    assert len(CASES) * len(ALIASES) >= 480
+
+
+@pytest.mark.parametrize("alias", ["same", "link", "hard link"])
+@pytest.mark.parametrize(("option", "name"), [("--figures", "comparison.svg"), ("--tables", "checks.md")])
+def test_pictures_and_tables_of_a_page_replace_no_input(home, monkeypatch, option, name, alias):
+    """Their folder may hold inputs, but no file of theirs may be one; nothing else is written either."""
+    monkeypatch.setattr("karatage.report.reporting.write_page", fail)
+    (home / "filled").mkdir()
+    real = home / "filled" / name if alias == "same" else home / "judged.csv"
+    if alias == "link":
+        (home / "filled" / name).symlink_to(real)
+    elif alias == "hard link":
+        os.link(real, home / "filled" / name)
+    else:
+        (home / "judged.csv").rename(real)
+    before = take_sums(home)
+    line = ["report", "runs", "-j", "judgments.csv", "-g", str(real), "-m", "P@5", option, "filled", "-q"]
+    with pytest.raises(OptionError, match="is read"):
+        ROOT(line, standalone_mode=False)
+    assert take_sums(home) == before
+
+
+def fail(*_):
+    raise AssertionError("written, though another output is refused")
+
+
+@pytest.mark.parametrize("alias", ["same", "link", "hard link"])
+def test_a_record_of_judges_may_be_extended(home, alias):
+    path, target = make_alias(home, "record.csv", alias, ".csv")
+    record = kt.read_record("record.csv")
+    graded = kt.read_judgments("judgments.csv").to_frame()
+    graded.filter(pl.col("judge") != record.judges[0]).write_csv("next.csv")
+    line = ["aggregate", "next.csv", "-a", "emgz", "--history", path, "--judges", target, "-o", "merged.csv", "-q"]
+    ROOT(line, standalone_mode=False)
+    extended = kt.read_record(target)
+    place = {judge: extended.judges.index(judge) for judge in record.judges}
+    assert extended.answers[place[record.judges[0]]] == pytest.approx(record.answers[0])  # graded nothing this time
+    assert (
+        extended.answers.sum((1, 2))[[place[judge] for judge in record.judges[1:]]] > record.answers.sum((1, 2))[1:]
+    ).all()
+    with pytest.raises(OptionError, match="is read"):
+        ROOT([*line[:-5], "-o", path, "-q"], standalone_mode=False)

@@ -1,0 +1,336 @@
+"""Files that are read survive; files that are written are whole, durable and keep what they were."""
+
+import os
+import re
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import karatage as kt
+from karatage.errors import DataError, OptionError
+from karatage.io import files
+from karatage.io.files import claim_output, make_folder, name_file, note_input, replace_file, start_over, write_file
+from karatage.io.writing import write_bytes
+
+pytestmark = pytest.mark.usefixtures("nothing_read")
+CROWD = "judge,topic,document,grade\nann,1,d1,1\nbob,1,d1,0\n"
+
+
+@pytest.fixture
+def nothing_read():
+    start_over()
+    yield
+    start_over()
+
+
+@pytest.fixture
+def crowd(tmp_path):
+    path = tmp_path / "crowd.csv"
+    path.write_text(CROWD)
+    return path
+
+
+@pytest.mark.parametrize("spelling", ["crowd.csv", "sub/../crowd.csv", "link.csv", "hard.csv"])
+def test_what_the_library_has_read_it_does_not_write_over(crowd, tmp_path, spelling, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("sub").mkdir()
+    Path("link.csv").symlink_to(crowd)
+    os.link(crowd, "hard.csv")
+    judgments = kt.read_judgments(crowd)
+    with pytest.raises(OptionError, match=r"would be written over, but it is .*read; name another file"):
+        kt.write_judgments(judgments, spelling)
+    assert crowd.read_text() == CROWD
+    kt.write_judgments(judgments, "other.csv")
+    assert Path("other.csv").is_file()
+
+
+def test_a_folder_is_refused_before_its_first_file_is_written(tmp_path):
+    (tmp_path / "in").mkdir()
+    for judge in "abc":
+        (tmp_path / "in" / f"{judge}.qrels").write_text("1 0 d1 1\n")
+    judgments = kt.read_judgments(tmp_path / "in")
+    (tmp_path / "in" / "a.qrels").unlink()
+    with pytest.raises(OptionError, match=r"b\.qrels"):
+        kt.write_judgments(judgments, f"{tmp_path}/in/")
+    assert not (tmp_path / "in" / "a.qrels").exists()
+
+
+def test_files_without_access_are_inputs_all_the_same(tmp_path):
+    path = tmp_path / "bad.csv"
+    path.write_text("a\nb\n\x00")
+    with pytest.raises(kt.KaratageError, match="binary"):
+        kt.read_judgments(path)
+    with pytest.raises(OptionError, match="is read"):
+        write_file(path, b"")
+
+
+def test_standard_input_from_a_file_is_protected(crowd):
+    program = "import karatage as kt; kt.write_judgments(kt.read_judgments('-'), 'crowd.csv')"
+    with crowd.open() as stream:
+        done = subprocess.run(
+            [sys.executable, "-c", program], stdin=stream, cwd=crowd.parent, capture_output=True, text=True, check=False
+        )
+    assert "the same file as standard input" in done.stderr
+    assert crowd.read_text() == CROWD
+
+
+def test_a_new_file_with_an_old_inode_is_no_input(tmp_path, monkeypatch):
+    """File systems give the number of a deleted file to the next one."""
+    old, new = tmp_path / "old", tmp_path / "new"
+    old.write_text("old")
+    note_input(old)
+    old.unlink()
+    new.write_text("newer")
+    monkeypatch.setattr(files, "_identify", lambda _: (0, 0))
+    write_file(new, b"newest")
+    assert new.read_text() == "newest"
+
+
+def test_an_input_that_was_renamed_is_still_one(tmp_path):
+    old, new = tmp_path / "old", tmp_path / "new"
+    old.write_text("old")
+    note_input(old)
+    old.rename(new)
+    with pytest.raises(OptionError, match="is read"):
+        write_file(new, b"new")
+
+
+def test_claims_come_before_or_after_inputs(crowd):
+    claim_output(crowd, "--output")
+    with pytest.raises(OptionError, match="is read"):
+        note_input(crowd)
+    start_over()
+    note_input(crowd)
+    with pytest.raises(OptionError, match="is read"):
+        claim_output(crowd, "--output")
+
+
+def test_two_outputs_have_two_names(tmp_path):
+    claim_output(tmp_path / "a", "--output")
+    claim_output(tmp_path / "a", "--output")  # the same option, asked twice
+    with pytest.raises(OptionError, match="--output and --chart both name"):
+        claim_output(tmp_path / "." / "a", "--chart")
+    claim_output(tmp_path / "b", "--figures", "folder")
+    claim_output(tmp_path / "b", "--tables", "folder")
+
+
+def test_stores_extend_stores_only(crowd):
+    note_input(crowd, store=True)
+    claim_output(crowd, "--judges", "store")
+    with pytest.raises(OptionError, match="is read"):
+        write_file(crowd, b"")
+    write_file(crowd, b"more", store=True)
+    start_over()
+    note_input(crowd)
+    with pytest.raises(OptionError, match="is read"):
+        write_file(crowd, b"less", store=True)
+
+
+def test_mode_and_owner_stay(tmp_path):
+    path = tmp_path / "private.csv"
+    path.write_text("old")
+    path.chmod(0o640)
+    if os.geteuid() == 0:
+        os.chown(path, 1, 2)
+    write_file(path, b"new")
+    found = path.stat()
+    assert (found.st_mode & 0o777, path.read_text()) == (0o640, "new")
+    assert os.geteuid() != 0 or (found.st_uid, found.st_gid) == (1, 2)
+
+
+def test_new_files_follow_the_umask(tmp_path):
+    before = os.umask(0o027)
+    try:
+        write_file(tmp_path / "new", b"")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "new").stat().st_mode & 0o777 == 0o640
+
+
+def test_a_draft_of_a_private_file_is_private(tmp_path, monkeypatch):
+    path, seen = tmp_path / "private", []
+    path.write_text("old")
+    path.chmod(0o600)
+    monkeypatch.setattr(files, "_keep_owner_and_mode", lambda file, _: seen.append(os.fstat(file).st_mode & 0o777))
+    write_file(path, b"new")
+    assert seen == [0o600]
+
+
+def test_content_and_name_are_on_the_disk_in_turn(tmp_path, monkeypatch):
+    """The content is synced before it takes the name, the folder after, and new folders with their own."""
+    done = []
+    sync, replace = os.fsync, os.replace
+    monkeypatch.setattr(
+        os, "fsync", lambda file: done.append(str(Path(f"/proc/self/fd/{file}").readlink())) or sync(file)
+    )
+    monkeypatch.setattr(os, "replace", lambda a, b: done.append("replace") or replace(a, b))
+    write_file(tmp_path / "a" / "b" / "file", b"new")
+    folders = [str(tmp_path), str(tmp_path / "a")]
+    draft = str(tmp_path / "a" / "b" / f".file.{os.getpid()}.part")
+    assert done == [*folders, draft, "replace", str(tmp_path / "a" / "b")]
+
+
+def test_a_link_stays_one_and_a_dangling_one_is_named(tmp_path):
+    (tmp_path / "real").write_text("old")
+    (tmp_path / "link").symlink_to("real")
+    write_file(tmp_path / "link", b"new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").read_text() == "new"
+    (tmp_path / "lost").symlink_to("nowhere/at/all")
+    with pytest.raises(DataError, match="lost: is a link to nowhere/at/all, which does not exist"):
+        write_file(tmp_path / "lost", b"new")
+    assert not (tmp_path / "nowhere").exists()
+    (tmp_path / "round").symlink_to("round")
+    with pytest.raises(DataError, match="is a link to round"):
+        write_file(tmp_path / "round", b"new")
+
+
+def test_a_link_that_is_swapped_in_late_is_replaced_and_not_followed(tmp_path, monkeypatch):
+    """Between the last look and the renaming: the link goes, what it leads to stays."""
+    gold, target = tmp_path / "gold", tmp_path / "out"
+    gold.write_text("gold")
+    note_input(gold)
+    replace = Path.replace
+
+    def swap(draft, to):
+        Path(to).symlink_to(gold)
+        return replace(draft, to)
+
+    monkeypatch.setattr(Path, "replace", swap)
+    write_file(target, b"new")
+    assert (gold.read_text(), target.read_text(), target.is_symlink()) == ("gold", "new", False)
+
+
+def test_a_link_that_is_swapped_in_early_is_seen(tmp_path, monkeypatch):
+    gold, target = tmp_path / "gold", tmp_path / "out"
+    gold.write_text("gold")
+    note_input(gold)
+    monkeypatch.setattr(os, "fsync", lambda _: target.symlink_to(gold))
+    with pytest.raises(OptionError, match="is read"):
+        replace_file(target, b"new")
+    assert gold.read_text() == "gold"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write everything")
+def test_write_protected_files_stay_as_a_user(tmp_path):
+    path = tmp_path / "gold"
+    path.write_text("gold")
+    path.chmod(0o444)
+    with pytest.raises(DataError, match="write-protected"):
+        write_file(path, b"new")
+
+
+def test_write_protected_files_stay(tmp_path, monkeypatch):
+    path = tmp_path / "gold"
+    path.write_text("gold")
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(DataError, match="gold: cannot be written: the file is write-protected"):
+        write_file(path, b"new")
+    assert path.read_text() == "gold"
+
+
+def test_a_full_disk_leaves_the_old_file_and_no_draft(tmp_path):
+    path = tmp_path / "out"
+    path.write_text("old")
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limit[1]))
+    try:
+        with pytest.raises(DataError, match="out: cannot be written: File too large"):
+            write_file(path, bytes(5000))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+    assert [(p.name, p.read_text()) for p in tmp_path.iterdir()] == [("out", "old")]
+
+
+def test_devices_and_pipes_are_written_to(tmp_path):
+    write_file("/dev/null", b"gone")
+    with pytest.raises(DataError, match="No space left"):
+        write_file("/dev/full", b"gone")
+
+
+def test_drafts_of_dead_processes_are_removed_and_those_of_live_ones_stay(tmp_path):
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    dead, alive, other = (tmp_path / f".{name}.part" for name in (f"out.{ended.pid}", "out.1", f"else.{ended.pid}"))
+    for path in (dead, alive, other):
+        path.write_text("half")
+    write_file(tmp_path / "out", b"new")
+    assert not dead.exists()
+    assert alive.exists()
+    assert other.exists()
+
+
+def test_only_one_makes_a_new_file(tmp_path):
+    write_file(tmp_path / "out", b"first", new=True)
+    with pytest.raises(FileExistsError):
+        write_file(tmp_path / "out", b"second", new=True)
+    assert (tmp_path / "out").read_bytes() == b"first"
+    with pytest.raises(DataError, match="cannot be written"):
+        write_file(tmp_path / "out" / "below", b"third", new=True)
+
+
+def test_folders_are_made_and_no_more(tmp_path):
+    make_folder(tmp_path / "a" / "b")
+    make_folder(tmp_path / "a" / "b")
+    assert (tmp_path / "a" / "b").is_dir()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../../../etc/passwd",
+        "..",
+        ".",
+        "",
+        "a/b",
+        "a\\b",
+        "\x00",
+        "\x1b[31m",
+        "\u202e",
+        "x" * 5000,
+        "é" * 300,
+        " . ",
+        "\ud800",
+    ],
+)
+def test_names_from_data_stay_in_their_folder(name, tmp_path):
+    made = name_file(name)
+    assert made == Path(made).name
+    assert made.isprintable()
+    assert not made.startswith(".")
+    write_bytes(tmp_path / f"{made}.csv", b"x")
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_judges_whose_files_some_systems_cannot_tell_apart_share_none(tmp_path):
+    rows = {"judge": ["Ann", "ann"], "topic": ["1", "1"], "document": ["d", "d"], "grade": [0, 1]}
+    with pytest.raises(DataError, match="would share a file"):
+        kt.write_judgments(kt.read_judgments(pl.DataFrame(rows)), f"{tmp_path}/")
+
+
+HOSTILE = ["=1+1", "+1", "-1", "@x", "'=1", "''@", "plain", "it's", "'quoted'", "-", "'"]
+
+
+@pytest.mark.parametrize("raw", [False, True])
+@pytest.mark.parametrize("ending", ["csv", "csv.gz"])
+def test_names_that_look_like_formulas_come_back(tmp_path, ending, raw):
+    rows = {"judge": "ann", "topic": "1", "document": HOSTILE, "grade": 1}
+    judgments = kt.read_judgments(pl.DataFrame(rows))
+    kt.write_judgments(judgments, tmp_path / f"out.{ending}", raw=raw)
+    if not raw:
+        found = kt.read_judgments(tmp_path / f"out.{ending}")
+        assert found.to_frame().equals(judgments.to_frame())
+    if ending == "csv":
+        cells = re.findall(r"^ann,1,(.*),1$", (tmp_path / "out.csv").read_text(), re.MULTILINE)
+        guarded = ["'" + name if re.match("'*[=+@-]", name) else name for name in HOSTILE]
+        assert sorted(cells) == sorted(HOSTILE if raw else guarded)
+
+
+def test_numbers_are_not_guarded(tmp_path):
+    from karatage.io.writing import encode_table
+
+    assert encode_table(pl.DataFrame({"x": [-0.5, 1.0], "name": ["a", "=b"]}), ".csv") == b"x,name\n-0.5,a\n1.0,'=b\n"
