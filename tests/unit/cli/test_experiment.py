@@ -12,7 +12,8 @@ from karatage.cli.app import app
 from karatage.cli.experiment import shared
 from karatage.cli.experiment.shared import Source, View, parse_numbers, parse_sizes, show
 from karatage.cli.options import Style
-from karatage.errors import OptionError
+from karatage.errors import DataError, OptionError
+from karatage.io.locking import hold_folder
 
 
 class Findings:
@@ -164,3 +165,42 @@ def test_an_interruption_says_what_is_left(output, told, tmp_path, monkeypatch, 
     with pytest.raises(KeyboardInterrupt), shared.watch_over(output, quiet=True):
         raise KeyboardInterrupt
     assert told in " ".join(capsys.readouterr().err.split())
+
+
+NOISY = ["experiment", "noisy", "--preset", "ebay", "-q", "-o"]
+
+
+def test_a_second_run_in_the_same_folder_changes_nothing(tmp_path):
+    """The lock comes before the plan is written."""
+    (tmp_path / "plan.toml").write_text("the first run's")
+    with hold_folder(tmp_path):
+        done = CliRunner().invoke(app, [*NOISY, str(tmp_path)])
+    assert "another run is at work there" in str(done.exception)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".lock", "plan.toml"]
+    assert (tmp_path / "plan.toml").read_text() == "the first run's"
+
+
+@pytest.mark.parametrize(
+    ("line", "last"),
+    [
+        (NOISY, "karatage.report.page.write_page"),
+        (["benchmark", "-j", "j.csv", "-g", "g.csv", "-a", "mv", "--amounts", "none", "-q", "-o"], "write_bytes"),
+    ],
+)
+def test_the_folder_is_held_until_the_last_file(tmp_path, monkeypatch, line, last):
+    tried = []
+
+    def try_to_hold(*_, **__):
+        with pytest.raises(DataError, match="another run is at work there"), hold_folder(tmp_path / "out"):
+            pass
+        tried.append(1)
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "j.csv").write_text("judge,document,grade\na,d,1\nb,d,1\na,e,0\nb,e,0\n")
+    (tmp_path / "g.csv").write_text("document,grade\nd,1\ne,0\n")
+    monkeypatch.setattr(last if "." in last else f"karatage.io.writing.{last}", try_to_hold)
+    done = CliRunner().invoke(app, [*line, "out"])
+    assert done.exit_code == 0, done.exception
+    assert tried
+    with hold_folder(tmp_path / "out"):
+        pass

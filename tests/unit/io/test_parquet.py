@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 
 import karatage as kt
 from karatage.errors import KaratageError
+from karatage.io.parquet import _check_seal
 
 COUNT = 3000
 FRAME = pl.DataFrame(
@@ -63,3 +65,54 @@ def test_a_negative_number_of_values_is_refused(tmp_path: Path) -> None:
         KaratageError, match=r"j\.parquet: is not a readable Parquet file: a page has an impossible size"
     ):
         kt.read_judgments(path)
+
+
+@pytest.fixture(scope="module")
+def sealed(tmp_path_factory):
+    """A file of ours."""
+    path = tmp_path_factory.mktemp("sealed") / "crowd.parquet"
+    world = kt.simulate_collection(systems=2, topics=3, depth=5, rng=3)
+    kt.write_judgments(world.judgments, path)
+    return path
+
+
+def test_a_file_of_ours_has_a_seal_and_reads_as_any_other(sealed):
+    assert kt.read_judgments(sealed).to_frame().equals(kt.read_judgments(pl.read_parquet(sealed)).to_frame())
+    assert len(pl.read_parquet_metadata(sealed)["karatage_seal"]) == 77
+
+
+def test_no_altered_bit_of_a_file_of_ours_is_believed(sealed, tmp_path):
+    """All but those that take the seal itself away; then nothing else has changed."""
+    content, path = bytearray(sealed.read_bytes()), tmp_path / "altered.parquet"
+    whole = kt.read_judgments(sealed).to_frame()
+    believed = []
+    for at in range(len(content)):
+        content[at] ^= 1 << at % 8
+        try:
+            _check_seal(bytes(content))
+        except ValueError:
+            pass
+        else:
+            believed.append(bytes(content))
+        content[at] ^= 1 << at % 8
+    assert len(believed) <= 100
+    for altered in believed:
+        path.write_bytes(altered)
+        with contextlib.suppress(KaratageError):
+            assert kt.read_judgments(path).to_frame().equals(whole)
+
+
+def test_damage_is_told(sealed, tmp_path):
+    content = bytearray(sealed.read_bytes())
+    content[len(content) // 3] ^= 8
+    path = tmp_path / "altered.parquet"
+    path.write_bytes(content)
+    with pytest.raises(KaratageError, match=r"altered.parquet: is not a readable.*take it from a copy, or make it"):
+        kt.read_judgments(path)
+
+
+def test_what_another_program_has_written_anew_is_not_taken_for_damaged(sealed, tmp_path):
+    table = pq.read_table(sealed).replace_schema_metadata(pq.ParquetFile(sealed).metadata.metadata)
+    assert b"karatage_seal" in table.schema.metadata
+    pq.write_table(table.slice(0, 20), tmp_path / "again.parquet")
+    assert len(kt.read_judgments(tmp_path / "again.parquet").grade) == 20

@@ -1,0 +1,176 @@
+"""Input is unpacked under a ceiling, and packed files that are damaged are told."""
+
+import gzip
+import io
+import os
+import resource
+import subprocess
+import sys
+
+import pytest
+import zstandard
+
+import karatage as kt
+from karatage.errors import DataError, OptionError
+from karatage.io import unpacking
+from karatage.io.unpacking import DamagedError, parse_size, read_unpacked
+
+TEXT = b"".join(b"ann,%d,doc-%d,1\n" % (n % 7, n * n) for n in range(5000))
+PACKED = {"gzip": gzip.compress(TEXT), "zstandard": zstandard.ZstdCompressor(write_checksum=True).compress(TEXT)}
+
+
+@pytest.fixture(autouse=True)
+def no_ceiling_of_ones_own(monkeypatch):
+    monkeypatch.delenv(unpacking.VARIABLE, raising=False)
+
+
+def read(content):
+    return read_unpacked(io.BytesIO(content))
+
+
+@pytest.mark.parametrize("kind", PACKED)
+@pytest.mark.parametrize("piece", [1 << 24, 1000])
+def test_members_and_frames_are_joined_whatever_the_pieces(kind, piece, monkeypatch):
+    monkeypatch.setattr(unpacking, "_PIECE", piece)
+    assert read(PACKED[kind]) == TEXT
+    assert read(PACKED[kind] * 3) == TEXT * 3
+    assert read(TEXT) == TEXT
+    assert read(b"") == b""
+
+
+def test_padding_behind_gzip_is_no_damage():
+    assert read(PACKED["gzip"] + bytes(512)) == TEXT
+
+
+def test_a_packed_nothing_is_nothing():
+    assert read(gzip.compress(b"")) == b""
+    assert read(zstandard.compress(b"")) == b""
+
+
+@pytest.mark.parametrize("kind", PACKED)
+def test_every_cut_is_told(kind):
+    packed = PACKED[kind]
+    for end in [*range(5, 40), *range(100, len(packed), 97), len(packed) - 1]:
+        with pytest.raises(DamagedError, match="damaged or cut short"):
+            read(packed[:end])
+
+
+@pytest.mark.parametrize("kind", PACKED)
+def test_every_altered_byte_is_told(kind):
+    """Both formats end in a checksum; ours have one."""
+    packed = bytearray(PACKED[kind])
+    for at in range(20, len(packed), 61):
+        packed[at] ^= 1
+        with pytest.raises(DataError):
+            read(bytes(packed))
+        packed[at] ^= 1
+
+
+def test_what_we_pack_has_a_checksum(tmp_path):
+    from karatage.io.writing import write_bytes
+
+    write_bytes(tmp_path / "a.zst", TEXT)
+    assert zstandard.get_frame_parameters((tmp_path / "a.zst").read_bytes()).has_checksum
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
+def test_a_small_file_that_unpacks_to_much_is_refused(pack, monkeypatch):
+    monkeypatch.setattr(unpacking, "HARMLESS", 1 << 16)
+    bomb = pack(bytes(1 << 24))
+    with pytest.raises(
+        DataError, match=rf"more than 200 times its {len(bomb):,} bytes.*--most-memory or KARATAGE_MOST"
+    ):
+        read(bomb)
+    monkeypatch.setenv(unpacking.VARIABLE, "20M")  # whoever says how much, trusts it
+    assert len(read(bomb)) == 1 << 24
+    monkeypatch.setenv(unpacking.VARIABLE, "15M")
+    with pytest.raises(DataError, match="holds more than the 15 MB that reading one file may take"):
+        read(bomb)
+
+
+def test_no_more_is_unpacked_than_is_needed_to_refuse(monkeypatch):
+    monkeypatch.setattr(unpacking, "HARMLESS", 1 << 20)
+    seen = []
+    unpack = unpacking._unpack_zstandard
+
+    def watch(packed):
+        for piece in unpack(packed):
+            seen.append(len(piece))
+            yield piece
+
+    monkeypatch.setitem(unpacking._UNPACK, unpacking._ZSTANDARD, watch)
+    with pytest.raises(DataError, match="times its"):
+        read(zstandard.compress(bytes(1 << 30)))
+    assert sum(seen) < 1 << 28
+
+
+def test_plain_files_have_the_same_ceiling(monkeypatch, tmp_path):
+    monkeypatch.setenv(unpacking.VARIABLE, "1K")
+    path = tmp_path / "crowd.csv"
+    path.write_bytes(b"judge,topic,document,grade\n" + TEXT)
+    with pytest.raises(kt.KaratageError, match=r"crowd\.csv: holds more than the 1,024 bytes"):
+        kt.read_judgments(path)
+
+
+def test_free_memory_is_the_ceiling_where_nothing_is_said(monkeypatch):
+    monkeypatch.setattr(unpacking, "count_free_memory", lambda: 2 * len(TEXT) - 2)
+    with pytest.raises(DataError, match="holds more than"):
+        read(TEXT)
+    monkeypatch.setattr(unpacking, "count_free_memory", lambda: 2 * len(TEXT))
+    assert read(TEXT) == TEXT
+
+
+def test_free_memory_knows_the_limit_of_the_process():
+    program = "from karatage.io.unpacking import count_free_memory; print(count_free_memory())"
+    limit = 1 << 30
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert 0 < int(done.stdout) < limit
+
+
+@pytest.mark.parametrize(
+    ("text", "size"), [("1", 1), ("2k", 2048), ("1.5 GiB", 3 << 29), ("3MB", 3 << 20), ("1T", 1 << 40)]
+)
+def test_sizes(text, size):
+    assert parse_size(text, "--most-memory") == size
+
+
+@pytest.mark.parametrize("text", ["", "0", "-1", "much", "1X", "1e9", "9" * 400])
+def test_sizes_that_are_none(text):
+    with pytest.raises(OptionError, match=r"--most-memory .* is no amount of memory; write a size such as 800M"):
+        parse_size(text, "--most-memory")
+
+
+def run(*words, **more):
+    environment = {**os.environ, **more.pop("environment", {})}
+    command = [sys.executable, "-m", "karatage", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment, **more)
+
+
+def test_a_bomb_ends_in_one_line(tmp_path):
+    (tmp_path / "bomb.zst").write_bytes(
+        zstandard.compress(b"judge,topic,document,grade\n" + b"ann,1,d,1\n" * (1 << 24))
+    )
+    done = run("aggregate", "bomb.zst", cwd=tmp_path)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "error: bomb.zst: unpacks to more than 200 times its" in done.stderr
+    done = run("aggregate", "bomb.zst", "--most-memory", "100M", cwd=tmp_path)
+    assert "bomb.zst: holds more than the 100 MB" in done.stderr
+    done = run("aggregate", "bomb.zst", cwd=tmp_path, environment={unpacking.VARIABLE: "some"})
+    assert "KARATAGE_MOST_MEMORY 'some' is no amount of memory" in done.stderr
+
+
+def test_memory_that_is_used_up_ends_in_one_line(tmp_path):
+    """Whatever the work: the command line turns a MemoryError into a message."""
+    program = (
+        "import sys; from karatage.cli import app; import karatage.cli.demo as demo;"
+        "app.start_over = lambda: bytearray(1 << 60); sys.argv = ['karatage', 'demo']; app.main()"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "error: memory is used up; give smaller files" in done.stderr
