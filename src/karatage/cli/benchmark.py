@@ -161,7 +161,7 @@ def _write_folder(result: Benchmark, home: Path) -> None:
     from karatage.cli.benchmark_tables import render_benchmark
     from karatage.experiments.square.findings import QUALITIES
     from karatage.io.writing import write_bytes
-    from karatage.report.charts import draw_benchmark, write_chart
+    from karatage.report.charts import draw_benchmark, write_charts
 
     tables = {
         "scores": result.to_frame(),
@@ -175,11 +175,10 @@ def _write_folder(result: Benchmark, home: Path) -> None:
             write_bytes(home / f"{name}.{ending}", encode_frame(frame, ending))
     write_bytes(home / "benchmark.json", encode_result(result.to_dict()).encode())
     write_bytes(home / "tables.txt", render_benchmark(result, per_data_set=True).encode())
-    relative = result.relative()
+    relative, charts = result.relative(), {}
     for supervision in relative["supervision"].unique(maintain_order=True):
         for quality in QUALITIES:
             if set(relative.filter(supervision=supervision, quality=quality)["approach"]) <= {result.baseline}:
                 continue
-            chart = draw_benchmark(result, supervision=supervision, quality=quality)
-            for ending in CHART_ENDINGS:
-                write_chart(chart, home / f"{quality}-{supervision}.{ending}")
+            charts[f"{quality}-{supervision}"] = draw_benchmark(result, supervision=supervision, quality=quality)
+    write_charts((chart, home / f"{name}.{ending}") for name, chart in charts.items() for ending in CHART_ENDINGS)

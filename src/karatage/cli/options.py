@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from karatage.cli.completing import complete_approaches, complete_measures, complete_models
+from karatage.cli.terminal import remember_quiet
 
 if TYPE_CHECKING:
     from karatage.data.judgments import Judgments
@@ -132,7 +133,7 @@ Rates = Annotated[
     str | None, typer.Option("--rates", help="Judges right about relevant, other gold items: 43/59,67/84.")
 ]
 RatesB = Annotated[str | None, typer.Option("--rates-b", help="The same for b, had it other judges.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No notes and no progress.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No notes and no progress.", callback=remember_quiet)]
 
 
 def require_judgments(arguments: list[str] | None, options: list[str] | None, command: str) -> list[str]:

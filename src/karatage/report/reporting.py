@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from karatage.errors import OptionError
-from karatage.report.charts import write_chart
+from karatage.report.charts import write_charts
 from karatage.report.markup import write_table
 from karatage.report.page import Page, write_page
+from karatage.report.pictures import prepare_pictures
 from karatage.report.showing import lay_out
 
 if TYPE_CHECKING:
@@ -46,15 +47,15 @@ def write_report(
         raise OptionError(f"{path}: a page is an .html file; for machines, write results as .json")
     if not results:
         raise OptionError("a report needs at least one result")
+    prepare_pictures()
     pages = [lay_out(result) for result in results]
     page = combine(pages)
     if command is not None:
         page = replace(page, facts=[("command", command), *page.facts])
     write_page(path, page)
     if figures is not None:
-        for name, figure in _number(page.figures):
-            for ending in CHART_ENDINGS:
-                write_chart(figure.chart, Path(figures) / f"{name}{ending}")
+        drawn = list(_number(page.figures))
+        write_charts((f.chart, Path(figures) / f"{name}{ending}") for name, f in drawn for ending in CHART_ENDINGS)
     if tables is not None:
         titles = [part.title for part in pages for _ in part.tables]
         for title, (name, table) in zip(titles, _number(page.tables), strict=True):

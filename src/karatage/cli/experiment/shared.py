@@ -253,7 +253,7 @@ def show(findings: Findings, view: View, *, output: str | None, style: options.S
 
 def _write_folder(findings: Findings, view: View, home: Path) -> None:
     from karatage.io.writing import write_bytes
-    from karatage.report.charts import write_chart
+    from karatage.report.charts import write_charts
     from karatage.report.page import write_page
 
     for ending in ("csv", "parquet"):
@@ -264,9 +264,10 @@ def _write_folder(findings: Findings, view: View, home: Path) -> None:
     write_bytes(home / "tables.txt", (view.long_text or view.text).encode())
     write_bytes(home / "findings.json", encode_result(findings.to_dict()).encode())
     charts = view.draw()
-    for name, chart in charts.items():
-        still = view.still is not None and re.search(view.still, name)
-        for ending in CHART_ENDINGS:
-            if not (still and ending == "html"):
-                write_chart(chart, home / f"{name}.{ending}")
+    write_charts(
+        (chart, home / f"{name}.{ending}")
+        for name, chart in charts.items()
+        for ending in CHART_ENDINGS
+        if ending != "html" or view.still is None or not re.search(view.still, name)
+    )
     write_page(home / "page.html", view.lay_out(charts))
