@@ -1,10 +1,12 @@
-"""Address space, where it is limited (`ulimit -v`, batch systems): fewer threads, since each reserves some."""
+"""Address space, where it is limited (`ulimit -v`, batch systems): fewer threads and arenas, as each reserves some."""
 
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 PER_THREAD = 2**29  # bytes of the limit; a tenth is what one reserves, the rest is for the data
+ARENA_MAX = -8  # mallopt's name for how often glibc may reserve 64 MB for threads to allocate in
 VARIABLES = ("POLARS_MAX_THREADS", "OMP_NUM_THREADS")  # polars; OpenBLAS under numpy and scipy, OpenMP, MKL
 
 
@@ -25,8 +27,13 @@ def count_cores() -> int:
     return cores if limit is None else max(1, min(cores, limit // PER_THREAD))
 
 
-def limit_threads() -> None:
-    """Have libraries that are not yet loaded use no more threads than there are addresses for."""
-    if find_limit() is not None:
-        for name in VARIABLES:
-            os.environ.setdefault(name, str(count_cores()))
+def spare_addresses() -> None:
+    """Have libraries that are not yet loaded use no more threads than there are addresses for, and reserve few."""
+    if find_limit() is None:
+        return
+    for name in VARIABLES:
+        os.environ.setdefault(name, str(count_cores()))
+    import ctypes
+
+    with suppress(AttributeError, OSError, TypeError):  # where the C library is another one
+        ctypes.CDLL(None).mallopt(ARENA_MAX, 1)
