@@ -23,7 +23,7 @@ exec env -i PATH=/usr/bin:/bin PYTHONPATH="$PYTHONPATH" "$@"
 
 
 def run_contained(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
-    """Run Python with a command in `folder`, the only one that it can write to; skip the test where that is not possible.
+    """Run Python in `folder`, the only one that it can write to; skip the test where that is not possible.
 
     Mounts are read-only in a name space of their own, which ends with the process.
     """

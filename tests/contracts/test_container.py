@@ -5,7 +5,7 @@ import pytest
 import karatage as kt
 from tests.contained import run_contained
 
-KEPT = "note: compiled code cannot be kept, as no folder for it can be written, so every start is slow; set NUMBA_CACHE_DIR"
+KEPT = "note: compiled code cannot be kept, as no folder for it can be written, so every start is slow; "
 
 
 @pytest.fixture
