@@ -35,7 +35,7 @@ docs: $(VENV)/ready ## Build the documentation in build/docs, every warning an e
 
 wheel: $(VENV)/ready ## Build sdist and wheel in build/wheel, and try the wheel in an environment of its own
 	rm -rf build/wheel
-	$(BIN)/hatchling -q build -t sdist -d build/wheel
+	$(BIN)/hatchling build -t sdist -d build/wheel
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps \
 	  --wheel-dir build/wheel build/wheel/*.tar.gz
 	$(call environment,build/wheel/env,requirements/wheel.lock,build/wheel/*.whl)

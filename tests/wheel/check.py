@@ -1,4 +1,4 @@
-"""Tries the wheel where nothing but it and its dependencies are installed: is it whole, are they all named, does it run?
+"""Tries the wheel where only it and its dependencies are installed: is it whole, are they all named, does it run?
 
 Usage: python check.py SOURCE, in an empty folder; SOURCE is the project's.
 """
@@ -33,14 +33,16 @@ def list_files(folder):
     return {str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file() and "__pycache__" not in p.parts}
 
 
-def list_imports():
-    """The top-level modules that some file of the package imports, anywhere in it."""
-    for path in HOME.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_bytes())):
-            if isinstance(node, ast.Import):
-                yield from (alias.name.partition(".")[0] for alias in node.names)
-            elif isinstance(node, ast.ImportFrom) and node.level == 0:
-                yield node.module.partition(".")[0]
+def list_imports(node):
+    """The top-level modules that are imported anywhere in a file, unless only for types."""
+    if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+        return
+    if isinstance(node, ast.Import):
+        yield from (alias.name.partition(".")[0] for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        yield node.module.partition(".")[0]
+    for child in ast.iter_child_nodes(node):
+        yield from list_imports(child)
 
 
 def check_contents():
@@ -56,7 +58,8 @@ def check_dependencies():
     optional = {name for lines in PROJECT["optional-dependencies"].values() for name in name_packages(lines)}
     declared = name_packages(PROJECT["dependencies"]) | optional | {"karatage"}
     providers = importlib.metadata.packages_distributions()
-    for module in set(list_imports()) - sys.stdlib_module_names:
+    imported = {name for path in HOME.rglob("*.py") for name in list_imports(ast.parse(path.read_bytes()))}
+    for module in imported - sys.stdlib_module_names:
         found = {name.lower().replace("_", "-") for name in providers.get(module, [module])}
         assert found & declared, f"karatage imports {module}, which pyproject.toml does not name"
     for module in pkgutil.walk_packages(kt.__path__, "karatage."):
