@@ -54,16 +54,13 @@ def _is_pandas(source: object, kind: str) -> bool:
 
 
 def _convert_frame(source: Any) -> pl.DataFrame:
-    """A pandas frame in polars' form; a level of its index is a column if it has a name that no column has."""
+    """A pandas frame in polars' form; levels of its index that have a name come first, unless a column has it."""
     names = [str(name) for name in source.columns]
     twice = next((name for k, name in enumerate(names) if name in names[:k]), None)
     if twice is not None:
         raise DataError(f"this table has two columns '{shorten(twice)}'; give every column its own name")
-    levels = {
-        str(name): source.index.get_level_values(k)
-        for k, name in enumerate(source.index.names)
-        if name is not None and str(name) not in names
-    }
+    index = source.index
+    levels = {str(name): index.get_level_values(k) for k, name in enumerate(index.names) if name is not None}
     columns = {name: source.iloc[:, k] for k, name in enumerate(names)}
     return pl.DataFrame([_convert(column, name) for name, column in (levels | columns).items()])
 

@@ -80,5 +80,4 @@ def _make_private() -> Path | None:
         found = folder.lstat()
     except OSError:
         return None
-    mine = stat.S_ISDIR(found.st_mode) and found.st_uid == me and not found.st_mode & 0o077
-    return folder if mine else None
+    return folder if found.st_uid == me and not found.st_mode & 0o077 else None  # a link is open to all

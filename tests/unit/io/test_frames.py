@@ -84,6 +84,7 @@ def test_named_levels_of_an_index_are_columns():
         crowd.set_index("topic", drop=False),
         crowd.astype({"judge": "category"}).set_index("judge"),
         crowd.set_index(pd.Index([7, 7, 7])),
+        crowd.set_index(pd.Index([7, 7, 7], name="grade")),  # the column counts
     ):
         assert kt.read_judgments(frame).to_frame().equals(expected)
 
