@@ -19,9 +19,7 @@ import pandas as pd
 
 import karatage as kt
 
-SOURCE = Path(sys.argv[1]).resolve()
 HOME = Path(kt.__file__).parent
-PROJECT = tomllib.loads((SOURCE / "pyproject.toml").read_text())["project"]
 
 
 def name_packages(requirements):
@@ -45,18 +43,19 @@ def list_imports(node):
         yield from list_imports(child)
 
 
-def check_contents():
+def check_contents(source):
     assert HOME.is_relative_to(sysconfig.get_path("purelib")), f"{HOME} is not the wheel"
-    assert list_files(HOME) == list_files(SOURCE / "src" / "karatage")
+    assert list_files(HOME) == list_files(source / "src" / "karatage")
     strangers = [name for name in ("pyarrow", "pytest", "dask", "statsmodels") if importlib.util.find_spec(name)]
     assert not strangers, f"{strangers} are installed, which the wheel must do without"
 
 
-def check_dependencies():
+def check_dependencies(source):
+    project = tomllib.loads((source / "pyproject.toml").read_text())["project"]
     told = importlib.metadata.requires("karatage")
-    assert name_packages(line for line in told if "extra ==" not in line) == name_packages(PROJECT["dependencies"])
-    optional = {name for lines in PROJECT["optional-dependencies"].values() for name in name_packages(lines)}
-    declared = name_packages(PROJECT["dependencies"]) | optional | {"karatage"}
+    assert name_packages(line for line in told if "extra ==" not in line) == name_packages(project["dependencies"])
+    optional = {name for lines in project["optional-dependencies"].values() for name in name_packages(lines)}
+    declared = name_packages(project["dependencies"]) | optional | {"karatage"}
     providers = importlib.metadata.packages_distributions()
     imported = {name for path in HOME.rglob("*.py") for name in list_imports(ast.parse(path.read_bytes()))}
     for module in imported - sys.stdlib_module_names:
@@ -87,8 +86,8 @@ def check_frames():
 
 
 if __name__ == "__main__":
-    check_contents()
-    check_dependencies()
+    check_contents(Path(sys.argv[1]))
+    check_dependencies(Path(sys.argv[1]))
     check_demo()
     check_frames()
     sys.stdout.write(f"The wheel of karatage {kt.__version__} works alone on Python {sys.version.split()[0]}.\n")
