@@ -7,7 +7,7 @@ SHARED ?= ../shared/data
 PIN = $(BIN)/uv pip compile --universal --fork-strategy fewest --python-version 3.11 --generate-hashes \
   --no-emit-index-url --no-header --quiet --upgrade
 
-.PHONY: help demo test browser lint docs bench lock clean
+.PHONY: help demo test browser lint docs wheel bench lock clean
 
 help: ## Show this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -17,7 +17,7 @@ demo: $(VENV)/ready ## Tell a story on simulated files in demo/, and draw the pa
 
 test: ## Lint, documentation and tests, those of the page in Chromium
 	@$(MAKE) --no-print-directory --jobs=2 $(VENV)/ready browser
-	@$(MAKE) --no-print-directory --jobs=2 lint docs
+	@$(MAKE) --no-print-directory --jobs=2 lint docs wheel
 	KARATAGE_SITE=build/docs $(BIN)/pytest -q -n auto --dist worksteal
 
 browser:
@@ -33,6 +33,16 @@ docs: $(VENV)/ready ## Build the documentation in build/docs, every warning an e
 	$(BIN)/sphinx-build -q -W -n --keep-going -E docs build/docs
 	@echo "open build/docs/index.html"
 
+wheel: $(VENV)/ready ## Build sdist and wheel in build/wheel, and try the wheel in an environment of its own
+	rm -rf build/wheel
+	$(BIN)/hatchling build -t sdist -d build/wheel
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps \
+	  --wheel-dir build/wheel build/wheel/*.tar.gz
+	$(call environment,build/wheel/env,requirements/wheel.lock,build/wheel/*.whl)
+	build/wheel/env/bin/python -m pip check
+	mkdir build/wheel/empty
+	cd build/wheel/empty && ../env/bin/python -I ../../../tests/wheel/check.py ../../..
+
 bench: $(BENCH)/ready ## Speed and memory against other libraries, in one run
 	$(BENCH)/bin/python -m benchmarks --data "$(SHARED)"
 
@@ -40,6 +50,7 @@ lock: $(VENV)/ready ## Pin the dependencies anew
 	$(PIN) --group install --output-file requirements/install.lock
 	$(PIN) pyproject.toml --group test --output-file requirements/test.lock
 	$(PIN) pyproject.toml --group bench --output-file requirements/bench.lock
+	$(PIN) pyproject.toml --group wheel --constraint requirements/test.lock --output-file requirements/wheel.lock
 
 clean: ## Remove everything that was built
 	rm -rf $(VENV) $(BENCH) build demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
@@ -52,12 +63,13 @@ define environment
 	$(1)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/install.lock
 	$(1)/bin/uv pip install --quiet --python $(1)/bin/python --require-hashes -r $(2) || \
 	  $(1)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(2)
-	$(1)/bin/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps --editable .
-	touch $@
+	$(1)/bin/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps $(3)
 endef
 
 $(VENV)/ready: requirements/install.lock requirements/test.lock pyproject.toml
-	$(call environment,$(VENV),requirements/test.lock)
+	$(call environment,$(VENV),requirements/test.lock,--editable .)
+	touch $@
 
 $(BENCH)/ready: requirements/install.lock requirements/bench.lock pyproject.toml
-	$(call environment,$(BENCH),requirements/bench.lock)
+	$(call environment,$(BENCH),requirements/bench.lock,--editable .)
+	touch $@

@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from karatage.memory import spare_addresses
+
 if TYPE_CHECKING:
     from karatage.aggregation.dawid_skene import DawidSkene
     from karatage.aggregation.majority import MajorityVote
@@ -120,6 +122,7 @@ if TYPE_CHECKING:
     from karatage.watching import watch
 
 __version__ = "0.1.0"
+spare_addresses()  # before anything that takes many
 
 # Names are imported when first used, so that `import karatage` costs nothing.
 _MODULES = {

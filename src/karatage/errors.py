@@ -44,6 +44,10 @@ class OptionError(KaratageError, ValueError):
     """An option outside what is offered."""
 
 
+class PictureError(KaratageError, RuntimeError):
+    """A still picture that cannot be drawn on this machine; its chart can still be shown by a browser."""
+
+
 class UnknownNameError(KaratageError, LookupError):
     """A name that is not among those offered; the message suggests the nearest.
 

@@ -10,6 +10,7 @@ from typing import TypeVar
 Watcher = Callable[[int, int, str], None]  # parts done, parts in all, and what they are
 P = TypeVar("P")
 _watcher: ContextVar[Watcher | None] = ContextVar("karatage watcher", default=None)
+_remarks: dict[str, None] = {}  # in their order, each once
 
 
 @contextmanager
@@ -45,3 +46,21 @@ def follow(parts: Iterable[P], total: int, name: str) -> Iterator[P]:
         yield part
         done += 1
     watcher(done, total, name)
+
+
+def remark(note: str) -> None:
+    """Keep a note on how this process runs, not on what it finds; the command line tells it at the end."""
+    _remarks[note] = None
+
+
+def take_remarks() -> list[str]:
+    """The notes so far, which are then forgotten.
+
+    >>> before = take_remarks()
+    >>> remark("the disk is slow")
+    >>> take_remarks(), take_remarks()
+    (['the disk is slow'], [])
+    """
+    told = list(_remarks)
+    _remarks.clear()
+    return told

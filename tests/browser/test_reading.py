@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 
+import altair as alt
+import polars as pl
 import pytest
 
+from karatage.report.charts import write_chart
 from tests.browser.visiting import MEASURING, PHONE, settle, wait_until_drawn
 
 BACKGROUND = "getComputedStyle(document.body).backgroundColor"
@@ -129,3 +132,14 @@ def test_a_large_collection_stays_small_and_whole(show, pages):
     assert page.locator("#judge option").count() == 1 + 27
     page.evaluate(MEASURING)
     assert page.evaluate("measuring.findOverflow()") == []
+
+
+def test_a_chart_alone_is_drawn_from_nothing_but_its_file(browser, complaints, tmp_path):
+    frame = pl.DataFrame({"x": [1, 2], "name": ["</script><b>", "a"]})
+    write_chart(alt.Chart(frame).mark_point().encode(x="x:Q", y="name:N"), tmp_path / "chart.html")
+    page = browser.new_page()
+    complaints.watch(page)
+    page.goto((tmp_path / "chart.html").as_uri())
+    page.wait_for_selector("#vis canvas")
+    page.close()
+    assert complaints.found == []

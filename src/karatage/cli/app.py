@@ -25,7 +25,7 @@ from karatage.cli.plan import plan
 from karatage.cli.queue import queue
 from karatage.cli.report import report
 from karatage.cli.simulate import simulate
-from karatage.cli.terminal import settle_colour
+from karatage.cli.terminal import settle_colour, tell_remarks
 from karatage.errors import KaratageError
 from karatage.io.files import start_over
 from karatage.kernels.threads import count_threads
@@ -96,3 +96,5 @@ def main() -> None:
     except BrokenPipeError:  # the reader, e.g. `head`, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
+    finally:
+        tell_remarks()

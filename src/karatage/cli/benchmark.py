@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -171,7 +170,7 @@ def _write_folder(result: Benchmark, home: Path) -> None:
     from karatage.experiments.square.findings import QUALITIES
     from karatage.io.files import refuse_replacing
     from karatage.io.writing import write_bytes
-    from karatage.report.charts import draw_benchmark, write_chart
+    from karatage.report.charts import draw_benchmark, write_charts
 
     tables = {
         "scores": result.to_frame(),
@@ -182,19 +181,17 @@ def _write_folder(result: Benchmark, home: Path) -> None:
     }
     relative = result.relative()
     charts = {
-        home / f"{quality}-{supervision}": partial(draw_benchmark, result, supervision=supervision, quality=quality)
+        f"{quality}-{supervision}": draw_benchmark(result, supervision=supervision, quality=quality)
         for supervision in relative["supervision"].unique(maintain_order=True)
         for quality in QUALITIES
         if not set(relative.filter(supervision=supervision, quality=quality)["approach"]) <= {result.baseline}
     }
     written = {home / f"{name}.{ending}": (frame, ending) for name, frame in tables.items() for ending in TABLE_ENDINGS}
     facts, text = home / "benchmark.json", home / "tables.txt"
-    refuse_replacing([*written, facts, text, *(f"{name}.{ending}" for name in charts for ending in CHART_ENDINGS)])
+    drawn = {home / f"{name}.{ending}": chart for name, chart in charts.items() for ending in CHART_ENDINGS}
+    refuse_replacing([*written, facts, text, *drawn])
     for path, (frame, ending) in written.items():
         write_bytes(path, encode_frame(frame, ending))
     write_bytes(facts, encode_result(result.to_dict()).encode())
     write_bytes(text, render_benchmark(result, per_data_set=True).encode())
-    for name, draw in charts.items():
-        chart = draw()
-        for ending in CHART_ENDINGS:
-            write_chart(chart, f"{name}.{ending}")
+    write_charts((chart, path) for path, chart in drawn.items())

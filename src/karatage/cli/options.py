@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from karatage.cli.completing import complete_approaches, complete_measures, complete_models
+from karatage.cli.terminal import remember_quiet
 
 if TYPE_CHECKING:
     from karatage.data.judgments import Judgments
@@ -192,7 +193,7 @@ MostMemory = Annotated[
         help="That reading one file may take, e.g. 8G; default: half of what is free.",
     ),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No notes and no progress.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No notes and no progress.", callback=remember_quiet)]
 
 
 def require_judgments(arguments: list[str] | None, options: list[str] | None, command: str) -> list[str]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
+from karatage.watching import take_remarks
 from karatage.wording import shorten
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 NAME = 40  # characters of what is being done
 DISABLE_HELP_COLOUR = "_TYPER_FORCE_DISABLE_TERMINAL"  # read by typer when it first prints help or an error
+_asked = {"quiet": False}
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -32,6 +34,19 @@ def settle_colour() -> None:
     """Help and errors, which typer prints, follow the same rule."""
     if not (wants_colour(sys.stdout) or wants_colour(sys.stderr)):
         os.environ[DISABLE_HELP_COLOUR] = "1"
+
+
+def remember_quiet(quiet: bool) -> bool:
+    """Keep whether notes are wanted, for those that are told when the command is done."""
+    _asked["quiet"] = quiet
+    return quiet
+
+
+def tell_remarks() -> None:
+    """Say on standard error how the process ran, where that is worth a note."""
+    for note in take_remarks():
+        if not _asked["quiet"]:
+            sys.stderr.write(f"note: {note}\n")
 
 
 def remove_colour(text: str) -> str:

@@ -2,14 +2,82 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar, cast
+import os
+import stat
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, TypeVar, cast
 
 import numba
+from numba.misc.appdirs import AppDirs
+
+from karatage.watching import remark
 
 F = TypeVar("F", bound=Callable[..., object])
+BESIDE = ""  # numba's word for a cache beside the source
+SETTINGS: Any = numba.config  # numba's own, of which mypy knows nothing
+PROBE = bytes(2**16)  # a full disk, too, lets one create an empty file
 
 
 def kernel(function: F) -> F:
     """Compile `function` on first use."""
-    return cast("F", numba.njit(cache=True, nogil=True, error_model="numpy")(function))
+    folder, others = find_cache(), SETTINGS.CACHE_DIR
+    SETTINGS.CACHE_DIR = folder  # for this function alone: the caller's own go where they would
+    try:
+        compiled = numba.njit(cache=folder is not None, nogil=True, error_model="numpy")(function)
+    finally:
+        SETTINGS.CACHE_DIR = others
+    return cast("F", compiled)
+
+
+@cache
+def find_cache() -> str | None:
+    """The first folder that can be written: where numba would look, else a private temporary one; None if none can."""
+    for folder in _list_folders():
+        if _can_write(Path(__file__).parent / "__pycache__" if folder == BESIDE else Path(folder)):
+            return folder
+    advice = "set NUMBA_CACHE_DIR to a folder to keep it in"
+    private = _make_private()
+    if private is not None and _can_write(private):
+        remark(f"compiled code is kept in {private}, as no other folder for it can be written; {advice}")
+        return str(private)
+    remark(f"compiled code cannot be kept, as no folder for it can be written, so every start is slow; {advice}")
+    return None
+
+
+def _list_folders() -> Iterator[str]:
+    if SETTINGS.CACHE_DIR:
+        yield SETTINGS.CACHE_DIR
+    yield BESIDE
+    home = cast("Any", AppDirs)("numba", False).user_cache_dir
+    if Path(home).is_absolute():  # without a home it would be './~/.cache', which anybody may have filled
+        yield home
+
+
+def _can_write(folder: Path) -> bool:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder, buffering=0) as trial:
+            return trial.write(PROBE) == len(PROBE)
+    except OSError:
+        return False
+
+
+def _make_private() -> Path | None:
+    """A temporary folder that is only this user's: a cache is run, so nobody else may have filled or replaced it."""
+    me = os.geteuid() if hasattr(os, "geteuid") else 0
+    try:
+        home = Path(tempfile.gettempdir())
+        folder = home / f"karatage-{version('karatage')}-{me}"
+        around = home.stat()
+        guarded = around.st_uid in (0, me) and (not around.st_mode & 0o022 or bool(around.st_mode & stat.S_ISVTX))
+        if not guarded or home.samefile(Path.cwd()):  # the working folder is Python's last resort, and not for this
+            return None
+        folder.mkdir(mode=0o700, exist_ok=True)
+        found = folder.lstat()
+    except OSError:
+        return None
+    return folder if found.st_uid == me and not found.st_mode & 0o077 else None  # a link is open to all

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import TypeVar
 
 from karatage.errors import OptionError
+from karatage.memory import count_cores
 from karatage.wording import shorten
 
 VARIABLE = "KARATAGE_THREADS"
@@ -18,8 +19,8 @@ R = TypeVar("R")
 
 
 def count_threads() -> int:
-    """As many as this process may use, or as the environment variable KARATAGE_THREADS says."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """As many as this process has cores and addresses for, or as the environment variable KARATAGE_THREADS says."""
+    cores = count_cores()
     asked = os.environ.get(VARIABLE, "")
     if not asked:
         return cores

@@ -8,16 +8,20 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from karatage.errors import PictureError
 from karatage.io.writing import write_bytes
-from karatage.report.svg import clean, clean_chart, make_svg
+from karatage.report.pictures import bundle_vega, draw_picture
+from karatage.report.svg import adapt_svg, clean, clean_chart
 from karatage.report.tables import Table, lay_out_table
+from karatage.watching import remark
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     import altair as alt
     from jinja2 import Environment
 
@@ -81,9 +85,19 @@ def render_page(page: Page) -> str:
     """A page as HTML: the same text for the same page."""
     from markupsafe import Markup
 
-    names = [name for name, _ in page.figures]
-    scripts = [*([_bundle_vega()] if names else []), _read("page.js")]
-    left = iter(names)
+    drawn: list[_Drawing] = []
+    try:
+        drawn += (_Drawing.of(name, figure) for name, figure in page.figures)
+        scripts = [*([bundle_vega()] if drawn else []), _read("page.js")]  # while pictures are drawn
+        problems = [problem for drawing in drawn if (problem := drawing.problem) is not None]
+    finally:
+        for drawing in drawn:
+            drawing.picture.cancel()  # or leaving on an error would wait for them
+    notes = list(page.notes)
+    if problems:
+        notes.append(f"still pictures could not be drawn: {problems[0]}; the charts still work in a browser")
+        remark(notes[-1])
+    left = iter(drawn)
     return (
         _environment()
         .get_template("template.html")
@@ -91,7 +105,7 @@ def render_page(page: Page) -> str:
             title=clean(page.title),
             sentence=clean(page.sentence),
             sections=[_lay_out(section, number, left) for number, section in enumerate(page.sections, 1)],
-            notes=[clean(note) for note in page.notes],
+            notes=[clean(note) for note in notes],
             facts=[(name, clean(value)) for name, value in page.facts],
             version=version("karatage"),
             style=Markup(_read("page.css")),
@@ -114,26 +128,52 @@ def render_excerpt(page: Page) -> str:
     )
 
 
-def _lay_out(section: Section, number: int, names: Iterator[str]) -> dict[str, object]:
-    """What the template shows of a section; charts take the next names."""
+@dataclass(frozen=True, eq=False)
+class _Drawing:
+    """A figure under its name, and its picture as soon as it is drawn."""
+
+    name: str
+    figure: Figure
+    spec: str
+    picture: Future[bytes]
+
+    @staticmethod
+    def of(name: str, figure: Figure) -> _Drawing:
+        """Have the figure drawn; nothing from elsewhere may come into it."""
+        spec = clean_chart(figure.chart)
+        return _Drawing(name, figure, spec, draw_picture(spec, "svg", allowed_base_urls=[]))
+
+    @property
+    def problem(self) -> PictureError | None:
+        """Why there is no picture."""
+        found = self.picture.exception()
+        if found is not None and not isinstance(found, PictureError):
+            raise found
+        return found
+
+    def lay_out(self) -> dict[str, object]:
+        """What the template shows."""
+        from markupsafe import Markup
+
+        name, figure = self.name, self.figure
+        still = None if self.problem else adapt_svg(self.picture.result(), name, figure.caption)
+        return {
+            "name": name,
+            "caption": clean(figure.caption),
+            "svg": None if still is None else Markup(still),
+            "spec": Markup(_embed(self.spec)),
+            "table": None if figure.table is None else lay_out_table(figure.table),
+        }
+
+
+def _lay_out(section: Section, number: int, drawn: Iterator[_Drawing]) -> dict[str, object]:
+    """What the template shows of a section; charts are the next of those drawn."""
     return {
         "name": f"section-{number}",
         "title": clean(section.title),
         "paragraphs": [clean(part.strip()) for part in re.split(r"\n\s*\n", section.text) if part.strip()],
         "tables": [lay_out_table(table) for table in section.tables],
-        "figures": [_lay_out_figure(figure, next(names)) for figure in section.charts],
-    }
-
-
-def _lay_out_figure(figure: Figure, name: str) -> dict[str, object]:
-    from markupsafe import Markup
-
-    return {
-        "name": name,
-        "caption": clean(figure.caption),
-        "svg": Markup(make_svg(figure.chart, name, figure.caption)),
-        "spec": Markup(_embed(clean_chart(figure.chart))),
-        "table": None if figure.table is None else lay_out_table(figure.table),
+        "figures": [next(drawn).lay_out() for _ in section.charts],
     }
 
 
@@ -153,14 +193,6 @@ def _environment() -> Environment:
 
 def _read(name: str) -> str:
     return files("karatage.report").joinpath(name).read_text(encoding="utf-8")
-
-
-@cache
-def _bundle_vega() -> str:
-    """The library that draws the charts, as one script."""
-    import vl_convert
-
-    return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;").replace("</script", "<\\/script")
 
 
 def _fingerprint(script: str) -> str:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 from karatage.errors import OptionError
 from karatage.io.files import name_file, refuse_replacing
-from karatage.report.charts import write_chart
+from karatage.report.charts import write_charts
 from karatage.report.markup import write_table
 from karatage.report.page import Page, write_page
+from karatage.report.pictures import prepare_pictures
 from karatage.report.showing import lay_out
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def write_report(
         raise OptionError(f"{path}: a page is an .html file; for machines, write results as .json")
     if not results:
         raise OptionError("a report needs at least one result")
+    prepare_pictures()
     pages = [lay_out(result) for result in results]
     page = combine(pages)
     if command is not None:
@@ -56,8 +58,7 @@ def write_report(
     written = {} if tables is None else dict(_place(_tell_titles(pages), tables, TABLE_ENDINGS))
     refuse_replacing([path, *charts, *written])
     write_page(path, page)
-    for place, figure in charts.items():
-        write_chart(figure.chart, place)
+    write_charts((figure.chart, place) for place, figure in charts.items())
     for place, table in written.items():
         write_table(table, place)
 

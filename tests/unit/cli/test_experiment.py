@@ -196,8 +196,8 @@ def test_the_folder_is_held_until_the_last_file(tmp_path, monkeypatch, line, las
         tried.append(1)
 
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "j.csv").write_text("judge,document,grade\na,d,1\nb,d,1\na,e,0\nb,e,0\n")
-    (tmp_path / "g.csv").write_text("document,grade\nd,1\ne,0\n")
+    (tmp_path / "j.csv").write_text("judge,item,grade\na,d,1\nb,d,1\na,e,0\nb,e,0\n")
+    (tmp_path / "g.csv").write_text("item,grade\nd,1\ne,0\n")
     monkeypatch.setattr(last if "." in last else f"karatage.io.writing.{last}", try_to_hold)
     done = CliRunner().invoke(app, [*line, "out"])
     assert done.exit_code == 0, done.exception

@@ -9,8 +9,10 @@ import sys
 import pytest
 
 import karatage as kt
+from karatage.cli.app import main
 from karatage.cli.output import emit
-from karatage.cli.terminal import _make_console, remove_colour, wants_colour
+from karatage.cli.terminal import _make_console, remove_colour, tell_remarks, wants_colour
+from karatage.watching import remark, take_remarks
 
 KARATAGE = [sys.executable, "-m", "karatage"]
 ESCAPE = "\x1b"
@@ -123,3 +125,19 @@ def test_the_rule(monkeypatch, capsys):
     assert wants_colour(sys.stdout)
     monkeypatch.setenv("NO_COLOR", "0")
     assert not wants_colour(sys.stdout)
+
+
+@pytest.mark.parametrize(("options", "told"), [([], "note: the disk is slow\n"), (["--quiet"], "")])
+def test_how_the_process_ran_is_told_once_and_last(monkeypatch, capsys, options, told):
+    take_remarks()
+    remark("the disk is slow")
+    remark("the disk is slow")
+    monkeypatch.setattr(sys, "argv", ["karatage", *FIGURES, *options])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert not ended.value.code
+    told_there = capsys.readouterr().err
+    assert told_there.endswith(told)
+    assert told_there.count("slow") == told.count("slow")
+    tell_remarks()
+    assert capsys.readouterr().err == ""

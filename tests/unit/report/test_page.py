@@ -12,7 +12,8 @@ import pytest
 
 from karatage.errors import DataError, OptionError
 from karatage.report.page import Figure, Page, Section, render_page, write_page
-from karatage.report.svg import make_svg
+from karatage.report.pictures import draw_picture
+from karatage.report.svg import adapt_svg, clean_chart
 from karatage.report.tables import Table, mark_best
 
 HOSTILE = """</svg></title><script>alert("1'&")</script>"""
@@ -133,7 +134,7 @@ def test_what_xml_cannot_hold_is_replaced(tmp_path, name):
 
 def test_same_page_same_bytes():
     first = render_page(make_page())
-    make_svg(make_chart(), "other", "")  # the converter counts on
+    draw_picture(clean_chart(make_chart()), "svg").result()  # the converter counts on
     assert render_page(make_page()) == first
 
 
@@ -181,7 +182,7 @@ def test_wrong_marks_and_links_are_refused():
             render_page(Page("p", "s", [Section("one", tables=[Table(frame, "t", mark=mark)])]))
     linked = alt.Chart(frame.with_columns(u=pl.lit("https://example.org/"))).mark_point().encode(x="v:Q", href="u:N")
     with pytest.raises(DataError, match="no links, pictures or scripts"):
-        make_svg(linked, "figure-1", "")
+        adapt_svg(draw_picture(clean_chart(linked), "svg").result(), "figure-1", "")
 
 
 def test_an_empty_page_and_an_empty_table_are_whole():

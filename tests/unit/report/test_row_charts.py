@@ -6,8 +6,9 @@ import re
 import polars as pl
 import pytest
 
+from karatage.report.pictures import draw_picture
 from karatage.report.row_charts import WHOLE, Across, Mark, Rows
-from karatage.report.svg import make_svg
+from karatage.report.svg import clean_chart
 
 FRAME = pl.DataFrame(
     {
@@ -57,7 +58,7 @@ def test_readers_choose_a_system_and_an_order(drawn):
 
 
 def test_names_that_are_the_same_when_cut_have_rows_of_their_own(drawn):
-    picture = make_svg(drawn, "x", "")
+    picture = draw_picture(clean_chart(drawn), "svg").result().decode()
     assert len(re.findall(">c+…[^<]*<", picture)) == 2
 
 

@@ -275,7 +275,7 @@ def show(findings: Findings, view: View, *, output: str | None, style: options.S
 def _write_folder(findings: Findings, view: View, home: Path) -> None:
     from karatage.io.files import place_file, refuse_replacing
     from karatage.io.writing import write_bytes
-    from karatage.report.charts import write_chart
+    from karatage.report.charts import write_charts
     from karatage.report.page import write_page
 
     tables = {home / f"results.{ending}": (findings.frame, ending) for ending in ("csv", "parquet")}
@@ -294,6 +294,5 @@ def _write_folder(findings: Findings, view: View, home: Path) -> None:
         write_bytes(path, encode_frame(frame, ending))
     write_bytes(text, (view.long_text or view.text).encode())
     write_bytes(facts, encode_result(findings.to_dict()).encode())
-    for path, chart in charts.items():
-        write_chart(chart, path)
+    write_charts((chart, path) for path, chart in charts.items())
     write_page(page, view.lay_out(drawn))
