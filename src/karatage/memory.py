@@ -1,12 +1,15 @@
-"""Address space, where it is limited (`ulimit -v`, batch systems): fewer threads and arenas, as each reserves some."""
+"""Memory: how much is free, and where addresses are limited (`ulimit -v`, batch systems) fewer threads and arenas."""
 
 from __future__ import annotations
 
 import os
+import re
 from contextlib import suppress
+from pathlib import Path
 
 PER_THREAD = 2**29  # bytes of the limit; a tenth is what one reserves, the rest is for the data
 ARENA_MAX = -8  # mallopt's name for how often glibc may reserve 64 MB for threads to allocate in
+ENDLESS = 2**62
 VARIABLES = ("POLARS_MAX_THREADS", "OMP_NUM_THREADS")  # polars; OpenBLAS under numpy and scipy, OpenMP, MKL
 
 
@@ -37,3 +40,38 @@ def spare_addresses() -> None:
 
     with suppress(AttributeError, OSError, TypeError):  # where the C library is another one
         ctypes.CDLL(None).mallopt(ARENA_MAX, 1)
+
+
+def count_free_memory() -> int:
+    """Bytes that this process may still take: of the machine's, of its container's and of its own limit, the least."""
+    return max(0, min(_count_machine(), _count_container(), _count_addresses()))
+
+
+def _count_machine() -> int:
+    try:
+        found = re.search(r"MemAvailable:\s*(\d+) kB", Path("/proc/meminfo").read_text())
+        return int(found[1]) << 10 if found else ENDLESS
+    except OSError:  # another system
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else ENDLESS
+
+
+def _count_container() -> int:
+    """What the control group leaves, in the newer and the older layout."""
+    home = Path("/sys/fs/cgroup")
+    for limit, used in (
+        ("memory.max", "memory.current"),
+        ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
+    ):
+        with suppress(OSError, ValueError):
+            most = (home / limit).read_text().strip()
+            return int(most) - int((home / used).read_text()) if most.isdecimal() else ENDLESS
+    return ENDLESS
+
+
+def _count_addresses() -> int:
+    limit = find_limit()
+    if limit is None:
+        return ENDLESS
+    with suppress(OSError, ValueError):
+        return limit - int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    return limit

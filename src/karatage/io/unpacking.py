@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import BinaryIO, cast
 
 import zstandard
 from zlib_ng import zlib_ng
 
 from karatage.errors import DataError, OptionError
+from karatage.memory import count_free_memory
 from karatage.wording import shorten
 
 VARIABLE = "KARATAGE_MOST_MEMORY"
@@ -124,46 +124,3 @@ def write_size(size: int) -> str:
         if size >= _UNITS[unit]:
             return f"{size / _UNITS[unit]:.3g} {unit}B"
     return f"{size:,} bytes"
-
-
-def count_free_memory() -> int:
-    """Bytes that this process may still take: of the machine's, of its container's and of its own limit, the least."""
-    return max(0, min(_count_machine(), _count_container(), _count_limit()))
-
-
-_ENDLESS = 1 << 62
-
-
-def _count_machine() -> int:
-    try:
-        found = re.search(r"MemAvailable:\s*(\d+) kB", Path("/proc/meminfo").read_text())
-        return int(found[1]) << 10 if found else _ENDLESS
-    except OSError:  # another system
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else _ENDLESS
-
-
-def _count_container() -> int:
-    """What the control group leaves, in the newer and the older layout."""
-    home = Path("/sys/fs/cgroup")
-    for limit, used in (
-        ("memory.max", "memory.current"),
-        ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
-    ):
-        try:
-            most = (home / limit).read_text().strip()
-            return int(most) - int((home / used).read_text()) if most.isdecimal() else _ENDLESS
-        except (OSError, ValueError):
-            continue
-    return _ENDLESS
-
-
-def _count_limit() -> int:
-    """What `ulimit -v` leaves."""
-    try:
-        import resource
-
-        most, _ = resource.getrlimit(resource.RLIMIT_AS)
-        pages = int(Path("/proc/self/statm").read_text().split()[0])
-    except (ImportError, OSError, ValueError):
-        return _ENDLESS
-    return _ENDLESS if most == resource.RLIM_INFINITY else most - pages * resource.getpagesize()

@@ -121,7 +121,7 @@ def test_free_memory_is_the_ceiling_where_nothing_is_said(monkeypatch):
 
 
 def test_free_memory_knows_the_limit_of_the_process():
-    program = "from karatage.io.unpacking import count_free_memory; print(count_free_memory())"
+    program = "from karatage.memory import count_free_memory; print(count_free_memory())"
     limit = 1 << 30
     done = subprocess.run(
         [sys.executable, "-c", program],
