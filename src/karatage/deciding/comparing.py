@@ -14,6 +14,7 @@ from karatage.data.versions import list_versions
 from karatage.deciding.case import Case, make_case
 from karatage.deciding.choosing import Choice, correct, name_way
 from karatage.deciding.corrected import Corrected, find_gap
+from karatage.deciding.guards import find_ceiling, keep_possible
 from karatage.deciding.naive import trust_judges
 from karatage.deciding.question import Question
 from karatage.deciding.rates import LEAST_TOPICS, bootstrap_rates
@@ -47,6 +48,11 @@ def compare(
     choice = Choice(None) if gold is None or same is not None else correct(case, runs, judgments)
     found = choice.corrected
     opinion = None if found is None else replace(found.compare(0, 1, question.confidence), way=name_way(case, found))
+    others, told = _ask_others(case, choice)
+    shift = _find_shift(found, choice.second)
+    doubts = found is not None and found.way == "rates"  # else it is about a method that the answer does not use
+    if shift is not None and not doubts:
+        told += (f"{shift}; this answer does not use error rates",)
     return Comparison(
         measure=str(question.parsed),
         a=a,
@@ -56,17 +62,19 @@ def compare(
         topics=len(case.topics),
         naive=naive,
         corrected=opinion,
-        others=_ask_others(case, choice),
+        others=others,
         refusal=choice.refusal,
         same=same,
         gold=None if gold is None else case.design.sentence,
         accuracy=next((c.accuracy for c in (found, choice.second) if c is not None and c.accuracy is not None), None),
-        alarm=_find_shift(found, choice.second),
+        alarm=choice.alarm or (shift if doubts else None),
         needed=None if found is None or opinion is None else _find_need(case, naive, opinion, found),
         assumed=_list_assumptions(case, found),
         seed=question.seed,
         versions=list_versions(),
-        notes=tuple(dict.fromkeys((*case.notes, *choice.notes, *(found.notes if found else ()), *tell_sample(case)))),
+        notes=tuple(
+            dict.fromkeys((*case.notes, *choice.notes, *(found.notes if found else ()), *told, *tell_sample(case)))
+        ),
     )
 
 
@@ -80,14 +88,15 @@ def find_sameness(case: Case) -> str | None:
     return case.question.sameness if alike else None
 
 
-def _ask_others(case: Case, choice: Choice) -> tuple[Opinion, ...]:
+def _ask_others(case: Case, choice: Choice) -> tuple[tuple[Opinion, ...], tuple[str, ...]]:
+    """Second opinions, and what is said of those that cannot be one."""
     others = []
     if choice.second is not None:
         others.append(choice.second.compare(0, 1, case.question.confidence))
     by_rates = next((c for c in (choice.corrected, choice.second) if c is not None and c.way == "rates"), None)
     if case.question.resamples and by_rates is not None and case.paired:
         others.append(bootstrap_rates(case, 0, 1))
-    return tuple(others)
+    return keep_possible(others, find_ceiling(case))
 
 
 def _find_shift(found: Corrected | None, second: Corrected | None) -> str | None:
@@ -101,7 +110,8 @@ def _find_shift(found: Corrected | None, second: Corrected | None) -> str | None
     return (
         f"error rates alone give {rates.pairs.value[0, 1]:+.3f}, gold among these systems' documents "
         f"{sampled.pairs.value[0, 1]:+.3f}, {abs(gap.value[0, 1]) / gap.error[0, 1]:.1f} standard errors apart: judges "
-        "seem to err otherwise on one system's documents than on the other's, so error rates may mislead here"
+        "seem to err otherwise on one system's documents than on the other's, so error rates may mislead here; "
+        "draw gold for these two systems (karatage plan)"
     )
 
 

@@ -97,7 +97,7 @@ GOLD: dict[str, Callable[[], kt.Judgments | None]] = {
     "no gold": lambda: None,
     "sample": sample,
     "all": lambda: world().gold,
-    "drawn": lambda: sample(pi=pl.lit(0.075)),
+    "drawn": lambda: sample(pi=pl.lit(0.15)),
     "topics": lambda: on_topics(*range(12)),
     "one row": lambda: sample(1),
     "one row drawn": lambda: sample(1, pi=pl.lit(0.2)),
@@ -477,7 +477,7 @@ def test_gold_drawn_from_everything_is_not_refused_by_chance() -> None:
 
 def test_gold_items_that_count_are_those_that_tell_the_two_apart() -> None:
     question = kt.Question(measure=MEASURE)
-    gold = sample(pi=pl.lit(0.075))
+    gold = sample(pi=pl.lit(0.15))
     case = make_case(world().runs, world().judgments, gold, question, systems=(A, B), seed=0)
     found = correct_by_sample(case)
     assert found.gold_items == (case.matters & (case.gold_grade >= 0)).sum() < 300
