@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -14,8 +15,9 @@ from karatage.wording import list_names
 
 ENOUGH = 50  # items in common, for equal grades to be called a copy
 VARIED = 5  # of them with another grade than gold's commonest: equal grades of one kind are no copy
-CHANCE = 0.001  # of calling gold inverted that is not
-FEW = 10  # items of a kind, below which a judge's rate says nothing
+CHANCE = 0.001  # of calling gold inverted, for a judge who is a coin; EACH is the same of one of its two rates
+EACH = 0.05
+FEW = 10  # items of a kind, below which a rate says nothing
 INDEPENDENT_GOLD = (
     "have gold graded by someone who does not see these grades; if it was, grade more gold items: one on which the two "
     "differ shows that it is no copy"
@@ -38,7 +40,8 @@ class Copy(NamedTuple):
 class Inversion(NamedTuple):
     """How often judges agree with gold, by gold's kind of item: below one half for both."""
 
-    level: int  # the lowest relevant grade
+    level: int  # gold's lowest relevant grade
+    judged: int  # the judges'
     top: int  # the highest grade
     relevant: int
     right_relevant: int
@@ -49,9 +52,9 @@ class Inversion(NamedTuple):
     def finding(self) -> str:
         """What was seen."""
         return (
-            f"gold agrees with no judge: the judges are right about {self.right_relevant / self.relevant:.0%} of "
-            f"{self.relevant:,} relevant (grade {self.level} or more) and {self.right_others / self.others:.0%} of "
-            f"{self.others:,} other gold grades, worse than a coin"
+            f"gold agrees with no judge: the judges say {self.judged} or more of "
+            f"{self.right_relevant / self.relevant:.0%} of {self.relevant:,} items that gold grades {self.level} or "
+            f"more, and less of {self.right_others / self.others:.0%} of {self.others:,} others, worse than a coin"
         )
 
     @property
@@ -94,32 +97,36 @@ def find_copies_of_gold(judgments: Judgments, known: GradeArray) -> list[Copy]:
 def find_inversion(said: GradeArray, gold: GradeArray, judgments: Judgments, known: GradeArray) -> Inversion | None:
     """Whether gold is turned round: for grades `said` (any,) where it says `gold` (any,), and for every single judge.
 
-    At some lowest relevant grade both rates, among relevant and among other gold items, are below one half by more than
-    chance, and no judge has both at or above it. `known` (item,) is gold's grade of what is judged. -1 = no grade.
+    With some lowest relevant grades both rates, among relevant and among other gold items, are below one half by more
+    than chance, and no judge has both at or above it. Gold's lowest relevant grade need not be the judges', or turning
+    0, 1, 2 round would leave the many 1s right. `known` (item,) is gold's grade of what is judged. -1 = no grade.
     """
     both = (said >= 0) & (gold >= 0)
     heard, right = said[both], gold[both]
     top = int(max(heard.max(initial=0), right.max(initial=0)))
-    for level in range(1, top + 1):
-        counts = [_tally((right >= level) == kind, (heard >= level) == kind) for kind in (True, False)]
-        below = [binomial_upper(n - hits, n, 0.5) < CHANCE / top for n, hits in counts]
-        if all(below) and not _agrees(judgments, known, level).any():
-            return Inversion(level, top, *counts[0], *counts[1])
+    joint = np.bincount(right.astype(np.int64) * (top + 1) + heard, minlength=(top + 1) ** 2).reshape(top + 1, top + 1)
+    above = joint[::-1, ::-1].cumsum(axis=0).cumsum(axis=1)[::-1, ::-1]  # (gold, said) at least so high
+    relevant = above[:, :1]
+    others, right_others = above[0, 0] - relevant, above[0, 0] - relevant - above[:1] + above
+    below = (2 * above < relevant) & (2 * right_others < others) & (np.minimum(relevant, others) >= FEW)
+    below[0] = below[:, 0] = False
+    for level, judged in sorted(np.argwhere(below).tolist(), key=lambda pair: abs(pair[0] - pair[1])):
+        kinds = [(relevant[level, 0], above[level, judged]), (others[level, 0], right_others[level, judged])]
+        chance = [binomial_upper(int(n - hits), int(n), 0.5) for n, hits in kinds]
+        unlikely = max(chance) < EACH and math.prod(chance) < CHANCE / top**2
+        if unlikely and not _agrees(judgments, known, level, judged).any():
+            return Inversion(level, judged, top, *(int(count) for kind in kinds for count in kind))
     return None
 
 
-def _tally(chosen: BoolArray, hit: BoolArray) -> tuple[int, int]:
-    return int(chosen.sum()), int((chosen & hit).sum())
-
-
-def _agrees(judgments: Judgments, known: GradeArray, level: int) -> BoolArray:
+def _agrees(judgments: Judgments, known: GradeArray, level: int, judged: int) -> BoolArray:
     """Judges (judge,) right about half or more of both kinds of gold items."""
     gold = known[judgments.item]
     agrees = np.ones(len(judgments.judges), bool)
     for kind in (True, False):
         chosen = (gold >= 0) & ((gold >= level) == kind)
         items = _count(judgments, chosen)
-        right = _count(judgments, chosen & ((judgments.grade >= level) == kind))
+        right = _count(judgments, chosen & ((judgments.grade >= judged) == kind))
         agrees &= (items >= FEW) & (2 * right >= items)
     return agrees
 

@@ -49,9 +49,10 @@ def compare(
     found = choice.corrected
     opinion = None if found is None else replace(found.compare(0, 1, question.confidence), way=name_way(case, found))
     others, told = _ask_others(case, choice)
-    shift = _find_shift(found, choice.second)
-    doubts = found is not None and found.way == "rates"  # else it is about a method that the answer does not use
-    if shift is not None and not doubts:
+    alarm, shift = choice.alarm, _find_shift(found, choice.second)
+    if shift is not None and found is not None and found.way == "rates":
+        alarm = alarm or f"{shift}; draw gold for these two systems (karatage plan)"
+    elif shift is not None:
         told += (f"{shift}; this answer does not use error rates",)
     return Comparison(
         measure=str(question.parsed),
@@ -67,7 +68,7 @@ def compare(
         same=same,
         gold=None if gold is None else case.design.sentence,
         accuracy=next((c.accuracy for c in (found, choice.second) if c is not None and c.accuracy is not None), None),
-        alarm=choice.alarm or (shift if doubts else None),
+        alarm=alarm,
         needed=None if found is None or opinion is None else _find_need(case, naive, opinion, found),
         assumed=_list_assumptions(case, found),
         seed=question.seed,
@@ -110,8 +111,7 @@ def _find_shift(found: Corrected | None, second: Corrected | None) -> str | None
     return (
         f"error rates alone give {rates.pairs.value[0, 1]:+.3f}, gold among these systems' documents "
         f"{sampled.pairs.value[0, 1]:+.3f}, {abs(gap.value[0, 1]) / gap.error[0, 1]:.1f} standard errors apart: judges "
-        "seem to err otherwise on one system's documents than on the other's, so error rates may mislead here; "
-        "draw gold for these two systems (karatage plan)"
+        "seem to err otherwise on one system's documents than on the other's, so error rates may mislead here"
     )
 
 
