@@ -11,7 +11,8 @@ import pytest
 
 import karatage as kt
 from karatage.correction.sampled import Reach
-from karatage.deciding import choosing, guards
+from karatage.data.comparison import Opinion
+from karatage.deciding import choosing, comparing, guards
 from karatage.deciding.case import make_case
 from karatage.deciding.corrected import Corrected, Pairs
 from karatage.simulation.story import simulate_story
@@ -212,6 +213,30 @@ def test_a_score_that_cannot_be_is_not_shown_and_the_difference_stands(
         assert "newer" in found._repr_html_()
 
 
+def test_second_opinions_that_cannot_be_are_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    beyond = kt.Estimate.of(1.2, 0.01)
+    monkeypatch.setattr(
+        comparing, "bootstrap_rates", lambda *_: Opinion(way="bootstrap", a=None, b=None, difference=beyond)
+    )
+    found = compare(plain(600), kt.Question(measure="P@10", resamples=100))
+    assert found.corrected is not None
+    assert "bootstrap" not in [opinion.way for opinion in found.others]
+    assert any(
+        "second opinions beyond 1, which a difference cannot be, not shown: bootstrap (+1.200)" in note
+        for note in found.notes
+    )
+
+
+def test_figures_show_no_second_opinion_that_cannot_be() -> None:
+    """One system is put at the bound, which draws of the bootstrap leave: their median is 1.05."""
+    rates = kt.RateCounts(6000, 10_000, 6000, 10_000)
+    found = kt.compare_figures(kt.Figures(4000, 0.39, 0.1), kt.Figures(4000, 0.6, 0.1), rates)
+    assert found.corrected is not None
+    assert 0.9 < found.corrected.difference.value <= 1
+    assert "bootstrap" not in [opinion.way for opinion in found.others]
+    assert any("which a difference cannot be, not shown: bootstrap" in note for note in found.notes)
+
+
 @pytest.mark.parametrize("gold", ["plain", "drawn", "topics"])
 def test_inverted_gold_is_refused(gold: str) -> None:
     frames = {"plain": plain(), "drawn": queue(pair=None), "topics": world().gold.to_frame().drop("judge")}
@@ -312,6 +337,12 @@ def test_an_alarm_about_error_rates_is_a_note_where_they_are_not_used() -> None:
         assert found.corrected.way == "sampled"
         assert found.alarm is None
         told.append(any("this answer does not use error rates" in note for note in found.notes))
+        board = kt.compare_all(
+            story.runs, story.judgments, gold, "P@10", systems=("old", "new")
+        )  # as many pairs as the queue was drawn for
+        assert board.alarm is None
+        assert not board.doubted
+        assert any("this answer does not use error rates" in note for note in board.notes) == told[-1]
         asked = kt.Question(measure="P@10", correction="rates")
         by_rates = kt.compare(story.runs, story.judgments, gold, asked, a="old", b="new")
         assert (by_rates.alarm is not None) == told[-1]
