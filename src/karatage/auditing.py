@@ -13,6 +13,7 @@ from karatage.aggregation.registry import MODELS, aggregate, parse_model
 from karatage.agreement.coefficients import agreement_intervals
 from karatage.agreement.contest import FOLDS, Gain, Picked, compare_right, pick_judge, pick_merge, share_right
 from karatage.agreement.doubts import tell_below_gold, tell_coverage, tell_topics
+from karatage.agreement.gold import INDEPENDENT_GOLD, find_copies_of_gold, find_inversion, tell_copies
 from karatage.agreement.habits import Panel
 from karatage.agreement.independence import GROUPS, LEAST_SHARED, Independence, group_items, measure_independence
 from karatage.agreement.intervals import NOTHING, Interval
@@ -271,6 +272,12 @@ def _tell_gold(evidence: Evidence, gold: Judgments | None) -> Iterator[str]:
         return
     if panel.judges > 1 and evidence.independence is not None and not evidence.independence.judges:
         yield f"no two judges who both err share {LEAST_SHARED} gold items, so error correlation is not known of pairs"
+    copies = find_copies_of_gold(panel.judgments, panel.known)
+    if copies:
+        yield f"{tell_copies(copies, panel.judgments)}; {INDEPENDENT_GOLD}"
+    inversion = find_inversion(panel.judgments.grade, panel.gold, panel.judgments, panel.known)
+    if inversion is not None:
+        yield f"{inversion.finding}; {inversion.advice}"
     yield from tell_coverage(panel)
     yield from tell_topics(panel)
     if panel.gold_items < len(gold.item_topic):

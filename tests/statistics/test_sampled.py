@@ -219,9 +219,10 @@ def test_gold_drawn_for_others_is_found_out(passages):
     chosen = draw_batches(choose_sizes(passages.weight[:, [0, 7]]), [200], source)
     drawn = Drawn(chosen.item, passages.gold[chosen.item], chosen.pi, chosen.batch)
     for pair, low, high in (([0, 7], 0.9, 1.1), ([4, 9], 0.0, 0.8)):
-        reach = find_reach(passages.weight[:, pair[1]] - passages.weight[:, pair[0]], drawn)
-        assert low < reach.value[0] < high
-        assert (reach.value[0] + 3 * np.sqrt(reach.variance[0]) > 1) == (pair == [0, 7])
+        gap = np.abs(passages.weight[:, pair[1]] - passages.weight[:, pair[0]])
+        reach = find_reach(gap, drawn, fixed=False)
+        assert low < reach.share[0] < high
+        assert (reach.evidence[0] < np.log(1000)) == (pair == [0, 7])
 
 
 @pytest.mark.parametrize("counts", [[40], [150], [60, 60]])

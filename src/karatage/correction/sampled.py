@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -17,12 +17,16 @@ from karatage.correction.choosing import choose_sizes
 from karatage.data.axes import BoolArray, FloatArray, LongArray, freeze
 from karatage.data.estimate import Estimated
 from karatage.errors import DataError, OptionError
+from karatage.kernels.drawing import FLOOR
 from karatage.kernels.sampling import add_items, count_gaps, sum_square_gaps
 
 Claim = Literal["these topics", "new topics"]
 FOLDS = 5
 MISSES = 2  # draws without a judge's help that a variance is never below: few errors seen are not few errors made
 ROUNDING = 1e-12  # of the largest topic score: a smaller difference is none
+BETS = np.geomspace(1e-6, 1.0, 120)  # as shares of the largest bet
+MOST_BET = 1000.0
+MOST_LOST = 0.9  # of a stake, by one draw
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +54,13 @@ class Drawn:
         if len(np.unique(self.item)) < len(self.item):
             raise DataError("an item was drawn twice; gold has one grade per item, so drop the repeats")
         freeze(self.item, self.gain, self.pi, self.batch)
+
+
+class Reach(NamedTuple):
+    """What the chances of drawn gold add up to, (batch,) each."""
+
+    share: FloatArray  # of what could be drawn: 1 where chances are right
+    evidence: FloatArray  # log of the odds against that being chance
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,21 +194,44 @@ def sum_topics(
     return Sampled(term, proven, error, (drawn.gain - learned)[chance], _scatter(drawn.gain, factor), told, untold)
 
 
-def find_reach(gap: FloatArray, drawn: Drawn) -> Estimated:
-    """Which share of a difference's weight each batch could have drawn, estimated (batch,).
+def find_reach(size: FloatArray, drawn: Drawn, *, fixed: bool) -> Reach:
+    """Whether the sum of `size` / pi over what each batch drew is the sum of `size` (item,) over what it drew from.
 
-    `gap` (item,) is the difference of two systems' weights. About 1 where the batch was drawn for these systems;
-    clearly below it, items that matter had no chance, and the estimate of the difference leans on the judge.
+    Too low, and items that matter had no chance or were not graded; too high, and gold counts for more than there is.
+    The evidence is the log of a bet that the chances are wrong: with any true ones it exceeds log(1/p) with probability
+    p at most. For independent draws E prod(1 + b r) <= exp(b M), with r = size / pi and M their expected sum; for a
+    `fixed` number n of draws (1 + b M / n)^n. The best of many bets b is taken.
     """
-    size = np.abs(gap)
-    _, number = np.unique(drawn.batch, return_inverse=True)
-    taken = np.bincount(number, size[drawn.item])
-    left = size.sum() - np.r_[0.0, np.cumsum(taken)[:-1]]
-    some = left > ROUNDING * size.sum()
-    reached = np.bincount(number, size[drawn.item] / drawn.pi)
-    variance = np.bincount(number, size[drawn.item] ** 2 * (1 - drawn.pi) / drawn.pi**2)
-    left = np.where(some, left, 1.0)
-    return Estimated(np.where(some, reached / left, 1.0), np.where(some, variance / left**2, 0.0), math.inf)
+    numbers = np.unique(drawn.batch)
+    left = size.copy()
+    share, evidence = np.ones(len(numbers)), np.zeros(len(numbers))
+    for at, number in enumerate(numbers):
+        own = drawn.batch == number
+        chance = own & (drawn.pi < 1)
+        certain = size[drawn.item[own & (drawn.pi == 1)]].sum()
+        rest = float(left.sum() - certain)
+        raised = size[drawn.item[chance]] / drawn.pi[chance]
+        if rest > ROUNDING * size.sum():
+            share[at] = (raised.sum() + certain) / left.sum()
+            rarest = 1.0 if at == 0 else FLOOR  # later batches may have been drawn for some of the pairs only
+            evidence[at] = _bet(raised[raised > 0], rest, rarest, fixed=fixed) if chance.any() else math.inf
+        left[drawn.item[own]] = 0.0
+    return Reach(share, evidence)
+
+
+def _bet(raised: FloatArray, total: float, rarest: float, *, fixed: bool) -> float:
+    """The log of the best bet against `raised` (draw,) having the expected sum `total`.
+
+    Items may be there that were not drawn since they had `rarest` times the usual chance: bets that the sum is too low
+    stay so small that such an item would not lose all.
+    """
+    if not len(raised):
+        return 0.0
+    typical, expected = float(raised.mean()), total / len(raised)
+    lower = BETS * (MOST_LOST / max(typical / rarest, expected, float(raised.max())))
+    bet = np.r_[-lower, BETS * (MOST_BET / typical)]
+    fair = len(raised) * np.log1p(bet * expected) if fixed else bet * total
+    return float((np.log1p(bet[:, None] * raised).sum(axis=1) - fair).max())
 
 
 def _combine_batches(weight: FloatArray, drawn: Drawn) -> tuple[FloatArray, FloatArray]:

@@ -46,7 +46,7 @@ class Board(Shown):
     refusal: str | None = None  # why nothing was corrected
     gold: str | None = None  # what the gold sample is
     accuracy: Accuracy | None = None
-    alarm: str | None = None  # two corrections contradict each other
+    alarm: str | None = None  # why nothing is claimed, though there is a correction; what to do
     assumed: tuple[str, ...] = ()
     seed: int
     versions: Mapping[str, str]
@@ -58,8 +58,8 @@ class Board(Shown):
 
     @property
     def doubted(self) -> bool:
-        """Whether gold itself speaks against what was assumed to correct the judges."""
-        return self.alarm is not None and self.corrected is not None and self.corrected.way == "rates"
+        """Whether gold itself speaks against the correction, so that nothing is claimed with it."""
+        return self.alarm is not None and self.corrected is not None
 
     @property
     def decisive(self) -> Differences | None:
@@ -177,10 +177,7 @@ class Board(Shown):
         if self.corrected_pairs is None:
             return f"{text}. Corrected: refused, {end_sentence(str(self.refusal))}"
         if self.doubted:
-            return (
-                f"{text}. Gold speaks against the correction, so no difference can be claimed: draw gold for these "
-                "systems (karatage plan)."
-            )
+            return f"{text}. Corrected, no difference can be claimed. Alarm: {end_sentence(str(self.alarm))}"
         parts = [f"{text}; {self._say_verdicts(self.corrected_pairs)}."]
         doubted = int(self.corrected_pairs.doubted.sum())
         if doubted:

@@ -64,7 +64,7 @@ class Comparison(Shown):
     same: str | None = None  # what both systems have in common, where they cannot differ
     gold: str | None = None  # what the gold sample is, in words
     accuracy: Accuracy | None = None
-    alarm: str | None = None  # two corrections contradict each other
+    alarm: str | None = None  # why nothing is claimed, though there is a correction; what to do
     needed: str | None = None  # how much more gold would do
     assumed: tuple[str, ...] = ()
     seed: int
@@ -85,8 +85,8 @@ class Comparison(Shown):
 
     @property
     def doubted(self) -> bool:
-        """Whether gold itself speaks against what was assumed to correct the judges."""
-        return self.alarm is not None and self.corrected is not None and self.corrected.way == "rates"
+        """Whether gold itself speaks against the correction, so that nothing is claimed with it."""
+        return self.alarm is not None and self.corrected is not None
 
     @property
     def _decisive(self) -> Opinion | None:
@@ -187,7 +187,7 @@ class Comparison(Shown):
             return f"{text}: {shorten(better)} is better, on {self.claim}."
         text += ": cannot claim a difference."
         if self.doubted:
-            return f"{text} Gold speaks against the correction: draw gold for these two systems (karatage plan)."
+            return f"{text} Alarm: {end_sentence(str(self.alarm))}"
         return text if self.needed is None else f"{text} {self.needed}"
 
 

@@ -14,6 +14,7 @@ from karatage.data.runs import Runs
 from karatage.deciding.case import Case
 from karatage.deciding.corrected import Corrected
 from karatage.deciding.frame import require_frame
+from karatage.deciding.guards import GuardError, find_copies, require_chances, require_possible, require_upright
 from karatage.deciding.rates import correct_by_rates
 from karatage.deciding.sampled import correct_by_sample
 from karatage.deciding.topics import correct_by_topics
@@ -28,6 +29,7 @@ class Choice(NamedTuple):
     corrected: Corrected | None
     refusal: str | None = None
     second: Corrected | None = None
+    alarm: str | None = None  # why nothing may be claimed with the correction that was made
     notes: tuple[str, ...] = ()
 
 
@@ -48,12 +50,22 @@ def correct(case: Case, runs: Runs, judgments: Judgments) -> Choice:
         )
     way, notes = _choose(case)
     try:
+        require_upright(case, judgments)
         if way == "sampled" and case.gold.draw is not None and case.linear is not None:
             notes += require_frame(case, runs, judgments)
-        found = CORRECTIONS[way](case)
+        found = _apply(way, case)
     except DataError as problem:
         return Choice(None, f"{problem}", notes=notes)
-    return Choice(found, second=_ask_again(case, found), notes=notes)
+    copies = find_copies(case, judgments)
+    second, told = _ask_again(case, found)
+    return Choice(found, second=second, alarm=copies.alarm, notes=(*notes, *copies.notes, *told))
+
+
+def _apply(way: str, case: Case) -> Corrected:
+    """A correction between the guards of what it rests on and of what it finds."""
+    if way == "sampled":
+        require_chances(case)
+    return require_possible(case, CORRECTIONS[way](case))
 
 
 def name_way(case: Case, found: Corrected) -> str:
@@ -79,20 +91,22 @@ def _choose(case: Case) -> tuple[str, tuple[str, ...]]:
     return way, ()
 
 
-def _ask_again(case: Case, found: Corrected) -> Corrected | None:
+def _ask_again(case: Case, found: Corrected) -> tuple[Corrected | None, tuple[str, ...]]:
     """Error rates beside a drawn sample, or the other way round: the two rest on different assumptions.
 
-    A plain sample is taken as drawn evenly from what was judged.
+    A plain sample is taken as drawn evenly from what was judged. Why chances are refused is worth a note.
     """
     assert case.gold is not None
     try:
         if found.way == "sampled" and case.gold.draw is not None and case.question.topics == "new":
-            return correct_by_rates(case)
+            return _apply("rates", case), ()
         if found.way == "rates" and not case.disjoint:
-            return correct_by_sample(_as_even_sample(case) if case.gold.draw is None else case)
+            return _apply("even" if case.gold.draw is None else "sampled", case), ()
+    except GuardError as problem:
+        return None, (f"no second opinion: {problem}",)
     except DataError:
-        return None
-    return None
+        return None, ()
+    return None, ()
 
 
 def _as_even_sample(case: Case) -> Case:

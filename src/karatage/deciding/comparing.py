@@ -14,6 +14,7 @@ from karatage.data.versions import list_versions
 from karatage.deciding.case import Case, make_case
 from karatage.deciding.choosing import Choice, correct, name_way
 from karatage.deciding.corrected import Corrected, find_gap
+from karatage.deciding.guards import find_ceiling, keep_possible
 from karatage.deciding.naive import trust_judges
 from karatage.deciding.question import Question
 from karatage.deciding.rates import LEAST_TOPICS, bootstrap_rates
@@ -47,6 +48,12 @@ def compare(
     choice = Choice(None) if gold is None or same is not None else correct(case, runs, judgments)
     found = choice.corrected
     opinion = None if found is None else replace(found.compare(0, 1, question.confidence), way=name_way(case, found))
+    others, told = _ask_others(case, choice)
+    alarm, shift = choice.alarm, _find_shift(found, choice.second)
+    if shift is not None and found is not None and found.way == "rates":
+        alarm = alarm or f"{shift}; draw gold for these two systems (karatage plan)"
+    elif shift is not None:
+        told += (f"{shift}; this answer does not use error rates",)
     return Comparison(
         measure=str(question.parsed),
         a=a,
@@ -56,17 +63,19 @@ def compare(
         topics=len(case.topics),
         naive=naive,
         corrected=opinion,
-        others=_ask_others(case, choice),
+        others=others,
         refusal=choice.refusal,
         same=same,
         gold=None if gold is None else case.design.sentence,
         accuracy=next((c.accuracy for c in (found, choice.second) if c is not None and c.accuracy is not None), None),
-        alarm=_find_shift(found, choice.second),
+        alarm=alarm,
         needed=None if found is None or opinion is None else _find_need(case, naive, opinion, found),
         assumed=_list_assumptions(case, found),
         seed=question.seed,
         versions=list_versions(),
-        notes=tuple(dict.fromkeys((*case.notes, *choice.notes, *(found.notes if found else ()), *tell_sample(case)))),
+        notes=tuple(
+            dict.fromkeys((*case.notes, *choice.notes, *(found.notes if found else ()), *told, *tell_sample(case)))
+        ),
     )
 
 
@@ -80,14 +89,15 @@ def find_sameness(case: Case) -> str | None:
     return case.question.sameness if alike else None
 
 
-def _ask_others(case: Case, choice: Choice) -> tuple[Opinion, ...]:
+def _ask_others(case: Case, choice: Choice) -> tuple[tuple[Opinion, ...], tuple[str, ...]]:
+    """Second opinions, and what is said of those that cannot be one."""
     others = []
     if choice.second is not None:
         others.append(choice.second.compare(0, 1, case.question.confidence))
     by_rates = next((c for c in (choice.corrected, choice.second) if c is not None and c.way == "rates"), None)
     if case.question.resamples and by_rates is not None and case.paired:
         others.append(bootstrap_rates(case, 0, 1))
-    return tuple(others)
+    return keep_possible(others, find_ceiling(case))
 
 
 def _find_shift(found: Corrected | None, second: Corrected | None) -> str | None:

@@ -13,6 +13,7 @@ from karatage.data.comparison import Opinion
 from karatage.data.estimate import Estimate
 
 ALARM = 2.0  # standard errors
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -48,14 +49,23 @@ class Corrected:
     gold_variance: FloatArray  # (system, system) the part of the pairs' that more gold would make smaller
     gold_items: int
     luck_variance: FloatArray | float = 0.0  # (system, system) due to judges' slips on these very documents
-    within: tuple[float, float]  # where scores can be
+    within: tuple[float, float]  # where intervals of scores are cut
+    possible: tuple[float, float] = (-np.inf, np.inf)  # what the measure can be: scores outside are not shown
     accuracy: Accuracy | None = None
     per_topic: FloatArray | None = None  # (topic, system) whose means the values are, where gold is a drawn sample
     assumed: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
-    def estimate(self, system: int, confidence: float) -> Estimate:
-        """One system's score."""
+    @property
+    def shown(self) -> BoolArray:
+        """Systems (system,) whose score can be one."""
+        low, high = self.possible
+        return (self.value >= low - ROUNDING) & (self.value <= high + ROUNDING)
+
+    def estimate(self, system: int, confidence: float) -> Estimate | None:
+        """One system's score; None where it cannot be one."""
+        if not self.shown[system]:
+            return None
         return Estimate.of(
             float(self.value[system]),
             float(self.variance[system]),

@@ -15,6 +15,7 @@ from karatage.data.comparison import Comparison, Opinion
 from karatage.data.estimate import CONFIDENCE, Estimate, Estimated, t_quantile
 from karatage.data.figures import Figures, RateCounts
 from karatage.data.versions import list_versions
+from karatage.deciding.guards import keep_possible
 from karatage.deciding.question import Judges
 from karatage.errors import DataError, JudgeError, OptionError
 from karatage.seeding import stream
@@ -70,7 +71,9 @@ def compare_figures(
         if rates_b is None:
             ways["shared"] = _correct_shared(a, b, gold_a, confidence)
         corrected = ways.pop("independent" if alone else "shared")
-        others = (*ways.values(), _bootstrap(a, b, gold_a, gold_b, alone, confidence))
+        opinions = (*ways.values(), _bootstrap(a, b, gold_a, gold_b, alone, confidence))
+        others, told = keep_possible(opinions, UNIT[1])
+        notes += told
     except DataError as problem:
         refusal = f"{problem}"
     return Comparison(

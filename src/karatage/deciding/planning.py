@@ -164,8 +164,10 @@ def _continue(
         notes = (*notes, f"gold so far decides nothing: {choice.refusal}")
     else:
         found = choice.corrected
+        if choice.alarm is not None:
+            notes = (*notes, f"gold so far decides nothing: {choice.alarm}")
         open_still = found.pairs.p_value >= case.question.level
-        if len(case.systems) == 2:  # to stop a pair at its first significant look would be to claim too often
+        if choice.alarm is not None or len(case.systems) == 2:  # a pair that stops when it shows is claimed too often
             open_still = np.ones_like(open_still)
         undecided = differ & open_still & (found.gold_variance > 0)
         variance, notes = found.gold_variance * len(case.topics) ** 2, (*notes, *found.notes)

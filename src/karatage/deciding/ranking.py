@@ -31,7 +31,7 @@ EXPECTED_APART = 0.05  # of pairs, about what chance puts more than two standard
 
 
 class _Shift(NamedTuple):
-    """Whether two corrections contradict each other."""
+    """Whether two corrections contradict each other, and the answer rests on the one in doubt."""
 
     apart: BoolArray  # (system, system)
     alarm: str | None = None
@@ -67,21 +67,23 @@ def compare_all(
     value, variance, pairs = trust_judges(case.scores, case)
     choice = Choice(None) if gold is None else correct(case, runs, judgments)
     found, shift = choice.corrected, _find_shift(choice, len(names))
+    alarm = choice.alarm or shift.alarm
     order = np.lexsort((np.array(names), -settle_ties(value if found is None else found.value)))
     b, a = (order[index] for index in np.triu_indices(len(order), 1))
     naive_pairs = _test(pairs, (a, b), question, adjust, np.zeros(len(a), bool))
     corrected, corrected_pairs, near = None, None, None
     if found is not None:
-        doubted = shift.apart[a, b] | (shift.alarm is not None) if found.way == "rates" else np.zeros(len(a), bool)
+        doubted = shift.apart[a, b] | (alarm is not None)
         width = found.within[1] - found.within[0]
         corrected_pairs = _test(found.pairs, (a, b), question, adjust, doubted, width)
         corrected = _stand(
             name_way(case, found),
-            found.value[order],
+            np.where(found.shown, found.value, np.nan)[order],
             found.variance[order],
             found.degrees[order],
             question,
             found.within,
+            settle_ties(found.value)[order],
         )
         near = compare_boards(case, value, found)
     apart = _fill(corrected_pairs or naive_pairs, len(names))
@@ -108,7 +110,7 @@ def compare_all(
         refusal=choice.refusal,
         gold=None if gold is None else case.design.sentence,
         accuracy=next((c.accuracy for c in (found, choice.second) if c is not None and c.accuracy is not None), None),
-        alarm=shift.alarm,
+        alarm=alarm,
         assumed=(_assume_topics(case), *(() if found is None else found.assumed)),
         seed=question.seed,
         versions=list_versions(),
@@ -173,10 +175,12 @@ def _stand(
     degrees: FloatArray,
     question: Question,
     within: tuple[float, float] = (-np.inf, np.inf),
+    steps: FloatArray | None = None,
 ) -> Standing:
-    error = np.sqrt(variance)
+    """Scores with intervals; ranks go by `steps` (system,), which are there for scores that are not shown too."""
+    error = np.where(np.isnan(value), np.nan, np.sqrt(variance))
     half = _half(error, degrees, question)
-    steps = settle_ties(value)
+    steps = settle_ties(value) if steps is None else steps
     return Standing(
         way=way,
         value=value,
@@ -206,8 +210,9 @@ def _find_shift(choice: Choice, systems: int) -> _Shift:
 
     A single pair's doubt is as in `compare`; all of them are doubted with the alarm.
     """
+    none = np.zeros((systems, systems), bool)
     if choice.corrected is None or choice.second is None:
-        return _Shift(np.zeros((systems, systems), bool))
+        return _Shift(none)
     rates, sampled = choice.corrected, choice.second
     if rates.way != "rates":
         rates, sampled = sampled, rates
@@ -217,12 +222,18 @@ def _find_shift(choice: Choice, systems: int) -> _Shift:
         f"error rates alone and gold among these systems' documents are more than {ALARM:g} standard errors apart on "
         f"{upper.sum():,} of {counted(len(upper), 'pair')}"
     )
+    if choice.corrected.way != "rates":
+        aside = (f"{told}; this answer does not use error rates",)
+        return _Shift(none, notes=aside if upper.mean() > EXPECTED_APART else ())
     if upper.mean() > 0.5:
-        return _Shift(apart, f"{told}: judges err otherwise on some systems' documents, so error rates mislead here")
+        return _Shift(
+            apart,
+            f"{told}: judges err otherwise on some systems' documents, so error rates mislead here; draw gold for "
+            "these systems (karatage plan)",
+        )
     if upper.mean() <= EXPECTED_APART:
         return _Shift(apart)
-    unclaimed = ", of which nothing is claimed" if choice.corrected.way == "rates" else ""
-    return _Shift(apart, notes=(told + unclaimed,))
+    return _Shift(apart, notes=(f"{told}, of which nothing is claimed",))
 
 
 def _assume_topics(case: Case) -> str:

@@ -145,16 +145,13 @@ def tell_few_topics(topics: int) -> str:
 def _obey_bounds(
     case: Case, answers: Answers, plain: FloatArray, variance: FloatArray
 ) -> tuple[FloatArray, tuple[str, ...]]:
-    """Scores within their bounds: by [NOISY18] 3.6 for binary grades, cut for others; refused where they contradict."""
+    """Binary scores within their bounds by [NOISY18] 3.6, refused where they contradict; others are as they are."""
     filled = _find_filled(case, answers)
     worst, best = filled * answers.gain.min(), filled * answers.gain.max()
     outside = (plain < worst - ROUNDING) | (plain > best + ROUNDING)
-    if not outside.any():
+    if not outside.any() or not answers.accuracy.binary:
         return plain, ()
     names = [case.systems[s] for s in np.flatnonzero(outside)]
-    if not answers.accuracy.binary:
-        told = f"corrected scores outside of what is possible, cut: {count_names(names)}"
-        return np.clip(plain, worst, best), (told,)
     said = np.array([answers.mass[s, case.topics_of(s), 1].mean() for s in range(len(plain))]) / filled
     accuracy = answers.accuracy
     bounds = f"1 - {accuracy.m_n:.3f} = {1 - accuracy.m_n:.3f} to {accuracy.m_r:.3f}"

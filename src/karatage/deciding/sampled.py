@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from karatage.correction.sampled import Claim, Drawn, find_reach, sum_topics
-from karatage.data.axes import BoolArray, FloatArray
+from karatage.correction.sampled import Claim, Drawn, sum_topics
+from karatage.data.axes import BoolArray
 from karatage.deciding.case import Case
 from karatage.deciding.corrected import Corrected, Pairs
 from karatage.deciding.process import DEFAULT_MERGE, gives_grades
@@ -17,8 +17,6 @@ from karatage.errors import DataError
 from karatage.wording import counted
 
 LEAST_ITEMS = 10
-REACH = 0.95  # share of the weight that matters which gold must have been able to hit
-CLEARLY = 3.0  # standard errors
 
 
 def correct_by_sample(case: Case) -> Corrected:
@@ -29,8 +27,6 @@ def correct_by_sample(case: Case) -> Corrected:
     drawn = Drawn(place[case.drawn.item], case.drawn.gain, case.drawn.pi, case.drawn.batch)
     weight = case.weight[inside]
     weight = np.where(_find_unseen(case)[inside, None], 0.0, weight)
-    if not case.even and (case.gold is None or case.gold.draw is None or case.gold.draw.frame is None):
-        _require_reach(weight, drawn)
     claim: Claim = "these topics" if case.question.topics == "these" else "new topics"
     found = sum_topics(weight, case.said[inside].astype(np.int64), case.topic[inside], len(case.topics), drawn)
     single, pairs, gold = found.scores(claim), found.differences(claim), found.differences("these topics")
@@ -104,17 +100,6 @@ def _require(case: Case) -> None:
         few = counted(len(case.drawn.item), "gold item")
         verb = "is" if len(case.drawn.item) == 1 else "are"
         raise DataError(f"{few} {verb} too few to tell anything; judge {LEAST_ITEMS} at least")
-
-
-def _require_reach(weight: FloatArray, drawn: Drawn) -> None:
-    """Refuse gold drawn from other items; a queue's fingerprint tells more, but not every file has one."""
-    reach = find_reach(np.ptp(weight, axis=1), drawn)
-    short = np.asarray(reach.value) + CLEARLY * np.sqrt(reach.variance) < REACH
-    if short.any():
-        raise DataError(
-            f"gold could have been drawn from only {np.asarray(reach.value)[short][0]:.0%} of what matters here, going "
-            "by its chances pi: it was drawn for other systems or another measure; plan gold for these"
-        )
 
 
 def _tell(case: Case) -> Iterator[str]:

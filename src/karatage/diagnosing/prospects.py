@@ -50,6 +50,8 @@ def _look(evidence: Evidence, measure: str) -> Prospect:
         assert evidence.runs is not None
         assert evidence.judgments is not None
         choice = correct(case, evidence.runs, evidence.judgments)
+        if choice.alarm is not None:
+            return Prospect(measure=measure, refusal=choice.alarm)
         if choice.corrected is None:
             return Prospect(measure=measure, refusal=choice.refusal, these_only=_knows_these(evidence, case))
     except KaratageError as problem:
@@ -62,7 +64,8 @@ def _knows_these(evidence: Evidence, case: Case) -> bool:
     assert evidence.runs is not None
     assert evidence.judgments is not None
     asked = replace(case, question=replace(case.question, topics="these"))
-    return correct(asked, evidence.runs, evidence.judgments).corrected is not None
+    choice = correct(asked, evidence.runs, evidence.judgments)
+    return choice.corrected is not None and choice.alarm is None
 
 
 def build_case(evidence: Evidence, measure: str | None = None) -> Case:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from karatage.agreement.gold import INDEPENDENT_GOLD, find_copies_of_gold, find_inversion, tell_copies
 from karatage.data.axes import BoolArray
 from karatage.data.diagnosis import Check
 from karatage.data.judgments import Judgments
@@ -84,6 +85,7 @@ def _check_meeting(evidence: Evidence, gold: Judgments, judgments: Judgments) ->
     outside = len(np.unique(gold.item)) - shared
     told = f"; the other {outside:,} tell nothing of the judges" if outside else ""
     yield Check(about=ABOUT, state="ok", finding=f"judges graded {counted(shared, 'item')} of those with gold{told}")
+    yield from _check_guards(evidence, judgments)
     if gold.top_grade != judgments.top_grade:
         yield Check(
             about=ABOUT,
@@ -91,6 +93,16 @@ def _check_meeting(evidence: Evidence, gold: Judgments, judgments: Judgments) ->
             finding=f"judges grade 0-{judgments.top_grade}, gold 0-{gold.top_grade}, as if a 1 meant the same to both",
             advice=_advise_scales(gold, judgments),
         )
+
+
+def _check_guards(evidence: Evidence, judgments: Judgments) -> Iterator[Check]:
+    """Gold that no decision may rest on."""
+    copies = find_copies_of_gold(judgments, evidence.known)
+    if copies:
+        yield Check(about=ABOUT, state="warning", finding=tell_copies(copies, judgments), advice=INDEPENDENT_GOLD)
+    inversion = find_inversion(judgments.grade, evidence.known[judgments.item], judgments, evidence.known)
+    if inversion is not None:
+        yield Check(about=ABOUT, state="wrong", finding=inversion.finding, advice=inversion.advice)
 
 
 def _advise_scales(gold: Judgments, judgments: Judgments) -> str:

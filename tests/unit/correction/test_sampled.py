@@ -8,6 +8,7 @@ import pytest
 from karatage.correction.choosing import choose_sizes, draw_batches
 from karatage.correction.sampled import Drawn, Sampled, find_reach, learn_gains, sum_topics
 from karatage.errors import DataError, OptionError
+from karatage.kernels.drawing import draw_items
 
 TOPICS = 6
 
@@ -291,16 +292,47 @@ def test_reach_tells_for_whom_gold_was_drawn():
     weight, _, gold, _ = make_items(systems=3)
     own, other = weight[:, 1] - weight[:, 0], weight[:, 2] - weight[:, 0]
     drawn = draw_some(weight[:, :2], gold, [10, 10])
-    np.testing.assert_allclose(find_reach(own, drawn).value, 1, atol=0.15)
-    reach = find_reach(other, drawn)
-    assert reach.value[1] + 2 * np.sqrt(reach.variance[1]) < 1
+    np.testing.assert_allclose(find_reach(np.abs(own), drawn, fixed=True).share, 1, atol=0.15)
     size, first = np.abs(other), drawn.batch == 1
+    reach = find_reach(size, drawn, fixed=False)
     at, pi = drawn.item[~first], drawn.pi[~first]
     left = size.sum() - size[drawn.item[first]].sum()
-    assert reach.value[1] == pytest.approx((size[at] / pi).sum() / left)
-    assert reach.variance[1] == pytest.approx((size[at] ** 2 * (1 - pi) / pi**2).sum() / left**2)
-    whole = find_reach(own, draw_some(weight[:, :2], gold, [1000]))
-    np.testing.assert_allclose([whole.value[0], whole.variance[0]], [1, 0])
+    assert reach.share[1] == pytest.approx((size[at] / pi).sum() / left)
+    whole = find_reach(np.abs(own), draw_some(weight[:, :2], gold, [1000]), fixed=True)
+    np.testing.assert_allclose([whole.share[0], whole.evidence[0]], [1, 0])
+
+
+@pytest.mark.parametrize(("times", "fixed", "evidence"), [(3, True, np.log(3)), (3, False, np.log(3) - 2 / 3)])
+def test_evidence_against_chances_too_small_is_what_theory_says(times, fixed, evidence):
+    """Of 300 items 40 were drawn alike. E prod(1 + b r) is at most its bound; the best bet has a closed form."""
+    chance = 40 / 300
+    drawn = Drawn(np.arange(40), np.arange(40.0), np.full(40, chance / times), np.ones(40, np.int64))
+    reach = find_reach(np.ones(300), drawn, fixed=fixed)
+    assert reach.share[0] == pytest.approx(times)
+    assert reach.evidence[0] == pytest.approx(40 * evidence, rel=0.01)
+
+
+@pytest.mark.parametrize("fixed", [True, False])
+def test_chances_that_are_right_are_seldom_doubted(fixed):
+    """More than log(20) with probability 1/20 at most, for draws of a fixed number or each by itself."""
+    rng = np.random.default_rng(3)
+    size = rng.exponential(1, 400) + 0.1
+    other = size * rng.uniform(0.3, 3, 400)  # chances need not follow the size that is added up
+    pi = 40 * other / other.sum()
+    doubted = 0
+    for _ in range(400):
+        taken = np.flatnonzero(draw_items(pi, rng) if fixed else rng.random(400) < pi)
+        drawn = Drawn(taken, np.ones(len(taken)), pi[taken], np.ones(len(taken), np.int64))
+        doubted += find_reach(size, drawn, fixed=fixed).evidence[0] > np.log(20)
+    assert doubted / 400 < 0.05
+
+
+def test_all_chances_of_one_are_doubted_unless_nothing_is_left():
+    drawn = Drawn(np.arange(40), np.arange(40.0), np.ones(40), np.ones(40, np.int64))
+    assert find_reach(np.ones(40), drawn, fixed=True).evidence[0] == 0
+    reach = find_reach(np.ones(80), drawn, fixed=True)
+    assert reach.share[0] == 0.5
+    assert np.isinf(reach.evidence[0])
 
 
 @pytest.mark.parametrize(

@@ -157,7 +157,7 @@ FEW_RELEVANT = pl.concat(
 )
 REFUSED = {
     "coins": (judged_by(("coin", pl.col("document").hash(3) % 2 * 3)), sample(400), MEASURE, "better than a coin"),
-    "inverted": (judged_by(("inverted", 3 - pl.col("grade"))), sample(400), MEASURE, "are their grades inverted"),
+    "inverted": (judged_by(("inverted", 3 - pl.col("grade"))), sample(400), MEASURE, "gold agrees with no judge"),
     "no relevant gold": (
         perfect(),
         kt.read_gold(gold_frame().filter(pl.col("grade") == 0)[::20]),

@@ -97,7 +97,7 @@ GOLD: dict[str, Callable[[], kt.Judgments | None]] = {
     "no gold": lambda: None,
     "sample": sample,
     "all": lambda: world().gold,
-    "drawn": lambda: sample(pi=pl.lit(0.075)),
+    "drawn": lambda: sample(pi=pl.lit(0.15)),
     "topics": lambda: on_topics(*range(12)),
     "one row": lambda: sample(1),
     "one row drawn": lambda: sample(1, pi=pl.lit(0.2)),
@@ -465,7 +465,8 @@ def test_gold_drawn_from_half_of_what_matters_is_refused() -> None:
     chance = np.random.default_rng(0).random(len(grades())) < 0.3
     drawn = grades().filter(pl.Series(chance)).with_columns(pi=pl.lit(0.3))
     found = kt.compare(world().runs, world().judgments, kt.read_gold(drawn.filter(half)), MEASURE, a=A, b=B)
-    assert "gold could have been drawn from only" in str(found.refusal)
+    assert "the sampling probabilities pi do not match what gold was drawn from" in str(found.refusal)
+    assert "Either part of the queue was not graded, or pi is too large" in str(found.refusal)
 
 
 def test_gold_drawn_from_everything_is_not_refused_by_chance() -> None:
@@ -477,7 +478,7 @@ def test_gold_drawn_from_everything_is_not_refused_by_chance() -> None:
 
 def test_gold_items_that_count_are_those_that_tell_the_two_apart() -> None:
     question = kt.Question(measure=MEASURE)
-    gold = sample(pi=pl.lit(0.075))
+    gold = sample(pi=pl.lit(0.15))
     case = make_case(world().runs, world().judgments, gold, question, systems=(A, B), seed=0)
     found = correct_by_sample(case)
     assert found.gold_items == (case.matters & (case.gold_grade >= 0)).sum() < 300

@@ -90,5 +90,3 @@ def explain_correction(found: Comparison | Board) -> Iterator[str]:
     if found.corrected is not None:
         yield f"Assumed: {'; '.join(found.assumed)}."
         yield f"The claim is about {found.claim}."
-    if found.alarm is not None:
-        yield f"Alarm: {found.alarm}."

@@ -200,7 +200,7 @@ def test_what_the_correction_rests_on_is_explained() -> None:
     found = compare()
     text = list(explain_correction(replace(found, alarm="shift")))
     assert text[0].startswith("Gold: ")
-    assert text[-1] == "Alarm: shift."
+    assert not any("shift" in part for part in text)  # the sentence has it
     assert any(part.startswith("Assumed: ") for part in text)
     assert list(explain_correction(compare(gold=False))) == []
 
