@@ -7,7 +7,7 @@ SHARED ?= ../shared/data
 PIN = $(BIN)/uv pip compile --universal --fork-strategy fewest --python-version 3.11 --generate-hashes \
   --no-emit-index-url --no-header --quiet --upgrade
 
-.PHONY: help demo test browser lint docs wheel bench lock clean
+.PHONY: help demo test soak browser lint docs wheel bench lock clean
 
 help: ## Show this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -19,6 +19,9 @@ test: ## Lint, documentation and tests, those of the page in Chromium
 	@$(MAKE) --no-print-directory --jobs=2 $(VENV)/ready browser
 	@$(MAKE) --no-print-directory --jobs=2 lint docs wheel
 	KARATAGE_SITE=build/docs $(BIN)/pytest -q -n auto --dist worksteal
+
+soak: $(VENV)/ready browser ## The proofs that take long; goes on where an earlier one stopped, ends after KARATAGE_SOAK_MINUTES
+	$(BIN)/python -m pytest -m soak -p tests.soaking -v -rs tests
 
 browser:
 	@sh tests/browser/install.sh
