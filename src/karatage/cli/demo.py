@@ -47,11 +47,14 @@ def demo(
         karatage demo
     """
     import karatage as kt
+    from karatage.cli.simulate_jobs import refuse_other_collection
     from karatage.simulation.story import simulate_story
 
     home = Path(folder)
     with progress("Simulating", quiet=quiet):
-        _write_collection(kt.simulate_collection(rng=seed), home)
+        world = kt.simulate_collection(rng=seed)
+        refuse_other_collection(home, world.runs.systems, world.gold)
+        _write_collection(world, home)
         story = _Story(home, simulate_story(seed))
         story.write()
     emit(render(*story.tell()), STANDARD_OUTPUT)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from karatage.cli.simulate_request import Request
     from karatage.data.crowd import CrowdModel
     from karatage.data.judgments import Judgments
-    from karatage.simulation.collection import World
 
 
 def judge_gold(crowd: CrowdModel, gold: Judgments, request: Request) -> None:
@@ -70,7 +70,7 @@ def make_collection(crowd: CrowdModel, request: Request) -> None:
     home = Path(request.collection)
     with progress("Simulating", quiet=request.quiet):
         world = request.shape.simulate(request.seed)
-        _refuse_other_collection(home, world)
+        refuse_other_collection(home, world.runs.systems, world.pool)
         gold = _limit_grades(world.pool, crowd)
         judgments = kt.simulate_crowd(gold, crowd, per_item=request.per_item, judges=request.judges, rng=request.seed)
         for system in world.runs.systems:
@@ -105,15 +105,15 @@ def _limit_grades(gold: Judgments, crowd: CrowdModel) -> Judgments:
     return replace(gold, grade=np.minimum(gold.grade, top).astype(np.int8), top_grade=top, notes=(*gold.notes, note))
 
 
-def _refuse_other_collection(home: Path, world: World) -> None:
+def refuse_other_collection(home: Path, systems: Sequence[str], gold: Judgments) -> None:
     """Runs of an earlier collection would be evaluated with the new ones, and its gold would be lost."""
-    ours = {f"{system}.gz" for system in world.runs.systems}
-    folder, gold = home / "runs", home / "gold.qrels"
+    ours = {f"{system}.gz" for system in systems}
+    folder, there = home / "runs", home / "gold.qrels"
     others = sorted(path.name for path in folder.iterdir() if path.name not in ours) if folder.is_dir() else []
     if others:
         raise OptionError(f"{folder} holds other files, {list_names(others, 2)}; name another folder, or empty it")
-    if gold.is_file() and not _is_same(gold, world.pool):
-        raise OptionError(f"{gold} belongs to another collection; name another folder, or empty this one")
+    if there.is_file() and not _is_same(there, gold):
+        raise OptionError(f"{there} belongs to another collection; name another folder, or empty this one")
 
 
 def _is_same(path: Path, gold: Judgments) -> bool:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import polars as pl
 import pytest
 
 import karatage as kt
 from karatage.errors import DataError, InputFileError
+from karatage.io.asked import read_asked, write_judged
+from karatage.io.writing import encode_table, write_bytes
 
 HEAD = "topic,document,grade,to,judgments,priority,pi,cost,batch,order,seed\n"
 
@@ -48,3 +51,55 @@ def test_a_queue_without_experts_or_grades_is_refused(tmp_path):
         kt.read_gold(write(tmp_path, ["1,b,,crowd,5,2,,1,1,depth,0"]))
     with pytest.raises((DataError, InputFileError), match="no expert's row has a grade yet"):
         kt.read_gold(write(tmp_path, ["1,b,,expert,5,2,,1,1,depth,0"]))
+
+
+@pytest.fixture(scope="module")
+def plans():
+    """Two plans of one collection."""
+    world = kt.simulate_collection(systems=3, topics=6, depth=10, rng=3)
+    return [
+        kt.plan(world.runs, world.judgments, kt.Question(measure="P@5", seed=seed), budget=8, systems=None)
+        for seed in (1, 2)
+    ]
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "parquet", "csv.gz"])
+def test_grades_that_judges_filled_in_are_not_written_over(plans, tmp_path, ending):
+    path = tmp_path / f"queue.{ending}"
+    kt.write_queue(plans[0], path)
+    kt.write_queue(plans[1], path)  # nobody has begun: a new plan may take its place
+    empty = path.read_bytes()
+    kt.write_queue(plans[0], path)
+    assert path.read_bytes() != empty
+    graded = plans[0].queue.with_columns(grade=pl.when(pl.int_range(pl.len()) == 3).then(1))
+    write_bytes(path, encode_table(graded, f".{ending.removesuffix('.gz')}"))
+    before = path.read_bytes()
+    for plan in plans:
+        with pytest.raises(DataError, match=r"queue\..*: holds grades of judges, which would be lost; name another"):
+            kt.write_queue(plan, path)
+    assert path.read_bytes() == before
+
+
+def test_the_same_judged_queue_may_be_written_again(plans, tmp_path):
+    path = tmp_path / "queue.csv"
+    kt.write_queue(plans[0], path)
+    queue = read_asked(path)
+    grade = pl.Series([1] * len(queue.expert))
+    write_judged(queue, grade, tmp_path / "judged.csv")
+    write_judged(queue, grade, tmp_path / "judged.csv")
+    with pytest.raises(DataError, match="which would be lost"):
+        write_judged(queue, 1 - grade, tmp_path / "judged.csv")
+
+
+def test_of_two_that_make_a_file_at_once_the_second_looks_again(plans, tmp_path, monkeypatch):
+    path, make = tmp_path / "queue.csv", write_bytes
+
+    def lose(name, content, *, new=False):
+        if new:
+            make(name, encode_table(plans[1].queue.with_columns(grade=1), ".csv"))
+            raise FileExistsError
+        make(name, content)
+
+    monkeypatch.setattr("karatage.io.asked.write_bytes", lose)
+    with pytest.raises(DataError, match="which would be lost"):
+        kt.write_queue(plans[0], path)
