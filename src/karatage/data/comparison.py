@@ -10,8 +10,10 @@ import polars as pl
 
 from karatage.data.accuracy import Accuracy, tell_accuracy
 from karatage.data.as_json import plain_number, write_json
+from karatage.data.checks import require_names, require_numbers
 from karatage.data.estimate import Estimate
 from karatage.data.shown import Shown
+from karatage.errors import DataError
 from karatage.wording import counted, end_sentence, percent, shorten
 
 
@@ -24,6 +26,16 @@ class Opinion:
     b: Estimate | None
     difference: Estimate
     test_p_value: float | None = None  # of another test than the interval's
+
+    def __post_init__(self) -> None:
+        """Refuse p-values that are none, and estimates that are not about the same question."""
+        if self.test_p_value is not None:
+            require_numbers("p_value", self.test_p_value, 0, 1, unknown=True)
+        if (self.a is None) != (self.b is None):
+            raise DataError(f"the score of one system by {self.way} is missing")
+        for score in (self.a, self.b):
+            if score is not None and score.confidence != self.difference.confidence:
+                raise DataError(f"the intervals by {self.way} have different levels of confidence")
 
     @property
     def p_value(self) -> float:
@@ -70,6 +82,15 @@ class Comparison(Shown):
     seed: int
     versions: Mapping[str, str]
     notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse what no comparison finds."""
+        require_names("systems", (self.a, self.b))
+        require_numbers("topics", self.topics, 0)
+        if self.corrected is None and self.gold is not None and self.refusal is None and self.same is None:
+            raise DataError("nothing is corrected, and refusal does not say why")
+        if len({opinion.difference.confidence for opinion in self.opinions}) > 1:
+            raise DataError("the opinions have different levels of confidence")
 
     @property
     def p_value(self) -> float | None:

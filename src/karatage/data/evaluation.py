@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -11,11 +12,13 @@ import polars as pl
 
 from karatage.data.as_json import plain_rows, write_json
 from karatage.data.axes import FloatArray
+from karatage.data.checks import require_known, require_names, require_numbers
 from karatage.data.draws import Draws
 from karatage.data.posterior import Posterior
 from karatage.data.scores import Scores, settle_ties
 from karatage.data.shown import Shown
 from karatage.data.weights import Weights
+from karatage.errors import DataError
 from karatage.wording import counted, shorten
 
 
@@ -57,6 +60,41 @@ class Evaluation(Shown):
     draws: tuple[Draws, ...] = ()
     weights: tuple[Weights, ...] = ()  # of the approaches that weigh judges, by measure
 
+    def __post_init__(self) -> None:
+        """Refuse parts that are not about the same measures, approaches and systems."""
+        require_names("measures", self.measures)
+        require_names("approaches", self.approaches)
+        require_names("systems", self.systems)
+        require_numbers("judges", self.judges, 1)
+        for measure, scores in self.scores.items():
+            if (scores.measure, scores.judges, scores.systems) != (measure, self.approaches, self.systems):
+                raise DataError(f"scores.{shorten(measure)} are of another measure, or of other approaches or systems")
+        self._check_gold()
+        if tuple(self.judges_first) != self.measures:
+            raise DataError("judges_first is not about the measures that were asked for")
+        require_numbers("judges_first", list(self.judges_first.values()), 0, len(self.systems))
+        for part, found in (("fidelity", self.fidelity), ("draws", self.draws), ("weights", self.weights)):
+            require_known(part, [one.measure for one in found], self.measures, "measures")
+            require_known(part, [one.approach for one in found], self.approaches, "approaches")
+            require_names(part, [f"{one.measure} {one.approach}" for one in found], least=0)
+        for drawn in self.draws:
+            require_known("draws", drawn.systems, self.systems, "systems")
+        for name, low, high in (("tau", -1, 1), ("tau_ap", -1, 1), ("rmse", 0, math.inf), ("topics", 0, math.inf)):
+            values = [getattr(near, name) for near in self.fidelity]
+            require_numbers(f"fidelity: {name}", [value for value in values if value is not None], low, high)
+        if any((near.tau is None) != (near.tau_ap is None) for near in self.fidelity):
+            raise DataError("fidelity has tau without tau_ap, or the other way round")
+
+    def _check_gold(self) -> None:
+        if self.gold is None:
+            return
+        if tuple(self.gold) != self.measures:
+            raise DataError("gold is not about the measures that were asked for")
+        for measure, scores in self.gold.items():
+            require_known(f"gold.{shorten(measure)}", scores.systems, self.systems, "systems")
+            if scores.measure != measure or len(scores.judges) != 1 or len(scores.systems) != len(self.systems):
+                raise DataError(f"gold.{shorten(measure)} holds scores of another measure, of other systems or judges")
+
     @property
     def measures(self) -> tuple[str, ...]:
         """The measures, as asked for."""
@@ -65,12 +103,12 @@ class Evaluation(Shown):
     @property
     def approaches(self) -> tuple[str, ...]:
         """The approaches, as asked for."""
-        return next(iter(self.scores.values())).judges
+        return next((scores.judges for scores in self.scores.values()), ())
 
     @property
     def systems(self) -> tuple[str, ...]:
         """All systems."""
-        return next(iter(self.scores.values())).systems
+        return next((scores.systems for scores in self.scores.values()), ())
 
     def leaderboard(self, measure: str, approach: str) -> pl.DataFrame:
         """Systems from best to worst: rank, system, score, standard error over topics, gold's score and rank."""

@@ -65,7 +65,7 @@ def test_whole_numbers_and_flags_come_back():
 @pytest.mark.parametrize("frame", [FRAME, FRAME.clear(), FRAME[:1]])
 def test_tables_come_back_with_their_types(frame):
     found = through({"table": plain_rows(frame), "types": plain_types({"table": frame})})
-    assert_frame_equal(read_table(found, "table", {"name": "text", "small": "int8"}), frame)
+    assert_frame_equal(read_table(found, "table"), frame)
     found = through({"table": plain_columns(frame)})
     assert_frame_equal(read_columns(found, "table", {"wide": "uint32"}), frame)
 
@@ -100,7 +100,7 @@ def test_cells_that_cannot_be_are_named(types, row, told):
 
 def test_a_needed_column_has_its_type():
     with pytest.raises(DataError, match=r"types\.table\.a is 'text', not 'float'"):
-        read_table(Entries({"table": [], "types": {"table": {"a": "text"}}}), "table", {"a": "float"})
+        read_table(Entries({"table": [], "types": {"table": {"a": "text"}}}), "table")
 
 
 @pytest.mark.parametrize(
