@@ -27,6 +27,7 @@ from karatage.data.checks import (
     require_ordered,
     require_table,
 )
+from karatage.data.estimate import wilson_interval
 from karatage.data.judgments import HIGHEST_GRADE
 from karatage.data.shown import Shown
 from karatage.errors import DataError, OptionError
@@ -153,15 +154,41 @@ class Audit(Shown):
         whole = pl.col("items").sum().over("judge", "gold")
         follows = self.confusion.select(pl.col("items") / whole).to_series()
         require_equal("confusion: share", self.confusion["share"].to_numpy(), follows.to_numpy())
+        low, high = wilson_interval(*(self.confusion.select(items=pl.col("items"), all=whole).get_columns()))
+        require_equal("confusion: share_low", self.confusion["share_low"].to_numpy(), low)
+        require_equal("confusion: share_high", self.confusion["share_high"].to_numpy(), high)
+        self._check_gold()
         copied = self.flags.filter(pl.col("flag") == "copied")
         if copied["other"].null_count():
             raise DataError("flags: a judge is said to copy nobody")
         best = self.merges.filter(pl.col("name").is_in([BEST_MERGE, BEST_JUDGE]))
         if best["picked"].null_count():
             raise DataError("merges: the best is not named")
+        known = self.families.drop_nulls()
+        judges, correlation, votes = (
+            known[name].to_numpy() for name in ("judges", "error_correlation", "effective_votes")
+        )
+        require_equal("families: effective_votes", votes, judges / (1 + (judges - 1) * np.maximum(correlation, 0)))
         pairs = self.pairs.select("judge", "other")
         if (pairs["judge"] == pairs["other"]).any() or pairs.is_duplicated().any():
             raise DataError("pairs: a judge is paired with itself, or two judges are paired twice")
+
+    def _check_gold(self) -> None:
+        """What judges are said to have done on gold items is what their confusion says."""
+        require_numbers("merges: items", self.merges["items"], 0, self.gold_items)
+        if "gold_items" not in self.judges.columns:
+            return
+        items, right = pl.col("items"), pl.col("grade") == pl.col("gold")
+        told = self.confusion.group_by("judge").agg(
+            gold_items=items.sum(),
+            accuracy=items.filter(right).sum() / items.sum(),
+            gold_leniency=((pl.col("grade") - pl.col("gold")) * items).sum() / items.sum(),
+        )
+        found = self.judges.select("judge", "gold_items", "accuracy", "gold_leniency").filter(pl.col("gold_items") > 0)
+        follows = found.select("judge").join(told, on="judge", how="left", maintain_order="left")
+        for name in ("gold_items", "accuracy", "gold_leniency"):
+            values = (table[name].cast(pl.Float64).to_numpy() for table in (found, follows))
+            require_equal(f"judges: {name}", *values)
 
     def to_frame(self) -> pl.DataFrame:
         """One row per judge."""

@@ -22,6 +22,7 @@ from karatage.data.checks import (
     require_ordered,
     require_table,
 )
+from karatage.data.estimate import wilson_interval
 from karatage.data.shown import Shown
 from karatage.data.standing import Bounded
 from karatage.errors import DataError
@@ -33,6 +34,7 @@ LEVEL = 0.05
 CLOSE = 0.05  # probabilities that are off by less than this on average can be taken for chances
 JUDGE = "judge:"
 VOTES = ("mv", "wawa", "binmv", "qbinmv")  # approaches whose probabilities are shares of votes
+WIDTH = 0.1  # of bins
 BINS = {"items": COUNT, "worth": AMOUNT, **dict.fromkeys(("from", "to", "weight", "probability"), SHARE)}
 BINS |= dict.fromkeys(("share", "low", "high"), SHARE)
 GRADES = {"grade": COUNT, "judges": SHARE, "gold": SHARE, "elsewhere": maybe(SHARE)}
@@ -72,6 +74,10 @@ class Calibration(Shown):
         require_ordered("bins: probability", bins["from"], bins["probability"], bins["to"])
         require_ordered("bins: share", bins["low"], bins["share"], bins["high"])
         require_ordered("bins: worth", 0.0, bins["worth"], bins["items"])
+        low, high = wilson_interval(bins["share"] * bins["worth"], bins["worth"])
+        require_equal("bins: low", bins["low"], low)
+        require_equal("bins: high", bins["high"], high)
+        require_equal("bins: to", bins["to"] - bins["from"], np.full(len(self.bins), WIDTH))
         require_equal("items", self.items, int(bins["items"].sum()))
         require_equal("the sum of bins: weight", bins["weight"].sum(), 1.0)
         for name in ("judges", "gold"):
@@ -84,6 +90,8 @@ class Calibration(Shown):
         excess = np.abs(bins["weight"] * (bins["probability"] - bins["share"])).sum()
         require_equal("ece", self.ece.value, excess)
         require_equal("bias", self.bias.value, self.called - self.found)
+        more = (self.grades["grade"] * (self.grades["judges"] - self.grades["gold"])).sum()
+        require_equal("shift: leniency", self.leniency.value, more)
 
     @property
     def called(self) -> float:

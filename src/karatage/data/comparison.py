@@ -6,12 +6,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
 
 from karatage.data.accuracy import Accuracy, tell_accuracy
 from karatage.data.as_json import plain_number, write_json
 from karatage.data.checks import require_names, require_numbers
-from karatage.data.estimate import Estimate
+from karatage.data.estimate import Estimate, find_cuts
 from karatage.data.shown import Shown
 from karatage.errors import DataError
 from karatage.wording import counted, end_sentence, percent, shorten
@@ -89,6 +90,11 @@ class Comparison(Shown):
         require_numbers("topics", self.topics, 0)
         if self.corrected is None and self.gold is not None and self.refusal is None and self.same is None:
             raise DataError("nothing is corrected, and refusal does not say why")
+        for name, found in (("a", self.naive.a), ("b", self.naive.b), ("difference", self.naive.difference)):
+            if found is not None and find_cuts(*(np.array([n]) for n in (found.value, found.low, found.high))).size:
+                raise DataError(f"the interval of naive.{name} is longer on one side than on the other")
+        if self.corrected is not None and self.corrected.test_p_value is not None:
+            raise DataError("corrected.p_value does not follow from the difference and its standard error")
         if len({opinion.difference.confidence for opinion in self.opinions}) > 1:
             raise DataError("the opinions have different levels of confidence")
 

@@ -42,7 +42,7 @@ class CrowdSummary(Shown):
         """Refuse shares and counts that are none."""
         require_table("judges", self.judges, JUDGES)
         require_names("judges", self.judges["judge"].to_list())
-        require_numbers("items", self.items, 1)
+        require_numbers("items", self.items, 1, self.grades)
         require_numbers("relevant", self.relevant, 0, self.items)
         require_numbers("majority_ties", self.tied, 0, self.items)
         require_numbers("pairs", self.pairs, 0)

@@ -162,6 +162,15 @@ def require_p_values(
         raise DataError(f"{what} is not known, where a difference and its standard error are")
 
 
+def find_cuts(value: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
+    """The bounds at which intervals are cut, as they are shorter there than on the other side; (cut,)."""
+    with np.errstate(invalid="ignore"):
+        below, above = value - low, high - value
+        uneven = np.abs(below - above) > SLACK + 1e-9 * np.maximum(np.abs(low), np.abs(high))
+    cuts: FloatArray = np.where(below < above, low, high)[uneven]
+    return cuts
+
+
 def _find_half(value: ArrayLike, low: FloatArray, high: FloatArray) -> FloatArray:
     """Half the width of an interval, on the side where it is not cut."""
     half: FloatArray = np.maximum(np.asarray(value, float) - low, high - np.asarray(value, float))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -12,10 +11,10 @@ import polars as pl
 
 from karatage.data.as_json import plain_rows, write_json
 from karatage.data.axes import FloatArray
-from karatage.data.checks import require_known, require_names, require_numbers
+from karatage.data.checks import require_equal, require_known, require_names, require_numbers
 from karatage.data.draws import Draws
 from karatage.data.posterior import Posterior
-from karatage.data.scores import Scores, settle_ties
+from karatage.data.scores import Scores, mean_over_topics, settle_ties
 from karatage.data.shown import Shown
 from karatage.data.weights import Weights
 from karatage.errors import DataError
@@ -79,11 +78,33 @@ class Evaluation(Shown):
             require_names(part, [f"{one.measure} {one.approach}" for one in found], least=0)
         for drawn in self.draws:
             require_known("draws", drawn.systems, self.systems, "systems")
-        for name, low, high in (("tau", -1, 1), ("tau_ap", -1, 1), ("rmse", 0, math.inf), ("topics", 0, math.inf)):
-            values = [getattr(near, name) for near in self.fidelity]
-            require_numbers(f"fidelity: {name}", [value for value in values if value is not None], low, high)
-        if any((near.tau is None) != (near.tau_ap is None) for near in self.fidelity):
-            raise DataError("fidelity has tau without tau_ap, or the other way round")
+        for near in self.fidelity:
+            self._check_fidelity(near)
+
+    def _check_fidelity(self, near: Fidelity) -> None:
+        """It follows from the scores on the topics that both have."""
+        from karatage.kernels.correlation import compare_orders
+
+        require_numbers("fidelity: topics", near.topics, 0)
+        if self.gold is None:
+            raise DataError("fidelity is there without gold")
+        found, gold = self.scores[near.measure], self.gold[near.measure]
+        place, a = {topic: t for t, topic in enumerate(gold.topics)}, found.judges.index(near.approach)
+        common = [t for t, topic in enumerate(found.topics) if topic in place and found.judged[a, t]]
+        ours = mean_over_topics(found.value[a : a + 1, common])
+        theirs = mean_over_topics(gold.value[:, [place[found.topics[t]] for t in common]])
+        follows: list[float | None] = [None, None, None]
+        size = ours.shape[1]
+        if common:
+            follows[2] = float(np.sqrt(((ours - theirs) ** 2).mean()))
+        if common and size > 1 and np.isfinite(ours + theirs).all():
+            agreeing, above = compare_orders(settle_ties(theirs), settle_ties(ours))
+            follows[:2] = float(agreeing[0, 0]) / (size * (size - 1) / 2), float(above[0, 0]) / (size - 1)
+        for name, told, value in zip(("tau", "tau_ap", "rmse"), near[2:5], follows, strict=True):
+            if (told is None) != (value is None):
+                raise DataError(f"fidelity: {name} is known where scores tell it, and only there")
+            if told is not None and value is not None:
+                require_equal(f"fidelity: {name}", told, value)
 
     def _check_gold(self) -> None:
         if self.gold is None:

@@ -58,6 +58,8 @@ class Judgments:
             raise DataError(
                 f"judge, item and grade differ in length: {len(self.judge)}, {len(self.item)}, {len(self.grade)}"
             )
+        if (self.item[1:] < self.item[:-1]).any():
+            raise DataError("item: rows do not stand in the order of items")
         if self.top_grade > HIGHEST_GRADE:
             raise DataError(f"top_grade is {self.top_grade}; it may be {HIGHEST_GRADE} at most")
         freeze(self.item_topic, self.item_document, self.judge, self.item, self.grade)

@@ -19,6 +19,7 @@ from karatage.errors import DataError, OptionError
 from karatage.seeding import generator
 from karatage.wording import counted
 
+PARAMETERS = {"accuracy": (0, 1), "confusion": (0, 1), "answers": (0, np.inf)}  # ranges of what models find
 LEVEL = 1e-9  # probabilities nearer than this are equal: rounding must not decide between grades
 
 
@@ -56,7 +57,8 @@ class Posterior(Shown):
         require_names("judges", [str(pair) for pair in pairs], least=0)
         for name, values in self.parameters.items():
             require_shape(f"parameters.{name}", values, len(self.judge_names), *values.shape[1:])
-            require_numbers(f"parameters.{name}", values, unknown=True, endless=True)
+            low, high = PARAMETERS.get(name, (-np.inf, np.inf))
+            require_numbers(f"parameters.{name}", values, low, high, unknown=True, endless=True)
         freeze(self.probability, self.grades, self.trace, *self.parameters.values())
 
     @property

@@ -12,7 +12,7 @@ import polars as pl
 from karatage.data.as_json import Plain, plain_number
 from karatage.data.axes import BoolArray, FloatArray, LongArray, freeze
 from karatage.data.checks import require_numbers, require_shape
-from karatage.data.estimate import require_intervals, require_p_values
+from karatage.data.estimate import find_cuts, require_intervals, require_p_values
 from karatage.data.scores import settle_ties
 from karatage.errors import DataError
 from karatage.kernels.multiplicity import benjamini_hochberg, holm
@@ -57,6 +57,9 @@ class Standing:
         for array in (self.value, self.standard_error, self.low, self.high):
             require_shape(f"the scores by {self.way}", array, systems)
         require_intervals("score", self.value, self.standard_error, (self.low, self.high), confidence)
+        cuts = find_cuts(self.value, self.low, self.high)
+        if (self.way == "judges" and cuts.size) or ((cuts != 0) & (cuts != self.high.max())).any():
+            raise DataError(f"an interval of a score by {self.way} is longer on one side than on the other")
 
     @cached_property
     def rank(self) -> LongArray:
@@ -93,6 +96,9 @@ class Differences:
             require_shape("the differences of pairs", array, pairs)
         bounds = self.low, self.high
         require_intervals("difference", self.value, self.standard_error, bounds, confidence)
+        cuts = find_cuts(self.value, *bounds)
+        if (np.abs(cuts) != max(np.abs(self.low).max(initial=0), np.abs(self.high).max(initial=0))).any():
+            raise DataError("an interval of a difference is longer on one side than on the other")
         require_p_values("p_value", self.p_value, self.value, self.standard_error, bounds, confidence)
         follows = find_claims(self.p_value, adjust, confidence) & ~self.doubted
         if (follows != self.claimed).any():

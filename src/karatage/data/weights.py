@@ -51,7 +51,7 @@ class Weights(Shown):
             require_known("distance", self.distance, CLASSES, "classes of random judges")
         for name, values in self.distance.items():
             require_shape(f"distance.{name}", values, len(self.judges))
-            require_numbers(f"distance.{name}", values, unknown=True)
+            require_numbers(f"distance.{name}", values, -1 if name == "gold" else 0, unknown=True)
         freeze(self.share, self.present, *self.distance.values())
 
     def on_topics(self, kept: LongArray) -> Weights:

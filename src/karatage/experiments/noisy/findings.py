@@ -84,6 +84,14 @@ class NoisyFindings(Shown):
                 require_table(table, getattr(self, table), columns)
             elif len(getattr(self, table)):
                 raise DataError(f"{table} is there, though it was not asked for")
+        if not any(len(getattr(self, table)) for table in ("intervals", "tests", "worked")):
+            raise DataError("intervals, tests and worked are empty: nothing was found")
+        worlds = {"gold_size": self.plan.gold_sizes, "topics": self.plan.topics}
+        for name in ("intervals", "histogram", "tests"):
+            found: pl.DataFrame = getattr(self, name)
+            for column, offered in worlds.items():
+                if len(found) and not found[column].is_in(list(offered)).all():
+                    raise DataError(f"{name}: {column} has a number that is not in the plan")
         require_known("worked: example", self.worked["example"].unique(), self.plan.studies, "studies")
 
     @cached_property

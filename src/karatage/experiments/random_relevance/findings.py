@@ -76,6 +76,9 @@ class RandomRelevanceFindings(Shown):
         members = self.tuples.group_by("size", "sample").len()
         if (members["len"] != members["size"]).any():
             raise DataError("tuples: one does not have as many judges as its size says")
+        merged = self.frame.filter(pl.col("approach").is_in(list(self.approaches))).select("size", "sample").unique()
+        if len(merged.join(members, on=["size", "sample"], how="anti")):
+            raise DataError("results: a row is about a k-tuple that is not among the tuples")
         if self.frame.select(*PLACE, "gold", "approach", "size", "sample", "expected").is_duplicated().any():
             raise DataError("results: a row is there twice")
 
@@ -291,6 +294,8 @@ def _estimate(value: Sequence[float] | np.ndarray, every: int | None = None) -> 
 
     found = np.asarray(value, float)
     count = len(found)
+    if not count:
+        raise DataError("results: there is nothing about a measure and gold that others have something about")
     if count == every:
         return float(found.mean()), 0.0
     if count < 2:
