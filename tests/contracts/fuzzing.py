@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import karatage as kt
 from karatage.errors import KaratageError
@@ -29,17 +29,219 @@ from karatage.report.svg import clean_chart
 
 Place = tuple[str | int, ...]
 LONGEST_MESSAGE = 700
+TINY = 1e-8
 HOSTILE_NAMES = (
-    *("", " ", "\0", "\x1b[31mred\x1b[0m", "\u202egnp", "\u2066x", "\ud800", "../../etc/passwd", "C:\\x", "a/b", ".", "-rf"),
-    *("</script><script>alert(1)</script>", "=1+1", "@SUM(A1)", "+1", "'\"`", "{{7*7}}", "${x}", "%s%n", "a\nb", "a\tb"),
-    *("NaN", "null", "infinite", "-infinite", "1e400", "judge:", "judge:x", "judge", "gold", "x" * 5000, "😀" * 50, "é"),
-    *("AP", "nDCG@20", "P@5", "mv", "uniform", "int64", "float", "money2", "money99", "nothing", "copied", "best merge"),
+    *(
+        "",
+        " ",
+        "\0",
+        "\x1b[31mred\x1b[0m",
+        "\u202egnp",
+        "\u2066x",
+        "\ud800",
+        "../../etc/passwd",
+        "C:\\x",
+        "a/b",
+        ".",
+        "-rf",
+    ),
+    *(
+        "</script><script>alert(1)</script>",
+        "=1+1",
+        "@SUM(A1)",
+        "+1",
+        "'\"`",
+        "{{7*7}}",
+        "${x}",
+        "%s%n",
+        "a\nb",
+        "a\tb",
+    ),
+    *(
+        "NaN",
+        "null",
+        "infinite",
+        "-infinite",
+        "1e400",
+        "judge:",
+        "judge:x",
+        "judge",
+        "gold",
+        "x" * 5000,
+        "😀" * 50,
+        "é",
+    ),
+    *(
+        "AP",
+        "nDCG@20",
+        "P@5",
+        "mv",
+        "uniform",
+        "int64",
+        "float",
+        "money2",
+        "money99",
+        "nothing",
+        "copied",
+        "best merge",
+    ),
     *("pairs", "none", "expert", "crowd", "topics", "error_correlation_within", "alpha_ordinal", "polars", "__class__"),
 )
 HOSTILE_VALUES: tuple[Any, ...] = (
-    *(None, True, False, 0, 1, -1, 2, 3, 0.5, -0.5, 1.5, 1e-320, 1e308, -1e308, 10**400, 2**31, 2**63, -(2**63) - 1, 1e17),
+    *(
+        None,
+        True,
+        False,
+        0,
+        1,
+        -1,
+        2,
+        3,
+        0.5,
+        -0.5,
+        1.5,
+        1e-320,
+        1e308,
+        -1e308,
+        10**400,
+        2**31,
+        2**63,
+        -(2**63) - 1,
+        1e17,
+    ),
     *([], {}, [[]], [None], [{}], {"": None}, {"kind": "board"}, [0], [1.0, 2.0], "0.5", "1", 127, 128, 255, 1e-12),
 )
+
+# Numbers that may be anything within their range, since nothing else in the file tells them. All others are refused when
+# they are changed: they follow from these, or there is a second place that says the same.
+_AUDIT = {
+    *("seed", "gold_items", "judges.*.repeats", "judges.*.percent", "judges.*.reliability"),
+    *(f"judges.*.{of}" for of in ("kappa", "weighted_kappa", "gold_kappa", "gold_weighted_kappa", "leniency")),
+    *(f"judges.*.{of}_{end}" for of in ("leniency", "gold_leniency", "accuracy") for end in ("low", "high")),
+    *(
+        "panel.*.value",
+        "panel.*.low",
+        "panel.*.high",
+        "confusion.*.grade",
+        "confusion.*.gold",
+        "judges.*.self_agreement",
+    ),
+    *(
+        f"merges.*.{of}"
+        for of in ("accuracy", "low", "high", "kappa", "weighted_kappa", "gain", "gain_low", "gain_high")
+    ),
+    *("merges.*.shared", "merges.*.topics", "merges.*.items", "families.*.error_correlation"),
+    *(f"pairs.*.{of}" for of in ("shared", "percent", "kappa", "weighted_kappa", "gold_shared", "error_correlation")),
+}
+_BOARD = {
+    *("accuracy.*.items", "seed", "topics", "systems.*.corrected_low", "systems.*.corrected_high"),
+    *("pairs.*.corrected_low", "pairs.*.corrected_high"),
+    *(f"{of}.{end}" for of in ("slope", "tau", "tau_ap") for end in ("value", "low", "high")),
+}
+_CALIBRATION = {
+    *(
+        "seed",
+        "topics",
+        "brier.value",
+        "grades.*.elsewhere",
+        "shift.*.value",
+        "shift.*.low",
+        "shift.*.high",
+        "shift.*.p_value",
+    ),
+    *(f"{of}.{end}" for of in ("bias", "brier", "ece") for end in ("low", "high")),
+}
+_COMPARISON = {
+    *("accuracy.*.items", "seed", "topics", "naive.p_value", "others.*.p_value"),
+    *(f"naive.{of}.degrees_of_freedom" for of in ("a", "b", "difference")),
+    *(
+        f"{of}.{which}.{end}"
+        for of in ("corrected", "others.*")
+        for which in ("a", "b", "difference")
+        for end in ("low", "high")
+    ),
+    *("others.*.difference.value", "corrected.a.degrees_of_freedom", "corrected.b.degrees_of_freedom"),
+}
+_DIAGNOSIS = {"seed", "systems.*.short", "systems.*.topics", "systems.*.judged", "measures.*.detectable"}
+_DRAWS = {"seed", "topics"}
+_SETTLING = {"draws", "margin", "risk", "wrong.*.*"}
+_SCORES = {"value.*.*.*"}
+_WEIGHTS = {f"distance.{of}.*" for of in ("und", "uni", "ovr", "own", "gold")}
+_EVALUATION = {"seed", "judges", *(f"draws.*.{of}" for of in _DRAWS), *(f"weighings.*.{of}" for of in _WEIGHTS)}
+FREE: dict[str, set[str]] = {
+    "audit": _AUDIT,
+    "aware": {"covariance.*.*.*.*.*.*", "plan.seed", "plan.samples", "plan.replicates"},
+    "benchmark": {
+        "seed",
+        "cells.*.seconds",
+        *(f"data_sets.*.{of}" for of in ("judgments", "judges", "items", "gold", "scale.*")),
+    }
+    | {f"cells.*.{of}" for of in ("items", "tied", "folds", "not_converged")}
+    | {"race.*.p_value"},
+    "board": _BOARD,
+    "calibration": _CALIBRATION,
+    "collaborative": {
+        "items",
+        "topics",
+        "systems",
+        "relevant",
+        "plan.relevant",
+        "plan.seed",
+        "plan.resamples",
+        "plan.samples",
+    }
+    | {f"samples.{of}.sample.values.*" for of in ("orders", "finding", "mixes", "quality", "areas")},
+    "comparison": _COMPARISON,
+    "crowd": {
+        "error_correlation",
+        "items",
+        "relevant",
+        "pairs",
+        "majority_precision",
+        "majority_recall",
+        "majority_ties",
+    },
+    "diagnosis": _DIAGNOSIS,
+    "draws": _DRAWS,
+    "evaluation": _EVALUATION,
+    "gold-plan": {"earlier", "frame_size", "items.*.pi", "items.*.said", "seed", "topics", "pairs", "undecided"}
+    | {f"{of}.{which}" for of in ("these_topics", "new_topics") for which in ("half_width", "standard_error")},
+    "noisy": {
+        f"plan.{of}.*" for of in ("differences", "gold_sizes", "precision", "topics", "right_relevant", "right_other")
+    }
+    | {"plan.seed", "plan.depth", "plan.topic_spread", "worked.*.digits", "worked.*.value"}
+    | {f"histogram.*.{of}" for of in ("low", "high", "simulations", "right_relevant", "right_other")}
+    | {f"tests.*.{of}" for of in ("covered", "difference", "estimate", "refused", "rejected", "wrong")}
+    | {f"{of}.*.{which}" for of in ("tests", "intervals") for which in ("right_relevant", "right_other")}
+    | {f"intervals.*.{of}" for of in ("naive", "corrected", "bias", "spread", "standard_error", "outside", "refused")}
+    | {f"intervals.*.{of}" for of in ("naive_covered", "covered", "covered_t")},
+    "posterior": {
+        "items.*.grade",
+        "trace.*",
+        *(f"judgments.{of}" for of in ("grade.*", "item.*", "judge.*", "top_grade")),
+    },
+    "queue": {"batch", "depth", "items.*.pi", "judged.crowd", "judged.experts", "pool", "prices.judgments", "seed"}
+    | {f"settling.{of}" for of in _SETTLING},
+    "random-relevance": {f"check.*.{of}" for of in ("difference", "standard_error", "tau_ap")}
+    | {f"plan.{of}" for of in ("draws", "samples", "seed", "sizes.*", "certainty")}
+    | {f"results.*.{of}" for of in ("sample", "size", "tau", "tau_ap")},
+    "scores": _SCORES,
+    "settling": _SETTLING,
+    "size-plan": {"budget", "detectable", "difference", "level", "power", "topics_without_errors", "estimates.*"}
+    | {f"needs.*.{of}" for of in ("have", "share")},
+    "supervised": {f"samples.{of}.values.*" for of in ("sample", "topics", "unseen")}
+    | {f"plan.{of}" for of in ("training", "replicates", "samples", "seed", "people.*", "sizes.*")},
+    "survey": {
+        f"{part}.{of}"
+        for part, free in {"audit": _AUDIT, "board": _BOARD, "calibration": _CALIBRATION}.items()
+        for of in free
+    }
+    | {f"comparison.{of}" for of in _COMPARISON}
+    | {f"diagnosis.{of}" for of in _DIAGNOSIS}
+    | {"seed", "counts.*.number"}
+    | {f"evaluation.{of}" for of in _EVALUATION},
+    "weights": _WEIGHTS,
+}
 
 
 def list_places(value: Any, place: Place = ()) -> Iterator[Place]:
@@ -52,7 +254,15 @@ def list_places(value: Any, place: Place = ()) -> Iterator[Place]:
 
 def list_numbers(facts: Any) -> list[Place]:
     """Where numbers stand."""
-    return [place for place in list_places(facts) if is_number(look_up(facts, place))]
+    return [
+        place for place in list_places(facts) if is_number(look_up(facts, place)) and not _is_rounding(facts, place)
+    ]
+
+
+def _is_rounding(facts: Any, place: Place) -> bool:
+    """Numbers so near 0 that a change is within what machines differ by."""
+    value = look_up(facts, place)
+    return isinstance(value, float) and 0 < abs(value) < TINY
 
 
 def is_number(value: Any) -> bool:
@@ -158,7 +368,19 @@ def _change_number(facts: Any, place: Place, rng: random.Random) -> None:
     parent[place[-1]] = change_number(parent[place[-1]], rng.choice(tuple(CHANGES)))
 
 
-EDITS = (_delete, _replace, _replace, _rename, _rename_all, _repeat, _shorten, _swap, _nest, _change_number, _change_number)
+EDITS = (
+    _delete,
+    _replace,
+    _replace,
+    _rename,
+    _rename_all,
+    _repeat,
+    _shorten,
+    _swap,
+    _nest,
+    _change_number,
+    _change_number,
+)
 CHANGES: dict[str, Callable[[Any], Any]] = {
     "negative": lambda value: -value if value else -1,
     "doubled": lambda value: value * 2 if value else 1,
@@ -173,6 +395,32 @@ def change_number(value: Any, change: str) -> Any:
     return CHANGES[change](value)
 
 
+class Changed(NamedTuple):
+    """A number that was changed."""
+
+    place: str
+    change: str
+    refused: bool
+
+
+def change_numbers(subject: Subject, most: int, rng: random.Random) -> Iterator[Changed]:
+    """So many changes of single numbers at most, each tried by reading the result; all kinds of change at a place."""
+    facts, places = copy.deepcopy(subject.facts), list_numbers(subject.facts)
+    changes = [(place, change) for place in places for change in CHANGES]
+    for place, change in rng.sample(changes, min(most, len(changes))):
+        parent = look_up(facts, place[:-1])
+        known = parent[place[-1]]
+        parent[place[-1]] = change_number(known, change)
+        try:
+            restore(facts)
+            refused = False
+        except KaratageError as problem:
+            check_message(problem)
+            refused = True
+        parent[place[-1]] = known
+        yield Changed(describe(place), change, refused)
+
+
 def garble(subject: Subject, rng: random.Random) -> bytes:
     """The text with bytes flipped, left out or put in, or cut short."""
     content = bytearray(subject.text.encode())
@@ -184,7 +432,9 @@ def garble(subject: Subject, rng: random.Random) -> bytes:
             case 1:
                 del content[at : at + rng.choice((1, 2, 30))]
             case 2:
-                content[at:at] = rng.choice((b"NaN", b"Infinity", b"-", b"1e400", b'"', b",", b"[", b"}", b"\0", b"[" * 5000))
+                content[at:at] = rng.choice(
+                    (b"NaN", b"Infinity", b"-", b"1e400", b'"', b",", b"[", b"}", b"\0", b"[" * 5000)
+                )
             case 3 if rng.random() < 0.3:
                 del content[at:]
             case _:
@@ -283,7 +533,11 @@ def list_differences(before: Any, after: Any, place: str = "") -> list[str]:
     elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
         parts = [(one, other, f"{place}[{k}]") for k, (one, other) in enumerate(zip(before, after, strict=True))]
     else:
-        return [] if before == after and type(before) is type(after) else [f"{place}: {str(before)[:80]} -> {str(after)[:80]}"]
+        return (
+            []
+            if before == after and type(before) is type(after)
+            else [f"{place}: {str(before)[:80]} -> {str(after)[:80]}"]
+        )
     return [told for one, other, at in parts for told in list_differences(one, other, at)]
 
 

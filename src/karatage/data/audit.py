@@ -172,6 +172,9 @@ class Audit(Shown):
         pairs = self.pairs.select("judge", "other")
         if (pairs["judge"] == pairs["other"]).any() or pairs.is_duplicated().any():
             raise DataError("pairs: a judge is paired with itself, or two judges are paired twice")
+        require_numbers("pairs: shared", self.pairs["shared"], 0, self.items)
+        if self.confusion.select("judge", "gold", "grade").is_duplicated().any():
+            raise DataError("confusion: a row is there twice")
 
     def _check_gold(self) -> None:
         """What judges are said to have done on gold items is what their confusion says."""

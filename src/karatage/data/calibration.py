@@ -90,7 +90,7 @@ class Calibration(Shown):
         excess = np.abs(bins["weight"] * (bins["probability"] - bins["share"])).sum()
         require_equal("ece", self.ece.value, excess)
         require_equal("bias", self.bias.value, self.called - self.found)
-        more = (self.grades["grade"] * (self.grades["judges"] - self.grades["gold"])).sum()
+        more = (self.grades["grade"] * (self.grades["judges"] - self.grades["gold"])).to_numpy().sum()
         require_equal("shift: leniency", self.leniency.value, more)
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ import polars as pl
 
 from karatage.data.as_json import plain_rows, write_json
 from karatage.data.axes import FloatArray
-from karatage.data.checks import require_equal, require_known, require_names, require_numbers
+from karatage.data.checks import require_known, require_names, require_numbers
 from karatage.data.draws import Draws
 from karatage.data.posterior import Posterior
 from karatage.data.scores import Scores, mean_over_topics, settle_ties
@@ -49,7 +50,6 @@ class Evaluation(Shown):
 
     scores: Mapping[str, Scores]
     gold: Mapping[str, Scores] | None
-    fidelity: tuple[Fidelity, ...]
     posteriors: Mapping[str, Posterior]  # of the approaches that merge grades
     judges: int
     judges_first: Mapping[str, int]  # per measure, how many different systems single judges put first
@@ -72,39 +72,12 @@ class Evaluation(Shown):
         if tuple(self.judges_first) != self.measures:
             raise DataError("judges_first is not about the measures that were asked for")
         require_numbers("judges_first", list(self.judges_first.values()), 0, len(self.systems))
-        for part, found in (("fidelity", self.fidelity), ("draws", self.draws), ("weights", self.weights)):
+        for part, found in (("draws", self.draws), ("weights", self.weights)):
             require_known(part, [one.measure for one in found], self.measures, "measures")
             require_known(part, [one.approach for one in found], self.approaches, "approaches")
             require_names(part, [f"{one.measure} {one.approach}" for one in found], least=0)
         for drawn in self.draws:
             require_known("draws", drawn.systems, self.systems, "systems")
-        for near in self.fidelity:
-            self._check_fidelity(near)
-
-    def _check_fidelity(self, near: Fidelity) -> None:
-        """It follows from the scores on the topics that both have."""
-        from karatage.kernels.correlation import compare_orders
-
-        require_numbers("fidelity: topics", near.topics, 0)
-        if self.gold is None:
-            raise DataError("fidelity is there without gold")
-        found, gold = self.scores[near.measure], self.gold[near.measure]
-        place, a = {topic: t for t, topic in enumerate(gold.topics)}, found.judges.index(near.approach)
-        common = [t for t, topic in enumerate(found.topics) if topic in place and found.judged[a, t]]
-        ours = mean_over_topics(found.value[a : a + 1, common])
-        theirs = mean_over_topics(gold.value[:, [place[found.topics[t]] for t in common]])
-        follows: list[float | None] = [None, None, None]
-        size = ours.shape[1]
-        if common:
-            follows[2] = float(np.sqrt(((ours - theirs) ** 2).mean()))
-        if common and size > 1 and np.isfinite(ours + theirs).all():
-            agreeing, above = compare_orders(settle_ties(theirs), settle_ties(ours))
-            follows[:2] = float(agreeing[0, 0]) / (size * (size - 1) / 2), float(above[0, 0]) / (size - 1)
-        for name, told, value in zip(("tau", "tau_ap", "rmse"), near[2:5], follows, strict=True):
-            if (told is None) != (value is None):
-                raise DataError(f"fidelity: {name} is known where scores tell it, and only there")
-            if told is not None and value is not None:
-                require_equal(f"fidelity: {name}", told, value)
 
     def _check_gold(self) -> None:
         if self.gold is None:
@@ -115,6 +88,17 @@ class Evaluation(Shown):
             require_known(f"gold.{shorten(measure)}", scores.systems, self.systems, "systems")
             if scores.measure != measure or len(scores.judges) != 1 or len(scores.systems) != len(self.systems):
                 raise DataError(f"gold.{shorten(measure)} holds scores of another measure, of other systems or judges")
+
+    @cached_property
+    def fidelity(self) -> tuple[Fidelity, ...]:
+        """How near each approach comes to gold, on the topics that both have; nothing without gold."""
+        if self.gold is None:
+            return ()
+        return tuple(
+            _measure_fidelity(scores, a, self.gold[measure])
+            for measure, scores in self.scores.items()
+            for a in range(len(scores.judges))
+        )
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -292,6 +276,25 @@ class Evaluation(Shown):
         if count == 1:
             return f"All {self.judges} judges alone agree on the winner; add --gold to see how far to trust them."
         return f"The {self.judges} judges alone would crown {count} different winners: get some gold before deciding."
+
+
+def _measure_fidelity(scores: Scores, a: int, gold: Scores) -> Fidelity:
+    from karatage.kernels.correlation import compare_orders
+
+    place = {topic: t for t, topic in enumerate(gold.topics)}
+    common = [t for t, topic in enumerate(scores.topics) if topic in place and scores.judged[a, t]]
+    ours = mean_over_topics(scores.value[a : a + 1, common])
+    theirs = mean_over_topics(gold.value[:, [place[scores.topics[t]] for t in common]])
+    tau, tau_ap, rmse, systems = None, None, None, ours.shape[1]
+    if common and not np.isfinite(ours + theirs).all():
+        raise DataError("scores to compare with gold's must be finite; leave out systems without a score")
+    if common:
+        rmse = float(np.sqrt(((ours - theirs) ** 2).mean()))
+    if common and systems > 1:
+        agreeing, above = compare_orders(settle_ties(theirs), settle_ties(ours))
+        tau = float(agreeing[0, 0]) / (systems * (systems - 1) / 2)
+        tau_ap = float(np.clip(above[0, 0] / (systems - 1), -1, 1))  # rounding must not pass 1
+    return Fidelity(scores.measure, scores.judges[a], tau, tau_ap, rmse, len(common))
 
 
 def _ranked(systems: tuple[str, ...], mean: FloatArray, error: FloatArray) -> pl.DataFrame:

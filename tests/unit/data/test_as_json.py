@@ -67,7 +67,7 @@ def test_tables_come_back_with_their_types(frame):
     found = through({"table": plain_rows(frame), "types": plain_types({"table": frame})})
     assert_frame_equal(read_table(found, "table"), frame)
     found = through({"table": plain_columns(frame)})
-    assert_frame_equal(read_columns(found, "table", {"wide": "uint32"}), frame)
+    assert_frame_equal(read_columns(found, "table"), frame)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_tables_come_back_with_their_types(frame):
 def test_cells_that_cannot_be_are_named(types, row, told):
     needed = {} if "a" in types else {"a": "text"}
     with pytest.raises(DataError, match=told):
-        read_table(Entries({"table": [row], "types": {"table": types}}), "table", needed)
+        read_table(Entries({"table": [row], "types": {"table": types}}), "table")
 
 
 def test_a_needed_column_has_its_type():
@@ -115,7 +115,7 @@ def test_a_needed_column_has_its_type():
 )
 def test_columns_that_cannot_be_are_named(columns, told):
     with pytest.raises(DataError, match=told):
-        read_columns(Entries({"table": columns}), "table", {})
+        read_columns(Entries({"table": columns}), "table")
 
 
 @pytest.mark.parametrize(

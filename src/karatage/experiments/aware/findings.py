@@ -24,7 +24,7 @@ from karatage.data.checks import (
 )
 from karatage.data.shown import Shown
 from karatage.data.versions import list_versions
-from karatage.errors import OptionError, UnknownNameError
+from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.experiments.aware.analysis import Analyses, analyse, frame_tables, frame_top_groups
 from karatage.experiments.aware.cells import OUTCOMES
 from karatage.experiments.aware.contenders import Contender
@@ -75,6 +75,8 @@ class AwareFindings(Shown):
             require_names(axis, getattr(self, axis))
         require_names("sizes", [str(size) for size in self.sizes])
         require_numbers("sizes", self.sizes, 1, len(self.judges))
+        if self.sizes != self.plan.find_sizes(len(self.judges)):
+            raise DataError("sizes are not those of the plan")
         require_shape("samples", self.samples, len(self.sizes))
         every = [float(math.comb(len(self.judges), size)) for size in self.sizes]
         require_ordered("samples", 1.0, self.samples, every)

@@ -86,7 +86,7 @@ class NoisyFindings(Shown):
                 raise DataError(f"{table} is there, though it was not asked for")
         if not any(len(getattr(self, table)) for table in ("intervals", "tests", "worked")):
             raise DataError("intervals, tests and worked are empty: nothing was found")
-        worlds = {"gold_size": self.plan.gold_sizes, "topics": self.plan.topics}
+        worlds = {"gold_size": self.plan.gold_sizes, "topics": self.plan.topics, "precision": self.plan.precision}
         for name in ("intervals", "histogram", "tests"):
             found: pl.DataFrame = getattr(self, name)
             for column, offered in worlds.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from karatage.data.entries import Entries
-from karatage.data.evaluation import Evaluation, Fidelity
+from karatage.data.evaluation import Evaluation
 from karatage.data.scores import Scores
 from karatage.io.results import draws, scores, weights
 
@@ -14,7 +14,6 @@ def read(entries: Entries) -> Evaluation:
     return Evaluation(
         scores=_read_scores(entries.object("scores")),
         gold=None if gold is None else _read_scores(gold),
-        fidelity=tuple(map(_read_fidelity, entries.objects("fidelity"))),
         posteriors={},
         judges=entries.whole("judges"),
         judges_first={measure: first.whole(measure) for measure in first.all_names()},
@@ -28,14 +27,3 @@ def read(entries: Entries) -> Evaluation:
 
 def _read_scores(entries: Entries) -> dict[str, Scores]:
     return {measure: scores.read(entries.object(measure)) for measure in entries.all_names()}
-
-
-def _read_fidelity(entries: Entries) -> Fidelity:
-    return Fidelity(
-        measure=entries.text("measure"),
-        approach=entries.text("approach"),
-        tau=entries.number_or_none("tau"),
-        tau_ap=entries.number_or_none("tau_ap"),
-        rmse=entries.number_or_none("rmse"),
-        topics=entries.whole("topics"),
-    )
