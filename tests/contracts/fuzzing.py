@@ -1,7 +1,7 @@
 """Edits of saved results, hostile or careless: shared by the gate and the soak.
 
-`edit_anything` breaks the structure, `garble` the text, and `edit_number` changes one number. `meet` reads what comes out
-and, where it is accepted, does with it all that can be done with a result; anything but a KaratageError is a defect.
+`edit_anything` breaks the structure, `garble` the text, and `change_numbers` changes one number at a time. `meet` reads
+what comes out and, where it is accepted, does all that can be done with a result: only a KaratageError may be raised.
 """
 
 from __future__ import annotations
@@ -112,8 +112,8 @@ HOSTILE_VALUES: tuple[Any, ...] = (
     *([], {}, [[]], [None], [{}], {"": None}, {"kind": "board"}, [0], [1.0, 2.0], "0.5", "1", 127, 128, 255, 1e-12),
 )
 
-# Numbers that may be anything within their range, since nothing else in the file tells them. All others are refused when
-# they are changed: they follow from these, or there is a second place that says the same.
+# Numbers that may be anything within their range, since nothing else in the file tells them. All others follow from
+# these, or are said in a second place, so that a changed one is refused.
 _AUDIT = {
     *("seed", "gold_items", "judges.*.repeats", "judges.*.percent", "judges.*.reliability"),
     *(f"judges.*.{of}" for of in ("kappa", "weighted_kappa", "gold_kappa", "gold_weighted_kappa", "leniency")),
@@ -186,6 +186,7 @@ FREE: dict[str, set[str]] = {
         "systems",
         "relevant",
         "plan.relevant",
+        "plan.per_item",
         "plan.seed",
         "plan.resamples",
         "plan.samples",

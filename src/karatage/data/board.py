@@ -12,7 +12,7 @@ import polars as pl
 
 from karatage.data.accuracy import Accuracy, tell_accuracy
 from karatage.data.as_json import plain_rows, write_json
-from karatage.data.axes import BoolArray, LongArray
+from karatage.data.axes import BoolArray, LongArray, freeze
 from karatage.data.checks import require_names, require_numbers
 from karatage.data.estimate import check_confidence
 from karatage.data.scores import settle_ties
@@ -77,15 +77,21 @@ class Board(Shown):
             if bounded is not None:
                 bounded.check(name, -most, most)
 
-    @cached_property
+    @property
     def a(self) -> LongArray:
         """The system of each pair that stands lower."""
-        return np.triu_indices(len(self.systems), 1)[1].astype(np.int64)
+        return self._pairs[1]
 
-    @cached_property
+    @property
     def b(self) -> LongArray:
         """The system of each pair that stands higher."""
-        return np.triu_indices(len(self.systems), 1)[0].astype(np.int64)
+        return self._pairs[0]
+
+    @cached_property
+    def _pairs(self) -> tuple[LongArray, LongArray]:
+        higher, lower = np.triu_indices(len(self.systems), 1)
+        freeze(higher, lower)
+        return higher, lower
 
     @cached_property
     def groups(self) -> tuple[tuple[int, ...], ...]:

@@ -220,8 +220,8 @@ class CrowdModel(Shown):
             share=_scale(np.array([kind.number("share") for kind in kinds])),
             mean=np.array([kind.numbers("mean", 3) for kind in kinds]),
             covariance=np.array([_read_square(kind, "covariance", 3) for kind in kinds]),
-            confusion=None if grades == 2 else _scale(np.array([_read_square(k, "confusion", grades) for k in kinds])),
-            concentration=np.array([kind.number("concentration") for kind in kinds]) if grades != 2 else None,
+            confusion=None if grades <= 2 else _scale(np.array([_read_square(k, "confusion", grades) for k in kinds])),
+            concentration=np.array([kind.number("concentration") for kind in kinds]) if grades > 2 else None,
             correlation=Correlation(*(shared.number(name) for name in Correlation._fields)),
             families={name: families.number(name) for name in families.all_names()},
             contribution=Contribution(

@@ -52,11 +52,12 @@ class TopicModel:
 
     def __post_init__(self) -> None:
         """Refuse counts and shares that are none."""
-        require_numbers("topics: items", self.items, 2)
-        require_numbers("topics: disagreed", self.disagreed, 1, self.items - 1)
-        require_numbers("topics: intercept and coefficients", (self.intercept, *self.coefficients))
-        require_numbers("topics: mean", self.mean, 0, 1, unknown=True)
-        require_numbers("topics: spread", self.spread, 0, 1, unknown=True)
+        of = f"topic '{shorten(self.topic)}'"
+        require_numbers(f"{of}: items", self.items, 2)
+        require_numbers(f"{of}: disagreed", self.disagreed, 1, self.items - 1)
+        require_numbers(f"{of}: intercept and coefficients", (self.intercept, *self.coefficients))
+        require_numbers(f"{of}: mean", self.mean, 0, 1, unknown=True)
+        require_numbers(f"{of}: spread", self.spread, 0, 1, unknown=True)
 
     @property
     def share(self) -> float:

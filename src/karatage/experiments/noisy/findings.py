@@ -92,6 +92,15 @@ class NoisyFindings(Shown):
             for column, offered in worlds.items():
                 if len(found) and not found[column].is_in(list(offered)).all():
                     raise DataError(f"{name}: {column} has a number that is not in the plan")
+        keys = {
+            "intervals": WORLD,
+            "histogram": (*WORLD, "estimate", "low"),
+            "tests": (*WORLD, "gold_samples", "difference", "test"),
+            "worked": ("example", "quantity", "of"),
+        }
+        for name, columns in keys.items():
+            if len(getattr(self, name)) and getattr(self, name).select(columns).is_duplicated().any():
+                raise DataError(f"{name}: a row is there twice")
         require_known("worked: example", self.worked["example"].unique(), self.plan.studies, "studies")
 
     @cached_property
