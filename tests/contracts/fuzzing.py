@@ -1,6 +1,6 @@
 """Edits of saved results, hostile or careless: shared by the gate and the soak.
 
-`edit_anything` breaks the structure, `garble` the text, and `change_numbers` changes one number at a time. `meet` reads
+`edit_anything` breaks the structure, `garble` the text, and `change_numbers` changes one number at a time. `read` reads
 what comes out and, where it is accepted, does all that can be done with a result: only a KaratageError may be raised.
 """
 
@@ -24,11 +24,11 @@ from karatage.errors import KaratageError
 from karatage.report import page as pages
 from karatage.report.markup import to_latex, to_markdown
 from karatage.report.reading import restore
-from karatage.report.showing import draw, lay_out
+from karatage.report.showing import lay_out
 from karatage.report.svg import clean_chart
 
 Place = tuple[str | int, ...]
-LONGEST_MESSAGE = 700
+LONGEST_MESSAGE = 800
 TINY = 1e-8
 HOSTILE_NAMES = (
     *(
@@ -444,19 +444,8 @@ def garble(subject: Subject, rng: random.Random) -> bytes:
     return bytes(content)
 
 
-def meet(facts: Any) -> bool:
-    """Whether a result is accepted; then all that can be done with it is done."""
-    try:
-        result = restore(facts).result
-    except KaratageError as problem:
-        check_message(problem)
-        return False
-    use(result)
-    return True
-
-
 def read(content: bytes, path: Path) -> bool:
-    """The same for the text of a file."""
+    """Whether a result is accepted; then all that can be done with it is done."""
     path.write_bytes(content)
     try:
         result = kt.read_result(path).result
@@ -518,7 +507,7 @@ def fuzz(subject: Subject, rng: random.Random, home: Path) -> None:
         else:
             content = edit_anything(subject, rng)
         try:
-            accepted = read(content, home / "result.json") if way == "text" else meet(content)
+            accepted = read(content if way == "text" else json.dumps(content).encode(), home / "result.json")
         except Exception as problem:
             shown = content.decode(errors="replace") if way == "text" else list_differences(subject.facts, content)
             problem.add_note(f"{subject.name}, {way}: {str(shown)[:1500]}")
@@ -540,6 +529,3 @@ def list_differences(before: Any, after: Any, place: str = "") -> list[str]:
             else [f"{place}: {str(before)[:80]} -> {str(after)[:80]}"]
         )
     return [told for one, other, at in parts for told in list_differences(one, other, at)]
-
-
-__all__ = ["CHANGES", "Subject", "draw", "fuzz", "list_numbers", "meet", "use"]

@@ -41,7 +41,8 @@ class Estimate:
     def __post_init__(self) -> None:
         """Refuse an interval that does not follow from the standard error."""
         require_numbers("value", self.value, unknown=True)
-        require_numbers("degrees_of_freedom", self.degrees, SLACK, unknown=True, endless=True)
+        if self.degrees <= 0:
+            raise DataError(f"degrees_of_freedom is {self.degrees:g}, not a number above 0")
         require_intervals("value", self.value, self.standard_error, (self.low, self.high), self.confidence)
         if self.standard_error > 0 and self.degrees > 0:
             width = 2 * t_quantile((1 + self.confidence) / 2, self.degrees) * self.standard_error
@@ -149,9 +150,11 @@ def require_p_values(
     size, t = error[known], np.abs(value[known]) / error[known]
     width = _find_half(value, *bounds)[known] / size
     few, many = 2 * stdtr(1, -t), 2 * stdtr(1e9, -t)
-    cut = width < NormalDist().inv_cdf((1 + confidence) / 2) * (1 + 1e-6)
-    degrees = stdtridf((1 + confidence) / 2, np.where(cut, 12.0, width))
-    follows = np.where(np.isfinite(degrees), 2 * stdtr(np.where(np.isfinite(degrees), degrees, 1.0), -t), many)
+    narrow = width < NormalDist().inv_cdf((1 + confidence) / 2) * (1 + 1e-6)  # normal, or cut on both sides
+    degrees = stdtridf((1 + confidence) / 2, np.where(narrow, 12.0, width))
+    follows = np.where(narrow | ~np.isfinite(degrees), many, 2 * stdtr(np.maximum(degrees, 1e-9), -t))
+    low, high = (bound[known] for bound in bounds)
+    cut = narrow & ~np.isclose(low + high, 2 * value[known], rtol=1e-9, atol=SLACK)
     low, high = np.where(cut, many, follows), np.where(cut, few, follows)
     p = found[known]
     wrong = ~((p >= low * 0.99 - 1e-6) & (p <= high * 1.01 + 1e-6))

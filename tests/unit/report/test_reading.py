@@ -218,6 +218,7 @@ def test_packed_files_and_standard_input(tmp_path, monkeypatch):
         ('{"kind": "crowd", "kind": "crowd"}', "'kind' stands twice"),
         ("[" * 100_000, "is nested too deeply|is no JSON"),
         ('{"kind": ' + "1" * 5000 + "}", "is no JSON"),
+        ('{"kind": "crowd", "model": "\\ud800"}', "holds half of a character"),
         ("", "is empty"),
     ],
 )

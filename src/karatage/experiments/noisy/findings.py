@@ -98,8 +98,8 @@ class NoisyFindings(Shown):
             "tests": (*WORLD, "gold_samples", "difference", "test"),
             "worked": ("example", "quantity", "of"),
         }
-        for name, columns in keys.items():
-            if len(getattr(self, name)) and getattr(self, name).select(columns).is_duplicated().any():
+        for name, key in keys.items():
+            if len(getattr(self, name)) and getattr(self, name).select(key).is_duplicated().any():
                 raise DataError(f"{name}: a row is there twice")
         require_known("worked: example", self.worked["example"].unique(), self.plan.studies, "studies")
 
