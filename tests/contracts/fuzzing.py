@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import inspect
 import json
+import math
 import random
 import warnings
 from collections import Counter
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import karatage as kt
+from karatage.data.disagreement import DroppedTopic, HeldOut, TopicModel
 from karatage.errors import KaratageError
 from karatage.report import page as pages
 from karatage.report.markup import to_latex, to_markdown
@@ -287,6 +289,7 @@ class Subject:
 
     name: str
     text: str
+    reader: Callable[[Path], Any] = lambda path: kt.read_result(path).result
     counts: Counter[str] = field(default_factory=Counter)
 
     @cached_property
@@ -444,11 +447,11 @@ def garble(subject: Subject, rng: random.Random) -> bytes:
     return bytes(content)
 
 
-def read(content: bytes, path: Path) -> bool:
+def read(content: bytes, path: Path, reader: Callable[[Path], Any]) -> bool:
     """Whether a result is accepted; then all that can be done with it is done."""
     path.write_bytes(content)
     try:
-        result = kt.read_result(path).result
+        result = reader(path)
     except KaratageError as problem:
         check_message(problem)
         return False
@@ -507,7 +510,8 @@ def fuzz(subject: Subject, rng: random.Random, home: Path) -> None:
         else:
             content = edit_anything(subject, rng)
         try:
-            accepted = read(content if way == "text" else json.dumps(content).encode(), home / "result.json")
+            text = content if way == "text" else json.dumps(content).encode()
+            accepted = read(text, home / "result.json", subject.reader)
         except Exception as problem:
             shown = content.decode(errors="replace") if way == "text" else list_differences(subject.facts, content)
             problem.add_note(f"{subject.name}, {way}: {str(shown)[:1500]}")
@@ -529,3 +533,29 @@ def list_differences(before: Any, after: Any, place: str = "") -> list[str]:
             else [f"{place}: {str(before)[:80]} -> {str(after)[:80]}"]
         )
     return [told for one, other, at in parts for told in list_differences(one, other, at)]
+
+
+def list_models(home: Path) -> list[Subject]:
+    """Models that are kept in files of their own."""
+    model = kt.DisagreementModel(
+        feature_set="own",
+        features=("length", "age"),
+        topics=(
+            TopicModel(
+                topic="401",
+                items=50,
+                disagreed=9,
+                intercept=-0.3,
+                coefficients=(0.1, 0.2),
+                mean=HeldOut(0.5, 0.5, 0.9, 0.9, 0.7),
+                spread=HeldOut(0.1, math.nan, 0.1, 0.1, 0.1),
+            ),
+        ),
+        dropped=(DroppedTopic(topic="402", items=5, disagreed=0, reason="judges agree"),),
+        trials=10,
+        seed=0,
+        versions={},
+    )
+    kt.write_disagreement(model, home / "model.json")
+    crowds = [Subject(name, kt.load_crowd(name).to_json(), kt.read_crowd) for name in ("hcb", "llm-dl-2021")]
+    return [*crowds, Subject("disagreement", (home / "model.json").read_text("utf-8"), kt.read_disagreement)]

@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from tests.contracts.fuzzing import FREE, Subject, change_numbers, fuzz
+from tests.contracts.fuzzing import FREE, Subject, change_numbers, fuzz, list_models
 from tests.unit.report.saved_results import MAKERS, make
 
 EDITS = 4
@@ -20,6 +20,14 @@ def test_an_edited_result_is_refused_or_can_be_used(name, tmp_path):
     for _ in range(EDITS):
         fuzz(subject, rng, tmp_path)
     assert sum(subject.counts.values()) == EDITS
+
+
+def test_an_edited_model_is_refused_or_can_be_used(tmp_path):
+    rng = random.Random("karatage models")
+    for subject in list_models(tmp_path):
+        for _ in range(5 * EDITS):
+            fuzz(subject, rng, tmp_path)
+        assert subject.counts["refused"] > EDITS
 
 
 @pytest.mark.parametrize("name", MAKERS)

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from tests.contracts.fuzzing import FREE, Subject, change_numbers, fuzz
+from tests.contracts.fuzzing import FREE, Subject, change_numbers, fuzz, list_models
 from tests.unit.report.saved_results import MAKERS, make
 
 SECONDS = float(os.environ.get("KARATAGE_SOAK_SECONDS", "600"))
@@ -20,7 +20,7 @@ NUMBERS = 400  # changed numbers of each result
 
 @pytest.mark.soak
 def test_edited_results_are_refused_or_can_be_used(tmp_path):
-    subjects = [Subject(name, make(name).to_json()) for name in MAKERS]
+    subjects = [*(Subject(name, make(name).to_json()) for name in MAKERS), *list_models(tmp_path)]
     rng, end, turn = random.Random(SEED), time.monotonic() + SECONDS, 0
     while time.monotonic() < end:
         fuzz(subjects[turn % len(subjects)], rng, tmp_path)
