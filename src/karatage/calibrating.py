@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -33,7 +33,9 @@ SHIFT = {"statistic": pl.String, **dict.fromkeys(("value", "low", "high", "p_val
 class _Case:
     """Items that some judge graded; (item,) each."""
 
-    posterior: Posterior
+    probability: FloatArray  # (item, grade)
+    decided: GradeArray
+    notes: tuple[str, ...]  # of the merge
     grade: GradeArray  # gold's, -1 = none
     weight: FloatArray | None  # how many items each of gold's stands for; None where that was not said
     topic: LongArray
@@ -50,8 +52,8 @@ class _Case:
     @property
     def given(self) -> FloatArray:
         """1 where a grade was decided on, of all that judges or gold have, (item, grade)."""
-        grades = max(self.posterior.probability.shape[1], int(self.grade.max()) + 1)
-        given: FloatArray = np.eye(grades)[self.posterior.grades]
+        grades = max(self.probability.shape[1], int(self.grade.max()) + 1)
+        given: FloatArray = np.eye(grades)[self.decided]
         return given
 
 
@@ -83,11 +85,10 @@ def calibrate(
     seed = settle_seed(rng)
     case = _meet(_merge(judgments, gold, approach.strip(), seed), gold, topics)
     at = np.flatnonzero(case.known)
-    probability = case.posterior.probability
     grade = case.grade[at].astype(float)
-    decided = case.posterior.grades[at]
+    decided = case.decided[at]
     found = Forecasts(
-        probability=np.clip(probability[at, relevant:].sum(axis=1), 0.0, 1.0),
+        probability=np.clip(case.probability[at, relevant:].sum(axis=1), 0.0, 1.0),
         relevant=(grade >= relevant).astype(float),
         weight=np.ones(len(at)) if case.weight is None else case.weight[at],
         group=_group(case, at, seed),
@@ -127,7 +128,9 @@ def _meet(posterior: Posterior, gold: Judgments, topics: Collection[str] | None)
         stands_for[gold.item] = 1 / gold.draw.pi
         weight = stands_for[find_items(merged, gold)[graded]]
     return _Case(
-        posterior=replace(posterior, probability=posterior.probability[graded], grades=posterior.grades[graded]),
+        probability=posterior.probability[graded],
+        decided=posterior.grades[graded],
+        notes=posterior.notes,
         grade=known,
         weight=weight,
         topic=merged.item_topic[graded].astype(np.int64),
@@ -182,7 +185,7 @@ def _tabulate_shift(leniency: Bounded, distances: Sequence[Distance]) -> pl.Data
 def _tell(case: _Case, judgments: Judgments, gold: Judgments, distances: Sequence[Distance]) -> Iterator[str]:
     yield from judgments.notes
     yield from (f"gold: {note}" for note in gold.notes)
-    yield from case.posterior.notes
+    yield from case.notes
     items = int(case.known.sum())
     if items < len(gold.item_topic):
         yield f"{counted(items, 'item')} of {len(gold.item_topic):,} with gold were graded"

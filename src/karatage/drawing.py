@@ -9,7 +9,6 @@ import numpy as np
 
 from karatage.aggregation.registry import MODELS, parse_model
 from karatage.approaches.registry import EXPECTED
-from karatage.comparison.rankings import ranks
 from karatage.data.alignment import Alignment, align
 from karatage.data.draws import Draws
 from karatage.data.evaluation import Evaluation
@@ -83,7 +82,6 @@ def draw_measures(
                 approach=posterior.model,
                 systems=alignment.systems,
                 value=value,
-                rank=ranks(value),
                 topics=len(kept),
                 seed=seed,
                 notes=(*posterior.notes, DOUBT),

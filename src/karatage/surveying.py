@@ -13,10 +13,10 @@ from karatage.approaches.evaluating import evaluate
 from karatage.auditing import audit
 from karatage.calibrating import calibrate
 from karatage.data.audit import Audit
-from karatage.data.board import Adjust
 from karatage.data.calibration import Calibration
 from karatage.data.judgments import Judgments
 from karatage.data.runs import Runs
+from karatage.data.standing import Adjust
 from karatage.data.survey import Survey
 from karatage.data.versions import list_versions
 from karatage.deciding.case import Case, make_case

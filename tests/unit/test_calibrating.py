@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -273,8 +274,34 @@ def test_the_same_seed_says_the_same():
     ],
 )
 def test_sentences_say_what_can_be_said(name, bounds, said):
-    found = calibrate(judge(), trust(), rng=1)
+    found = fit(calibrate(judge(), trust(), rng=1), **{name: bounds[0]})
     assert said in replace(found, **{name: Bounded(*bounds)}).sentence
+
+
+def fit(found: kt.Calibration, bias: float = 0.0, ece: float = 0.0) -> kt.Calibration:
+    """The same with one bin and grades of which such a bias and calibration error follow."""
+    share, grades = found.found, len(found.grades)
+    chance, called = share - ece, share + bias
+    place, (low, high) = int(chance * 10), wilson_interval(share * found.items, found.items)
+    cells = {
+        "from": place / 10,
+        "to": (place + 1) / 10,
+        "items": found.items,
+        "worth": float(found.items),
+        "weight": 1.0,
+    }
+    cells |= {"probability": chance, "share": share, "low": float(low), "high": float(high)}
+    judges = pl.Series([1 - called, called, *[0.0] * (grades - 2)])
+    lenient = float((found.grades["grade"] * (judges - found.grades["gold"])).sum())
+    value = pl.when(pl.col("statistic") == "leniency").then(lenient).otherwise("value").alias("value")
+    return replace(
+        found,
+        bins=pl.DataFrame([cells]),
+        grades=found.grades.with_columns(judges=judges),
+        shift=found.shift.with_columns(value),
+        ece=Bounded(ece, math.nan, math.nan),
+        bias=Bounded(bias, math.nan, math.nan),
+    )
 
 
 def test_what_cannot_be_done_is_refused():

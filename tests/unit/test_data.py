@@ -59,7 +59,7 @@ def test_scores_mean_leaves_out_what_has_no_value():
 
 
 def test_scores_refuse_a_wrong_shape():
-    with pytest.raises(ValueError, match="do not fit"):
+    with pytest.raises(ValueError, match=r"value has the shape \(1, 1, 1\), not \(1, 0, 0\)"):
         kt.Scores(
             measure="AP",
             judges=("j",),

@@ -64,9 +64,7 @@ def test_topics_in_no_run_are_left_out():
 def test_draws_by_hand():
     """In 21 draws `a` goes from 0 to 1 by twentieths; `b` stays at .1, so that it is level with `a` once."""
     value = np.stack([np.linspace(0, 1, 21), np.full(21, 0.1)], axis=1)
-    drawn = kt.Draws(
-        measure="AP", approach="ds", systems=("b", "a"), value=value[:, ::-1], rank=value * 0 + 1.5, topics=7, seed=0
-    )
+    drawn = kt.Draws(measure="AP", approach="ds", systems=("b", "a"), value=value[:, ::-1], topics=7, seed=0)
     np.testing.assert_allclose(drawn.interval, [[0.1, 0.1], [0.025, 0.975]])
     np.testing.assert_allclose(drawn.beats, [[0.5, 2.5 / 21], [18.5 / 21, 0.5]])
     np.testing.assert_allclose(drawn.first, [2.5 / 21, 18.5 / 21])

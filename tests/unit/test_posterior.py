@@ -88,7 +88,8 @@ def test_a_gold_grade_beyond_the_scale_is_missed(posterior):
 def test_merged_judgments_have_the_longer_scale(posterior):
     wider = replace(posterior, probability=np.eye(5)[posterior.grades])
     assert wider.as_judgments().top_grade == 4
-    assert replace(posterior, probability=np.eye(2)[[1, 0, 1]]).as_judgments().top_grade == 2
+    shorter = replace(posterior, probability=np.eye(2)[[1, 0, 1]], grades=np.array([1, 0, 1], np.int8))
+    assert shorter.as_judgments().top_grade == 2
 
 
 def test_a_judge_has_all_grades_that_were_heard():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,15 +10,14 @@ import numpy as np
 from karatage.approaches.downstream import Aware, Supervised
 from karatage.approaches.evidence import Evidence, Merged
 from karatage.approaches.registry import resolve_approaches
-from karatage.comparison.rankings import kendall_tau, rmse, tau_ap
 from karatage.data.alignment import align
-from karatage.data.axes import FloatArray, LongArray
-from karatage.data.evaluation import Evaluation, Fidelity
+from karatage.data.axes import LongArray
+from karatage.data.evaluation import Evaluation
 from karatage.data.gold import Gold
 from karatage.data.judgments import Judgments
 from karatage.data.runs import Runs
 from karatage.data.scales import tell_scales
-from karatage.data.scores import Scores, mean_over_topics, settle_ties
+from karatage.data.scores import Scores
 from karatage.data.versions import list_versions
 from karatage.data.weights import Weights
 from karatage.errors import DataError
@@ -75,7 +74,8 @@ def evaluate(
     merged = {name: approach(evidence) for name, approach in follow(found.items(), len(found), "approaches")}
     scores = {name: _stack(evidence, name, {a: m[name] for a, m in merged.items()}).on_topics(kept) for name in asked}
     trusted = None if evidence.gold is None else _score_gold(runs, evidence.gold, asked)
-    fidelity = [] if trusted is None else _compare_with_gold(scores, trusted)
+    if trusted is not None:
+        _require_shared(scores, trusted)
     weights = tuple(w for name in asked for m in merged.values() if (w := m[name].weights) is not None)
     told = {*runs.notes, *(note for scored in evidence.by_judge.values() for note in scored.notes)}
     notes = (
@@ -89,7 +89,6 @@ def evaluate(
     return Evaluation(
         scores=scores,
         gold=trusted,
-        fidelity=tuple(fidelity),
         posteriors={name: p for name, m in merged.items() if (p := m[asked[0]].posterior) is not None},
         weights=tuple(w.on_topics(kept) for w in weights),
         judges=len(judgments.judges),
@@ -142,33 +141,10 @@ def _count_winners(scores: Scores) -> int:
     return len(set(np.argmax(np.nan_to_num(scores.mean, nan=-1.0), axis=1).tolist()))
 
 
-def _compare_with_gold(scores: dict[str, Scores], gold: dict[str, Scores]) -> Iterator[Fidelity]:
-    """Each approach against gold, on the topics that both have."""
+def _require_shared(scores: Mapping[str, Scores], gold: Mapping[str, Scores]) -> None:
     for name, found in scores.items():
-        place = {topic: t for t, topic in enumerate(gold[name].topics)}
-        if not any(topic in place for topic in found.topics):
+        if not set(found.topics) & set(gold[name].topics):
             raise DataError("judgments and gold share no topic that some run has, so they cannot be compared")
-        for a, approach in enumerate(found.judges):
-            common = [t for t, topic in enumerate(found.topics) if topic in place and found.judged[a, t]]
-            own = found.value[a : a + 1, common]
-            theirs = gold[name].value[:, [place[found.topics[t]] for t in common]]
-            yield _fidelity(name, approach, own, theirs)
-
-
-def _fidelity(measure: str, approach: str, own: FloatArray, gold: FloatArray) -> Fidelity:
-    """How near scores (1, topic, system) come to gold's."""
-    topics, systems = own.shape[1:]
-    ours, theirs = mean_over_topics(own)[0], mean_over_topics(gold)[0]
-    several = topics > 0 and systems > 1
-    order, gold_order = settle_ties(ours), settle_ties(theirs)
-    return Fidelity(
-        measure=measure,
-        approach=approach,
-        tau=kendall_tau(order, gold_order) if several else None,
-        tau_ap=tau_ap(gold_order, order) if several else None,
-        rmse=rmse(ours, theirs) if topics else None,
-        topics=topics,
-    )
 
 
 def _tell_judges(evidence: Evidence, kept: LongArray) -> Iterator[str]:

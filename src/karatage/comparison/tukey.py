@@ -10,11 +10,11 @@ import numpy as np
 import polars as pl
 
 from karatage.comparison.anova import Anova
-from karatage.comparison.multiplicity import letters
 from karatage.comparison.studentised import quantile, survival, survival_of_many
 from karatage.data.axes import BoolArray, FloatArray, LongArray, freeze
 from karatage.data.shown import Shown
 from karatage.errors import OptionError, UnknownNameError
+from karatage.kernels.multiplicity import letters
 from karatage.wording import counted, list_names
 
 Freedom = Literal["error", "paper"]

@@ -9,8 +9,10 @@ import polars as pl
 
 from karatage.data.as_json import plain_array, plain_number, plain_rows
 from karatage.data.axes import FloatArray, freeze
+from karatage.data.checks import NEAR, SLACK, require_equal, require_names, require_numbers, require_shape
 from karatage.data.estimate import CONFIDENCE, wilson_interval
 from karatage.data.shown import Shown
+from karatage.errors import DataError
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -27,7 +29,19 @@ class Accuracy(Shown):
     size: FloatArray  # (gold,)
 
     def __post_init__(self) -> None:
-        """Protect the arrays."""
+        """Refuse what no gold sample counts, and protect the arrays."""
+        kinds = len(self.kinds)
+        require_names("accuracy: kinds", self.kinds)
+        for array in (self.count, self.share):
+            require_shape("accuracy", array, kinds, kinds)
+        require_shape("accuracy_sizes", self.size, kinds)
+        require_numbers("accuracy: items", self.count, 0)
+        require_numbers("accuracy: share", self.share, 0, 1, unknown=True)
+        require_numbers("accuracy_sizes", self.size, 0)
+        items = self.count.sum(axis=1)
+        require_equal("accuracy: the sum of shares", self.share.sum(axis=1), np.where(items > 0, 1.0, np.nan))
+        if ((self.count == 0) & (self.share > SLACK)).any() or (self.size > items * (1 + NEAR)).any():
+            raise DataError("accuracy: shares or sizes do not follow from the items")
         freeze(self.count, self.share, self.size)
 
     @property

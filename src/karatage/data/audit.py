@@ -7,9 +7,28 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
 import polars as pl
 
 from karatage.data.as_json import plain_rows, plain_types, write_json
+from karatage.data.checks import (
+    AMOUNT,
+    CORRELATION,
+    COUNT,
+    NUMBER,
+    SHARE,
+    TEXT,
+    Column,
+    maybe,
+    require_equal,
+    require_known,
+    require_names,
+    require_numbers,
+    require_ordered,
+    require_table,
+)
+from karatage.data.estimate import wilson_interval
+from karatage.data.judgments import HIGHEST_GRADE
 from karatage.data.shown import Shown
 from karatage.errors import DataError, OptionError
 from karatage.wording import counted, list_names, shorten
@@ -33,6 +52,56 @@ _WAY: dict[Regime, str] = {
     "unknown": "",
 }
 BEST_JUDGE, BEST_MERGE = "best judge alone", "best merge"
+FLAGS = ("constant", "random", "inverted", "copied")
+TABLES: dict[str, dict[str, Column]] = {
+    "judges": {"judge": TEXT, "items": COUNT, "coverage": SHARE, "flags": TEXT, "why": TEXT},
+    "panel": {"statistic": TEXT, "value": maybe(NUMBER), "low": maybe(NUMBER), "high": maybe(NUMBER)},
+    "pairs": {"judge": TEXT, "other": TEXT, "shared": COUNT},
+    "merges": {
+        "name": TEXT,
+        **dict.fromkeys(("picked", "also_picked"), maybe(TEXT)),
+        **dict.fromkeys(("accuracy", "low", "high"), SHARE),
+        **dict.fromkeys(("kappa", "weighted_kappa", "gain"), maybe(CORRELATION)),
+        **dict.fromkeys(("gain_low", "gain_high"), maybe(NUMBER)),
+        **dict.fromkeys(("items", "shared", "topics"), COUNT),
+    },
+    "confusion": {
+        "judge": TEXT,
+        **dict.fromkeys(("gold", "grade", "items"), COUNT),
+        **dict.fromkeys(("share", "share_low", "share_high"), SHARE),
+    },
+    "families": {
+        "family": TEXT,
+        "judges": COUNT,
+        "error_correlation": maybe(CORRELATION),
+        "effective_votes": maybe(AMOUNT),
+    },
+    "flags": {"judge": TEXT, "flag": TEXT, "other": maybe(TEXT), "why": TEXT},
+}
+_RATES = tuple(f"{rate}{end}" for rate in ("accuracy", "tpr", "tnr") for end in ("", "_low", "_high"))
+_LENIENCY = tuple(f"{of}leniency{end}" for of in ("", "gold_") for end in ("", "_low", "_high"))
+ASIDE: dict[str, dict[str, Column]] = {  # columns that depend on what there is
+    "judges": {
+        "family": maybe(TEXT),
+        **{f"share_{grade}": maybe(SHARE) for grade in range(HIGHEST_GRADE + 1)},
+        **dict.fromkeys(("repeats", "gold_items"), COUNT),
+        **dict.fromkeys(("self_agreement", "percent", "reliability", *_RATES), maybe(SHARE)),
+        **dict.fromkeys(("kappa", "weighted_kappa", "gold_kappa", "gold_weighted_kappa"), maybe(CORRELATION)),
+        **dict.fromkeys(_LENIENCY, maybe(NUMBER)),
+    },
+    "pairs": {
+        "percent": SHARE,
+        "gold_shared": COUNT,
+        **dict.fromkeys(("kappa", "weighted_kappa", "error_correlation"), maybe(CORRELATION)),
+    },
+}
+INTERVALS = (
+    *(("judges", of, (f"{of}_low", f"{of}_high")) for of in ("accuracy", "tpr", "tnr", "leniency", "gold_leniency")),
+    ("panel", "high", ("low", "high")),  # percentiles, which need not lie around the value
+    ("merges", "accuracy", ("low", "high")),
+    ("merges", "gain", ("gain_low", "gain_high")),
+    ("confusion", "share", ("share_low", "share_high")),
+)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -52,6 +121,77 @@ class Audit(Shown):
     seed: int
     versions: Mapping[str, str]
     notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse tables that are none, judges that are not among those audited, and shares that do not follow."""
+        for name, columns in TABLES.items():
+            table: pl.DataFrame = getattr(self, name)
+            there = {column: kind for column, kind in ASIDE.get(name, {}).items() if column in table.columns}
+            require_table(name, table, columns | there)
+        known = self.judges["judge"].to_list()
+        require_names("judges", known)
+        for name, column in (("pairs", "judge"), ("pairs", "other"), ("confusion", "judge"), ("flags", "judge")):
+            require_known(f"{name}: {column}", getattr(self, name)[column].unique(), known, "judges")
+        require_known("flags: other", self.flags["other"].drop_nulls(), known, "judges")
+        require_known("flags: flag", self.flags["flag"].unique(), FLAGS, "flags")
+        require_names("panel: statistic", self.panel["statistic"].to_list(), least=0)
+        require_names("merges: name", self.merges["name"].to_list(), least=0)
+        require_numbers("items", self.items, 1)
+        require_numbers("gold_items", self.gold_items, 0, self.items)
+        self._check_shares()
+        for of, value, ends in INTERVALS:
+            frame: pl.DataFrame = getattr(self, of)
+            if {value, *ends} <= set(frame.columns):
+                low, middle, high = (frame[name].cast(pl.Float64).to_numpy() for name in (ends[0], value, ends[1]))
+                require_ordered(f"{of}: {value}", low, middle, high)
+
+    def _check_shares(self) -> None:
+        """What tables say twice."""
+        coverage, items = (self.judges[name].to_numpy() for name in ("coverage", "items"))
+        require_equal("judges: coverage", coverage, items / self.items)
+        said = self.judges.select(pl.col("^share_[0-9]+$")).drop_nulls()
+        require_equal("the sum of judges: share", said.to_numpy().sum(axis=1), np.ones(len(said)))
+        whole = pl.col("items").sum().over("judge", "gold")
+        follows = self.confusion.select(pl.col("items") / whole).to_series()
+        require_equal("confusion: share", self.confusion["share"].to_numpy(), follows.to_numpy())
+        low, high = wilson_interval(*(self.confusion.select(items=pl.col("items"), all=whole).get_columns()))
+        require_equal("confusion: share_low", self.confusion["share_low"].to_numpy(), low)
+        require_equal("confusion: share_high", self.confusion["share_high"].to_numpy(), high)
+        self._check_gold()
+        copied = self.flags.filter(pl.col("flag") == "copied")
+        if copied["other"].null_count():
+            raise DataError("flags: a judge is said to copy nobody")
+        best = self.merges.filter(pl.col("name").is_in([BEST_MERGE, BEST_JUDGE]))
+        if best["picked"].null_count():
+            raise DataError("merges: the best is not named")
+        known = self.families.drop_nulls()
+        judges, correlation, votes = (
+            known[name].to_numpy() for name in ("judges", "error_correlation", "effective_votes")
+        )
+        require_equal("families: effective_votes", votes, judges / (1 + (judges - 1) * np.maximum(correlation, 0)))
+        pairs = self.pairs.select("judge", "other")
+        if (pairs["judge"] == pairs["other"]).any() or pairs.is_duplicated().any():
+            raise DataError("pairs: a judge is paired with itself, or two judges are paired twice")
+        require_numbers("pairs: shared", self.pairs["shared"], 0, self.items)
+        if self.confusion.select("judge", "gold", "grade").is_duplicated().any():
+            raise DataError("confusion: a row is there twice")
+
+    def _check_gold(self) -> None:
+        """What judges are said to have done on gold items is what their confusion says."""
+        require_numbers("merges: items", self.merges["items"], 0, self.gold_items)
+        if "gold_items" not in self.judges.columns:
+            return
+        items, right = pl.col("items"), pl.col("grade") == pl.col("gold")
+        told = self.confusion.group_by("judge").agg(
+            gold_items=items.sum(),
+            accuracy=items.filter(right).sum() / items.sum(),
+            gold_leniency=((pl.col("grade") - pl.col("gold")) * items).sum() / items.sum(),
+        )
+        found = self.judges.select("judge", "gold_items", "accuracy", "gold_leniency").filter(pl.col("gold_items") > 0)
+        follows = found.select("judge").join(told, on="judge", how="left", maintain_order="left")
+        for name in ("gold_items", "accuracy", "gold_leniency"):
+            values = (table[name].cast(pl.Float64).to_numpy() for table in (found, follows))
+            require_equal(f"judges: {name}", *values)
 
     def to_frame(self) -> pl.DataFrame:
         """One row per judge."""

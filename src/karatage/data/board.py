@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from functools import cached_property
+from typing import get_args
 
 import numpy as np
 import polars as pl
 
 from karatage.data.accuracy import Accuracy, tell_accuracy
 from karatage.data.as_json import plain_rows, write_json
-from karatage.data.axes import LongArray, freeze
+from karatage.data.axes import BoolArray, LongArray, freeze
+from karatage.data.checks import require_names, require_numbers
+from karatage.data.estimate import check_confidence
+from karatage.data.scores import settle_ties
 from karatage.data.shown import Shown
-from karatage.data.standing import Bounded, Differences, Standing, find_flips
+from karatage.data.standing import Adjust, Bounded, Differences, Standing, find_flips
+from karatage.errors import DataError, UnknownNameError
+from karatage.kernels.multiplicity import find_groups, letters
 from karatage.wording import counted, end_sentence, list_names, shorten
 
-Adjust = Literal["holm", "bh", "none"]
 NEW_TOPICS = "topics like these"
 ADJUSTMENTS = {"holm": "Holm", "bh": "Benjamini-Hochberg", "none": "each pair on its own"}
 
@@ -32,14 +37,10 @@ class Board(Shown):
     adjust: Adjust
     confidence: float
     systems: tuple[str, ...]
-    a: LongArray  # (pair,) the system that stands lower
-    b: LongArray  # (pair,) the one that stands higher
     naive: Standing
     naive_pairs: Differences
     corrected: Standing | None
     corrected_pairs: Differences | None
-    groups: tuple[tuple[int, ...], ...]  # of systems no two of which can be told apart
-    letters: tuple[str, ...]  # two systems share one where they cannot be told apart
     tau: Bounded | None = None  # between the judges' order and the corrected one
     tau_ap: Bounded | None = None  # the same with the corrected order for reference
     slope: Bounded | None = None  # of the judges' differences on gold's: above 1 they exaggerate
@@ -53,8 +54,61 @@ class Board(Shown):
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Protect the arrays."""
-        freeze(self.a, self.b)
+        """Refuse what no comparison of systems finds."""
+        require_names("systems", self.systems, least=2)
+        require_numbers("topics", self.topics, 0)
+        check_confidence(self.confidence)
+        if self.adjust not in get_args(Adjust):
+            raise UnknownNameError("adjustment", self.adjust, get_args(Adjust))
+        if (self.corrected is None) != (self.corrected_pairs is None):
+            raise DataError("scores are corrected and differences are not, or the other way round")
+        if self.corrected is None and self.gold is not None and self.refusal is None:
+            raise DataError("nothing is corrected, and refusal does not say why")
+        for standing in (self.naive, self.corrected):
+            if standing is not None:
+                standing.check(len(self.systems), self.confidence)
+        for found in (self.naive_pairs, self.corrected_pairs):
+            if found is not None:
+                found.check(len(self.a), self.confidence, self.adjust)
+        steps = settle_ties((self.corrected or self.naive).value)
+        if (np.diff(steps) > 0).any():
+            raise DataError("systems do not stand in the order of their scores")
+        for name, bounded, most in (("tau", self.tau, 1), ("tau_ap", self.tau_ap, 1), ("slope", self.slope, np.inf)):
+            if bounded is not None:
+                bounded.check(name, -most, most)
+
+    @property
+    def a(self) -> LongArray:
+        """The system of each pair that stands lower."""
+        return self._pairs[1]
+
+    @property
+    def b(self) -> LongArray:
+        """The system of each pair that stands higher."""
+        return self._pairs[0]
+
+    @cached_property
+    def _pairs(self) -> tuple[LongArray, LongArray]:
+        higher, lower = np.triu_indices(len(self.systems), 1)
+        freeze(higher, lower)
+        return higher, lower
+
+    @cached_property
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        """Groups of systems no two of which can be told apart."""
+        return find_groups(self._apart)
+
+    @cached_property
+    def letters(self) -> tuple[str, ...]:
+        """For each system; two share a letter where they cannot be told apart."""
+        return letters(self._apart)
+
+    @property
+    def _apart(self) -> BoolArray:
+        """Who can be told apart, (system, system)."""
+        apart = np.zeros((len(self.systems), len(self.systems)), bool)
+        apart[self.a, self.b] = apart[self.b, self.a] = (self.corrected_pairs or self.naive_pairs).claimed
+        return apart
 
     @property
     def doubted(self) -> bool:

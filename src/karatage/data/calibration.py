@@ -6,11 +6,26 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
 
 from karatage.data.as_json import plain_rows, plain_types, write_json
+from karatage.data.checks import (
+    AMOUNT,
+    COUNT,
+    NUMBER,
+    SHARE,
+    TEXT,
+    maybe,
+    require_equal,
+    require_numbers,
+    require_ordered,
+    require_table,
+)
+from karatage.data.estimate import wilson_interval
 from karatage.data.shown import Shown
 from karatage.data.standing import Bounded
+from karatage.errors import DataError
 from karatage.wording import counted, shorten
 
 SURE = 0.9
@@ -19,6 +34,12 @@ LEVEL = 0.05
 CLOSE = 0.05  # probabilities that are off by less than this on average can be taken for chances
 JUDGE = "judge:"
 VOTES = ("mv", "wawa", "binmv", "qbinmv")  # approaches whose probabilities are shares of votes
+WIDTH = 0.1  # of bins
+BINS = {"items": COUNT, "worth": AMOUNT, **dict.fromkeys(("from", "to", "weight", "probability"), SHARE)}
+BINS |= dict.fromkeys(("share", "low", "high"), SHARE)
+GRADES = {"grade": COUNT, "judges": SHARE, "gold": SHARE, "elsewhere": maybe(SHARE)}
+SHIFT = {"statistic": TEXT, "way": TEXT, "value": NUMBER, "low": maybe(NUMBER), "high": maybe(NUMBER)}
+SHIFT |= {"p_value": maybe(SHARE)}
 TYPICAL = ("within topics", "between topics")  # ways to compare gold's items with others
 
 
@@ -40,6 +61,37 @@ class Calibration(Shown):
     seed: int
     versions: Mapping[str, str]
     notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse shares that are none, and figures that do not follow from the bins."""
+        require_numbers("relevant", self.relevant, 1)
+        require_numbers("items", self.items, 1)
+        require_numbers("topics", self.topics, 0, self.items)
+        require_table("bins", self.bins, BINS)
+        require_table("grades", self.grades, GRADES)
+        require_table("shift", self.shift, SHIFT)
+        bins = {name: self.bins[name].to_numpy() for name in BINS}
+        require_ordered("bins: probability", bins["from"], bins["probability"], bins["to"])
+        require_ordered("bins: share", bins["low"], bins["share"], bins["high"])
+        require_ordered("bins: worth", 0.0, bins["worth"], bins["items"])
+        low, high = wilson_interval(bins["share"] * bins["worth"], bins["worth"])
+        require_equal("bins: low", bins["low"], low)
+        require_equal("bins: high", bins["high"], high)
+        require_equal("bins: to", bins["to"] - bins["from"], np.full(len(self.bins), WIDTH))
+        require_equal("items", self.items, int(bins["items"].sum()))
+        require_equal("the sum of bins: weight", bins["weight"].sum(), 1.0)
+        for name in ("judges", "gold"):
+            require_equal(f"the sum of grades: {name}", self.grades[name].to_numpy().sum(), 1.0)
+        require_equal("grades: grade", self.grades["grade"].to_numpy(), np.arange(len(self.grades)))
+        for name, bounded, least in (("brier", self.brier, 0), ("ece", self.ece, 0), ("bias", self.bias, -1)):
+            bounded.check(name, least, 1)
+        if len(self.shift.filter(statistic="leniency")) != 1:
+            raise DataError("shift does not have one row for leniency")
+        excess = np.abs(bins["weight"] * (bins["probability"] - bins["share"])).sum()
+        require_equal("ece", self.ece.value, excess)
+        require_equal("bias", self.bias.value, self.called - self.found)
+        more = (self.grades["grade"] * (self.grades["judges"] - self.grades["gold"])).to_numpy().sum()
+        require_equal("shift: leniency", self.leniency.value, more)
 
     @property
     def called(self) -> float:

@@ -6,12 +6,15 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
 import polars as pl
 
 from karatage.data.accuracy import Accuracy, tell_accuracy
 from karatage.data.as_json import plain_number, write_json
-from karatage.data.estimate import Estimate
+from karatage.data.checks import require_names, require_numbers
+from karatage.data.estimate import Estimate, find_cuts
 from karatage.data.shown import Shown
+from karatage.errors import DataError
 from karatage.wording import counted, end_sentence, percent, shorten
 
 
@@ -20,10 +23,18 @@ class Opinion:
     """Both systems' scores and their difference, b - a, found in one way."""
 
     way: str  # judges, rates, sampled, census, topics, bootstrap
-    a: Estimate | None
+    a: Estimate | None  # none where it is beyond what the measure can be
     b: Estimate | None
     difference: Estimate
     test_p_value: float | None = None  # of another test than the interval's
+
+    def __post_init__(self) -> None:
+        """Refuse p-values that are none, and estimates that are not about the same question."""
+        if self.test_p_value is not None:
+            require_numbers("p_value", self.test_p_value, 0, 1, unknown=True)
+        for score in (self.a, self.b):
+            if score is not None and score.confidence != self.difference.confidence:
+                raise DataError(f"the intervals by {self.way} have different levels of confidence")
 
     @property
     def p_value(self) -> float:
@@ -70,6 +81,20 @@ class Comparison(Shown):
     seed: int
     versions: Mapping[str, str]
     notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse what no comparison finds."""
+        require_names("systems", (self.a, self.b))
+        require_numbers("topics", self.topics, 0)
+        if self.corrected is None and self.gold is not None and self.refusal is None and self.same is None:
+            raise DataError("nothing is corrected, and refusal does not say why")
+        for name, found in (("a", self.naive.a), ("b", self.naive.b), ("difference", self.naive.difference)):
+            if found is not None and find_cuts(*(np.array([n]) for n in (found.value, found.low, found.high))).size:
+                raise DataError(f"the interval of naive.{name} is longer on one side than on the other")
+        if self.corrected is not None and self.corrected.test_p_value is not None:
+            raise DataError("corrected.p_value does not follow from the difference and its standard error")
+        if len({opinion.difference.confidence for opinion in self.opinions}) > 1:
+            raise DataError("the opinions have different levels of confidence")
 
     @property
     def p_value(self) -> float | None:

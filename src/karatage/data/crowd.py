@@ -12,10 +12,11 @@ import numpy as np
 import polars as pl
 
 from karatage.data.axes import FloatArray, IntArray, freeze
-from karatage.data.entries import Entries
+from karatage.data.checks import require_known, require_numbers, require_shape
+from karatage.data.entries import MOST, Entries
 from karatage.data.shown import Shown
 from karatage.errors import DataError
-from karatage.wording import counted, percent
+from karatage.wording import counted, percent, shorten
 
 Noise = Literal["removed", "kept"]
 RATE_LEVELS: Final = 10  # of the true positive and of the true negative rate
@@ -71,7 +72,38 @@ class CrowdModel(Shown):
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Protect the arrays."""
+        """Refuse shares, counts and distributions that are none, and protect the arrays."""
+        kinds, grades = len(self.share), len(self.balance)
+        require_known("noise", (self.noise,), get_args(Noise), "ways to treat it")
+        require_numbers("the number of grades in balance", grades, 2)
+        require_numbers("the number of archetypes", kinds, 1)
+        require_numbers("judges", self.judges, 0)
+        require_numbers("judgments", self.judgments, 0)
+        for name, array, shape in (
+            ("voxel", self.voxel, (3,)),
+            ("mean", self.mean, (3,)),
+            ("covariance", self.covariance, (3, 3)),
+            *((("confusion", self.confusion, (grades, grades)),) if self.confusion is not None else ()),
+            *((("concentration", self.concentration, ()),) if self.concentration is not None else ()),
+        ):
+            require_shape(f"archetypes: {name}", array, kinds, *shape)
+            require_numbers(f"archetypes: {name}", array, 0 if name in {"voxel", "concentration"} else -np.inf)
+        if (self.confusion is None) != (grades == 2) or (self.concentration is None) != (grades == 2):
+            raise DataError("archetypes: confusion and concentration are there for more than two grades, and only then")
+        _require_shares("balance", self.balance)
+        _require_shares("the shares of archetypes", self.share)
+        if self.confusion is not None:
+            _require_shares("a row of archetypes: confusion", self.confusion)
+        if (self.voxel >= np.array(GRID)).any():
+            raise DataError(f"archetypes: a voxel has levels beyond {', '.join(str(n - 1) for n in GRID)}")
+        require_numbers("correlation", self.correlation, 0, 1)
+        if sum(self.correlation) >= 1:
+            raise DataError(f"correlation adds up to {sum(self.correlation):g}; what judges share has to stay below 1")
+        require_numbers("families", list(self.families.values()), 0, 1)
+        require_numbers("contribution.least", self.contribution.least, 0, 1)
+        require_numbers("contribution.exponent", self.contribution.exponent, 1, unknown=True)
+        require_numbers("contribution.tail", self.contribution.tail, 0, 1, unknown=True)
+        _check_means(self)
         freeze(self.balance, self.voxel, self.share, self.mean, self.covariance)
         if self.confusion is not None and self.concentration is not None:
             freeze(self.confusion, self.concentration)
@@ -170,47 +202,33 @@ class CrowdModel(Shown):
         """Back from what `to_dict` or a JSON file says; what cannot be is refused with its name."""
         entries = Entries(found)
         if entries.text("format") != FORMAT:
-            raise DataError(f"format is '{entries.text('format')}', not '{FORMAT}'")
-        noise = entries.text("noise")
-        if noise not in get_args(Noise):
-            raise DataError(f"noise is '{noise}', not {' or '.join(get_args(Noise))}")
+            raise DataError(f"format is '{shorten(entries.text('format'))}', not '{FORMAT}'")
         grades = len(entries.several("balance"))
-        if grades < 2:
-            raise DataError(f"balance is for {counted(grades, 'grade')}, but there are two at least")
-        balance = _check_sum(np.array(entries.numbers("balance", grades)), "balance")
         kinds = entries.objects("archetypes")
         if not kinds:
             raise DataError("archetypes is empty: no kind of judge to draw from")
-        shares = np.array([kind.number("share", 0, 1) for kind in kinds])
         law, shared = entries.object("contribution"), entries.object("correlation")
         families = entries.object("families")
-        parts = Correlation(*(shared.number(name, 0, 1) for name in Correlation._fields))
-        if sum(parts) >= 1:
-            raise DataError(f"correlation adds up to {sum(parts):g}; what judges share has to stay below 1")
-        if not isinstance(families.found, Mapping):
-            raise DataError("families is no object with a share for each name")
-        model = CrowdModel(
+        return CrowdModel(
             name=entries.text("name"),
             source=entries.text("source"),
-            noise=cast("Noise", noise),
+            noise=cast("Noise", entries.text("noise")),
             judges=entries.whole("judges"),
             judgments=entries.whole("judgments"),
-            balance=balance,
+            balance=_scale(np.array(entries.numbers("balance", grades))),
             voxel=np.array([_read_voxel(kind) for kind in kinds], np.int32),
-            share=_check_sum(shares, "the shares of archetypes"),
+            share=_scale(np.array([kind.number("share") for kind in kinds])),
             mean=np.array([kind.numbers("mean", 3) for kind in kinds]),
             covariance=np.array([_read_square(kind, "covariance", 3) for kind in kinds]),
-            confusion=np.array([_read_rows(kind, grades) for kind in kinds]) if grades > 2 else None,
-            concentration=np.array([kind.number("concentration", 0) for kind in kinds]) if grades > 2 else None,
-            correlation=parts,
-            families={str(name): families.number(name, 0, 1) for name in families.found},
+            confusion=None if grades <= 2 else _scale(np.array([_read_square(k, "confusion", grades) for k in kinds])),
+            concentration=np.array([kind.number("concentration") for kind in kinds]) if grades > 2 else None,
+            correlation=Correlation(*(shared.number(name) for name in Correlation._fields)),
+            families={name: families.number(name) for name in families.all_names()},
             contribution=Contribution(
-                law.number("least", 0, 1), law.number_or_nan("exponent", 1, math.inf), law.number_or_nan("tail", 0, 1)
+                law.number("least"), law.number_or_nan("exponent", -MOST, MOST), law.number_or_nan("tail", -MOST, MOST)
             ),
             notes=entries.texts("notes"),
         )
-        _check_means(model)
-        return model
 
     def __repr__(self) -> str:
         return f"CrowdModel({self.sentence})"
@@ -246,17 +264,17 @@ def _read_square(kind: Entries, name: str, size: int) -> list[tuple[float, ...]]
     return [lines.numbers(str(k), size) for k in range(size)]
 
 
-def _read_rows(kind: Entries, grades: int) -> FloatArray:
-    rows = np.array(_read_square(kind, "confusion", grades))
-    return np.stack([_check_sum(row, f"a row of {kind.place}.confusion") for row in rows])
-
-
-def _check_sum(shares: FloatArray, what: str) -> FloatArray:
-    """Shares as probabilities, which written digits may miss by a little."""
-    if (shares < 0).any() or abs(float(shares.sum()) - 1) > 1e-3:
-        raise DataError(f"{what} should be shares that add up to 1; they add up to {shares.sum():g}")
-    found: FloatArray = shares / shares.sum()
+def _scale(shares: FloatArray) -> FloatArray:
+    """Shares that add up to 1 along the last axis, which written digits may miss by a little, and not by more."""
+    total = shares.sum(axis=-1, keepdims=True)
+    found: FloatArray = np.where(np.abs(total - 1) <= 1e-3, shares / np.where(total == 0, 1, total), shares)
     return found
+
+
+def _require_shares(what: str, shares: FloatArray) -> None:
+    total = shares.sum(axis=-1)
+    if not (np.isfinite(shares).all() and (shares >= 0).all() and np.allclose(total, 1)):
+        raise DataError(f"{what} should be shares that add up to 1; they add up to {np.ravel(total)[0]:g}")
 
 
 def _check_means(model: CrowdModel) -> None:

@@ -9,13 +9,16 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from karatage.data.as_json import plain_rows, plain_types, write_json
+from karatage.data.checks import COUNT, SHARE, TEXT, maybe, require_names, require_numbers, require_table
 from karatage.data.shown import Shown
 from karatage.data.versions import list_versions
+from karatage.errors import DataError
 from karatage.wording import counted
 
 # Of judges, by TPR + TNR - 1, which is 1 for a judge who never errs and 0 for a coin; the lowest value of each.
 BANDS = {"reliable": 0.8, "fair": 0.4, "poor": 0.1, "like a coin": -0.1, "inverted": -1.0}
 UNTOLD = "saw one kind only"  # of items, relevant ones or others
+JUDGES = {"judge": TEXT, "grades": COUNT, "tpr": maybe(SHARE), "tnr": maybe(SHARE)}
 TOGETHER = 0.05  # a correlation of errors from which on they are said to err together
 
 
@@ -34,6 +37,26 @@ class CrowdSummary(Shown):
     pairs: int  # of judges of an item, that the correlation is from
     notes: tuple[str, ...] = ()
     versions: Mapping[str, str] = field(default_factory=list_versions)
+
+    def __post_init__(self) -> None:
+        """Refuse shares and counts that are none."""
+        require_table("judges", self.judges, JUDGES)
+        require_names("judges", self.judges["judge"].to_list())
+        require_numbers("items", self.items, 1, self.grades)
+        require_numbers("relevant", self.relevant, 0, self.items)
+        require_numbers("majority_ties", self.tied, 0, self.items)
+        require_numbers("pairs", self.pairs, 0)
+        shares = {"majority_recall": self.recall, "majority_precision": self.precision}
+        for name, share in shares.items():
+            if share is not None:
+                require_numbers(name, share, 0, 1)
+        if (self.recall is None) != (self.relevant == 0):
+            raise DataError("majority_recall is known where gold has relevant items, and only there")
+        if self.correlation is not None:
+            require_numbers("error_correlation", self.correlation, -1, 1)
+            require_numbers("pairs", self.pairs, 1)
+        if self.tpr is None and self.tnr is None:
+            raise DataError("judges: no judge has a tpr or a tnr")
 
     @property
     def grades(self) -> int:

@@ -9,23 +9,24 @@ from typing import Literal, get_args
 import polars as pl
 
 from karatage.data.as_json import plain_rows, plain_types, write_json
+from karatage.data.checks import (
+    AMOUNT,
+    COUNT,
+    SHARE,
+    TEXT,
+    maybe,
+    require_known,
+    require_names,
+    require_numbers,
+    require_table,
+)
 from karatage.data.shown import Shown
 from karatage.wording import counted, end_sentence
 
 State = Literal["ok", "warning", "wrong"]
 STATES: tuple[State, ...] = get_args(State)
-SYSTEMS: dict[str, type[pl.DataType]] = {
-    "system": pl.String,
-    "topics": pl.Int64,
-    "short": pl.Int64,
-    "judged": pl.Float64,
-}
-MEASURES: dict[str, type[pl.DataType]] = {
-    "measure": pl.String,
-    "way": pl.String,
-    "detectable": pl.Float64,
-    "refusal": pl.String,
-}
+SYSTEMS = {"system": TEXT, "topics": COUNT, "short": COUNT, "judged": maybe(SHARE)}
+MEASURES = {"measure": TEXT, "way": maybe(TEXT), "detectable": maybe(AMOUNT), "refusal": maybe(TEXT)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +37,10 @@ class Check:
     state: State
     finding: str
     advice: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse states that are none."""
+        require_known("checks: state", (self.state,), STATES, "states")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -54,6 +59,16 @@ class Diagnosis(Shown):
     seed: int
     versions: Mapping[str, str]
     notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse tables that are none, and a pair of systems that nothing is said of."""
+        require_table("systems", self.systems, SYSTEMS)
+        require_table("measures", self.measures, MEASURES)
+        require_names("systems", self.systems["system"].to_list(), least=0)
+        require_names("measures", self.measures["measure"].to_list(), least=0)
+        if self.pair is not None:
+            require_names("pair", self.pair, least=2)
+            require_numbers("pair", len(self.pair), 2, 2)
 
     @property
     def state(self) -> State:

@@ -11,7 +11,8 @@ from typing import Final, Literal, NamedTuple, cast, get_args
 import numpy as np
 import polars as pl
 
-from karatage.data.entries import Entries
+from karatage.data.checks import require_known, require_names, require_numbers
+from karatage.data.entries import MOST, Entries
 from karatage.data.shown import Shown
 from karatage.errors import DataError
 from karatage.wording import counted, shorten
@@ -49,6 +50,15 @@ class TopicModel:
     mean: HeldOut  # over splits
     spread: HeldOut  # standard deviation over splits
 
+    def __post_init__(self) -> None:
+        """Refuse counts and shares that are none."""
+        of = f"topic '{shorten(self.topic)}'"
+        require_numbers(f"{of}: items", self.items, 2)
+        require_numbers(f"{of}: disagreed", self.disagreed, 1, self.items - 1)
+        require_numbers(f"{of}: intercept and coefficients", (self.intercept, *self.coefficients))
+        require_numbers(f"{of}: mean", self.mean, 0, 1, unknown=True)
+        require_numbers(f"{of}: spread", self.spread, 0, 1, unknown=True)
+
     @property
     def share(self) -> float:
         """How often judges disagree on this topic."""
@@ -63,6 +73,10 @@ class DroppedTopic:
     items: int
     disagreed: int
     reason: str
+
+    def __post_init__(self) -> None:
+        """Refuse counts that are none."""
+        require_numbers("dropped: disagreed", self.disagreed, 0, self.items)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +93,24 @@ class DisagreementModel(Shown):
     seed: int
     versions: Mapping[str, str]
     notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse features, topics and options that are none."""
+        require_known("feature_set", (self.feature_set,), get_args(FeatureSet), "sets of features")
+        require_names("features", self.features)
+        wanted = FEATURES.get(self.feature_set, self.features)
+        if self.features != wanted:
+            told = f"the features of a model of {self.feature_set} are {list(wanted)}"
+            raise DataError(f"{told}, not {shorten(str(list(self.features)), 80)}")
+        kept, left = ([topic.topic for topic in part] for part in (self.topics, self.dropped))
+        require_names("topics", [*kept, *left], least=0)
+        if any(len(topic.coefficients) != len(self.features) for topic in self.topics):
+            raise DataError(f"a topic does not have one coefficient for each of {len(self.features)} features")
+        require_numbers("threshold", self.threshold, 0, 1)
+        if not min(self.prior) > 0:
+            raise DataError(f"prior Beta({self.prior[0]:g}, {self.prior[1]:g}) is none: both numbers must be above 0")
+        require_numbers("prior", self.prior, 0)
+        require_numbers("trials", self.trials, 1)
 
     @property
     def rates(self) -> pl.DataFrame:
@@ -171,19 +203,11 @@ class DisagreementModel(Shown):
     def from_dict(found: Mapping[str, object]) -> DisagreementModel:
         """The model that `to_dict` wrote down; what cannot be one is refused."""
         entries = Entries(found)
-        feature_set, features = entries.text("feature_set"), entries.texts("features")
-        if feature_set not in get_args(FeatureSet):
-            raise DataError(f"feature_set '{shorten(feature_set)}' is none of {', '.join(get_args(FeatureSet))}")
-        wanted = FEATURES.get(feature_set, features)
-        if features != wanted or not features:
-            raise DataError(f"the features of a model of {feature_set} are {list(wanted)}, not {list(features)}")
         alpha, beta = entries.numbers("prior", 2)
-        if not (alpha > 0 and beta > 0):
-            raise DataError(f"prior Beta({alpha:g}, {beta:g}) is none: both numbers must be above 0")
-        model = DisagreementModel(
-            feature_set=cast("FeatureSet", feature_set),
-            features=features,
-            topics=tuple(_read_topic(topic, len(features)) for topic in entries.objects("topics")),
+        return DisagreementModel(
+            feature_set=cast("FeatureSet", entries.text("feature_set")),
+            features=entries.texts("features"),
+            topics=tuple(_read_topic(topic) for topic in entries.objects("topics")),
             dropped=tuple(
                 DroppedTopic(
                     topic=topic.text("topic"),
@@ -193,37 +217,28 @@ class DisagreementModel(Shown):
                 )
                 for topic in entries.objects("dropped")
             ),
-            threshold=entries.number("threshold", 0, 1),
+            threshold=entries.number("threshold"),
             prior=(alpha, beta),
-            trials=entries.whole("trials", 1),
+            trials=entries.whole("trials"),
             seed=entries.whole("seed"),
             versions=entries.object("versions").all_texts(),
             notes=entries.texts("notes"),
         )
-        names = [topic.topic for topic in model.topics] + [topic.topic for topic in model.dropped]
-        if len(set(names)) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
-            raise DataError(f"topic '{shorten(twice)}' stands there twice")
-        return model
 
     def __repr__(self) -> str:
         return f"DisagreementModel({self.sentence})"
 
 
-def _read_topic(entries: Entries, features: int) -> TopicModel:
-    items = entries.whole("items", 2)
-    disagreed = entries.whole("disagreed", 1)
-    if disagreed >= items:
-        raise DataError(f"{entries.place}: judges disagree on {disagreed:,} of {items:,} items, so nothing was learned")
+def _read_topic(entries: Entries) -> TopicModel:
     mean, spread = entries.object("mean"), entries.object("spread")
     return TopicModel(
         topic=entries.text("topic"),
-        items=items,
-        disagreed=disagreed,
+        items=entries.whole("items"),
+        disagreed=entries.whole("disagreed"),
         intercept=entries.number("intercept"),
-        coefficients=entries.numbers("coefficients", features),
-        mean=HeldOut(*(mean.number_or_nan(name, 0, 1) for name in HeldOut._fields)),
-        spread=HeldOut(*(spread.number_or_nan(name, 0, 1) for name in HeldOut._fields)),
+        coefficients=entries.numbers("coefficients", len(entries.several("coefficients"))),
+        mean=HeldOut(*(mean.number_or_nan(name, -MOST, MOST) for name in HeldOut._fields)),
+        spread=HeldOut(*(spread.number_or_nan(name, -MOST, MOST) for name in HeldOut._fields)),
     )
 
 

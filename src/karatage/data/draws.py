@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import polars as pl
 
 from karatage.data.as_json import plain_array, plain_rows, write_json
 from karatage.data.axes import FloatArray, freeze
+from karatage.data.checks import require_names, require_numbers, require_shape
+from karatage.data.estimate import check_confidence
 from karatage.data.shown import Shown
 
 
@@ -20,15 +23,28 @@ class Draws(Shown):
     approach: str
     systems: tuple[str, ...]
     value: FloatArray  # (draw, system) mean over topics
-    rank: FloatArray  # (draw, system) 1 = best, equal scores share the mean
     topics: int
     level: float = 0.95
     seed: int
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Protect the arrays."""
-        freeze(self.value, self.rank)
+        """Refuse what no draws are, and protect the array."""
+        require_names("systems", self.systems)
+        require_numbers("draws", len(self.value), 2)
+        require_shape("value", self.value, len(self.value), len(self.systems))
+        require_numbers("value", self.value)
+        require_numbers("topics", self.topics, 1)
+        check_confidence(self.level)
+        freeze(self.value)
+
+    @cached_property
+    def rank(self) -> FloatArray:
+        """(draw, system) 1 = best; equal scores share the mean of their ranks."""
+        from karatage.kernels.correlation import count_above
+
+        above, tied = count_above(self.value)
+        return above + (tied + 1) / 2
 
     @property
     def mean(self) -> FloatArray:

@@ -76,10 +76,10 @@ class Entries:
             return INFINITE[value]
         return self.number_or_nan(name, -math.inf, math.inf)
 
-    def whole(self, name: str, low: int = 0) -> int:
-        """A whole number from `low` on."""
+    def whole(self, name: str, low: int = 0, below: int = 2**63) -> int:
+        """A whole number from `low` on, which a machine can hold."""
         value = self.get(name)
-        if not isinstance(value, int) or isinstance(value, bool) or value < low:
+        if not isinstance(value, int) or isinstance(value, bool) or not low <= value < below:
             raise self._refusal(name, value, f"a whole number from {low}")
         return value
 
@@ -148,7 +148,7 @@ class Entries:
 
     def name(self, name: str) -> str:
         """Where an entry stands."""
-        return f"{self.place}.{name}" if self.place else name
+        return f"{self.place}.{shorten(name)}" if self.place else shorten(name)
 
     def _refusal(self, name: str, value: Value, wanted: str) -> DataError:
         return DataError(f"{self.name(name)} is {show(value)}, not {wanted}")

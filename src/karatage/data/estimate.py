@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 
 from karatage.data.as_json import Plain, plain_number
 from karatage.data.axes import FloatArray
-from karatage.errors import OptionError
+from karatage.data.checks import SLACK, require_numbers, require_ordered
+from karatage.errors import DataError, OptionError
 
 CONFIDENCE = 0.95
 MANY = 1e6  # degrees of freedom from which Student's t is the normal distribution
@@ -36,6 +37,17 @@ class Estimate:
     low: float
     high: float
     confidence: float = CONFIDENCE
+
+    def __post_init__(self) -> None:
+        """Refuse an interval that does not follow from the standard error."""
+        require_numbers("value", self.value, unknown=True)
+        if self.degrees <= 0:
+            raise DataError(f"degrees_of_freedom is {self.degrees:g}, not a number above 0")
+        require_intervals("value", self.value, self.standard_error, (self.low, self.high), self.confidence)
+        if self.standard_error > 0 and self.degrees > 0:
+            width = 2 * t_quantile((1 + self.confidence) / 2, self.degrees) * self.standard_error
+            if self.high - self.low > width * (1 + 1e-6) + SLACK:
+                raise DataError(f"an interval from {self.low:g} to {self.high:g} is too wide for its standard error")
 
     @staticmethod
     def of(
@@ -99,6 +111,73 @@ def check_confidence(confidence: float) -> float:
     if not 0 < confidence < 1:
         raise OptionError(f"confidence lies between 0 and 1, not at {confidence}")
     return confidence
+
+
+def require_intervals(
+    what: str, value: ArrayLike, error: ArrayLike, bounds: tuple[ArrayLike, ArrayLike], confidence: float
+) -> None:
+    """Refuse negative standard errors, and values and intervals that no t distribution goes with.
+
+    Bounds may be cut where the quantity cannot be, so that an interval may be narrower on one side or on both.
+    """
+    require_numbers("standard_error", error, 0, unknown=True, endless=True)
+    low, high = (np.asarray(bound, float) for bound in bounds)
+    require_ordered(what, low, value, high)
+    half, least = _find_half(value, low, high), NormalDist().inv_cdf((1 + check_confidence(confidence)) / 2)
+    most = math.tan(math.pi * confidence / 2)  # of t with one degree of freedom
+    size = np.asarray(error, float)
+    with np.errstate(invalid="ignore"):
+        wide = half > most * size * (1 + 1e-6) + SLACK
+        even = np.isclose(high + low, 2 * np.asarray(value, float), rtol=1e-9, atol=SLACK)
+        narrow = even & np.isfinite(size) & (half < least * size * (1 - 1e-6) - SLACK)
+    if (wide | narrow).any():
+        raise DataError(f"an interval of {what} does not follow from its standard error")
+
+
+def require_p_values(
+    what: str,
+    found: FloatArray,
+    value: FloatArray,
+    error: FloatArray,
+    bounds: tuple[FloatArray, FloatArray],
+    confidence: float,
+) -> None:
+    """Refuse p-values that do not follow from t intervals, whose widths tell their degrees of freedom."""
+    from scipy.special import stdtr, stdtridf
+
+    require_numbers(what, found, 0, 1, unknown=True)
+    known = (error > 0) & np.isfinite(error) & np.isfinite(value)
+    size, t = error[known], np.abs(value[known]) / error[known]
+    width = _find_half(value, *bounds)[known] / size
+    few, many = 2 * stdtr(1, -t), 2 * stdtr(1e9, -t)
+    narrow = width < NormalDist().inv_cdf((1 + confidence) / 2) * (1 + 1e-6)  # normal, or cut on both sides
+    degrees = stdtridf((1 + confidence) / 2, np.where(narrow, 12.0, width))
+    follows = np.where(narrow | ~np.isfinite(degrees), many, 2 * stdtr(np.maximum(degrees, 1e-9), -t))
+    low, high = (bound[known] for bound in bounds)
+    cut = narrow & ~np.isclose(low + high, 2 * value[known], rtol=1e-9, atol=SLACK)
+    low, high = np.where(cut, many, follows), np.where(cut, few, follows)
+    p = found[known]
+    wrong = ~((p >= low * 0.99 - 1e-6) & (p <= high * 1.01 + 1e-6))
+    if wrong.any():
+        k = int(np.argmax(wrong))
+        raise DataError(f"{what} is {p[k]:g}, where {follows[k]:g} follows from the difference and its standard error")
+    if (np.isnan(found) & ~np.isnan(error) & np.isfinite(error)).any():
+        raise DataError(f"{what} is not known, where a difference and its standard error are")
+
+
+def find_cuts(value: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
+    """The bounds at which intervals are cut, as they are shorter there than on the other side; (cut,)."""
+    with np.errstate(invalid="ignore"):
+        below, above = value - low, high - value
+        uneven = np.abs(below - above) > SLACK + 1e-9 * np.maximum(np.abs(low), np.abs(high))
+    cuts: FloatArray = np.where(below < above, low, high)[uneven]
+    return cuts
+
+
+def _find_half(value: ArrayLike, low: FloatArray, high: FloatArray) -> FloatArray:
+    """Half the width of an interval, on the side where it is not cut."""
+    half: FloatArray = np.maximum(np.asarray(value, float) - low, high - np.asarray(value, float))
+    return half
 
 
 def wilson_interval(

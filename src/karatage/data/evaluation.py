@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -11,11 +12,13 @@ import polars as pl
 
 from karatage.data.as_json import plain_rows, write_json
 from karatage.data.axes import FloatArray
+from karatage.data.checks import require_known, require_names, require_numbers
 from karatage.data.draws import Draws
 from karatage.data.posterior import Posterior
-from karatage.data.scores import Scores, settle_ties
+from karatage.data.scores import Scores, mean_over_topics, settle_ties
 from karatage.data.shown import Shown
 from karatage.data.weights import Weights
+from karatage.errors import DataError
 from karatage.wording import counted, shorten
 
 
@@ -47,7 +50,6 @@ class Evaluation(Shown):
 
     scores: Mapping[str, Scores]
     gold: Mapping[str, Scores] | None
-    fidelity: tuple[Fidelity, ...]
     posteriors: Mapping[str, Posterior]  # of the approaches that merge grades
     judges: int
     judges_first: Mapping[str, int]  # per measure, how many different systems single judges put first
@@ -57,6 +59,47 @@ class Evaluation(Shown):
     draws: tuple[Draws, ...] = ()
     weights: tuple[Weights, ...] = ()  # of the approaches that weigh judges, by measure
 
+    def __post_init__(self) -> None:
+        """Refuse parts that are not about the same measures, approaches and systems."""
+        require_names("measures", self.measures)
+        require_names("approaches", self.approaches)
+        require_names("systems", self.systems)
+        require_numbers("judges", self.judges, 1)
+        for measure, scores in self.scores.items():
+            if (scores.measure, scores.judges, scores.systems) != (measure, self.approaches, self.systems):
+                raise DataError(f"scores.{shorten(measure)} are of another measure, or of other approaches or systems")
+        self._check_gold()
+        if tuple(self.judges_first) != self.measures:
+            raise DataError("judges_first is not about the measures that were asked for")
+        require_numbers("judges_first", list(self.judges_first.values()), 0, len(self.systems))
+        for part, found in (("draws", self.draws), ("weights", self.weights)):
+            require_known(part, [one.measure for one in found], self.measures, "measures")
+            require_known(part, [one.approach for one in found], self.approaches, "approaches")
+            require_names(part, [f"{one.measure} {one.approach}" for one in found], least=0)
+        for drawn in self.draws:
+            require_known("draws", drawn.systems, self.systems, "systems")
+
+    def _check_gold(self) -> None:
+        if self.gold is None:
+            return
+        if tuple(self.gold) != self.measures:
+            raise DataError("gold is not about the measures that were asked for")
+        for measure, scores in self.gold.items():
+            require_known(f"gold.{shorten(measure)}", scores.systems, self.systems, "systems")
+            if scores.measure != measure or len(scores.judges) != 1 or len(scores.systems) != len(self.systems):
+                raise DataError(f"gold.{shorten(measure)} holds scores of another measure, of other systems or judges")
+
+    @cached_property
+    def fidelity(self) -> tuple[Fidelity, ...]:
+        """How near each approach comes to gold, on the topics that both have; nothing without gold."""
+        if self.gold is None:
+            return ()
+        return tuple(
+            _measure_fidelity(scores, a, self.gold[measure])
+            for measure, scores in self.scores.items()
+            for a in range(len(scores.judges))
+        )
+
     @property
     def measures(self) -> tuple[str, ...]:
         """The measures, as asked for."""
@@ -65,12 +108,12 @@ class Evaluation(Shown):
     @property
     def approaches(self) -> tuple[str, ...]:
         """The approaches, as asked for."""
-        return next(iter(self.scores.values())).judges
+        return next((scores.judges for scores in self.scores.values()), ())
 
     @property
     def systems(self) -> tuple[str, ...]:
         """All systems."""
-        return next(iter(self.scores.values())).systems
+        return next((scores.systems for scores in self.scores.values()), ())
 
     def leaderboard(self, measure: str, approach: str) -> pl.DataFrame:
         """Systems from best to worst: rank, system, score, standard error over topics, gold's score and rank."""
@@ -233,6 +276,25 @@ class Evaluation(Shown):
         if count == 1:
             return f"All {self.judges} judges alone agree on the winner; add --gold to see how far to trust them."
         return f"The {self.judges} judges alone would crown {count} different winners: get some gold before deciding."
+
+
+def _measure_fidelity(scores: Scores, a: int, gold: Scores) -> Fidelity:
+    from karatage.kernels.correlation import compare_orders
+
+    place = {topic: t for t, topic in enumerate(gold.topics)}
+    common = [t for t, topic in enumerate(scores.topics) if topic in place and scores.judged[a, t]]
+    ours = mean_over_topics(scores.value[a : a + 1, common])
+    theirs = mean_over_topics(gold.value[:, [place[scores.topics[t]] for t in common]])
+    tau, tau_ap, rmse, systems = None, None, None, ours.shape[1]
+    if common and not np.isfinite(ours + theirs).all():
+        raise DataError("scores to compare with gold's must be finite; leave out systems without a score")
+    if common:
+        rmse = float(np.sqrt(((ours - theirs) ** 2).mean()))
+    if common and systems > 1:
+        agreeing, above = compare_orders(settle_ties(theirs), settle_ties(ours))
+        tau = float(agreeing[0, 0]) / (systems * (systems - 1) / 2)
+        tau_ap = float(np.clip(above[0, 0] / (systems - 1), -1, 1))  # rounding must not pass 1
+    return Fidelity(scores.measure, scores.judges[a], tau, tau_ap, rmse, len(common))
 
 
 def _ranked(systems: tuple[str, ...], mean: FloatArray, error: FloatArray) -> pl.DataFrame:

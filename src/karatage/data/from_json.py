@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
 from itertools import chain
 from typing import NamedTuple
@@ -62,10 +62,9 @@ def read_flags(entries: Entries, name: str, *shape: int) -> BoolArray:
     return np.array(flat, bool).reshape(shape)
 
 
-def read_table(entries: Entries, name: str, needed: Mapping[str, str]) -> pl.DataFrame:
-    """Rows, whose columns are those that `types` has for them; these are `needed`, of these types."""
+def read_table(entries: Entries, name: str) -> pl.DataFrame:
+    """Rows, whose columns are those that `types` has for them."""
     types, place = entries.object("types").object(name), entries.name(name)
-    _check_needed(types.all_texts(), needed, types.place)
     columns = types.all_names()
     rows = entries.objects(name)
     for row in rows:
@@ -76,19 +75,10 @@ def read_table(entries: Entries, name: str, needed: Mapping[str, str]) -> pl.Dat
     return pl.DataFrame([_read_column(types.text(c), c, values, f"{place}: {c}") for c, values in cells.items()])
 
 
-def _check_needed(types: Mapping[str, str], needed: Mapping[str, str], place: str) -> None:
-    for column, kind in needed.items():
-        if column not in types:
-            raise DataError(f"{place}.{column} is missing")
-        if types[column] != kind:
-            raise DataError(f"{place}.{column} is {show(types[column])}, not {show(kind)}")
-
-
-def read_columns(entries: Entries, name: str, needed: Mapping[str, str]) -> pl.DataFrame:
-    """A table that was written by columns; these are `needed`, of these types."""
+def read_columns(entries: Entries, name: str) -> pl.DataFrame:
+    """A table that was written by columns."""
     table = entries.object(name)
     found = {column: table.object(column) for column in table.all_names()}
-    _check_needed({column: one.text("type") for column, one in found.items()}, needed, table.place)
     columns = [_decode(column, one) for column, one in found.items()]
     heights = sorted({len(series) for series in columns})
     if len(heights) > 1:

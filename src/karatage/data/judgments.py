@@ -44,7 +44,24 @@ class Judgments:
     with_repeats: Judgments | None = None
 
     def __post_init__(self) -> None:
-        """Protect the arrays."""
+        """Refuse numbers that stand for nothing, as kernels look up unchecked, and protect the arrays."""
+        for name, code, size in (
+            ("item_topic", self.item_topic, len(self.topics)),
+            ("item_document", self.item_document, len(self.documents)),
+            ("judge", self.judge, len(self.judges)),
+            ("item", self.item, len(self.item_topic)),
+            ("grade", self.grade, self.top_grade + 1),
+        ):
+            if code.size and not 0 <= int(code.min()) <= int(code.max()) < size:
+                raise DataError(f"{name} has numbers from {code.min()} to {code.max()}, where there are {size:,}")
+        if not self.judge.shape == self.item.shape == self.grade.shape:
+            raise DataError(
+                f"judge, item and grade differ in length: {len(self.judge)}, {len(self.item)}, {len(self.grade)}"
+            )
+        if (self.item[1:] < self.item[:-1]).any():
+            raise DataError("item: rows do not stand in the order of items")
+        if self.top_grade > HIGHEST_GRADE:
+            raise DataError(f"top_grade is {self.top_grade}; it may be {HIGHEST_GRADE} at most")
         freeze(self.item_topic, self.item_document, self.judge, self.item, self.grade)
 
     @staticmethod

@@ -10,8 +10,13 @@ from typing import NamedTuple
 import polars as pl
 
 from karatage.data.as_json import Plain, plain_number, plain_rows, plain_types, write_json
+from karatage.data.checks import SHARE, TEXT, Column, maybe, require_names, require_numbers, require_table
+from karatage.data.estimate import check_confidence, require_intervals
 from karatage.data.shown import Shown
+from karatage.errors import DataError
 from karatage.wording import counted, shorten
+
+ITEMS = {"topic": TEXT, "document": TEXT, "said": maybe(Column("int8", 0)), "pi": SHARE, "batch": Column("int32", 1)}
 
 
 class Forecast(NamedTuple):
@@ -48,6 +53,28 @@ class GoldPlan(Shown):
     seed: int
     versions: Mapping[str, str]
     notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse chances and counts that are none."""
+        require_names("systems", self.systems, least=2)
+        check_confidence(self.confidence)
+        require_table("items", self.items, ITEMS)
+        if (self.items["pi"] <= 0).any() or self.items.select("topic", "document").is_duplicated().any():
+            raise DataError("items: a chance pi is not above 0, or a document is to be judged twice")
+        require_numbers("topics", self.topics, 1)
+        require_numbers("earlier", self.earlier, 0)
+        require_numbers("frame_size", self.frame_size, self.labels)
+        require_numbers("labels and earlier together", self.labels + self.earlier, 0, self.frame_size)
+        require_numbers("pairs", self.pairs, 0, math.comb(len(self.systems), 2))
+        require_numbers("undecided", self.undecided, 0, self.pairs)
+        require_numbers("even", self.even, 0, endless=True)
+        if (self.these is None) != (not self.labels):
+            raise DataError("these_topics says what is bought where something is drawn, and only there")
+        for name, found in (("these_topics", self.these), ("new_topics", self.new)):
+            if found is not None:
+                require_numbers(f"{name}.standard_error", found.standard_error, 0, unknown=True, endless=True)
+                error, half = found.standard_error, (-found.half_width, found.half_width)
+                require_intervals(f"{name}.half_width", 0.0, error, half, self.confidence)
 
     @property
     def labels(self) -> int:

@@ -11,13 +11,15 @@ import polars as pl
 from karatage.data.alignment import match_gold
 from karatage.data.as_json import plain_array, plain_rows, write_json
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, freeze
-from karatage.data.judgments import Judgments
+from karatage.data.checks import require_equal, require_names, require_numbers, require_shape
+from karatage.data.judgments import HIGHEST_GRADE, Judgments
 from karatage.data.shown import Shown
 from karatage.data.versions import list_versions
 from karatage.errors import DataError, OptionError
 from karatage.seeding import generator
 from karatage.wording import counted
 
+PARAMETERS = {"accuracy": (0, 1), "confusion": (0, 1), "answers": (0, np.inf)}  # ranges of what models find
 LEVEL = 1e-9  # probabilities nearer than this are equal: rounding must not decide between grades
 
 
@@ -38,7 +40,25 @@ class Posterior(Shown):
     versions: Mapping[str, str] = field(default_factory=list_versions)
 
     def __post_init__(self) -> None:
-        """Protect the arrays."""
+        """Refuse probabilities that are none and decisions that do not follow from them, and protect the arrays."""
+        items = len(self.judgments.item_topic)
+        require_numbers("grades", self.probability.shape[-1], 1, HIGHEST_GRADE + 1)
+        require_shape("probability", self.probability, items, self.probability.shape[-1])
+        require_shape("grade", self.grades, items)
+        require_numbers("probability", self.probability, 0, 1)
+        require_equal("the sum of an item's probabilities", self.probability.sum(axis=1), np.ones(items))
+        if items:
+            require_numbers("grade", self.grades, 0, self.probability.shape[1] - 1)
+            chosen = self.probability[np.arange(items), self.grades]
+            require_equal("the probability of an item's grade", chosen, self.probability.max(axis=1))
+        require_numbers("trace", self.trace, unknown=True, endless=True)
+        require_numbers("judge_topics", len(self.judge_topics), 0, len(self.judge_names))
+        pairs = zip(self.judge_topics, self.judge_names, strict=True) if self.judge_topics else self.judge_names
+        require_names("judges", [str(pair) for pair in pairs], least=0)
+        for name, values in self.parameters.items():
+            require_shape(f"parameters.{name}", values, len(self.judge_names), *values.shape[1:])
+            low, high = PARAMETERS.get(name, (-np.inf, np.inf))
+            require_numbers(f"parameters.{name}", values, low, high, unknown=True, endless=True)
         freeze(self.probability, self.grades, self.trace, *self.parameters.values())
 
     @property

@@ -6,15 +6,29 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
+import numpy as np
 import polars as pl
 
 from karatage.data.as_json import plain_rows, plain_types, write_json
+from karatage.data.checks import (
+    SHARE,
+    TEXT,
+    Column,
+    maybe,
+    require_equal,
+    require_known,
+    require_numbers,
+    require_table,
+)
 from karatage.data.prices import JudgingPrices
 from karatage.data.settling import Settling
 from karatage.data.shown import Shown
+from karatage.errors import DataError
 from karatage.wording import counted
 
 EXPERT, CROWD = "expert", "crowd"
+ITEMS = {**dict.fromkeys(("topic", "document", "to"), TEXT), "pi": maybe(SHARE)}
+ITEMS |= dict.fromkeys(("judgments", "priority"), Column("int32", 1))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -36,6 +50,28 @@ class JudgingQueue(Shown):
     seed: int
     versions: Mapping[str, str]
     notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse chances, counts and costs that are none."""
+        require_table("items", self.items, ITEMS)
+        require_known("items: to", self.items["to"].unique(), (EXPERT, CROWD), "kinds of judges")
+        if (self.items["pi"] <= 0).any() or self.items.select("topic", "document", "to").is_duplicated().any():
+            raise DataError("items: a chance pi is not above 0, or a document goes to the same judges twice")
+        require_equal("items: priority", self.items["priority"].to_numpy(), np.arange(1, len(self.items) + 1))
+        require_numbers("depth", self.depth, 1)
+        require_numbers("batch", self.batch, 1)
+        for name, count in (("pool", self.pool), ("judged.experts", self.by_experts), ("judged.crowd", self.by_crowd)):
+            require_numbers(name, count, 0, self.pool)
+        require_numbers("judged by experts and crowd", self.by_experts + self.by_crowd, 0, self.pool)
+        expert = (self.items["to"] == EXPERT).to_list()
+        if "cost" not in self.items.columns or self.items["cost"].to_list() != [
+            self.prices.expert if one else self.prices.label for one in expert
+        ]:
+            raise DataError("items: cost does not follow from the prices")
+        judgments = [1 if one else self.prices.judgments for one in expert]
+        require_equal("items: judgments", self.items["judgments"].to_numpy(), np.array(judgments, np.int32))
+        if self.cost > self.budget:
+            raise DataError(f"the items cost {self.cost:f}, more than the budget of {self.budget:f}")
 
     @property
     def cost(self) -> Decimal:

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from karatage.data.axes import FloatArray, freeze
+from karatage.data.checks import require_names, require_numbers, require_shape
 from karatage.data.posterior import Posterior
 from karatage.errors import OptionError
 
@@ -20,7 +21,11 @@ class JudgeRecord:
     answers: FloatArray  # (judge, grade, said)
 
     def __post_init__(self) -> None:
-        """Protect the array."""
+        """Refuse counts that are none, and protect the array."""
+        require_names("judges", self.judges)
+        grades = self.answers.shape[1] if self.answers.ndim == 3 else 0
+        require_shape("answers", self.answers, len(self.judges), grades, grades)
+        require_numbers("answers", self.answers, 0)
         freeze(self.answers)
 
     def extend(self, judges: pl.DataFrame) -> pl.DataFrame:

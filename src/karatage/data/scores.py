@@ -9,6 +9,7 @@ import polars as pl
 
 from karatage.data.as_json import plain_array, write_json
 from karatage.data.axes import BoolArray, FloatArray, LongArray, freeze
+from karatage.data.checks import require_names, require_numbers, require_shape
 from karatage.data.shown import Shown
 from karatage.wording import counted
 
@@ -29,10 +30,12 @@ class Scores(Shown):
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Check the shape and protect the arrays."""
-        expected = (len(self.judges), len(self.topics), len(self.systems))
-        if self.value.shape != expected or self.judged.shape != expected[:2]:
-            raise ValueError(f"value {self.value.shape} and judged {self.judged.shape} do not fit {expected}")
+        """Refuse scores that do not fit their names or are no numbers, and protect the arrays."""
+        for axis in ("judges", "topics", "systems"):
+            require_names(axis, getattr(self, axis), least=0)
+        require_shape("value", self.value, len(self.judges), len(self.topics), len(self.systems))
+        require_shape("judged", self.judged, len(self.judges), len(self.topics))
+        require_numbers("value", self.value, 0, unknown=True)
         freeze(self.value, self.judged)
 
     @property

@@ -9,7 +9,9 @@ import polars as pl
 
 from karatage.data.as_json import plain_array, plain_rows, write_json
 from karatage.data.axes import BoolArray, FloatArray, freeze
+from karatage.data.checks import require_names, require_numbers, require_shape
 from karatage.data.shown import Shown
+from karatage.errors import DataError
 from karatage.wording import counted, percent
 
 
@@ -31,7 +33,21 @@ class Settling(Shown):
     draws: int
 
     def __post_init__(self) -> None:
-        """Protect the arrays."""
+        """Refuse chances that are none, and protect the arrays."""
+        size = len(self.systems)
+        require_names("columns", self.systems)
+        for name in ("score", "spread"):
+            require_shape(name, getattr(self, name), size)
+        for name in ("wrong", "counts"):
+            require_shape(name, getattr(self, name), size, size)
+        require_numbers("score", self.score, 0)
+        require_numbers("spread", self.spread, 0)
+        require_numbers("wrong", self.wrong, 0, 1)
+        require_numbers("margin", self.margin, 0)
+        require_numbers("risk", self.risk, 0, 1)
+        require_numbers("draws", self.draws, 1)
+        if (self.counts & ((self.score[:, None] < self.score[None, :]) | np.eye(size, dtype=bool))).any():
+            raise DataError("counts: a system is said to be no worse than one with a higher score, or than itself")
         freeze(self.score, self.spread, self.wrong, self.counts)
 
     @property

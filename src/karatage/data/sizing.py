@@ -10,8 +10,13 @@ from typing import NamedTuple
 import polars as pl
 
 from karatage.data.as_json import plain_number, plain_rows, write_json
+from karatage.data.checks import require_equal, require_known, require_numbers
+from karatage.data.estimate import t_quantile
 from karatage.data.shown import Shown
 from karatage.data.versions import list_versions
+from karatage.errors import DataError
+
+KINDS = ("topics", "gold relevant", "gold not relevant")
 
 
 class Need(NamedTuple):
@@ -49,6 +54,29 @@ class SizePlan(Shown):
     refusal: str | None  # which figures forbid a plan, and what to do
     notes: tuple[str, ...]
     versions: Mapping[str, str] = field(default_factory=list_versions, compare=False)
+
+    def __post_init__(self) -> None:
+        """Refuse what no plan says."""
+        require_known("judges", (self.judges,), ("shared", "independent"), "ways to judge two systems")
+        require_numbers("level", self.level, 0, 1)
+        if self.power is not None:
+            require_numbers("power", self.power, 0.5, 1)
+        if self.budget is not None:
+            require_numbers("budget", self.budget, 0)
+        require_numbers("estimates", self.estimates, 0, 1, unknown=True)
+        require_numbers("difference", self.difference, unknown=True)
+        for name in ("topics_without_errors", "standard_error", "half_width", "detectable"):
+            require_numbers(name, getattr(self, name), 0, unknown=True, endless=True)
+        require_equal("half_width", self.half_width, t_quantile(1 - self.level / 2, math.inf) * self.standard_error)
+        kinds = [need.kind for need in self.needs]
+        samples = 1 if self.judges == "shared" else 2
+        if kinds != [KINDS[0], *KINDS[1:] * samples]:
+            raise DataError(f"needs are not those of {', '.join(KINDS)}")
+        require_numbers("needs: size", [need.size for need in self.needs], 0, endless=True)
+        require_numbers("needs: have", [need.have for need in self.needs], 0)
+        require_numbers("needs: share", [need.share for need in self.needs], 0, 1)
+        require_equal("the sum of needs: share", sum(self.split), 1.0)
+        require_numbers("needs: price", [need.price for need in self.needs if need.price is not None], 0)
 
     @property
     def topics(self) -> float:

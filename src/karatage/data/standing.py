@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import cached_property
+from typing import Literal, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from karatage.data.as_json import Plain, plain_number
 from karatage.data.axes import BoolArray, FloatArray, LongArray, freeze
+from karatage.data.checks import require_numbers, require_shape
+from karatage.data.estimate import find_cuts, require_intervals, require_p_values
+from karatage.data.scores import settle_ties
+from karatage.errors import DataError
+from karatage.kernels.multiplicity import benjamini_hochberg, holm
+
+Adjust = Literal["holm", "bh", "none"]
 
 
 class Bounded(NamedTuple):
@@ -23,21 +31,50 @@ class Bounded(NamedTuple):
         """Ready for JSON."""
         return {name: plain_number(value) for name, value in self._asdict().items()}
 
+    def check(self, what: str, least: float = -np.inf, most: float = np.inf) -> None:
+        """Refuse a value that cannot be, and bounds that have changed places."""
+        require_numbers(what, self.value, least, most)
+        if self.low > self.high:
+            raise DataError(f"{what} has an interval from {self.low:g} to {self.high:g}, which is none")
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Standing:
-    """Every system's score, found in one way; (system,) each."""
+    """Every system's score, found in one way; (system,) each. Systems whose score is not shown (NaN) stand in order."""
 
     way: str  # judges, rates, sampled, census, topics
     value: FloatArray
     standard_error: FloatArray
     low: FloatArray
     high: FloatArray
-    rank: LongArray  # from 1 = best, equal scores share the best of their ranks
 
     def __post_init__(self) -> None:
         """Protect the arrays."""
-        freeze(self.value, self.standard_error, self.low, self.high, self.rank)
+        freeze(self.value, self.standard_error, self.low, self.high)
+
+    def check(self, systems: int, confidence: float) -> None:
+        """Refuse what is not about so many systems, and intervals that do not follow from the standard errors."""
+        for array in (self.value, self.standard_error, self.low, self.high):
+            require_shape(f"the scores by {self.way}", array, systems)
+        require_intervals("score", self.value, self.standard_error, (self.low, self.high), confidence)
+        cuts = find_cuts(self.value, self.low, self.high)
+        if (self.way == "judges" and cuts.size) or (
+            (cuts != 0) & (cuts != np.max(self.high, initial=0, where=~np.isnan(self.high)))
+        ).any():
+            raise DataError(f"an interval of a score by {self.way} is longer on one side than on the other")
+
+    @cached_property
+    def rank(self) -> LongArray:
+        """From 1 = best; equal scores share the best of their ranks."""
+        hidden = np.isnan(self.value)
+        steps = settle_ties(np.where(hidden, 0.0, self.value))
+        if hidden.any():  # beyond what the measure can be: above all that are shown, or below
+            above = np.cumsum(~hidden) == 0
+            place = np.arange(len(steps))
+            span = 1 + np.abs(steps).max() + len(steps)
+            steps = np.where(hidden, np.where(above, span, -span) - place, steps)
+        rank: LongArray = 1 + (steps[None, :] > steps[:, None]).sum(axis=1)
+        return rank
 
     def columns(self, name: str) -> dict[str, pl.Series]:
         """For a table, under names that begin with `name`."""
@@ -54,15 +91,36 @@ class Differences:
     low: FloatArray
     high: FloatArray
     p_value: FloatArray  # two-sided, against no difference
-    holm: FloatArray  # the same, adjusted for the number of pairs
-    bh: FloatArray
     claimed: BoolArray  # whether the adjustment that was chosen lets a difference be claimed
     doubted: BoolArray  # where gold speaks against the correction, so that nothing is said
 
     def __post_init__(self) -> None:
         """Protect the arrays."""
-        freeze(self.value, self.standard_error, self.low, self.high, self.p_value, self.holm, self.bh)
-        freeze(self.claimed, self.doubted)
+        freeze(self.value, self.standard_error, self.low, self.high, self.p_value, self.claimed, self.doubted)
+
+    def check(self, pairs: int, confidence: float, adjust: Adjust) -> None:
+        """Refuse what is not about so many pairs, and intervals, p-values and claims that do not follow."""
+        for array in (self.value, self.standard_error, self.low, self.high, self.p_value, self.claimed, self.doubted):
+            require_shape("the differences of pairs", array, pairs)
+        bounds = self.low, self.high
+        require_intervals("difference", self.value, self.standard_error, bounds, confidence)
+        cuts = find_cuts(self.value, *bounds)
+        if (np.abs(cuts) != max(np.abs(self.low).max(initial=0), np.abs(self.high).max(initial=0))).any():
+            raise DataError("an interval of a difference is longer on one side than on the other")
+        require_p_values("p_value", self.p_value, self.value, self.standard_error, bounds, confidence)
+        follows = find_claims(self.p_value, adjust, confidence) & ~self.doubted
+        if (follows != self.claimed).any():
+            raise DataError("the pairs that are claimed to differ do not follow from their p-values")
+
+    @cached_property
+    def holm(self) -> FloatArray:
+        """The p-values, adjusted for the number of pairs."""
+        return holm(self.p_value)
+
+    @cached_property
+    def bh(self) -> FloatArray:
+        """The same by Benjamini and Hochberg."""
+        return benjamini_hochberg(self.p_value)
 
     @property
     def sign(self) -> FloatArray:
@@ -86,6 +144,13 @@ class Differences:
             "p_bh": self.bh,
         }
         return _name_columns(numbers, name)
+
+
+def find_claims(p_value: FloatArray, adjust: Adjust, confidence: float) -> BoolArray:
+    """The pairs (pair,) that may be claimed to differ."""
+    adjusted = {"none": p_value, "holm": holm(p_value), "bh": benjamini_hochberg(p_value)}
+    claims: BoolArray = adjusted[adjust] < 1 - confidence + 1e-12
+    return claims
 
 
 def find_flips(before: Differences, after: Differences) -> dict[str, BoolArray]:

@@ -11,10 +11,14 @@ from karatage.data.as_json import plain_rows, plain_types, write_json
 from karatage.data.audit import Audit
 from karatage.data.board import Board
 from karatage.data.calibration import Calibration
+from karatage.data.checks import COUNT, TEXT, require_known, require_table
 from karatage.data.comparison import Comparison
 from karatage.data.diagnosis import Diagnosis
 from karatage.data.evaluation import Evaluation
 from karatage.data.shown import Shown
+from karatage.errors import DataError
+
+COUNTS = {"what": TEXT, "number": COUNT, "detail": TEXT}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -33,6 +37,19 @@ class Survey(Shown):
     seed: int
     versions: Mapping[str, str]
     notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse parts that are missing, or not about the same measure and systems."""
+        if self.comparison is None and self.board is None:
+            raise DataError("there is neither a comparison nor a board, so nothing was decided")
+        require_table("counts", self.counts, COUNTS)
+        for part in (self.comparison, self.board):
+            if part is not None and part.measure != self.measure:
+                raise DataError(f"{part.to_dict()['kind']}: the measure is not the one of the survey")
+        if self.comparison is not None:
+            require_known("comparison", (self.comparison.a, self.comparison.b), self.evaluation.systems, "systems")
+        if self.board is not None:
+            require_known("board: systems", self.board.systems, self.evaluation.systems, "systems")
 
     @property
     def decision(self) -> Comparison | Board:

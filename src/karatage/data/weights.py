@@ -10,7 +10,9 @@ import polars as pl
 
 from karatage.data.as_json import plain_array, write_json
 from karatage.data.axes import BoolArray, FloatArray, LongArray, freeze
+from karatage.data.checks import NEAR, require_known, require_names, require_numbers, require_shape
 from karatage.data.shown import Shown
+from karatage.errors import DataError
 from karatage.wording import counted, shorten
 
 CLASSES = {"und": "5 % relevant at random", "uni": "a coin", "ovr": "95 % relevant at random"}
@@ -35,7 +37,21 @@ class Weights(Shown):
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Protect the arrays."""
+        """Refuse weights that are no shares and distances that are not known here, and protect the arrays."""
+        require_names("judges", self.judges)
+        require_names("topics", self.topics)
+        shape = len(self.judges), len(self.topics)
+        require_shape("share", self.share, *shape)
+        require_shape("present", self.present, *shape)
+        require_numbers("share", self.share, 0, 1)
+        total = self.share.sum(axis=0)
+        if not (np.isclose(total, 1, atol=NEAR) | (total == 0)).all() or self.share[~self.present].any():
+            raise DataError("share: the weights of a topic's judges do not sum to 1, or a judge without scores has one")
+        if len(self.distance) > 1 or not self.distance.keys() <= {"gold", "own"}:
+            require_known("distance", self.distance, CLASSES, "classes of random judges")
+        for name, values in self.distance.items():
+            require_shape(f"distance.{name}", values, len(self.judges))
+            require_numbers(f"distance.{name}", values, -1 if name == "gold" else 0, unknown=True)
         freeze(self.share, self.present, *self.distance.values())
 
     def on_topics(self, kept: LongArray) -> Weights:

@@ -7,13 +7,12 @@ from typing import NamedTuple, get_args
 
 import numpy as np
 
-from karatage.comparison.multiplicity import benjamini_hochberg, find_groups, holm, letters
 from karatage.data.axes import BoolArray, FloatArray, LongArray
-from karatage.data.board import Adjust, Board
+from karatage.data.board import Board
 from karatage.data.judgments import Judgments
 from karatage.data.runs import Runs
 from karatage.data.scores import settle_ties
-from karatage.data.standing import Differences, Standing
+from karatage.data.standing import Adjust, Differences, Standing, find_claims
 from karatage.data.versions import list_versions
 from karatage.deciding.case import Case, make_case
 from karatage.deciding.choosing import Choice, correct, name_way
@@ -83,10 +82,8 @@ def compare_all(
             found.degrees[order],
             question,
             found.within,
-            settle_ties(found.value)[order],
         )
         near = compare_boards(case, value, found)
-    apart = _fill(corrected_pairs or naive_pairs, len(names))
     degrees = np.array([max(len(case.topics_of(s)) - 1.0, 1.0) for s in range(len(names))])
     return Board(
         measure=str(question.parsed),
@@ -96,14 +93,10 @@ def compare_all(
         adjust=adjust,
         confidence=question.confidence,
         systems=tuple(names[s] for s in order),
-        a=np.argsort(order)[a],
-        b=np.argsort(order)[b],
         naive=_stand("judges", value[order], variance[order], degrees[order], question),
         naive_pairs=naive_pairs,
         corrected=corrected,
         corrected_pairs=corrected_pairs,
-        groups=find_groups(apart),
-        letters=letters(apart),
         tau=None if near is None else near.tau,
         tau_ap=None if near is None else near.tau_ap,
         slope=None if near is None else near.slope,
@@ -154,16 +147,13 @@ def _test(
     value, error, degrees = found.value[pair], np.sqrt(found.variance[pair]), found.degrees[pair]
     half = _half(error, degrees, question)
     p_value = found.p_value[pair]
-    adjusted = {"none": p_value, "holm": holm(p_value), "bh": benjamini_hochberg(p_value)}
     return Differences(
         value=value,
         standard_error=error,
         low=np.maximum(value - half, -width),
         high=np.minimum(value + half, width),
         p_value=p_value,
-        holm=adjusted["holm"],
-        bh=adjusted["bh"],
-        claimed=(adjusted[adjust] < question.level + 1e-12) & ~doubted,
+        claimed=find_claims(p_value, adjust, question.confidence) & ~doubted,
         doubted=doubted,
     )
 
@@ -175,19 +165,15 @@ def _stand(
     degrees: FloatArray,
     question: Question,
     within: tuple[float, float] = (-np.inf, np.inf),
-    steps: FloatArray | None = None,
 ) -> Standing:
-    """Scores with intervals; ranks go by `steps` (system,), which are there for scores that are not shown too."""
     error = np.where(np.isnan(value), np.nan, np.sqrt(variance))
     half = _half(error, degrees, question)
-    steps = settle_ties(value) if steps is None else steps
     return Standing(
         way=way,
         value=value,
         standard_error=error,
         low=np.maximum(value - half, within[0]),
         high=np.minimum(value + half, within[1]),
-        rank=1 + (steps[None, :] > steps[:, None]).sum(axis=1),
     )
 
 
@@ -196,13 +182,6 @@ def _half(error: FloatArray, degrees: FloatArray, question: Question) -> FloatAr
     from scipy.special import stdtrit
 
     return np.where(error == 0, 0.0, stdtrit(np.minimum(degrees, MANY), (1 + question.confidence) / 2) * error)
-
-
-def _fill(found: Differences, systems: int) -> BoolArray:
-    """Who can be told apart, (system, system), in the order of the board."""
-    apart = np.zeros((systems, systems), bool)
-    apart[np.triu_indices(systems, 1)] = found.claimed
-    return apart | apart.T
 
 
 def _find_shift(choice: Choice, systems: int) -> _Shift:

@@ -9,6 +9,7 @@ import polars as pl
 
 from karatage.data.alignment import Alignment
 from karatage.data.axes import FloatArray
+from karatage.data.checks import find_schema
 from karatage.data.diagnosis import SYSTEMS, Check
 from karatage.diagnosing.evidence import Evidence
 from karatage.diagnosing.rankings import find_lengths
@@ -91,7 +92,7 @@ def tabulate_systems(evidence: Evidence) -> pl.DataFrame:
     """One row per system; the share is of what was judged among the documents that count."""
     runs = evidence.runs
     if runs is None:
-        return pl.DataFrame(schema=SYSTEMS)
+        return pl.DataFrame(schema=find_schema(SYSTEMS))
     length = find_lengths(runs)
     short = (length > 0) & (length < (evidence.depth or 0))
     share = np.full(len(runs.systems), np.nan)
@@ -103,7 +104,7 @@ def tabulate_systems(evidence: Evidence) -> pl.DataFrame:
         "short": short.sum(axis=0),
         "judged": share,
     }
-    return pl.DataFrame(columns, schema=SYSTEMS).with_columns(pl.col("judged").fill_nan(None))
+    return pl.DataFrame(columns, schema=find_schema(SYSTEMS)).with_columns(pl.col("judged").fill_nan(None))
 
 
 def _percent(share: float) -> str:

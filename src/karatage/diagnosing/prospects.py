@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from karatage.correction.power import required_z
+from karatage.data.checks import find_schema
 from karatage.data.diagnosis import MEASURES
 from karatage.deciding.case import Case, make_case
 from karatage.deciding.choosing import CORRECTIONS, correct
@@ -133,4 +134,4 @@ def measure_overlap(case: Case) -> float:
 def tabulate_prospects(prospects: Sequence[Prospect]) -> pl.DataFrame:
     """One row per measure."""
     rows = [(p.measure, p.way, p.detectable, p.refusal) for p in prospects]
-    return pl.DataFrame(rows, schema=MEASURES, orient="row")
+    return pl.DataFrame(rows, schema=find_schema(MEASURES), orient="row")

@@ -170,6 +170,8 @@ def _read(text: str, name: str, schema: type[T], kind: str) -> dict[str, Value]:
         found = re.search(r"line (\d+)", str(problem))
         line = int(found[1]) if found else len(text.splitlines())
         raise InputFileError(name, line, f"is no TOML: {shorten(str(problem), 120)}") from None
+    except RecursionError:
+        raise InputFileError(name, None, "is nested too deeply to be a plan") from None
     stray = next((key for key in content if key != TABLE), None)
     options = content.get(TABLE)
     if stray is not None or not isinstance(options, dict):

@@ -27,6 +27,8 @@ from karatage.io.sources import NOTHING, Source, check_line_ends, check_text, ex
 from karatage.io.writing import encode_table, write_bytes
 from karatage.wording import shorten
 
+MOST = 2**31 - 1  # judgments of a document
+
 
 def read_asked(path: PathLike) -> AskedQueue:
     """Read a queue (.csv, .tsv, .jsonl, .parquet): topic, document, `to` (expert or crowd) and `judgments`.
@@ -145,7 +147,7 @@ def _read_numbers(frame: pl.DataFrame, column: str | None, expert: BoolArray) ->
     said = _read_text(frame[column])
     number = said.cast(pl.Float64, strict=False).fill_null(0).to_numpy()  # 5.0, as tables with gaps write it, is 5
     blank = (said == "").to_numpy()
-    bad = np.flatnonzero(~(expert | blank) & ~((number >= 1) & (number % 1 == 0)))
+    bad = np.flatnonzero(~(expert | blank) & ~((number >= 1) & (number <= MOST) & (np.floor(number) == number)))
     if bad.size:
         row = int(bad[0])
         raise RowError(row, f"judgments '{shorten(said[row])}' is no whole number from 1")

@@ -75,6 +75,8 @@ def read_delimited(source: Source, content: bytes, separator: str) -> Table:
     if separator == " ":
         content, separator = b"\n".join(b"\t".join(line.split()) for line in content.split(b"\n")), "\t"
     text = _Text(source, content, separator, header)
+    if not next(text.records(), (0, []))[1]:
+        raise InputFileError(source.name, header, "the first line names no columns")
     try:
         frame = pl.read_csv(content, separator=separator, infer_schema=False, quote_char=text.quote)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException):

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
+from typing import Final
 
 from karatage.errors import InputFileError, OptionError
 from karatage.io.files import PathLike
 from karatage.io.sources import Source, check_text, expand
 from karatage.wording import shorten
+
+HALF: Final = re.compile(rb"\\u[dD][89a-fA-F]")  # of a character beyond the first 65,536
 
 
 def find_document(path: PathLike, what: str) -> Source:
@@ -31,6 +35,12 @@ def load_document(source: Source, what: str) -> object:
         raise InputFileError(source.name, None, f"is nested too deeply to be {what}") from None
     except ValueError as problem:
         raise InputFileError(source.name, None, f"is no JSON: {problem}") from None
+    if HALF.search(content):
+        try:
+            json.dumps(found, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            message = f"holds half of a character (\\ud800 to \\udfff without its pair), so it is not {what}"
+            raise InputFileError(source.name, None, message) from None
     return found
 
 

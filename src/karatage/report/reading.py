@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import version
@@ -11,11 +12,14 @@ from typing import Final
 
 import polars as pl
 
-from karatage.data.entries import Entries, Value, show
+from karatage.data.as_json import INFINITE
+from karatage.data.checks import NEAR, SLACK
+from karatage.data.entries import MOST, Entries, Value, is_number, show
 from karatage.data.shown import Result
 from karatage.errors import DataError, InputFileError, KaratageError, UnknownNameError
 from karatage.io.documents import find_document, load_document
 from karatage.io.files import PathLike
+from karatage.measures.spec import parse_measure
 from karatage.wording import shorten
 
 WHAT: Final = "a result of karatage"
@@ -45,6 +49,8 @@ READERS: Final[Mapping[str, str]] = {
     "survey": "karatage.io.results.survey",
     "weights": "karatage.io.results.weights",
 }
+FIGURES: Final = "P@k"  # what figures from a paper are about
+PROSE: Final = frozenset({"sentence", "rule"})  # wording, which nobody reads back
 # What polars, numpy and Python say of values that are each what they should be, but do not fit together.
 CONTRADICTIONS: Final = (pl.exceptions.PolarsError, ArithmeticError, AssertionError, LookupError, TypeError, ValueError)
 
@@ -81,16 +87,34 @@ def restore(found: Value) -> Saved:
     kind = _find_kind(entries)
     command = entries.text("command") if entries.has("command") else None
     reader = import_module(READERS[kind])
+    again = "" if command is None else f": {shorten(command, 80)}"
+    advice = f"the file was edited or damaged; make it again with the command that wrote it{again}"
     try:
         result: Result = reader.read(entries)
         expected = result.to_dict()
+        same = _find_version(entries) == version("karatage")
         for name in expected.keys() - getattr(reader, "CHECKED", ()):
-            _compare(entries.get(name), expected[name], name)
+            _compare(entries.get(name), expected[name], name, worded=same and name not in PROSE)
+        for measure in _list_measures(expected):
+            parse_measure(measure)
+    except KaratageError as problem:
+        raise DataError(f"{problem}; {advice}") from None
     except CONTRADICTIONS as problem:
-        if isinstance(problem, KaratageError):
-            raise
-        raise DataError(f"its entries do not fit together ({shorten(str(problem), 120)})") from None
+        told = shorten(str(problem), 120)
+        raise DataError(f"its entries do not fit together ({told}); {advice}") from None
     return Saved(result, command)
+
+
+def _list_measures(facts: Mapping[str, object]) -> Iterator[str]:
+    """The measures that a result and its parts are about."""
+    several = facts.get("measures")
+    for found in (facts.get("measure"), *(several if isinstance(several, list | tuple) else ())):
+        if isinstance(found, str) and found != FIGURES:
+            yield found
+    for part in facts.values():
+        for one in part if isinstance(part, list | tuple) else (part,):
+            if isinstance(one, Mapping) and ("kind" in one or part is several):
+                yield from _list_measures(one)
 
 
 def _find_kind(entries: Entries) -> str:
@@ -117,15 +141,15 @@ def _count(written: str) -> tuple[int, ...]:
     return tuple(int(number) for number in re.findall(r"\d{1,9}", written)[:2])
 
 
-def _compare(found: Value, expected: Value, place: str) -> None:
+def _compare(found: Value, expected: Value, place: str, *, worded: bool) -> None:
     """What follows from other entries has to be there too, or else the file is damaged, or somebody changed it.
 
-    Numbers may differ in the last digit from machine to machine, and sentences from version to version.
+    Numbers may differ in the last digits from machine to machine, and words from version to version.
     """
     if isinstance(expected, Mapping):
         entries = Entries(found, place)
         for name, value in expected.items():
-            _compare(entries.get(name), value, entries.name(name))
+            _compare(entries.get(name), value, entries.name(name), worded=worded and name not in PROSE)
         stray = next((name for name in entries.all_names() if name not in expected), None)
         if stray is not None:
             raise DataError(f"{entries.name(stray)} does not follow from the other entries")
@@ -135,11 +159,14 @@ def _compare(found: Value, expected: Value, place: str) -> None:
         if len(found) != len(expected):
             raise DataError(f"{place} has {len(found):,} entries, where {len(expected):,} follow from the others")
         for k, value in enumerate(expected):
-            _compare(found[k], value, f"{place}[{k}]")
-    elif _classify(found) != _classify(expected) or (isinstance(expected, int) and found != expected):
+            _compare(found[k], value, f"{place}[{k}]", worded=worded)
+    elif not _is_same(found, expected, worded=worded):
         raise DataError(f"{place} is {show(found)}, where {show(expected)} follows from the other entries")
 
 
-def _classify(value: Value) -> type:
-    """Numbers are alike in JSON."""
-    return float if type(value) is int else type(value)
+def _is_same(found: Value, expected: Value, *, worded: bool) -> bool:
+    if isinstance(expected, float) and is_number(found):
+        return abs(found) <= MOST and math.isclose(found, expected, rel_tol=NEAR, abs_tol=SLACK)
+    if isinstance(expected, str) and expected not in INFINITE and not worded:
+        return isinstance(found, str)
+    return type(found) is type(expected) and found == expected

@@ -8,6 +8,7 @@ import pytest
 
 import karatage as kt
 from karatage.data.alignment import find_items
+from karatage.data.posterior import decide
 from karatage.errors import OptionError
 
 
@@ -117,10 +118,10 @@ def test_a_warm_start_goes_by_items(crowd):
     own = np.empty((len(part.item_topic), 2))
     own[place[place >= 0]] = cold.probability[place >= 0]
     mixed = np.where(place[:, None] >= 0, cold.probability, shares.probability)
-    from_part = replace(cold, judgments=part, probability=own)
+    from_part = replace(cold, judgments=part, probability=own, grades=decide(own))
     one, two = (
         kt.DawidSkene(start=start, max_steps=1).fit(judgments)
-        for start in (from_part, replace(cold, probability=mixed))
+        for start in (from_part, replace(cold, probability=mixed, grades=decide(mixed)))
     )
     np.testing.assert_array_equal(one.probability, two.probability)
 

@@ -65,9 +65,9 @@ def test_whole_numbers_and_flags_come_back():
 @pytest.mark.parametrize("frame", [FRAME, FRAME.clear(), FRAME[:1]])
 def test_tables_come_back_with_their_types(frame):
     found = through({"table": plain_rows(frame), "types": plain_types({"table": frame})})
-    assert_frame_equal(read_table(found, "table", {"name": "text", "small": "int8"}), frame)
+    assert_frame_equal(read_table(found, "table"), frame)
     found = through({"table": plain_columns(frame)})
-    assert_frame_equal(read_columns(found, "table", {"wide": "uint32"}), frame)
+    assert_frame_equal(read_columns(found, "table"), frame)
 
 
 @pytest.mark.parametrize(
@@ -88,19 +88,12 @@ def test_tables_come_back_with_their_types(frame):
         ({"a": "int7"}, {"a": 1}, "is of type 'int7', which is none of text, bool"),
         ({"a": "text"}, {}, r"table\[0\].a is missing"),
         ({"a": "text"}, {"a": "", "b": 1}, r"table\[0\].b has no type in types.table"),
-        ({"b": "text"}, {"b": ""}, "types.table.a is missing"),
         ({"a": 3}, {"a": ""}, "types.table.a is 3, not text"),
     ],
 )
 def test_cells_that_cannot_be_are_named(types, row, told):
-    needed = {} if "a" in types else {"a": "text"}
     with pytest.raises(DataError, match=told):
-        read_table(Entries({"table": [row], "types": {"table": types}}), "table", needed)
-
-
-def test_a_needed_column_has_its_type():
-    with pytest.raises(DataError, match=r"types\.table\.a is 'text', not 'float'"):
-        read_table(Entries({"table": [], "types": {"table": {"a": "text"}}}), "table", {"a": "float"})
+        read_table(Entries({"table": [row], "types": {"table": types}}), "table")
 
 
 @pytest.mark.parametrize(
@@ -115,7 +108,7 @@ def test_a_needed_column_has_its_type():
 )
 def test_columns_that_cannot_be_are_named(columns, told):
     with pytest.raises(DataError, match=told):
-        read_columns(Entries({"table": columns}), "table", {})
+        read_columns(Entries({"table": columns}), "table")
 
 
 @pytest.mark.parametrize(

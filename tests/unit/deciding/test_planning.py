@@ -150,8 +150,8 @@ def test_queues_come_back_to_the_last_digit(plan, tmp_path, ending):
     with pytest.raises(InputFileError, match="no row has a grade yet"):
         kt.read_gold(path)
     filled = found.queue.with_columns(grade=pl.lit(1, pl.Int8))
-    kt.write_queue(_with_queue(found, filled), path)
-    gold = kt.read_gold(path)
+    kt.write_queue(_with_queue(found, filled), path.with_name(f"filled.{ending}"))
+    gold = kt.read_gold(path.with_name(f"filled.{ending}"))
     back = gold.to_frame().with_columns(batch=gold.draw.batch).sort("topic", "document")
     sent = found.items.sort("topic", "document")
     assert back["pi"].to_list() == sent["pi"].to_list()

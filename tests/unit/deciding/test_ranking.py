@@ -12,6 +12,7 @@ import pytest
 
 import karatage as kt
 from karatage.errors import OptionError, UnknownNameError
+from tests.unit.boards import tell_apart
 
 MEASURE = "P(rel=2)@10"
 
@@ -305,10 +306,11 @@ def test_verdicts_that_turn_come_first_then_by_how_sure_judges_were() -> None:
     board = rank(sample(400))
     pairs = len(board.a)
     p_value = np.linspace(0.001, 0.04, pairs)[::-1].copy()
-    before = replace(board.naive_pairs, value=np.ones(pairs), claimed=np.arange(pairs) > 1, p_value=p_value)
-    value, claimed = np.ones(pairs), np.ones(pairs, bool)
-    value[[5, 8]], claimed[[3, 9]] = -1, False
-    found = replace(board, naive_pairs=before, corrected_pairs=replace(before, value=value, claimed=claimed)).flips()
+    p_value[:2] = 0.08, 0.07  # not claimed
+    value, after = np.ones(pairs), np.full(pairs, 0.001)
+    value[[5, 8]], after[[3, 9]] = -1, 0.5
+    before, corrected = tell_apart(np.ones(pairs), p_value, 0.05), tell_apart(value, after, 0.05)
+    found = replace(board, adjust="none", naive_pairs=before, corrected_pairs=corrected).flips()
     assert found["flip"].to_list() == ["turns", "turns", "falls", "falls", "arises", "arises"]
     assert found["naive_p_value"].to_list() == [p_value[k] for k in (8, 5, 9, 3, 1, 0)]
 

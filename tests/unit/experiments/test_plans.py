@@ -132,6 +132,7 @@ def test_the_fingerprint_tells_options_and_kind_apart():
         ("depth = 1.5", 4, "depth is 1.5, but should be a whole number"),
         ("samples = ", 4, "is no TOML: Invalid value (at line 4, column 11)"),
         ("samples = [1,", 4, "is no TOML: "),
+        (f"sizes = {'[' * 5000}", None, "is nested too deeply to be a plan"),
         ("[other]\nx = 1", 4, "a plan has all its options under [experiment], and nothing else"),
         ("samples = 0", None, "samples 0 must be at least 1"),
     ],

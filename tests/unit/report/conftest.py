@@ -7,10 +7,13 @@ import xml.etree.ElementTree as ET
 from dataclasses import replace
 from functools import cached_property
 
+import numpy as np
+import polars as pl
 import pytest
 import vl_convert
 
 import karatage as kt
+from karatage.data.estimate import wilson_interval
 from karatage.report.svg import clean_chart
 
 MEASURE = "P(rel=2)@10"
@@ -57,6 +60,23 @@ class Hostile:
     def audit(self) -> kt.Audit:
         families = {name: f"family {k % 3}" for k, name in enumerate(self.world.judgments.judges)}
         return kt.audit(self.world.judgments, gold=self.world.gold, families=families, approaches=("mv",), rng=1)
+
+
+def make_many(audit: kt.Audit, judges: int) -> kt.Audit:
+    """So many judges, each right about one gold item more than the one before."""
+    names, items = pl.Series([f"j{k}" for k in range(judges)]), np.arange(1, judges + 1)
+    low, high = wilson_interval(items, items)
+    zeros, ones = np.zeros(judges, np.int64), np.ones(judges)
+    cells = {"judge": names, "gold": zeros, "grade": zeros, "items": items, "share": ones}
+    own = {"judge": names, "gold_items": items, "accuracy": ones, "accuracy_high": ones}
+    own |= {f"gold_leniency{end}": np.zeros(judges) for end in ("", "_low", "_high")}
+    return replace(
+        audit,
+        judges=pl.concat([audit.judges.head(1)] * judges).with_columns(**{k: pl.Series(v) for k, v in own.items()}),
+        confusion=pl.DataFrame(cells | {"share_low": low, "share_high": high}),
+        pairs=audit.pairs.clear(),
+        flags=audit.flags.clear(),
+    )
 
 
 class Chart:

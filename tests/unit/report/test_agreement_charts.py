@@ -10,6 +10,7 @@ import pytest
 
 from karatage.errors import DataError
 from karatage.report.agreement_charts import PANELS, draw_agreement, draw_confusion, order_judges
+from tests.unit.report.conftest import make_many
 
 
 def test_every_cell_of_every_judge_is_there(hostile, read_chart):
@@ -34,10 +35,13 @@ def test_panels_stand_by_family_and_by_how_often_judges_are_right(hostile, read_
 @pytest.mark.parametrize("judges", [1, 2, 5])
 def test_few_panels_have_numbers_in_them(hostile, read_chart, judges):
     audit = hostile.audit
+    names = audit.judges["judge"].tail(judges).to_list()
     few = replace(
         audit,
         judges=audit.judges.tail(judges),
-        confusion=audit.confusion.filter(pl.col("judge").is_in(audit.judges["judge"].tail(judges).to_list())),
+        confusion=audit.confusion.filter(pl.col("judge").is_in(names)),
+        pairs=audit.pairs.clear(),
+        flags=audit.flags.clear(),
     )
     drawn = read_chart(draw_confusion(few))
     assert sum(text.endswith("%") for text in drawn.texts) >= 16 * judges
@@ -45,14 +49,7 @@ def test_few_panels_have_numbers_in_them(hostile, read_chart, judges):
 
 
 def test_of_many_judges_those_with_most_gold_are_shown(hostile, read_chart):
-    one, cells = hostile.audit.judges.head(1), hostile.audit.confusion.head(16)
-    judges = pl.concat([one.with_columns(judge=pl.lit(f"j{k}"), gold_items=pl.lit(k, pl.Int64)) for k in range(100)])
-    many = replace(
-        hostile.audit,
-        judges=judges,
-        confusion=pl.concat([cells.with_columns(judge=pl.lit(f"j{k}")) for k in range(100)]),
-    )
-    drawn = read_chart(draw_confusion(many))
+    drawn = read_chart(draw_confusion(make_many(hostile.audit, 100)))
     assert {row["judge"] for row in drawn.rows("panel")} == {f"j{k}" for k in range(100 - PANELS, 100)}
     assert "the 30 that have most gold items; 70 are left out" in drawn.texts
 
@@ -81,8 +78,11 @@ def test_judges_that_agree_are_neighbours(hostile):
     pairs = pl.DataFrame(
         {"judge": list("aaabbc"), "other": list("bcdcdd"), "shared": [9] * 6, "kappa": [0.0, 0.9, 0.1, 0.2, 0.8, 0.1]}
     )
-    judges = pl.DataFrame({"judge": list("abcd"), "items": [9] * 4})
-    order = "".join(order_judges(replace(hostile.audit, pairs=pairs, judges=judges)))
+    audit = hostile.audit
+    facts = {"items": 9, "coverage": 9 / audit.items, "flags": "", "why": ""}
+    judges = pl.DataFrame({"judge": list("abcd"), **{name: [value] * 4 for name, value in facts.items()}})
+    empty = {"confusion": audit.confusion.clear(), "flags": audit.flags.clear()}
+    order = "".join(order_judges(replace(audit, pairs=pairs, judges=judges, **empty)))
     assert "ac" in order or "ca" in order
     assert "bd" in order or "db" in order
 
@@ -95,6 +95,6 @@ def test_another_coefficient_can_be_shown(hostile, read_chart):
 def test_what_is_not_known_is_told(hostile):
     audit = hostile.audit
     with pytest.raises(DataError, match="what they mistake for what"):
-        draw_confusion(replace(audit, confusion=audit.confusion.clear()))
+        draw_confusion(replace(audit, confusion=audit.confusion.clear(), judges=audit.judges.drop("gold_items")))
     with pytest.raises(DataError, match="there are no pairs of judges"):
         draw_agreement(replace(audit, pairs=audit.pairs.clear()))

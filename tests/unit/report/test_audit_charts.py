@@ -11,6 +11,7 @@ import pytest
 import karatage as kt
 from karatage.errors import DataError
 from karatage.report.audit_charts import MOST, draw_judges, draw_votes, draw_weights
+from tests.unit.report.conftest import make_many
 
 
 def audit_alone(judges: int = 1, gold: bool = True) -> kt.Audit:
@@ -62,9 +63,7 @@ def test_one_judge_with_gold_is_shown_and_without_is_not(read_chart):
 
 
 def test_of_two_thousand_judges_the_busiest_are_shown(hostile, read_chart):
-    one = hostile.audit.judges.head(1)
-    many = pl.concat([one.with_columns(judge=pl.lit(f"j{k}"), gold_items=pl.lit(k, pl.Int64)) for k in range(2000)])
-    drawn = read_chart(draw_judges(replace(hostile.audit, judges=many)))
+    drawn = read_chart(draw_judges(make_many(hostile.audit, 2000)))
     assert {row["judge"] for row in drawn.rows("row")} == {f"j{k}" for k in range(2000 - MOST, 2000)}
     assert "the 60 that graded most; 1,940 are left out" in drawn.texts
 
@@ -86,7 +85,7 @@ def test_all_alike_is_among_those_heard_on_a_topic(hostile, read_chart):
     present = np.zeros_like(weights.present)
     present[:2, :], present[2:4, 0] = True, True
     topics = present.shape[1]
-    drawn = read_chart(draw_weights(replace(weights, present=present)))
+    drawn = read_chart(draw_weights(replace(weights, present=present, share=present / present.sum(axis=0))))
     assert drawn.rows("line") == [{"line": pytest.approx((1 / 4 + (topics - 1) / 2) / topics)}]
 
 

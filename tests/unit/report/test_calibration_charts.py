@@ -88,7 +88,9 @@ def test_scores_are_those_of_the_board(hostile, read_chart):
 
 
 def test_equal_scores_have_a_scale(hostile, read_chart):
-    standing = replace(hostile.board.naive, value=np.full(len(hostile.board.systems), 0.5))
+    systems = len(hostile.board.systems)
+    parts = {"value": 0.5, "low": 0.4, "high": 0.6, "standard_error": 0.05}
+    standing = replace(hostile.board.naive, **{name: np.full(systems, number) for name, number in parts.items()})
     drawn = read_chart(draw_attenuation(replace(hostile.board, naive=standing, corrected=standing)))
     low, high = drawn.spec["layer"][1]["encoding"]["x"]["scale"]["domain"]
     assert low < 0.5 < high

@@ -10,6 +10,7 @@ import pytest
 import karatage as kt
 from karatage.errors import UnknownNameError
 from karatage.report.difference_charts import draw_differences
+from tests.unit.boards import tell_apart
 
 
 def find_pair(board, one: str, other: str) -> tuple[int, float]:
@@ -55,8 +56,9 @@ def test_verdicts_say_what_becomes_of_the_judges(hostile, read_chart):
     doubted[mine[5]] = True
     odd = replace(
         board,
-        naive_pairs=replace(board.naive_pairs, value=value, claimed=before),
-        corrected_pairs=replace(board.corrected_pairs, value=turned, claimed=after, doubted=doubted),
+        adjust="none",
+        naive_pairs=tell_apart(value, np.where(before, 0.001, 0.5), 0.05),
+        corrected_pairs=tell_apart(turned, np.where(after, 0.001, 0.5), 0.05, doubted),
     )
     rows = read_chart(draw_differences(odd)).rows("difference")
     found = {row["system"]: row["verdict"] for row in rows}
@@ -83,7 +85,8 @@ def test_unknown_intervals_and_many_systems_can_be_drawn(hostile, read_chart):
     board = hostile.board
     lost = np.full(len(board.a), np.nan)
     wide = np.full(len(board.a), np.inf)
-    odd = replace(board, corrected_pairs=replace(board.corrected_pairs, low=-wide, high=lost, holm=lost))
+    nothing = {"standard_error": lost, "low": -wide, "high": lost, "p_value": lost, "claimed": lost > 0}
+    odd = replace(board, corrected_pairs=replace(board.corrected_pairs, **nothing))
     rows = [row for row in read_chart(draw_differences(odd)).rows("difference") if row["by"] == "corrected"]
     assert {(row["low"], row["high"], row["p"]) for row in rows} == {(None, None, None)}
     assert "doubted" not in " ".join(read_chart(draw_differences(odd)).texts)

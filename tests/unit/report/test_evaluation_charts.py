@@ -40,7 +40,7 @@ def test_systems_stand_by_gold_and_by_any_approach(hostile, read_chart):
 
 
 def test_without_gold_the_first_approach_leads(hostile, read_chart):
-    bare = replace(hostile.evaluation, gold=None, fidelity=())
+    bare = replace(hostile.evaluation, gold=None)
     drawn = read_chart(draw_scores_board(bare))
     assert drawn.params["sorted_by"]["bind"]["options"] == ["mv", "uniform", "sgl_tau_msd", "name"]
     assert "best first by mv" in drawn.texts
@@ -68,7 +68,7 @@ def test_merges_are_shown_before_judges(hostile, read_chart):
     assert {"mv", "uniform", "wawa", "sgl_rmse_own4"} < shown
     judges = {near.approach: near.tau_ap for near in found.fidelity if near.approach.startswith("judge:")}
     assert min(judges[name] for name in shown & set(judges)) >= max(judges[name] for name in set(judges) - shown)
-    bare = read_chart(draw_scores_board(replace(found, gold=None, fidelity=())))
+    bare = read_chart(draw_scores_board(replace(found, gold=None)))
     assert "7 of 13 approaches: merges, and the first judges" in bare.texts
 
 
@@ -89,9 +89,12 @@ def test_gold_of_other_topics_is_told(hostile, read_chart):
 
 def test_fidelity_on_different_topics_is_told(hostile, read_chart):
     found = hostile.evaluation
-    near = [one._replace(topics=one.topics - 3 * (k == 1)) for k, one in enumerate(found.fidelity)]
-    most = max(one.topics for one in near)
-    drawn = read_chart(draw_fidelity(replace(found, fidelity=tuple(near))))
+    most = max(one.topics for one in found.fidelity)
+    scores = found.scores[hostile.measure]
+    judged = scores.judged.copy()
+    judged[1, :3] = False
+    unseen = replace(found, scores={**found.scores, hostile.measure: replace(scores, judged=judged)})
+    drawn = read_chart(draw_fidelity(unseen))
     assert f"on {most - 3} to {most} topics; RMSE: less is better" in drawn.texts
     assert f"on {most} topics; RMSE: less is better" in read_chart(draw_fidelity(found)).texts
 

@@ -24,6 +24,7 @@ from karatage.data.standing import Bounded
 from karatage.errors import DataError, InputFileError, KaratageError
 from karatage.report.page import Page
 from karatage.report.reading import READERS, restore
+from tests.unit.boards import tell_apart
 
 from .saved_results import HOSTILE, MAKERS, make, world
 
@@ -123,11 +124,13 @@ def test_names_are_kept_to_the_letter(tmp_path):
 
 def test_what_is_not_known_and_what_has_no_bound_stay_apart(tmp_path):
     board = make("board")
+    known = tell_apart(np.ones(3), np.array([0.5, 0.5, 0.2]), 0.05)
     pairs = replace(
-        board.corrected_pairs,
-        low=np.array([-math.inf, math.nan, 0.0]),
-        high=np.array([math.inf, math.nan, 0.5]),
-        standard_error=np.array([math.inf, math.nan, 0.1]),
+        known,
+        low=np.array([-math.inf, math.nan, known.low[2]]),
+        high=np.array([math.inf, math.nan, known.high[2]]),
+        standard_error=np.array([math.inf, math.nan, known.standard_error[2]]),
+        p_value=np.array([1.0, math.nan, 0.2]),
     )
     found = again(replace(board, corrected_pairs=pairs, slope=Bounded(1.5, math.nan, math.inf)), tmp_path)
     assert np.array_equal(found.corrected_pairs.low, pairs.low, equal_nan=True)
@@ -215,6 +218,7 @@ def test_packed_files_and_standard_input(tmp_path, monkeypatch):
         ('{"kind": "crowd", "kind": "crowd"}', "'kind' stands twice"),
         ("[" * 100_000, "is nested too deeply|is no JSON"),
         ('{"kind": ' + "1" * 5000 + "}", "is no JSON"),
+        ('{"kind": "crowd", "model": "\\ud800"}', "holds half of a character"),
         ("", "is empty"),
     ],
 )
@@ -232,11 +236,22 @@ def test_what_is_no_result_is_refused(content, told, tmp_path):
             "board",
             ("systems", 1, "system"),
             "other",
-            "which is not among the systems",
+            "pairs.*is 'system-0.*', where 'other' follows from the other entries",
         ),
-        ("board", ("groups", 0, 0), "nobody", r"groups\[0\] has 'nobody', which is not among the systems"),
-        ("board", ("confidence",), 1, "confidence is 1, but lies between 0 and 1"),
-        ("board", ("adjust",), "hlm", "adjust is 'hlm', not one of holm, bh, none"),
+        ("board", ("groups", 0, 0), "nobody", r"groups\[0\]\[0\] is 'nobody', where 'system-01' follows"),
+        ("board", ("confidence",), 1, "confidence lies between 0 and 1, not at 1"),
+        ("board", ("adjust",), "hlm", "unknown adjustment 'hlm'; did you mean 'holm'?"),
+        ("board", ("pairs", 0, "corrected_p_bh"), 1e-9, r"pairs\[0\].corrected_p_bh is 1e-09, where .* follows"),
+        ("board", ("systems", 0, "naive_standard_error"), -0.1, "standard_error is -0.1, not a number from 0 on"),
+        ("board", ("pairs", 0, "naive_p_value"), 0.001, "p_value is 0.001, where .* follows from the difference"),
+        ("board", ("measure",), "nDCJ@5", "unknown measure 'nDCJ'; did you mean 'nDCG'"),
+        ("audit", ("pairs", 0, "judge"), "nobody", "pairs: judge has 'nobody', which is not among the judges"),
+        ("audit", ("flags",), [{}], r"flags\[0\].judge is missing"),
+        ("pair", ("naive", "difference", "standard_error"), -0.1, "standard_error is -0.1, not a number from 0 on"),
+        ("posterior", ("items", 0, "p0"), 0.5, "the sum of an item's probabilities|expected is"),
+        ("evaluation", ("fidelity", 0, "tau"), 0.9, r"fidelity\[0\].tau is 0.9, where .* follows"),
+        ("settling", ("wrong", 0, 1), 1.5, "wrong is 1.5, not a number from 0 to 1"),
+        ("queue", ("items", 0, "to"), "nobody", "items: to has 'nobody', which is not among the kinds of judges"),
         ("by_figures", ("naive", "a", "low"), 10**400, "naive.a.low is 1000"),
         ("by_figures", ("naive", "a", "low"), 1e999, "Infinity is no number that JSON knows"),
         ("by_figures", ("accuracy_sizes",), [1.0], "accuracy_sizes has 1 entries, not 2"),

@@ -137,8 +137,8 @@ def test_what_is_not_there_is_told(hostile):
         draw_topics(found, hostile.names[0], hostile.names[1], approach="ds")
     one = {name: replace(s, systems=s.systems[:1], value=s.value[:, :, :1]) for name, s in found.scores.items()}
     with pytest.raises(DataError, match="only one system"):
-        draw_topic_differences(replace(found, scores=one, gold=None))
-    scores = found.scores[hostile.measure]
-    lost = replace(found, scores={hostile.measure: replace(scores, value=np.full_like(scores.value, np.nan))})
+        draw_topic_differences(replace(found, scores=one, gold=None, judges_first=dict.fromkeys(one, 1)))
+    lost = {name: replace(s, value=np.full_like(s.value, np.nan)) for name, s in found.scores.items()}
+    lost = replace(found, scores=lost, gold=None)
     with pytest.raises(DataError, match="no scores by topic"):
         draw_topics(lost, hostile.names[0], hostile.names[1])

@@ -97,6 +97,12 @@ def test_numbers_may_be_written_as_fractions(write, gold, tmp_path):
         read_asked(path)
 
 
+@pytest.mark.parametrize("number", ["1e400", "1e10", "inf", "nan"])
+def test_numbers_that_no_crowd_gives_are_refused(write, number):
+    with pytest.raises(InputFileError, match=rf"judgments '{number}' is no whole number from 1"):
+        read_asked(write(f"1,a,,crowd,{number},1,,4,1,d,0"))
+
+
 def test_every_batch_has_judges_of_its_own(write, gold):
     first, second = (answer_queue(read_asked(write(*rows_of(gold, batch=b))), gold, SMALL, rng=1).crowd for b in (1, 2))
     assert all(name.startswith("batch-1-") for name in first.judges)

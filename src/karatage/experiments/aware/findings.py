@@ -13,9 +13,18 @@ import polars as pl
 
 from karatage.data.as_json import plain_array, plain_rows, write_json
 from karatage.data.axes import FloatArray, LongArray, freeze
+from karatage.data.checks import (
+    NEAR,
+    SLACK,
+    require_equal,
+    require_names,
+    require_numbers,
+    require_ordered,
+    require_shape,
+)
 from karatage.data.shown import Shown
 from karatage.data.versions import list_versions
-from karatage.errors import OptionError, UnknownNameError
+from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.experiments.aware.analysis import Analyses, analyse, frame_tables, frame_top_groups
 from karatage.experiments.aware.cells import OUTCOMES
 from karatage.experiments.aware.contenders import Contender
@@ -29,6 +38,7 @@ from karatage.experiments.aware.families import (
 )
 from karatage.experiments.aware.plan import AwarePlan
 from karatage.experiments.aware.telling import conclude, frame_claims
+from karatage.measures.spec import parse_measure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,7 +70,29 @@ class AwareFindings(Shown):
     log: tuple[str, ...] = ()  # of this run: what an earlier one had done, files that were damaged
 
     def __post_init__(self) -> None:
-        """Protect the arrays."""
+        """Refuse arrays that do not fit their names or hold what cannot be, and protect them."""
+        for axis in ("judges", "systems", "panels", "measures"):
+            require_names(axis, getattr(self, axis))
+        require_names("sizes", [str(size) for size in self.sizes])
+        require_numbers("sizes", self.sizes, 1, len(self.judges))
+        if self.sizes != self.plan.find_sizes(len(self.judges)):
+            raise DataError("sizes are not those of the plan")
+        require_shape("samples", self.samples, len(self.sizes))
+        every = [float(math.comb(len(self.judges), size)) for size in self.sizes]
+        require_ordered("samples", 1.0, self.samples, every)
+        shape = len(self.systems), len(self.panels), len(self.measures), len(self.sizes), len(OUTCOMES)
+        width = len(self.contenders)
+        require_shape("mean", self.mean, *shape, width)
+        require_shape("covariance", self.covariance, *shape, width, width)
+        for o, outcome in enumerate(OUTCOMES):
+            least, most = (0, math.inf) if outcome == "rmse" else (-1, 1)
+            require_numbers(f"mean: {outcome}", self.mean[..., o, :], least, most, unknown=True)
+        variance = np.diagonal(self.covariance, axis1=-2, axis2=-1)
+        require_numbers("covariance", variance, 0, unknown=True)
+        spread = np.sqrt(np.maximum(variance, 0))
+        limit = spread[..., :, None] * spread[..., None, :] * (1 + NEAR) + SLACK
+        require_ordered("covariance", -limit, self.covariance, limit)
+        require_equal("measures", self.measures, [str(parse_measure(name)) for name in self.plan.measures])
         freeze(self.samples, self.mean, self.covariance)
 
     @property

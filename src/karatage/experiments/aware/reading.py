@@ -7,7 +7,6 @@ import numpy as np
 from karatage.data.axes import FloatArray
 from karatage.data.entries import Entries
 from karatage.data.from_json import read_numbers, read_whole_numbers
-from karatage.errors import DataError
 from karatage.experiments.aware.cells import OUTCOMES
 from karatage.experiments.aware.findings import AwareFindings
 from karatage.experiments.aware.plan import AwarePlan
@@ -19,13 +18,11 @@ MOST_SAMPLES = 2**31
 def read(entries: Entries) -> AwareFindings:
     """What `AwareFindings.to_dict` says."""
     plan = restore_options(AwarePlan, entries.object("plan"))
-    systems, panels, measures, judges = (entries.names(axis) for axis in ("systems", "panels", "measures", "judges"))
+    systems, panels, measures, judges = (entries.texts(axis) for axis in ("systems", "panels", "measures", "judges"))
     count = len(entries.several("sizes"))
     sizes = read_whole_numbers(entries, "sizes", count, below=len(judges) + 1)
     samples = read_whole_numbers(entries, "samples", count, below=MOST_SAMPLES)
     shape = len(systems), len(panels), len(measures), count, len(OUTCOMES)
-    if 0 in shape or min(sizes.min(), samples.min()) < 1:
-        raise DataError("systems, panels, measures and sizes are one at least, and no size or number of samples is 0")
     contenders = plan.find_contenders()
     return AwareFindings(
         plan=plan,

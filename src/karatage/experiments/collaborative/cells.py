@@ -11,6 +11,7 @@ import polars as pl
 
 from karatage.aggregation.registry import merge, parse_model
 from karatage.data.axes import FloatArray, GradeArray, LongArray
+from karatage.data.checks import AMOUNT, CORRELATION, COUNT, SHARE, TEXT, Column, find_schema, maybe
 from karatage.data.judgments import Judgments
 from karatage.data.posterior import Posterior
 from karatage.experiments.collaborative.ground import Ground, keep_items
@@ -23,21 +24,15 @@ from karatage.simulation.crowd import simulate_crowd
 
 CURVE = 100  # steps
 LOOSE = "not converged "
-ORDERS = {
-    "experts": pl.Float64,  # % of the pool
-    "judged": pl.Int64,
-    "found": pl.Float64,  # share of the relevant documents
-    **dict.fromkeys(("tau", "tau_ap", "error", "gap", "gap_error"), pl.Float64),
-}
-FINDING = dict.fromkeys(("judged", "found", "tau", "tau_ap"), pl.Float64)
-MIXES = {
-    "experts": pl.Float64,
-    "crowd_share": pl.Float64,
-    "approach": pl.String,
-    "ratio": pl.String,
-    **dict.fromkeys(("cost", "tau", "tau_ap", "error", "alone", "gap", "gap_error"), pl.Float64),
-}
-QUALITY = {"approach": pl.String, **dict.fromkeys(("recall", "precision", "accuracy"), pl.Float64)}
+PERCENT = Column("float", 0, 100)
+_NEAR = {"tau": CORRELATION, "tau_ap": CORRELATION}
+_ERROR, _GAP = maybe(AMOUNT), Column("float", -2, 2)
+ORDERS = {"experts": PERCENT, "judged": COUNT, "found": SHARE, **_NEAR}
+ORDERS |= {"error": _ERROR, "gap": _GAP, "gap_error": _ERROR}
+FINDING = {"judged": SHARE, "found": SHARE, **_NEAR}
+MIXES = {"experts": PERCENT, "crowd_share": PERCENT, "approach": TEXT, "ratio": TEXT, "cost": AMOUNT}
+MIXES |= {**_NEAR, "error": _ERROR, "alone": CORRELATION, "gap": _GAP, "gap_error": _ERROR}
+QUALITY = {"approach": TEXT, **dict.fromkeys(("recall", "precision", "accuracy"), maybe(SHARE))}
 
 
 def try_order(order: str, sample: int, ground: Ground) -> Finding:
@@ -51,7 +46,7 @@ def try_order(order: str, sample: int, ground: Ground) -> Finding:
         near = float(rated.tau[own]), float(rated.tau_ap[own]), rated.find_error(own)
         gap = float(rated.tau_ap[own] - rated.tau_ap[other]), rated.find_error(own, other)
         rows.append((share, count, float(found[count]), *near, *gap))
-    return Finding(pl.DataFrame(rows, schema=ORDERS, orient="row"))
+    return Finding(pl.DataFrame(rows, schema=find_schema(ORDERS), orient="row"))
 
 
 def try_finding(order: str, sample: int, ground: Ground) -> Finding:
@@ -71,7 +66,7 @@ def try_finding(order: str, sample: int, ground: Ground) -> Finding:
         "topics_below": int((own < depth).sum()),
     }
     table = {"judged": at / ground.items, "found": curve[at], "tau": rated.tau, "tau_ap": rated.tau_ap}
-    return Finding(pl.DataFrame(table, schema=FINDING), facts)
+    return Finding(pl.DataFrame(table, schema=find_schema(FINDING)), facts)
 
 
 def find_areas(ground: Ground, queue: LongArray) -> FloatArray:
@@ -129,7 +124,7 @@ def try_mixes(order: str, crowd: str, sample: int, ground: Ground) -> Finding:
                 sets.append(ground.reveal(queue[:bought]))
     rated = rate_sets(ground, sets)
     rows = [row for here in tried for row in _list_rows(ground, here, rated, alone)]
-    return Finding(pl.DataFrame(rows, schema=MIXES, orient="row"), loose)
+    return Finding(pl.DataFrame(rows, schema=find_schema(MIXES), orient="row"), loose)
 
 
 def _list_rows(ground: Ground, here: _Tried, rated: Rated, alone: dict[int, int]) -> Iterator[tuple[object, ...]]:
@@ -173,4 +168,4 @@ def try_crowd(crowd: str, sample: int, ground: Ground) -> Finding:
         precision = right / int(said.sum()) if said.any() else None
         rows.append((approach, right / int(truth.sum()), precision, float((said == truth).mean())))
         loose[f"{LOOSE}{approach}"] = int(not merged.converged)
-    return Finding(pl.DataFrame(rows, schema=QUALITY, orient="row"), loose)
+    return Finding(pl.DataFrame(rows, schema=find_schema(QUALITY), orient="row"), loose)

@@ -9,13 +9,24 @@ from functools import cached_property
 import polars as pl
 
 from karatage.data.as_json import plain_columns, plain_rows, write_json
+from karatage.data.checks import COUNT, SHARE, TEXT, require_known, require_numbers, require_table
 from karatage.data.shown import Shown
 from karatage.data.versions import list_versions
+from karatage.errors import DataError
+from karatage.experiments.collaborative.cells import FINDING, MIXES, ORDERS, QUALITY
 from karatage.experiments.collaborative.plan import CollaborativePlan
 from karatage.experiments.collaborative.summing import ABOVE, BELOW, OPEN, decide, find_interval, summarise
 from karatage.experiments.collaborative.telling import TARGET, conclude
 
 PLACE = ("order", "crowd", "ratio")
+_WHO = {"order": TEXT, "sample": COUNT}
+STUDIES = {
+    "orders": {**_WHO, **ORDERS},
+    "finding": {**_WHO, **FINDING},
+    "mixes": {"order": TEXT, "crowd": TEXT, "sample": COUNT, **MIXES},
+    "quality": {"crowd": TEXT, "sample": COUNT, **QUALITY},
+}
+AREAS = {**_WHO, "area": SHARE, "topics_above": COUNT, "topics_below": COUNT}
 KEYS = {
     "orders": ("order", "sample", "experts"),
     "finding": ("order", "sample", "judged"),
@@ -48,6 +59,30 @@ class CollaborativeFindings(Shown):
     notes: tuple[str, ...] = ()
     versions: Mapping[str, str] = field(default_factory=list_versions)
     log: tuple[str, ...] = ()  # about this run, not about what was found
+
+    def __post_init__(self) -> None:
+        """Refuse tables that are none, and names that are not the plan's."""
+        for study, columns in STUDIES.items():
+            require_table(study, getattr(self, study), columns)
+        if "finding" in self.plan.studies:
+            require_table("areas", self.areas, AREAS)
+        for name in ("items", "topics", "systems"):
+            require_numbers(name, getattr(self, name), 1)
+        require_numbers("relevant", self.relevant, 0, 1)
+        known = {
+            "order": self.plan.orders,
+            "crowd": (*self.plan.crowds, *self.plan.tabled),
+            "approach": (self.plan.approach, *self.plan.approaches),
+            "ratio": self.plan.ratios,
+        }
+        for study in (*STUDIES, "areas"):
+            table: pl.DataFrame = getattr(self, study)
+            for column, names in known.items():
+                if column in table.columns:
+                    require_known(f"{study}: {column}", table[column].unique(), names, f"plan's {column}s")
+            keys = [name for name in KEYS.get(study, ("order", "sample")) if name in table.columns]
+            if keys and table.select(keys).is_duplicated().any():
+                raise DataError(f"{study}: a row is there twice")
 
     @cached_property
     def frame(self) -> pl.DataFrame:

@@ -11,21 +11,12 @@ from typing import NamedTuple
 
 import polars as pl
 
+from karatage.data.checks import find_schema
 from karatage.data.judgments import Judgments
 from karatage.data.runs import Runs
 from karatage.errors import OptionError
-from karatage.experiments.collaborative.cells import (
-    FINDING,
-    LOOSE,
-    MIXES,
-    ORDERS,
-    QUALITY,
-    try_crowd,
-    try_finding,
-    try_mixes,
-    try_order,
-)
-from karatage.experiments.collaborative.findings import CollaborativeFindings
+from karatage.experiments.collaborative.cells import LOOSE, try_crowd, try_finding, try_mixes, try_order
+from karatage.experiments.collaborative.findings import STUDIES, CollaborativeFindings
 from karatage.experiments.collaborative.ground import Ground
 from karatage.experiments.collaborative.plan import CollaborativePlan, find_crowd
 from karatage.experiments.collection import Collection, fingerprint
@@ -37,12 +28,7 @@ from karatage.wording import counted
 
 DISAGREEMENT = "disagreement"
 FEW_TOPICS = 25
-SCHEMAS = {
-    "orders": pl.Schema({"order": pl.String, "sample": pl.Int64, **ORDERS}),
-    "finding": pl.Schema({"order": pl.String, "sample": pl.Int64, **FINDING}),
-    "mixes": pl.Schema({"order": pl.String, "crowd": pl.String, "sample": pl.Int64, **MIXES}),
-    "quality": pl.Schema({"crowd": pl.String, "sample": pl.Int64, **QUALITY}),
-}
+SCHEMAS = {study: pl.Schema(find_schema(columns)) for study, columns in STUDIES.items()}
 
 
 class _Piece(NamedTuple):

@@ -10,16 +10,50 @@ from functools import cached_property
 import polars as pl
 
 from karatage.data.as_json import plain_rows, plain_types, write_json
+from karatage.data.checks import (
+    AMOUNT,
+    COUNT,
+    NUMBER,
+    SHARE,
+    TEXT,
+    Column,
+    maybe,
+    require_known,
+    require_table,
+)
 from karatage.data.estimate import CONFIDENCE
 from karatage.data.shown import Shown
 from karatage.data.versions import list_versions
+from karatage.errors import DataError
 from karatage.experiments.noisy.intervals import Z
 from karatage.experiments.noisy.plan import NoisyPlan
 from karatage.experiments.noisy.testing import INDEPENDENT, ONE, PAIRED, SHARED_PAIRED, TWO
-from karatage.experiments.noisy.worked import tell_example
+from karatage.experiments.noisy.worked import WORKED, tell_example
 
 TABLES = ("intervals", "histogram", "tests", "worked")
 WORLD = ("right_relevant", "right_other", "gold_size", "topics", "precision")
+_WORLD = {**dict.fromkeys(("right_relevant", "right_other", "precision"), SHARE), "gold_size": COUNT, "topics": COUNT}
+_RATES = ("naive_covered", "refused")
+_KNOWN = ("covered", "covered_t", "outside")
+STUDIES: dict[str, dict[str, Column]] = {
+    "intervals": {
+        **_WORLD,
+        **dict.fromkeys(("naive", *_RATES), SHARE),
+        **dict.fromkeys(_KNOWN, maybe(SHARE)),
+        **dict.fromkeys(("corrected", "bias"), maybe(NUMBER)),
+        **dict.fromkeys(("spread", "standard_error"), maybe(AMOUNT)),
+    },
+    "histogram": {**_WORLD, "estimate": TEXT, "low": NUMBER, "high": NUMBER, "simulations": COUNT},
+    "tests": {
+        **_WORLD,
+        **dict.fromkeys(("gold_samples", "test"), TEXT),
+        **dict.fromkeys(("rejected", "wrong", "covered"), maybe(SHARE)),
+        "refused": SHARE,
+        "difference": NUMBER,
+        "estimate": maybe(NUMBER),
+    },
+    "worked": WORKED,
+}
 POWER = 0.8  # at which tests are compared
 SOUND = {ONE: PAIRED, TWO: INDEPENDENT}  # by which power is told
 BAND = 0.01  # what coverage and size may be off, as the project demands
@@ -41,6 +75,33 @@ class NoisyFindings(Shown):
     notes: tuple[str, ...] = ()
     versions: Mapping[str, str] = field(default_factory=list_versions)
     log: tuple[str, ...] = ()  # about this run, not about what was found
+
+    def __post_init__(self) -> None:
+        """Refuse tables that are none; a study that was not asked for has one without columns."""
+        asked = {"intervals": "intervals", "histogram": "intervals", "tests": "tests"}
+        for table, columns in STUDIES.items():
+            if asked.get(table, table) in (*self.plan.studies, "worked"):
+                require_table(table, getattr(self, table), columns)
+            elif len(getattr(self, table)):
+                raise DataError(f"{table} is there, though it was not asked for")
+        if not any(len(getattr(self, table)) for table in ("intervals", "tests", "worked")):
+            raise DataError("intervals, tests and worked are empty: nothing was found")
+        worlds = {"gold_size": self.plan.gold_sizes, "topics": self.plan.topics, "precision": self.plan.precision}
+        for name in ("intervals", "histogram", "tests"):
+            found: pl.DataFrame = getattr(self, name)
+            for column, offered in worlds.items():
+                if len(found) and not found[column].is_in(list(offered)).all():
+                    raise DataError(f"{name}: {column} has a number that is not in the plan")
+        keys = {
+            "intervals": WORLD,
+            "histogram": (*WORLD, "estimate", "low"),
+            "tests": (*WORLD, "gold_samples", "difference", "test"),
+            "worked": ("example", "quantity", "of"),
+        }
+        for name, key in keys.items():
+            if len(getattr(self, name)) and getattr(self, name).select(key).is_duplicated().any():
+                raise DataError(f"{name}: a row is there twice")
+        require_known("worked: example", self.worked["example"].unique(), self.plan.studies, "studies")
 
     @cached_property
     def frame(self) -> pl.DataFrame:

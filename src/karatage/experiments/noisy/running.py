@@ -8,6 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
+from karatage.data.checks import find_schema
 from karatage.experiments.engine import Cell, Execution, Fact, require_done, run_cells, tell_run
 from karatage.experiments.noisy.findings import NoisyFindings
 from karatage.experiments.noisy.intervals import rate_intervals
@@ -52,7 +53,7 @@ def experiment_noisy(
         intervals=found,
         histogram=_stack(histogram),
         tests=_stack(tests),
-        worked=_stack(worked) if worked else pl.DataFrame(schema=WORKED),
+        worked=_stack(worked) if worked else pl.DataFrame(schema=find_schema(WORKED)),
         notes=tuple(_tell(asked, found)),
         log=tell_run(outcomes),
     )

@@ -19,6 +19,7 @@ from karatage.correction.precision import (
     correct,
     correct_variance,
 )
+from karatage.data.checks import TEXT, Column, find_schema, maybe
 from karatage.data.estimate import Estimate, Estimated
 from karatage.data.figures import Figures, RateCounts
 from karatage.experiments.engine import Finding
@@ -26,13 +27,13 @@ from karatage.experiments.noisy.plan import NoisyPlan
 from karatage.seeding import stream
 
 WORKED = {
-    "example": pl.String,
-    "quantity": pl.String,
-    "by": pl.String,  # equation or section of the paper
-    "of": pl.String,  # whose it is
-    "value": pl.Float64,
-    "digits": pl.Int32,
-    "text": pl.String,  # shown instead of the value, where there is one
+    "example": TEXT,
+    "quantity": TEXT,
+    "by": TEXT,  # equation or section of the paper
+    "of": TEXT,  # whose it is
+    "value": Column("float", empty=True, endless=True),
+    "digits": Column("int32", 0, 20),
+    "text": maybe(TEXT),  # shown instead of the value, where there is one
 }
 DRAWS = 10_000  # of Algorithm 1
 PAIR, BOTH = "a - b", "both"  # the paper's differences are of a less b
@@ -70,7 +71,7 @@ class Example(NamedTuple):
 def work_out(example: str, plan: NoisyPlan) -> Finding:
     """All figures of an example."""
     rows = [(example, *row) for row in EXAMPLES[example].work(plan)]
-    return Finding(pl.DataFrame(rows, schema=WORKED, orient="row"))
+    return Finding(pl.DataFrame(rows, schema=find_schema(WORKED), orient="row"))
 
 
 def tell_example(example: str, figures: pl.DataFrame) -> str:

@@ -12,9 +12,21 @@ import polars as pl
 
 from karatage.approaches.registry import JUDGE
 from karatage.data.as_json import plain_columns, plain_rows, plain_types, write_json
+from karatage.data.checks import (
+    AMOUNT,
+    CORRELATION,
+    FLAG,
+    NUMBER,
+    TEXT,
+    Column,
+    maybe,
+    require_known,
+    require_names,
+    require_table,
+)
 from karatage.data.shown import Shown
 from karatage.data.versions import list_versions
-from karatage.errors import OptionError, UnknownNameError
+from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.experiments.random_relevance.cells import BLANK, DGS, GOLD, RGS
 from karatage.experiments.random_relevance.plan import RandomRelevancePlan
 from karatage.measures.spec import parse_measure
@@ -23,6 +35,10 @@ OUTCOMES = ("tau", "tau_ap")
 CONFIDENCE = 0.95
 EQUAL = 1e-12
 PLACE = ["systems", "panel", "measure"]
+RESULTS = {**dict.fromkeys((*PLACE, "gold", "approach"), TEXT), "expected": FLAG, "size": Column("int32", 0)}
+RESULTS |= {"sample": Column("int32", 1), **dict.fromkeys(OUTCOMES, maybe(CORRELATION))}
+CHECK = {**dict.fromkeys((*PLACE, "of"), TEXT), "difference": NUMBER, "standard_error": AMOUNT, "tau_ap": CORRELATION}
+TUPLES = {"size": Column("int32", 1), "sample": Column("int32", 1), "judge": TEXT}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -42,6 +58,29 @@ class RandomRelevanceFindings(Shown):
     notes: tuple[str, ...] = ()
     versions: Mapping[str, str] = field(default_factory=list_versions)
     log: tuple[str, ...] = ()  # about this run, not about what was found
+
+    def __post_init__(self) -> None:
+        """Refuse tables that are none, and names that are not the plan's."""
+        require_names("judges", self.judges)
+        require_table("results", self.frame, RESULTS)
+        require_table("tuples", self.tuples, TUPLES)
+        if self.plan.draws:
+            require_table("check", self.check, CHECK)
+        known = (*self.approaches, *(f"{JUDGE}{name}" for name in self.judges), BLANK, GOLD)
+        require_known("results: approach", self.frame["approach"].unique(), known, "approaches")
+        require_known("results: measure", self.frame["measure"].unique(), self.labels, "measures")
+        require_known("results: gold", self.frame["gold"].unique(), (DGS, RGS), "kinds of gold")
+        require_known("tuples: judge", self.tuples["judge"].unique(), self.judges, "judges")
+        if self.tuples.is_empty() or self.tuples.is_duplicated().any():
+            raise DataError("tuples: there is none, or a judge is in one twice")
+        members = self.tuples.group_by("size", "sample").len()
+        if (members["len"] != members["size"]).any():
+            raise DataError("tuples: one does not have as many judges as its size says")
+        merged = self.frame.filter(pl.col("approach").is_in(list(self.approaches))).select("size", "sample").unique()
+        if len(merged.join(members, on=["size", "sample"], how="anti")):
+            raise DataError("results: a row is about a k-tuple that is not among the tuples")
+        if self.frame.select(*PLACE, "gold", "approach", "size", "sample", "expected").is_duplicated().any():
+            raise DataError("results: a row is there twice")
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
@@ -255,6 +294,8 @@ def _estimate(value: Sequence[float] | np.ndarray, every: int | None = None) -> 
 
     found = np.asarray(value, float)
     count = len(found)
+    if not count:
+        raise DataError("results: there is nothing about a measure and gold that others have something about")
     if count == every:
         return float(found.mean()), 0.0
     if count < 2:

@@ -13,6 +13,7 @@ import polars as pl
 from karatage.comparison.classification import Quality, permutation_test
 from karatage.data.as_json import plain_rows, plain_types, write_json
 from karatage.data.axes import FloatArray, GradeArray
+from karatage.data.checks import FLAG, SHARE, TEXT, Column, require_known, require_names, require_numbers, require_table
 from karatage.data.shown import Shown
 from karatage.data.versions import list_versions
 from karatage.errors import DataError, OptionError
@@ -25,6 +26,8 @@ LETTERS = {"none": "u", "light": "l", "full": "f"}
 USUAL_AMOUNT = 50
 LEVEL = 0.05
 EQUAL = 1e-12
+RACE = {**dict.fromkeys(("data_set", "quality", "approach", "supervision"), TEXT), "amount": Column("int64", 0, 100)}
+RACE |= {"value": SHARE, "p_value": SHARE, "best": FLAG, "leader": FLAG}
 
 
 class CellResult(NamedTuple):
@@ -83,6 +86,44 @@ class Benchmark(Shown):
     notes: tuple[str, ...] = ()
     versions: Mapping[str, str] = field(default_factory=list_versions)
     races: dict[tuple[int, float], pl.DataFrame] = field(default_factory=dict)  # run so far: amount, level -> `race`
+
+    def __post_init__(self) -> None:
+        """Refuse cells that are none, and races that are not among them."""
+        if not self.cells:
+            raise DataError("cells is empty: nothing was tried")
+        sets = [facts.name for facts in self.data_sets]
+        require_names("data_sets", sets)
+        require_names("cells", ["/".join((c.data_set, c.approach, c.setting)) for c in self.cells])
+        require_known("cells: data_set", [cell.data_set for cell in self.cells], sets, "data_sets")
+        require_known("cells: supervision", [cell.supervision for cell in self.cells], LETTERS, "kinds of supervision")
+        require_numbers("cells: amount", [cell.amount for cell in self.cells], 0, 100)
+        require_numbers("cells: seconds", [cell.outcome.seconds for cell in self.cells], 0)
+        values = [cell.value(quality) for cell in self.cells for quality in QUALITIES]
+        require_numbers("cells: accuracy or f1", [value for value in values if value is not None], 0, 1)
+        for (amount, level), race in self.races.items():
+            self._check_race(race, amount, level)
+
+    def _check_race(self, race: pl.DataFrame, amount: int, level: float) -> None:
+        """Every cell that could run did, with its value; leaders are those not worse than the best by their p-value."""
+        require_table("race", race, RACE)
+        keys = ["data_set", "quality"]
+        ran = {
+            (cell.data_set, quality, *cell[1:4]): value
+            for cell in self.cells
+            if cell.amount in {0, amount}
+            for quality in QUALITIES
+            if (value := cell.value(quality)) is not None
+        }
+        found = {row[:5]: row[5] for row in race.select(Candidate._fields).iter_rows()}
+        if found != ran or len(found) != len(race):
+            raise DataError("race does not have the cells that were done, with their values")
+        most = race.select(pl.col("value").max().over(keys)).to_series()
+        if ((race["p_value"] > level) | (race["value"] >= most)).to_list() != race["leader"].to_list():
+            raise DataError("race: the leaders do not follow from the p-values")
+        gap = (pl.col("value") - pl.col("value").max()).filter("best").min()
+        first = race.group_by(keys).agg(pl.col("best").sum(), gap)
+        if (first["best"] != 1).any() or (first["value"] < 0).any():
+            raise DataError("race: the best is not the one with the highest value")
 
     @cached_property
     def approaches(self) -> tuple[str, ...]:

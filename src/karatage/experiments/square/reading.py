@@ -2,37 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import cast, get_args
 
 from karatage.data.entries import Entries
 from karatage.data.from_json import read_table
-from karatage.errors import DataError
 from karatage.experiments.engine import Fact, Outcome, Status
-from karatage.experiments.square.findings import LETTERS, LEVEL, QUALITIES, Benchmark, CellResult, DataSetFacts
+from karatage.experiments.square.findings import LEVEL, QUALITIES, Benchmark, CellResult, DataSetFacts
 
 COUNTS = ("items", "tied", "folds", "not_converged")
-_RACE = {
-    **dict.fromkeys(("data_set", "quality", "approach", "supervision"), "text"),
-    "amount": "int64",
-    **dict.fromkeys(("value", "p_value"), "float"),
-    **dict.fromkeys(("best", "leader"), "bool"),
-}
 
 
 def read(entries: Entries) -> Benchmark:
     """What `Benchmark.to_dict` says."""
-    cells = tuple(map(_read_cell, entries.objects("cells")))
-    if not cells:
-        raise DataError("cells is empty: nothing was tried")
     found = Benchmark(
-        cells=cells,
+        cells=tuple(map(_read_cell, entries.objects("cells"))),
         data_sets=tuple(map(_read_facts, entries.objects("data_sets"))),
         seed=entries.whole("seed"),
         notes=entries.texts("notes"),
         versions=entries.object("versions").all_texts(),
     )
-    found.races[found.usual_amount, LEVEL] = read_table(entries, "race", _RACE)
-    return found
+    return replace(found, races={(found.usual_amount, LEVEL): read_table(entries, "race")})
 
 
 def _read_cell(entries: Entries) -> CellResult:
@@ -49,7 +39,7 @@ def _read_cell(entries: Entries) -> CellResult:
     return CellResult(
         data_set=entries.text("data_set"),
         approach=entries.text("approach"),
-        supervision=entries.choice("supervision", LETTERS),
+        supervision=entries.text("supervision"),
         amount=entries.whole("amount"),
         outcome=outcome,
     )

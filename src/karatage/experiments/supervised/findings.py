@@ -12,9 +12,10 @@ import polars as pl
 
 from karatage.data.as_json import plain_columns, plain_rows, write_json
 from karatage.data.axes import FloatArray
+from karatage.data.checks import AMOUNT, CORRELATION, COUNT, TEXT, Column, require_known, require_table
 from karatage.data.shown import Shown
 from karatage.data.versions import list_versions
-from karatage.errors import OptionError, UnknownNameError
+from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.experiments.supervised.plan import UNIFORM, SupervisedPlan, find_family
 from karatage.experiments.supervised.telling import conclude
 
@@ -22,6 +23,8 @@ CONFIDENCE = 0.95
 OUTCOMES = ("tau_ap", "tau", "rmse")
 LOWER_IS_BETTER = frozenset({"rmse"})
 PLACE = ("systems", "panel", "configuration")
+SAMPLES = {**dict.fromkeys((*PLACE, "measure", "approach"), TEXT), "size": Column("int64", 1), "rmse": AMOUNT}
+SAMPLES |= {**dict.fromkeys(("sample", "topics", "unseen"), COUNT), "tau": CORRELATION, "tau_ap": CORRELATION}
 
 
 class Place(NamedTuple):
@@ -54,6 +57,19 @@ class SupervisedFindings(Shown):
     notes: tuple[str, ...] = ()
     versions: Mapping[str, str] = field(default_factory=list_versions)
     log: tuple[str, ...] = ()  # of this run: what an earlier one had done, files that were damaged
+
+    def __post_init__(self) -> None:
+        """Refuse a table that is none, and rows that do not come sample by sample, approach by approach."""
+        require_table("samples", self.frame, SAMPLES)
+        names, width = self.plan.names, len(self.plan.names)
+        if self.frame.is_empty() or self.frame["approach"].to_list() != list(names) * (len(self.frame) // width):
+            raise DataError("samples: the approaches of each sample are not those of the plan, in its order")
+        keys = (*PLACE, "measure", "size", "sample")
+        if (self.frame.select(keys).unique(maintain_order=True).height * width) != len(self.frame):
+            raise DataError("samples: a sample does not have one row for each approach")
+        known = {"measure": self.plan.measures, "configuration": self.plan.configurations}
+        for column, offered in known.items():
+            require_known(f"samples: {column}", self.frame[column].unique(), offered, f"plan's {column}s")
 
     @cached_property
     def places(self) -> tuple[Place, ...]:

@@ -7,13 +7,6 @@ from karatage.data.entries import Entries
 from karatage.data.from_json import read_table
 from karatage.data.standing import Bounded
 
-_BINS = {
-    "items": "int64",
-    **dict.fromkeys(("from", "to", "worth", "weight", "probability", "share", "low", "high"), "float"),
-}
-_GRADES = {"grade": "int64", **dict.fromkeys(("judges", "gold", "elsewhere"), "float")}
-_SHIFT = {"statistic": "text", "way": "text", **dict.fromkeys(("value", "low", "high", "p_value"), "float")}
-
 
 def read(entries: Entries) -> Calibration:
     """What `Calibration.to_dict` says."""
@@ -23,9 +16,9 @@ def read(entries: Entries) -> Calibration:
         items=entries.whole("items"),
         topics=entries.whole("topics"),
         weighed=entries.flag("weighed"),
-        bins=read_table(entries, "bins", _BINS),
-        grades=read_table(entries, "grades", _GRADES),
-        shift=read_table(entries, "shift", _SHIFT),
+        bins=read_table(entries, "bins"),
+        grades=read_table(entries, "grades"),
+        shift=read_table(entries, "shift"),
         brier=_read(entries.object("brier")),
         ece=_read(entries.object("ece")),
         bias=_read(entries.object("bias")),

@@ -6,14 +6,12 @@ from karatage.data.crowd_summary import CrowdSummary
 from karatage.data.entries import Entries
 from karatage.data.from_json import read_table
 
-_JUDGES = {"judge": "text", "grades": "int64", "tpr": "float", "tnr": "float"}
-
 
 def read(entries: Entries) -> CrowdSummary:
     """What `CrowdSummary.to_dict` says."""
     return CrowdSummary(
         name=entries.text("model"),
-        judges=read_table(entries, "judges", _JUDGES),
+        judges=read_table(entries, "judges"),
         items=entries.whole("items"),
         relevant=entries.whole("relevant"),
         recall=entries.number_or_none("majority_recall"),

@@ -5,20 +5,17 @@ from __future__ import annotations
 from karatage.data.entries import Entries
 from karatage.data.from_json import read_table
 from karatage.data.plan import Forecast, GoldPlan
-from karatage.io.results.parts import read_confidence
-
-_ITEMS = {"topic": "text", "document": "text", "said": "int8", "pi": "float", "batch": "int32"}
 
 
 def read(entries: Entries) -> GoldPlan:
     """What `GoldPlan.to_dict` says."""
     return GoldPlan(
         measure=entries.text("measure"),
-        systems=entries.names("systems"),
+        systems=entries.texts("systems"),
         approach=entries.text("approach"),
-        confidence=read_confidence(entries),
+        confidence=entries.number("confidence"),
         topics=entries.whole("topics"),
-        items=read_table(entries, "items", _ITEMS),
+        items=read_table(entries, "items"),
         earlier=entries.whole("earlier"),
         frame_size=entries.whole("frame_size"),
         frame=entries.text("frame"),

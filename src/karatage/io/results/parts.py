@@ -12,14 +12,6 @@ from karatage.data.standing import Bounded
 from karatage.errors import DataError
 
 
-def read_confidence(entries: Entries, name: str = "confidence") -> float:
-    """A confidence level, which is neither 0 nor 1."""
-    level = entries.number(name, 0, 1)
-    if level in {0, 1}:
-        raise DataError(f"{entries.name(name)} is {level:g}, but lies between 0 and 1")
-    return level
-
-
 def read_estimate(entries: Entries) -> Estimate:
     """A value with its uncertainty."""
     return Estimate(
@@ -28,7 +20,7 @@ def read_estimate(entries: Entries) -> Estimate:
         degrees=entries.real("degrees_of_freedom"),
         low=entries.real("low"),
         high=entries.real("high"),
-        confidence=read_confidence(entries),
+        confidence=entries.number("confidence"),
     )
 
 
@@ -43,8 +35,7 @@ def read_accuracy(entries: Entries) -> Accuracy | None:
         return None
     rows = entries.objects("accuracy")
     kinds = tuple(dict.fromkeys(row.text("gold") for row in rows))
-    said = [(row.text("gold"), row.text("said")) for row in rows]
-    if said != [(gold, kind) for gold in kinds for kind in kinds] or not kinds:
+    if len(rows) != len(kinds) ** 2:
         raise DataError("accuracy does not have one row for each kind that gold says and each that the judges say")
     shape = len(kinds), len(kinds)
     return Accuracy(

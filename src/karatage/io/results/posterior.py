@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 
 from karatage.data.axes import FloatArray, locate
+from karatage.data.checks import require_equal
 from karatage.data.entries import Entries
 from karatage.data.from_json import read_nested, read_numbers, read_whole_numbers
 from karatage.data.judgments import HIGHEST_GRADE, NO_TOPIC, Judgments
@@ -20,7 +21,7 @@ def read(entries: Entries) -> Posterior:
     every, rows = entries.objects("items"), entries.object("judgments")
     places = read_whole_numbers(rows, "rows", len(rows.several("rows")), below=len(every))
     items = [every[place] for place in places]
-    width = rows.whole("grades", 1)
+    width = rows.whole("grades", 1, below=HIGHEST_GRADE + 2)
     judges, parameters = entries.objects("judges"), entries.object("parameters")
     topics = tuple(judge.text("topic") for judge in judges if judge.has("topic"))
     if topics and len(topics) < len(judges):
@@ -29,7 +30,7 @@ def read(entries: Entries) -> Posterior:
         model=entries.text("model"),
         judgments=_read_judgments(rows, items),
         probability=_read_probability(items, width),
-        grades=np.array([item.whole("grade") for item in items]).astype(np.int8),
+        grades=np.array([item.whole("grade", below=HIGHEST_GRADE + 1) for item in items], np.int8),
         judge_names=tuple(judge.text("judge") for judge in judges),
         judge_topics=topics,
         parameters={name: read_nested(parameters, name, len(judges)) for name in parameters.all_names()},
@@ -43,11 +44,9 @@ def read(entries: Entries) -> Posterior:
 def _read_probability(items: list[Entries], width: int) -> FloatArray:
     if not items:
         raise DataError("judgments.rows names no item")
-    for item in items:
-        item.number("expected", 0, HIGHEST_GRADE)
-        if item.whole("grade") > HIGHEST_GRADE:
-            raise DataError(f"{item.name('grade')} is above {HIGHEST_GRADE}")
-    return np.array([[item.number(f"p{grade}", 0, 1 + 1e-9) for grade in range(width)] for item in items])
+    probability = np.array([[item.number(f"p{grade}") for grade in range(width)] for item in items])
+    require_equal("items: expected", [item.number("expected") for item in items], probability @ np.arange(width))
+    return probability
 
 
 def _read_judgments(rows: Entries, items: list[Entries]) -> Judgments:

@@ -6,18 +6,12 @@ from karatage.data.entries import Entries
 from karatage.data.from_json import read_table
 from karatage.data.prices import JudgingPrices, parse_money
 from karatage.data.queue import JudgingQueue
-from karatage.errors import DataError
 from karatage.io.results import settling
-
-_ITEMS = {"topic": "text", "document": "text", "to": "text", "judgments": "int32", "priority": "int32", "pi": "float"}
 
 
 def read(entries: Entries) -> JudgingQueue:
     """What `JudgingQueue.to_dict` says."""
     judged, prices = entries.object("judged"), entries.object("prices")
-    items = read_table(entries, "items", _ITEMS)
-    if "cost" not in items.columns or not items["cost"].dtype.is_decimal():
-        raise DataError("types.items.cost is not an amount of money")
     return JudgingQueue(
         order=entries.text("order"),
         approach=entries.text("approach"),
@@ -25,8 +19,8 @@ def read(entries: Entries) -> JudgingQueue:
         pool=entries.whole("pool"),
         by_experts=judged.whole("experts"),
         by_crowd=judged.whole("crowd"),
-        items=items,
-        batch=entries.whole("batch", 1),
+        items=read_table(entries, "items"),
+        batch=entries.whole("batch"),
         frame=entries.text_or_none("frame"),
         prices=JudgingPrices(
             expert=parse_money(prices.text("expert"), "the price of an expert judgment"),

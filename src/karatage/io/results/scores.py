@@ -9,7 +9,7 @@ from karatage.data.scores import Scores
 
 def read(entries: Entries) -> Scores:
     """What `Scores.to_dict` says."""
-    judges, topics, systems = (entries.names(axis) for axis in ("judges", "topics", "systems"))
+    judges, topics, systems = (entries.texts(axis) for axis in ("judges", "topics", "systems"))
     return Scores(
         measure=entries.text("measure"),
         judges=judges,

@@ -5,14 +5,11 @@ from __future__ import annotations
 from karatage.data.entries import Entries
 from karatage.data.from_json import read_flags, read_numbers
 from karatage.data.settling import Settling
-from karatage.errors import DataError
 
 
 def read(entries: Entries) -> Settling:
     """What `Settling.to_dict` says."""
-    systems = entries.names("columns")
-    if not systems:
-        raise DataError("columns names no system")
+    systems = entries.texts("columns")
     size = len(systems)
     return Settling(
         measure=entries.text("measure"),

@@ -7,26 +7,19 @@ import math
 from karatage.data.entries import Entries
 from karatage.data.from_json import read_numbers
 from karatage.data.sizing import Need, SizePlan
-from karatage.errors import DataError
-from karatage.io.results.parts import read_confidence
-
-KINDS = ("topics", "gold relevant", "gold not relevant")
 
 
 def read(entries: Entries) -> SizePlan:
     """What `SizePlan.to_dict` says."""
     first, second = read_numbers(entries, "estimates", 2).tolist()
-    needs = tuple(map(_read_need, entries.objects("needs")))
-    if {need.kind for need in needs} != set(KINDS) or needs[0].kind != KINDS[0]:
-        raise DataError(f"needs are not those of {', '.join(KINDS)}")
     return SizePlan(
-        judges=entries.choice("judges", ("shared", "independent")),
+        judges=entries.text("judges"),
         paired=entries.flag("paired"),
-        level=read_confidence(entries, "level"),
+        level=entries.number("level"),
         power=entries.number_or_none("power"),
         estimates=(first, second),
         difference=entries.real("difference"),
-        needs=needs,
+        needs=tuple(map(_read_need, entries.objects("needs"))),
         topics_without_errors=entries.real("topics_without_errors"),
         standard_error=entries.real("standard_error"),
         half_width=entries.real("half_width"),
@@ -40,7 +33,7 @@ def read(entries: Entries) -> SizePlan:
 
 def _read_need(entries: Entries) -> Need:
     return Need(
-        kind=entries.choice("need", KINDS),
+        kind=entries.text("need"),
         judges=entries.text("judges"),
         size=math.inf if entries.get("size") is None else float(entries.whole("size")),  # null: no number is enough
         have=entries.whole("have"),

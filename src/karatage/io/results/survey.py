@@ -5,17 +5,12 @@ from __future__ import annotations
 from karatage.data.entries import Entries
 from karatage.data.from_json import read_table
 from karatage.data.survey import Survey
-from karatage.errors import DataError
 from karatage.io.results import audit, board, calibration, comparison, diagnosis, evaluation
-
-_COUNTS = {"what": "text", "number": "int64", "detail": "text"}
 
 
 def read(entries: Entries) -> Survey:
     """What `Survey.to_dict` says."""
     two, all_systems = entries.object_or_none("comparison"), entries.object_or_none("board")
-    if two is None and all_systems is None:
-        raise DataError("there is neither a comparison nor a board, so nothing was decided")
     calibrated = entries.object_or_none("calibration")
     return Survey(
         measure=entries.text("measure"),
@@ -25,7 +20,7 @@ def read(entries: Entries) -> Survey:
         audit=audit.read(entries.object("audit")),
         calibration=None if calibrated is None else calibration.read(calibrated),
         diagnosis=diagnosis.read(entries.object("diagnosis")),
-        counts=read_table(entries, "counts", _COUNTS),
+        counts=read_table(entries, "counts"),
         refused=entries.object("refused").all_texts(),
         seed=entries.whole("seed"),
         versions=entries.object("versions").all_texts(),

@@ -9,7 +9,7 @@ from karatage.data.weights import Weights
 
 def read(entries: Entries) -> Weights:
     """What `Weights.to_dict` says."""
-    judges, topics = entries.names("judges"), entries.names("topics")
+    judges, topics = entries.texts("judges"), entries.texts("topics")
     distance = entries.object("distance")
     return Weights(
         approach=entries.text("approach"),

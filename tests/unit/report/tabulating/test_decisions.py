@@ -23,6 +23,7 @@ from karatage.report.tabulating.board import (
     tabulate_verdicts,
 )
 from karatage.report.tabulating.comparison import explain_correction, tabulate_difference, tabulate_scores
+from tests.unit.boards import tell_apart
 
 MEASURE = "P(rel=2)@10"
 
@@ -137,7 +138,8 @@ def test_turned_verdicts_and_doubts_are_told() -> None:
     value[claimed] *= -1
     doubted = np.zeros(len(value), bool)
     doubted[(claimed + 1) % len(value)] = True
-    turned = replace(found, corrected_pairs=replace(found.corrected_pairs, value=value, doubted=doubted))
+    p_value = np.where(found.corrected_pairs.claimed, 1e-6, 0.9)
+    turned = replace(found, corrected_pairs=tell_apart(value, p_value, 0.05, doubted))
     frame = tabulate_turned(turned).frame
     assert frame["corrected"].to_list() == [value[claimed]]
     assert frame["judges"].to_list() == [found.naive_pairs.value[claimed]]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from karatage.data.axes import BoolArray, FloatArray, LongArray
 from karatage.errors import DataError
 
+BoolArray = NDArray[np.bool_]
+FloatArray = NDArray[np.float64]
+LongArray = NDArray[np.int64]
 ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
-from karatage.comparison.multiplicity import benjamini_hochberg, find_groups, holm, letters
 from karatage.errors import DataError
+from karatage.kernels.multiplicity import benjamini_hochberg, find_groups, holm, letters
 
 ADJUSTMENTS = {"holm": holm, "fdr_bh": benjamini_hochberg}
 

@@ -1,0 +1,144 @@
+"""Checks that results make of themselves: what passes, and what is refused in which words."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+
+from karatage.data.checks import (
+    COUNT,
+    SHARE,
+    TEXT,
+    maybe,
+    require_equal,
+    require_known,
+    require_names,
+    require_numbers,
+    require_ordered,
+    require_shape,
+    require_table,
+)
+from karatage.data.estimate import Estimate, require_intervals, require_p_values
+from karatage.errors import DataError, OptionError
+
+
+@pytest.mark.parametrize(
+    ("value", "options", "told"),
+    [
+        ([0.5, 1.5], {"low": 0, "high": 1}, "x is 1.5, not a number from 0 to 1"),
+        (-1e-6, {"low": 0}, "x is -1e-06, not a number from 0 on"),
+        ([1, math.nan], {}, "x is nan, not a finite number"),
+        ([math.nan, 2], {"high": 1, "low": 0, "unknown": True}, "x is 2, not"),
+        (math.inf, {"low": 0}, "x is inf, not"),
+        (-math.inf, {"low": 0, "endless": True}, "x is -inf, not"),
+    ],
+)
+def test_numbers_that_cannot_be_are_refused(value, options, told):
+    with pytest.raises(DataError, match=told):
+        require_numbers("x", value, **options)
+
+
+def test_numbers_that_can_be_pass():
+    require_numbers("x", [], 0, 1)
+    require_numbers("x", [-1e-12, 1 + 1e-12], 0, 1)  # rounding
+    require_numbers("x", [math.nan, math.nan], 0, 1, unknown=True)
+    require_numbers("x", [math.inf, 1.0], 0, endless=True)
+
+
+@pytest.mark.parametrize(
+    ("frame", "told"),
+    [
+        ({"name": ["a"], "items": [1]}, "t has no column share"),
+        ({"name": ["a"], "items": [1], "share": [1]}, "t: share is of type int64, not float"),
+        ({"name": [None], "items": [1], "share": [0.5]}, "t: name is of type nothing, not text"),
+        ({"name": ["a", None], "items": [1, 1], "share": [0.5, 0.5]}, "t: name has no value in some row"),
+        ({"name": ["a"], "items": [-1], "share": [0.5]}, "t: items is -1, not a number from 0 on"),
+        ({"name": ["a"], "items": [1], "share": [1.5]}, "t: share is 1.5, not a number from 0 to 1"),
+        ({"name": ["a"], "items": [[1]], "share": [1.5]}, r"t: items is of type List\(Int64\), not int64"),
+    ],
+)
+def test_tables_that_cannot_be_are_refused(frame, told):
+    with pytest.raises(DataError, match=told):
+        require_table("t", pl.DataFrame(frame), {"name": TEXT, "items": COUNT, "share": maybe(SHARE)})
+
+
+def test_a_cell_may_be_empty_where_that_was_said():
+    require_table("t", pl.DataFrame({"share": [0.5, None]}), {"share": maybe(SHARE)})
+
+
+def test_names():
+    require_names("judges", ["a", "b"])
+    with pytest.raises(DataError, match="judges has 'a' twice"):
+        require_names("judges", ["a", "b", "a"])
+    with pytest.raises(DataError, match="judges has 0 names, and 1 are needed"):
+        require_names("judges", [])
+    require_known("pairs", ["a", None], ["a", "b"], "judges")
+    with pytest.raises(DataError, match="pairs has 'c', which is not among the judges"):
+        require_known("pairs", ["a", "c"], ["a", "b"], "judges")
+
+
+def test_shapes_and_what_follows():
+    require_shape("x", np.zeros((2, 3)), 2, 3)
+    with pytest.raises(DataError, match=r"x has the shape \(2, 3\), not \(3, 2\)"):
+        require_shape("x", np.zeros((2, 3)), 3, 2)
+    require_equal("x", [0.1 + 0.2, math.nan], [0.3, math.nan])
+    with pytest.raises(DataError, match=r"x is 0\.31, where 0\.3 follows from the other entries"):
+        require_equal("x", [0.31], [0.3])
+    with pytest.raises(DataError, match="x is 3, where 4 follows"):
+        require_equal("x", 3, 4)
+    with pytest.raises(DataError, match="has the shape"):
+        require_equal("x", [1.0], [1.0, 2.0])
+
+
+def test_values_lie_in_their_intervals():
+    require_ordered("x", [0, math.nan], [1, 5], [2, math.nan])
+    for low, high in ((1.1, 2), (0, 0.9)):
+        with pytest.raises(DataError, match="x is 1, which is not inside its interval"):
+            require_ordered("x", low, 1.0, high)
+
+
+@pytest.mark.parametrize(
+    ("error", "half"),
+    [(-0.1, 0.2), (0.1, 0.19), (0.1, 1.3)],  # negative; narrower than normal; wider than one degree of freedom allows
+)
+def test_intervals_that_do_not_follow_are_refused(error, half):
+    with pytest.raises(DataError, match=r"standard_error is -0\.1|does not follow from its standard error"):
+        require_intervals("x", [0.5], [error], ([0.5 - half], [0.5 + half]), 0.95)
+
+
+def test_intervals_may_be_cut_and_unknown():
+    require_intervals("x", [0.1, 0.5], [0.1, math.nan], ([0.0, math.nan], [0.3, math.nan]), 0.95)
+    with pytest.raises(OptionError, match="confidence"):
+        require_intervals("x", [0.5], [0.1], ([0.3], [0.7]), 1.0)
+
+
+@pytest.mark.parametrize("degrees", [1.0, 2.5, 9.0, 120.0, math.inf])
+def test_p_values_follow_from_intervals(degrees):
+    found = Estimate.of(0.3, 0.01, degrees=degrees)
+    arrays = [np.array([x]) for x in (found.p_value, found.value, found.standard_error, found.low, found.high)]
+    p, value, error, low, high = arrays
+    require_p_values("p", p, value, error, (low, high), 0.95)
+    for wrong in (p * 1.05, p / 1.05, -p, p + 0.5, p * math.nan):
+        with pytest.raises(DataError, match="p is"):
+            require_p_values("p", wrong, value, error, (low, high), 0.95)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"standard_error": -0.1}, "standard_error is -0.1"),
+        ({"value": math.inf}, "value is inf"),
+        ({"degrees": 0.0}, "degrees_of_freedom is 0"),
+        ({"low": 0.35}, "not inside its interval"),
+        ({"high": 0.9, "low": -0.3}, "too wide for its standard error"),
+        ({"confidence": 1.5}, "confidence lies between 0 and 1"),
+    ],
+)
+def test_estimates_that_cannot_be_are_refused(changes, told):
+    parts = {"value": 0.3, "standard_error": 0.1, "degrees": 9.0, "low": 0.3 - 0.2262157, "high": 0.3 + 0.2262157}
+    Estimate(**parts)
+    with pytest.raises((DataError, OptionError), match=told):
+        Estimate(**(parts | changes))
