@@ -12,12 +12,15 @@ import polars as pl
 from karatage.aggregation.registry import MODELS, aggregate, parse_model
 from karatage.agreement.coefficients import agreement_intervals
 from karatage.agreement.contest import FOLDS, Gain, Picked, compare_right, pick_judge, pick_merge, share_right
-from karatage.agreement.doubts import tell_below_gold, tell_coverage, tell_topics
+from karatage.agreement.doubts import tell_below_gold, tell_coverage, tell_likely, tell_sample, tell_topics
 from karatage.agreement.habits import Panel
 from karatage.agreement.independence import GROUPS, LEAST_SHARED, Independence, group_items, measure_independence
 from karatage.agreement.intervals import NOTHING, Interval
-from karatage.agreement.pairs import Pairs, Rows, compare_pairs, count_joint, fits, kappa_of
-from karatage.agreement.suspicion import ENOUGH, Flag, can_find_copies, find_suspects
+from karatage.agreement.likeness import ENOUGH, can_find_copies, choose_likely
+from karatage.agreement.pairs import Pairs, choose_pairs, compare_pairs, count_joint, fits, kappa_of
+from karatage.agreement.rows import Rows
+from karatage.agreement.sampling import PairSample
+from karatage.agreement.suspicion import Flag, find_suspects
 from karatage.agreement.tables import (
     tabulate_confusion,
     tabulate_families,
@@ -73,26 +76,32 @@ class Evidence:
         return group_items(self.judgments, FOLDS, stream(self.seed, "folds"))
 
     @cached_property
-    def pairs(self) -> Pairs | None:
-        """Cohen's kappa of all pairs; None where there are too many."""
-        rows = Rows.of(self.judgments)
-        if not fits(rows, 1):
-            return None
-        return compare_pairs(rows, group=self.group if fits(rows, GROUPS) else None)
+    def rows(self) -> Rows:
+        """Grades as pairs are compared by."""
+        return Rows.of(self.judgments)
+
+    @cached_property
+    def sample(self) -> PairSample | None:
+        """The pairs that are looked at; None: all of them."""
+        return choose_pairs(self.rows, GROUPS * self.rows.grades**2, stream(self.seed, "pairs"))
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """Cohen's kappa of pairs of judges."""
+        group = self.group if fits(self.rows, GROUPS, self.sample) else None
+        return compare_pairs(self.rows, group=group, sample=self.sample)
 
     @cached_property
     def weighted_pairs(self) -> Pairs | None:
         """The same with quadratic weights, where there are more than two grades."""
-        wanted = self.pairs is not None and self.panel.graded
-        return compare_pairs(Rows.of(self.judgments), "quadratic") if wanted else None
+        return compare_pairs(self.rows, "quadratic", sample=self.sample) if self.panel.graded else None
 
     @cached_property
     def independence(self) -> Independence | None:
         """How far errors go together; None without gold."""
-        rows = Rows.of(self.judgments)
-        if not self.panel.has_gold or not fits(rows, 1):
+        if not self.panel.has_gold:
             return None
-        return measure_independence(self.judgments, self.panel.known, self.group, self.families)
+        return measure_independence(self.judgments, self.panel.known, self.group, self.families, self.sample)
 
     @cached_property
     def posteriors(self) -> dict[str, Posterior]:
@@ -107,7 +116,12 @@ class Evidence:
     @cached_property
     def flags(self) -> list[Flag]:
         """Suspicions."""
-        return find_suspects(self.panel)
+        return find_suspects(self.panel, self.likely)
+
+    @cached_property
+    def likely(self) -> PairSample | None:
+        """The pairs that are tested for copies; None: all of them."""
+        return choose_likely(self.panel, self.seed)
 
 
 def audit(
@@ -173,8 +187,11 @@ def _panel(evidence: Evidence) -> dict[str, Interval]:
     found: dict[str, Interval] = {}
     if (np.diff(evidence.panel.judgments.row_start) > 1).any():
         found = agreement_intervals(evidence.judgments, rng=stream(evidence.seed, "resampling"))
-    if evidence.pairs is not None and len(evidence.pairs.first):
+    if len(evidence.pairs.first):
         found["cohen"] = evidence.pairs.mean
+    if evidence.sample is not None:
+        counts = {"pairs_compared": float(len(evidence.sample)), "pairs_of_judges": evidence.sample.pairs}
+        found |= {name: Interval(count, np.nan, np.nan) for name, count in counts.items()}
     return found if evidence.independence is None else found | _worth(evidence.independence)
 
 
@@ -245,14 +262,17 @@ def _notes(evidence: Evidence, gold: Judgments | None) -> Iterator[str]:
         yield f"judges with fewer than {ENOUGH} items, too few to call random, inverted or copied: {count_names(few)}"
     if not (np.diff(panel.judgments.row_start) > 1).any():
         yield "no item was graded by two judges, so agreement among them cannot be measured"
-    elif evidence.pairs is None:
-        yield f"{len(names):,} judges are too many to compare pairwise; kappa and copies are left out"
     elif not can_find_copies(panel):
         yield f"{panel.grades} grades are too many to look for copies; map them to fewer"
+    if evidence.sample is not None:
+        yield tell_sample(len(names), evidence.sample, evidence.pairs)
+    if evidence.likely is not None:
+        yield f"{tell_likely(panel, evidence.likely)}; audit fewer judges at a time to test all pairs"
     yield from _tell_gold(evidence, gold)
     yield from tell_scales(panel.judgments, gold)
     yield from tell_below_gold(panel)
-    strangers = [name for name in evidence.families if name not in set(names)]
+    heard = set(names)
+    strangers = [name for name in evidence.families if name not in heard]
     if strangers:
         yield f"families name judges who graded nothing: {count_names(strangers)}"
     alone = [name for name in names if name not in evidence.families]
@@ -270,7 +290,8 @@ def _tell_gold(evidence: Evidence, gold: Judgments | None) -> Iterator[str]:
         yield "gold and judgments share no item, so gold says nothing of the judges; are items written alike in both?"
         return
     if panel.judges > 1 and evidence.independence is not None and not evidence.independence.judges:
-        yield f"no two judges who both err share {LEAST_SHARED} gold items, so error correlation is not known of pairs"
+        who = "no two judges who both err" if evidence.sample is None else "no two judges of a pair drawn who both err"
+        yield f"{who} share {LEAST_SHARED} gold items, so error correlation is not known of pairs"
     yield from tell_coverage(panel)
     yield from tell_topics(panel)
     if panel.gold_items < len(gold.item_topic):

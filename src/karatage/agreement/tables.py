@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import polars as pl
 
-from karatage.agreement.habits import Accuracy, Panel, grade_shares, leniency, self_agreement
+from karatage.agreement.habits import Accuracy, Panel, grade_shares, leniency, self_agreement, share_alike
 from karatage.agreement.independence import LEAST_SHARED, Independence
 from karatage.agreement.intervals import Interval
 from karatage.agreement.pairs import Pairs
@@ -19,7 +19,7 @@ ORDER = ("percent", "cohen", "fleiss", "alpha_nominal", "alpha_ordinal", "alpha_
 
 
 def tabulate_judges(
-    panel: Panel, pairs: Pairs | None, weighted: Pairs | None, reliability: FloatArray, flags: Sequence[Flag]
+    panel: Panel, pairs: Pairs, weighted: Pairs | None, reliability: FloatArray, flags: Sequence[Flag]
 ) -> pl.DataFrame:
     """One row per judge; `weighted` only where there are more than two grades."""
     names = panel.judgments.judges
@@ -30,10 +30,9 @@ def tabulate_judges(
     columns |= {f"share_{g}": share for g, share in enumerate(grade_shares(panel).T)}
     columns |= {"repeats": repeated, "self_agreement": steady}
     columns |= _bounds("leniency", *leniency(panel))
-    if pairs is not None:
-        columns["kappa"], columns["percent"] = pairs.average(len(names))
+    columns["kappa"], columns["percent"] = pairs.average(len(names)), share_alike(panel)
     if weighted is not None:
-        columns["weighted_kappa"] = weighted.average(len(names))[0]
+        columns["weighted_kappa"] = weighted.average(len(names))
     columns["reliability"] = reliability
     if panel.has_gold:
         columns |= _against_gold(panel)
@@ -65,11 +64,9 @@ def tabulate_panel(found: Mapping[str, Interval]) -> pl.DataFrame:
 
 
 def tabulate_pairs(
-    judges: Sequence[str], pairs: Pairs | None, weighted: Pairs | None, independence: Independence | None
+    judges: Sequence[str], pairs: Pairs, weighted: Pairs | None, independence: Independence | None
 ) -> pl.DataFrame:
-    """One row per pair of judges with shared items."""
-    if pairs is None:
-        return pl.DataFrame(schema={"judge": pl.String, "other": pl.String, "shared": pl.Int64})
+    """One row per pair of judges with shared items, all or those of a sample."""
     names = pl.Series(judges, dtype=pl.String)
     columns: dict[str, object] = {
         "judge": names.gather(pairs.first),
