@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -42,12 +43,22 @@ from karatage.watching import follow
 from karatage.wording import count_names, counted
 
 RELIABILITY = "ds"
+MANY_GRADES = 1_000_000  # beyond which slow merges are tried if asked for only
+MANY_CELLS = 10_000_000  # of a table by topic, judge, grade and grade said, likewise
 _NUMBERS = ("accuracy", "low", "high", "kappa", "weighted_kappa", "gain", "gain_low", "gain_high")
 CONTENDER: dict[str, type[pl.DataType]] = {
     **dict.fromkeys(("name", "picked", "also_picked"), pl.String),
     **dict.fromkeys(_NUMBERS, pl.Float64),
     **dict.fromkeys(("items", "shared", "topics"), pl.Int64),
 }
+
+
+class Merged(NamedTuple):
+    """What a merge said of each item, and of each judge."""
+
+    picked: Picked
+    accuracy: FloatArray  # (judge,)
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -58,6 +69,7 @@ class Evidence:
     judgments: Judgments
     families: Mapping[str, str]
     approaches: tuple[str, ...]
+    costly: tuple[str, ...]  # approaches that are left out
     seed: int
 
     @property
@@ -104,14 +116,18 @@ class Evidence:
         return measure_independence(self.judgments, self.panel.known, self.group, self.families, self.sample)
 
     @cached_property
-    def posteriors(self) -> dict[str, Posterior]:
+    def merged(self) -> dict[str, Merged]:
         """The merge that says how reliable judges are, and where there is gold to tell, every merge asked for."""
         asked = self.approaches if self.panel.has_gold and self.panel.judges > 1 else ()
         names = dict.fromkeys([RELIABILITY, *asked])
-        return {
-            name: aggregate(self.judgments, name, rng=stream(self.seed, name))
-            for name in follow(names, len(names), "merges")
-        }
+        return {name: self._merge(name) for name in follow(names, len(names), "merges")}
+
+    def _merge(self, name: str) -> Merged:
+        """What is needed of a merge; all that it knows of many judges would take much room."""
+        posterior = aggregate(self.judgments, name, rng=stream(self.seed, name))
+        picked = Picked((), _right(posterior, self.panel.known), posterior.grades)
+        unknown = np.full(self.panel.judges, np.nan)  # where no two judges meet, nothing is learnt about them
+        return Merged(picked, posterior.parameters.get("accuracy", unknown), posterior.notes)
 
     @cached_property
     def flags(self) -> list[Flag]:
@@ -146,16 +162,17 @@ def audit(
         raise OptionError(f"expected judgments, as kt.read_judgments returns them, not {type(judgments).__name__}")
     known = np.full(len(judgments.item_topic), -1, np.int8) if gold is None else match_gold(judgments, gold)
     panel = Panel.of(judgments, known)
+    merges, costly = _every_merge(panel) if approaches is None else (tuple(parse_model(a).name for a in approaches), ())
     evidence = Evidence(
         panel=panel,
         judgments=judgments,
         families=dict(families or {}),
-        approaches=_every_merge(panel) if approaches is None else tuple(parse_model(a).name for a in approaches),
+        approaches=merges,
+        costly=costly,
         seed=settle_seed(rng),
     )
     names, flags = judgments.judges, evidence.flags
-    unknown = np.full(len(names), np.nan)  # where no two judges meet, nothing is learnt about them
-    reliability = evidence.posteriors[RELIABILITY].parameters.get("accuracy", unknown)
+    reliability = evidence.merged[RELIABILITY].accuracy
     judges = tabulate_judges(panel, evidence.pairs, evidence.weighted_pairs, reliability, flags)
     if families:
         family = pl.Series("family", [families.get(name) for name in names], dtype=pl.String)
@@ -177,10 +194,17 @@ def audit(
     )
 
 
-def _every_merge(panel: Panel) -> tuple[str, ...]:
-    """The models that can merge these judgments without gold; shares meant for expected measures decide as mv does."""
+def _every_merge(panel: Panel) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The models that can merge these judgments without gold, and more that take too long or too much room here.
+
+    Shares meant for expected measures decide as mv does.
+    """
     models = [m for m in map(parse_model, sorted(MODELS)) if not (m.needs_gold or m.expected)]
-    return tuple(m.name for m in models if not (m.knows_two_grades and panel.grades > 2))
+    models = [m for m in models if not (m.knows_two_grades and panel.grades > 2)]
+    many = len(panel.judgments.every.grade) > MANY_GRADES
+    large = panel.judges * len(panel.judgments.topics) * panel.grades**2 > MANY_CELLS
+    costly = [m.name for m in models if (m.slow and many) or (m.by_topic and large)]
+    return tuple(m.name for m in models if m.name not in costly), tuple(costly)
 
 
 def _panel(evidence: Evidence) -> dict[str, Interval]:
@@ -215,10 +239,9 @@ def _merges(evidence: Evidence) -> pl.DataFrame:
     panel, rows = evidence.panel, []
     if panel.has_gold and panel.judges > 1:
         single = pick_judge(panel, evidence.fold)
-        right = {name: _right(evidence.posteriors[name], panel.known) for name in evidence.approaches}
-        said = {name: evidence.posteriors[name].grades for name in evidence.approaches}
-        merges = {name: Picked((), right[name], said[name]) for name in right}
-        if right:
+        merges = {name: evidence.merged[name].picked for name in evidence.approaches}
+        if merges:
+            right, said = ({name: getattr(m, part) for name, m in merges.items()} for part in ("right", "grade"))
             merges[BEST_MERGE] = pick_merge(right, said, evidence.fold)
         rows = [_contender(panel, name, merge, single) for name, merge in merges.items()]
         rows.append(_contender(panel, BEST_JUDGE, single, None))
@@ -278,7 +301,7 @@ def _notes(evidence: Evidence, gold: Judgments | None) -> Iterator[str]:
     alone = [name for name in names if name not in evidence.families]
     if evidence.families and alone:
         yield f"judges without a family, each counted as its own: {count_names(alone)}"
-    yield from evidence.posteriors[RELIABILITY].notes
+    yield from evidence.merged[RELIABILITY].notes
 
 
 def _tell_gold(evidence: Evidence, gold: Judgments | None) -> Iterator[str]:
@@ -292,6 +315,11 @@ def _tell_gold(evidence: Evidence, gold: Judgments | None) -> Iterator[str]:
     if panel.judges > 1 and evidence.independence is not None and not evidence.independence.judges:
         who = "no two judges who both err" if evidence.sample is None else "no two judges of a pair drawn who both err"
         yield f"{who} share {LEAST_SHARED} gold items, so error correlation is not known of pairs"
+    if evidence.costly and panel.judges > 1:
+        yield (
+            f"merges that would take much time or memory were not tried: {', '.join(evidence.costly)}; --approach tries "
+            "those that it names"
+        )
     yield from tell_coverage(panel)
     yield from tell_topics(panel)
     if panel.gold_items < len(gold.item_topic):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from karatage.agreement.intervals import measure_means, share_intervals
-from karatage.agreement.pairs import kappa_of
+from karatage.agreement.pairs import kappas_of
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, IntArray, LongArray
 from karatage.data.judgments import Judgments
 from karatage.kernels.agreement import hear_others
@@ -110,7 +110,7 @@ class Accuracy:
 
     def kappa(self, *, weighted: bool = False) -> FloatArray:
         """Cohen's kappa with gold, plain or with quadratic weights."""
-        return np.array([kappa_of(joint, "quadratic" if weighted else None) for joint in self.table])
+        return kappas_of(self.table, "quadratic" if weighted else None)
 
     def interval(self) -> tuple[FloatArray, FloatArray]:
         """Wilson bounds of the share, that count topics."""

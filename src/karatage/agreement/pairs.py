@@ -15,7 +15,7 @@ from karatage.data.axes import BoolArray, FloatArray, IntArray, LongArray
 from karatage.data.estimate import CONFIDENCE
 from karatage.data.judgments import Judgments
 from karatage.errors import DataError, OptionError, UnknownNameError
-from karatage.kernels.agreement import meet_judges, sum_kappas, weigh_table
+from karatage.kernels.agreement import meet_judges, sum_kappas, weigh_tables
 from karatage.kernels.meeting import meet_chosen
 
 Weights = Literal["linear", "quadratic"]
@@ -243,7 +243,14 @@ def count_joint(own: LongArray, other: LongArray, grades: int) -> LongArray:
 
 def kappa_of(joint: LongArray, weights: Weights | None = None) -> float:
     """Cohen's kappa of a table (grade, grade)."""
-    return float(weigh_table(joint, disagreement(len(joint), weights), np.empty(len(joint)))[1])
+    return float(kappas_of(joint[None], weights)[0])
+
+
+def kappas_of(table: LongArray, weights: Weights | None = None) -> FloatArray:
+    """Cohen's kappa of many tables, (table, grade, grade)."""
+    found = np.empty(len(table))
+    weigh_tables(table, disagreement(table.shape[1], weights), found)
+    return found
 
 
 def jackknife(share: FloatArray, groups: int, also: float = 0.0) -> Interval:

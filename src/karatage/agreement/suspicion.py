@@ -14,7 +14,7 @@ import numpy as np
 from karatage.agreement.habits import Accuracy, Panel
 from karatage.agreement.intervals import adjust, normal_upper
 from karatage.agreement.likeness import ENOUGH, LEVEL, Likeness, compare_copies
-from karatage.agreement.pairs import kappa_of
+from karatage.agreement.pairs import kappas_of
 from karatage.agreement.sampling import PairSample
 from karatage.data.axes import FloatArray, GradeArray, LongArray
 from karatage.kernels.agreement import binomial_upper, hypergeometric_upper
@@ -117,19 +117,26 @@ def compare_with_chance(table: LongArray) -> Chance:
     """Test each judge with enough items, and more than one grade on either side, (judge, reference's grade, said)."""
     judges = len(table)
     items = table.sum(axis=(1, 2))
-    kappa = np.array([kappa_of(joint) for joint in table])
+    kappa = kappas_of(table)
     tested = (items >= ENOUGH) & np.isfinite(kappa)
     tested &= ((table.sum(axis=1) > 0).sum(axis=1) > 1) & ((table.sum(axis=2) > 0).sum(axis=1) > 1)
     above, below, short = np.full((3, judges), np.nan)
     typical = float(np.median(kappa[tested])) if tested.any() else 0.0
     useful = max(typical / 2, LEAST_KAPPA)
+    found: dict[bytes, tuple[float, float, float]] = {}  # of many judges with few items most tables are the same
     for j in np.flatnonzero(tested):
-        above[j], below[j] = _test_chance(table[j])
-        n, right = int(items[j]), int(np.trace(table[j]))
-        expected = float(table[j].sum(axis=0) @ table[j].sum(axis=1)) / n**2
-        miss = (1 - expected) * (1 - useful)  # of a judge whose kappa is just useful
-        short[j] = binomial_upper(n - right, n, miss)
+        key = table[j].tobytes()
+        if key not in found:
+            found[key] = (*_test_chance(table[j]), _test_useful(table[j], useful))
+        above[j], below[j], short[j] = found[key]
     return Chance(items, kappa, above, below, short)
+
+
+def _test_useful(joint: LongArray, useful: float) -> float:
+    """The p-value of less agreement than a judge has whose kappa is just useful, (reference's grade, said)."""
+    n, right = int(joint.sum()), int(np.trace(joint))
+    expected = float(joint.sum(axis=0) @ joint.sum(axis=1)) / n**2
+    return float(binomial_upper(n - right, n, (1 - expected) * (1 - useful)))
 
 
 def _test_chance(joint: LongArray) -> tuple[float, float]:

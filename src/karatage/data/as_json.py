@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, overload
 
 import numpy as np
 import polars as pl
@@ -57,6 +58,29 @@ def plain_rows(frame: pl.DataFrame) -> list[dict[str, object]]:
     return [dict(zip(frame.columns, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
+class TableRows(Sequence[dict[str, object]]):
+    """The same, made when they are read and not kept: those of a large table take much more room than the table."""
+
+    def __init__(self, frame: pl.DataFrame) -> None:
+        self._frame = frame
+
+    def __len__(self) -> int:
+        return len(self._frame)
+
+    @overload
+    def __getitem__(self, at: int) -> dict[str, object]: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[dict[str, object]]: ...
+    def __getitem__(self, at: int | slice) -> dict[str, object] | list[dict[str, object]]:
+        """Some of them."""
+        return plain_rows(self._frame[at]) if isinstance(at, slice) else plain_rows(self._frame[at])[0]
+
+    def __iter__(self) -> Iterator[dict[str, object]]:
+        """One after the other."""
+        for part in self._frame.iter_slices():
+            yield from plain_rows(part)
+
+
 def plain_columns(frame: pl.DataFrame) -> dict[str, object]:
     """A table's columns with their types, which takes less room; names that repeat are numbered."""
     return {column.name: _code(column) for column in frame.iter_columns()}
@@ -90,13 +114,15 @@ def _code(column: pl.Series) -> dict[str, object]:
 
 def write_json(facts: Mapping[str, object]) -> str:
     """JSON text in lines; a list or object without another in it stands on one."""
-    return "".join(_write_object(facts, "\n"))
+    text = io.StringIO()  # joining would hold all parts, too
+    text.writelines(_write_object(facts, "\n"))
+    return text.getvalue()
 
 
 def _write(value: object, line: str) -> Iterator[str]:
     if isinstance(value, Mapping) and not _is_flat(value.values()):
         yield from _write_object(value, line)
-    elif isinstance(value, list | tuple) and not _is_flat(value):
+    elif isinstance(value, list | tuple | TableRows) and not _is_flat(value):
         lead = "["
         for member in value:
             yield f"{lead}{line}  "
@@ -104,7 +130,7 @@ def _write(value: object, line: str) -> Iterator[str]:
             lead = ","
         yield f"{line}]"
     else:
-        yield json.dumps(value, ensure_ascii=False, allow_nan=False)
+        yield json.dumps([] if isinstance(value, TableRows) else value, ensure_ascii=False, allow_nan=False)
 
 
 def _write_object(facts: Mapping[str, object], line: str) -> Iterator[str]:
@@ -117,4 +143,4 @@ def _write_object(facts: Mapping[str, object], line: str) -> Iterator[str]:
 
 
 def _is_flat(members: Iterable[object]) -> bool:
-    return not any(isinstance(member, Mapping | list | tuple) for member in members)
+    return not any(isinstance(member, Mapping | list | tuple | TableRows) for member in members)

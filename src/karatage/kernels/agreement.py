@@ -206,6 +206,14 @@ def weigh_table(joint: LongArray, weight: FloatArray, column: FloatArray) -> tup
 
 
 @kernel
+def weigh_tables(table: LongArray, weight: FloatArray, out: FloatArray) -> None:
+    """The second of these for many tables, (table, grade, grade)."""
+    column = np.empty(table.shape[1])
+    for n in range(table.shape[0]):
+        out[n] = weigh_table(table[n], weight, column)[1]
+
+
+@kernel
 def sum_correlations(
     table: IntArray, strata: int, least: int, factor: FloatArray, out: FloatArray, share: FloatArray
 ) -> None:
