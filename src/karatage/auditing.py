@@ -317,8 +317,8 @@ def _tell_gold(evidence: Evidence, gold: Judgments | None) -> Iterator[str]:
         yield f"{who} share {LEAST_SHARED} gold items, so error correlation is not known of pairs"
     if evidence.costly and panel.judges > 1:
         yield (
-            f"merges that would take much time or memory were not tried: {', '.join(evidence.costly)}; --approach tries "
-            "those that it names"
+            f"merges that would take much time or memory were not tried: {', '.join(evidence.costly)}; name them with "
+            "--approach to try them"
         )
     yield from tell_coverage(panel)
     yield from tell_topics(panel)
