@@ -206,3 +206,12 @@ def test_copies_are_still_found_if_not_all_pairs_are_tested(monkeypatch):
     assert chosen is not None
     assert len(chosen) < 300  # of 3,160
     assert {flag.judge: flag.other for flag in find_suspects(panel, chosen)} == every == {3: 70, 70: 3, 33: 60, 60: 33}
+
+
+def test_pairs_that_are_not_tested_count_as_tests():
+    table = np.random.default_rng(8).integers(0, 2, (200, 30))
+    table[1] = table[0]
+    for judges, copies in (6, [(0, 1)]), (200, []):  # alike by chance somewhere among 19,900 pairs
+        panel = Panel.of(judge(table[:judges]), np.zeros(30, np.int8))
+        one = sampling._arrange(Rows.of(panel.judgments), np.array([0]), np.array([1]))
+        assert [pair[:2] for pair in compare_copies(panel, one)] == copies
