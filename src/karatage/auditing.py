@@ -44,6 +44,7 @@ from karatage.wording import count_names, counted
 
 RELIABILITY = "ds"
 MANY_GRADES = 1_000_000  # beyond which slow merges are tried if asked for only
+MANY_JUDGES = 50_000  # likewise
 MANY_CELLS = 10_000_000  # of a table by topic, judge, grade and grade said, likewise
 _NUMBERS = ("accuracy", "low", "high", "kappa", "weighted_kappa", "gain", "gain_low", "gain_high")
 CONTENDER: dict[str, type[pl.DataType]] = {
@@ -201,7 +202,7 @@ def _every_merge(panel: Panel) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """
     models = [m for m in map(parse_model, sorted(MODELS)) if not (m.needs_gold or m.expected)]
     models = [m for m in models if not (m.knows_two_grades and panel.grades > 2)]
-    many = len(panel.judgments.every.grade) > MANY_GRADES
+    many = len(panel.judgments.every.grade) > MANY_GRADES or panel.judges > MANY_JUDGES
     large = panel.judges * len(panel.judgments.topics) * panel.grades**2 > MANY_CELLS
     costly = [m.name for m in models if (m.slow and many) or (m.by_topic and large)]
     return tuple(m.name for m in models if m.name not in costly), tuple(costly)

@@ -173,7 +173,7 @@ def _write_folder(result: Benchmark, home: Path) -> None:
     for name, frame in tables.items():
         for ending in ("tsv", "parquet"):
             write_bytes(home / f"{name}.{ending}", encode_frame(frame, ending))
-    write_bytes(home / "benchmark.json", encode_result(result.to_dict()).encode())
+    write_bytes(home / "benchmark.json", encode_result(result.to_dict()))
     write_bytes(home / "tables.txt", render_benchmark(result, per_data_set=True).encode())
     relative = result.relative()
     for supervision in relative["supervision"].unique(maintain_order=True):

@@ -26,6 +26,7 @@ WIDTH = 80
 NAME_WIDTH, HEADER_WIDTH = 16, 24
 GAP = 3  # between columns: two of padding, one of rich's divider
 STANDARD_OUTPUT = "-"
+PIECE = 1 << 20  # characters that are written at once
 
 
 def choose_style(style: Style | None, output: str) -> str:
@@ -45,7 +46,8 @@ def emit(content: str | bytes, output: str) -> None:
     """Send a result to its place."""
     if output == STANDARD_OUTPUT:
         try:
-            sys.stdout.write(content if isinstance(content, str) else content.decode())
+            for part in [content] if isinstance(content, str) else _decode(content):
+                sys.stdout.write(part)
             sys.stdout.flush()
         except BrokenPipeError:
             raise
@@ -58,16 +60,22 @@ def emit(content: str | bytes, output: str) -> None:
     write_bytes(output, remove_colour(content).encode() if isinstance(content, str) else content)
 
 
+def _decode(content: bytes) -> Iterator[str]:
+    """A large text piece by piece, so that it is not held several times."""
+    text = io.TextIOWrapper(io.BytesIO(content), "utf-8", newline="")
+    return iter(lambda: text.read(PIECE), "")
+
+
 def emit_result(facts: Mapping[str, object], output: str) -> None:
     """Send a result to its place as JSON."""
     emit(encode_result(facts), output)
 
 
-def encode_result(facts: Mapping[str, object]) -> str:
+def encode_result(facts: Mapping[str, object]) -> bytes:
     """A result as JSON, with the command that made it, so that it can be made again."""
-    from karatage.data.as_json import write_json
+    from karatage.data.as_json import encode_json
 
-    return write_json({**facts, "command": shlex.join(["karatage", *sys.argv[1:]])}) + "\n"
+    return encode_json({**facts, "command": shlex.join(["karatage", *sys.argv[1:]])})
 
 
 def refuse_overwriting(output: str, inputs: Sequence[str]) -> None:

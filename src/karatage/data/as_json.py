@@ -27,6 +27,7 @@ TYPES: Final[Mapping[str, pl.DataType]] = {
 }
 MONEY: Final = "money"  # and so many digits behind the point; written as text, to the last of them
 _NAMES = {dtype: name for name, dtype in TYPES.items()}
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 Plain = float | str | None
 
 
@@ -114,15 +115,27 @@ def _code(column: pl.Series) -> dict[str, object]:
 
 def write_json(facts: Mapping[str, object]) -> str:
     """JSON text in lines; a list or object without another in it stands on one."""
-    text = io.StringIO()  # joining would hold all parts, too
-    text.writelines(_write_object(facts, "\n"))
-    return text.getvalue()
+    return "".join(_write_object(facts, "\n"))
+
+
+def encode_json(facts: Mapping[str, object]) -> bytes:
+    """The same as a file has it, with an end of line; of a large text nothing is held twice."""
+    content = io.BytesIO()
+    content.writelines(part.encode() for part in _write_object(facts, "\n"))
+    content.write(b"\n")
+    return content.getvalue()
 
 
 def _write(value: object, line: str) -> Iterator[str]:
     if isinstance(value, Mapping) and not _is_flat(value.values()):
         yield from _write_object(value, line)
-    elif isinstance(value, list | tuple | TableRows) and not _is_flat(value):
+    elif isinstance(value, TableRows) and len(value):
+        lead = f"[{line}  "
+        for row in value:
+            yield lead + _encode(row)
+            lead = f",{line}  "
+        yield f"{line}]"
+    elif isinstance(value, list | tuple) and not _is_flat(value):
         lead = "["
         for member in value:
             yield f"{lead}{line}  "
@@ -130,13 +143,13 @@ def _write(value: object, line: str) -> Iterator[str]:
             lead = ","
         yield f"{line}]"
     else:
-        yield json.dumps([] if isinstance(value, TableRows) else value, ensure_ascii=False, allow_nan=False)
+        yield _encode([] if isinstance(value, TableRows) else value)
 
 
 def _write_object(facts: Mapping[str, object], line: str) -> Iterator[str]:
     lead = "{"
     for name, member in facts.items():
-        yield f"{lead}{line}  {json.dumps(name, ensure_ascii=False)}: "
+        yield f"{lead}{line}  {_encode(name)}: "
         yield from _write(member, f"{line}  ")
         lead = ","
     yield f"{line}}}"

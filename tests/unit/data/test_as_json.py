@@ -16,6 +16,7 @@ from polars.testing import assert_frame_equal
 
 from karatage.data.as_json import (
     TableRows,
+    encode_json,
     plain_array,
     plain_columns,
     plain_number,
@@ -181,4 +182,6 @@ def test_rows_made_while_they_are_written_are_those_of_the_table():
     assert list(rows) == plain_rows(frame) == rows[:]
     assert (len(rows), rows[1]) == (3, plain_rows(frame)[1])
     for table in (frame, frame.head(0)):
-        assert write_json({"rows": TableRows(table)}) == write_json({"rows": plain_rows(table)})
+        text = write_json({"rows": TableRows(table)})
+        assert text == write_json({"rows": plain_rows(table)})
+        assert encode_json({"rows": TableRows(table)}) == f"{text}\n".encode()

@@ -262,7 +262,7 @@ def _write_folder(findings: Findings, view: View, home: Path) -> None:
         for ending in ("tsv", "parquet"):
             write_bytes(home / f"{name}.{ending}", encode_frame(frame, ending))
     write_bytes(home / "tables.txt", (view.long_text or view.text).encode())
-    write_bytes(home / "findings.json", encode_result(findings.to_dict()).encode())
+    write_bytes(home / "findings.json", encode_result(findings.to_dict()))
     charts = view.draw()
     for name, chart in charts.items():
         still = view.still is not None and re.search(view.still, name)
