@@ -15,6 +15,7 @@ from karatage.agreement.suspicion import Flag
 from karatage.data.axes import FloatArray, LongArray
 from karatage.data.estimate import wilson_interval
 
+AT_ONCE = 10_000  # judges whose confusion is worked out at once
 ORDER = ("percent", "cohen", "fleiss", "alpha_nominal", "alpha_ordinal", "alpha_interval")
 
 
@@ -98,12 +99,17 @@ def _look_up(pairs: Pairs, among: Pairs, judges: int) -> tuple[LongArray, FloatA
 
 def tabulate_confusion(panel: Panel) -> pl.DataFrame:
     """One row per judge, gold's grade and grade said, with Wilson bounds of the share."""
-    table = panel.count_against(panel.gold)
+    table, names = panel.count_against(panel.gold), pl.Series(panel.judgments.judges, dtype=pl.String)
+    parts = [slice(at, at + AT_ONCE) for at in range(0, panel.judges, AT_ONCE)]
+    return pl.concat([_tabulate_shares(names[part], table[part]) for part in parts])
+
+
+def _tabulate_shares(names: pl.Series, table: LongArray) -> pl.DataFrame:
     rows = table.sum(axis=2)
     judge, gold, said = np.nonzero(np.broadcast_to(rows[:, :, None] > 0, table.shape))
     items, hits = rows[judge, gold], table[judge, gold, said]
     low, high = wilson_interval(hits, items)
-    columns = {"judge": pl.Series(panel.judgments.judges, dtype=pl.String).gather(judge), "gold": gold, "grade": said}
+    columns = {"judge": names.gather(judge), "gold": gold, "grade": said}
     return _frame({**columns, "items": hits, **_bounds("share", hits / np.maximum(items, 1), low, high)})
 
 
