@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -12,13 +13,16 @@ import polars as pl
 from karatage.aggregation.registry import MODELS, aggregate, parse_model
 from karatage.agreement.coefficients import agreement_intervals
 from karatage.agreement.contest import FOLDS, Gain, Picked, compare_right, pick_judge, pick_merge, share_right
-from karatage.agreement.doubts import tell_below_gold, tell_coverage, tell_topics
+from karatage.agreement.doubts import tell_below_gold, tell_coverage, tell_likely, tell_sample, tell_topics
 from karatage.agreement.gold import INDEPENDENT_GOLD, find_copies_of_gold, find_inversion, tell_copies
 from karatage.agreement.habits import Panel
 from karatage.agreement.independence import GROUPS, LEAST_SHARED, Independence, group_items, measure_independence
 from karatage.agreement.intervals import NOTHING, Interval
-from karatage.agreement.pairs import Pairs, Rows, compare_pairs, count_joint, fits, kappa_of
-from karatage.agreement.suspicion import ENOUGH, Flag, can_find_copies, find_suspects
+from karatage.agreement.likeness import ENOUGH, can_find_copies, choose_likely
+from karatage.agreement.pairs import Pairs, choose_pairs, compare_pairs, count_joint, fits, kappa_of
+from karatage.agreement.rows import Rows
+from karatage.agreement.sampling import PairSample
+from karatage.agreement.suspicion import Flag, find_suspects
 from karatage.agreement.tables import (
     tabulate_confusion,
     tabulate_families,
@@ -40,12 +44,23 @@ from karatage.watching import follow
 from karatage.wording import count_names, counted
 
 RELIABILITY = "ds"
+MANY_GRADES = 1_000_000  # beyond which slow merges are tried if asked for only
+MANY_JUDGES = 50_000  # likewise
+MANY_CELLS = 10_000_000  # of a table by topic, judge, grade and grade said, likewise
 _NUMBERS = ("accuracy", "low", "high", "kappa", "weighted_kappa", "gain", "gain_low", "gain_high")
 CONTENDER: dict[str, type[pl.DataType]] = {
     **dict.fromkeys(("name", "picked", "also_picked"), pl.String),
     **dict.fromkeys(_NUMBERS, pl.Float64),
     **dict.fromkeys(("items", "shared", "topics"), pl.Int64),
 }
+
+
+class Merged(NamedTuple):
+    """What a merge said of each item, and of each judge."""
+
+    picked: Picked
+    accuracy: FloatArray  # (judge,)
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -56,6 +71,7 @@ class Evidence:
     judgments: Judgments
     families: Mapping[str, str]
     approaches: tuple[str, ...]
+    costly: tuple[str, ...]  # approaches that are left out
     seed: int
 
     @property
@@ -74,41 +90,56 @@ class Evidence:
         return group_items(self.judgments, FOLDS, stream(self.seed, "folds"))
 
     @cached_property
-    def pairs(self) -> Pairs | None:
-        """Cohen's kappa of all pairs; None where there are too many."""
-        rows = Rows.of(self.judgments)
-        if not fits(rows, 1):
-            return None
-        return compare_pairs(rows, group=self.group if fits(rows, GROUPS) else None)
+    def rows(self) -> Rows:
+        """Grades as pairs are compared by."""
+        return Rows.of(self.judgments)
+
+    @cached_property
+    def sample(self) -> PairSample | None:
+        """The pairs that are looked at; None: all of them."""
+        return choose_pairs(self.rows, GROUPS * self.rows.grades**2, stream(self.seed, "pairs"))
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """Cohen's kappa of pairs of judges."""
+        group = self.group if fits(self.rows, GROUPS, self.sample) else None
+        return compare_pairs(self.rows, group=group, sample=self.sample)
 
     @cached_property
     def weighted_pairs(self) -> Pairs | None:
         """The same with quadratic weights, where there are more than two grades."""
-        wanted = self.pairs is not None and self.panel.graded
-        return compare_pairs(Rows.of(self.judgments), "quadratic") if wanted else None
+        return compare_pairs(self.rows, "quadratic", sample=self.sample) if self.panel.graded else None
 
     @cached_property
     def independence(self) -> Independence | None:
         """How far errors go together; None without gold."""
-        rows = Rows.of(self.judgments)
-        if not self.panel.has_gold or not fits(rows, 1):
+        if not self.panel.has_gold:
             return None
-        return measure_independence(self.judgments, self.panel.known, self.group, self.families)
+        return measure_independence(self.judgments, self.panel.known, self.group, self.families, self.sample)
 
     @cached_property
-    def posteriors(self) -> dict[str, Posterior]:
+    def merged(self) -> dict[str, Merged]:
         """The merge that says how reliable judges are, and where there is gold to tell, every merge asked for."""
         asked = self.approaches if self.panel.has_gold and self.panel.judges > 1 else ()
         names = dict.fromkeys([RELIABILITY, *asked])
-        return {
-            name: aggregate(self.judgments, name, rng=stream(self.seed, name))
-            for name in follow(names, len(names), "merges")
-        }
+        return {name: self._merge(name) for name in follow(names, len(names), "merges")}
+
+    def _merge(self, name: str) -> Merged:
+        """What is needed of a merge; all that it knows of many judges would take much room."""
+        posterior = aggregate(self.judgments, name, rng=stream(self.seed, name))
+        picked = Picked((), _right(posterior, self.panel.known), posterior.grades)
+        unknown = np.full(self.panel.judges, np.nan)  # where no two judges meet, nothing is learnt about them
+        return Merged(picked, posterior.parameters.get("accuracy", unknown), posterior.notes)
 
     @cached_property
     def flags(self) -> list[Flag]:
         """Suspicions."""
-        return find_suspects(self.panel)
+        return find_suspects(self.panel, self.likely)
+
+    @cached_property
+    def likely(self) -> PairSample | None:
+        """The pairs that are tested for copies; None: all of them."""
+        return choose_likely(self.panel, self.seed)
 
 
 def audit(
@@ -133,16 +164,17 @@ def audit(
         raise OptionError(f"expected judgments, as kt.read_judgments returns them, not {type(judgments).__name__}")
     known = np.full(len(judgments.item_topic), -1, np.int8) if gold is None else match_gold(judgments, gold)
     panel = Panel.of(judgments, known)
+    merges, costly = _every_merge(panel) if approaches is None else (tuple(parse_model(a).name for a in approaches), ())
     evidence = Evidence(
         panel=panel,
         judgments=judgments,
         families=dict(families or {}),
-        approaches=_every_merge(panel) if approaches is None else tuple(parse_model(a).name for a in approaches),
+        approaches=merges,
+        costly=costly,
         seed=settle_seed(rng),
     )
     names, flags = judgments.judges, evidence.flags
-    unknown = np.full(len(names), np.nan)  # where no two judges meet, nothing is learnt about them
-    reliability = evidence.posteriors[RELIABILITY].parameters.get("accuracy", unknown)
+    reliability = evidence.merged[RELIABILITY].accuracy
     judges = tabulate_judges(panel, evidence.pairs, evidence.weighted_pairs, reliability, flags)
     if families:
         family = pl.Series("family", [families.get(name) for name in names], dtype=pl.String)
@@ -164,18 +196,28 @@ def audit(
     )
 
 
-def _every_merge(panel: Panel) -> tuple[str, ...]:
-    """The models that can merge these judgments without gold; shares meant for expected measures decide as mv does."""
+def _every_merge(panel: Panel) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The models that can merge these judgments without gold, and more that take too long or too much room here.
+
+    Shares meant for expected measures decide as mv does.
+    """
     models = [m for m in map(parse_model, sorted(MODELS)) if not (m.needs_gold or m.expected)]
-    return tuple(m.name for m in models if not (m.knows_two_grades and panel.grades > 2))
+    models = [m for m in models if not (m.knows_two_grades and panel.grades > 2)]
+    many = len(panel.judgments.every.grade) > MANY_GRADES or panel.judges > MANY_JUDGES
+    large = panel.judges * len(panel.judgments.topics) * panel.grades**2 > MANY_CELLS
+    costly = [m.name for m in models if (m.slow and many) or (m.by_topic and large)]
+    return tuple(m.name for m in models if m.name not in costly), tuple(costly)
 
 
 def _panel(evidence: Evidence) -> dict[str, Interval]:
     found: dict[str, Interval] = {}
     if (np.diff(evidence.panel.judgments.row_start) > 1).any():
         found = agreement_intervals(evidence.judgments, rng=stream(evidence.seed, "resampling"))
-    if evidence.pairs is not None and len(evidence.pairs.first):
+    if len(evidence.pairs.first):
         found["cohen"] = evidence.pairs.mean
+    if evidence.sample is not None:
+        counts = {"pairs_compared": float(len(evidence.sample)), "pairs_of_judges": evidence.sample.pairs}
+        found |= {name: Interval(count, np.nan, np.nan) for name, count in counts.items()}
     return found if evidence.independence is None else found | _worth(evidence.independence)
 
 
@@ -199,10 +241,9 @@ def _merges(evidence: Evidence) -> pl.DataFrame:
     panel, rows = evidence.panel, []
     if panel.has_gold and panel.judges > 1:
         single = pick_judge(panel, evidence.fold)
-        right = {name: _right(evidence.posteriors[name], panel.known) for name in evidence.approaches}
-        said = {name: evidence.posteriors[name].grades for name in evidence.approaches}
-        merges = {name: Picked((), right[name], said[name]) for name in right}
-        if right:
+        merges = {name: evidence.merged[name].picked for name in evidence.approaches}
+        if merges:
+            right, said = ({name: getattr(m, part) for name, m in merges.items()} for part in ("right", "grade"))
             merges[BEST_MERGE] = pick_merge(right, said, evidence.fold)
         rows = [_contender(panel, name, merge, single) for name, merge in merges.items()]
         rows.append(_contender(panel, BEST_JUDGE, single, None))
@@ -246,20 +287,23 @@ def _notes(evidence: Evidence, gold: Judgments | None) -> Iterator[str]:
         yield f"judges with fewer than {ENOUGH} items, too few to call random, inverted or copied: {count_names(few)}"
     if not (np.diff(panel.judgments.row_start) > 1).any():
         yield "no item was graded by two judges, so agreement among them cannot be measured"
-    elif evidence.pairs is None:
-        yield f"{len(names):,} judges are too many to compare pairwise; kappa and copies are left out"
     elif not can_find_copies(panel):
         yield f"{panel.grades} grades are too many to look for copies; map them to fewer"
+    if evidence.sample is not None:
+        yield tell_sample(len(names), evidence.sample, evidence.pairs)
+    if evidence.likely is not None:
+        yield f"{tell_likely(panel, evidence.likely)}; audit fewer judges at a time to test all pairs"
     yield from _tell_gold(evidence, gold)
     yield from tell_scales(panel.judgments, gold)
     yield from tell_below_gold(panel)
-    strangers = [name for name in evidence.families if name not in set(names)]
+    heard = set(names)
+    strangers = [name for name in evidence.families if name not in heard]
     if strangers:
         yield f"families name judges who graded nothing: {count_names(strangers)}"
     alone = [name for name in names if name not in evidence.families]
     if evidence.families and alone:
         yield f"judges without a family, each counted as its own: {count_names(alone)}"
-    yield from evidence.posteriors[RELIABILITY].notes
+    yield from evidence.merged[RELIABILITY].notes
 
 
 def _tell_gold(evidence: Evidence, gold: Judgments | None) -> Iterator[str]:
@@ -271,7 +315,13 @@ def _tell_gold(evidence: Evidence, gold: Judgments | None) -> Iterator[str]:
         yield "gold and judgments share no item, so gold says nothing of the judges; are items written alike in both?"
         return
     if panel.judges > 1 and evidence.independence is not None and not evidence.independence.judges:
-        yield f"no two judges who both err share {LEAST_SHARED} gold items, so error correlation is not known of pairs"
+        who = "no two judges who both err" if evidence.sample is None else "no two judges of a pair drawn who both err"
+        yield f"{who} share {LEAST_SHARED} gold items, so error correlation is not known of pairs"
+    if evidence.costly and panel.judges > 1:
+        yield (
+            f"merges that would take much time or memory were not tried: {', '.join(evidence.costly)}; name them with "
+            "--approach to try them"
+        )
     copies = find_copies_of_gold(panel.judgments, panel.known)
     if copies:
         yield f"{tell_copies(copies, panel.judgments)}; {INDEPENDENT_GOLD}"

@@ -1,6 +1,7 @@
 """Unit tests of the audit as a whole."""
 
 import json
+from dataclasses import replace
 from html import unescape
 
 import numpy as np
@@ -13,6 +14,7 @@ from karatage.auditing import audit
 from karatage.data.audit import BEST_JUDGE, BEST_MERGE
 from karatage.data.judgments import Judgments
 from karatage.errors import DataError, OptionError, UnknownNameError
+from karatage.report.agreement_charts import draw_agreement
 
 QUICK = ("mv", "ds")
 
@@ -346,14 +348,97 @@ def test_many_grades_skip_the_search_for_copies():
     assert any("grades are too many to look for copies" in note for note in found.notes)
 
 
-def test_too_many_judges_for_pairs(monkeypatch):
-    truth, table = simulate([0.8] * 4)
-    monkeypatch.setattr("karatage.agreement.pairs.MOST_MEETINGS", 10)
+def few_pairs(monkeypatch, draws=90):
+    """As if 30 judges were many."""
+    monkeypatch.setattr("karatage.agreement.sampling.MOST_PAIRS", 100)
+    monkeypatch.setattr("karatage.agreement.sampling.DRAWS", draws)
+
+
+def test_of_too_many_pairs_a_sample_is_compared_and_a_note_says_so(monkeypatch):
+    truth, table = simulate([0.8] * 28 + [0.6, 0.9])
+    table[20] = table[3]
+    exact = audit(judge(table), gold=judge([truth]), approaches=QUICK, rng=1)
+    few_pairs(monkeypatch)
     found = audit(judge(table), gold=judge([truth]), approaches=QUICK, rng=1)
-    assert "4 judges are too many to compare pairwise; kappa and copies are left out" in found.notes
-    assert len(found.pairs) == 0
-    assert found.statistic("alpha_nominal") is not None
-    assert found.judges["accuracy"].null_count() == 0
+    (note,) = (note for note in found.notes if "standard error" in note)
+    assert note.startswith(f"30 judges have about 435 pairs that share items, of which {len(found.pairs)}, drawn at")
+    (copies,) = (note for note in found.notes if "tested for copies" in note)
+    assert "of up to 435 pairs of judges" in copies
+    assert 60 < len(found.pairs) <= 90
+    assert found.statistic("pairs_compared") == len(found.pairs)
+    assert found.statistic("pairs_of_judges") == pytest.approx(435)
+    told = json.loads(found.to_json(pairs=True))
+    assert {note, copies} <= set(told["notes"])
+    assert len(told["pairs"]) == len(found.pairs)
+    assert found.alike == exact.alike == (("20", "3"),)
+    assert found.judges["percent"].equals(exact.judges["percent"])
+    assert found.judges["kappa"].null_count() == 0
+    for name in ("cohen", "error_correlation", "error_correlation_within"):
+        assert found.statistic(name) == pytest.approx(exact.statistic(name), abs=0.04)
+        assert found.statistic(name) != exact.statistic(name)
+    values = found.pairs.join(exact.pairs, on=["judge", "other"], how="left")
+    for name in ("shared", "kappa", "error_correlation"):
+        np.testing.assert_allclose(values[name], values[f"{name}_right"])
+    assert not exact.panel["statistic"].is_in(["pairs_compared"]).any()
+    assert "agreement of judges two by two" not in found._repr_html_().lower()
+
+
+def test_the_order_of_rows_does_not_change_a_sample(monkeypatch):
+    few_pairs(monkeypatch)
+    _, table = simulate([0.8] * 30, items=40)
+    rows = judge(table).to_frame()
+    one, other = (
+        audit(kt.read_judgments(frame), approaches=QUICK, rng=1)
+        for frame in (rows, rows.sample(fraction=1.0, shuffle=True, seed=5))
+    )
+    assert one.to_json(pairs=True) == other.to_json(pairs=True)
+    assert not one.pairs.equals(audit(kt.read_judgments(rows), approaches=QUICK, rng=2).pairs)
+
+
+def test_thousands_of_judges_are_compared_by_a_sample():
+    source = np.random.default_rng(1)
+    truth = source.integers(0, 2, 40)
+    table = np.where(source.random((3_000, 40)) < 0.8, truth, 1 - truth)
+    found = audit(judge(table), gold=judge([truth]), approaches=("mv",), rng=1)
+    assert len(found.pairs) <= 300_000  # of 4,498,500
+    assert found.statistic("pairs_of_judges") == pytest.approx(4_498_500)
+    assert found.statistic("cohen") == pytest.approx(0.36, abs=0.05)
+    apart = found.pairs.head(100).with_columns(
+        judge=pl.int_range(100).cast(pl.String), other=pl.int_range(1500, 1600).cast(pl.String)
+    )
+    with pytest.raises(DataError, match="the 60 judges who graded most have no kappa"):
+        draw_agreement(replace(found, pairs=apart))
+
+
+def test_merges_that_cost_much_are_left_out_unless_they_are_named(monkeypatch):
+    truth, table = simulate([0.8] * 4)
+    monkeypatch.setattr("karatage.auditing.MANY_GRADES", 799)
+    monkeypatch.setattr("karatage.auditing.MANY_CELLS", 15)
+    found = audit(judge(table), gold=judge([truth]), rng=1)
+    assert not found.merges["name"].is_in(["cubam", "mace", "emmv", "emneu"]).any()
+    assert "ds" in found.merges["name"]
+    assert any("were not tried: cubam, emmv, emneu, mace; name them with --approach" in note for note in found.notes)
+    asked = audit(judge(table), gold=judge([truth]), approaches=("mace",), rng=1)
+    assert "mace" in asked.merges["name"]
+    assert not any("not tried" in note for note in asked.notes)
+
+
+def test_a_square_of_too_many_judges_is_refused(monkeypatch, found):
+    monkeypatch.setattr("karatage.data.audit.MOST_SQUARED", 4)
+    with pytest.raises(OptionError, match="a square of 5 judges is too large"):
+        found.matrix()
+
+
+def test_copies_of_copies_are_one_group():
+    found = audit(judge(simulate([0.8] * 8)[1]), approaches=("mv",))
+    name = dict(zip("abcdefgh", sorted(found.judges["judge"]), strict=True))
+    flags = pl.DataFrame(
+        [(name[a], "copied", name[b], "") for a, b in ["ab", "cd", "ef", "bc", "gh", "ag"]],
+        schema=["judge", "flag", "other", "why"],
+        orient="row",
+    )
+    groups = (tuple(name[k] for k in "abcdgh"), tuple(name[k] for k in "ef"))
+    assert replace(found, flags=flags).alike == groups
 
 
 def test_the_seed_decides_and_is_recorded():

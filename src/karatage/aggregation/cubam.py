@@ -47,6 +47,7 @@ class Cubam:
     """Maximum a posteriori by turns: all items, then all judges, each by Newton's method. Two grades only."""
 
     knows_two_grades: ClassVar[bool] = True
+    slow: ClassVar[bool] = True
 
     max_steps: int = 30
     tolerance: float = 1e-6

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +59,8 @@ class Mace:
 
     Competence, the probability to know, ~ Beta(`prior`); what a spammer says ~ Dirichlet(`habit`, ...).
     """
+
+    slow: ClassVar[bool] = True
 
     prior: tuple[float, float] = (0.5, 0.5)
     habit: float = 10.0

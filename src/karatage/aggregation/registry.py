@@ -104,6 +104,16 @@ class NamedModel:
         """Whether the model can tell no more than two grades apart."""
         return getattr(self.model, "knows_two_grades", False)
 
+    @property
+    def by_topic(self) -> bool:
+        """Whether the model learns about each judge on each topic."""
+        return getattr(self.model, "scope", "all") == "topic"
+
+    @property
+    def slow(self) -> bool:
+        """Whether merging millions of grades takes minutes."""
+        return getattr(self.model, "slow", False)
+
 
 def parse_model(text: str) -> NamedModel:
     """Read a model's name; `supervision` may stand among its options.

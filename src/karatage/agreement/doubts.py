@@ -8,6 +8,9 @@ import numpy as np
 
 from karatage.agreement.habits import Panel, find_below_gold
 from karatage.agreement.intervals import ENOUGH_TOPICS
+from karatage.agreement.likeness import count_tests
+from karatage.agreement.pairs import Pairs
+from karatage.agreement.sampling import SKETCHED, PairSample
 from karatage.data.axes import BoolArray
 from karatage.data.scales import count_short_scales
 from karatage.wording import count_names, counted
@@ -53,6 +56,25 @@ def tell_topics(panel: Panel) -> Iterator[str]:
             f"judges with gold in fewer than {ENOUGH_TOPICS} topics, whose intervals count items as if each stood by "
             f"itself, and are too short where a topic's items are alike: {_name(panel, few)}"
         )
+
+
+def tell_sample(judges: int, sample: PairSample, kappa: Pairs) -> str:
+    """That not all pairs of judges were compared, and how much that adds to the doubt."""
+    typical = np.nanmedian(np.r_[kappa.average_error(judges), np.nan])
+    return (
+        f"{judges:,} judges have about {sample.pairs:,.0f} pairs that share items, of which {len(sample):,}, drawn at "
+        "random with the seed, were compared: kappa, error correlation and effective votes are estimates from these; "
+        f"the sampling adds a standard error of {kappa.error:.2g} to the mean kappa, which its interval includes, and "
+        f"of {typical:.2g} to the kappa of a typical judge; pairs of judges are listed for these only"
+    )
+
+
+def tell_likely(panel: Panel, chosen: PairSample) -> str:
+    """That not all pairs of judges were tested for copies, and which were."""
+    return (
+        f"{len(chosen):,} of up to {count_tests(panel):,} pairs of judges were tested for copies: pairs drawn at "
+        f"random, and judges with equal grades for all or {SKETCHED} of their items; other copies may be missed"
+    )
 
 
 def _name(panel: Panel, chosen: BoolArray) -> str:

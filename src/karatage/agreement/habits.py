@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from karatage.agreement.intervals import measure_means, share_intervals
-from karatage.agreement.pairs import kappa_of
+from karatage.agreement.pairs import kappas_of
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, IntArray, LongArray
 from karatage.data.judgments import Judgments
 from karatage.kernels.agreement import hear_others
@@ -65,6 +65,11 @@ class Panel:
         """Whether gold knows any of the items."""
         return self.gold_items > 0
 
+    def count_grades(self) -> LongArray:
+        """How often each item was given each grade, (item, grade)."""
+        key = self.judgments.item * np.int64(self.grades) + self.judgments.grade
+        return np.bincount(key, minlength=len(self.known) * self.grades).reshape(-1, self.grades)
+
     def count_against(self, reference: GradeArray) -> LongArray:
         """What each judge said where `reference` (row,) says something: (judge, reference's grade, said)."""
         at = np.flatnonzero(reference >= 0)
@@ -105,7 +110,7 @@ class Accuracy:
 
     def kappa(self, *, weighted: bool = False) -> FloatArray:
         """Cohen's kappa with gold, plain or with quadratic weights."""
-        return np.array([kappa_of(joint, "quadratic" if weighted else None) for joint in self.table])
+        return kappas_of(self.table, "quadratic" if weighted else None)
 
     def interval(self) -> tuple[FloatArray, FloatArray]:
         """Wilson bounds of the share, that count topics."""
@@ -129,6 +134,19 @@ def grade_shares(panel: Panel) -> FloatArray:
     with np.errstate(invalid="ignore", divide="ignore"):
         shares: FloatArray = count / count.sum(axis=1, keepdims=True)
     return shares
+
+
+def share_alike(panel: Panel) -> FloatArray:
+    """How often another judge of an item gives it the judge's own grade, over all others of all its items, (judge,).
+
+    That is the mean over its pairs, weighted by shared items, and needs no pairs.
+    """
+    rows = panel.judgments
+    alike = panel.count_grades()[rows.item, rows.grade] - 1
+    others = np.diff(rows.row_start)[rows.item] - 1
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share: FloatArray = np.bincount(rows.judge, alike, panel.judges) / np.bincount(rows.judge, others, panel.judges)
+    return share
 
 
 def leniency(panel: Panel, *, gold: bool = False) -> tuple[FloatArray, FloatArray, FloatArray]:

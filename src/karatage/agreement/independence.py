@@ -8,8 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from karatage.agreement.intervals import Interval
-from karatage.agreement.pairs import Pairs, Rows, jackknife, meet_all
-from karatage.data.axes import GradeArray, IntArray
+from karatage.agreement.pairs import Pairs, jackknife, meet_all
+from karatage.agreement.rows import Rows
+from karatage.agreement.sampling import PairSample
+from karatage.data.axes import GradeArray, IntArray, LongArray
 from karatage.data.judgments import Judgments
 from karatage.kernels.agreement import sum_correlations
 
@@ -80,12 +82,16 @@ def effective_votes(judges: float, correlation: float) -> float:
 
 
 def measure_independence(
-    judgments: Judgments, known: GradeArray, group: IntArray, families: Mapping[str, str] | None = None
+    judgments: Judgments,
+    known: GradeArray,
+    group: IntArray,
+    families: Mapping[str, str] | None = None,
+    sample: PairSample | None = None,
 ) -> Independence:
     """Correlate errors: 1 where a judge's grade is not gold's (`known`, (item,), -1 = no gold), else 0.
 
     `group` (item,) puts items into groups, for the interval. Without gold there is nothing to say: errors that judges
-    share look like agreement, and the panel's own consensus shares them too.
+    share look like agreement, and the panel's own consensus shares them too. With a sample only its pairs count.
     """
     settled = judgments.settle()
     kept = known[settled.item] >= 0
@@ -94,7 +100,8 @@ def measure_independence(
     start = np.searchsorted(item, np.arange(len(known) + 1)).astype(np.int64)
     rows = Rows(settled.judge[kept], item, error, start, len(judgments.judges), 2)
     grades = int(known.max(initial=0)) + 1
-    pairs, within = _correlate(rows, group, 1), _correlate(rows, group, grades, np.maximum(known, 0))
+    pairs = _correlate(rows, group, sample)
+    within = _correlate(rows, group, sample, grades, np.maximum(known, 0))
     counts = np.isfinite(pairs.value) & (pairs.shared >= LEAST_SHARED)
     judges = len(np.union1d(pairs.first[counts], pairs.second[counts]))
     graded = np.diff(start)
@@ -121,13 +128,17 @@ def _pool(rows: Rows, group: IntArray) -> Interval:
         return jackknife(np.stack([both / pairs - mean**2, mean * (1 - mean)], axis=1), groups)
 
 
-def _correlate(rows: Rows, group: IntArray, strata: int, stratum: GradeArray | None = None) -> Pairs:
+def _correlate(
+    rows: Rows, group: IntArray, sample: PairSample | None, strata: int = 1, stratum: GradeArray | None = None
+) -> Pairs:
     belongs = group * np.int32(strata) + (0 if stratum is None else stratum.astype(np.int32))
     return meet_all(
         rows,
         belongs.astype(np.int32),
-        lambda table, out, share: sum_correlations(table, strata, LEAST_SHARED, out, share),
+        lambda table, factor, out, share: sum_correlations(table, strata, LEAST_SHARED, factor, out, share),
         strata=strata,
+        least=LEAST_SHARED,
+        sample=sample,
     )
 
 
@@ -137,22 +148,27 @@ def _by_family(judges: tuple[str, ...], family_of: Mapping[str, str], pairs: Pai
         return ()
     names = [family_of.get(judge, judge) for judge in judges]
     distinct = sorted(set(names))
-    code = np.array([distinct.index(name) for name in names])
+    place = {name: f for f, name in enumerate(distinct)}
+    code = np.array([place[name] for name in names])
     size = np.bincount(code, minlength=len(distinct))
-    counts = np.isfinite(pairs.value) & (pairs.shared >= LEAST_SHARED)
-    left, right = code[pairs.first], code[pairs.second]
+    counts = np.flatnonzero(np.isfinite(pairs.value) & (pairs.shared >= LEAST_SHARED))
+    left, right = code[pairs.first[counts]], code[pairs.second[counts]]
+    inside = np.flatnonzero(left == right)
+    inside = inside[np.argsort(left[inside], kind="stable")]
+    start = np.searchsorted(left[inside], np.arange(len(distinct) + 1))
+    given = set(family_of.values())
     found = [
-        _family(name, int(size[f]), pairs, counts & (left == f) & (right == f))
+        _family(name, int(size[f]), pairs, counts[inside[start[f] : start[f + 1]]])
         for f, name in enumerate(distinct)
-        if name in family_of.values()
+        if name in given
     ]
-    return (*found, _family(BETWEEN, len(distinct), pairs, counts & (left != right)))
+    return (*found, _family(BETWEEN, len(distinct), pairs, counts[left != right]))
 
 
-def _family(name: str, judges: int, pairs: Pairs, chosen: np.ndarray) -> FamilyVotes:
+def _family(name: str, judges: int, pairs: Pairs, chosen: LongArray) -> FamilyVotes:
     if judges == 1:
         return FamilyVotes(name, 1, np.nan, 1.0)
-    weight = pairs.shared[chosen]
+    weight = pairs.weight[chosen]
     mean = float((pairs.value[chosen] * weight).sum() / weight.sum()) if weight.size else np.nan
     return FamilyVotes(name, judges, mean, effective_votes(judges, mean))
 

@@ -73,15 +73,26 @@ def measure_means(group: IntArray, value: FloatArray, groups: int, topic: IntArr
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = np.bincount(group, value, groups) / size
         surprise = value - mean[group]
-        key, at = np.unique(group * np.int64(topic.max(initial=0) + 1) + topic, return_inverse=True)
-        of = key // (topic.max(initial=0) + 1)
+        of, total = _sum_by_topic(group, surprise, groups, topic)
         topics = np.bincount(of, minlength=groups)
         topics[topics < ENOUGH_TOPICS] = 0
-        by_topic = np.bincount(of, np.bincount(at, surprise, len(key)) ** 2, groups)
+        by_topic = np.bincount(of, total**2, groups)
         squares = np.where(topics > 0, by_topic, np.bincount(group, surprise**2, groups))
         units = np.where(topics > 0, topics, size)
         variance = np.where(units > 1, units / (units - 1) * squares / size**2, np.nan)
     return Means(size, mean, variance, topics, np.maximum(units - 1, 1))
+
+
+def _sum_by_topic(group: IntArray, value: FloatArray, groups: int, topic: IntArray) -> tuple[LongArray, FloatArray]:
+    """The group of each (group, topic) that has items, and its sum of `value` (item,)."""
+    topics = int(topic.max(initial=0)) + 1
+    key: LongArray = group * np.int64(topics) + topic
+    if groups * topics <= len(key):  # no need to sort
+        found = np.flatnonzero(np.bincount(key, minlength=groups * topics)).astype(np.int64)
+        total: FloatArray = np.bincount(key, value, groups * topics)[found].astype(float)
+        return found // topics, total
+    distinct, at = np.unique(key, return_inverse=True)
+    return distinct // topics, np.bincount(at, value, len(distinct)).astype(float)
 
 
 def share_intervals(

@@ -13,17 +13,16 @@ import numpy as np
 
 from karatage.agreement.habits import Accuracy, Panel
 from karatage.agreement.intervals import adjust, normal_upper
-from karatage.agreement.pairs import Rows, fits, kappa_of, make_table
+from karatage.agreement.likeness import ENOUGH, LEVEL, Likeness, compare_copies
+from karatage.agreement.pairs import kappas_of
+from karatage.agreement.sampling import PairSample
 from karatage.data.axes import FloatArray, GradeArray, LongArray
-from karatage.kernels.agreement import LEVELS, binomial_upper, hypergeometric_upper, meet_beside, sum_likeness
+from karatage.kernels.agreement import binomial_upper, hypergeometric_upper
+from karatage.kernels.ordering import group_rows
 
-LEVEL = 0.05  # false discoveries among findings of one kind
-ENOUGH = 20  # items, for a judge to be called random or inverted, or a pair a copy
 LEAST_KAPPA = 0.1  # what the least useful judge reaches, where the panel's typical kappa says no more
 REPEATED = 10  # items, for a judge to be called constant
-COPIED = 2 / 3  # of the disagreements that two such judges would have are missing
 ROUNDING = 1e-12
-MOST_GRADES = 20  # for copies, beyond which tables grow too large
 
 
 class Flag(NamedTuple):
@@ -45,11 +44,11 @@ class Chance(NamedTuple):
     short: FloatArray  # p-value of less than half the panel's typical kappa
 
 
-def find_suspects(panel: Panel) -> list[Flag]:
-    """All suspicions, by kind."""
+def find_suspects(panel: Panel, chosen: PairSample | None = None) -> list[Flag]:
+    """All suspicions, by kind; copies among all pairs of judges, or among those chosen."""
     reference, by_gold = choose_reference(panel)
     table = panel.count_against(reference)
-    return [*find_constant(panel), *find_chance(table, by_gold), *find_copies(panel)]
+    return [*find_constant(panel), *find_chance(table, by_gold), *find_copies(panel, chosen)]
 
 
 def choose_reference(panel: Panel) -> tuple[GradeArray, np.ndarray]:
@@ -91,16 +90,10 @@ def _hear_others(panel: Panel, said: GradeArray) -> tuple[LongArray, FloatArray]
     rows = panel.judgments
     size = np.diff(rows.row_start)[rows.item] - 1
     at = np.flatnonzero((size > 0) & (said >= 0))
-    alike = _count_grades(panel)[rows.item[at], said[at]] - (rows.grade[at] == said[at])
+    alike = panel.count_grades()[rows.item[at], said[at]] - (rows.grade[at] == said[at])
     items = np.bincount(rows.judge[at], minlength=panel.judges)
     with np.errstate(invalid="ignore"):
         return items, np.bincount(rows.judge[at], alike / size[at], panel.judges) / items
-
-
-def _count_grades(panel: Panel) -> LongArray:
-    """How often each item was given each grade, (item, grade)."""
-    key = panel.judgments.item * np.int64(panel.grades) + panel.judgments.grade
-    return np.bincount(key, minlength=len(panel.known) * panel.grades).reshape(-1, panel.grades)
 
 
 def find_chance(table: LongArray, by_gold: np.ndarray) -> Iterator[Flag]:
@@ -124,19 +117,26 @@ def compare_with_chance(table: LongArray) -> Chance:
     """Test each judge with enough items, and more than one grade on either side, (judge, reference's grade, said)."""
     judges = len(table)
     items = table.sum(axis=(1, 2))
-    kappa = np.array([kappa_of(joint) for joint in table])
+    kappa = kappas_of(table)
     tested = (items >= ENOUGH) & np.isfinite(kappa)
     tested &= ((table.sum(axis=1) > 0).sum(axis=1) > 1) & ((table.sum(axis=2) > 0).sum(axis=1) > 1)
     above, below, short = np.full((3, judges), np.nan)
     typical = float(np.median(kappa[tested])) if tested.any() else 0.0
     useful = max(typical / 2, LEAST_KAPPA)
+    found: dict[bytes, tuple[float, float, float]] = {}  # of many judges with few items most tables are the same
     for j in np.flatnonzero(tested):
-        above[j], below[j] = _test_chance(table[j])
-        n, right = int(items[j]), int(np.trace(table[j]))
-        expected = float(table[j].sum(axis=0) @ table[j].sum(axis=1)) / n**2
-        miss = (1 - expected) * (1 - useful)  # of a judge whose kappa is just useful
-        short[j] = binomial_upper(n - right, n, miss)
+        key = table[j].tobytes()
+        if key not in found:
+            found[key] = (*_test_chance(table[j]), _test_useful(table[j], useful))
+        above[j], below[j], short[j] = found[key]
     return Chance(items, kappa, above, below, short)
+
+
+def _test_useful(joint: LongArray, useful: float) -> float:
+    """The p-value of less agreement than a judge has whose kappa is just useful, (reference's grade, said)."""
+    n, right = int(joint.sum()), int(np.trace(joint))
+    expected = float(joint.sum(axis=0) @ joint.sum(axis=1)) / n**2
+    return float(binomial_upper(n - right, n, (1 - expected) * (1 - useful)))
 
 
 def _test_chance(joint: LongArray) -> tuple[float, float]:
@@ -164,29 +164,14 @@ def _test_chance(joint: LongArray) -> tuple[float, float]:
     return min(1.0, 2 * float(p[:2].min())), float(p[2])
 
 
-class Likeness(NamedTuple):
-    """A pair of judges much alike."""
-
-    first: int
-    second: int
-    items: int
-    alike: int
-    expected: float
-    p_value: float
-
-    @property
-    def missing(self) -> float:
-        """The share of expected disagreements that are not there."""
-        return (self.alike - self.expected) / (self.items - self.expected)
-
-
-def find_copies(panel: Panel) -> Iterator[Flag]:
+def find_copies(panel: Panel, chosen: PairSample | None = None) -> Iterator[Flag]:
     """Copied: most of the disagreements that two such judges would have are missing, significantly more than half.
 
     What they would have: each keeps its own habits (what it says when gold, or everybody else, says so and so) and is
     independent of the other. Half is allowed for, since judges also share what makes an item hard.
     """
-    names, pairs, count = panel.judgments.judges, list(compare_copies(panel)), _count_grades(panel)
+    names, pairs, count = panel.judgments.judges, compare_copies(panel, chosen), panel.count_grades()
+    own = group_rows(panel.judgments.judge.astype(np.int64), panel.judges)
     partners: dict[int, list[Likeness]] = {}
     for pair in sorted(pairs, key=lambda pair: (-pair.missing, pair[:2])):
         for judge in pair[:2]:
@@ -196,13 +181,13 @@ def find_copies(panel: Panel) -> Iterator[Flag]:
         other = best.second if best.first == judge else best.first
         more = f"; much like {len(found) - 1} more" if len(found) > 1 else ""
         text = f"same grade as {names[other]} on {best.alike:,} of {best.items:,} items, {best.expected:,.0f} expected"
-        yield Flag(judge, "copied", text + _say_odd(panel, best, count) + more, other)
+        yield Flag(judge, "copied", text + _say_odd(panel, best, count, own) + more, other)
 
 
-def _say_odd(panel: Panel, pair: Likeness, count: LongArray) -> str:
+def _say_odd(panel: Panel, pair: Likeness, count: LongArray, own: tuple[LongArray, LongArray]) -> str:
     """What the two have in common against gold or, where gold finds no fault with either, against the rest."""
-    rows = panel.judgments
-    one, two = (np.flatnonzero(rows.judge == judge) for judge in pair[:2])
+    rows, (order, start) = panel.judgments, own
+    one, two = (order[start[judge] : start[judge + 1]] for judge in pair[:2])
     item, at, beside = np.intersect1d(rows.item[one], rows.item[two], assume_unique=True, return_indices=True)
     said, other, gold = rows.grade[one[at]], rows.grade[two[beside]], panel.known[item]
     wrong = (gold >= 0) & ((said != gold) | (other != gold))
@@ -217,38 +202,3 @@ def _say_odd(panel: Panel, pair: Likeness, count: LongArray) -> str:
     odd = clear & ((said != rest) | (other != rest))
     same = int((odd & (said == other)).sum())
     return f"; same grade, unlike the rest, on {same:,} of {odd.sum():,} items where either is alone" if same else ""
-
-
-def can_find_copies(panel: Panel) -> bool:
-    """Whether the tables that it needs are small enough."""
-    return panel.grades <= MOST_GRADES and fits(_rows(panel), LEVELS * panel.grades)
-
-
-def _rows(panel: Panel) -> Rows:
-    kept = panel.judgments
-    return Rows(kept.judge, kept.item, kept.grade, kept.row_start, panel.judges, panel.grades)
-
-
-def compare_copies(panel: Panel) -> Iterator[Likeness]:
-    """Pairs that pass the test."""
-    if not can_find_copies(panel):
-        return
-    rows = _rows(panel)
-    table = make_table(rows, LEVELS * panel.grades)
-    slot, partner = np.full(rows.judges, -1, np.int32), np.empty(rows.judges, np.int32)
-    count = _count_grades(panel).astype(np.int32)
-    tests, found = 0, []
-    for a, own in rows.by_judge():
-        pairs = meet_beside(
-            own, rows.start, rows.item, rows.judge, rows.grade, count, panel.known, slot, partner, table
-        )
-        out = np.empty((pairs, 3))
-        sum_likeness(table[:pairs], out)
-        tests += int((out[:, 0] >= ENOUGH).sum())
-        half = (out[:, 0] + out[:, 2]) / 2
-        for at in np.flatnonzero((out[:, 0] >= ENOUGH) & (out[:, 1] > half)):
-            items, alike = out[at, :2].astype(int).tolist()
-            p = binomial_upper(alike, items, float(half[at] / items))
-            found.append(Likeness(a, int(partner[at]), items, alike, float(out[at, 2]), p))
-    adjusted = adjust(np.array([pair.p_value for pair in found]), tests)
-    yield from (pair for pair, q in zip(found, adjusted, strict=True) if q <= LEVEL and pair.missing >= COPIED)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import polars as pl
 
-from karatage.agreement.habits import Accuracy, Panel, grade_shares, leniency, self_agreement
+from karatage.agreement.habits import Accuracy, Panel, grade_shares, leniency, self_agreement, share_alike
 from karatage.agreement.independence import LEAST_SHARED, Independence
 from karatage.agreement.intervals import Interval
 from karatage.agreement.pairs import Pairs
@@ -15,11 +15,12 @@ from karatage.agreement.suspicion import Flag
 from karatage.data.axes import FloatArray, LongArray
 from karatage.data.estimate import wilson_interval
 
+AT_ONCE = 10_000  # judges whose confusion is worked out at once
 ORDER = ("percent", "cohen", "fleiss", "alpha_nominal", "alpha_ordinal", "alpha_interval")
 
 
 def tabulate_judges(
-    panel: Panel, pairs: Pairs | None, weighted: Pairs | None, reliability: FloatArray, flags: Sequence[Flag]
+    panel: Panel, pairs: Pairs, weighted: Pairs | None, reliability: FloatArray, flags: Sequence[Flag]
 ) -> pl.DataFrame:
     """One row per judge; `weighted` only where there are more than two grades."""
     names = panel.judgments.judges
@@ -30,10 +31,9 @@ def tabulate_judges(
     columns |= {f"share_{g}": share for g, share in enumerate(grade_shares(panel).T)}
     columns |= {"repeats": repeated, "self_agreement": steady}
     columns |= _bounds("leniency", *leniency(panel))
-    if pairs is not None:
-        columns["kappa"], columns["percent"] = pairs.average(len(names))
+    columns["kappa"], columns["percent"] = pairs.average(len(names)), share_alike(panel)
     if weighted is not None:
-        columns["weighted_kappa"] = weighted.average(len(names))[0]
+        columns["weighted_kappa"] = weighted.average(len(names))
     columns["reliability"] = reliability
     if panel.has_gold:
         columns |= _against_gold(panel)
@@ -65,11 +65,9 @@ def tabulate_panel(found: Mapping[str, Interval]) -> pl.DataFrame:
 
 
 def tabulate_pairs(
-    judges: Sequence[str], pairs: Pairs | None, weighted: Pairs | None, independence: Independence | None
+    judges: Sequence[str], pairs: Pairs, weighted: Pairs | None, independence: Independence | None
 ) -> pl.DataFrame:
-    """One row per pair of judges with shared items."""
-    if pairs is None:
-        return pl.DataFrame(schema={"judge": pl.String, "other": pl.String, "shared": pl.Int64})
+    """One row per pair of judges with shared items, all or those of a sample."""
     names = pl.Series(judges, dtype=pl.String)
     columns: dict[str, object] = {
         "judge": names.gather(pairs.first),
@@ -101,12 +99,17 @@ def _look_up(pairs: Pairs, among: Pairs, judges: int) -> tuple[LongArray, FloatA
 
 def tabulate_confusion(panel: Panel) -> pl.DataFrame:
     """One row per judge, gold's grade and grade said, with Wilson bounds of the share."""
-    table = panel.count_against(panel.gold)
+    table, names = panel.count_against(panel.gold), pl.Series(panel.judgments.judges, dtype=pl.String)
+    parts = [slice(at, at + AT_ONCE) for at in range(0, panel.judges, AT_ONCE)]
+    return pl.concat([_tabulate_shares(names[part], table[part]) for part in parts])
+
+
+def _tabulate_shares(names: pl.Series, table: LongArray) -> pl.DataFrame:
     rows = table.sum(axis=2)
     judge, gold, said = np.nonzero(np.broadcast_to(rows[:, :, None] > 0, table.shape))
     items, hits = rows[judge, gold], table[judge, gold, said]
     low, high = wilson_interval(hits, items)
-    columns = {"judge": pl.Series(panel.judgments.judges, dtype=pl.String).gather(judge), "gold": gold, "grade": said}
+    columns = {"judge": names.gather(judge), "gold": gold, "grade": said}
     return _frame({**columns, "items": hits, **_bounds("share", hits / np.maximum(items, 1), low, high)})
 
 

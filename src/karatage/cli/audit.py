@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from karatage.data.audit import Audit
     from karatage.report.tables import Table
 
+MOST_ACROSS = 80  # judges, whose square might fit on a page
+
 
 def audit(
     judgment_files: options.JudgmentArguments = None,
@@ -82,7 +84,7 @@ def audit(
     with progress("Auditing", quiet=quiet):
         result = audit_judges(graded, gold=trusted, families=family_of, approaches=approach, rng=seed)
     if chosen == "json":
-        emit_result(result.to_dict(pairs=pairs), output)
+        emit_result(result.tell_facts(pairs=pairs), output)
     elif chosen == "table":
         emit(_render(result, top, pairs=pairs), output)
     else:
@@ -139,8 +141,9 @@ def _show_pairs(result: Audit, top: int) -> list[RenderableType]:
 
     if result.pairs.is_empty():
         return ["No two judges share an item."]
-    square = tabulate_agreement(result)
-    if fit_columns(square).frame.width == square.frame.width:
-        return [show_table(square)]
+    if len(result.judges) <= MOST_ACROSS:
+        square = tabulate_agreement(result)
+        if fit_columns(square).frame.width == square.frame.width:
+            return [show_table(square)]
     table = tabulate_pairs(result)
     return [show_table(table, top=top), *tell_rest(table, top, "pair")]

@@ -192,6 +192,6 @@ def _write_folder(result: Benchmark, home: Path) -> None:
     refuse_replacing([*written, facts, text, *drawn])
     for path, (frame, ending) in written.items():
         write_bytes(path, encode_frame(frame, ending))
-    write_bytes(facts, encode_result(result.to_dict()).encode())
+    write_bytes(facts, encode_result(result.to_dict()))
     write_bytes(text, render_benchmark(result, per_data_set=True).encode())
     write_charts((chart, path) for path, chart in drawn.items())

@@ -27,6 +27,7 @@ NAME_WIDTH, HEADER_WIDTH = 16, 24
 GAP = 3  # between columns: two of padding, one of rich's divider
 STANDARD_OUTPUT = "-"
 LINE_END = "\n"
+PIECE = 1 << 20  # characters that are written at once
 
 
 def choose_style(style: Style | None, output: str) -> str:
@@ -50,10 +51,8 @@ def emit(content: str | bytes, output: str, *, store: bool = False) -> None:
     """
     if output == STANDARD_OUTPUT:
         try:
-            text = content if isinstance(content, str) else content.decode()
-            if isinstance(content, bytes) and sys.stdout.isatty():
-                text = make_printable(text, keep="\n\t")
-            sys.stdout.write(text)
+            for part in [content] if isinstance(content, str) else _decode(content):
+                sys.stdout.write(part)
             sys.stdout.flush()
         except BrokenPipeError:
             raise
@@ -66,16 +65,23 @@ def emit(content: str | bytes, output: str, *, store: bool = False) -> None:
     write_bytes(output, remove_colour(content).encode() if isinstance(content, str) else content, store=store)
 
 
+def _decode(content: bytes) -> Iterator[str]:
+    """A large text piece by piece, so that it is not held several times; printable on a terminal."""
+    text = io.TextIOWrapper(io.BytesIO(content), "utf-8", newline="")
+    shown = sys.stdout.isatty()
+    return (make_printable(part, keep="\n\t") if shown else part for part in iter(lambda: text.read(PIECE), ""))
+
+
 def emit_result(facts: Mapping[str, object], output: str) -> None:
     """Send a result to its place as JSON."""
-    emit(encode_result(facts).encode(), output)
+    emit(encode_result(facts), output)
 
 
-def encode_result(facts: Mapping[str, object]) -> str:
+def encode_result(facts: Mapping[str, object]) -> bytes:
     """A result as JSON, with the command that made it, so that it can be made again."""
-    from karatage.data.as_json import write_json
+    from karatage.data.as_json import encode_json
 
-    return write_json({**facts, "command": shlex.join(["karatage", *sys.argv[1:]])}) + "\n"
+    return encode_json({**facts, "command": shlex.join(["karatage", *sys.argv[1:]])})
 
 
 def tell(notes: Sequence[str]) -> None:

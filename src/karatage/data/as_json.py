@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, overload
 
 import numpy as np
 import polars as pl
@@ -26,6 +27,7 @@ TYPES: Final[Mapping[str, pl.DataType]] = {
 }
 MONEY: Final = "money"  # and so many digits behind the point; written as text, to the last of them
 _NAMES = {dtype: name for name, dtype in TYPES.items()}
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 Plain = float | str | None
 
 
@@ -55,6 +57,29 @@ def plain_rows(frame: pl.DataFrame) -> list[dict[str, object]]:
     """A table's rows, as objects."""
     columns = [_plain_column(column) for column in frame.iter_columns()]
     return [dict(zip(frame.columns, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+class TableRows(Sequence[dict[str, object]]):
+    """The same, made when they are read and not kept: those of a large table take much more room than the table."""
+
+    def __init__(self, frame: pl.DataFrame) -> None:
+        self._frame = frame
+
+    def __len__(self) -> int:
+        return len(self._frame)
+
+    @overload
+    def __getitem__(self, at: int) -> dict[str, object]: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[dict[str, object]]: ...
+    def __getitem__(self, at: int | slice) -> dict[str, object] | list[dict[str, object]]:
+        """Some of them."""
+        return plain_rows(self._frame[at]) if isinstance(at, slice) else plain_rows(self._frame[at])[0]
+
+    def __iter__(self) -> Iterator[dict[str, object]]:
+        """One after the other."""
+        for part in self._frame.iter_slices():
+            yield from plain_rows(part)
 
 
 def plain_columns(frame: pl.DataFrame) -> dict[str, object]:
@@ -93,9 +118,23 @@ def write_json(facts: Mapping[str, object]) -> str:
     return "".join(_write_object(facts, "\n"))
 
 
+def encode_json(facts: Mapping[str, object]) -> bytes:
+    """The same as a file has it, with an end of line; of a large text nothing is held twice."""
+    content = io.BytesIO()
+    content.writelines(part.encode() for part in _write_object(facts, "\n"))
+    content.write(b"\n")
+    return content.getvalue()
+
+
 def _write(value: object, line: str) -> Iterator[str]:
     if isinstance(value, Mapping) and not _is_flat(value.values()):
         yield from _write_object(value, line)
+    elif isinstance(value, TableRows) and len(value):
+        lead = f"[{line}  "
+        for row in value:
+            yield lead + _encode(row)
+            lead = f",{line}  "
+        yield f"{line}]"
     elif isinstance(value, list | tuple) and not _is_flat(value):
         lead = "["
         for member in value:
@@ -104,17 +143,17 @@ def _write(value: object, line: str) -> Iterator[str]:
             lead = ","
         yield f"{line}]"
     else:
-        yield json.dumps(value, ensure_ascii=False, allow_nan=False)
+        yield _encode([] if isinstance(value, TableRows) else value)
 
 
 def _write_object(facts: Mapping[str, object], line: str) -> Iterator[str]:
     lead = "{"
     for name, member in facts.items():
-        yield f"{lead}{line}  {json.dumps(name, ensure_ascii=False)}: "
+        yield f"{lead}{line}  {_encode(name)}: "
         yield from _write(member, f"{line}  ")
         lead = ","
     yield f"{line}}}"
 
 
 def _is_flat(members: Iterable[object]) -> bool:
-    return not any(isinstance(member, Mapping | list | tuple) for member in members)
+    return not any(isinstance(member, Mapping | list | tuple | TableRows) for member in members)

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from karatage.data.as_json import plain_rows, plain_types, write_json
+from karatage.data.as_json import TableRows, plain_types, write_json
 from karatage.data.checks import (
     AMOUNT,
     CORRELATION,
@@ -39,6 +39,7 @@ ENOUGH_GOLD = 100
 GOLD_WANTED = 400  # a share is then known within 5 points
 MOST_NAMES = 6
 MOST_PAIRED = 100  # judges, whose pairs are always written down
+MOST_SQUARED = 5_000  # judges, whose pairs are a square table
 _ADVICE: dict[Regime, str] = {
     "shared": "they err together, so more judges like these add little: add gold, or another kind of judge",
     "mixed": "they err together in part",
@@ -205,6 +206,8 @@ class Audit(Shown):
     def matrix(self, value: str = "kappa") -> pl.DataFrame:
         """A column of `pairs` as a square table, one row and one column per judge; null where there is no value."""
         names = self.judges["judge"].to_list()
+        if len(names) > MOST_SQUARED:
+            raise OptionError(f"a square of {len(names):,} judges is too large for a table; use `pairs`")
         if self.pairs.is_empty():
             raise DataError("no two judges share an item, or their pairs were not written down, so there is no matrix")
         offered = [name for name in self.pairs.columns if name not in {"judge", "other"}]
@@ -221,6 +224,11 @@ class Audit(Shown):
 
     def to_dict(self, *, pairs: bool = False) -> dict[str, object]:
         """Everything, ready for JSON; pairs of more than 100 judges, which may be many, on request."""
+        facts = self.tell_facts(pairs=pairs)
+        return {name: list(fact) if isinstance(fact, TableRows) else fact for name, fact in facts.items()}
+
+    def tell_facts(self, *, pairs: bool = False) -> dict[str, object]:
+        """The same with tables whose rows are made as they are written."""
         tables = {
             "judges": self.judges,
             "panel": self.panel,
@@ -236,7 +244,7 @@ class Audit(Shown):
             "sentence": self.sentence,
             "drop": self.drop,
             "regime": self.regime,
-            **{name: plain_rows(table) for name, table in tables.items()},
+            **{name: TableRows(table) for name, table in tables.items()},
             "types": plain_types(tables),
             "has_topics": self.has_topics,
             "items": self.items,
@@ -248,7 +256,7 @@ class Audit(Shown):
 
     def to_json(self, *, pairs: bool = False) -> str:
         """The same as JSON text."""
-        return write_json(self.to_dict(pairs=pairs))
+        return write_json(self.tell_facts(pairs=pairs))
 
     @property
     def drop(self) -> tuple[str, ...]:
@@ -259,12 +267,15 @@ class Audit(Shown):
     @property
     def alike(self) -> tuple[tuple[str, ...], ...]:
         """Judges that copy one another, in groups; each group counts as one judge."""
-        groups: list[set[str]] = []
+        group_of: dict[str, list[str]] = {}
         copied = self.flags.filter(pl.col("flag") == "copied").select("judge", "other")
-        for pair in copied.iter_rows():
-            near = [group for group in groups if group & set(pair)]
-            groups = [group for group in groups if group not in near] + [set(pair).union(*near)]
-        return tuple(tuple(sorted(group)) for group in sorted(groups, key=min))
+        for one, other in copied.iter_rows():
+            fewer, more = sorted((group_of.setdefault(name, [name]) for name in (one, other)), key=len)
+            if fewer is not more:
+                more += fewer
+                group_of |= dict.fromkeys(fewer, more)
+        groups = {id(group): tuple(sorted(group)) for group in group_of.values()}
+        return tuple(sorted(groups.values()))
 
     @property
     def regime(self) -> Regime:

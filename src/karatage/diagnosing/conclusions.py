@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from karatage.agreement.suspicion import ENOUGH
+from karatage.agreement.likeness import ENOUGH
 from karatage.deciding.comparing import POWER
 from karatage.deciding.rates import CLAIM_THESE, LEAST_TOPICS
 from karatage.diagnosing.commands import choose_sum

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from karatage.agreement.doubts import tell_likely
 from karatage.agreement.habits import Panel
 from karatage.agreement.independence import LEAST_SHARED
-from karatage.agreement.suspicion import ENOUGH, REPEATED, can_find_copies, find_suspects
+from karatage.agreement.likeness import ENOUGH, can_find_copies, choose_likely
+from karatage.agreement.suspicion import REPEATED, find_suspects
 from karatage.data.axes import LongArray
 from karatage.data.diagnosis import Check
 from karatage.data.judgments import Judgments
@@ -57,7 +59,7 @@ def check_judges(evidence: Evidence) -> Iterator[Check]:
             "take them together as a team, or ask them for more",
         )
     yield from _check_topics(judgments)
-    yield from _check_habits(evidence.panel, rows)
+    yield from _check_habits(evidence.panel, rows, evidence.question.seed)
     yield from _check_scales(evidence.panel)
     if len(judgments.judges) > 1:
         yield _check_overlap(judgments)
@@ -74,9 +76,10 @@ def _check_topics(judgments: Judgments) -> Iterator[Check]:
         yield _warn(state, "do not weigh them by topic: a strict judge and a hard topic look alike")
 
 
-def _check_habits(panel: Panel, rows: LongArray) -> Iterator[Check]:
+def _check_habits(panel: Panel, rows: LongArray, seed: int) -> Iterator[Check]:
     """Suspicions, each a test with a stated error rate; a panel of one has none to be held against but gold."""
-    judgments, found = panel.judgments, find_suspects(panel)
+    chosen = choose_likely(panel, seed)
+    judgments, found = panel.judgments, find_suspects(panel, chosen)
     for kind, advice in KINDS.items():
         flags = [flag for flag in found if flag.kind == kind]
         if flags:
@@ -95,7 +98,9 @@ def _check_habits(panel: Panel, rows: LongArray) -> Iterator[Check]:
             "look at more of their grades",
         )
     if not can_find_copies(panel):
-        yield _warn("too many judges or grades to look for copies", "look for them in parts of the judges")
+        yield _warn("too many grades to look for copies", "map them to fewer with --grades")
+    if chosen is not None:
+        yield _warn(tell_likely(panel, chosen), "to test all pairs, look at fewer judges at a time")
 
 
 def _check_scales(panel: Panel) -> Iterator[Check]:

@@ -104,18 +104,8 @@ def meet_beside(
     for n in range(rows.size):
         i, own = item[rows[n]], grade[rows[n]]
         for other in range(rows[n] + 1, start[i + 1]):
-            best, reference, rest = 0, -1, 0
-            for g in range(count.shape[1]):
-                votes = count[i, g] - (g == own) - (g == grade[other])
-                rest += votes
-                if votes > best:
-                    best, reference = votes, g
-                elif votes == best:
-                    reference = -1
-            if gold[i] >= 0:
-                reference = int(gold[i])
-                best = count[i, reference] - (reference == own) - (reference == grade[other])
-            if reference < 0:
+            stratum = find_stratum(count[i], gold[i], own, grade[other])
+            if stratum < 0:
                 continue
             at = slot[judge[other]]
             if at < 0:
@@ -124,19 +114,38 @@ def meet_beside(
                 partner[at] = judge[other]
                 table[at] = 0
                 found += 1
-            level = 3 * best // rest if rest > 0 else 3
-            table[at, LEVELS * reference + level, own, grade[other]] += 1
+            table[at, stratum, own, grade[other]] += 1
     for at in range(found):
         slot[partner[at]] = -1
     return found
 
 
 @kernel
-def sum_kappas(table: IntArray, weight: FloatArray, out: FloatArray, share: FloatArray) -> None:
+def find_stratum(count: IntArray, gold: int, own: int, other: int) -> int:
+    """The stratum of an item for two judges who gave it `own` and `other`, as in `meet_beside`; -1 = left out."""
+    best, reference, rest = 0, -1, 0
+    for g in range(count.size):
+        votes = count[g] - (g == own) - (g == other)
+        rest += votes
+        if votes > best:
+            best, reference = votes, g
+        elif votes == best:
+            reference = -1
+    if gold >= 0:
+        reference = int(gold)
+        best = count[reference] - (reference == own) - (reference == other)
+    if reference < 0:
+        return -1
+    level = 3 * best // rest if rest > 0 else 3
+    return LEVELS * reference + level
+
+
+@kernel
+def sum_kappas(table: IntArray, weight: FloatArray, factor: FloatArray, out: FloatArray, share: FloatArray) -> None:
     """Cohen's kappa of each table (slot, group, grade, grade), with disagreement weights (grade, grade).
 
     `out` (slot, 3): shared items, agreements, kappa. `share` (group + 1, 2) gains kappa times items and items, over all
-    groups and then without each group in turn.
+    groups and then without each group in turn; both times `factor` (slot,), the pairs that a pair stands for.
     """
     groups, grades = table.shape[1], table.shape[2]
     joint, column = np.empty((grades, grades), np.int64), np.empty(grades)
@@ -150,14 +159,15 @@ def sum_kappas(table: IntArray, weight: FloatArray, out: FloatArray, share: Floa
         out[at, 0], out[at, 1], out[at, 2] = items, 0, full
         for a in range(grades):
             out[at, 1] += joint[a, a]
-        _add(share, 0, full, items)
+        _add(share, 0, full, items * factor[at])
         for g in range(groups):
             gone = 0
             for a in range(grades):
                 for b in range(grades):
                     gone += table[at, g, a, b]
                     joint[a, b] -= table[at, g, a, b]
-            _add(share, g + 1, weigh_table(joint, weight, column)[1] if gone > 0 else full, items - gone)
+            left = weigh_table(joint, weight, column)[1] if gone > 0 else full
+            _add(share, g + 1, left, (items - gone) * factor[at])
             if gone > 0:
                 for a in range(grades):
                     for b in range(grades):
@@ -165,10 +175,10 @@ def sum_kappas(table: IntArray, weight: FloatArray, out: FloatArray, share: Floa
 
 
 @kernel
-def _add(share: FloatArray, row: int, value: float, items: int) -> None:
+def _add(share: FloatArray, row: int, value: float, weight: float) -> None:
     if value == value:
-        share[row, 0] += value * items
-        share[row, 1] += items
+        share[row, 0] += value * weight
+        share[row, 1] += weight
 
 
 @kernel
@@ -196,7 +206,17 @@ def weigh_table(joint: LongArray, weight: FloatArray, column: FloatArray) -> tup
 
 
 @kernel
-def sum_correlations(table: IntArray, strata: int, least: int, out: FloatArray, share: FloatArray) -> None:
+def weigh_tables(table: LongArray, weight: FloatArray, out: FloatArray) -> None:
+    """The second of these for many tables, (table, grade, grade)."""
+    column = np.empty(table.shape[1])
+    for n in range(table.shape[0]):
+        out[n] = weigh_table(table[n], weight, column)[1]
+
+
+@kernel
+def sum_correlations(
+    table: IntArray, strata: int, least: int, factor: FloatArray, out: FloatArray, share: FloatArray
+) -> None:
     """As `sum_kappas` for yes/no tables, with Pearson's correlation, of pairs with at least `least` shared items.
 
     Group g times `strata` plus s holds the items of group g in stratum s; deviations are from the mean of the stratum.
@@ -229,7 +249,7 @@ def sum_correlations(table: IntArray, strata: int, least: int, out: FloatArray, 
                 out[at, 0], out[at, 1], out[at, 2] = items, 0, value
             if out[at, 0] < least:
                 break
-            _add(share, left + 1, value, int(items))
+            _add(share, left + 1, value, items * factor[at])
 
 
 @kernel
@@ -270,6 +290,13 @@ def binomial_upper(hits: int, size: int, chance: float) -> float:
         if term < 1e-18 * total:
             break
     return min(1.0, math.exp(first + math.log(total)))
+
+
+@kernel
+def binomial_uppers(hits: LongArray, size: LongArray, chance: FloatArray, out: FloatArray) -> None:
+    """The same for many."""
+    for n in range(hits.size):
+        out[n] = binomial_upper(hits[n], size[n], chance[n])
 
 
 @kernel

@@ -83,6 +83,10 @@ def draw_agreement(audit: Audit, value: str = "kappa") -> alt.Chart:
 
     names = order_judges(audit, value)
     frame = lay_out_agreement(audit, names, value)
+    if frame[value].null_count() == len(frame):
+        raise DataError(
+            f"the {len(names):,} judges who graded most have no {value} among them: their pairs were not drawn"
+        )
     axis = alt.Axis(
         labelExpr=name_by_number(cut_names(names, NAME)),
         labelLimit=160,

@@ -5,7 +5,9 @@ import pytest
 
 import karatage as kt
 from karatage.agreement.coefficients import agreement_intervals, fleiss_kappa, krippendorff_alpha, percent_agreement
-from karatage.agreement.pairs import Rows, agreement_matrix, cohen_kappa, compare_pairs, fits
+from karatage.agreement.habits import Panel, share_alike
+from karatage.agreement.pairs import agreement_matrix, cohen_kappa, compare_pairs, fits
+from karatage.agreement.rows import Rows
 from karatage.data.judgments import Judgments
 from karatage.errors import DataError, OptionError, UnknownNameError
 
@@ -118,7 +120,7 @@ def test_the_mean_over_pairs_weighs_by_shared_items():
     found = compare_pairs(Rows.of(judgments))
     upper = np.triu_indices(3, 1)
     assert found.mean.value == pytest.approx(np.average(kappa[upper], weights=shared[upper]))
-    own, percent = found.average(3)
+    own, percent = found.average(3), share_alike(Panel.of(judgments, np.full(8, -1, np.int8)))
     assert own[0] == pytest.approx(np.average(kappa[0, 1:], weights=shared[0, 1:]))
     assert percent[1] == pytest.approx(np.average(agreement_matrix(judgments, "percent")[1, [0, 2]], weights=[3, 3]))
 

@@ -308,3 +308,12 @@ def test_shares_are_worth_what_their_topics_are():
     assert (share[0], high[0]) == (1.0, 1.0)
     assert 0.85 < low[0] < 0.95
     assert np.isnan([share[1], low[1], high[1]]).all()
+
+
+def test_means_by_topic_are_the_same_sorted_or_counted():
+    source = np.random.default_rng(3)
+    group, topic = source.integers(0, 4, 300).astype(np.int32), source.integers(0, 30, 300).astype(np.int32)
+    value = source.random(300)
+    counted = measure_means(group, value, 4, topic)  # 120 cells for 300 items
+    for one, other in zip(counted, measure_means(group, value, 50, topic), strict=True):  # 1,500 cells: sorted
+        np.testing.assert_array_equal(one, other[:4])

@@ -104,3 +104,18 @@ def test_families_that_cannot_be_read(run, folder):
 def test_the_seed_matters(run):
     one, same, other = (run(f"crowd.csv -f json --seed {seed}").stdout for seed in (1, 1, 2))
     assert one == same != other
+
+
+def test_pairs_of_too_many_judges_are_those_of_a_sample(tmp_path, monkeypatch):
+    monkeypatch.setattr("karatage.agreement.sampling.MOST_PAIRS", 100)
+    monkeypatch.setattr("karatage.agreement.sampling.DRAWS", 200)
+    monkeypatch.setattr("karatage.report.tabulating.audit.tabulate_agreement", None)  # no square of 100 judges is made
+    crowd, found = tmp_path / "crowd.csv", tmp_path / "found.csv"
+    rows = [f"j{j},i{i},{(j * i) % 3 % 2}" for j in range(100) for i in range(10)]
+    crowd.write_text("\n".join(["judge,item,grade", *rows, ""]))
+    shown = CliRunner().invoke(app, [str(crowd), "--pairs", "--top", "5"])
+    assert shown.exit_code == 0
+    assert "more pairs" in shown.stdout
+    assert "100 judges have about 4,950 pairs that share items, of which " in shown.stderr
+    assert CliRunner().invoke(app, [str(crowd), "--pairs", "-o", str(found), "-q"]).exit_code == 0
+    assert 150 < len(pl.read_csv(found)) <= 200

@@ -14,7 +14,16 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from polars.testing import assert_frame_equal
 
-from karatage.data.as_json import plain_array, plain_columns, plain_number, plain_rows, plain_types, write_json
+from karatage.data.as_json import (
+    TableRows,
+    encode_json,
+    plain_array,
+    plain_columns,
+    plain_number,
+    plain_rows,
+    plain_types,
+    write_json,
+)
 from karatage.data.entries import Entries
 from karatage.data.from_json import (
     read_columns,
@@ -158,3 +167,14 @@ def test_the_text_says_what_the_facts_do(facts):
 def test_a_number_that_json_does_not_know_is_a_mistake_of_ours():
     with pytest.raises(ValueError, match="not JSON compliant"):
         write_json({"a": math.nan})
+
+
+def test_rows_made_while_they_are_written_are_those_of_the_table():
+    frame = pl.DataFrame({"a": [1, 2, 3], "b": [0.5, None, math.inf], "c": ["x", "y", None]})
+    rows = TableRows(frame)
+    assert list(rows) == plain_rows(frame) == rows[:]
+    assert (len(rows), rows[1]) == (3, plain_rows(frame)[1])
+    for table in (frame, frame.head(0)):
+        text = write_json({"rows": TableRows(table)})
+        assert text == write_json({"rows": plain_rows(table)})
+        assert encode_json({"rows": TableRows(table)}) == f"{text}\n".encode()

@@ -431,3 +431,21 @@ def test_nothing_that_fails_is_proposed(tmp_path):
 
 def test_the_sentence_points_at_nothing_above(truth, crowd):
     assert " above" not in kt.diagnose(make_runs(a=1, b=2), crowd, truth).sentence
+
+
+def test_not_all_of_too_many_pairs_are_tested_for_copies_and_that_is_told(monkeypatch):
+    source = np.random.default_rng(1)
+    said = source.integers(0, 2, (30, 60))
+    said[20] = said[3]
+    rows = [(f"j{j}", f"i{i}", int(said[j, i])) for j in range(30) for i in range(60)]
+    crowd = pl.DataFrame(rows, schema=["judge", "item", "grade"], orient="row")
+    exact = kt.diagnose(None, crowd, None)
+    monkeypatch.setattr("karatage.agreement.sampling.MOST_PAIRS", 100)
+    monkeypatch.setattr("karatage.agreement.sampling.DRAWS", 60)
+    found = kt.diagnose(None, crowd, None)
+    (told,) = (check for check in found.checks if "tested for copies" in check.finding)
+    assert told.state == "warning"
+    assert "of up to 435 pairs of judges were tested for copies" in told.finding
+    assert not any("tested for copies" in check.finding for check in exact.checks)
+    for diagnosis in (exact, found):
+        assert any(check.finding.startswith("copied: 2 ('j20', 'j3')") for check in diagnosis.checks)

@@ -293,6 +293,6 @@ def _write_folder(findings: Findings, view: View, home: Path) -> None:
     for path, (frame, ending) in tables.items():
         write_bytes(path, encode_frame(frame, ending))
     write_bytes(text, (view.long_text or view.text).encode())
-    write_bytes(facts, encode_result(findings.to_dict()).encode())
+    write_bytes(facts, encode_result(findings.to_dict()))
     write_charts((chart, path) for path, chart in charts.items())
     write_page(page, view.lay_out(drawn))

@@ -71,7 +71,8 @@ def _lay_out_panel(audit: Audit) -> Section:
     charts = []
     if audit.statistic("effective_votes") is not None:
         charts.append(Figure(draw_votes(audit), "Judges, and the votes that they carry", "votes"))
-    if len(audit.pairs):
+    sampled = audit.statistic("pairs_compared") is not None  # few of those of any judges that a chart could show
+    if len(audit.pairs) and not sampled:
         square = len(audit.judges) <= MOST_IN_SQUARE
         agreement = tabulate_agreement(audit) if square else keep_first(tabulate_pairs(audit))
         charts.append(Figure(draw_agreement(audit), "Agreement of judges two by two", "agreement", agreement))
