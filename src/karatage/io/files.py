@@ -90,7 +90,10 @@ def note_input(path: PathLike, *, store: bool = False) -> None:
     real = name if name == STREAM else os.path.realpath(name)
     shown = "standard input" if name == STREAM else name
     noted = _Input(shown, real, (found.st_size, found.st_mtime_ns), store)
-    _ledger.inputs.setdefault(_identify(found), []).append(noted)
+    known = _ledger.inputs.get(_identify(found), [])
+    _ledger.inputs[_identify(found)] = [other for other in known if (other.path, other.store) != (shown, store)] + [
+        noted
+    ]
     for output, claim in _ledger.claims.items():
         _refuse_claimed(noted, _identify(found), output, claim)
 
@@ -178,7 +181,8 @@ def write_file(path: PathLike, content: bytes, *, store: bool = False, new: bool
             return
         target = Path(os.path.realpath(named))
         make_folder(target.parent)
-        _remove_drafts(target)
+        with contextlib.suppress(OSError):  # a folder that may be written, but not listed
+            _remove_drafts(target)
         replace_file(target, content, store=store, new=new)
     except (OSError, ValueError) as problem:
         if isinstance(problem, KaratageError) or (new and isinstance(problem, FileExistsError) and named.exists()):

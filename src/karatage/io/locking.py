@@ -37,9 +37,14 @@ def _lock(folder: Path) -> int | None:
     import fcntl
 
     try:
-        held = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+        held = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
     except OSError:  # a folder that can only be read
+        if (folder / LOCK).is_symlink():
+            raise DataError(f"{folder / LOCK} is a link, but should be a file of karatage's own; remove it") from None
         return None
+    if os.fstat(held).st_nlink > 1:
+        os.close(held)
+        raise DataError(f"{folder / LOCK} is another file, too, by a hard link; remove it")
     try:
         fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -14,6 +14,7 @@ import karatage as kt
 from karatage.errors import DataError, OptionError
 from karatage.io import files
 from karatage.io.files import claim_output, make_folder, name_file, note_input, replace_file, start_over, write_file
+from karatage.io.locking import hold_folder
 from karatage.io.writing import write_bytes
 
 pytestmark = pytest.mark.usefixtures("nothing_read")
@@ -107,6 +108,23 @@ def test_claims_come_before_or_after_inputs(crowd):
     note_input(crowd)
     with pytest.raises(OptionError, match="is read"):
         claim_output(crowd, "--output")
+
+
+def test_a_file_that_is_read_often_is_noted_once(crowd):
+    for _ in range(5):
+        note_input(crowd)
+        crowd.write_text(crowd.read_text() + "ann,1,d9,0\n")
+    assert [len(noted) for noted in files._ledger.inputs.values()] == [1]
+    with pytest.raises(OptionError, match="is read"):
+        write_file(crowd, b"")
+
+
+@pytest.mark.parametrize("link", [os.symlink, os.link])
+def test_a_lock_is_no_other_file(crowd, link):
+    link(crowd, crowd.parent / ".lock")
+    with pytest.raises(DataError, match=r"\.lock is .*link.*; remove it"), hold_folder(crowd.parent):
+        pass
+    assert crowd.read_text() == CROWD
 
 
 def test_two_outputs_have_two_names(tmp_path):
