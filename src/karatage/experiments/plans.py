@@ -125,9 +125,10 @@ def read_plan(path: PathLike, schema: type[T], kind: str) -> Plan[T]:
 
 def write_plan(plan: Plan[T], folder: PathLike) -> tuple[str, ...]:
     """Write a plan to where its results will be; there is a note where those of another plan are."""
-    path, content = Path(folder) / FILE, plan.to_toml().encode()
-    notes = _tell_difference(path, plan) if path.is_file() and path.read_bytes() != content else ()
-    write_bytes(path, content, store=True)
+    path = Path(folder) / FILE
+    notes = _tell_difference(path, plan) if path.is_file() else ()
+    if notes or not path.is_file():  # the same plan stays as it is written, with any comments in it
+        write_bytes(path, plan.to_toml().encode())
     return notes
 
 

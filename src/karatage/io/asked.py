@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -28,6 +29,9 @@ from karatage.io.writing import encode_table, write_bytes
 from karatage.wording import shorten
 
 MOST = 2**31 - 1  # judgments of a document
+
+
+_ASKED = ("topic", "document", "grade")
 
 
 def read_asked(path: PathLike) -> AskedQueue:
@@ -84,23 +88,36 @@ def _write_rows(frame: pl.DataFrame, path: PathLike, ending: str, *, raw: bool) 
         except FileExistsError:  # another process was faster
             _write_rows(frame, path, ending, raw=raw)
         return
-    if not _holds_grades(path):
+    if _waits_for_grades(path):
         write_bytes(path, content)
-    elif Source(os.fspath(path)).load() != content:
+    elif not _holds(path, content):
         raise DataError(
-            f"{shorten(os.fspath(path), 200)}: holds grades of judges, which would be lost; name another file to write"
+            f"{shorten(os.fspath(path), 200)}: is no queue that waits for its first grade, so that grades of judges "
+            "might be lost; name another file to write"
         )
 
 
-def _holds_grades(path: PathLike) -> bool:
-    """Whether a file is a queue that somebody has begun to fill in."""
+def _holds(path: PathLike, content: bytes) -> bool:
+    try:
+        return Source(os.fspath(path)).load() == content
+    except KaratageError:  # damaged
+        return False
+
+
+def _waits_for_grades(path: PathLike) -> bool:
+    """Whether a file is for certain a queue that nobody has begun to fill in; one that says stop has no rows."""
     source = Source(os.fspath(path))
     try:
-        table = _read_table(source, source.load())
+        content = source.load().strip()
+        if not content:
+            return True
+        if b"\n" not in content and content.isascii():
+            return set(_ASKED) <= find_columns(re.split("[,;\t]", content.decode())).keys()
+        frame = _read_table(source, content).frame
     except KaratageError:
         return False
-    found = find_columns(table.frame.columns).get("grade")
-    return found is not None and bool((_read_text(table.frame[found]) != "").any())
+    found = find_columns(frame.columns)
+    return set(_ASKED) <= found.keys() and bool((_read_text(frame[found["grade"]]) == "").all())
 
 
 def write_judged(queue: AskedQueue, grade: pl.Series, path: PathLike, *, raw: bool = False) -> None:

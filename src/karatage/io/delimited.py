@@ -19,6 +19,7 @@ from karatage.wording import shorten
 
 csv.field_size_limit(1 << 30)
 # Text that has a mark before it so that no spreadsheet takes it for a formula, as `encode_table` writes it.
+_MARK = r"^'('*[=+\-@\t\r])"
 _GUARDED = re.compile(rb"""(?:^|[,;"\n])'+[=+\-@\t\r]""")
 
 
@@ -82,7 +83,7 @@ def read_delimited(source: Source, content: bytes, separator: str) -> Table:
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
         frame = _read_slowly(text)
     if separator != "\t" and _GUARDED.search(content):
-        frame = frame.with_columns(pl.all().str.replace(r"^'('*[=+\-@\t\r])", "$1"))
+        frame = frame.with_columns(pl.all().str.replace(_MARK, "$1"))
     frame.columns = _name_columns(text)
     frame = frame.with_row_index("row ").filter(~_is_blank(frame))
     rows, frame = frame["row "].to_numpy(), frame.drop("row ")
@@ -122,7 +123,8 @@ def _check_widths(text: _Text) -> list[tuple[int, list[str]]]:
 def _name_columns(text: _Text) -> list[str]:
     """The header, without surrounding space; a repeated name, such as that of two judges, gets a number."""
     found: dict[str, None] = {}
-    for name in (name.strip() for name in next(text.records())[1]):
+    names = (name.strip() for name in next(text.records())[1])
+    for name in (name if text.quote is None else re.sub(_MARK, r"\1", name) for name in names):
         if name in found and is_known(name):
             raise InputFileError(text.source.name, text.header, f"two columns are called '{shorten(name)}'")
         unique, n = name, 2

@@ -10,6 +10,7 @@ import contextlib
 import errno
 import os
 import re
+import secrets
 import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -20,7 +21,8 @@ from karatage.errors import DataError, KaratageError, OptionError
 from karatage.wording import shorten
 
 PathLike = str | os.PathLike[str]
-DRAFT = ".part"  # how the name of a file ends that is being written
+DRAFT = ".part"  # how the name of a file ends that is being written, behind its process and a word of its own
+DRAFT_PATTERN = r"\.(\d{1,10})\.[0-9a-f]{8}\.part"
 STREAM = "-"  # standard input or output
 LONGEST_NAME = 120  # bytes of a file's name that is made from data
 _RESERVED = '/\\<>:"|?*' if os.name == "nt" else "/\\"  # what a file's name cannot hold, or what begins another
@@ -104,6 +106,8 @@ def claim_output(path: PathLike, option: str, kind: OutputKind = "file") -> None
     if not name or name == STREAM:
         return
     real = os.path.realpath(name)
+    if kind == "file" and (name.endswith("/") or Path(real).is_dir()):
+        kind = "own folder"  # as for judgments in one file for each judge
     claim = _Claim(name, option, kind, frozenset(_list_files(real) if kind == "own folder" else ()))
     other = _ledger.claims.get(real)
     if other is not None and other.option != option and {kind, other.kind} != {"folder"}:
@@ -121,9 +125,18 @@ def refuse_replacing(paths: Iterable[PathLike], *, store: bool = False) -> None:
             found = Path(path).stat()
         except (OSError, ValueError):
             continue
-        for noted in _ledger.inputs.get(_identify(found), []):
-            if noted.still_is(_identify(found), found) and not (store and noted.store):
-                raise _refusal(noted, os.fspath(path))
+        noted = _find_input(path, found)
+        if noted is not None and not (store and noted.store):
+            raise _refusal(noted, os.fspath(path))
+
+
+def _find_input(path: PathLike, found: os.stat_result) -> _Input | None:
+    """The input that a file is: by its inode, or by its path where an editor has saved the input anew."""
+    for noted in _ledger.inputs.get(_identify(found), []):
+        if noted.still_is(_identify(found), found):
+            return noted
+    real = os.path.realpath(path)
+    return next((noted for inputs in _ledger.inputs.values() for noted in inputs if noted.real == real), None)
 
 
 def _refuse_claimed(noted: _Input, identity: Identity, real: str, claim: _Claim) -> None:
@@ -199,8 +212,7 @@ def replace_file(target: Path, content: bytes, *, store: bool = False, new: bool
     before = os.lstat(target) if target.exists() else None
     if before is not None and not os.access(target, os.W_OK):  # renaming would not ask
         raise PermissionError(errno.EACCES, "the file is write-protected")
-    draft = target.with_name(f".{_cut(target.name)}.{os.getpid()}{DRAFT}")
-    draft.unlink(missing_ok=True)
+    draft = target.with_name(f".{_cut(target.name)}.{os.getpid()}.{secrets.token_hex(4)}{DRAFT}")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
         with open(os.open(draft, flags, _NEW_FILE if before is None else _PRIVATE), "wb") as file:  # noqa: PTH123 a descriptor
@@ -226,10 +238,10 @@ def _cut(name: str) -> str:
 
 def _remove_drafts(target: Path) -> None:
     """Drafts that processes which were killed have left of a file."""
-    ours = re.compile(rf"\.{re.escape(_cut(target.name))}\.(\d{{1,10}}){re.escape(DRAFT)}")
+    ours = re.compile(rf"\.{re.escape(_cut(target.name))}{DRAFT_PATTERN}")
     for path in target.parent.iterdir():
         found = ours.fullmatch(path.name)
-        if found is not None and not _is_alive(int(found[1])):
+        if found is not None and not _is_alive(int(found[1])) and _find_input(path, path.stat()) is None:
             path.unlink(missing_ok=True)
 
 

@@ -13,8 +13,9 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from karatage.errors import InputFileError
+from karatage.errors import DataError, InputFileError
 from karatage.io.sources import Source
+from karatage.io.unpacking import require_room
 from karatage.wording import shorten
 
 MAGIC = b"PAR1"
@@ -33,6 +34,7 @@ _REFUSALS = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 
 Struct = dict[int, object]
 
+_VALUE_SIZE = 16  # bytes that polars takes for a text, at the least
 _SEAL = "karatage_seal"
 _BLANK = f"{0:064x}-{0:012d}"  # a digest, and the length of the file
 # The seal as the metadata hold it: name and value, each with its length before it.
@@ -76,9 +78,13 @@ def list_columns(source: Source, content: bytes) -> list[str]:
 
 
 def read_columns(source: Source, content: bytes, names: Sequence[str]) -> pl.DataFrame:
-    """Some columns of a file."""
+    """Some columns of a file, unless that would take too much memory: equal values take next to none in the file."""
     try:
+        rows = sum(_number(group, _ROWS) for group in _structs(_read_footer(content), _ROW_GROUPS))
+        require_room(len(content))(rows * len(names) * _VALUE_SIZE)
         return pl.read_parquet(io.BytesIO(content), columns=list(names))
+    except DataError as problem:
+        raise InputFileError(source.name, None, f"{problem}") from None
     except _REFUSALS as problem:
         raise _unreadable(source, problem) from None
 
@@ -89,17 +95,20 @@ def _unreadable(source: Source, problem: object) -> InputFileError:
 
 def _check(content: bytes) -> None:
     """Walk over every page; ValueError or IndexError where sizes and counts contradict each other."""
-    size = int.from_bytes(content[-8:-4], "little")
-    if len(content) < 12 or content[-4:] != MAGIC or size > len(content) - 12:
-        raise ValueError("its end is missing")
-    footer = _Compact(content, len(content) - 8 - size).struct()
-    for group in _structs(footer, _ROW_GROUPS):
+    for group in _structs(_read_footer(content), _ROW_GROUPS):
         for column in _structs(group, _COLUMNS):
             metadata = column.get(_METADATA)
             if isinstance(metadata, dict) and _ELSEWHERE not in column:
                 if not 0 <= _number(group, _ROWS) <= _number(metadata, _VALUES):
                     raise ValueError("a column has fewer values than rows")
                 _check_chunk(content, metadata)
+
+
+def _read_footer(content: bytes) -> Struct:
+    size = int.from_bytes(content[-8:-4], "little")
+    if len(content) < 12 or content[-4:] != MAGIC or size > len(content) - 12:
+        raise ValueError("its end is missing")
+    return _Compact(content, len(content) - 8 - size).struct()
 
 
 def _check_chunk(content: bytes, metadata: Struct) -> None:

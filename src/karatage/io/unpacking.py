@@ -20,8 +20,8 @@ RATIO = 200  # text of runs and judgments packs 3 to 30 times
 HARMLESS = 1 << 26  # bytes that may be unpacked at any ratio
 SHARE = 0.5  # of free memory, as what is read has to be turned into tables
 _GZIP, _ZSTANDARD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
-_PIECE = 1 << 24  # bytes, read or unpacked
-_SLICE = 1 << 12  # packed bytes: zstandard makes at most 32,768 bytes of one
+_PIECE = 1 << 24  # bytes, read at once
+_SLICE = 1 << 12  # packed bytes: gzip makes at most 1,032 bytes of one, zstandard 32,768
 _GZIP_HEADER = 31  # for zlib: with the header and checksum of gzip
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _DAMAGED = cast("tuple[type[Exception], ...]", (EOFError, OSError, zlib_ng.error, zstandard.ZstdError))
@@ -33,26 +33,35 @@ class DamagedError(DataError):
 
 def read_unpacked(file: BinaryIO) -> bytes:
     """All that a file holds, unpacked; DamagedError where that cannot be, DataError where it is too much."""
-    most = parse_size(os.environ[VARIABLE], VARIABLE) if os.environ.get(VARIABLE) else None
-    ceiling = most if most is not None else int(SHARE * count_free_memory())
-    packed = _join(iter(lambda: file.read(_PIECE), b""), lambda size: _check_size(size, ceiling))
+    packed = _join(iter(lambda: file.read(_PIECE), b""), require_room())
     unpack = next((how for mark, how in _UNPACK.items() if packed.startswith(mark)), None)
     if unpack is None:
         return packed
-
-    def check(size: int) -> None:
-        _check_size(size, ceiling)
-        if most is None and size > max(HARMLESS, RATIO * len(packed)):
-            raise DataError(
-                f"unpacks to more than {RATIO} times its {len(packed):,} bytes, as no table of text does; if you trust "
-                f"it, say how much memory it may take with --most-memory or {VARIABLE}"
-            )
-
     try:
-        return _join(unpack(packed), check)
+        return _join(unpack(packed), require_room(len(packed)))
     except _DAMAGED as problem:
         what = f"is damaged or cut short and cannot be unpacked ({shorten(str(problem), 80)})"
         raise DamagedError(what) from None
+
+
+def require_room(packed: int | None = None) -> Callable[[int], None]:
+    """What refuses a number of bytes that reading one file may not take; also beside the size that it has `packed`."""
+    most = parse_size(os.environ[VARIABLE], VARIABLE) if os.environ.get(VARIABLE) else None
+    ceiling = most if most is not None else int(SHARE * count_free_memory())
+
+    def check(size: int) -> None:
+        if size > ceiling:
+            raise DataError(
+                f"holds more than the {write_size(ceiling)} that reading one file may take; split it, or allow more "
+                f"with --most-memory or {VARIABLE}"
+            )
+        if packed is not None and most is None and size > max(HARMLESS, RATIO * packed):
+            raise DataError(
+                f"unpacks to more than {RATIO} times its {packed:,} bytes, as no table of text does; if you trust it, "
+                f"say how much memory it may take with --most-memory or {VARIABLE}"
+            )
+
+    return check
 
 
 def _join(pieces: Iterator[bytes], check: Callable[[int], None]) -> bytes:
@@ -64,26 +73,19 @@ def _join(pieces: Iterator[bytes], check: Callable[[int], None]) -> bytes:
     return found[0] if len(found) == 1 else b"".join(found)
 
 
-def _check_size(size: int, ceiling: int) -> None:
-    if size > ceiling:
-        raise DataError(
-            f"holds more than the {write_size(ceiling)} that reading one file may take; split it, or allow more with "
-            f"--most-memory or {VARIABLE}"
-        )
-
-
 def _unpack_gzip(packed: bytes) -> Iterator[bytes]:
     """All members, one after the other; zeros behind the last are padding."""
-    while packed:
+    at = 0
+    while at < len(packed):
         member = zlib_ng.decompressobj(wbits=_GZIP_HEADER)
-        rest = packed
         while not member.eof:
-            piece = member.decompress(rest, _PIECE)
-            if not piece and not member.eof and not member.unconsumed_tail:
+            if at >= len(packed):
                 raise EOFError("the end is missing")
-            yield piece
-            rest = member.unconsumed_tail
-        packed = member.unused_data.lstrip(b"\0")
+            yield member.decompress(packed[at : at + _SLICE])
+            at += _SLICE
+        at = min(at, len(packed)) - len(member.unused_data)
+        while packed[at : at + 1] == b"\0":
+            at += 1
 
 
 def _unpack_zstandard(packed: bytes) -> Iterator[bytes]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import re
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -47,6 +48,7 @@ def encode_table(frame: pl.DataFrame, suffix: str, *, raw: bool = False) -> byte
     """A table as file content; text in .csv is guarded against spreadsheets, unless it is to be `raw`."""
     if suffix == ".csv" and not raw:
         frame = frame.with_columns(pl.col(pl.String).str.replace(_FORMULA, "'$1"))
+        frame = frame.rename({name: f"'{name}" for name in frame.columns if re.match(_FORMULA, name)})
     buffer = io.BytesIO()
     _TABLES[suffix](frame, buffer)
     return buffer.getvalue()

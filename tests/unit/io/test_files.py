@@ -5,6 +5,7 @@ import re
 import resource
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import polars as pl
@@ -188,8 +189,8 @@ def test_content_and_name_are_on_the_disk_in_turn(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "replace", lambda a, b: done.append("replace") or replace(a, b))
     write_file(tmp_path / "a" / "b" / "file", b"new")
     folders = [str(tmp_path), str(tmp_path / "a")]
-    draft = str(tmp_path / "a" / "b" / f".file.{os.getpid()}.part")
-    assert done == [*folders, draft, "replace", str(tmp_path / "a" / "b")]
+    assert re.fullmatch(rf"\.file\.{os.getpid()}\.[0-9a-f]{{8}}\.part", Path(done[2]).name)
+    assert [*done[:2], *done[3:]] == [*folders, "replace", str(tmp_path / "a" / "b")]
 
 
 def test_a_link_stays_one_and_a_dangling_one_is_named(tmp_path):
@@ -273,13 +274,47 @@ def test_devices_and_pipes_are_written_to(tmp_path):
 def test_drafts_of_dead_processes_are_removed_and_those_of_live_ones_stay(tmp_path):
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
-    dead, alive, other = (tmp_path / f".{name}.part" for name in (f"out.{ended.pid}", "out.1", f"else.{ended.pid}"))
-    for path in (dead, alive, other):
+    names = (f"out.{ended.pid}.{7:08x}", f"out.1.{7:08x}", f"else.{ended.pid}.{7:08x}", f"out.{ended.pid}.{8:08x}")
+    dead, alive, other, recovered = (tmp_path / f".{name}.part" for name in names)
+    for path in (dead, alive, other, recovered):
         path.write_text("half")
+    note_input(recovered)
     write_file(tmp_path / "out", b"new")
     assert not dead.exists()
     assert alive.exists()
     assert other.exists()
+    assert recovered.read_text() == "half"
+
+
+def test_threads_do_not_share_drafts(tmp_path):
+    names = [tmp_path / f"{'x' * 130}{k}" for k in range(2)]
+
+    def write(k):
+        for n in range(40):
+            write_file(names[k % 2], bytes([k]) * (1000 + n))
+            assert set(names[k % 2].read_bytes()) <= {k, (k + 2) % 4}
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(write, range(4)))
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_an_input_that_an_editor_saved_anew_is_still_one(crowd):
+    """Many editors write a new file and give it the old one's name."""
+    judgments = kt.read_judgments(crowd)
+    other = crowd.with_name("new")
+    other.write_text(f"{CROWD}cat,1,d1,1\n")
+    other.replace(crowd)
+    with pytest.raises(OptionError, match="is read"):
+        kt.write_judgments(judgments, crowd)
+
+
+def test_an_output_that_is_a_folder_holds_no_input(tmp_path):
+    (tmp_path / "judges").mkdir()
+    (tmp_path / "judges" / "a.qrels").write_text("1 0 d1 1\n")
+    claim_output(f"{tmp_path}/judges/", "--output")
+    with pytest.raises(OptionError, match="fills its folder"):
+        note_input(tmp_path / "judges" / "a.qrels")
 
 
 def test_only_one_makes_a_new_file(tmp_path):
@@ -352,3 +387,12 @@ def test_numbers_are_not_guarded(tmp_path):
     from karatage.io.writing import encode_table
 
     assert encode_table(pl.DataFrame({"x": [-0.5, 1.0], "name": ["a", "=b"]}), ".csv") == b"x,name\n-0.5,a\n1.0,'=b\n"
+
+
+def test_names_of_columns_are_guarded_too(tmp_path):
+    from karatage.io.writing import encode_table
+
+    frame = pl.DataFrame({"judge": ["a"], "item": ["d"], "=grade": [1]})
+    assert encode_table(frame, ".csv").startswith(b"judge,item,'=grade\n")
+    (tmp_path / "out.csv").write_bytes(encode_table(frame, ".csv"))
+    assert len(kt.read_judgments(tmp_path / "out.csv", columns={"grade": "=grade"}).grade) == 1

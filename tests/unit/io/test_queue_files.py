@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+
 import polars as pl
 import pytest
 
@@ -75,7 +77,7 @@ def test_grades_that_judges_filled_in_are_not_written_over(plans, tmp_path, endi
     write_bytes(path, encode_table(graded, f".{ending.removesuffix('.gz')}"))
     before = path.read_bytes()
     for plan in plans:
-        with pytest.raises(DataError, match=r"queue\..*: holds grades of judges, which would be lost; name another"):
+        with pytest.raises(DataError, match=r"queue\..*: is no queue that waits for its first grade.*name another"):
             kt.write_queue(plan, path)
     assert path.read_bytes() == before
 
@@ -87,7 +89,7 @@ def test_the_same_judged_queue_may_be_written_again(plans, tmp_path):
     grade = pl.Series([1] * len(queue.expert))
     write_judged(queue, grade, tmp_path / "judged.csv")
     write_judged(queue, grade, tmp_path / "judged.csv")
-    with pytest.raises(DataError, match="which would be lost"):
+    with pytest.raises(DataError, match="might be lost"):
         write_judged(queue, 1 - grade, tmp_path / "judged.csv")
 
 
@@ -101,5 +103,41 @@ def test_of_two_that_make_a_file_at_once_the_second_looks_again(plans, tmp_path,
         make(name, content)
 
     monkeypatch.setattr("karatage.io.asked.write_bytes", lose)
-    with pytest.raises(DataError, match="which would be lost"):
+    with pytest.raises(DataError, match="might be lost"):
         kt.write_queue(plans[0], path)
+
+
+FILLED = "topic,document,grade,note\n1,a,1,x\n1,b,,\n"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        FILLED.replace("x", "\xe9").encode("cp1252"),
+        FILLED.replace(",", "\t").encode("utf-16"),
+        FILLED.replace("\n", "\r").encode(),
+        b"sep=;\n" + FILLED.replace(",", ";").encode(),
+        FILLED.encode() + b"1,c,0,unsure,really\n",
+        b"Our queue\n" + FILLED.encode(),
+        FILLED.partition("\n")[2].encode(),
+        FILLED.replace("grade", "my grade").encode(),
+        b"1 0 a 1\n1 0 b 0\n",
+        b"PK\x03\x04" + bytes(range(256)),
+        gzip.compress(FILLED.encode())[:-9],
+    ],
+)
+def test_what_cannot_be_told_to_be_empty_is_not_written_over(plans, tmp_path, content):
+    """As judges may save it: in another encoding, with other line ends, names or rows."""
+    path = tmp_path / "queue.csv"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match="might be lost"):
+        kt.write_queue(plans[0], path)
+    assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize("content", [b"", b"\n", HEAD.encode()])
+def test_queues_without_rows_may_be_written_over(plans, tmp_path, content):
+    path = tmp_path / "queue.csv"
+    path.write_bytes(content)
+    kt.write_queue(plans[0], path)
+    assert path.read_bytes() != content

@@ -7,6 +7,7 @@ import resource
 import subprocess
 import sys
 
+import polars as pl
 import pytest
 import zstandard
 
@@ -29,9 +30,10 @@ def read(content):
 
 
 @pytest.mark.parametrize("kind", PACKED)
-@pytest.mark.parametrize("piece", [1 << 24, 1000])
-def test_members_and_frames_are_joined_whatever_the_pieces(kind, piece, monkeypatch):
+@pytest.mark.parametrize(("piece", "part"), [(1 << 24, 1 << 12), (1000, 7)])
+def test_members_and_frames_are_joined_whatever_the_pieces(kind, piece, part, monkeypatch):
     monkeypatch.setattr(unpacking, "_PIECE", piece)
+    monkeypatch.setattr(unpacking, "_SLICE", part)
     assert read(PACKED[kind]) == TEXT
     assert read(PACKED[kind] * 3) == TEXT * 3
     assert read(TEXT) == TEXT
@@ -102,6 +104,20 @@ def test_no_more_is_unpacked_than_is_needed_to_refuse(monkeypatch):
     with pytest.raises(DataError, match="times its"):
         read(zstandard.compress(bytes(1 << 30)))
     assert sum(seen) < 1 << 28
+
+
+def test_parquet_of_equal_values_is_refused_before_it_is_read(tmp_path, monkeypatch):
+    count = 1_500_000
+    path = tmp_path / "crowd.parquet"
+    frame = pl.select(judge=pl.repeat("ann", count), item=pl.repeat("d", count), grade=pl.repeat(1, count))
+    frame.write_parquet(path)
+    with pytest.raises(kt.KaratageError, match=r"crowd\.parquet: unpacks to more than 200 times its"):
+        kt.read_judgments(path)
+    monkeypatch.setenv(unpacking.VARIABLE, "1M")
+    with pytest.raises(kt.KaratageError, match=r"crowd\.parquet: holds more than the 1 MB"):
+        kt.read_judgments(path)
+    monkeypatch.setenv(unpacking.VARIABLE, "1G")
+    assert len(kt.read_judgments(path, repeats="all").every.grade) == count
 
 
 def test_plain_files_have_the_same_ceiling(monkeypatch, tmp_path):
