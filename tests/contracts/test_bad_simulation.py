@@ -84,10 +84,16 @@ MISTAKES = {
     "bad ending of a chart": ("gold.qrels --chart out.pdf", "out.pdf: cannot tell the format of the chart"),
     "two outputs of one name": (
         "gold.qrels --queue queue.csv -o out.csv --judged out.csv",
-        "two outputs have the same",
+        "both name out.csv; give them different names",
     ),
-    "gold written over": ("items.csv -o items.csv", "items.csv would be read and written over; name another file"),
-    "a queue written over": ("gold.qrels --queue queue.csv --judged queue.csv", "queue.csv would be read and written"),
+    "gold written over": (
+        "items.csv -o items.csv",
+        "items.csv would be written over, but it is read; name another file",
+    ),
+    "a queue written over": (
+        "gold.qrels --queue queue.csv --judged queue.csv",
+        "queue.csv would be written over, but it is read",
+    ),
     "collection and gold": ("gold.qrels --collection out", "gold and judgments of its own; leave out GOLD"),
     "collection and queue": ("--collection out --queue queue.csv", "leave out --queue"),
     "collection and output": ("--collection out -o out.csv", "leave out --output"),

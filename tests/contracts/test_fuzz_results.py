@@ -7,7 +7,8 @@ import random
 
 import pytest
 
-from tests.contracts.fuzzing import FREE, Subject, change_numbers, fuzz, list_models
+from tests.contracts.free_numbers import FREE
+from tests.contracts.fuzzing import Subject, change_numbers, fuzz, list_models
 from tests.unit.report.saved_results import MAKERS, make
 
 EDITS = 4

@@ -10,7 +10,8 @@ import time
 
 import pytest
 
-from tests.contracts.fuzzing import FREE, Subject, change_numbers, fuzz, list_models
+from tests.contracts.free_numbers import FREE
+from tests.contracts.fuzzing import Subject, change_numbers, fuzz, list_models
 from tests.unit.report.saved_results import MAKERS, make
 
 SECONDS = float(os.environ.get("KARATAGE_SOAK_SECONDS", "600"))

@@ -19,6 +19,7 @@ from karatage.errors import DataError
 from karatage.wording import shorten
 
 SLACK: Final = 1e-9  # what rounding may take
+LARGEST: Final = 1e150  # of numbers, squares of which can still be summed
 NEAR: Final = 1e-6  # relative: how far sums and distributions may differ from machine to machine
 
 
@@ -83,23 +84,25 @@ def require_numbers(
 ) -> None:
     """Numbers from `low` to `high`, NaN only where they may be `unknown`, infinite only where they may be `endless`."""
     numbers = np.asarray(value, float)
-    if numbers.size == 0 or _is_inside(numbers, low, high, unknown=unknown, endless=endless):
+    if numbers.size == 0 or _is_inside(numbers, low, high, unknown=unknown):
         return
-    inside = (numbers >= low - SLACK) & (numbers <= high + SLACK)
+    inside = (numbers >= low - SLACK) & (numbers <= high + SLACK) & (np.isinf(numbers) | (np.abs(numbers) <= LARGEST))
     if not endless:
         inside &= np.isfinite(numbers)
     if unknown:
         inside |= np.isnan(numbers)
+    if inside.all():
+        return
     bad = float(numbers[~inside].ravel()[0])
     raise DataError(f"{what} is {bad:g}, not {_describe(low, high)}")
 
 
-def _is_inside(numbers: NDArray[np.float64], low: float, high: float, *, unknown: bool, endless: bool) -> bool:
+def _is_inside(numbers: NDArray[np.float64], low: float, high: float, *, unknown: bool) -> bool:
     """The same without a copy of what may be large: by the least and the greatest, NaN left aside."""
     least, most = float(np.fmin.reduce(numbers, axis=None)), float(np.fmax.reduce(numbers, axis=None))
     if not unknown and np.isnan(np.min(numbers)):
         return False
-    if not endless and (math.isinf(least) or math.isinf(most)):
+    if max(abs(least), abs(most)) > LARGEST:  # infinite ones are looked at one by one
         return False
     return math.isnan(least) or (least >= low - SLACK and most <= high + SLACK)
 

@@ -122,6 +122,8 @@ def require_intervals(
     """
     require_numbers("standard_error", error, 0, unknown=True, endless=True)
     low, high = (np.asarray(bound, float) for bound in bounds)
+    for bound in (low, high):
+        require_numbers(f"a bound of {what}", bound, unknown=True, endless=True)
     require_ordered(what, low, value, high)
     half, least = _find_half(value, low, high), NormalDist().inv_cdf((1 + check_confidence(confidence)) / 2)
     most = math.tan(math.pi * confidence / 2)  # of t with one degree of freedom

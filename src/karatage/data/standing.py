@@ -34,6 +34,7 @@ class Bounded(NamedTuple):
     def check(self, what: str, least: float = -np.inf, most: float = np.inf) -> None:
         """Refuse a value that cannot be, and bounds that have changed places."""
         require_numbers(what, self.value, least, most)
+        require_numbers(f"a bound of {what}", (self.low, self.high), unknown=True, endless=True)
         if self.low > self.high:
             raise DataError(f"{what} has an interval from {self.low:g} to {self.high:g}, which is none")
 

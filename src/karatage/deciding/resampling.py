@@ -67,7 +67,8 @@ def compare_boards(case: Case, naive: FloatArray, found: Corrected) -> Nearness:
         low, high = (np.array([end[k] for end in ends]) + lost for k in (0, 1))
         # Chance in gold is accounted for in the slope, which is hardly off but lopsided: as drawn, or turned round.
         low[2], high[2] = min(ends[2][0], 2 * value[2] - ends[2][1]), max(ends[2][1], 2 * value[2] - ends[2][0])
-    tau, order = (Bounded(float(value[k]), *(float(np.clip(end[k], -1, 1)) for end in (low, high))) for k in (0, 1))
+    least, most = np.clip(low, -1.0, 1.0), np.clip(high, -1.0, 1.0)
+    tau, order = (Bounded(float(value[k]), float(least[k]), float(most[k])) for k in (0, 1))
     slope = Bounded(*(_steepness(float(angle)) for angle in (value[2], low[2], high[2])))
     steep = not math.isfinite(slope.value)
     notes = tuple(_tell(case, found, lost=float(lost[0]), steep=steep))

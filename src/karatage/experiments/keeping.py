@@ -21,7 +21,7 @@ from karatage.io.locking import hold_folder
 METADATA = "karatage"
 # A name that tells the cell, then the first digits of the content's digest.
 _FILE = re.compile(r"(?P<stem>.+\.[0-9a-f]{12})\.(?P<digest>[0-9a-f]{16})\.parquet")
-_DRAFT = re.compile(rf"\.(?P<name>.+){DRAFT_PATTERN}")
+_DRAFT = re.compile(rf"\.{_FILE.pattern}{DRAFT_PATTERN}")
 _UNREADABLE = (pl.exceptions.PolarsError, OSError, LookupError, ValueError)
 
 

@@ -300,6 +300,6 @@ def place_file(folder: PathLike, name: str) -> Path:
     """A file in a folder, or in a folder within it, whose name is made from data.
 
     >>> place_file("out", "charts/../../x.svg").as_posix()
-    'out/charts/_./_./x.svg'
+    'out/charts/_/_/x.svg'
     """
     return Path(folder).joinpath(*map(name_file, name.split("/")))

@@ -80,7 +80,7 @@ def _unpack_gzip(packed: bytes) -> Iterator[bytes]:
         member = zlib_ng.decompressobj(wbits=_GZIP_HEADER)
         while not member.eof:
             if at >= len(packed):
-                raise EOFError("the end is missing")
+                raise EOFError("it ends too early")
             yield member.decompress(packed[at : at + _SLICE])
             at += _SLICE
         at = min(at, len(packed)) - len(member.unused_data)

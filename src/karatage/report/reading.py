@@ -50,6 +50,8 @@ READERS: Final[Mapping[str, str]] = {
     "weights": "karatage.io.results.weights",
 }
 FIGURES: Final = "P@k"  # what figures from a paper are about
+# What commands write beside a result, or on request.
+ASIDE: Final = frozenset({"command", "pairs", "per_topic", "seed", "weights", "written"})
 PROSE: Final = frozenset({"sentence", "rule"})  # wording, which nobody reads back
 # What polars, numpy and Python say of values that are each what they should be, but do not fit together.
 CONTRADICTIONS: Final = (pl.exceptions.PolarsError, ArithmeticError, AssertionError, LookupError, TypeError, ValueError)
@@ -93,8 +95,11 @@ def restore(found: Value) -> Saved:
         result: Result = reader.read(entries)
         expected = result.to_dict()
         same = _find_version(entries) == version("karatage")
-        for name in expected.keys() - getattr(reader, "CHECKED", ()):
+        for name in (name for name in expected if name not in getattr(reader, "CHECKED", ())):
             _compare(entries.get(name), expected[name], name, worded=same and name not in PROSE)
+        stray = next((name for name in entries.all_names() if name not in {*expected, *ASIDE}), None)
+        if same and stray is not None:
+            raise DataError(f"{entries.name(stray)} does not follow from the other entries")
         for measure in _list_measures(expected):
             parse_measure(measure)
     except KaratageError as problem:

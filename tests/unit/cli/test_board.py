@@ -11,6 +11,7 @@ import pytest
 import karatage as kt
 from karatage.cli.board import render_board
 from karatage.data.standing import Bounded
+from tests.unit.boards import tell_apart
 
 MEASURE = "P(rel=2)@10"
 
@@ -65,7 +66,8 @@ def test_turned_verdicts_are_shown():
     claimed = np.flatnonzero(board.corrected_pairs.claimed & board.naive_pairs.claimed)[0]
     value = board.corrected_pairs.value.copy()
     value[claimed] *= -1
-    turned = replace(board, corrected_pairs=replace(board.corrected_pairs, value=value))
+    p_value = np.where(board.corrected_pairs.claimed, 1e-6, 0.9)
+    turned = replace(board, corrected_pairs=tell_apart(value, p_value, 0.05))
     assert turned.count_flips()["turns"] == 1
     text = render_board(turned)
     assert "Verdicts that turn around" in text

@@ -34,6 +34,8 @@ from karatage.errors import DataError, OptionError
         ([math.nan, 2], {"high": 1, "low": 0, "unknown": True}, "x is 2, not"),
         (math.inf, {"low": 0}, "x is inf, not"),
         (-math.inf, {"low": 0, "endless": True}, "x is -inf, not"),
+        ([1.0, 1e200], {}, r"x is 1e\+200, not"),
+        ([math.inf, 1e200], {"endless": True}, r"x is 1e\+200, not"),
     ],
 )
 def test_numbers_that_cannot_be_are_refused(value, options, told):

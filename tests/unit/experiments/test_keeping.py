@@ -118,7 +118,7 @@ def test_the_newest_of_two_results_counts(tmp_path):
 
 
 def test_what_a_killed_run_left_half_written_is_removed_and_nothing_else(files, tmp_path):
-    half = tmp_path / f".{files[0].name}.4711.part"
+    half = tmp_path / f".{files[0].name}.4711.{42:08x}.part"
     others = [tmp_path / name for name in (".mine.part", "notes.txt", "old.parquet", f"{files[0].name}.part")]
     for path in (half, *others):
         path.write_bytes(b"x")

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from karatage.errors import InputFileError, OptionError, UnknownNameError
 from karatage.experiments import plans
 from karatage.experiments.plans import Plan, list_presets, make_plan, read_plan, write_plan
+from karatage.io.files import start_over
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,12 +188,16 @@ def test_a_folder_with_another_plan_is_told(tmp_path):
     (note,) = write_plan(other, tmp_path)
     assert note.startswith(f"{tmp_path} holds results of another plan, with other 'samples', 'depth'; ")
     assert read_plan(tmp_path / "plan.toml", Toy, "toy") == other
+    with pytest.raises(OptionError, match="is read"):  # in the same run: it was asked for by --plan
+        write_plan(first, tmp_path)
+    start_over()
     (note,) = write_plan(Plan("toy", Toy(samples=99)), tmp_path)
     assert "with other 'depth'; " in note
     (tmp_path / "plan.toml").write_bytes(b"\xff[")
     assert len(write_plan(first, tmp_path)) == 1
     (tmp_path / "plan.toml").write_text(first.to_toml() + "# a remark\n")
     assert write_plan(first, tmp_path) == ()
+    assert "# a remark" in (tmp_path / "plan.toml").read_text()
 
 
 def test_a_plan_file_looks_like_this():

@@ -174,5 +174,5 @@ def test_scoring_leaves_its_inputs_alone(runs, judgments) -> None:
 
 
 def test_judgments_off_their_own_scale_are_refused(runs, judgments) -> None:
-    with pytest.raises(DataError, match="grades run from 0 to 2; they must lie in 0-1"):
+    with pytest.raises(DataError, match="grade has numbers from 0 to 2"):
         kt.score(runs, replace(judgments, top_grade=1), "ERR")

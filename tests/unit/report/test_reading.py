@@ -236,7 +236,7 @@ def test_what_is_no_result_is_refused(content, told, tmp_path):
             "board",
             ("systems", 1, "system"),
             "other",
-            "pairs.*is 'system-0.*', where 'other' follows from the other entries",
+            r"pairs\[\d\]\.[ab] is '.*', where 'other' follows from the other entries",
         ),
         ("board", ("groups", 0, 0), "nobody", r"groups\[0\]\[0\] is 'nobody', where 'system-01' follows"),
         ("board", ("confidence",), 1, "confidence lies between 0 and 1, not at 1"),

@@ -86,12 +86,15 @@ class NoisyFindings(Shown):
                 raise DataError(f"{table} is there, though it was not asked for")
         if not any(len(getattr(self, table)) for table in ("intervals", "tests", "worked")):
             raise DataError("intervals, tests and worked are empty: nothing was found")
-        worlds = {"gold_size": self.plan.gold_sizes, "topics": self.plan.topics, "precision": self.plan.precision}
+        worlds = set(self.plan.list_worlds())
         for name in ("intervals", "histogram", "tests"):
             found: pl.DataFrame = getattr(self, name)
-            for column, offered in worlds.items():
-                if len(found) and not found[column].is_in(list(offered)).all():
-                    raise DataError(f"{name}: {column} has a number that is not in the plan")
+            if len(found) and not set(found.select(WORLD).unique().rows()) <= worlds:
+                raise DataError(f"{name}: a row is about a world that is not in the plan")
+        if len(self.tests):
+            require_known("tests: gold_samples", self.tests["gold_samples"].unique(), (ONE, TWO), "numbers of samples")
+            if not set(self.tests["difference"].unique()) <= set(self.plan.differences):
+                raise DataError("tests: a difference is not in the plan")
         keys = {
             "intervals": WORLD,
             "histogram": (*WORLD, "estimate", "low"),
