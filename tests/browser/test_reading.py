@@ -140,6 +140,6 @@ def test_a_chart_alone_is_drawn_from_nothing_but_its_file(browser, complaints, t
     page = browser.new_page()
     complaints.watch(page)
     page.goto((tmp_path / "chart.html").as_uri())
-    page.wait_for_selector("#vis canvas")
+    page.wait_for_selector("#vis svg.marks")
     page.close()
     assert complaints.found == []

@@ -126,6 +126,8 @@ def test_machines_get_names_as_they_are(beside):
     assert set(pl.read_parquet("audit.parquet")["judge"]) == judges
     assert run("audit judgments.csv -q --raw -o audit.csv").exit_code == 0
     assert set(pl.read_csv("audit.csv")["judge"]) == judges
+    assert run("aggregate judgments.csv -q --raw --judges judges.csv -o merged.csv").exit_code == 0
+    assert set(pl.read_csv("judges.csv")["judge"]) == judges
 
 
 def test_a_guarded_queue_is_gold_for_the_same_documents(beside):
@@ -183,6 +185,20 @@ def test_a_terminal_gets_printable_tables_of_machines(capsys, monkeypatch):
     monkeypatch.setattr("sys.stdout.isatty", lambda: False, raising=False)
     emit(b"a\x1b[31m\n", "-")
     assert capsys.readouterr().out == "a\x1b[31m\n"
+
+
+def test_sentences_and_pages_are_printable_whatever_they_are_made_of(capsys, tmp_path):
+    from rich.text import Text
+
+    from karatage.cli.output import emit, render, say
+    from karatage.wording import shorten
+
+    say("a\x1b[31m")
+    assert capsys.readouterr().err == "a\N{REPLACEMENT CHARACTER}[31m\n"
+    assert render(Text("a\x1b"), "[red]b\x1b") == "a\N{REPLACEMENT CHARACTER}\n[red]b\N{REPLACEMENT CHARACTER}\n"
+    assert shorten("a\x1b\n") == "a\N{REPLACEMENT CHARACTER}\N{REPLACEMENT CHARACTER}"
+    emit("\x1b[1mbold\x1b[0m\n", str(tmp_path / "page.txt"))
+    assert (tmp_path / "page.txt").read_text() == "bold\n"
 
 
 def test_every_command_is_tried():

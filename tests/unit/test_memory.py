@@ -64,3 +64,27 @@ def test_the_limit_is_found(monkeypatch):
     for soft, found in ((2 * GIGABYTE, 2 * GIGABYTE), (resource.RLIM_INFINITY, None)):
         monkeypatch.setattr(resource, "getrlimit", lambda _, soft=soft: (soft, resource.RLIM_INFINITY))
         assert memory.find_limit() == found
+
+
+@pytest.mark.parametrize("least", ["_count_machine", "_count_container", "_count_addresses"])
+def test_free_memory_is_the_least_of_three_and_never_negative(monkeypatch, least):
+    for name in ("_count_machine", "_count_container", "_count_addresses"):
+        monkeypatch.setattr(memory, name, lambda: memory.ENDLESS)
+    for found, free in ((5, 5), (-5, 0)):
+        monkeypatch.setattr(memory, least, lambda found=found: found)
+        assert memory.count_free_memory() == free
+
+
+@pytest.mark.parametrize(
+    ("limit", "used"),
+    [("memory.max", "memory.current"), ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes")],
+)
+def test_a_container_leaves_what_it_does_not_use(monkeypatch, tmp_path, limit, used):
+    monkeypatch.setattr(memory, "Path", lambda _: tmp_path)
+    assert memory._count_container() == memory.ENDLESS
+    (tmp_path / "memory").mkdir()
+    (tmp_path / limit).write_text("1000\n")
+    (tmp_path / used).write_text("400\n")
+    assert memory._count_container() == 600
+    (tmp_path / limit).write_text("max\n")
+    assert memory._count_container() == memory.ENDLESS

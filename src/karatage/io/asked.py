@@ -111,7 +111,7 @@ def _waits_for_grades(path: PathLike) -> bool:
         content = source.load().strip()
         if not content:
             return True
-        if b"\n" not in content and content.isascii():
+        if len(content.splitlines()) == 1 and content.isascii():
             return set(_ASKED) <= find_columns(re.split("[,;\t]", content.decode())).keys()
         frame = _read_table(source, content).frame
     except KaratageError:

@@ -154,6 +154,11 @@ def test_results_do_not_go_into_a_file(tmp_path):
         shared.hold_output(str(tmp_path / "file")),
     ):
         pass
+    with (
+        pytest.raises(DataError, match="below: cannot hold results: Not a directory; give another folder"),
+        shared.hold_output(str(tmp_path / "file" / "below")),
+    ):
+        pass
     assert (tmp_path / "file").read_text() == "mine"
 
 

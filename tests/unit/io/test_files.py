@@ -1,5 +1,6 @@
 """Files that are read survive; files that are written are whole, durable and keep what they were."""
 
+import errno
 import os
 import re
 import resource
@@ -43,7 +44,7 @@ def test_what_the_library_has_read_it_does_not_write_over(crowd, tmp_path, spell
     Path("link.csv").symlink_to(crowd)
     os.link(crowd, "hard.csv")
     judgments = kt.read_judgments(crowd)
-    with pytest.raises(OptionError, match=r"would be written over, but it is .*read; name another file"):
+    with pytest.raises(OptionError, match=rf"^{spelling} would be written over, but it is .*read; name another file"):
         kt.write_judgments(judgments, spelling)
     assert crowd.read_text() == CROWD
     kt.write_judgments(judgments, "other.csv")
@@ -101,6 +102,23 @@ def test_an_input_that_was_renamed_is_still_one(tmp_path):
         write_file(new, b"new")
 
 
+def test_an_input_named_from_another_folder_is_still_one(crowd, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    note_input("crowd.csv")
+    crowd.write_text(CROWD + "ann,1,d9,0\n")
+    (tmp_path / "sub").mkdir()
+    monkeypatch.chdir("sub")
+    with pytest.raises(OptionError, match="is read"):
+        write_file(crowd, b"")
+
+
+def test_devices_are_no_inputs():
+    """A terminal is read and written."""
+    note_input("/dev/null")
+    claim_output("/dev/null", "--output")
+    write_file("/dev/null", b"gone")
+
+
 def test_claims_come_before_or_after_inputs(crowd):
     claim_output(crowd, "--output")
     with pytest.raises(OptionError, match="is read"):
@@ -128,6 +146,30 @@ def test_a_lock_is_no_other_file(crowd, link):
     assert crowd.read_text() == CROWD
 
 
+def test_where_the_disk_knows_no_locks_there_is_none(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    with hold_folder(tmp_path), hold_folder(tmp_path):
+        pass
+
+
+def test_a_folder_that_can_only_be_read_has_no_lock(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise PermissionError
+
+    monkeypatch.setattr(os, "open", refuse)
+    with hold_folder(tmp_path):
+        assert not list(tmp_path.iterdir())
+
+
+def test_a_lock_names_its_last_holder_alone(tmp_path):
+    (tmp_path / ".lock").write_text("process 4194304 on a machine with a long name, which has ended\n" * 2)
+    with hold_folder(tmp_path):
+        assert re.fullmatch(rf"process {os.getpid()} on \S+\n", (tmp_path / ".lock").read_text())
+
+
 def test_two_outputs_have_two_names(tmp_path):
     claim_output(tmp_path / "a", "--output")
     claim_output(tmp_path / "a", "--output")  # the same option, asked twice
@@ -135,6 +177,32 @@ def test_two_outputs_have_two_names(tmp_path):
         claim_output(tmp_path / "." / "a", "--chart")
     claim_output(tmp_path / "b", "--figures", "folder")
     claim_output(tmp_path / "b", "--tables", "folder")
+    with pytest.raises(OptionError, match="--tables and --output both name"):
+        claim_output(tmp_path / "b", "--output")
+    claim_output("-", "--output")
+    claim_output("-", "--judges", "store")  # one after the other
+
+
+def test_what_lies_beside_a_folder_of_ones_own_may_be_read(tmp_path):
+    (tmp_path / "out2").mkdir()
+    (tmp_path / "out2" / "file").write_text("")
+    claim_output(tmp_path / "out", "--output", "own folder")
+    note_input(tmp_path / "out2" / "file")
+
+
+def test_what_lies_in_a_folder_of_ones_own_may_not_be_read(crowd, tmp_path):
+    """Under whatever name, and though it came later."""
+    (tmp_path / "out").mkdir()
+    os.link(crowd, tmp_path / "out" / "hard.csv")
+    claim_output(tmp_path / "out", "--output", "own folder")
+    (tmp_path / "out" / "real.csv").write_text(CROWD)
+    (tmp_path / "link.csv").symlink_to(tmp_path / "out" / "real.csv")
+    (tmp_path / "other.csv").write_text(CROWD)
+    (tmp_path / "out" / "link.csv").symlink_to(tmp_path / "other.csv")
+    for name in ("crowd.csv", "out/real.csv", "link.csv", "out/link.csv"):
+        with pytest.raises(OptionError, match=rf"{name} is read, and --output fills its folder .*; name another"):
+            note_input(tmp_path / name)
+    note_input(crowd.parent / "out" / "real.csv", store=True)
 
 
 def test_stores_extend_stores_only(crowd):
@@ -147,18 +215,39 @@ def test_stores_extend_stores_only(crowd):
     note_input(crowd)
     with pytest.raises(OptionError, match="is read"):
         write_file(crowd, b"less", store=True)
+    with pytest.raises(OptionError, match="is read"):
+        claim_output(crowd, "--judges", "store")
+    note_input(crowd, store=True)  # both
+    with pytest.raises(OptionError, match="is read"):
+        write_file(crowd, b"less", store=True)
+    start_over()
+    note_input(crowd, store=True)
+    with pytest.raises(OptionError, match="is read"):
+        claim_output(crowd, "--output")
 
 
-def test_mode_and_owner_stay(tmp_path):
+@pytest.mark.parametrize("mode", [0o640, 0o2750])
+def test_mode_and_owner_stay(tmp_path, mode):
     path = tmp_path / "private.csv"
     path.write_text("old")
-    path.chmod(0o640)
     if os.geteuid() == 0:
         os.chown(path, 1, 2)
+    path.chmod(mode)
     write_file(path, b"new")
     found = path.stat()
-    assert (found.st_mode & 0o777, path.read_text()) == (0o640, "new")
+    assert (found.st_mode & 0o7777, path.read_text()) == (mode, "new")
     assert os.geteuid() != 0 or (found.st_uid, found.st_gid) == (1, 2)
+
+
+def test_a_file_of_somebody_else_is_written_by_whoever_may(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise PermissionError
+
+    monkeypatch.setattr(os, "geteuid", lambda: -1)
+    monkeypatch.setattr(os, "fchown", refuse)
+    (tmp_path / "out").write_text("old")
+    write_file(tmp_path / "out", b"new")
+    assert (tmp_path / "out").read_bytes() == b"new"
 
 
 def test_new_files_follow_the_umask(tmp_path):
@@ -191,6 +280,26 @@ def test_content_and_name_are_on_the_disk_in_turn(tmp_path, monkeypatch):
     folders = [str(tmp_path), str(tmp_path / "a")]
     assert re.fullmatch(rf"\.file\.{os.getpid()}\.[0-9a-f]{{8}}\.part", Path(done[2]).name)
     assert [*done[:2], *done[3:]] == [*folders, "replace", str(tmp_path / "a" / "b")]
+
+
+def test_folders_that_cannot_be_synced_are_left_to_the_system(tmp_path, monkeypatch):
+    def sync(file):
+        if Path(f"/proc/self/fd/{file}").is_dir():
+            raise OSError(errno.EINVAL, "Invalid argument")
+
+    monkeypatch.setattr(os, "fsync", sync)
+    write_file(tmp_path / "a" / "file", b"new")
+    assert (tmp_path / "a" / "file").read_bytes() == b"new"
+
+
+def test_nothing_stays_open(tmp_path):
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    write_file(tmp_path / "a" / "file", b"new")
+    with hold_folder(tmp_path):
+        for _ in range(3):
+            with pytest.raises(DataError, match="at work there"), hold_folder(tmp_path):
+                pass
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
 
 
 def test_a_link_stays_one_and_a_dangling_one_is_named(tmp_path):
@@ -234,6 +343,16 @@ def test_a_link_that_is_swapped_in_early_is_seen(tmp_path, monkeypatch):
     assert gold.read_text() == "gold"
 
 
+def test_a_link_in_the_place_of_a_draft_is_not_followed(tmp_path, monkeypatch):
+    gold = tmp_path / "gold"
+    gold.write_text("gold")
+    monkeypatch.setattr(files.secrets, "token_hex", lambda _: "0" * 8)
+    (tmp_path / f".out.{os.getpid()}.00000000.part").symlink_to(gold)
+    with pytest.raises(DataError, match="out: cannot be written: File exists"):
+        write_file(tmp_path / "out", b"new")
+    assert gold.read_text() == "gold"
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write everything")
 def test_write_protected_files_stay_as_a_user(tmp_path):
     path = tmp_path / "gold"
@@ -274,16 +393,20 @@ def test_devices_and_pipes_are_written_to(tmp_path):
 def test_drafts_of_dead_processes_are_removed_and_those_of_live_ones_stay(tmp_path):
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
-    names = (f"out.{ended.pid}.{7:08x}", f"out.1.{7:08x}", f"else.{ended.pid}.{7:08x}", f"out.{ended.pid}.{8:08x}")
-    dead, alive, other, recovered = (tmp_path / f".{name}.part" for name in names)
-    for path in (dead, alive, other, recovered):
-        path.write_text("half")
-    note_input(recovered)
+    word, pid = f"{7:08x}", ended.pid
+    dead = [f".out.{pid}.{word}.part", f".out.9999999999.{word}.part"]  # the second is no number of a process at all
+    others = [
+        f".else.{pid}.{word}.part",
+        f"my.out.{pid}.{word}.part",
+        f".out.{pid}.{word}.part.csv",
+        f".out.{pid}.part",
+    ]
+    others += [f".out.1.{word}.part", recovered := f".out.{pid}.{8:08x}.part"]
+    for name in (*dead, *others):
+        (tmp_path / name).write_text("half")
+    note_input(tmp_path / recovered)
     write_file(tmp_path / "out", b"new")
-    assert not dead.exists()
-    assert alive.exists()
-    assert other.exists()
-    assert recovered.read_text() == "half"
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*others, "out"])
 
 
 def test_threads_do_not_share_drafts(tmp_path):
@@ -317,6 +440,35 @@ def test_an_output_that_is_a_folder_holds_no_input(tmp_path):
         note_input(tmp_path / "judges" / "a.qrels")
 
 
+def test_drafts_of_other_users_stay(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise PermissionError
+
+    monkeypatch.setattr(os, "kill", refuse)
+    (tmp_path / f".out.1.{7:08x}.part").write_text("half")
+    write_file(tmp_path / "out", b"new")
+    assert (tmp_path / f".out.1.{7:08x}.part").exists()
+
+
+def test_long_names_have_drafts_too(tmp_path):
+    write_file(tmp_path / ("é" * 127), b"new")
+    assert [path.name for path in tmp_path.iterdir()] == ["é" * 127]
+
+
+def test_a_folder_that_cannot_be_listed_is_written_to(tmp_path, monkeypatch):
+    def refuse(_):
+        raise PermissionError
+
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    write_file(tmp_path / "out", b"new")
+    assert (tmp_path / "out").read_bytes() == b"new"
+
+
+def test_a_name_that_no_system_takes_is_told(tmp_path):
+    with pytest.raises(DataError, match="cannot be written"):
+        write_file(tmp_path / "a\0b", b"new")
+
+
 def test_only_one_makes_a_new_file(tmp_path):
     write_file(tmp_path / "out", b"first", new=True)
     with pytest.raises(FileExistsError):
@@ -324,6 +476,16 @@ def test_only_one_makes_a_new_file(tmp_path):
     assert (tmp_path / "out").read_bytes() == b"first"
     with pytest.raises(DataError, match="cannot be written"):
         write_file(tmp_path / "out" / "below", b"third", new=True)
+
+
+def test_packed_files_are_made_the_same_way(crowd):
+    path = crowd.with_suffix(".gz")
+    write_bytes(path, b"first", new=True)
+    assert path.read_bytes()[4:8] == bytes(4)  # no time
+    with pytest.raises(FileExistsError):
+        write_bytes(path, b"second", new=True)
+    note_input(path, store=True)
+    write_bytes(path, b"more", store=True)
 
 
 def test_folders_are_made_and_no_more(tmp_path):
@@ -346,6 +508,7 @@ def test_folders_are_made_and_no_more(tmp_path):
         "\u202e",
         "x" * 5000,
         "é" * 300,
+        "x" + "é" * 300,
         " . ",
         "\ud800",
     ],
@@ -354,7 +517,10 @@ def test_names_from_data_stay_in_their_folder(name, tmp_path):
     made = name_file(name)
     assert made == Path(made).name
     assert made.isprintable()
+    assert made.strip(" .")
+    assert len(os.fsencode(made)) <= files.LONGEST_NAME
     assert not made.startswith(".")
+    assert not made.endswith((" ", "."))  # which some systems take away
     write_bytes(tmp_path / f"{made}.csv", b"x")
     assert len(list(tmp_path.iterdir())) == 1
 
@@ -381,6 +547,28 @@ def test_names_that_look_like_formulas_come_back(tmp_path, ending, raw):
         cells = re.findall(r"^ann,1,(.*),1$", (tmp_path / "out.csv").read_text(), re.MULTILINE)
         guarded = ["'" + name if re.match("'*[=+@-]", name) else name for name in HOSTILE]
         assert sorted(cells) == sorted(HOSTILE if raw else guarded)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_name_that_looks_like_a_formula_comes_back_alone(tmp_path, name):
+    rows = {"judge": [name], "topic": ["1"], "document": [name], "grade": [1]}
+    judgments = kt.read_judgments(pl.DataFrame(rows))
+    for path in (tmp_path / "out.csv", tmp_path / "out.tsv"):
+        kt.write_judgments(judgments, path)
+        assert kt.read_judgments(path).to_frame().equals(judgments.to_frame())
+
+
+def test_a_guarded_table_that_a_spreadsheet_saved_with_semicolons(tmp_path):
+    (tmp_path / "in.csv").write_text("judge;topic;document;grade\nann;1;'=1;1\n")
+    assert kt.read_judgments(tmp_path / "in.csv").to_frame()["document"].to_list() == ["=1"]
+
+
+def test_white_space_before_a_formula_is_guarded_in_csv_alone():
+    from karatage.io.writing import encode_table
+
+    frame = pl.DataFrame({"x": ["\t=a", "\r=b"]})
+    assert encode_table(frame, ".csv").replace(b'"', b"") == b"x\n'\t=a\n'\r=b\n"
+    assert encode_table(pl.DataFrame({"x": ["=a"]}), ".tsv") == b"x\n=a\n"
 
 
 def test_numbers_are_not_guarded(tmp_path):

@@ -12,7 +12,7 @@ import pytest
 
 import karatage as kt
 from karatage.errors import KaratageError
-from karatage.io.parquet import _check_seal
+from karatage.io.parquet import _BLANK, _check_seal, encode_parquet
 
 COUNT = 3000
 FRAME = pl.DataFrame(
@@ -79,6 +79,14 @@ def sealed(tmp_path_factory):
 def test_a_file_of_ours_has_a_seal_and_reads_as_any_other(sealed):
     assert kt.read_judgments(sealed).to_frame().equals(kt.read_judgments(pl.read_parquet(sealed)).to_frame())
     assert len(pl.read_parquet_metadata(sealed)["karatage_seal"]) == 77
+
+
+def test_a_name_that_looks_like_an_empty_seal_stays():
+    frame = pl.DataFrame({_BLANK: ["ann"]})
+    content = encode_parquet(frame)
+    assert pl.read_parquet_metadata(io.BytesIO(content))["karatage_seal"] != _BLANK
+    assert pl.read_parquet(io.BytesIO(content)).equals(frame)
+    _check_seal(content)
 
 
 def test_no_altered_bit_of_a_file_of_ours_is_believed(sealed, tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
@@ -13,6 +14,7 @@ from karatage.io.asked import read_asked, write_judged
 from karatage.io.writing import encode_table, write_bytes
 
 HEAD = "topic,document,grade,to,judgments,priority,pi,cost,batch,order,seed\n"
+ROWS = [("a", "yes", "expert"), ("b", "", "expert"), ("c", "", "crowd")]
 
 
 def write(folder, rows):
@@ -91,6 +93,32 @@ def test_the_same_judged_queue_may_be_written_again(plans, tmp_path):
     write_judged(queue, grade, tmp_path / "judged.csv")
     with pytest.raises(DataError, match="might be lost"):
         write_judged(queue, 1 - grade, tmp_path / "judged.csv")
+
+
+def test_what_is_no_queue_holds_no_grades(plans, tmp_path):
+    path = tmp_path / "queue.csv"
+    path.write_text("")
+    kt.write_queue(plans[0], path)
+    assert path.read_bytes() == encode_table(plans[0].queue, ".csv")
+
+
+def test_experts_fill_in_what_is_empty_and_no_more(tmp_path):
+    rows = [f"1,{document},{grade},{to},1,1,,10,1,depth,0" for document, grade, to in ROWS]
+    asked = read_asked(write(tmp_path, rows))
+    write_judged(asked, pl.Series([0, 0, 0]), tmp_path / "judged.csv")
+    assert [line.split(",")[1:3] for line in (tmp_path / "judged.csv").read_text().splitlines()[1:]] == [
+        ["a", "yes"],
+        ["b", "0"],
+    ]
+
+
+@pytest.mark.parametrize(("raw", "written"), [(False, "1,'=a,"), (True, "1,=a,")])
+def test_formulas_are_guarded_unless_the_queue_is_to_be_raw(tmp_path, raw, written):
+    asked = read_asked(write(tmp_path, ["1,=a,,expert,1,1,,10,1,depth,0"]))
+    write_judged(asked, pl.Series([1]), tmp_path / "judged.csv", raw=raw)
+    kt.write_queue(SimpleNamespace(queue=asked.frame), tmp_path / "again.csv", raw=raw)
+    for name in ("judged.csv", "again.csv"):
+        assert (tmp_path / name).read_text().splitlines()[1].startswith(written)
 
 
 def test_of_two_that_make_a_file_at_once_the_second_looks_again(plans, tmp_path, monkeypatch):

@@ -40,6 +40,11 @@ def test_members_and_frames_are_joined_whatever_the_pieces(kind, piece, part, mo
     assert read(b"") == b""
 
 
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
+def test_small_members_and_frames_are_joined(pack):
+    assert read(pack(b"ann") + pack(b"bob") + pack(b"eve")) == b"annbobeve"
+
+
 def test_padding_behind_gzip_is_no_damage():
     assert read(PACKED["gzip"] + bytes(512)) == TEXT
 
@@ -88,6 +93,10 @@ def test_a_small_file_that_unpacks_to_much_is_refused(pack, monkeypatch):
     monkeypatch.setenv(unpacking.VARIABLE, "15M")
     with pytest.raises(DataError, match="holds more than the 15 MB that reading one file may take"):
         read(bomb)
+
+
+def test_little_may_be_unpacked_at_any_ratio():
+    assert read(gzip.compress(bytes(1 << 20))) == bytes(1 << 20)
 
 
 def test_no_more_is_unpacked_than_is_needed_to_refuse(monkeypatch):
@@ -177,6 +186,8 @@ def test_a_bomb_ends_in_one_line(tmp_path):
     assert "error: bomb.zst: unpacks to more than 200 times its" in done.stderr
     done = run("aggregate", "bomb.zst", "--most-memory", "100M", cwd=tmp_path)
     assert "bomb.zst: holds more than the 100 MB" in done.stderr
+    done = run("aggregate", "bomb.zst", "--most-memory", "much", cwd=tmp_path)
+    assert "--most-memory 'much' is no amount of memory" in done.stderr
     done = run("aggregate", "bomb.zst", cwd=tmp_path, environment={unpacking.VARIABLE: "some"})
     assert "KARATAGE_MOST_MEMORY 'some' is no amount of memory" in done.stderr
 

@@ -54,6 +54,9 @@ def test_a_folder_of_qrels_reads_back(tmp_path: Path) -> None:
     assert sorted(p.name for p in (tmp_path / "new").iterdir()) == ["ann.qrels", "bob.qrels"]
     assert (tmp_path / "new" / "ann.qrels").read_text() == "1 0 d1 2\n1 0 d2 0\n10 0 d1 1\n"
     assert rows(kt.read_judgments(tmp_path / "new")) == rows(judgments)
+    (tmp_path / "there").mkdir()
+    kt.write_judgments(judgments, tmp_path / "there")
+    assert rows(kt.read_judgments(tmp_path / "there")) == rows(judgments)
 
 
 @pytest.mark.parametrize("name", ["g.qrels", "g.txt", "g.qrels.gz", "g.qrels.zst"])
