@@ -293,6 +293,28 @@ def change_numbers(subject: Subject, most: int, rng: random.Random) -> Iterator[
         yield Changed(describe(place), change, refused)
 
 
+def change_names(subject: Subject, home: Path, rng: random.Random) -> int:
+    """A text of every sort replaced by a hostile name, alone and everywhere; how many were accepted and used."""
+    sorts = {describe(place): place for place in subject.places if isinstance(look_up(subject.facts, place), str)}
+    accepted = 0
+    for place in sorts.values():
+        for change in (_rename_one, _rename_all):
+            facts = copy.deepcopy(subject.facts)
+            change(facts, place, rng)
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("error")
+                    accepted += read(json.dumps(facts).encode(), home / "result.json", subject.reader)
+            except Exception as problem:
+                problem.add_note(f"{subject.name}: {str(list_differences(subject.facts, facts))[:1500]}")
+                raise
+    return accepted
+
+
+def _rename_one(facts: Any, place: Place, rng: random.Random) -> None:
+    look_up(facts, place[:-1])[place[-1]] = rng.choice(HOSTILE_NAMES)
+
+
 def garble(subject: Subject, rng: random.Random) -> bytes:
     """The text with bytes flipped, left out or put in, or cut short."""
     content = bytearray(subject.text.encode())

@@ -11,7 +11,7 @@ import time
 import pytest
 
 from tests.contracts.free_numbers import FREE
-from tests.contracts.fuzzing import Subject, change_numbers, fuzz, list_models
+from tests.contracts.fuzzing import Subject, change_names, change_numbers, fuzz, list_models
 from tests.unit.report.saved_results import MAKERS, make
 
 SECONDS = float(os.environ.get("KARATAGE_SOAK_SECONDS", "600"))
@@ -34,6 +34,15 @@ def test_edited_results_are_refused_or_can_be_used(tmp_path):
     assert all(subject.counts["used"] and subject.counts["refused"] for subject in subjects) or turn < 100 * len(
         subjects
     )
+
+
+@pytest.mark.soak
+def test_changed_names_are_refused_or_can_be_used(tmp_path):
+    rng = random.Random(SEED)
+    for subject in [*(Subject(name, make(name).to_json()) for name in MAKERS), *list_models(tmp_path)]:
+        accepted = change_names(subject, tmp_path, rng)
+        sys.stdout.write(f"{subject.name}: {accepted:,} changed names accepted and used" + "\n")
+        assert accepted  # a title or a note may be anything
 
 
 @pytest.mark.soak
