@@ -150,7 +150,8 @@ def test_two_loops_in_one_folder(tmp_path, kind, seeds, rounds):
     if seeds[0] == seeds[1]:
         assert codes == [0, 0], errors
         write_files(tmp_path / "alone")
-        assert run_loop(tmp_path / "alone", list_steps(kind, 2, 1)).wait() == 0
+        with run_loop(tmp_path / "alone", list_steps(kind, 2, 1)) as process:
+            assert process.wait() == 0
         assert read_judged(home) == read_judged(tmp_path / "alone")
 
 
