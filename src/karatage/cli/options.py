@@ -190,7 +190,7 @@ MostMemory = Annotated[
         "--most-memory",
         metavar="SIZE",
         callback=_set_most_memory,
-        help="That reading one file may take, e.g. 8G; default: half of what is free.",
+        help="Memory that reading one file may take, e.g. 8G; default: half of what is free.",
     ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No notes and no progress.", callback=remember_quiet)]

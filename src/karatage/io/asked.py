@@ -92,8 +92,8 @@ def _write_rows(frame: pl.DataFrame, path: PathLike, ending: str, *, raw: bool) 
         write_bytes(path, content)
     elif not _holds(path, content):
         raise DataError(
-            f"{shorten(os.fspath(path), 200)}: is no queue that waits for its first grade, so that grades of judges "
-            "might be lost; name another file to write"
+            f"{shorten(os.fspath(path), 200)}: exists and is not a queue without grades, so judges' grades might be "
+            "lost; name another file to write"
         )
 
 

@@ -79,7 +79,7 @@ def test_grades_that_judges_filled_in_are_not_written_over(plans, tmp_path, endi
     write_bytes(path, encode_table(graded, f".{ending.removesuffix('.gz')}"))
     before = path.read_bytes()
     for plan in plans:
-        with pytest.raises(DataError, match=r"queue\..*: is no queue that waits for its first grade.*name another"):
+        with pytest.raises(DataError, match=r"queue\..*: exists and is not a queue without grades.*name another"):
             kt.write_queue(plan, path)
     assert path.read_bytes() == before
 
