@@ -14,6 +14,7 @@ from karatage.aggregation.registry import MODELS
 from karatage.approaches.registry import APPROACHES
 from karatage.cli import completing
 from karatage.cli.app import app, main
+from karatage.deciding.estimators.registry import list_names
 from karatage.measures.spec import FAMILIES
 
 ROOT = typer.main.get_command(app)
@@ -221,6 +222,7 @@ class TestCompletion:
     def test_what_is_offered_is_what_there_is(self):
         assert completing.list_approaches() == sorted(APPROACHES)
         assert list(completing.MODELS) == sorted(MODELS)
+        assert list_names() == completing.CORRECTIONS
         assert kt.list_orders() == completing.ORDERS
         assert tuple(completing.list_crowds()) == kt.list_crowds()
         assert [kt.parse_measure(name).name for name in completing.MEASURES] == sorted(FAMILIES)

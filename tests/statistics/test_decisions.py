@@ -11,8 +11,10 @@ import pytest
 import karatage as kt
 from karatage.data.axes import FloatArray
 from karatage.deciding.case import Case, make_case
-from karatage.deciding.choosing import CORRECTIONS, correct
-from karatage.deciding.corrected import Corrected
+from karatage.deciding.choosing import correct
+from karatage.deciding.estimators.contract import Fitted
+from karatage.deciding.estimators.even import EVEN
+from karatage.deciding.estimators.rates import RATES
 
 FOLDER = "trec-dl-2021-passage"
 JUDGE = "judge:gpt-4o_umbrela"
@@ -39,7 +41,7 @@ class Setting:
     def make(self, gold: kt.Judgments) -> Case:
         return make_case(self.runs, self.judgments, gold, self.question, systems=self.systems, seed=0)
 
-    def cover(self, found: Corrected) -> FloatArray:
+    def cover(self, found: Fitted) -> FloatArray:
         opinions = [found.compare(a, b, 0.95).difference for a, b in zip(*self.pairs, strict=True)]
         return np.array(
             [o.low - 1e-12 <= t <= o.high + 1e-12 for o, t in zip(opinions, self.truth, strict=True)], float
@@ -57,7 +59,7 @@ def test_gold_on_eight_whole_topics_is_switched_and_covers(shared_data: Path, me
         case = setting.make(kt.read_gold(setting.frame.filter(pl.col("topic").is_in(topics))))
         choice = correct(case, setting.runs, setting.judgments)
         assert choice.corrected is not None
-        assert choice.corrected.way == "topics"
+        assert choice.corrected.method.name == "topics"
         share.append(setting.cover(choice.corrected).mean())
     error = np.std(share, ddof=1) / np.sqrt(DRAWS)  # pairs of one draw are not independent
     assert 0.95 - 0.02 - 3 * error < np.mean(share) < 0.95 + 0.03 + 3 * error
@@ -71,9 +73,9 @@ def test_a_plain_sample_covers_as_an_even_one_but_not_by_error_rates(shared_data
     for _ in range(60):
         rows = np.sort(rng.choice(len(setting.frame), 1000, replace=False))
         case = setting.make(kt.read_gold(setting.frame[rows]))
-        even.append(setting.cover(CORRECTIONS["even"](case)).mean())
+        even.append(setting.cover(EVEN.fit(case)).mean())
         try:
-            rates.append(setting.cover(CORRECTIONS["rates"](case)).mean())
+            rates.append(setting.cover(RATES.fit(case)).mean())
         except kt.KaratageError:  # scores and rates contradict each other
             rates.append(0.0)
     assert np.mean(even) > 0.93
@@ -107,7 +109,7 @@ def test_the_alarm_is_silent_where_judges_slip_at_random(size: int) -> None:
         rng = np.random.default_rng(seed)
         runs, judgments, frame = judge_at_random(rng)
         gold = kt.read_gold(frame[np.sort(rng.choice(len(frame), size, replace=False))])
-        found = kt.compare(runs, judgments, gold, "P@10", a="a", b="b")
+        found = kt.compare(runs, judgments, gold, kt.Question(measure="P@10", correction="rates"), a="a", b="b")
         assert found.corrected is not None
         assert found.corrected.way == "rates"
         alarms += found.alarm is not None

@@ -1,7 +1,7 @@
 """Intervals from gold on some topics cover as often as they promise, on simulated scores and on real systems.
 
-10,000 simulations each. Grid: correlation of judge and gold 0, .5, .9; 10, 15, 25, 50 topics with gold and 50 or 200
-without; normal scores, and differences of P@10 (45 % zeros, skewness .7). Real: pairs of DL 2021's 63 systems.
+10,000 simulations each. Grid: correlation of judge and gold 0, .5, .9; 5 to 50 topics with gold and 50 or 200 without;
+normal scores, and differences of P@10 (45 % zeros, skewness .7). Real: pairs of DL 2021's 63 systems.
 """
 
 import numpy as np
@@ -24,8 +24,11 @@ def coverage(estimated, truth):
 
 
 def check(estimated, truth, n):
-    """What is promised: .92 and .93 at least with gold on 10 and 15 topics, and .94 to .96 with 25 and more."""
-    low, high = {8: (0.92, 0.98), 10: (0.92, 0.98), 15: (0.93, 0.98)}.get(n, (0.94, 0.96))
+    """What is promised: .92 and .93 at least with gold on 10 and 15 topics, and .94 to .96 with 25 and more.
+
+    With fewer than 10 it is .935 to .975: there lam is not estimated.
+    """
+    low, high = {10: (0.92, 0.98), 15: (0.93, 0.98)}.get(n, (0.94, 0.96) if n > 15 else (0.935, 0.975))
     noise = NOISE / 2 if n > 15 else 0.0
     assert low - noise <= coverage(estimated, truth) <= high + noise
 
@@ -48,7 +51,7 @@ def draw_sparse(source, correlation, topics):
 
 @pytest.mark.parametrize("correlation", [0, 0.5, 0.9])
 @pytest.mark.parametrize("others", [50, 200])
-@pytest.mark.parametrize("n", [10, 15, 25, 50])
+@pytest.mark.parametrize("n", [5, 9, 10, 15, 25, 50])
 def test_simulated_topics(n, others, correlation):
     source = np.random.default_rng([n, others, int(10 * correlation)])
     for draw, truth in ((draw_normal, 0.0), (draw_sparse, 0.07)):
@@ -77,6 +80,20 @@ def test_the_usual_form_covers_too_little():
     residual = gold[:, :10] - found.lam[:, None] * judge[:, :10]
     variance = residual.var(axis=1, ddof=1) / 10 + found.lam**2 * judge[:, 10:].var(axis=1, ddof=1) / 200
     assert np.mean(np.abs(found.value) <= 1.96 * np.sqrt(variance)) == pytest.approx(0.88, abs=0.015)
+
+
+@pytest.mark.parametrize("claim", ["new", "these"])
+def test_few_topics_do_not_tell_whether_the_judge_helps(claim):
+    """Why lam is fixed whatever they show: gold alone where it looks narrower covers less, and gains little."""
+    source = np.random.default_rng(4)
+    gold, judge = draw_normal(source, 0.3, 54)
+    scores = gold[:, :6], judge[:, :6], judge[:, 6:]
+    truth = 0.0 if claim == "new" else gold.mean(axis=1)
+    fixed, alone = estimate_topics(*scores, claim=claim), estimate_topics(*scores, claim=claim, lam=0)
+    wider = fixed.variance > alone.variance
+    chosen = TopicEstimated(*(np.where(wider, one, other) for one, other in zip(alone, fixed, strict=True)))
+    assert coverage(fixed, truth) == pytest.approx(0.95, abs=0.01)
+    assert coverage(chosen, truth) < 0.93
 
 
 def test_labelled_topics_must_not_be_among_the_others():
@@ -109,7 +126,7 @@ def differences(shared_data):
 
 
 @pytest.mark.parametrize("measure", MEASURES)
-@pytest.mark.parametrize("n", [8, 10, 15, 25])
+@pytest.mark.parametrize("n", [5, 6, 8, 9, 10, 15, 25])
 def test_real_systems(differences, measure, n):
     """These topics: gold on n of the 53 at random. New topics: n and 50 others drawn from the 53 with replacement."""
     gold, judge = differences[measure]
@@ -123,4 +140,17 @@ def test_real_systems(differences, measure, n):
             gold[pair, topic[:, :n]], judge[pair, topic[:, :n]], judge[pair, topic[:, n:]], claim=claim
         )
         check(found, truth, n)
-        assert (np.mean(found.lam) > 0.2) == (n >= 10)
+        assert np.mean(found.lam) > 0.2
+
+
+@pytest.mark.parametrize("n", [5, 9])
+def test_few_topics_of_real_systems_are_helped_by_a_good_judge(differences, n):
+    gold, judge = differences["nDCG@10"]
+    source = np.random.default_rng(n)
+    pair, topic = source.integers(0, len(gold), TRIALS)[:, None], source.integers(0, 53, (TRIALS, n + 48))
+    scores = gold[pair, topic[:, :n]], judge[pair, topic[:, :n]], judge[pair, topic[:, n:]]
+    widths = [
+        np.mean(stdtrit(e.degrees, 0.975) * np.sqrt(e.variance))
+        for e in (estimate_topics(*scores), estimate_topics(*scores, lam=0))
+    ]
+    assert 0.55 < widths[0] / widths[1] < 0.7

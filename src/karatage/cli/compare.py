@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from karatage.cli import options
+from karatage.cli.completing import CORRECTIONS, complete_corrections
 from karatage.cli.output import STANDARD_OUTPUT, choose_style, emit, emit_result, encode_frame, say, tell
 from karatage.cli.terminal import progress
 
@@ -33,16 +34,6 @@ class JudgeKind(StrEnum):
     independent = "independent"
 
 
-class CorrectionKind(StrEnum):
-    """How judge errors are undone."""
-
-    auto = "auto"
-    rates = "rates"
-    sampled = "sampled"
-    even = "even"
-    topics = "topics"
-
-
 class TestKind(StrEnum):
     """The test on the judges' own scores."""
 
@@ -63,7 +54,13 @@ class Adjustment(StrEnum):
 CLAIM_HELP = "Claim it of new topics, or of these only"
 CONFIDENCE_HELP = "Of intervals; tests are at the rest"
 Correction = Annotated[
-    CorrectionKind, typer.Option("--correction", help="How errors are undone; auto: as the gold's design allows.")
+    str,
+    typer.Option(
+        "--correction",
+        metavar=f"[{'|'.join(CORRECTIONS)}]",
+        help="How errors are undone; auto: as the gold's design allows.",
+        autocompletion=complete_corrections,
+    ),
 ]
 JudgesShared = Annotated[
     JudgeKind, typer.Option("--judges", help="One gold sample tells of both systems' judges, or each has its own.")
@@ -82,7 +79,7 @@ def compare(
     approach: options.Approach = None,
     topics: Annotated[Claim, typer.Option("--topics", help=f"{CLAIM_HELP}.")] = Claim.new,
     judges: JudgesShared = JudgeKind.shared,
-    correction: Correction = CorrectionKind.auto,
+    correction: Correction = CORRECTIONS[0],
     unpaired: Annotated[bool, typer.Option("--unpaired", help="Do not pair the systems' topics.")] = False,
     test: Annotated[TestKind, typer.Option("--test", help="Test on the judges' own scores.")] = TestKind.t,
     undo_bias: Annotated[bool, typer.Option("--undo-bias", help="Subtract the small bias of error rates.")] = False,
@@ -149,7 +146,7 @@ def compare(
             approach=approach,
             topics=topics.value,
             judges=judges.value,
-            correction=correction.value,
+            correction=correction,
             paired=not unpaired,
             test=test.value,
             undo_bias=undo_bias,

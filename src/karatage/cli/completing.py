@@ -45,6 +45,7 @@ MODELS = (
     "zc",
 )
 ORDERS = ("average-rank", "depth", "disagreement", "effect", "meta-ap", "move-to-front", "thompson")
+CORRECTIONS = ("auto", "rates", "sampled", "even", "census", "topics", "gold-topics")
 GAPS = ("apc", "fro", "kld", "rmse", "tau")
 WEIGHTS = ("md", "med", "msd", "own", "own2", "own4")
 POWERS = ("", "_squared", "_cubed")
@@ -73,5 +74,6 @@ def _complete(names: Callable[[], Iterable[str]]) -> Complete:
 complete_measures = _complete(lambda: MEASURES)
 complete_models = _complete(lambda: MODELS)
 complete_orders = _complete(lambda: ORDERS)
+complete_corrections = _complete(lambda: CORRECTIONS)
 complete_approaches = _complete(list_approaches)
 complete_crowds = _complete(list_crowds)

@@ -140,7 +140,8 @@ def queue(
     )
     with progress("Planning", quiet=quiet):
         found = kt.queue(retrieved, rules, budget=budget, crowd=crowd, experts=experts)
-    if experts is None or experts.draw is None:  # then files are all that tells how many batches there were
+    # Chances count from the first batch that was drawn; else files are all that tells how many batches there were.
+    if found.frame is None and (experts is None or experts.draw is None):
         found = replace(found, batch=max(len(gold or []), len(judgments or [])) + 1)
     _print(found, style, output, raw=raw, quiet=quiet)
 

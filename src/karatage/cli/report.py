@@ -16,13 +16,12 @@ from karatage.cli.compare import (
     Adjustment,
     Claim,
     Correction,
-    CorrectionKind,
     JudgeKind,
     JudgesShared,
     choose_pair,
     order_as_named,
 )
-from karatage.cli.completing import complete_approaches
+from karatage.cli.completing import CORRECTIONS, complete_approaches
 from karatage.cli.output import STANDARD_OUTPUT, WIDTH, emit, emit_result, encode_frame, render, say
 from karatage.cli.terminal import progress
 from karatage.wording import counted
@@ -57,7 +56,7 @@ def report(
         ),
     ] = None,
     topics: Annotated[Claim, typer.Option("--topics", help=f"{CLAIM_HELP}.")] = Claim.new,
-    correction: Correction = CorrectionKind.auto,
+    correction: Correction = CORRECTIONS[0],
     judges: JudgesShared = JudgeKind.shared,
     confidence: Annotated[float, typer.Option("--confidence", help=f"{CONFIDENCE_HELP}.")] = 0.95,
     adjust: Annotated[
@@ -119,7 +118,7 @@ def report(
             measure=measure,
             approach=approach[0] if approach else None,
             topics=topics.value,
-            correction=correction.value,
+            correction=correction,
             judges=judges.value,
             confidence=confidence,
             seed=seed,

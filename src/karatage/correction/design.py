@@ -62,7 +62,7 @@ class Design:
             "sampled": ", drawn with known probabilities pi",
             "census": ", the whole pool",
             "topics": ", judged whole",
-            "items": ", a plain sample (no pi)",
+            "items": ", without sampling probabilities (pi)",
         }[self.kind]
         if math.isfinite(self.icc) and self.kind != "census":
             mean = self.items / self.topics

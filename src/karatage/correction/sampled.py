@@ -77,10 +77,11 @@ class Sampled:
     scatter: float  # variance of gold's gains, which is that of residuals if the judge is no help
     told: LongArray  # (system, system) draws left to chance that tell the two systems apart
     untold: LongArray  # (system, system) items without gold to which the two give different weights
+    ideal: FloatArray  # (ideal, system) how far ideal gains that are as likely would move the mean, as standard errors
 
     def __post_init__(self) -> None:
         """Protect the arrays."""
-        freeze(self.term, self.proven, self.noise, self.residual, self.told, self.untold)
+        freeze(self.term, self.proven, self.noise, self.residual, self.told, self.untold, self.ideal)
 
     def scores(self, claim: Claim) -> Estimated:
         """The mean over topics of each system (system,).
@@ -95,9 +96,9 @@ class Sampled:
         """Every pair of systems, (system, system): entry [a, b] is b minus a.
 
         Where gold has every item that the two weigh differently, their difference is gold's. Where less than two draws
-        tell them apart, or all gold is alike, the variance is unknown, that is infinite. Over these topics it is at
-        least what `MISSES` draws bring that miss by as much as gold's gains scatter: else a judge seen right 20 times
-        would be right for sure.
+        tell them apart, or all gold is alike, the variance is unknown, that is infinite. Gold's part in it is at least
+        what `MISSES` draws bring that miss by as much as gold's gains scatter: else a judge seen right 20 times would
+        be right for sure. Few draws are few degrees of freedom, however many topics there are.
         """
         value, variance, degrees = self._compare(claim)
         return Estimated(value[:-1, :-1], variance[:-1, :-1], degrees[:-1, :-1])
@@ -106,23 +107,24 @@ class Sampled:
         exact, topics = self.untold == 0, len(self.term)
         mean, proven = self.term.mean(axis=0), self.proven.mean(axis=0)
         value = np.where(exact, proven - proven[:, None], mean - mean[:, None])
-        variance = np.zeros(exact.shape)
-        degrees = np.full(exact.shape, math.inf)
-        if claim == "these topics":
-            least = np.zeros(exact.shape)
-            sum_square_gaps(self.noise * self.residual[:, None], variance)
-            sum_square_gaps(self.noise, least)
-            variance = np.maximum(variance, least * MISSES * self.scatter / np.maximum(self.told, 1))
-            variance[exact] = 0.0
-            degrees[~exact] = np.maximum(self.told[~exact] - 1, 1)
-        else:
+        seen, least = np.zeros((2, *exact.shape))
+        sum_square_gaps(self.noise * self.residual[:, None], seen)
+        sum_square_gaps(self.noise, least)
+        gold = np.where(exact, 0.0, np.maximum(seen, least * MISSES * self.scatter / np.maximum(self.told, 1)))
+        degrees = np.where(exact, math.inf, np.maximum(self.told - 1, 1))
+        variance = gold
+        if claim == "new topics":
             if topics < 2:
                 raise DataError("one topic says nothing of new topics; claim these topics only, or add topics")
-            known = variance.copy()
-            sum_square_gaps(self.term - mean, variance)
+            spread, known = np.zeros((2, *exact.shape))
+            sum_square_gaps(self.term - mean, spread)
             sum_square_gaps(self.proven - proven, known)
-            variance = np.where(exact, known, variance) / (topics * (topics - 1))
-            degrees[:] = topics - 1
+            variance = np.where(exact, known, spread) / (topics * (topics - 1))
+            variance = variance + np.where(exact, 0.0, gold - seen)  # topics' spread has in it what was seen
+            degrees = np.minimum(degrees, topics - 1.0)
+        doubt = np.zeros(exact.shape)
+        sum_square_gaps(self.ideal, doubt)
+        variance = variance + doubt
         tiny = ROUNDING * float(np.abs(self.term).max())
         variance[variance <= tiny**2] = 0.0
         value[(variance == 0) & (np.abs(value) <= tiny)] = 0.0  # else two systems known to tie would differ for sure
@@ -167,13 +169,21 @@ def learn_gains(
 
 
 def sum_topics(
-    weight: FloatArray, said: LongArray, topic: LongArray, topics: int, drawn: Drawn, *, folds: int = FOLDS
+    weight: FloatArray,
+    said: LongArray,
+    topic: LongArray,
+    topics: int,
+    drawn: Drawn,
+    *,
+    factors: FloatArray | None = None,
+    folds: int = FOLDS,
 ) -> Sampled:
     """Estimate every system's topic scores from what the judge said of all items and the gold of some.
 
     `weight` (item, system) is what an item's gain counts in a system's score, 0 where the system does not show it;
     `topic` (item,) runs from 0 to `topics` - 1. Every item that two systems weigh differently must have had a chance to
-    be drawn in every batch (`find_reach` tells).
+    be drawn in every batch (`find_reach` tells). Where a topic's weights are known up to a factor only, its mean is in
+    `weight`, and `factors` (draw, topic) are as likely values of it, relative to that mean.
     """
     factor, noise = _combine_batches(weight, drawn)
     gain = learn_gains(said, topic, drawn, factor=factor, folds=folds)
@@ -191,7 +201,11 @@ def sum_topics(
     count_gaps(weight, ~_mark(len(gain), drawn.item), untold)
     error = np.zeros((len(chance), columns))
     error[:, :-1] = weight[drawn.item[chance]] * (noise[chance, None] / topics)
-    return Sampled(term, proven, error, (drawn.gain - learned)[chance], _scatter(drawn.gain, factor), told, untold)
+    ideal = np.zeros((0, columns))
+    if factors is not None:
+        ideal = np.einsum("rt,ts->rs", factors - factors.mean(axis=0), term) / (topics * math.sqrt(len(factors) - 1))
+    residual = (drawn.gain - learned)[chance]
+    return Sampled(term, proven, error, residual, _scatter(drawn.gain, factor), told, untold, ideal)
 
 
 def find_reach(size: FloatArray, drawn: Drawn, *, fixed: bool) -> Reach:

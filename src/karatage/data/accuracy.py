@@ -103,8 +103,7 @@ class Accuracy(Shown):
             ]
             return f"the judges are right about {parts[0]} and {parts[1]}"
         shown = ", ".join(f"{self.share[g, g]:.0%} of {rows[g]:,} items with {self.kinds[g]}" for g in known)
-        told = f"; condition number {self.condition:.1f}" if len(known) == len(self.kinds) else ""
-        return f"the judges are right about {shown}{told}"
+        return f"the judges are right about {shown}"
 
 
 def tell_accuracy(accuracy: Accuracy | None) -> dict[str, object]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from karatage.data.axes import GradeArray, IntArray, LongArray, freeze, locate
+from karatage.data.axes import GradeArray, IntArray, LongArray, freeze, meet
 from karatage.data.judgments import Judgments
 from karatage.data.runs import Runs
 from karatage.errors import DataError
@@ -69,7 +69,7 @@ def align(runs: Runs, judgments: Judgments) -> Alignment:
     place_items(
         bounds,
         runs.listed,
-        locate(runs.documents, judgments.documents),
+        meet(runs.documents, judgments.documents),
         judgments.item_start,
         judgments.item_document,
         len(judgments.documents),
@@ -94,7 +94,7 @@ def find_items(wanted: Judgments, among: Judgments) -> LongArray:
         )
     place = {name: t for t, name in enumerate(among.topics)}
     topic = np.array([place.get(name, -1) for name in wanted.topics])[wanted.item_topic]
-    document = locate(wanted.documents, among.documents)[wanted.item_document]
+    document = meet(wanted.documents, among.documents)[wanted.item_document]
     width = np.int64(len(among.documents))
     key, sought = among.item_topic * width + among.item_document, topic * width + document
     at = np.minimum(np.searchsorted(key, sought), len(key) - 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,9 @@ IntArray = NDArray[np.int32]
 LongArray = NDArray[np.int64]
 GradeArray = NDArray[np.int8]
 BoolArray = NDArray[np.bool_]
+MOST_MET = 16  # pairs of lists
+
+_met: dict[tuple[int, int], tuple[weakref.ref[pl.Series], weakref.ref[pl.Series], IntArray]] = {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +68,21 @@ def locate(column: pl.Series, names: pl.Series) -> IntArray:
     places = pl.DataFrame({"name": names, "place": np.arange(len(names), dtype=np.int32)})
     joined = pl.DataFrame({"name": column}).join(places, on="name", how="left", maintain_order="left")
     return joined["place"].fill_null(-1).to_numpy()
+
+
+def meet(column: pl.Series, names: pl.Series) -> IntArray:
+    """The same, read-only, for two lists of documents that meet again and again: kept while both lists live."""
+    key = (id(column), id(names))
+    kept = _met.get(key)
+    if kept is not None and kept[0]() is column and kept[1]() is names:
+        return kept[2]
+    found = locate(column, names)
+    freeze(found)
+    while len(_met) >= MOST_MET:
+        _met.pop(next(iter(_met)))
+    forget = lambda _: _met.pop(key, None)  # noqa: E731
+    _met[key] = (weakref.ref(column, forget), weakref.ref(names, forget), found)
+    return found
 
 
 def freeze(*arrays: NDArray[np.generic]) -> None:

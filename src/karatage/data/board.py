@@ -64,9 +64,9 @@ class Board(Shown):
             raise DataError("scores are corrected and differences are not, or the other way round")
         if self.corrected is None and self.gold is not None and self.refusal is None:
             raise DataError("nothing is corrected, and refusal does not say why")
-        for standing in (self.naive, self.corrected):
-            if standing is not None:
-                standing.check(len(self.systems), self.confidence)
+        self.naive.check(len(self.systems), self.confidence, cut=False)
+        if self.corrected is not None:
+            self.corrected.check(len(self.systems), self.confidence, cut=True)
         for found in (self.naive_pairs, self.corrected_pairs):
             if found is not None:
                 found.check(len(self.a), self.confidence, self.adjust)
@@ -190,6 +190,7 @@ class Board(Shown):
             "adjust": self.adjust,
             "confidence": self.confidence,
             "correction": None if self.corrected is None else self.corrected.way,
+            "method": None if self.corrected is None else self.corrected.method.to_dict(),
             "systems": plain_rows(self.to_frame()),
             "pairs": plain_rows(self.pairs()),
             "groups": [[self.systems[s] for s in group] for group in self.groups],
@@ -243,12 +244,8 @@ class Board(Shown):
             return f"that is about topics like these, while on these topics gold tells {found.count:,} apart"
         flips = self.count_flips()
         told = f"verdicts that fall: {flips['falls']:,}, arise: {flips['arises']:,}, turn around: {flips['turns']:,}"
-        known = (
-            "by gold alone"
-            if self.corrected is not None and self.corrected.way == "census"
-            else "with their errors undone"
-        )
-        return f"{known} it is {found.count:,} ({told})"
+        assert self.corrected is not None
+        return f"{self.corrected.method.undone} it is {found.count:,} ({told})"
 
     def _say_top(self) -> str:
         found = self.corrected_pairs or self.naive_pairs

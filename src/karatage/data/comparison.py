@@ -13,6 +13,7 @@ from karatage.data.accuracy import Accuracy, tell_accuracy
 from karatage.data.as_json import plain_number, write_json
 from karatage.data.checks import require_names, require_numbers
 from karatage.data.estimate import Estimate, find_cuts
+from karatage.data.method import Method
 from karatage.data.shown import Shown
 from karatage.errors import DataError
 from karatage.wording import counted, end_sentence, percent, shorten
@@ -22,7 +23,7 @@ from karatage.wording import counted, end_sentence, percent, shorten
 class Opinion:
     """Both systems' scores and their difference, b - a, found in one way."""
 
-    way: str  # judges, rates, sampled, census, topics, bootstrap
+    method: Method
     a: Estimate | None  # none where it is beyond what the measure can be
     b: Estimate | None
     difference: Estimate
@@ -35,6 +36,11 @@ class Opinion:
         for score in (self.a, self.b):
             if score is not None and score.confidence != self.difference.confidence:
                 raise DataError(f"the intervals by {self.way} have different levels of confidence")
+
+    @property
+    def way(self) -> str:
+        """The method's name."""
+        return self.method.name
 
     @property
     def p_value(self) -> float:
@@ -50,6 +56,7 @@ class Opinion:
         """Ready for JSON."""
         return {
             "way": self.way,
+            "method": self.method.to_dict(),
             "a": None if self.a is None else self.a.to_dict(),
             "b": None if self.b is None else self.b.to_dict(),
             "difference": self.difference.to_dict(),

@@ -26,7 +26,13 @@ from karatage.wording import counted, end_sentence
 State = Literal["ok", "warning", "wrong"]
 STATES: tuple[State, ...] = get_args(State)
 SYSTEMS = {"system": TEXT, "topics": COUNT, "short": COUNT, "judged": maybe(SHARE)}
-MEASURES = {"measure": TEXT, "way": maybe(TEXT), "detectable": maybe(AMOUNT), "refusal": maybe(TEXT)}
+MEASURES = {
+    "measure": TEXT,
+    "way": maybe(TEXT),
+    "label": maybe(TEXT),
+    "detectable": maybe(AMOUNT),
+    "refusal": maybe(TEXT),
+}
 
 
 @dataclass(frozen=True, kw_only=True)

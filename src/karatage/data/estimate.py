@@ -114,11 +114,18 @@ def check_confidence(confidence: float) -> float:
 
 
 def require_intervals(
-    what: str, value: ArrayLike, error: ArrayLike, bounds: tuple[ArrayLike, ArrayLike], confidence: float
+    what: str,
+    value: ArrayLike,
+    error: ArrayLike,
+    bounds: tuple[ArrayLike, ArrayLike],
+    confidence: float,
+    *,
+    cut: bool = True,
 ) -> None:
     """Refuse negative standard errors, and values and intervals that no t distribution goes with.
 
-    Bounds may be cut where the quantity cannot be, so that an interval may be narrower on one side or on both.
+    Bounds may be `cut` where the quantity cannot be, so that an interval may be narrower on one side or on both: scores
+    at 0 and somewhere above, differences as far below 0 as above.
     """
     require_numbers("standard_error", error, 0, unknown=True, endless=True)
     low, high = (np.asarray(bound, float) for bound in bounds)
@@ -131,7 +138,8 @@ def require_intervals(
     with np.errstate(invalid="ignore"):
         wide = half > most * size * (1 + 1e-6) + SLACK
         even = np.isclose(high + low, 2 * np.asarray(value, float), rtol=1e-9, atol=SLACK)
-        narrow = even & np.isfinite(size) & (half < least * size * (1 - 1e-6) - SLACK)
+        whole = even & ((low != 0) & (low != -high) | (not cut))
+        narrow = whole & np.isfinite(size) & (half < least * size * (1 - 1e-6) - SLACK)
     if (wide | narrow).any():
         raise DataError(f"an interval of {what} does not follow from its standard error")
 
@@ -156,10 +164,10 @@ def require_p_values(
     degrees = stdtridf((1 + confidence) / 2, np.where(narrow, 12.0, width))
     follows = np.where(narrow | ~np.isfinite(degrees), many, 2 * stdtr(np.maximum(degrees, 1e-9), -t))
     low, high = (bound[known] for bound in bounds)
-    cut = narrow & ~np.isclose(low + high, 2 * value[known], rtol=1e-9, atol=SLACK)
-    low, high = np.where(cut, many, follows), np.where(cut, few, follows)
+    cut = (low == -high) | (narrow & ~np.isclose(low + high, 2 * value[known], rtol=1e-9, atol=SLACK))
+    most = np.where(cut, few, follows)  # of an interval that is cut on both sides the width tells the least there was
     p = found[known]
-    wrong = ~((p >= low * 0.99 - 1e-6) & (p <= high * 1.01 + 1e-6))
+    wrong = ~((p >= follows * 0.99 - 1e-6) & (p <= most * 1.01 + 1e-6))
     if wrong.any():
         k = int(np.argmax(wrong))
         raise DataError(f"{what} is {p[k]:g}, where {follows[k]:g} follows from the difference and its standard error")

@@ -74,7 +74,7 @@ class GoldPlan(Shown):
             if found is not None:
                 require_numbers(f"{name}.standard_error", found.standard_error, 0, unknown=True, endless=True)
                 error, half = found.standard_error, (-found.half_width, found.half_width)
-                require_intervals(f"{name}.half_width", 0.0, error, half, self.confidence)
+                require_intervals(f"{name}.half_width", 0.0, error, half, self.confidence, cut=False)
 
     @property
     def labels(self) -> int:

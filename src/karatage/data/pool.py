@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from karatage.data.alignment import align, find_items
-from karatage.data.axes import IntArray, LongArray, locate
+from karatage.data.axes import IntArray, LongArray, meet
 from karatage.data.judgments import Judgments
 from karatage.data.runs import Runs
 from karatage.errors import DataError, OptionError
@@ -30,7 +30,7 @@ def widen_pool(judgments: Judgments, runs: Runs, depth: int) -> Judgments:
     place = {name: t for t, name in enumerate(runs.topics)}
     run_topic = np.array([place.get(name, -1) for name in judgments.topics])[topic]
     document = runs.listed[runs.bounds[run_topic, system, 0] + at]
-    known = locate(runs.documents, judgments.documents).copy()
+    known = meet(runs.documents, judgments.documents).copy()
     fresh = np.unique(document[known[document] < 0])
     known[fresh] = len(judgments.documents) + np.arange(len(fresh), dtype=np.int32)
     return _join(judgments, runs.documents.gather(fresh), topic, known[document])
@@ -71,7 +71,7 @@ def add_items(pool: Judgments, judgments: Judgments) -> Judgments:
     wanted = (find_items(judgments, pool) < 0) & (topic >= 0) & (np.diff(judgments.row_start) > 0)
     if not wanted.any():
         return pool
-    known = locate(judgments.documents, pool.documents).astype(np.int64)
+    known = meet(judgments.documents, pool.documents).astype(np.int64)
     fresh = np.unique(judgments.item_document[wanted & (known[judgments.item_document] < 0)])
     known[fresh] = len(pool.documents) + np.arange(len(fresh))
     document = known[judgments.item_document]

@@ -11,13 +11,13 @@ import polars as pl
 
 from karatage.data.as_json import Plain, plain_number
 from karatage.data.axes import BoolArray, FloatArray, LongArray, freeze
-from karatage.data.checks import require_known, require_numbers, require_shape
+from karatage.data.checks import require_numbers, require_shape
 from karatage.data.estimate import find_cuts, require_intervals, require_p_values
+from karatage.data.method import Method
 from karatage.data.scores import settle_ties
 from karatage.errors import DataError
 from karatage.kernels.multiplicity import benjamini_hochberg, holm
 
-WAYS = ("judges", "rates", "sampled", "census", "topics")
 Adjust = Literal["holm", "bh", "none"]
 
 
@@ -44,7 +44,7 @@ class Bounded(NamedTuple):
 class Standing:
     """Every system's score, found in one way; (system,) each. Systems whose score is not shown (NaN) stand in order."""
 
-    way: str  # one of WAYS
+    method: Method
     value: FloatArray
     standard_error: FloatArray
     low: FloatArray
@@ -54,16 +54,22 @@ class Standing:
         """Protect the arrays."""
         freeze(self.value, self.standard_error, self.low, self.high)
 
-    def check(self, systems: int, confidence: float) -> None:
-        """Refuse what is not about so many systems, and intervals that do not follow from the standard errors."""
-        require_known("correction", (self.way,), WAYS, "ways to score")
+    @property
+    def way(self) -> str:
+        """The method's name."""
+        return self.method.name
+
+    def check(self, systems: int, confidence: float, *, cut: bool) -> None:
+        """Refuse what is not about so many systems, and intervals that do not follow from the standard errors.
+
+        They may be `cut` where scores end.
+        """
         for array in (self.value, self.standard_error, self.low, self.high):
             require_shape(f"the scores by {self.way}", array, systems)
         require_intervals("score", self.value, self.standard_error, (self.low, self.high), confidence)
         cuts = find_cuts(self.value, self.low, self.high)
-        if (self.way == "judges" and cuts.size) or (
-            (cuts != 0) & (cuts != np.max(self.high, initial=0, where=~np.isnan(self.high)))
-        ).any():
+        ends = (cuts == 0) | (cuts == np.max(self.high, initial=0, where=~np.isnan(self.high)))
+        if not (ends & cut).all():
             raise DataError(f"an interval of a score by {self.way} is longer on one side than on the other")
 
     @cached_property

@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from karatage.approaches.evaluating import evaluate
 from karatage.correction.design import NEARLY_ALL, Design, errors_given_gold, find_whole_topics, read_design
+from karatage.correction.ideal import Pool, draw_ideals, measure_ideals
 from karatage.correction.sampled import Drawn
 from karatage.data.alignment import LACKING, Alignment, align, find_items
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, LongArray
@@ -22,6 +24,7 @@ from karatage.deciding.question import Question
 from karatage.errors import DataError
 from karatage.measures.linear import WeightedSum, as_weighted_sum
 from karatage.measures.scoring import score_aligned
+from karatage.seeding import stream
 from karatage.wording import count_names
 
 
@@ -32,6 +35,7 @@ class Case:
     question: Question
     approach: str
     runs: Runs  # of these systems
+    given: Runs  # of all systems there are
     pool: Judgments  # by the one judge that all have become, over the widened pool
     alignment: Alignment
     topics: LongArray  # those that count
@@ -39,7 +43,7 @@ class Case:
     gold: Judgments | None
     seed: int
     notes: tuple[str, ...]
-    even: bool = False  # whether gold is taken as drawn evenly from what was judged
+    frame: BoolArray | None = None  # (item,) what gold is taken as drawn evenly from, where it is
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -75,9 +79,54 @@ class Case:
         place[self.topics] = np.arange(len(self.topics))
         return place[self.pool.item_topic]
 
+    @property
+    def additive(self) -> bool:
+        """Whether a score is a sum over the documents that a system shows, and depends on no others."""
+        return self.linear is not None and not self.linear.normalised
+
     @cached_property
     def weight(self) -> FloatArray:
         """What an item counts for each system, (item, system); only for weighted sums."""
+        if self.scale is None:
+            return self.rank_weight
+        return self.rank_weight * np.where(self.topic >= 0, self.scale[self.topic], 0.0)[:, None]
+
+    @cached_property
+    def scale(self) -> FloatArray | None:
+        """What a topic's sums are multiplied with (topic,): 1 over the ideal gain, by judges and the gold there is."""
+        if self.inverse_ideals is None:
+            return None
+        mean: FloatArray = self.inverse_ideals.mean(axis=0)
+        return mean if self.gold is not None or not mean.any() else np.where(mean > 0, mean, np.median(mean[mean > 0]))
+
+    @cached_property
+    def inverse_ideals(self) -> FloatArray | None:
+        """1 over likely ideal gains (draw, topic), 0 where nothing gains; None for measures that do not need them."""
+        if self.linear is None or not self.linear.normalised:
+            return None
+        inside = self.topic >= 0
+        pool = Pool(
+            said=self.said[inside].astype(np.int64),
+            topic=self.topic[inside],
+            topics=len(self.topics),
+            systems=(self.rank_weight[inside] > 0).sum(axis=1),
+        )
+        if self.gold is None or not (self.gold_item >= 0).any():
+            counts = np.zeros((len(self.topics), len(self.linear.gain)), np.int64)
+            judged = self.judged
+            np.add.at(counts, (self.topic[judged], self.said[judged]), 1)
+            ideal = measure_ideals(counts, self.linear.gain, self.linear.weight)[None]
+        else:
+            place = np.cumsum(inside) - 1
+            drawn = replace(self.drawn, item=place[self.drawn.item])
+            grade = self.gold_grade[self.drawn.item].astype(np.int64)
+            rng = stream(self.seed, "ideal")
+            ideal = draw_ideals(pool, drawn, grade, self.linear.gain, self.linear.weight, rng=rng)
+        return np.where(ideal > 0, 1 / np.where(ideal > 0, ideal, 1.0), 0.0)
+
+    @cached_property
+    def rank_weight(self) -> FloatArray:
+        """What the rank of an item counts for each system, (item, system)."""
         assert self.linear is not None
         weight = np.zeros((len(self.pool.item_topic), len(self.systems)))
         ranked = self.alignment.ranked[self.topics][:, :, : len(self.linear.weight)]
@@ -91,7 +140,16 @@ class Case:
         counts = self.topic >= 0
         if self.linear is None:
             return counts & (self.said >= 0)
-        return np.asarray(counts & (self.weight.max(axis=1) > self.weight.min(axis=1)))
+        return np.asarray(counts & (self.rank_weight.max(axis=1) > self.rank_weight.min(axis=1)))
+
+    @cached_property
+    def ranks(self) -> NDArray[np.int16]:
+        """The rank of an item in each system of those given, among the ranks that count; 0 = none, (item, system)."""
+        ranked = align(self.given, self.pool).ranked[self.topics][:, :, : self.depth]
+        rank = np.zeros((len(self.pool.item_topic), len(self.given.systems)), np.int16)
+        _, system, place = np.nonzero(ranked >= 0)
+        rank[ranked[ranked >= 0], system] = place + 1
+        return rank
 
     @cached_property
     def gold_item(self) -> LongArray:
@@ -160,7 +218,9 @@ class Case:
             self._count(self.judged),
             pi=None if self._is_census else np.ones(len(self.gold.grade)),
         )
-        if design.kind == "items" and self.linear is not None:
+        if design.kind == "items" and self.gold.draw is not None and self.linear is not None:
+            return replace(design, kind="sampled", clustered=False)  # drawn for certain, but the ideal needs the rest
+        if design.kind == "items" and self.additive:
             needed = self._count(self.matters)  # judged or not: gold must have looked
             whole = self._count(self.matters & (self.gold_grade >= 0)) >= NEARLY_ALL * needed
             touched = self._count(known) > 0
@@ -172,15 +232,15 @@ class Case:
 
     @property
     def _is_census(self) -> bool:
-        """Whether gold is not known to be a sample: for measures that are no weighted sums, chances of 1 are none."""
+        """Whether gold is not known to be a sample: for measures that are no plain sums, chances of 1 are none."""
         assert self.gold is not None
-        return self.gold.draw is None or (self.linear is None and bool((self.gold.draw.pi == 1).all()))
+        return self.gold.draw is None or (not self.additive and bool((self.gold.draw.pi == 1).all()))
 
     @cached_property
     def gold_topics(self) -> BoolArray:
         """Topics (topic,) with gold on all that counts: the whole pool, or for weighted sums all that matters."""
         whole = find_whole_topics(self._count(self.judged & (self.gold_grade >= 0)), self._count(self.judged))
-        if self.linear is None:
+        if not self.additive:
             return whole
         return whole | find_whole_topics(self._count(self.matters & (self.gold_grade >= 0)), self._count(self.matters))
 
@@ -251,6 +311,7 @@ def make_case(
         question=question,
         approach=approach,
         runs=chosen,
+        given=runs,
         pool=pool,
         alignment=alignment,
         topics=topics,

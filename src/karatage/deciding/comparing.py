@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 
-from karatage.correction.power import gold_needed
 from karatage.data.comparison import Comparison, Opinion, find_digits
 from karatage.data.judgments import Judgments
 from karatage.data.runs import Runs
 from karatage.data.versions import list_versions
 from karatage.deciding.case import Case, make_case
-from karatage.deciding.choosing import Choice, correct, name_way
-from karatage.deciding.corrected import Corrected, find_gap
+from karatage.deciding.choosing import Choice, correct
+from karatage.deciding.estimators.contract import Fitted
+from karatage.deciding.estimators.needs import LEAST_TOPICS
 from karatage.deciding.guards import find_ceiling, keep_possible
 from karatage.deciding.naive import trust_judges
 from karatage.deciding.question import Question
-from karatage.deciding.rates import LEAST_TOPICS, bootstrap_rates
 from karatage.errors import OptionError
 from karatage.measures.spec import Measure
 from karatage.wording import counted
@@ -47,13 +45,9 @@ def compare(
     same = find_sameness(case)
     choice = Choice(None) if gold is None or same is not None else correct(case, runs, judgments)
     found = choice.corrected
-    opinion = None if found is None else replace(found.compare(0, 1, question.confidence), way=name_way(case, found))
+    opinion = None if found is None else found.compare(0, 1, question.confidence)
     others, told = _ask_others(case, choice)
-    alarm, shift = choice.alarm, _find_shift(found, choice.second)
-    if shift is not None and found is not None and found.way == "rates":
-        alarm = alarm or f"{shift}; draw gold for these two systems (karatage plan)"
-    elif shift is not None:
-        told += (f"{shift}; this answer does not use error rates",)
+    doubt = None if choice.second is None else choice.second.doubt_pair(0, 1)
     return Comparison(
         measure=str(question.parsed),
         a=a,
@@ -67,14 +61,23 @@ def compare(
         refusal=choice.refusal,
         same=same,
         gold=None if gold is None else case.design.sentence,
-        accuracy=next((c.accuracy for c in (found, choice.second) if c is not None and c.accuracy is not None), None),
-        alarm=alarm,
+        accuracy=None if found is None else found.accuracy,
+        alarm=choice.alarm or (None if doubt is None else doubt.alarm),
         needed=None if found is None or opinion is None else _find_need(case, naive, opinion, found),
         assumed=_list_assumptions(case, found),
         seed=question.seed,
         versions=list_versions(),
         notes=tuple(
-            dict.fromkeys((*case.notes, *choice.notes, *(found.notes if found else ()), *told, *tell_sample(case)))
+            dict.fromkeys(
+                (
+                    *case.notes,
+                    *choice.notes,
+                    *(() if found is None else found.notes),
+                    *told,
+                    *(() if doubt is None else doubt.notes),
+                    *tell_sample(case),
+                )
+            )
         ),
     )
 
@@ -91,62 +94,30 @@ def find_sameness(case: Case) -> str | None:
 
 def _ask_others(case: Case, choice: Choice) -> tuple[tuple[Opinion, ...], tuple[str, ...]]:
     """Second opinions, and what is said of those that cannot be one."""
-    others = []
-    if choice.second is not None:
-        others.append(choice.second.compare(0, 1, case.question.confidence))
-    by_rates = next((c for c in (choice.corrected, choice.second) if c is not None and c.way == "rates"), None)
-    if case.question.resamples and by_rates is not None and case.paired:
-        others.append(bootstrap_rates(case, 0, 1))
+    others: list[Opinion] = []
+    if choice.second is not None and choice.second.second is not None:
+        others.append(choice.second.second.compare(0, 1, case.question.confidence))
+    if choice.corrected is not None:
+        others += choice.corrected.list_more(case, 0, 1)
     return keep_possible(others, find_ceiling(case))
 
 
-def _find_shift(found: Corrected | None, second: Corrected | None) -> str | None:
-    """Whether two corrections are further apart than chance explains."""
-    if found is None or second is None:
-        return None
-    rates, sampled = (found, second) if found.way == "rates" else (second, found)
-    gap = find_gap(rates, sampled)
-    if not gap.wide[0, 1]:
-        return None
-    return (
-        f"error rates alone give {rates.pairs.value[0, 1]:+.3f}, gold among these systems' documents "
-        f"{sampled.pairs.value[0, 1]:+.3f}, {abs(gap.value[0, 1]) / gap.error[0, 1]:.1f} standard errors apart: judges "
-        "seem to err otherwise on one system's documents than on the other's, so error rates may mislead here"
-    )
-
-
-def _find_need(case: Case, naive: Opinion, opinion: Opinion, found: Corrected) -> str | None:
+def _find_need(case: Case, naive: Opinion, opinion: Opinion, found: Fitted) -> str | None:
     """How much more gold would show the difference that judges see, if it is there."""
-    target = abs(naive.difference.value)
-    if opinion.significant or target == 0:
+    target = naive.difference
+    if opinion.significant or target.value == 0:
         return None
-    gold = float(found.gold_variance[0, 1])
-    rest = max(float(found.pairs.variance[0, 1]) - gold, 0.0)
-    if found.way == "sampled" and case.question.topics == "new":
-        rest = max(rest, naive.difference.standard_error**2)  # the rest is a difference of two noisy variances
-    more = math.inf
-    if gold > 0:
-        more = float(gold_needed(rest, gold, found.gold_items, target, level=case.question.level, power=POWER))
-    power = f"give {POWER:.0%} power for {target:.{max(find_digits(naive.difference), 3)}f}"
-    aim, hardly = (
-        f"would {power}",
-        f"More gold on {counted(len(case.topics), 'topic')} would hardly {power}: add topics.",
-    )
+    more = found.count_more_gold(case, target, POWER)
     if more == 0:
         return None
-    if found.way == "topics":
-        if more <= len(case.topics) - found.gold_items:
-            return f"Gold on {counted(int(more), 'more topic')} {aim}."
-        return hardly
-    if math.isinf(more):
-        return hardly
-    left = int((case.matters & (case.gold_grade < 0)).sum())
-    if found.way == "sampled" and more >= left:
-        return f"Gold on all {left:,} other documents that matter {aim}." if left else None
-    return f"About {counted(int(more), 'more gold label')} {aim}."
+    power = f"give {POWER:.0%} power for {abs(target.value):.{max(find_digits(target), 3)}f}"
+    bought = None if math.isinf(more) else found.name_more_gold(case, int(more))
+    if bought is None:
+        return f"More gold on {counted(len(case.topics), 'topic')} would hardly {power}: add topics."
+    return f"{bought} would {power}."
 
 
-def _list_assumptions(case: Case, found: Corrected | None) -> tuple[str, ...]:
+def _list_assumptions(case: Case, found: Fitted | None) -> tuple[str, ...]:
     pairing = "the same topics, paired" if case.paired else "topics of their own, not paired"
     topics = (
         "topics are a random sample of those that matter"

@@ -14,6 +14,7 @@ from karatage.data.axes import FloatArray
 from karatage.data.comparison import Comparison, Opinion
 from karatage.data.estimate import CONFIDENCE, Estimate, Estimated, t_quantile
 from karatage.data.figures import Figures, RateCounts
+from karatage.data.method import JUDGES, Method
 from karatage.data.versions import list_versions
 from karatage.deciding.guards import keep_possible
 from karatage.deciding.question import Judges
@@ -25,6 +26,15 @@ ROUNDED = 0.0005  # figures are given to three digits or so
 UNIT = (0.0, 1.0)
 EITHER_WAY = (-1.0, 1.0)
 TINY = 1e-12
+ALONE = Method(
+    name="independent judges",
+    label="independent judges",
+    about="Error rates undone, each system with judges and gold of its own ([NOISY18] (10), (11)).",
+)
+SHARED = Method(
+    name="shared judges", label="shared judges", about="Error rates undone, which one gold sample tells for both."
+)
+BOOTSTRAP = Method(name="bootstrap", label="bootstrap", about="Shares and rates drawn anew ([NOISY18] Algorithm 1).")
 
 
 def compare_figures(
@@ -116,7 +126,7 @@ def _trust(a: Figures, b: Figures, confidence: float) -> Opinion:
     doubt = v_a**2 / (a.topics - 1) + v_b**2 / (b.topics - 1)
     degrees = (v_a + v_b) ** 2 / doubt if doubt else np.inf
     return Opinion(
-        way="judges",
+        method=JUDGES,
         a=Estimate.of(a.mean, v_a, degrees=a.topics - 1, confidence=confidence),
         b=Estimate.of(b.mean, v_b, degrees=b.topics - 1, confidence=confidence),
         difference=Estimate.of(b.mean - a.mean, v_a + v_b, degrees=degrees, confidence=confidence),
@@ -162,7 +172,7 @@ def _correct(systems: Sequence[Figures], gold: Accuracy) -> list[Estimated]:
 def _correct_alone(a: Figures, b: Figures, gold_a: Accuracy, gold_b: Accuracy, confidence: float) -> Opinion:
     """[NOISY18] (10), (11)."""
     (first,), (second,) = _correct([a], gold_a), _correct([b], gold_b)
-    return _opine("independent judges", first, second, precision.compare_independent(first, second), confidence)
+    return _opine(ALONE, first, second, precision.compare_independent(first, second), confidence)
 
 
 def _correct_shared(a: Figures, b: Figures, gold: Accuracy, confidence: float) -> Opinion:
@@ -171,7 +181,7 @@ def _correct_shared(a: Figures, b: Figures, gold: Accuracy, confidence: float) -
     v_a, v_b = a.variance_of_mean, b.variance_of_mean
     found = precision.compare_shared(b.mean - a.mean, v_a + v_b, gold.m_r, gold.m_n, gold.size[1], gold.size[0])
     value = np.subtract(second.value, first.value)
-    return _opine("shared judges", first, second, Estimated(value, found.variance), confidence)
+    return _opine(SHARED, first, second, Estimated(value, found.variance), confidence)
 
 
 def _bootstrap(a: Figures, b: Figures, gold_a: Accuracy, gold_b: Accuracy, alone: bool, confidence: float) -> Opinion:
@@ -197,12 +207,12 @@ def _bootstrap(a: Figures, b: Figures, gold_a: Accuracy, gold_b: Accuracy, alone
         confidence=confidence,
     )
     p_value = min(1.0, 2 * (1 + tail) / (1 + len(found)))
-    return Opinion(way="bootstrap", a=None, b=None, difference=estimate, test_p_value=p_value)
+    return Opinion(method=BOOTSTRAP, a=None, b=None, difference=estimate, test_p_value=p_value)
 
 
-def _opine(way: str, a: Estimated, b: Estimated, difference: Estimated, confidence: float) -> Opinion:
+def _opine(method: Method, a: Estimated, b: Estimated, difference: Estimated, confidence: float) -> Opinion:
     def settle(found: Estimated, within: tuple[float, float]) -> Estimate:
         value = min(max(float(found.value), within[0]), within[1])  # rounding may put a bound just beyond itself
         return Estimate.of(value, float(found.variance), confidence=confidence, within=within)
 
-    return Opinion(way=way, a=settle(a, UNIT), b=settle(b, UNIT), difference=settle(difference, EITHER_WAY))
+    return Opinion(method=method, a=settle(a, UNIT), b=settle(b, UNIT), difference=settle(difference, EITHER_WAY))

@@ -45,6 +45,8 @@ def require_frame(case: Case, runs: Runs, judgments: Judgments) -> tuple[str, ..
         parse_measure(measure)
     except (OptionError, UnknownNameError):
         raise DataError(f"the gold queue was drawn for '{shorten(measure)}', which is no measure") from None
+    if measure == str(case.question.parsed) and take_fingerprint(case.pool, find_frame(case)) == draw.frame:
+        return ()
     for systems in dict.fromkeys([case.systems, runs.systems]):
         question = Question(measure=measure, approach=case.question.approach)
         drawn_for = make_case(runs, judgments, None, question, systems=systems, seed=case.seed)

@@ -21,7 +21,7 @@ from karatage.data.comparison import Opinion
 from karatage.data.estimate import t_quantile
 from karatage.data.judgments import Judgments
 from karatage.deciding.case import Case
-from karatage.deciding.corrected import Corrected
+from karatage.deciding.estimators.contract import Fitted
 from karatage.deciding.frame import find_frame, take_fingerprint
 from karatage.deciding.process import JUDGE
 from karatage.errors import DataError
@@ -69,7 +69,7 @@ def find_copies(case: Case, judgments: Judgments) -> Copies:
 
 def require_chances(case: Case) -> None:
     """Refuse drawn gold whose chances do not add up to what it was drawn from, either way."""
-    if case.gold is None or case.gold.draw is None or case.even or case.linear is None:
+    if case.gold is None or case.gold.draw is None or case.frame is not None or case.linear is None:
         return
     size, drawn = choose_sizes(case.weight), case.drawn
     size = np.where(size > 0, np.maximum(size, FLOOR * mean_positive(size)), 0.0)  # as plan draws
@@ -102,10 +102,10 @@ def require_chances(case: Case) -> None:
     )
 
 
-def require_possible(case: Case, found: Corrected) -> Corrected:
+def require_possible(case: Case, found: Fitted) -> Fitted:
     """Refuse differences, and scores beyond chance, that the measure cannot have; other such scores are not shown."""
     top = find_ceiling(case)
-    gap = found.pairs.value[np.triu_indices(len(found.value), 1)]
+    gap = found.pairs.value[np.triu_indices(len(found.pairs.value), 1)]
     beyond = np.abs(gap) > top + ROUNDING
     if beyond.any():
         worst = gap[np.argmax(np.abs(gap))]
@@ -114,21 +114,37 @@ def require_possible(case: Case, found: Corrected) -> Corrected:
             f"the corrected difference{count} is {worst:+.3f}, and a difference in {case.question.parsed} lies between "
             f"{-top:.4g} and {top:.4g}: {_blame(case)}"
         )
-    outside = (found.value < -ROUNDING) | (found.value > top + ROUNDING)
-    if not outside.any():
-        return replace(found, possible=(0.0, top))
-    past = np.maximum(-found.value, found.value - top)
-    limit = [t_quantile(1 - CHANCE / len(outside), degrees) for degrees in found.degrees]
-    wrong = outside & (past > np.array(limit) * np.sqrt(found.variance) + ROUNDING)
+    within = max(found.within[0], 0.0), min(found.within[1], top)
+    bounded, levels = replace(found, possible=(0.0, top), within=within), found.levels
+    if levels is None or bounded.shown.all():
+        return bounded
+    outside = ~bounded.shown
+    past = np.maximum(-levels.value, levels.value - top)
+    limit = [t_quantile(1 - CHANCE / len(outside), degrees) for degrees in levels.degrees]
+    wrong = outside & (past > np.array(limit) * np.sqrt(levels.variance) + ROUNDING)
     if wrong.any():
         s = int(np.flatnonzero(wrong)[0])
         raise GuardError(
-            f"the corrected score of {case.systems[s]} is {found.value[s]:.3f}, and {case.question.parsed} lies "
+            f"the corrected score of {case.systems[s]} is {levels.value[s]:.3f}, and {case.question.parsed} lies "
             f"between 0 and {top:.4g}: {_blame(case)}"
         )
     names = [case.systems[s] for s in np.flatnonzero(outside)]
     told = f"corrected scores outside 0 to {top:.4g}, what {case.question.parsed} can be, are not shown"
-    return replace(found, possible=(0.0, top), notes=(*found.notes, f"{told}: {count_names(names)}"))
+    return replace(bounded, notes=(*found.notes, f"{told}: {count_names(names)}"))
+
+
+def require_spread(case: Case, found: Fitted) -> Fitted:
+    """What is the same in every topic says nothing of how new topics vary, so nothing is claimed of it."""
+    pairs = found.pairs
+    fixed = (pairs.variance == 0) & (pairs.value != 0)
+    if case.question.topics == "these" or not fixed.any():
+        return found
+    if len(fixed) == 2:
+        raise GuardError(
+            f"the difference is {pairs.value[0, 1]:+.3f} in each of {counted(len(case.topics), 'topic')}, so that gold "
+            "does not show how topics vary; judge more topics, or claim these topics only (--topics these)"
+        )
+    return replace(found, pairs=replace(pairs, variance=np.where(fixed, np.inf, pairs.variance)))
 
 
 def find_ceiling(case: Case) -> float:

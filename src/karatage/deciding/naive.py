@@ -8,8 +8,9 @@ from karatage.comparison.paired import paired_test
 from karatage.data.axes import FloatArray
 from karatage.data.comparison import Opinion
 from karatage.data.estimate import Estimate
+from karatage.data.method import JUDGES
 from karatage.deciding.case import Case
-from karatage.deciding.corrected import Pairs
+from karatage.deciding.estimators.contract import Pairs
 from karatage.errors import OptionError
 from karatage.seeding import stream
 
@@ -80,4 +81,4 @@ def trust_judges(case: Case) -> Opinion:
         degrees=float(pairs.degrees[0, 1]),
         confidence=question.confidence,
     )
-    return Opinion(way="judges", a=singles[0], b=singles[1], difference=found, test_p_value=p_value)
+    return Opinion(method=JUDGES, a=singles[0], b=singles[1], difference=found, test_p_value=p_value)

@@ -18,6 +18,15 @@ from karatage.data.runs import Runs
 from karatage.data.versions import list_versions
 from karatage.deciding.case import Case, make_case
 from karatage.deciding.choosing import correct
+from karatage.deciding.estimators.needs import (
+    CLAIM_THESE,
+    FEWEST_TOPICS,
+    LEAST_ITEMS,
+    LEAST_TOPICS,
+    WEIGHTED_SUMS,
+    tell_few_topics,
+)
+from karatage.deciding.estimators.registry import AUTO, find
 from karatage.deciding.forecasting import (
     Batch,
     count_told,
@@ -29,9 +38,6 @@ from karatage.deciding.forecasting import (
 from karatage.deciding.frame import find_frame, take_fingerprint
 from karatage.deciding.process import gives_grades
 from karatage.deciding.question import Question
-from karatage.deciding.rates import CLAIM_THESE, LEAST_TOPICS, WEIGHTED_SUMS, tell_few_topics
-from karatage.deciding.sampled import LEAST_ITEMS
-from karatage.deciding.topics import FEWEST
 from karatage.errors import DataError, OptionError
 from karatage.kernels.drawing import find_chances
 from karatage.measures.spec import Measure
@@ -56,13 +62,13 @@ def plan(
     Args:
         runs: What the systems retrieved.
         judgments: What the judges said; several are merged first.
-        measure: A weighted sum such as `DCG@10`, `P@10` or `RBP(p=0.8)`, or a `kt.Question`, whose seed draws.
+        measure: A weighted sum such as `nDCG@10`, `P@10` or `RBP(p=0.8)`, or a `kt.Question`, whose seed draws.
         budget: Gold labels to ask for; several numbers are batches, to be judged in turn.
         systems: Two systems to tell apart. Default: all of them, as a leaderboard.
         judged: Gold from earlier batches of the same plan. New batches are drawn from the rest, for the pairs that it
             leaves undecided. Without it all pairs count: what the judges say of them is what is in doubt.
     """
-    question = replace(Question.of(measure), correction="sampled")
+    question = _settle_correction(Question.of(measure))
     counts = _check_budget(budget)
     case = make_case(runs, judgments, judged, question, systems=_name_systems(runs, systems), seed=question.seed)
     _require_weights(case, sum(counts))
@@ -109,6 +115,12 @@ class _Known(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
+def _settle_correction(question: Question) -> Question:
+    """The judged gold of a plan has known chances, which the estimator has to use."""
+    fits = question.correction != AUTO and find(question.correction).needs_chances
+    return question if fits else replace(question, correction=AUTO)
+
+
 def _check_budget(budget: int | Sequence[int]) -> list[int]:
     counts = list(budget) if isinstance(budget, Sequence) else [budget]
     if not counts or not all(isinstance(count, Integral) and count >= 1 for count in counts):
@@ -132,7 +144,7 @@ def _require_weights(case: Case, budget: int) -> None:
     if case.linear is None:
         pool = int(case.judged.sum()) / len(case.topics)
         raise DataError(
-            f"{case.question.parsed} is no weighted sum of grades, so gold on single documents does not correct it. "
+            f"{case.question.parsed} is not a weighted sum of grades, so gold on single documents does not correct it. "
             f"Draw topics at random and re-judge all judged documents of each ({pool:.0f} on average, so that "
             f"{budget:,} labels do for {budget / pool:.0f} topics; take {LEAST_TOPICS} at least), or plan for "
             f"{WEIGHTED_SUMS}"
@@ -236,7 +248,7 @@ def _value(
     left[known.taken] = 0.0
     gap = np.where(_tells(weight, known.undecided), left, 0.0)
     even = match_uniform(gap, find_chances(left, len(chosen.item)))
-    least = FEWEST if len(known.taken) + len(chosen.item) == len(frame) else LEAST_TOPICS
+    least = FEWEST_TOPICS if len(known.taken) + len(chosen.item) == len(frame) else LEAST_TOPICS
     return these, new if len(case.topics) >= least else None, even
 
 

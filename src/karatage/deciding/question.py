@@ -13,8 +13,8 @@ from karatage.measures.spec import Measure, parse_measure
 
 Claim = Literal["new", "these"]
 Judges = Literal["shared", "independent"]
-Correction = Literal["auto", "rates", "sampled", "even", "topics"]
 Test = Literal["t", "wilcoxon", "permutation", "bootstrap"]
+CHOICES = {"topics": Claim, "judges": Judges, "test": Test}
 LEAST_RESAMPLES = 100
 
 
@@ -29,8 +29,8 @@ class Question:
         topics: `new` = topics like these, the claim that a decision to ship needs; `these` = these topics only.
         judges: `shared` = one gold sample tells of the judges of both systems; `independent` = [NOISY18] (10).
         correction: `rates` undoes the judges' error rates, `sampled` takes gold drawn with known probabilities, `even`
-            a plain sample as drawn evenly from what was judged, `topics` gold on whole topics. `auto` reads from the
-            gold which one is sound.
+            a plain sample as drawn evenly from what was judged, `topics` gold on whole topics, `census` gold on all
+            that matters. `auto` reads from the gold which one is sound.
         paired: Whether both systems answered the same topics.
         test: The test on the judges' own scores.
         undo_bias: Whether to subtract the bias of [NOISY18] 3.8, where error rates are undone.
@@ -43,7 +43,7 @@ class Question:
     approach: str | None = None
     topics: Claim = "new"
     judges: Judges = "shared"
-    correction: Correction = "auto"
+    correction: str = "auto"
     paired: bool = True
     test: Test = "t"
     undo_bias: bool = False
@@ -55,10 +55,12 @@ class Question:
         """Check the options."""
         parse_measure(self.measure)
         check_confidence(self.confidence)
-        offered = {"topics": Claim, "judges": Judges, "correction": Correction, "test": Test}
+        from karatage.deciding.estimators.registry import list_names  # estimators are about cases, which know this
+
+        offered = {name: get_args(choices) for name, choices in CHOICES.items()} | {"correction": list_names()}
         for name, choices in offered.items():
-            if getattr(self, name) not in get_args(choices):
-                raise OptionError(f"{name} '{getattr(self, name)}' is none of {', '.join(get_args(choices))}")
+            if getattr(self, name) not in choices:
+                raise OptionError(f"{name} '{getattr(self, name)}' is none of {', '.join(choices)}")
         if self.resamples and self.resamples < LEAST_RESAMPLES:
             raise OptionError(
                 f"resamples {self.resamples} are no number to take percentiles of; ask for {LEAST_RESAMPLES} at least, "

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, get_args
+from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 
 from karatage.data.axes import BoolArray, FloatArray, LongArray
 from karatage.data.board import Board
 from karatage.data.judgments import Judgments
+from karatage.data.method import JUDGES, Method
 from karatage.data.runs import Runs
 from karatage.data.scores import settle_ties
 from karatage.data.standing import Adjust, Differences, Standing, find_claims
 from karatage.data.versions import list_versions
 from karatage.deciding.case import Case, make_case
-from karatage.deciding.choosing import Choice, correct, name_way
+from karatage.deciding.choosing import Choice, correct
 from karatage.deciding.comparing import tell_sample
-from karatage.deciding.corrected import ALARM, Pairs, find_gap
+from karatage.deciding.estimators.contract import Doubt, Fitted, Levels, Pairs
 from karatage.deciding.naive import compare_all as trust_judges
 from karatage.deciding.question import Question
 from karatage.deciding.resampling import compare_boards
@@ -26,15 +28,6 @@ from karatage.measures.spec import Measure
 from karatage.wording import counted
 
 MANY = 1e9  # degrees of freedom that are as good as infinite
-EXPECTED_APART = 0.05  # of pairs, about what chance puts more than two standard errors apart
-
-
-class _Shift(NamedTuple):
-    """Whether two corrections contradict each other, and the answer rests on the one in doubt."""
-
-    apart: BoolArray  # (system, system)
-    alarm: str | None = None
-    notes: tuple[str, ...] = ()
 
 
 def compare_all(
@@ -65,24 +58,18 @@ def compare_all(
     case = make_case(runs, judgments, gold, question, systems=names, seed=question.seed)
     value, variance, pairs = trust_judges(case.scores, case)
     choice = Choice(None) if gold is None else correct(case, runs, judgments)
-    found, shift = choice.corrected, _find_shift(choice, len(names))
-    alarm = choice.alarm or shift.alarm
-    order = np.lexsort((np.array(names), -settle_ties(value if found is None else found.value)))
+    found = choice.corrected
+    doubt = Doubt(np.zeros((len(names), len(names)), bool)) if choice.second is None else choice.second.doubt_board()
+    alarm = choice.alarm or doubt.alarm
+    order = np.lexsort((np.array(names), -settle_ties(value if found is None else found.standing)))
     b, a = (order[index] for index in np.triu_indices(len(order), 1))
     naive_pairs = _test(pairs, (a, b), question, adjust, np.zeros(len(a), bool))
     corrected, corrected_pairs, near = None, None, None
     if found is not None:
-        doubted = shift.apart[a, b] | (alarm is not None)
+        doubted = doubt.apart[a, b] | (alarm is not None)
         width = found.within[1] - found.within[0]
         corrected_pairs = _test(found.pairs, (a, b), question, adjust, doubted, width)
-        corrected = _stand(
-            name_way(case, found),
-            np.where(found.shown, found.value, np.nan)[order],
-            found.variance[order],
-            found.degrees[order],
-            question,
-            found.within,
-        )
+        corrected = _stand(found.method, _show(found), order, question, found.within)
         near = compare_boards(case, value, found)
     degrees = np.array([max(len(case.topics_of(s)) - 1.0, 1.0) for s in range(len(names))])
     return Board(
@@ -93,7 +80,7 @@ def compare_all(
         adjust=adjust,
         confidence=question.confidence,
         systems=tuple(names[s] for s in order),
-        naive=_stand("judges", value[order], variance[order], degrees[order], question),
+        naive=_stand(JUDGES, Levels(value=value, variance=variance, degrees=degrees), order, question),
         naive_pairs=naive_pairs,
         corrected=corrected,
         corrected_pairs=corrected_pairs,
@@ -102,7 +89,7 @@ def compare_all(
         slope=None if near is None else near.slope,
         refusal=choice.refusal,
         gold=None if gold is None else case.design.sentence,
-        accuracy=next((c.accuracy for c in (found, choice.second) if c is not None and c.accuracy is not None), None),
+        accuracy=None if found is None else found.accuracy,
         alarm=alarm,
         assumed=(_assume_topics(case), *(() if found is None else found.assumed)),
         seed=question.seed,
@@ -113,7 +100,7 @@ def compare_all(
                     *case.notes,
                     *choice.notes,
                     *(() if found is None else found.notes),
-                    *shift.notes,
+                    *doubt.notes,
                     *(() if near is None else near.notes),
                     *_tell(corrected_pairs),
                     *tell_sample(case),
@@ -158,18 +145,25 @@ def _test(
     )
 
 
+def _show(found: Fitted) -> Levels:
+    """The scores that can be shown, NaN for others."""
+    nothing = np.full(len(found.standing), np.nan)
+    levels = found.levels or Levels(value=nothing, variance=nothing, degrees=nothing)
+    return replace(levels, value=np.where(found.shown, levels.value, np.nan))
+
+
 def _stand(
-    way: str,
-    value: FloatArray,
-    variance: FloatArray,
-    degrees: FloatArray,
+    method: Method,
+    levels: Levels,
+    order: LongArray,
     question: Question,
     within: tuple[float, float] = (-np.inf, np.inf),
 ) -> Standing:
-    error = np.where(np.isnan(value), np.nan, np.sqrt(variance))
+    value, degrees = levels.value[order], levels.degrees[order]
+    error = np.where(np.isnan(value), np.nan, np.sqrt(levels.variance[order]))
     half = _half(error, degrees, question)
     return Standing(
-        way=way,
+        method=method,
         value=value,
         standard_error=error,
         low=np.maximum(value - half, within[0]),
@@ -182,37 +176,6 @@ def _half(error: FloatArray, degrees: FloatArray, question: Question) -> FloatAr
     from scipy.special import stdtrit
 
     return np.where(error == 0, 0.0, stdtrit(np.minimum(degrees, MANY), (1 + question.confidence) / 2) * error)
-
-
-def _find_shift(choice: Choice, systems: int) -> _Shift:
-    """Two corrections: pairs that are further apart than chance explains, and whether most are.
-
-    A single pair's doubt is as in `compare`; all of them are doubted with the alarm.
-    """
-    none = np.zeros((systems, systems), bool)
-    if choice.corrected is None or choice.second is None:
-        return _Shift(none)
-    rates, sampled = choice.corrected, choice.second
-    if rates.way != "rates":
-        rates, sampled = sampled, rates
-    apart = find_gap(rates, sampled).wide
-    upper = apart[np.triu_indices(len(apart), 1)]
-    told = (
-        f"error rates alone and gold among these systems' documents are more than {ALARM:g} standard errors apart on "
-        f"{upper.sum():,} of {counted(len(upper), 'pair')}"
-    )
-    if choice.corrected.way != "rates":
-        aside = (f"{told}; this answer does not use error rates",)
-        return _Shift(none, notes=aside if upper.mean() > EXPECTED_APART else ())
-    if upper.mean() > 0.5:
-        return _Shift(
-            apart,
-            f"{told}: judges err otherwise on some systems' documents, so error rates mislead here; draw gold for "
-            "these systems (karatage plan)",
-        )
-    if upper.mean() <= EXPECTED_APART:
-        return _Shift(apart)
-    return _Shift(apart, notes=(f"{told}, of which nothing is claimed",))
 
 
 def _assume_topics(case: Case) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from karatage.diagnosing.evidence import Evidence
 from karatage.diagnosing.prospects import DEPTH, Prospect, choose_budget
 from karatage.diagnosing.reading import Sources
-from karatage.measures.linear import NAMES as WEIGHTED_SUMS
+from karatage.measures.linear import WEIGHTED
 from karatage.measures.spec import parse_measure
 
 STAND_INS = {"runs": "runs", "judgments": "judgments.csv", "gold": "gold.qrels"}
@@ -64,11 +64,11 @@ def suggest(evidence: Evidence, words: Words, prospects: Sequence[Prospect], *, 
         commands.append(words.audit())
     if not evidence.meets or not prospects:
         return commands
-    decided = next((p for p in prospects if p.way is not None), None)
+    decided = next((p for p in prospects if p.estimator is not None), None)
     claim: tuple[str, ...] = ()
     if prospects[0].these_only:
         decided, claim = prospects[0], ("--topics", "these")
-    elif prospects[0].way is None:
+    elif prospects[0].estimator is None:
         planned = choose_sum(measure)
         budget = choose_budget(evidence, planned)
         drawn = ("-m", planned, *words.pair, "--budget", f"{budget}", "-o", "queue.csv")
@@ -82,7 +82,7 @@ def suggest(evidence: Evidence, words: Words, prospects: Sequence[Prospect], *, 
 def choose_sum(measure: str) -> str:
     """The measure itself where gold on single documents corrects it, else the nearest that it does correct."""
     parsed = parse_measure(measure)
-    return measure if parsed.name in WEIGHTED_SUMS else f"DCG@{parsed.cutoff or DEPTH}"
+    return measure if parsed.name in WEIGHTED else f"DCG@{parsed.cutoff or DEPTH}"
 
 
 def _name(given: object, kind: str) -> tuple[str, ...]:

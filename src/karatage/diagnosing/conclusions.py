@@ -8,19 +8,13 @@ import numpy as np
 
 from karatage.agreement.likeness import ENOUGH
 from karatage.deciding.comparing import POWER
-from karatage.deciding.rates import CLAIM_THESE, LEAST_TOPICS
+from karatage.deciding.estimators.needs import CLAIM_THESE, LEAST_TOPICS
+from karatage.deciding.estimators.registry import list_estimators
 from karatage.diagnosing.commands import choose_sum
 from karatage.diagnosing.evidence import Evidence
 from karatage.diagnosing.prospects import Prospect, build_case, choose_budget, foresee, name_sameness
 from karatage.errors import KaratageError
 from karatage.wording import counted, end_sentence, shorten
-
-WAYS = {
-    "rates": "by undoing the judges' error rates",
-    "sampled": "by gold drawn with known chances",
-    "census": "by gold on all that matters",
-    "topics": "by gold on whole topics",
-}
 
 
 def list_possible(evidence: Evidence, prospects: Sequence[Prospect]) -> Iterator[str]:
@@ -34,10 +28,10 @@ def list_possible(evidence: Evidence, prospects: Sequence[Prospect]) -> Iterator
             yield f"how often judges are right, on {counted(int(evidence.shared.sum()), 'gold item')}"
     if evidence.meets and evidence.runs is not None:
         yield f"the order of {counted(len(evidence.runs.systems), 'system')} by what the judges say, errors included"
-    for way, words in WAYS.items():
-        names = [p.measure for p in prospects if p.way == way]
+    for estimator in list_estimators():
+        names = [p.measure for p in prospects if p.estimator is estimator]
         if names:
-            yield f"differences between systems in {', '.join(names)}, with judges' errors undone {words}"
+            yield f"differences between systems in {', '.join(names)}, with judges' errors undone {estimator.phrase}"
     here = [p.measure for p in prospects if p.these_only]
     if here:
         yield f"differences between systems in {', '.join(here)}, on these topics only (--topics these)"
@@ -92,12 +86,12 @@ def decide(evidence: Evidence, prospects: Sequence[Prospect]) -> str:
     who = "two systems" if evidence.pair is None else " and ".join(shorten(name, 24) for name in evidence.pair)
     if same is not None:
         return f"No difference between {who} can show in {asked.measure}: {same}."
-    if asked.way is not None:
+    if asked.estimator is not None:
         return _say_ready(evidence, asked, who)
     if evidence.gold is None:
         return f"Claim nothing yet: without gold judges' errors are not undone. {_foretell(evidence, asked.measure)}"
     refused = f"{asked.measure} cannot be corrected with this gold: {end_sentence(str(asked.refusal))}"
-    others = [p.measure for p in prospects if p.way is not None]
+    others = [p.measure for p in prospects if p.estimator is not None]
     if asked.these_only:
         return refused
     if others:

@@ -7,25 +7,25 @@ from collections.abc import Iterator
 from karatage.correction.planning import MANY_TOPICS
 from karatage.data.diagnosis import Check
 from karatage.deciding.case import Case
-from karatage.deciding.rates import LEAST_TOPICS
-from karatage.deciding.topics import FEWEST, find_least_topics
+from karatage.deciding.estimators.needs import FEWEST_TOPICS, LEAST_TOPICS, find_least_topics
 from karatage.diagnosing.evidence import Evidence
-from karatage.diagnosing.prospects import Prospect, build_case, measure_overlap, name_sameness, refuse_rates
+from karatage.diagnosing.prospects import Prospect, build_case, measure_overlap, name_sameness
 from karatage.errors import KaratageError
 from karatage.wording import counted, shorten
 
 ABOUT = "decision"
-LOOSE = ("sampled", "items")  # designs of gold for which error rates are a way
 
 
 def check_prospect(evidence: Evidence, asked: Prospect) -> Iterator[Check]:
-    """Whether this gold corrects the measure that was asked for."""
+    """Whether this gold corrects the measure that was asked for, and what must hold for that."""
     if evidence.gold is not None and asked.refusal is not None:
         yield Check(
             about=ABOUT,
             state="warning",
             finding=f"{asked.measure} cannot be corrected with this gold: {asked.refusal}",
         )
+    if asked.estimator is not None and asked.estimator.premise:
+        yield Check(about=ABOUT, state="ok", finding=asked.estimator.premise)
 
 
 def check_decision(evidence: Evidence) -> Iterator[Check]:
@@ -41,14 +41,14 @@ def check_decision(evidence: Evidence) -> Iterator[Check]:
     if len(case.systems) == 2:
         yield _check_pair(case)
     if case.gold is not None and (case.gold_item >= 0).any():
-        yield from _check_design(case)
+        yield _check_design(case)
 
 
 def _check_topics(case: Case) -> Check:
     topics = len(case.topics)
     found = f"{counted(topics, 'topic')} that both systems and judges know"
     if topics < find_least_topics(case):
-        unless = "" if topics < FEWEST else ", unless gold knows all that matters"
+        unless = "" if topics < FEWEST_TOPICS else ", unless gold knows all that matters"
         return Check(
             about=ABOUT,
             state="warning",
@@ -83,22 +83,13 @@ def _check_pair(case: Case) -> Check:
     return Check(about=ABOUT, state="ok", finding=found)
 
 
-def _check_design(case: Case) -> Iterator[Check]:
-    design = case.design
-    advice = "spread gold over more topics (karatage plan does), or re-judge whole topics drawn at random"
-    crowded = design.clustered and design.kind == "items"
-    yield Check(
+def _check_design(case: Case) -> Check:
+    crowded = case.design.clustered and case.design.kind == "items"
+    return Check(
         about=ABOUT,
         state="warning" if crowded else "ok",
-        finding=design.sentence,
-        advice=advice if crowded else "",
+        finding=case.design.sentence,
+        advice="spread gold over more topics (karatage plan does), or re-judge whole topics drawn at random"
+        if crowded
+        else "",
     )
-    if design.kind not in LOOSE or case.linear is None:
-        return
-    refusal = refuse_rates(case)
-    if refusal is None:
-        found = "the judges' error rates can be undone, if they are the same on all systems' documents"
-        yield Check(about=ABOUT, state="ok", finding=found)
-    elif design.kind == "sampled":
-        found = f"gold drawn with known chances does without error rates, which cannot be undone here: {refusal}"
-        yield Check(about=ABOUT, state="ok", finding=found)

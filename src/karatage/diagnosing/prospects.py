@@ -13,12 +13,12 @@ from karatage.correction.power import required_z
 from karatage.data.checks import find_schema
 from karatage.data.diagnosis import MEASURES
 from karatage.deciding.case import Case, make_case
-from karatage.deciding.choosing import CORRECTIONS, correct
+from karatage.deciding.choosing import correct
 from karatage.deciding.comparing import POWER, find_sameness
-from karatage.deciding.corrected import Corrected
+from karatage.deciding.estimators.contract import Estimator, Fitted
 from karatage.deciding.planning import plan
 from karatage.diagnosing.evidence import Evidence
-from karatage.errors import DataError, KaratageError
+from karatage.errors import KaratageError
 
 BUDGET = 200  # gold labels, where none has been said
 DEPTH = 10
@@ -26,10 +26,10 @@ DEPTH = 10
 
 @dataclass(frozen=True, kw_only=True)
 class Prospect:
-    """One measure: in which way judges' errors are undone and what then shows, or why they are not."""
+    """One measure: by which estimator judges' errors are undone and what then shows, or why they are not."""
 
     measure: str
-    way: str | None = None
+    estimator: Estimator | None = None
     detectable: float | None = None  # a difference shown with 80% power; the median over pairs
     refusal: str | None = None
     these_only: bool = False  # whether differences on these topics are known, though nothing can be said of new ones
@@ -57,8 +57,8 @@ def _look(evidence: Evidence, measure: str) -> Prospect:
             return Prospect(measure=measure, refusal=choice.refusal, these_only=_knows_these(evidence, case))
     except KaratageError as problem:
         return Prospect(measure=measure, refusal=f"{problem}")
-    found = choice.corrected
-    return Prospect(measure=measure, way=found.way, detectable=find_detectable(found, evidence.question.level))
+    detectable = find_detectable(choice.corrected, evidence.question.level)
+    return Prospect(measure=measure, estimator=choice.estimator, detectable=detectable)
 
 
 def _knows_these(evidence: Evidence, case: Case) -> bool:
@@ -78,9 +78,9 @@ def build_case(evidence: Evidence, measure: str | None = None) -> Case:
     return make_case(evidence.runs, evidence.judgments, evidence.gold, question, systems=systems, seed=question.seed)
 
 
-def find_detectable(found: Corrected, level: float) -> float | None:
+def find_detectable(found: Fitted, level: float) -> float | None:
     """The difference that a test would show in 80% of repetitions, the median over pairs; None: never."""
-    variance = found.pairs.variance[np.triu_indices(len(found.value), 1)]
+    variance = found.pairs.variance[np.triu_indices(len(found.pairs.variance), 1)]
     error = float(np.median(np.sqrt(variance)))
     return required_z(level, POWER) * error if math.isfinite(error) else None
 
@@ -106,15 +106,6 @@ def foresee(evidence: Evidence, measure: str, budget: int) -> float | None:
     return None if found.new is None else required_z(question.level, POWER) * found.new.standard_error
 
 
-def refuse_rates(case: Case) -> str | None:
-    """Why the judges' error rates cannot be undone; None: they can."""
-    try:
-        CORRECTIONS["rates"](case)
-    except DataError as problem:
-        return f"{problem}"
-    return None
-
-
 def name_sameness(case: Case) -> str | None:
     """Why two systems cannot differ, where they cannot."""
     return find_sameness(case) if len(case.systems) == 2 else None
@@ -133,5 +124,9 @@ def measure_overlap(case: Case) -> float:
 
 def tabulate_prospects(prospects: Sequence[Prospect]) -> pl.DataFrame:
     """One row per measure."""
-    rows = [(p.measure, p.way, p.detectable, p.refusal) for p in prospects]
+    methods = [None if p.estimator is None else p.estimator.method for p in prospects]
+    rows = [
+        (p.measure, method and method.name, method and method.label, p.detectable, p.refusal)
+        for p, method in zip(prospects, methods, strict=True)
+    ]
     return pl.DataFrame(rows, schema=find_schema(MEASURES), orient="row")

@@ -7,22 +7,42 @@ from collections.abc import Sequence
 import numpy as np
 
 from karatage.correction.choosing import choose_sizes
+from karatage.correction.ideal import measure_ideals
 from karatage.data.alignment import Alignment
 from karatage.data.axes import BoolArray, FloatArray
 from karatage.errors import DataError
 from karatage.kernels.drawing import FLOOR
-from karatage.measures.linear import NAMES, WeightedSum, as_weighted_sum
+from karatage.measures.linear import WEIGHTED, WeightedSum, as_weighted_sum
 from karatage.measures.spec import Measure
 from karatage.queueing.belief import Belief
 
+IDEALS = 32  # draws of grades, of whose ideal gains the mean is taken
 
-def find_weights(alignment: Alignment, measure: WeightedSum, systems: Sequence[str] | None) -> FloatArray:
+
+def find_weights(
+    alignment: Alignment, measure: WeightedSum, belief: Belief, systems: Sequence[str] | None, rng: np.random.Generator
+) -> FloatArray:
     """What an item counts for each of these systems, or all, (item, system)."""
     weight = np.zeros((int(alignment.item_start[-1]), len(alignment.systems)))
     ranked = alignment.ranked[:, :, : len(measure.weight)]
     _, system, rank = np.nonzero(ranked >= 0)
     weight[ranked[ranked >= 0], system] = measure.weight[rank]
+    if measure.normalised:
+        weight *= _find_scale(alignment, measure, belief, rng)[:, None]
     return weight if systems is None else weight[:, [alignment.systems.index(name) for name in systems]]
+
+
+def _find_scale(alignment: Alignment, measure: WeightedSum, belief: Belief, rng: np.random.Generator) -> FloatArray:
+    """1 over the ideal gain of an item's topic (item,), on average over what is possible; never 0."""
+    topic = np.repeat(np.arange(len(alignment.topics)), np.diff(alignment.item_start))
+    drawn = belief.draw(IDEALS, rng)
+    counts = np.zeros((IDEALS, len(alignment.topics), len(measure.gain)), np.int64)
+    for draw in range(IDEALS):
+        np.add.at(counts[draw], (topic, drawn[:, draw]), 1)
+    ideal = measure_ideals(counts, measure.gain, measure.weight)
+    inverse: FloatArray = np.where(ideal > 0, 1 / np.where(ideal > 0, ideal, 1.0), 0.0).mean(axis=0)
+    usual = float(np.median(inverse[inverse > 0])) if inverse.any() else 1.0
+    return np.where(inverse > 0, inverse, usual)[topic]
 
 
 def require_weights(alignment: Alignment, measure: Measure, top_grade: int) -> WeightedSum:
@@ -30,8 +50,8 @@ def require_weights(alignment: Alignment, measure: Measure, top_grade: int) -> W
     linear = as_weighted_sum(measure, alignment.ranked.shape[2], top_grade)
     if linear is None:
         raise DataError(
-            f"the order 'effect' weighs documents by what they count in the measure, and {measure} is no weighted sum "
-            f"of grades; choose {', '.join(NAMES)} with a depth, or another order"
+            f"the order 'effect' weighs documents by what they count in the measure, and {measure} is not a "
+            f"weighted sum of grades; choose {', '.join(WEIGHTED)} with a depth, or another order"
         )
     return linear
 

@@ -242,7 +242,7 @@ def _number_batch(experts: Judgments | None) -> int:
 def _weigh(alignment: Alignment, rules: QueueRules, belief: Belief) -> tuple[FloatArray, WeightedSum]:
     """What items count for the systems that matter."""
     linear = require_weights(alignment, rules.parsed, len(belief.stages))
-    return find_weights(alignment, linear, rules.systems), linear
+    return find_weights(alignment, linear, belief, rules.systems, stream(rules.seed, "ideal")), linear
 
 
 def _limit(found: Settling, systems: tuple[str, str] | None) -> BoolArray:

@@ -13,7 +13,7 @@ from karatage.data.prices import JudgingPrices
 from karatage.errors import OptionError
 from karatage.judging.orders.order import Order
 from karatage.judging.orders.registry import parse_order
-from karatage.measures.linear import NAMES
+from karatage.measures.linear import WEIGHTED
 from karatage.measures.spec import Measure, parse_measure
 
 
@@ -89,4 +89,4 @@ class QueueRules:
     @cached_property
     def parsed_order(self) -> Order:
         """The order: the one asked for, or one that suits the measure."""
-        return parse_order(self.order or ("effect" if self.parsed.name in NAMES else "thompson"))
+        return parse_order(self.order or ("effect" if self.parsed.name in WEIGHTED else "thompson"))

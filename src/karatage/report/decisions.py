@@ -23,7 +23,6 @@ from karatage.report.choosing import (
     place_rows,
     tell,
 )
-from karatage.report.tabulating.comparison import name_way
 from karatage.wording import counted, percent, shorten
 
 if TYPE_CHECKING:
@@ -85,8 +84,8 @@ def draw_comparison(comparison: Comparison) -> alt.LayerChart:
 
     rows = [
         {
-            "by": name_way(opinion.way),
-            "kind": "judges" if opinion.way == "judges" else "corrected",
+            "by": opinion.method.label,
+            "kind": "judges" if opinion is comparison.naive else "corrected",
             "difference": opinion.difference.value,
             "low": opinion.difference.low,
             "high": opinion.difference.high,

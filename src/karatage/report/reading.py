@@ -19,6 +19,7 @@ from karatage.data.shown import Result
 from karatage.errors import DataError, InputFileError, KaratageError, UnknownNameError
 from karatage.io.documents import find_document, load_document
 from karatage.io.files import PathLike
+from karatage.io.results.methods import add_words
 from karatage.measures.spec import parse_measure
 from karatage.wording import shorten
 
@@ -85,7 +86,7 @@ def read_result(path: PathLike) -> Saved:
 
 def restore(found: Value) -> Saved:
     """A result from what its JSON says."""
-    entries = Entries(found)
+    entries = Entries(add_words(found))
     kind = _find_kind(entries)
     command = entries.text("command") if entries.has("command") else None
     reader = import_module(READERS[kind])

@@ -57,7 +57,7 @@ def test_the_rest_is_counted():
 
 
 def test_a_refusal_and_an_alarm_are_told():
-    assert "refused, nDCG@10 is no weighted sum" in " ".join(render_board(rank(sample(), "nDCG@10")).split())
+    assert "refused, AP is not a weighted sum of grades" in " ".join(render_board(rank(sample(), "AP")).split())
     assert "Alarm: shift." in render_board(replace(rank(sample()), alarm="shift"))
 
 

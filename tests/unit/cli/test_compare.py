@@ -59,12 +59,13 @@ FILES = f"system-01.run system-04.run -j crowd.csv {PAIR}"
 
 
 def test_tables_fit_the_page_and_end_in_the_sentence(run):
-    done = run(f"{FILES} -g sample.csv -m P(rel=2)@10")
-    lines = done.stdout.splitlines()
+    for correction, label in (("auto", ["gold", "drawn", "evenly"]), ("rates", ["error", "rates", "undone"])):
+        done = run(f"{FILES} -g sample.csv -m P(rel=2)@10 --correction {correction}")
+        lines = done.stdout.splitlines()
+        assert any(line.split()[:3] == label for line in lines)
     assert max(cell_len(line) for line in lines) <= 80
     assert "Scores; a = system-01, b = system-04" in lines
     assert "Difference; a = system-01, b = system-04" in lines
-    assert any(line.split()[:3] == ["error", "rates", "undone"] for line in lines)
     assert "The claim is about topics like these." in done.stdout
     assert " ".join(done.stdout.split("\n\n")[-1].split()).startswith("Judges say system-04")
     assert done.stderr.startswith("note: ")
@@ -105,7 +106,7 @@ def test_tables_for_machines(run, folder):
         frames[ending] = read(path, **({"separator": "\t"} if ending == "tsv" else {}))
     assert frames["tsv"].equals(frames["csv"])
     assert frames["parquet"]["p_value"].to_list() == pytest.approx(frames["csv"]["p_value"].to_list())
-    assert frames["csv"]["opinion"].to_list()[:2] == ["judges", "rates"]
+    assert frames["csv"]["opinion"].to_list()[:2] == ["judges", "even"]
     assert run(f"{FILES} -g sample.csv -f tsv").stderr.rstrip().splitlines()[-1].startswith("Judges say")
 
 
@@ -128,20 +129,22 @@ def test_without_gold_the_gate_stays_shut(run):
 
 
 def test_options_reach_the_question(run):
-    base = json.loads(run(f"{FILES} -g sample.csv -f json -q").stdout)
-
     def told(more):
         return json.loads(run(f"{FILES} -g sample.csv -f json -q {more}").stdout)
 
+    default, base = told(""), told("--correction rates")
     assert told("--approach ds")["approach"] == "ds"
-    assert told("--topics these")["refusal"] is not None
-    assert told("--judges independent")["p_value"] > base["p_value"]
-    assert told("--correction even")["corrected"]["way"] == "sampled"
-    assert told("--unpaired")["corrected"]["difference"] != base["corrected"]["difference"]
+    assert told("--topics these")["claim"] != default["claim"]
+    assert told("--topics these --correction rates")["refusal"] is not None
+    assert told("--judges independent --correction rates")["p_value"] > base["p_value"]
+    assert (default["corrected"]["way"], base["corrected"]["way"]) == ("even", "rates")
+    assert told("--correction even")["corrected"] == default["corrected"]
+    assert told("--unpaired --correction rates")["corrected"]["difference"] != base["corrected"]["difference"]
     assert told("--test permutation")["naive"]["p_value"] != base["naive"]["p_value"]
-    assert told("--undo-bias")["corrected"]["difference"]["value"] != base["corrected"]["difference"]["value"]
+    undone = told("--undo-bias --correction rates")["corrected"]["difference"]["value"]
+    assert undone != base["corrected"]["difference"]["value"]
     assert told("--confidence 0.5")["corrected"]["difference"]["confidence"] == 0.5
-    assert [o["way"] for o in told("--resamples 200")["others"]][-1] == "bootstrap"
+    assert [o["way"] for o in told("--resamples 200 --correction rates")["others"]] == ["even", "bootstrap"]
     assert told("--seed 5")["seed"] == 5
     assert told("-m DCG@5")["measure"] == "DCG@5"
     assert told("--gold-grades 0=0,1=0,2=1,3=1")["corrected"] != base["corrected"]

@@ -103,7 +103,7 @@ def test_a_plain_sample_is_told():
     found = design([2, 1, 0, 2], [10, 10, 10, 10], np.array([0, 1, 0, 1, 0]))
     assert (found.kind, found.clustered) == ("items", False)
     assert found.sentence.startswith(
-        "gold: 5 items of 3 topics (the pool has 4), a plain sample (no pi); 1.7 items per"
+        "gold: 5 items of 3 topics (the pool has 4), without sampling probabilities (pi); 1.7 items per"
     )
     assert found.items_per_topic == pytest.approx((4 + 1 + 4) / 5)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from karatage.correction.topics import LEAST_TOPICS, estimate_topics
+from karatage.correction.topics import FEWEST_TOPICS, LEAST_TOPICS, estimate_topics
 from karatage.errors import DataError, OptionError
 
 
@@ -149,15 +149,59 @@ def test_one_topic_where_the_judge_sees_a_difference(claim):
     assert found.variance > 0
 
 
-def test_few_gold_topics_do_without_the_judge():
-    scores = draw(LEAST_TOPICS - 1, 40)
+def test_very_few_gold_topics_do_without_the_judge():
+    scores = draw(FEWEST_TOPICS - 1, 40)
     np.testing.assert_array_equal(estimate_topics(*scores), estimate_topics(*scores, lam=0))
-    assert estimate_topics(*draw(LEAST_TOPICS, 40)).lam > 0.3
+
+
+@pytest.mark.parametrize("slope", [0.6, -0.4, 2.5])
+@pytest.mark.parametrize(("n", "others"), [(5, 48), (9, 1), (9, 200)])
+def test_few_gold_topics_take_lam_for_granted(n, others, slope):
+    """A regression with slope 3/4, for which these topics' judged mean is known: the difference estimator."""
+    gold, judge, rest = draw(n, others, slope=slope)
+    everywhere = np.concatenate([judge, rest])
+    these, new = (estimate_topics(gold, judge, rest, claim=claim) for claim in ("these", "new"))
+    residual = gold - 0.75 * judge
+    assert these.value == pytest.approx(residual.mean() + 0.75 * everywhere.mean(), rel=1e-12)
+    assert these.variance == pytest.approx(residual.var(ddof=1) / n * others / (n + others), rel=1e-12)
+    assert these.degrees == n - 1
+    lam = 0.75 * others / (n + others)
+    assert new.lam == these.lam == pytest.approx(lam, rel=1e-12)
+    near, far = (gold - lam * judge).var(ddof=1) / n, lam**2 * everywhere.var(ddof=1) / others
+    assert new.value == these.value
+    assert new.variance == pytest.approx(near + far, rel=1e-9)
+    assert new.degrees == pytest.approx((near + far) ** 2 / (near**2 / (n - 1) + far**2 / (n + others - 1)), rel=1e-9)
 
 
 @pytest.mark.parametrize("claim", ["new", "these"])
-def test_many_at_once_equal_one_by_one(claim):
-    many = [draw(12, 30, seed) for seed in range(6)]
+def test_with_few_gold_topics_a_difference_is_that_of_the_scores(claim):
+    """All systems and pairs of a board share one lam."""
+    source = np.random.default_rng(2)
+    gold, judge, rest = (source.random((6, topics)) for topics in (7, 7, 40))  # (system, topic)
+    single = estimate_topics(gold, judge, rest, claim=claim).value
+    pairs = estimate_topics(*(scores - scores[:, None] for scores in (gold, judge, rest)), claim=claim)
+    np.testing.assert_allclose(pairs.value, single - single[:, None], atol=1e-14)
+    assert (np.asarray(pairs.variance)[~np.eye(6, dtype=bool)] > 0).all()
+    np.testing.assert_allclose(pairs.variance, np.asarray(pairs.variance).T)
+
+
+def test_lam_is_estimated_from_ten_gold_topics_on():
+    for n in (LEAST_TOPICS - 1, LEAST_TOPICS):
+        lam = [float(np.asarray(estimate_topics(*draw(n, 40, seed)).lam)) for seed in range(5)]
+        assert (np.ptp(lam) > 0.1) == (n == LEAST_TOPICS)
+
+
+def test_few_gold_topics_without_a_difference_are_no_certainty():
+    """Judges see differences elsewhere, so that new topics will have some."""
+    found = estimate_topics(np.zeros(6), np.zeros(6), np.arange(30) % 2)
+    assert found.value > 0
+    assert found.variance > 0
+
+
+@pytest.mark.parametrize("n", [4, 7, 12])
+@pytest.mark.parametrize("claim", ["new", "these"])
+def test_many_at_once_equal_one_by_one(claim, n):
+    many = [draw(n, 30, seed) for seed in range(6)]
     gold, judge, rest = (np.stack(part).reshape(2, 3, -1) for part in zip(*many, strict=True))
     found = estimate_topics(gold, judge, rest, claim=claim)
     assert all(np.shape(part) == (2, 3) for part in found)

@@ -117,6 +117,31 @@ def test_intervals_may_be_cut_and_unknown():
         require_intervals("x", [0.5], [0.1], ([0.3], [0.7]), 1.0)
 
 
+@pytest.mark.parametrize(("value", "within"), [(0.5, (0.0, 1.0)), (0.0, (-1.0, 1.0))])
+def test_intervals_may_be_cut_evenly_on_both_sides(value, within):
+    found = Estimate.of(value, 1.0, degrees=9.0, within=within)
+    assert (found.low, found.high) == within
+    with pytest.raises(DataError, match="does not follow"):
+        require_intervals("x", value, 1.0, within, 0.95, cut=False)
+    with pytest.raises(DataError, match="does not follow"):
+        require_intervals("x", value + 0.01, 1.0, (within[0] + 0.01, within[1] + 0.01), 0.95)
+
+
+@pytest.mark.parametrize("degrees", [1.0, 2.5, 9.0, 120.0, math.inf])
+@pytest.mark.parametrize("value", [0.02, 0.1, 0.3, -0.5])
+@pytest.mark.parametrize("error", [0.2, 0.45, 0.55, 3.0])
+def test_p_values_follow_from_intervals_that_are_cut(value, error, degrees):
+    """Cut on both sides the width tells the most degrees of freedom that there may be, not how many there are."""
+    found = Estimate.of(value, error**2, degrees=degrees, within=(-1.0, 1.0))
+    p, value, error, low, high = (
+        np.array([x]) for x in (found.p_value, found.value, found.standard_error, found.low, found.high)
+    )
+    require_p_values("p", p, value, error, (low, high), 0.95)
+    for wrong in (p * 0, p * math.nan):
+        with pytest.raises(DataError, match="p is"):
+            require_p_values("p", wrong, value, error, (low, high), 0.95)
+
+
 @pytest.mark.parametrize("degrees", [1.0, 2.5, 9.0, 120.0, math.inf])
 def test_p_values_follow_from_intervals(degrees):
     found = Estimate.of(0.3, 0.01, degrees=degrees)

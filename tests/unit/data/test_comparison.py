@@ -9,10 +9,13 @@ import pytest
 
 from karatage.data.comparison import Comparison, Opinion, find_digits, say_p
 from karatage.data.estimate import Estimate
+from karatage.data.method import Method
 
 
 def opinion(value: float, error: float, way: str = "judges", **more: float) -> Opinion:
-    return Opinion(way=way, a=None, b=None, difference=Estimate.of(value, error**2, degrees=49), **more)
+    return Opinion(
+        method=Method(name=way, label=way), a=None, b=None, difference=Estimate.of(value, error**2, degrees=49), **more
+    )
 
 
 def comparison(**parts: object) -> Comparison:

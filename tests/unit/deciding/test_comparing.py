@@ -16,7 +16,8 @@ import pytest
 import karatage as kt
 from karatage.deciding.case import make_case
 from karatage.deciding.choosing import correct
-from karatage.deciding.corrected import Pairs
+from karatage.deciding.estimators.contract import Pairs
+from karatage.deciding.estimators.rates import RatesFitted
 from karatage.errors import DataError, OptionError, UnknownNameError
 
 A, B = "system-01", "system-11"
@@ -63,9 +64,11 @@ def compare(gold: kt.Judgments | None, question: str | kt.Question = MEASURE, ju
     return kt.compare(world().runs, judgments or world().judgments, gold, question, a=A, b=B)
 
 
-@pytest.mark.parametrize("gold", [sample(300), world().gold], ids=["sample", "all"])
-def test_perfect_judges_give_the_naive_result(gold: kt.Judgments) -> None:
-    found = compare(gold, judgments=perfect())
+@pytest.mark.parametrize(
+    ("gold", "correction"), [(sample(300), "rates"), (world().gold, "auto")], ids=["error rates", "all"]
+)
+def test_perfect_judges_give_the_naive_result(gold: kt.Judgments, correction: str) -> None:
+    found = compare(gold, ask(correction=correction), judgments=perfect())
     assert found.corrected is not None
     for name in ("value", "low", "high", "standard_error"):
         expected = getattr(found.naive.difference, name)
@@ -78,6 +81,24 @@ def test_perfect_judges_give_the_naive_difference_with_gold_on_some_topics() -> 
     assert found.corrected is not None
     assert found.corrected.difference.value == pytest.approx(found.naive.difference.value)
     assert found.corrected.difference.standard_error == pytest.approx(found.naive.difference.standard_error, rel=0.25)
+
+
+def test_perfect_judges_are_not_taken_to_be_perfect_by_a_sample() -> None:
+    """The value is the judges', with an error as if 2 draws had missed by as much as gold's gains scatter."""
+    gold = sample(300)
+    found = compare(gold, judgments=perfect())
+    assert found.corrected is not None
+    assert found.corrected.way == "even"
+    assert found.corrected.difference.value == pytest.approx(found.naive.difference.value)
+    case = make_case(world().runs, perfect(), gold, ask(), systems=(A, B), seed=0)
+    gap = np.diff(case.weight, axis=1)[case.gold_grade >= 0, 0]
+    gain = (case.gold_grade[case.gold_grade >= 0] >= 2).astype(float)
+    pi = 300 / 4000
+    noise = gap**2 * (1 - pi) / pi**2 / 40**2
+    least = noise.sum() * 2 * gain.var() / (gap != 0).sum()
+    expected = math.sqrt(found.naive.difference.standard_error**2 + least)
+    assert found.corrected.difference.standard_error == pytest.approx(expected)
+    assert found.corrected.difference.degrees == min(39, (gap != 0).sum() - 1)
 
 
 def test_gold_on_everything_is_gold_alone() -> None:
@@ -128,7 +149,7 @@ def test_rates_follow_the_shared_formula() -> None:
     gold = sample(400)
     judge = judged_by(("j", (pl.col("grade") >= 2) ^ (pl.col("document").hash(1) % 7 == 0)))
     binary = kt.read_gold(gold.to_frame().drop("judge").with_columns((pl.col("grade") >= 2).cast(pl.Int64)))
-    found = kt.compare(world().runs, judge, binary, "P@10", a=A, b=B)
+    found = kt.compare(world().runs, judge, binary, ask("P@10", correction="rates"), a=A, b=B)
     joined = binary.to_frame().join(judge.to_frame(), on=["topic", "document"], suffix="_said")
     pairs = joined.select("grade", "grade_said").rows()
     relevant = [s for g, s in pairs if g == 1]
@@ -144,7 +165,7 @@ def test_rates_follow_the_shared_formula() -> None:
     assert found.corrected.difference.value == pytest.approx(gap.mean() / d)
     assert not any("design effect" in note for note in found.notes)
     assert found.corrected.difference.standard_error == pytest.approx(np.sqrt(variance), rel=0.02)
-    alone = kt.compare(world().runs, judge, binary, ask("P@10", judges="independent"), a=A, b=B)
+    alone = kt.compare(world().runs, judge, binary, ask("P@10", correction="rates", judges="independent"), a=A, b=B)
     assert alone.corrected is not None
     assert alone.corrected.difference.standard_error > 2 * found.corrected.difference.standard_error
     assert alone.corrected.a is not None
@@ -155,16 +176,15 @@ def test_rates_follow_the_shared_formula() -> None:
 FEW_RELEVANT = pl.concat(
     [gold_frame().filter(pl.col("grade") == 0)[::20], gold_frame().filter(pl.col("grade") == 3)[:3]]
 )
+NOT_RELEVANT = kt.read_gold(gold_frame().filter(pl.col("grade") == 0)[::20])
+BY_RATES = ask(correction="rates")
+SIX_TOPICS = kt.read_gold(pl.concat([gold_frame().filter(pl.col("topic") == t)[::3] for t in world().gold.topics[:6]]))
 REFUSED = {
-    "coins": (judged_by(("coin", pl.col("document").hash(3) % 2 * 3)), sample(400), MEASURE, "better than a coin"),
+    "coins": (judged_by(("coin", pl.col("document").hash(3) % 2 * 3)), sample(400), BY_RATES, "better than a coin"),
     "inverted": (judged_by(("inverted", 3 - pl.col("grade"))), sample(400), MEASURE, "gold agrees with no judge"),
-    "no relevant gold": (
-        perfect(),
-        kt.read_gold(gold_frame().filter(pl.col("grade") == 0)[::20]),
-        MEASURE,
-        "none is relevant by gold",
-    ),
-    "too few relevant": (perfect(), kt.read_gold(FEW_RELEVANT), MEASURE, "only 3 are relevant by gold"),
+    "no relevant gold": (perfect(), NOT_RELEVANT, BY_RATES, "none is relevant by gold"),
+    "not relevant only": (perfect(), NOT_RELEVANT, MEASURE, "gold has 100% of its items where the judges said 0"),
+    "too few relevant": (perfect(), kt.read_gold(FEW_RELEVANT), BY_RATES, "only 3 are relevant by gold"),
     "outside the pool": (
         perfect(),
         kt.read_gold(gold_frame()[:50].with_columns(pl.concat_str(pl.lit("x"), "document").alias("document"))),
@@ -173,14 +193,10 @@ REFUSED = {
     ),
     "no pi": (perfect(), sample(400), ask(correction="sampled"), "gold has no column pi"),
     "no weighted sum": (perfect(), sample(400), "AP", "re-judge whole topics"),
-    "rates of these topics": (perfect(), sample(400), ask(topics="these"), "claim new topics"),
+    "rates of these topics": (perfect(), sample(400), ask(topics="these", correction="rates"), "claim new topics"),
     "two gold topics": (perfect(), on_topics(2), "AP", "re-judge 10 whole topics at least"),
-    "clustered": (
-        world().judgments,
-        kt.read_gold(pl.concat([gold_frame().filter(pl.col("topic") == t)[::3] for t in world().gold.topics[:6]])),
-        MEASURE,
-        "gold sits in 6 of 40 topics",
-    ),
+    "clustered": (world().judgments, SIX_TOPICS, MEASURE, "gold is on 6 of 40 topics"),
+    "clustered, by rates": (world().judgments, SIX_TOPICS, BY_RATES, "gold sits in 6 of 40 topics"),
 }
 
 
@@ -222,30 +238,39 @@ def test_gold_on_whole_topics_is_counted_by_topics() -> None:
     assert any("whole topics of 40" in note for note in found.notes)
     few = compare(on_topics(8))
     assert few.corrected is not None
-    assert any("gold alone decides" in note for note in few.notes)
+    assert any("8 topics with gold are too few" in note and "lambda is fixed" in note for note in few.notes)
+    case = make_case(world().runs, world().judgments, on_topics(8), ask(), systems=(A, B), seed=0)
+    gold, judge = kt.score(world().runs.only((A, B)), world().gold, MEASURE).value[0], case.scores
+    gold, judge = gold[:, 1] - gold[:, 0], judge[:, 1] - judge[:, 0]
+    helped = gold[:8].mean() + 0.75 * 32 / 40 * (judge[8:].mean() - judge[:8].mean())
+    assert few.corrected.difference.value == pytest.approx(helped)
 
 
 def test_options_matter() -> None:
     gold = sample(300)
-    plain = compare(gold)
-    assert plain.corrected is not None
+    plain, by_rates = compare(gold), compare(gold, BY_RATES)
 
     def corrected(**terms: object) -> kt.Estimate:
         opinion = compare(gold, ask(**terms)).corrected
         assert opinion is not None
         return opinion.difference
 
-    base = plain.corrected.difference
+    base = corrected()
     assert corrected(confidence=0.99).high > base.high
-    assert corrected(undo_bias=True).value != base.value
-    assert corrected(paired=False).standard_error > base.standard_error
-    assert corrected(judges="independent").standard_error > base.standard_error
+    assert corrected(topics="these").standard_error != base.standard_error
+    rates = corrected(correction="rates")
+    assert corrected(correction="rates", undo_bias=True).value != rates.value
+    assert corrected(correction="rates", paired=False).standard_error > rates.standard_error
+    assert corrected(correction="rates", judges="independent").standard_error > rates.standard_error
     assert compare(gold, ask(test="wilcoxon")).naive.p_value != plain.naive.p_value
     assert compare(gold, ask(approach="ds")).naive.difference.value != plain.naive.difference.value
-    second = compare(gold, ask(resamples=500))
-    assert [o.way for o in second.others] == ["sampled", "bootstrap"]
-    assert second.others[1].difference.standard_error == pytest.approx(base.standard_error, rel=0.25)
-    again = compare(gold, ask(resamples=500, seed=1))
+    assert plain.others == ()
+    assert [o.way for o in by_rates.others] == ["even"]
+    assert by_rates.others[0].difference == base
+    second = compare(gold, ask(correction="rates", resamples=500))
+    assert [o.way for o in second.others] == ["even", "bootstrap"]
+    assert second.others[1].difference.standard_error == pytest.approx(rates.standard_error, rel=0.25)
+    again = compare(gold, ask(correction="rates", resamples=500, seed=1))
     assert again.others[1].difference.low != second.others[1].difference.low
 
 
@@ -278,7 +303,9 @@ def test_systems_with_topics_of_their_own_are_not_paired() -> None:
     bounds[:20, 0] = 0
     bounds[20:, 1] = 0
     split = replace(runs, systems=("old", "new"), bounds=bounds)
-    found = kt.compare(split, perfect(), sample(400), MEASURE, a="old", b="new")
+    refused = kt.compare(split, perfect(), sample(400), MEASURE, a="old", b="new")
+    assert "--correction rates" in str(refused.refusal)
+    found = kt.compare(split, perfect(), sample(400), BY_RATES, a="old", b="new")
     scores = kt.score(runs, perfect(), MEASURE).value[0]
     assert found.naive.a is not None
     assert found.naive.b is not None
@@ -293,7 +320,7 @@ def test_systems_with_topics_of_their_own_are_not_paired() -> None:
 
 def test_seeded() -> None:
     gold = sample(300)
-    first, second = (compare(gold, ask(resamples=200, seed=3)).to_json() for _ in range(2))
+    first, second = (compare(gold, ask(correction="rates", resamples=200, seed=3)).to_json() for _ in range(2))
     assert first == second
 
 
@@ -310,7 +337,8 @@ def drawn(size: int) -> kt.Judgments:
 
 
 NEEDS = {
-    "rates": (lambda: sample(300), ask("P(rel=2)@5", confidence=0.9)),
+    "rates": (lambda: sample(300), ask("P(rel=2)@5", confidence=0.9, correction="rates")),
+    "even": (lambda: sample(300), ask(confidence=0.8)),
     "sampled": (lambda: drawn(1500), ask(topics="these")),
     "sampled, new": (lambda: drawn(300), ask(confidence=0.8)),
     "topics": (lambda: on_topics(15), ask(confidence=0.9)),
@@ -328,13 +356,13 @@ def test_the_gold_that_is_needed_is_what_power_takes(way: str) -> None:
         case = make_case(world().runs, world().judgments, gold, question, systems=(a, b), seed=0)
         corrected = correct(case, world().runs, world().judgments).corrected
         assert corrected is not None
-        assert corrected.way == way.split(",")[0]
+        assert corrected.method.name == way.split(",")[0]
         if found.corrected is not None and found.corrected.significant:
             assert found.needed is None
             continue
         v, n = corrected.gold_variance[0, 1], corrected.gold_items
         rest = max(corrected.pairs.variance[0, 1] - v, 0)
-        if way == "sampled, new":
+        if way in ("sampled, new", "even"):
             rest = max(rest, found.naive.difference.standard_error**2)
         room = (found.naive.difference.value / z) ** 2 - rest
         more = math.ceil(v * n / room * (1 - 1e-12)) - n if room > 0 else math.inf
@@ -363,14 +391,14 @@ def test_the_alarm_is_for_corrections_two_standard_errors_apart() -> None:
     judgments, gold = judged_by(("partial", grade)), sample(600)
     alarms = []
     for a, b in combinations(world().runs.systems[5:], 2):
-        found = kt.compare(world().runs, judgments, gold, MEASURE, a=a, b=b)
-        case = make_case(world().runs, judgments, gold, ask(), systems=(a, b), seed=0)
+        found = kt.compare(world().runs, judgments, gold, BY_RATES, a=a, b=b)
+        case = make_case(world().runs, judgments, gold, BY_RATES, systems=(a, b), seed=0)
         choice = correct(case, world().runs, judgments)
-        rates, even = choice.corrected, choice.second
-        assert rates is not None
-        assert even is not None
+        assert choice.second is not None
+        rates, even = choice.corrected, choice.second.second
+        assert isinstance(rates, RatesFitted)
         gap = abs(rates.pairs.value[0, 1] - even.pairs.value[0, 1])
-        luck = np.broadcast_to(rates.luck_variance, (2, 2))[0, 1]
+        luck = rates.luck_variance[0, 1]
         assert luck > 0
         error = np.sqrt(rates.gold_variance[0, 1] + luck + even.gold_variance[0, 1])
         assert (found.alarm is not None) == (gap > 2 * error)
@@ -410,7 +438,9 @@ def test_what_is_known_for_sure_has_no_chance() -> None:
 def test_the_bootstrap_agrees_with_the_formula() -> None:
     ratios = []
     for a, b in combinations(world().runs.systems[:5], 2):
-        found = kt.compare(world().runs, world().judgments, sample(300), ask(resamples=2000), a=a, b=b)
+        found = kt.compare(
+            world().runs, world().judgments, sample(300), ask(correction="rates", resamples=2000), a=a, b=b
+        )
         (drawn,) = [opinion for opinion in found.others if opinion.way == "bootstrap"]
         formula = found.corrected
         assert formula is not None

@@ -15,7 +15,7 @@ import pytest
 import karatage as kt
 from karatage.cli.comparison import render_comparison
 from karatage.deciding.case import make_case
-from karatage.deciding.sampled import correct_by_sample
+from karatage.deciding.estimators.drawn import DRAWN
 from karatage.errors import DataError, KaratageError, OptionError
 
 A, B = "system-01", "system-11"
@@ -204,27 +204,34 @@ def test_any_approach(approach: str) -> None:
 
 @pytest.mark.parametrize("approach", ["uniform", "binmv"])
 def test_scores_have_no_error_rates(approach: str) -> None:
-    found = compare("sample", kt.Question(measure=MEASURE, approach=approach))
+    found = compare("sample", kt.Question(measure=MEASURE, approach=approach, correction="rates"))
     assert f"{approach} ends in scores, and scores have no error rates" in str(found.refusal)
 
 
-def test_drawn_gold_corrects_the_vote_where_the_approach_ends_in_scores() -> None:
-    found, vote = (compare("drawn", kt.Question(measure=MEASURE, approach=name)) for name in ("uniform", "mv"))
+@pytest.mark.parametrize("gold", ["drawn", "sample"])
+def test_gold_on_documents_corrects_the_vote_where_the_approach_ends_in_scores(gold: str) -> None:
+    found, vote = (compare(gold, kt.Question(measure=MEASURE, approach=name)) for name in ("uniform", "mv"))
     assert found.corrected is not None
     assert vote.corrected is not None
     assert found.corrected.difference == vote.corrected.difference
     assert any("cannot correct uniform, so what it corrects is mv" in note for note in found.notes)
 
 
-def test_a_sample_of_gold_is_not_sure_of_documents_that_nobody_judged() -> None:
-    these = compare("sample", kt.Question(measure="P@10", topics="these"), "not the top")
-    assert these.corrected is None
-    new = compare("sample", "P@10", "not the top")
-    assert "the judges graded no document that counts: 2 ('system-01', 'system-11')" in str(new.refusal)
+def test_a_sample_of_gold_tells_of_documents_that_nobody_judged_and_error_rates_do_not() -> None:
+    rates = compare("sample", kt.Question(measure="P@10", correction="rates"), "not the top")
+    assert "the judges graded no document that counts: 2 ('system-01', 'system-11')" in str(rates.refusal)
+    truth = gap(kt.score(world().runs, world().gold, "P@10"))
+    for topics in ("these", "new"):
+        found = compare("sample", kt.Question(measure="P@10", topics=topics), "not the top")
+        assert found.corrected is not None
+        assert found.corrected.difference.low < truth < found.corrected.difference.high
+        assert found.naive.difference.value == 0
+        assert "each of 2,000 documents had the same chance to be among the gold" in found.assumed
+        assert any("nobody judged, which corrected scores know from gold alone: 356" in note for note in found.notes)
 
 
-def test_gold_on_all_that_matters_does_not_lower_the_scores() -> None:
-    """What both systems show at the same weight has no gold; their scores lean on the judges there."""
+def test_gold_on_all_that_matters_tells_the_difference_and_no_scores() -> None:
+    """What both systems show at the same weight has no gold, so their scores would lean on the judges there."""
     top = top_documents().join(grades(), on=["topic", "document"])
     shown = [
         kt.compare(world().runs, world().judgments, gold, MEASURE, a=A, b=B)
@@ -234,11 +241,12 @@ def test_gold_on_all_that_matters_does_not_lower_the_scores() -> None:
     whole, matter = (found.corrected for found in shown if found.corrected is not None)
     assert matter.difference.value == pytest.approx(whole.difference.value)
     assert matter.difference.standard_error == pytest.approx(whole.difference.standard_error)
-    told = "what all systems rank alike needs no gold"
+    told = "scores are not estimated, only differences: up to 55% of a system's weight"
     assert [any(told in note for note in found.notes) for found in shown] == [False, True]
-    proven = kt.score(world().runs, kt.read_gold(differing(top)), MEASURE).value[0].mean(axis=0)
-    assert matter.a is not None
-    assert matter.a.value > proven[world().runs.systems.index(A)] + 0.05
+    assert (matter.a, matter.b) == (None, None)
+    scores = kt.score(world().runs, world().gold, MEASURE).value[0].mean(axis=0)
+    assert whole.a is not None
+    assert whole.a.value == pytest.approx(scores[world().runs.systems.index(A)])
 
 
 def differing(top: pl.DataFrame) -> pl.DataFrame:
@@ -278,7 +286,7 @@ def test_no_grade_is_high_enough() -> None:
 
 
 def test_intervals_of_different_topics_are_cut_at_1_not_before() -> None:
-    found = compare("sample", "P@10", lists="no topic shared").corrected
+    found = compare("sample", kt.Question(measure="P@10", correction="rates"), lists="no topic shared").corrected
     assert found is not None
     assert found.a is not None
     assert found.b is not None
@@ -286,11 +294,12 @@ def test_intervals_of_different_topics_are_cut_at_1_not_before() -> None:
         assert score.low < score.value < score.high <= 1
 
 
-def test_gold_on_what_nobody_judged_is_no_even_sample() -> None:
+@pytest.mark.parametrize("correction", ["auto", "even"])
+def test_gold_on_what_nobody_judged_is_no_even_sample(correction: str) -> None:
     gold = kt.read_gold(top_documents().join(grades(), on=["topic", "document"])[::2])
-    asked = kt.Question(measure="P@10", correction="even")
+    asked = kt.Question(measure="P@10", correction=correction)
     found = kt.compare(world().runs, JUDGES["not the top"](), gold, asked, a=A, b=B)
-    assert "so gold was not drawn evenly from what they graded" in str(found.refusal)
+    assert "the judges graded no item that has gold" in str(found.refusal)
 
 
 def test_scores_at_their_bound_are_in_the_measures_units() -> None:
@@ -309,7 +318,7 @@ def test_scores_at_their_bound_are_in_the_measures_units() -> None:
             kt.read_runs(lists),
             kt.read_judgments({"ann": judge}),
             kt.read_gold(gold),
-            f"DCG(gains={{0:0,1:{gain}}})@3",
+            kt.Question(measure=f"DCG(gains={{0:0,1:{gain}}})@3", correction="rates"),
             a="old",
             b="new",
         ).corrected
@@ -323,20 +332,27 @@ def test_scores_at_their_bound_are_in_the_measures_units() -> None:
     assert found[1].difference.standard_error == pytest.approx(10 * found[0].difference.standard_error)
 
 
-def test_systems_of_different_topics_are_compared_by_rates() -> None:
-    for gold in ("all", "drawn", "sample"):
-        found = compare(gold, "P@10", lists="no topic shared")
+@pytest.mark.parametrize("gold", ["all", "drawn", "sample", "topics"])
+def test_systems_of_different_topics_are_compared_by_rates_on_request_only(gold: str) -> None:
+    found = compare(gold, kt.Question(measure="P@10", correction="rates"), lists="no topic shared")
+    if gold == "topics":
+        assert "spread the gold over more topics" in str(found.refusal)
+    else:
         assert found.corrected is not None
         assert found.corrected.way == "rates"
-    asked = compare("drawn", kt.Question(measure="P@10", correction="sampled"), lists="no topic shared")
-    assert "the systems answered different topics" in str(asked.refusal)
+    for correction in ("auto", "sampled", "topics"):
+        asked = compare(gold, kt.Question(measure="P@10", correction=correction), lists="no topic shared")
+        assert "use --correction rates" in str(asked.refusal) or "gold has no column pi" in str(asked.refusal)
+    assert "the systems answered different topics" in str(compare(gold, "P@10", lists="no topic shared").refusal)
 
 
 @pytest.mark.parametrize(("paired", "lists"), [(False, None), (True, "no topic shared")])
 def test_the_bootstrap_is_for_paired_topics(paired: bool, lists: str | None) -> None:
-    asked = kt.Question(measure="P@10", resamples=200, paired=paired)
-    assert "bootstrap" not in [o.way for o in compare("sample", asked, lists=lists).others]
-    both = compare("sample", kt.Question(measure="P@10", resamples=200))
+    asked = kt.Question(measure="P@10", resamples=200, paired=paired, correction="rates")
+    alone = compare("sample", asked, lists=lists)
+    assert alone.corrected is not None
+    assert "bootstrap" not in [o.way for o in alone.others]
+    both = compare("sample", kt.Question(measure="P@10", resamples=200, correction="rates"))
     assert "bootstrap" in [o.way for o in both.others]
 
 
@@ -394,8 +410,9 @@ def test_one_system_above_and_one_below_are_put_at_their_bounds() -> None:
     }
     judge = {str(t): {f"a{d}": 0 for d in range(3)} | {f"b{d}": 1 for d in range(3)} for t in range(40)}
     gold = {str(t): {f"a{t % 3}": int(t in (3, 20)), f"b{t % 3}": int(t not in (8, 30))} for t in range(40)}
+    asked = kt.Question(measure="P@3", correction="rates")
     found = kt.compare(
-        kt.read_runs(lists), kt.read_judgments({"ann": judge}), kt.read_gold(gold), "P@3", a="old", b="new"
+        kt.read_runs(lists), kt.read_judgments({"ann": judge}), kt.read_gold(gold), asked, a="old", b="new"
     )
     assert found.corrected is not None
     assert found.corrected.difference.value == pytest.approx(1)
@@ -421,7 +438,8 @@ def test_grades_that_never_occur_need_no_gold() -> None:
 def test_judges_who_are_hardly_known_are_told() -> None:
     def notes(judge: pl.Expr, size: int) -> str:
         judgments = kt.read_judgments(grades().with_columns(grade=judge, judge=pl.lit("ann")))
-        return " ".join(kt.compare(world().runs, judgments, sample(size), MEASURE, a=A, b=B).notes)
+        asked = kt.Question(measure=MEASURE, correction="rates")
+        return " ".join(kt.compare(world().runs, judgments, sample(size), asked, a=A, b=B).notes)
 
     erring, shaky = "judges erred on none of", "standard errors better than chance only"
     assert f"{erring} " in notes(pl.col("grade"), 300)
@@ -480,7 +498,7 @@ def test_gold_items_that_count_are_those_that_tell_the_two_apart() -> None:
     question = kt.Question(measure=MEASURE)
     gold = sample(pi=pl.lit(0.15))
     case = make_case(world().runs, world().judgments, gold, question, systems=(A, B), seed=0)
-    found = correct_by_sample(case)
+    found = DRAWN.fit(case)
     assert found.gold_items == (case.matters & (case.gold_grade >= 0)).sum() < 300
 
 

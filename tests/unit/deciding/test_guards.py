@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -12,9 +13,12 @@ import pytest
 import karatage as kt
 from karatage.correction.sampled import Reach
 from karatage.data.comparison import Opinion
-from karatage.deciding import choosing, comparing, guards
+from karatage.data.method import Method
+from karatage.deciding import guards
 from karatage.deciding.case import make_case
-from karatage.deciding.corrected import Corrected, Pairs
+from karatage.deciding.estimators import rates
+from karatage.deciding.estimators.contract import Fitted, Levels, Pairs
+from karatage.deciding.estimators.even import Even
 from karatage.simulation.story import simulate_story
 
 PAIR = ("old", "newer")
@@ -38,7 +42,9 @@ def grade(plan: kt.GoldPlan) -> pl.DataFrame:
 
 
 def plain(size: int = 400, seed: int = 0) -> pl.DataFrame:
+    """An even sample of what was judged."""
     truth = world().gold.to_frame().drop("judge")
+    truth = truth.join(world().judgments.to_frame(), on=["topic", "document"], how="semi", maintain_order="left")
     return truth[np.sort(np.random.default_rng(seed).choice(len(truth), size, replace=False))]
 
 
@@ -156,18 +162,15 @@ def test_what_a_measure_cannot_be_is_not_an_answer(measure: str, top: float) -> 
     case = make_case(world().runs, world().judgments, gold, kt.Question(measure=measure), systems=PAIR, seed=0)
     assert case.top_grade == 3
 
-    def answer(low: float, high: float, error: float = 0.5) -> Corrected:
+    def answer(low: float, high: float, error: float = 0.5) -> Fitted:
         value, spread = np.array([low, high]), np.full((2, 2), error**2)
         pairs = Pairs(value=value - value[:, None], variance=spread, degrees=spread * np.inf)
-        return Corrected(
-            way="topics",
-            value=value,
-            variance=np.full(2, error**2),
-            degrees=np.full(2, 39.0),
+        return Fitted(
+            method=Method(name="made up", label="made up"),
             pairs=pairs,
+            levels=Levels(value=value, variance=np.full(2, error**2), degrees=np.full(2, 39.0)),
             gold_variance=spread,
             gold_items=9,
-            within=(-np.inf, np.inf),
         )
 
     assert guards.require_possible(case, answer(0.0, top)).shown.all()
@@ -189,20 +192,21 @@ def read_back(found: kt.Comparison | kt.Board, home: Path) -> str:
 def test_a_score_that_cannot_be_is_not_shown_and_the_difference_stands(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    original = choosing.CORRECTIONS["sampled"]
+    original = Even.fit
 
-    def lift(case):
-        found = original(case)
-        return Corrected(**{**vars(found), "value": found.value + 1.0 - found.value.min() - 0.1})
+    def lift(self, case):
+        found = original(self, case)
+        value = found.levels.value + 1.0 - found.levels.value.min() - 0.1
+        return replace(found, levels=replace(found.levels, value=value))
 
-    monkeypatch.setitem(choosing.CORRECTIONS, "sampled", lift)
-    plainly = compare(queue())
+    monkeypatch.setattr(Even, "fit", lift)
+    plainly = compare(plain())
     assert plainly.corrected is not None
     assert plainly.corrected.b is None
     assert plainly.corrected.a is not None
     assert any("are not shown: 1 ('newer')" in note for note in plainly.notes)
     assert read_back(plainly, tmp_path) == plainly.to_json()
-    board = rank(queue(pair=None))
+    board = rank(plain())
     assert board.systems[0] == "newer"
     assert board.corrected is not None
     assert np.isnan(board.corrected.value[0])
@@ -213,12 +217,25 @@ def test_a_score_that_cannot_be_is_not_shown_and_the_difference_stands(
         assert "newer" in found._repr_html_()
 
 
+def test_without_scores_the_differences_stand_and_order_the_systems(tmp_path: Path) -> None:
+    pair, board = compare(queue()), rank(queue(pair=None))
+    assert pair.corrected is not None
+    assert board.corrected is not None
+    assert (pair.corrected.a, pair.corrected.b) == (None, None)
+    assert np.isnan(board.corrected.value).all()
+    assert (board.corrected_pairs.value >= 0).all()
+    for found in (pair, board):
+        assert any(note.startswith("scores are not estimated, only differences") for note in found.notes)
+        assert read_back(found, tmp_path) == found.to_json()
+        assert "newer" in found._repr_html_()
+
+
 def test_second_opinions_that_cannot_be_are_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     beyond = kt.Estimate.of(1.2, 0.01)
     monkeypatch.setattr(
-        comparing, "bootstrap_rates", lambda *_: Opinion(way="bootstrap", a=None, b=None, difference=beyond)
+        rates, "bootstrap_rates", lambda *_: Opinion(method=rates.BOOTSTRAP, a=None, b=None, difference=beyond)
     )
-    found = compare(plain(600), kt.Question(measure="P@10", resamples=100))
+    found = compare(plain(600), kt.Question(measure="P@10", resamples=100, correction="rates"))
     assert found.corrected is not None
     assert "bootstrap" not in [opinion.way for opinion in found.others]
     assert any(
@@ -320,9 +337,9 @@ def test_diagnosis_audit_and_survey_tell() -> None:
     assert not survey.board.significant
 
 
-def test_an_alarm_about_error_rates_is_a_note_where_they_are_not_used() -> None:
+def test_error_rates_raise_no_alarm_where_they_are_not_used() -> None:
     """`new` finds more of what the judges overrate: error rates mislead, and drawn gold does not need them."""
-    told = []
+    alarms = []
     for seed in (1, 2, 3):
         story = simulate_story(rng=seed)
         plan = kt.plan(story.runs, story.judgments, "P@10", budget=300, systems=("old", "new"))
@@ -333,20 +350,22 @@ def test_an_alarm_about_error_rates_is_a_note_where_they_are_not_used() -> None:
             .with_columns(pl.col("grade").fill_null(0), measure=pl.lit("P@10"), frame=pl.lit(plan.frame))
         )
         found = kt.compare(story.runs, story.judgments, gold, "P@10", a="old", b="new")
-        assert found.corrected is not None
-        assert found.corrected.way == "sampled"
-        assert found.alarm is None
-        told.append(any("this answer does not use error rates" in note for note in found.notes))
         board = kt.compare_all(
             story.runs, story.judgments, gold, "P@10", systems=("old", "new")
         )  # as many pairs as the queue was drawn for
-        assert board.alarm is None
-        assert not board.doubted
-        assert any("this answer does not use error rates" in note for note in board.notes) == told[-1]
+        assert found.corrected is not None
+        assert found.corrected.way == board.corrected.way == "sampled"
+        assert found.others == ()
+        for result in (found, board):
+            assert result.alarm is None
+            assert not result.doubted
+            assert not any("error rates" in note for note in result.notes)
+            assert result.accuracy is not None  # how judges err is still told
         asked = kt.Question(measure="P@10", correction="rates")
         by_rates = kt.compare(story.runs, story.judgments, gold, asked, a="old", b="new")
-        assert (by_rates.alarm is not None) == told[-1]
-    assert any(told)
+        assert [opinion.way for opinion in by_rates.others] == ["sampled"]
+        alarms.append(by_rates.alarm is not None)
+    assert any(alarms)
 
 
 @pytest.mark.parametrize("judge", ["gpt-4o_umbrela", "gpt-4_umbrela.M", "gpt-4o_exam-binary"])

@@ -15,7 +15,7 @@ from karatage.correction.sampled import learn_gains
 from karatage.data.axes import Coded
 from karatage.data.runs import Runs
 from karatage.deciding.case import make_case
-from karatage.deciding.sampled import correct_by_sample
+from karatage.deciding.estimators.drawn import DRAWN
 from karatage.errors import DataError, InputFileError, OptionError, UnknownNameError
 
 PAIR = ("system-01", "system-02")
@@ -278,11 +278,8 @@ def test_chances_follow_the_undecided_pairs(world, judgments, plan, tmp_path):
 
 
 def undecided_pairs(runs, judgments, gold):
-    from karatage.deciding.case import make_case
-    from karatage.deciding.sampled import correct_by_sample
-
     question = kt.Question(measure="DCG@10", topics="these")
-    found = correct_by_sample(make_case(runs, judgments, gold, question, systems=runs.systems, seed=0))
+    found = DRAWN.fit(make_case(runs, judgments, gold, question, systems=runs.systems, seed=0))
     names = runs.systems
     open_ = np.argwhere(np.triu(found.pairs.p_value >= 0.05, 1))
     return [(names[a], names[b]) for a, b in open_]
@@ -353,7 +350,7 @@ def test_compare_refuses_a_queue_of_other_systems(world, judgments, plan, tmp_pa
             "AP",
             {},
             DataError,
-            r"AP is no weighted sum .* re-judge all judged documents of each \(40 on average, so that ",
+            r"AP is not a weighted sum .* re-judge all judged documents of each \(40 on average, so that ",
         ),
         (kt.Question(measure="P@5", approach="uniform"), {}, OptionError, "uniform ends in scores, not in grades"),
         ("P@5", {"budget": 0}, OptionError, "a budget of 0 is no number of gold labels"),
@@ -416,8 +413,8 @@ def test_the_forecast_with_gold_adds_what_it_knows_already(world, judgments, pla
     inverse = 1 / case.drawn.pi
     learned = learn_gains(case.said.astype(np.int64), case.topic, case.drawn)[case.drawn.item]
     residual = (inverse * (case.drawn.gain - learned) ** 2).sum() / inverse.sum()
-    known = float(correct_by_sample(case).gold_variance[0, 1])
-    assert known < float(correct_by_sample(case).pairs.variance[0, 1])
+    known = float(DRAWN.fit(case).gold_variance[0, 1])
+    assert known < float(DRAWN.fit(case).pairs.variance[0, 1])
     second = plan(budget=(20, 10), systems=PAIR, judged=gold)
 
     seen = set(items(first.items))

@@ -12,9 +12,8 @@ import pytest
 import karatage as kt
 from karatage.correction.precision import bias
 from karatage.deciding.case import Case, make_case
-from karatage.deciding.corrected import Corrected
+from karatage.deciding.estimators.rates import RATES, RatesFitted, bootstrap_rates
 from karatage.deciding.question import Question
-from karatage.deciding.rates import bootstrap_rates, correct_by_rates
 from karatage.deciding.resampling import compare_boards
 
 SYSTEMS = ("system-02", "system-05", "system-09")
@@ -37,10 +36,10 @@ def gold(drawn: bool) -> kt.Judgments:
 
 
 @cache
-def solve(measure: str, drawn: bool, **terms: object) -> tuple[Case, Corrected]:
+def solve(measure: str, drawn: bool, **terms: object) -> tuple[Case, RatesFitted]:
     question = Question(measure=measure, **terms)
     case = make_case(world().runs, world().judgments, gold(drawn), question, systems=SYSTEMS, seed=0)
-    return case, correct_by_rates(case)
+    return case, RATES.fit(case)
 
 
 class Oracle:
@@ -81,11 +80,11 @@ class Oracle:
 def test_systems_and_pairs(measure: str, drawn: bool) -> None:
     case, found = solve(measure, drawn)
     oracle, n = Oracle(case), len(case.topics)
-    np.testing.assert_allclose(found.value, oracle.score.mean(axis=0), rtol=1e-9)
+    np.testing.assert_allclose(found.levels.value, oracle.score.mean(axis=0), rtol=1e-9)
     for s in range(3):
         chance, known = oracle.score[:, s].var(ddof=1) / n, oracle.by_gold(oracle.mass[:, s].mean(axis=0))
-        assert found.variance[s] == pytest.approx(chance + known.sum())
-        assert found.degrees[s] == pytest.approx(oracle.welch([(chance, n - 1)], known))
+        assert found.levels.variance[s] == pytest.approx(chance + known.sum())
+        assert found.levels.degrees[s] == pytest.approx(oracle.welch([(chance, n - 1)], known))
     for a, b in ((0, 1), (2, 0), (1, 2)):
         gap = oracle.score[:, b] - oracle.score[:, a]
         known = oracle.by_gold((oracle.mass[:, b] - oracle.mass[:, a]).mean(axis=0))
@@ -110,10 +109,10 @@ def test_independent_judges() -> None:
     case, found = solve(GRADED, False, judges="independent")
     oracle = Oracle(case)
     gold_part = [oracle.by_gold(oracle.mass[:, s].mean(axis=0)).sum() for s in range(3)]
-    assert found.pairs.variance[0, 2] == pytest.approx(found.variance[0] + found.variance[2])
+    assert found.pairs.variance[0, 2] == pytest.approx(found.levels.variance[0] + found.levels.variance[2])
     assert found.gold_variance[0, 2] == pytest.approx(gold_part[0] + gold_part[2])
     assert np.isinf(found.pairs.degrees).all()
-    assert np.isinf(found.degrees).all()
+    assert np.isinf(found.levels.degrees).all()
 
 
 def test_the_bias_is_taken_off() -> None:
@@ -122,9 +121,9 @@ def test_the_bias_is_taken_off() -> None:
     oracle = Oracle(case)
     m_r, m_n, n_r, n_n = oracle.share[1, 1], oracle.share[0, 0], oracle.size[1], oracle.size[0]
     off = [bias(oracle.mass[:, s, 1].mean(), m_r, m_n, n_r, n_n) for s in range(3)]
-    np.testing.assert_allclose(found.value, plain.value - off)
+    np.testing.assert_allclose(found.levels.value, plain.levels.value - off)
     assert np.ptp(off) > 0
-    assert found.pairs.value[0, 1] == pytest.approx(found.value[1] - found.value[0])
+    assert found.pairs.value[0, 1] == pytest.approx(found.levels.value[1] - found.levels.value[0])
 
 
 def test_one_document_per_topic_is_a_share() -> None:
@@ -133,12 +132,12 @@ def test_one_document_per_topic_is_a_share() -> None:
     oracle, n = Oracle(case), len(case.topics)
     for s in range(3):
         known = oracle.by_gold(oracle.mass[:, s].mean(axis=0)).sum()
-        assert found.variance[s] == pytest.approx(oracle.score[:, s].var() / n + known)
+        assert found.levels.variance[s] == pytest.approx(oracle.score[:, s].var() / n + known)
 
 
 def test_gold_that_huddles_in_topics_counts_less() -> None:
     case, _ = solve(GRADED, False)
-    even, crowded = (correct_by_rates(_huddle(case, crowding)) for crowding in (1.0, 3.0))
+    even, crowded = (RATES.fit(_huddle(case, crowding)) for crowding in (1.0, 3.0))
     np.testing.assert_allclose(crowded.gold_variance, even.gold_variance * (1 + 2 * 0.2))
     assert any("design effect 1.40" in note for note in crowded.notes)
 
@@ -154,7 +153,7 @@ def test_gold_that_huddles_in_topics_leaves_the_slope_less_certain() -> None:
     width = []
     for crowding in (1.0, 60.0):
         other = _huddle(case, crowding)
-        near = compare_boards(other, other.scores.mean(axis=0), correct_by_rates(other))
+        near = compare_boards(other, other.scores.mean(axis=0), RATES.fit(other))
         assert near.slope is not None
         width.append(near.slope.high - near.slope.low)
     assert width[1] > 1.5 * width[0]
@@ -183,7 +182,7 @@ def test_the_bootstrap_knows_of_the_design_effect() -> None:
     for design in (case.design, crowded):
         again = replace(case)
         again.__dict__["design"] = design
-        formula = np.sqrt(correct_by_rates(again).pairs.variance[0, 2])
+        formula = np.sqrt(RATES.fit(again).pairs.variance[0, 2])
         errors.append((formula, bootstrap_rates(again, 0, 2).difference.standard_error))
     (plain, drawn), (wide, drawn_wide) = errors
     assert wide > 1.01 * plain

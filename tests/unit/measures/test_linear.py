@@ -53,9 +53,32 @@ def test_sums_are_the_scores(name: str, judged: tuple[kt.Runs, kt.Judgments]) ->
     assert (np.diff(found.gain) >= 0).all()
 
 
-@pytest.mark.parametrize("name", ["AP", "nDCG@10", "ERR@10", "RR", "R@10", "Bpref", "Rprec", "Judged@10"])
+@pytest.mark.parametrize("name", ["AP", "ERR@10", "RR", "R@10", "Bpref", "Rprec", "Judged@10"])
 def test_others_are_none(name: str) -> None:
     assert as_weighted_sum(parse_measure(name), 10, 3) is None
+
+
+@pytest.mark.parametrize("name", ["nDCG@10", "nDCG(dcg='exp-log2')@5", "nDCG"])
+def test_ndcg_is_a_sum_divided_by_the_ideal(name: str, judged: tuple[kt.Runs, kt.Judgments]) -> None:
+    """The sum is DCG's; divided by that of all judged documents, best first, it is the score."""
+    runs, judgments = judged
+    found = as_weighted_sum(parse_measure(name), RETRIEVED, GRADES - 1)
+    assert found is not None
+    assert found.normalised
+    plain = as_weighted_sum(parse_measure(name.removeprefix("n")), RETRIEVED, GRADES - 1)
+    assert plain is not None
+    assert not plain.normalised
+    np.testing.assert_array_equal(found.weight, plain.weight)
+    np.testing.assert_array_equal(found.gain, plain.gain)
+    deep = as_weighted_sum(parse_measure(name), len(judgments.item), GRADES - 1)
+    assert deep is not None
+    scores = kt.score(runs, judgments, name)
+    ranked = align(runs, judgments).ranked[:, :, : len(found.weight)]
+    gain = np.where(ranked >= 0, found.gain[np.append(judgments.grade, 0)[ranked]], 0.0) @ found.weight
+    for t in range(len(scores.topics)):
+        best = np.sort(found.gain[judgments.grade[judgments.item_topic[judgments.item] == t]])[::-1]
+        best = best[: len(deep.weight)]
+        np.testing.assert_allclose(gain[t] / (best @ deep.weight[: len(best)]), scores.value[0, t], atol=1e-12)
 
 
 def test_the_depth_limits_ranks_but_not_the_divisor() -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import karatage as kt
+from karatage.data.alignment import find_items
 from karatage.data.pool import pool_runs
 from karatage.queueing.belief import form_belief
 from karatage.queueing.combining import combine_judgments
@@ -16,13 +17,13 @@ POOL = pool_runs(WORLD.runs, 15)
 ALIGNMENT = kt.align(WORLD.runs, POOL)
 
 
-@pytest.mark.parametrize("measure", ["P@5", "DCG@10"])
+@pytest.mark.parametrize("measure", ["P@5", "DCG@10", "nDCG@10"])
 def test_effect_is_the_weight_in_open_pairs_times_the_spread_of_the_gain(measure: str) -> None:
     """Items that are sure, or on which only other pairs differ, keep a tenth of the largest, or of the mean."""
     experts = WORLD.gold.keep_rows(np.arange(len(WORLD.gold.grade)) % 3 == 0)
     belief = form_belief(ALIGNMENT, combine_judgments(POOL, None, experts))
     linear = require_weights(ALIGNMENT, kt.parse_measure(measure), 3)
-    weight = find_weights(ALIGNMENT, linear, None)
+    weight = find_weights(ALIGNMENT, linear, belief, None, np.random.default_rng(0))
     undecided = np.zeros((4, 4), bool)
     undecided[3, 1] = True
     apart = np.abs(weight[:, 3] - weight[:, 1])
@@ -34,3 +35,19 @@ def test_effect_is_the_weight_in_open_pairs_times_the_spread_of_the_gain(measure
     np.testing.assert_allclose(
         find_effect(weight, linear, belief, undecided), size * np.maximum(spread, 0.1 * spread.max()), atol=1e-9
     )
+
+
+def test_weights_of_ndcg_are_those_of_dcg_over_the_ideal_gain() -> None:
+    """Experts know all grades, so the ideal is certain: the sum of weights times gains is the score."""
+    measure = kt.parse_measure("nDCG@10")
+    belief = form_belief(ALIGNMENT, combine_judgments(POOL, None, WORLD.gold))
+    linear = require_weights(ALIGNMENT, measure, WORLD.gold.top_grade)
+    weight = find_weights(ALIGNMENT, linear, belief, None, np.random.default_rng(0))
+    grade = np.zeros(len(POOL.item_topic), np.int64)
+    grade[find_items(WORLD.gold, POOL)[WORLD.gold.item]] = WORLD.gold.grade
+    found = np.zeros((len(POOL.topics), len(WORLD.runs.systems)))
+    np.add.at(found, POOL.item_topic, weight * linear.gain[grade][:, None])
+    scored = kt.evaluate(WORLD.runs, WORLD.gold, measure, approach="judge:gold")
+    (value,) = scored.scores.values()
+    order = [value.topics.index(name) for name in POOL.topics]
+    np.testing.assert_allclose(found, value.value[0][order], atol=1e-12)

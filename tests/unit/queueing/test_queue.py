@@ -222,7 +222,7 @@ def test_what_cannot_be_queued_is_refused() -> None:
         kt.queue(WORLD.runs, RULES, budget=100, experts=kt.read_gold({"no topic": {"x": 1}}))
     with pytest.raises(DataError, match="items without topics"):
         kt.queue(WORLD.runs, RULES, budget=100, experts=kt.read_gold({"item": ["x"], "grade": [1]}))
-    with pytest.raises(DataError, match="AP is no weighted sum"):
+    with pytest.raises(DataError, match="AP is not a weighted sum"):
         kt.queue(WORLD.runs, replace(RULES, measure="AP", order="effect"), budget=100)
 
 

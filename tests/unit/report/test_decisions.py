@@ -94,7 +94,7 @@ def test_every_format_is_whole(tmp_path, ending):
 
 
 def test_a_comparison_shows_all_opinions_and_no_difference(tmp_path):
-    question = kt.Question(measure=MEASURE, resamples=200)
+    question = kt.Question(measure=MEASURE, resamples=200, correction="rates")
     gold = kt.read_gold(world().gold.to_frame().drop("judge").sample(400, seed=1))
     found = kt.compare(world().runs, world().judgments, gold, question, a="system-03", b=ODD)
     chart = kt.draw_comparison(found)

@@ -238,7 +238,7 @@ def test_what_is_no_result_is_refused(content, told, tmp_path):
             "other",
             r"pairs\[\d\]\.[ab] is '.*', where 'other' follows from the other entries",
         ),
-        ("board", ("groups", 0, 0), "nobody", r"groups\[0\]\[0\] is 'nobody', where 'system-01' follows"),
+        ("board", ("groups", 0, 0), "nobody", r"groups\[0\]\[0\] is 'nobody', where '.* follows"),
         ("board", ("confidence",), 1, "confidence lies between 0 and 1, not at 1"),
         ("board", ("adjust",), "hlm", "unknown adjustment 'hlm'; did you mean 'holm'?"),
         ("board", ("pairs", 0, "corrected_p_bh"), 1e-9, r"pairs\[0\].corrected_p_bh is 1e-09, where .* follows"),
@@ -303,6 +303,8 @@ def test_anything_left_out_is_refused(name):
     facts = json.loads(make(name).to_json())
     for *steps, last in choose_places(name, facts):
         place = look_up(facts, steps)
+        if (name, last) == ("board", "method"):  # which earlier versions did not write
+            continue
         if isinstance(place, dict) and not FREE & set(map(str, steps)):
             kept = place.pop(last)
             assert refuse(facts), (*steps, last)

@@ -10,14 +10,16 @@ import numpy as np
 from karatage.data.axes import FloatArray
 from karatage.data.board import Board
 from karatage.data.entries import Entries
+from karatage.data.method import JUDGES, Method
 from karatage.data.standing import Adjust, Differences, Standing
+from karatage.io.results.methods import read_method
 from karatage.io.results.parts import read_accuracy, read_bounded
 
 
 def read(entries: Entries) -> Board:
     """What `Board.to_dict` says."""
     rows, pairs = entries.objects("systems"), entries.objects("pairs")
-    way = entries.text_or_none("correction")
+    method = None if entries.get("correction") is None else read_method(entries, "correction")
     return Board(
         measure=entries.text("measure"),
         approach=entries.text("approach"),
@@ -26,10 +28,10 @@ def read(entries: Entries) -> Board:
         adjust=cast("Adjust", entries.text("adjust")),
         confidence=entries.number("confidence"),
         systems=tuple(row.text("system") for row in rows),
-        naive=_read_standing(rows, "judges", "naive"),
+        naive=_read_standing(rows, JUDGES, "naive"),
         naive_pairs=_read_differences(pairs, "naive", doubted=None),
-        corrected=None if way is None else _read_standing(rows, way, "corrected"),
-        corrected_pairs=None if way is None else _read_differences(pairs, "corrected", doubted="doubted"),
+        corrected=None if method is None else _read_standing(rows, method, "corrected"),
+        corrected_pairs=None if method is None else _read_differences(pairs, "corrected", doubted="doubted"),
         tau=read_bounded(entries.object_or_none("tau")),
         tau_ap=read_bounded(entries.object_or_none("tau_ap")),
         slope=read_bounded(entries.object_or_none("slope")),
@@ -48,10 +50,10 @@ def _gather(rows: Sequence[Entries], prefix: str) -> Callable[[str], FloatArray]
     return lambda name: np.array([row.real(f"{prefix}_{name}") for row in rows])
 
 
-def _read_standing(rows: Sequence[Entries], way: str, prefix: str) -> Standing:
+def _read_standing(rows: Sequence[Entries], method: Method, prefix: str) -> Standing:
     numbers = _gather(rows, prefix)
     return Standing(
-        way=way,
+        method=method,
         value=numbers("score"),
         standard_error=numbers("standard_error"),
         low=numbers("low"),

@@ -6,6 +6,7 @@ import math
 
 from karatage.data.comparison import Comparison, Opinion
 from karatage.data.entries import Entries
+from karatage.io.results.methods import read_method
 from karatage.io.results.parts import read_accuracy, read_estimate
 
 
@@ -40,7 +41,7 @@ def _read_opinion(entries: Entries) -> Opinion:
     p_value, by_interval = entries.real("p_value"), difference.real("p_value")
     same = p_value == by_interval or (math.isnan(p_value) and math.isnan(by_interval))
     return Opinion(
-        way=entries.text("way"),
+        method=read_method(entries, "way"),
         a=None if a is None else read_estimate(a),
         b=None if b is None else read_estimate(b),
         difference=read_estimate(difference),

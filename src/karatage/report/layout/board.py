@@ -22,16 +22,6 @@ from karatage.wording import percent
 if TYPE_CHECKING:
     from karatage.data.board import Board
 
-JUDGES = "The judges' scores are precise, and may be wrong in a way that no interval of theirs shows."
-CORRECTED = {
-    "rates": """Corrected scores undo the judges' error rates. They are right if judges err alike on all systems'
-documents; where they do not, corrected scores may be further off than the judges' own, and their intervals too
-narrow. Gold drawn for these systems (karatage plan) needs no such belief.""",
-    "sampled": """Corrected differences are right on average whatever the judges do, and as wide as their gold is
-little; scores by themselves lean on the judges where all systems rank alike.""",
-    "topics": "Corrected scores are right on average whatever the judges do, and as wide as their gold is little.",
-    "census": "Corrected scores are gold's own, which knows all that matters here; the judges have no part in them.",
-}
 LUCK = """The best system is best in part by luck, so that its lead over the others is too large on average. Intervals
 are for each system or difference by itself."""
 
@@ -55,7 +45,7 @@ def lay_out_leaderboard(board: Board) -> Section:
     """Scores with intervals and tied groups."""
     text = [explain_letters(board)]
     if board.corrected is not None:
-        text.insert(0, f"{JUDGES} {CORRECTED[board.corrected.way]}")
+        text.insert(0, f"{board.naive.method.about} {board.corrected.method.about}".strip())
     elif board.refusal is not None:
         text.insert(0, f"Only the judges' scores are shown. Correction was refused: {board.refusal}.")
     else:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from karatage.report.calibration_charts import draw_attenuation
 from karatage.report.layout.audit import lay_out_judges
 from karatage.report.layout.board import lay_out_differences, lay_out_leaderboard
@@ -21,6 +23,7 @@ from karatage.wording import counted, end_sentence
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from karatage.data.standing import Standing
     from karatage.data.survey import Survey
 
 
@@ -74,16 +77,20 @@ def _lay_out_approaches(survey: Survey) -> Iterator[Section]:
 
 def _lay_out_calibration(survey: Survey) -> Section:
     charts = []
-    if survey.board is not None and survey.board.corrected is not None and survey.board.corrected.way != "rates":
+    board = survey.board
+    if board is not None and board.corrected is not None and _tells_attenuation(board.corrected):
         caption = "The judges' scores against the corrected ones; on the line they are the same"
-        charts.append(
-            Figure(draw_attenuation(survey.board), caption, "attenuation", tabulate_leaderboard(survey.board))
-        )
+        charts.append(Figure(draw_attenuation(board), caption, "attenuation", tabulate_leaderboard(board)))
     if survey.calibration is None:
         reason = end_sentence(f"Judges are not calibrated: {survey.refused['calibration']}")
         return Section("Calibration and shift", reason, (), charts)
     section = lay_out_reliability(survey.calibration)
     return Section(section.title, section.text, section.tables, [*section.charts, *charts])
+
+
+def _tells_attenuation(corrected: Standing) -> bool:
+    """Whether there are corrected scores, which are not the judges' own stretched."""
+    return not corrected.method.same_order and not np.isnan(corrected.value).all()
 
 
 def _lay_out_data(survey: Survey) -> Section:

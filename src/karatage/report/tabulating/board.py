@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from karatage.data.board import Board
     from karatage.data.standing import Bounded, Differences
 
+TO_BEST = "to the best"  # corrected difference, where scores are not known
 FLIPS = {"falls": "verdicts that fall", "arises": "verdicts that arise", "turns": "verdicts that turn around"}
 
 
@@ -30,15 +31,22 @@ def entitle_board(board: Board) -> str:
 
 def tabulate_leaderboard(board: Board) -> Table:
     """By judges and corrected side by side; the interval is of what decides."""
-    shown = board.corrected or board.naive
     low = f"{percent(board.confidence)} from"
+    shown = board.corrected or board.naive
     columns: dict[str, object] = {"#": shown.rank, "system": pl.Series(board.systems, dtype=pl.String)}
     if board.corrected is not None:
         columns |= {"judges #": board.naive.rank}
     columns |= {"judges": board.naive.value}
+    letters = pl.Series([spell_letters(text) for text in board.letters], dtype=pl.String)
+    if board.corrected is not None and np.isnan(board.corrected.value).all():  # differences are all that is known
+        best = frame_forest(board).filter(by="corrected")
+        against = pl.DataFrame({"system": board.systems}).join(best, on="system", how="left", maintain_order="left")
+        columns |= {TO_BEST: against["difference"], low: against["low"], "to": against["high"], "letters": letters}
+        return Table(
+            keep_finite(pl.DataFrame(columns)), "Leaderboard", name="leaderboard", about="system", signed=(TO_BEST,)
+        )
     if board.corrected is not None:
         columns |= {"corrected": board.corrected.value}
-    letters = pl.Series([spell_letters(text) for text in board.letters], dtype=pl.String)
     columns |= {low: shown.low, "to": shown.high, "letters": letters}
     return Table(keep_finite(pl.DataFrame(columns)), "Leaderboard", name="leaderboard", about="system")
 
@@ -150,17 +158,21 @@ def tabulate_forest(board: Board, *, reference: str | None = None) -> Table:
 
 def explain_board(board: Board) -> Iterator[str]:
     """Paragraphs on the judges' order, and on what the correction rests on."""
-    by_rates = board.corrected is not None and board.corrected.way == "rates"
-    if by_rates:
-        yield "Error rates stretch all differences alike, so judges' and corrected orders agree by construction."
-    elif board.tau is not None and board.tau_ap is not None:
+    if board.corrected is not None and board.corrected.method.same_order:
+        yield board.corrected.method.same_order
+    else:
+        yield from _explain_order(board)
+    yield from explain_correction(board)
+
+
+def _explain_order(board: Board) -> Iterator[str]:
+    if board.tau is not None and board.tau_ap is not None:
         yield f"Judges' order against the corrected one: tau {_range(board.tau)}, tau_ap {_range(board.tau_ap)}."
-    if board.slope is not None and not by_rates:
+    if board.slope is not None:
         yield (
             f"Slope of the judges' differences on gold's: {_range(board.slope)}; below 1 they level differences, above "
             "1 they exaggerate them."
         )
-    yield from explain_correction(board)
 
 
 def _range(found: Bounded) -> str:

@@ -16,18 +16,7 @@ if TYPE_CHECKING:
     from karatage.data.board import Board
     from karatage.data.comparison import Comparison, Opinion
 
-WAYS = {
-    "rates": "error rates undone",
-    "sampled": "gold drawn",
-    "topics": "gold topics",
-    "census": "gold alone",
-}
 NAME = 30  # characters
-
-
-def name_way(way: str) -> str:
-    """What readers call a way to find a difference."""
-    return WAYS.get(way, way)
 
 
 def entitle_comparison(found: Comparison) -> str:
@@ -55,7 +44,7 @@ def tabulate_scores(found: Comparison) -> Table:
 
 
 def _list_scores(opinion: Opinion) -> list[str | float | None]:
-    row: list[str | float | None] = [name_way(opinion.way)]
+    row: list[str | float | None] = [opinion.method.label]
     for score in (opinion.a, opinion.b):
         row += [None, None] if score is None else [score.value, score.standard_error]
     return row
@@ -68,7 +57,7 @@ def tabulate_difference(found: Comparison) -> Table:
         gap = opinion.difference
         t = gap.value / gap.standard_error if gap.standard_error > 0 else math.nan
         numbers = gap.value, gap.standard_error, t, gap.low, gap.high, opinion.p_value
-        rows.append([name_way(opinion.way) + (", exact" if gap.exact else ""), *numbers])
+        rows.append([opinion.method.label + (", exact" if gap.exact else ""), *numbers])
     low = f"{percent(found.naive.difference.confidence)} from"
     names = ("b - a", "± s.e.", "t", low, "to", "p")
     return Table(

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from karatage.report.tables import Table
-from karatage.report.tabulating.comparison import name_way
 
 if TYPE_CHECKING:
     from karatage.data.diagnosis import Diagnosis
@@ -40,10 +39,7 @@ def tabulate_measures(found: Diagnosis) -> Table:
     """Which measures can be corrected, how, and which difference would then show."""
     shown = found.measures.select(
         "measure",
-        pl.col("way")
-        .map_elements(name_way, return_dtype=pl.String, skip_nulls=True)
-        .fill_null("not at all")
-        .alias("by"),
+        pl.col("label").fill_null("not at all").alias("by"),
         pl.col("detectable").alias("difference that shows"),
     )
     caption = "How judges' errors can be undone, and the difference that then shows with 80% power"

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from karatage.correction import graded
-from karatage.correction.accuracy import measure_accuracy
+from karatage.correction.accuracy import measure_accuracy, require_gold
 from karatage.data.accuracy import Accuracy
 from karatage.data.axes import FloatArray, LongArray
 from karatage.deciding.case import Case
+from karatage.deciding.process import gives_grades
 from karatage.errors import DataError
 
 
@@ -31,8 +32,27 @@ class Answers:
 
 def gather_answers(case: Case) -> Answers:
     """What judges said of the systems' documents, and of gold's."""
+    accuracy, gain, kind = _meet_gold(case)
+    mass = np.zeros((len(case.systems), len(case.topics), len(gain)))
+    item, system = np.nonzero(case.weight * case.judged[:, None])
+    np.add.at(mass, (system, case.topic[item], kind[case.said[item]]), case.weight[item, system])
+    said = np.where(case.said >= 0, kind[case.said], -1)
+    return Answers(accuracy=accuracy, gain=gain, mass=mass, kind=said)
+
+
+def find_accuracy(case: Case) -> Accuracy | None:
+    """How judges answer on gold's items, beside an answer that does not use it; None where gold says too little."""
+    try:
+        accuracy = _meet_gold(case)[0]
+        require_gold(accuracy)
+    except DataError:
+        return None
+    return accuracy if gives_grades(case.approach) else None
+
+
+def _meet_gold(case: Case) -> tuple[Accuracy, FloatArray, LongArray]:
+    """How judges answer, what each kind of grades gains (kind,), and of which kind each grade is (grade,)."""
     assert case.linear is not None
-    assert case.gold is not None
     gain, kind = np.unique(case.linear.gain, return_inverse=True)
     both = np.flatnonzero(case.judged & (case.gold_grade >= 0))
     if not len(both):
@@ -50,11 +70,7 @@ def gather_answers(case: Case) -> Answers:
     weight[case.drawn.item] = 1 / case.drawn.pi
     trusted, heard = kind[case.gold_grade[both]], kind[case.said[both]]
     accuracy = measure_accuracy(trusted, heard, kinds=_name_kinds(kind, len(kept), binary), weight=weight[both])
-    mass = np.zeros((len(case.systems), len(case.topics), len(kept)))
-    item, system = np.nonzero(case.weight * case.judged[:, None])
-    np.add.at(mass, (system, case.topic[item], kind[case.said[item]]), case.weight[item, system])
-    said = np.where(case.said >= 0, kind[case.said], -1)
-    return Answers(accuracy=accuracy, gain=gain[kept], mass=mass, kind=said)
+    return accuracy, gain[kept], kind
 
 
 def _name_kinds(kind: LongArray, kinds: int, binary: bool) -> list[str]:
