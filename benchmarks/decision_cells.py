@@ -17,11 +17,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 import karatage as kt
-from karatage.errors import DataError, OptionError
+from karatage.errors import OptionError
 
-Design = Literal["even", "drawn", "topics"]
+Design = Literal["even", "drawn", "topics", "ranks", "negatives", "no-pi"]
 Frame = Literal["pool", "top", "pair"]
 DESIGNS: tuple[Design, ...] = get_args(Design)
+SPOILED: tuple[Design, ...] = ("ranks", "negatives", "no-pi")  # gold that must be refused
 FRAMES: tuple[Frame, ...] = get_args(Frame)
 COVERED = 0.8  # of gold's items that a judge must have graded
 NEARLY_CENSUS = 0.8  # of what a pair weighs differently, or of all topics
@@ -223,25 +224,30 @@ def find_different(shown: IntArray, a: int, b: int, measure: str) -> tuple[IntAr
 
 def draw_gold(world: World, cell: Cell, pair: Pair, rng: np.random.Generator) -> kt.Judgments:
     """Gold as a user would have it, by the cell's design."""
-    if cell.design == "drawn":
+    if cell.design in ("drawn", "no-pi"):
         question = kt.Question(measure=cell.measure, seed=int(rng.integers(2**31)))
         plan = kt.plan(world.runs, world.judgments, question, budget=cell.size, systems=(pair.a, pair.b))
-        return world.grade(plan.queue.drop("grade"))
+        return world.grade(plan.queue.drop("grade") if cell.design == "drawn" else plan.queue.select(ITEM))
     if cell.design == "topics":
         chosen = rng.choice(world.topics, cell.size, replace=False)
         items = pl.concat([world.pool, world.gold.select(ITEM)]).unique(maintain_order=True)
         return world.grade(items.filter(pl.col("topic").is_in(chosen.tolist())))
     items = find_frame(world, cell, pair)
     if len(items) < cell.size:
-        raise DataError(f"the frame '{cell.frame}' has fewer than {cell.size:,} documents")
+        raise ValueError(f"there are only {len(items):,} documents to draw from, ask for smaller sizes: {cell}")
     return world.grade(items[np.sort(rng.choice(len(items), cell.size, replace=False))])
 
 
 def find_frame(world: World, cell: Cell, pair: Pair) -> pl.DataFrame:
-    """The items that an even sample is drawn from."""
+    """The items that an even sample is drawn from, or one that is even among too few."""
+    if cell.design == "negatives":
+        return world.judgments.to_frame().filter(pl.col("grade") == 0).select(ITEM)
     if cell.frame == "pool":
         return world.pool
     shown = world.show(cell.measure)
+    if cell.design == "ranks":
+        first = shown[:, world.runs.systems.index(pair.b)]
+        return world.name_items(np.broadcast_to(np.arange(len(first))[:, None], first.shape).ravel(), first.ravel())
     if cell.frame == "top":
         topic = np.broadcast_to(np.arange(len(shown))[:, None, None], shown.shape)
         return world.name_items(topic.ravel(), shown.ravel())

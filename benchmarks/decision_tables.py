@@ -15,13 +15,14 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.decision_cells import Cell
+from benchmarks.decision_cells import SPOILED, Cell
 
 RESAMPLES = 200
 WIDTH = 250  # more than a table needs: figures cut off would be worse than lines that wrap
 ROUNDING = 1e-6
 FLOOR, LEAST, LEVEL = 0.93, 0.91, 0.05  # of coverage: not significantly below, not below at all; level of that test
 SLOPES, MOST_WRONG, LEAST_WORST = (0.9, 1.1), 0.01, 0.90
+LEAST_CAUGHT = 0.95  # of gold that is not a random sample
 MANY = 400  # gold labels from which levels must be better than the judges' own
 SETTINGS = ("judge", "measure", "gold", "size", "claim", "correction")
 FIGURES = {  # as in the head of the table
@@ -172,18 +173,34 @@ def print_table(lines: Sequence[Line], notes: Sequence[str], *, markdown: bool) 
 
 def judge_lines(lines: Sequence[Line]) -> list[str]:
     """What holds of all lines together, and what does not."""
+    return [
+        *_judge_spoiled([line for line in lines if line.cell.design in SPOILED]),
+        *_judge_sound([line for line in lines if line.cell.design not in SPOILED]),
+    ]
+
+
+def _judge_spoiled(lines: Sequence[Line]) -> list[str]:
+    """Gold that is no random sample must be refused."""
+    if not lines:
+        return []
+    least = min(lines, key=lambda line: line.figures["refused"].value)
+    return [
+        f"Gold that is not a random sample is refused least often in {least}: {least.figures['refused']} "
+        f"({_say(least.figures['refused'].value >= LEAST_CAUGHT)}, {LEAST_CAUGHT:.2f} at least)"
+    ]
+
+
+def _judge_sound(lines: Sequence[Line]) -> list[str]:
     known = [line for line in lines if line.intervals]
     if not known:
-        return ["No cell has an interval."]
+        return ["No cell has an interval."] if lines else []
     low = find_low(known)
     least = [line for line in known if line.figures["cover"].value < LEAST]
     slope = average(known, "slope")
     wrong = max(known, key=lambda line: line.figures["wrong"].value)
     worst = min(known, key=lambda line: np.nan_to_num(line.figures["worst"].value, nan=1.0))
     rough = [
-        line
-        for line in known
-        if line.cell.design != "topics" and line.cell.size >= MANY and not _has_better_levels(line)
+        line for line in known if line.cell.design != "topics" and line.cell.size >= MANY and _has_worse_levels(line)
     ]
     return [
         f"{len(known)} cells with intervals of {len(lines)}. Figures in parentheses: Monte Carlo standard error of the "
@@ -226,8 +243,9 @@ def average(lines: Sequence[Line], name: str) -> Figure:
     return Figure(float(value), float(np.linalg.norm(list(error.values()))) / len(lines))
 
 
-def _has_better_levels(line: Line) -> bool:
-    return line.figures["level"].value < line.figures["level_judges"].value
+def _has_worse_levels(line: Line) -> bool:
+    """Where levels are shown at all."""
+    return line.figures["level"].value >= line.figures["level_judges"].value
 
 
 def _compare_designs(lines: Sequence[Line]) -> list[str]:

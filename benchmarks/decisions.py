@@ -204,7 +204,8 @@ def _parse_options(arguments: Sequence[str] | None) -> argparse.Namespace:
         nargs="+",
         choices=DESIGNS,
         default=("even", "drawn"),
-        help="how gold is drawn: a plain random sample, by kt.plan for the two systems, or whole topics",
+        help="how gold is drawn: a plain random sample, by kt.plan for the two systems, or whole topics. What must be "
+        "refused: one system's first ranks, what the judge calls not relevant, or a queue without pi",
     )
     add(
         "--frames",

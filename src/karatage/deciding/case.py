@@ -212,12 +212,7 @@ class Case:
         """
         assert self.gold is not None
         known = self.judged & (self.gold_grade >= 0)
-        design = read_design(
-            np.r_[self.topic[known], np.full(len(self.gold.grade) - int(known.sum()), -1)],
-            np.r_[self._errors(known), np.zeros(len(self.gold.grade) - int(known.sum()))],
-            self._count(self.judged),
-            pi=None if self._is_census else np.ones(len(self.gold.grade)),
-        )
+        design = self.read_design_in(self.judged)
         if design.kind == "items" and self.gold.draw is not None and self.linear is not None:
             return replace(design, kind="sampled", clustered=False)  # drawn for certain, but the ideal needs the rest
         if design.kind == "items" and self.additive:
@@ -229,6 +224,18 @@ class Case:
             if whole[touched].all() and (needed[touched] > 0).sum() > 1:
                 return replace(design, kind="topics", clustered=True)
         return design
+
+    def read_design_in(self, pool: BoolArray) -> Design:
+        """What kind of sample gold is of a `pool` (item,) that holds it."""
+        assert self.gold is not None
+        known = self.judged & (self.gold_grade >= 0)
+        rest = len(self.gold.grade) - int(known.sum())
+        return read_design(
+            np.r_[self.topic[known], np.full(rest, -1)],
+            np.r_[self._errors(known), np.zeros(rest)],
+            self._count(pool),
+            pi=None if self._is_census else np.ones(len(self.gold.grade)),
+        )
 
     @property
     def _is_census(self) -> bool:

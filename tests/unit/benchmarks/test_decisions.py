@@ -186,6 +186,35 @@ def test_drawn_gold_reads_as_a_judged_queue(study, collection, tmp_path):
     assert gold.draw.frame == plan.frame
 
 
+def test_spoiled_gold_is_what_it_is_called(study, collection, simulated):
+    world = study.cells.make_world(collection, "good")
+    ranked = rank(simulated.runs)
+    said = {row[1:3]: row[3] for row in simulated.judgments.to_frame().rows() if row[0] == "good"}
+    found = {}
+    for design in study.cells.SPOILED:
+        cell = make_cell(study, design=design, frame=None, measure="DCG@5")
+        pair = study.cells.choose_pairs(world, cell)[0]
+        found[design] = study.cells.draw_gold(world, cell, pair, np.random.default_rng(0))
+        assert len(found[design].grade) == cell.size
+        assert found[design].draw is None
+    items = {design: [row[1:3] for row in gold.to_frame().rows()] for design, gold in found.items()}
+    assert all(document in ranked[topic, pair.b][:CUTOFF] for topic, document in items["ranks"])
+    assert {said[item] for item in items["negatives"]} == {0}
+    cell = make_cell(study, design="drawn", frame=None, measure="DCG@5")
+    queue = study.cells.draw_gold(world, cell, pair, np.random.default_rng(0))
+    assert items["no-pi"] == [row[1:3] for row in queue.to_frame().rows()]
+
+
+def test_spoiled_gold_is_judged_by_its_refusals_alone(study):
+    rows = pl.DataFrame(ROWS, schema=study.cells.SCHEMA)
+    sound = study.tables.summarise(make_cell(study), rows, pairs=1, left_out=0)
+    caught = study.tables.summarise(make_cell(study, design="ranks", frame=None), rows, pairs=1, left_out=0)
+    told = study.tables.judge_lines([sound, caught])
+    assert told[1:] == study.tables.judge_lines([sound])
+    assert "refused least often in good" in told[0]
+    assert "(NO, 0.95 at least)" in told[0]
+
+
 def test_whole_topics_have_all_their_gold(study, collection, simulated, gold):
     world = study.cells.make_world(collection, "good")
     cell = make_cell(study, design="topics", frame=None, size=6)

@@ -462,3 +462,21 @@ def test_gold_in_batches_warns_of_stopping_early() -> None:
         found = compare(kt.read_gold(frame.with_columns(pi=pl.lit(0.1), batch=later)))
         told.append([note for note in found.notes if note.startswith("gold came in 2 batches: p-values hold if")])
     assert [len(notes) for notes in told] == [0, 1]
+
+
+def test_systems_that_differ_on_some_topics_only_have_an_even_sample_there() -> None:
+    """Judges who err topic by topic speak against gold on few topics, not against systems that differ on few."""
+    runs, alike = world().runs, 26
+    place = [runs.systems.index(A), runs.systems.index(B)]
+    bounds = runs.bounds[:, place].copy()
+    bounds[:alike, 1] = bounds[:alike, 0]
+    twins = replace(runs, systems=(A, B), bounds=bounds)
+    moody = judged_by(("moody", pl.when(pl.col("topic").hash(3) % 2 == 0).then(0).otherwise(3)))
+    plan = kt.plan(twins, moody, MEASURE, budget=80, systems=(A, B))
+    items = plan.queue.select("topic", "document")
+    gold = kt.read_gold(items.join(gold_frame(), on=["topic", "document"]))
+    case = make_case(twins, moody, gold, ask(), systems=(A, B), seed=0)
+    assert case.design.clustered
+    found = kt.compare(twins, moody, gold, MEASURE, a=A, b=B)
+    assert found.refusal is None
+    assert found.corrected.way == "even"

@@ -76,11 +76,11 @@ def _list_frames(case: Case) -> Iterator[BoolArray]:
 
 def _require_even(case: Case, frame: BoolArray, sampled: BoolArray) -> None:
     """Refuse a sample that does not look like an even draw."""
-    if case.design.clustered:
+    design = case.read_design_in(frame)
+    if design.clustered:
         raise UnevenError(
-            f"gold is on {case.design.topics} of {case.design.pool_topics} topics, so it is not a simple random sample "
-            "of all documents; spread the gold over all topics (karatage plan does), or re-judge whole topics drawn "
-            "at random"
+            f"gold is on {design.topics} of {design.pool_topics} topics, so it is not a simple random sample of all "
+            "documents; spread the gold over all topics (karatage plan does), or re-judge whole topics drawn at random"
         )
     items = np.flatnonzero(frame)
     found = check_evenness(
