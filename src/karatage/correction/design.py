@@ -68,7 +68,7 @@ class Design:
             mean = self.items / self.topics
             said += f"; {mean:.1f} items per topic, correlation of errors within topics {self.icc:.2f}"
             said += f", design effect {self.design_effect:.1f} against a plain sample of the pool"
-        if self.clustered:
+        if self.kind == "topics":
             said += "; clustered: intervals that count items would be too short"
         return said + self._tell_outside()
 

@@ -109,10 +109,12 @@ def require_possible(case: Case, found: Fitted) -> Fitted:
     beyond = np.abs(gap) > top + ROUNDING
     if beyond.any():
         worst = gap[np.argmax(np.abs(gap))]
-        count = f" of {counted(int(beyond.sum()), 'pair')}" if len(gap) > 1 else ""
+        told = "the corrected difference is"
+        if len(gap) > 1:
+            told = f"{counted(int(beyond.sum()), 'corrected difference')} of {len(gap):,} cannot be, the largest is"
         raise GuardError(
-            f"the corrected difference{count} is {worst:+.3f}, and a difference in {case.question.parsed} lies between "
-            f"{-top:.4g} and {top:.4g}: {_blame(case)}"
+            f"{told} {worst:+.3f}, and a difference in {case.question.parsed} lies between {-top:.4g} and "
+            f"{top:.4g}: {_blame(case)}"
         )
     within = max(found.within[0], 0.0), min(found.within[1], top)
     bounded, levels = replace(found, possible=(0.0, top), within=within), found.levels

@@ -28,9 +28,9 @@ class Question:
             `evaluate`. Default: the only judge, or `mv`.
         topics: `new` = topics like these, the claim that a decision to ship needs; `these` = these topics only.
         judges: `shared` = one gold sample tells of the judges of both systems; `independent` = [NOISY18] (10).
-        correction: `rates` undoes the judges' error rates, `sampled` takes gold drawn with known probabilities, `even`
-            a plain sample as drawn evenly from what was judged, `topics` gold on whole topics, `census` gold on all
-            that matters. `auto` reads from the gold which one is sound.
+        correction: `auto` chooses by the design of the gold: `sampled` for gold with sampling probabilities, `even` for
+            a simple random sample, `topics` for gold on whole topics, `census` for gold on all that matters. On request
+            only: `gold-topics` leaves out the judges, `rates` undoes their error rates.
         paired: Whether both systems answered the same topics.
         test: The test on the judges' own scores.
         undo_bias: Whether to subtract the bias of [NOISY18] 3.8, where error rates are undone.

@@ -41,7 +41,7 @@ def check_decision(evidence: Evidence) -> Iterator[Check]:
     if len(case.systems) == 2:
         yield _check_pair(case)
     if case.gold is not None and (case.gold_item >= 0).any():
-        yield _check_design(case)
+        yield Check(about=ABOUT, state="ok", finding=case.design.sentence)
 
 
 def _check_topics(case: Case) -> Check:
@@ -81,15 +81,3 @@ def _check_pair(case: Case) -> Check:
         found += f"; {counted(int(case.matters.sum()), 'document')} {'tells' if case.matters.sum() == 1 else 'tell'} "
         found += "them apart"
     return Check(about=ABOUT, state="ok", finding=found)
-
-
-def _check_design(case: Case) -> Check:
-    crowded = case.design.clustered and case.design.kind == "items"
-    return Check(
-        about=ABOUT,
-        state="warning" if crowded else "ok",
-        finding=case.design.sentence,
-        advice="spread gold over more topics (karatage plan does), or re-judge whole topics drawn at random"
-        if crowded
-        else "",
-    )

@@ -51,8 +51,10 @@ def _look(evidence: Evidence, measure: str) -> Prospect:
         assert evidence.runs is not None
         assert evidence.judgments is not None
         choice = correct(case, evidence.runs, evidence.judgments)
-        if choice.alarm is not None:
-            return Prospect(measure=measure, refusal=choice.alarm)
+        doubt = None if choice.second is None else choice.second.doubt_board()
+        alarm = choice.alarm or (doubt and doubt.alarm)
+        if alarm:
+            return Prospect(measure=measure, refusal=alarm)
         if choice.corrected is None:
             return Prospect(measure=measure, refusal=choice.refusal, these_only=_knows_these(evidence, case))
     except KaratageError as problem:

@@ -96,6 +96,7 @@ def test_nearly_all_is_whole():
 def test_whole_topics_are_told_and_clustered():
     found = design([3, 0, 2, 0], [3, 4, 2, 5])
     assert (found.kind, found.clustered, found.topics, found.pool_topics) == ("topics", True, 2, 4)
+    assert "clustered" in found.sentence
     assert "5 items of 2 topics (the pool has 4), judged whole" in found.sentence
 
 
@@ -143,9 +144,7 @@ def test_design_effect_multiplies_variance_but_never_divides_it():
 
 @pytest.mark.parametrize(("topics", "each"), [(8, 25), (8, 3), (1, 20), (20, 20)])
 def test_gold_of_few_topics_is_clustered(topics, each):
-    found = huddled(topics, each)
-    assert found.clustered
-    assert "clustered" in found.sentence
+    assert huddled(topics, each).clustered
 
 
 def test_few_topics_are_clustered_whatever_the_errors():

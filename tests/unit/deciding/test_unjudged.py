@@ -7,30 +7,35 @@ import polars as pl
 import pytest
 
 import karatage as kt
+from karatage.deciding.estimators.contract import Objection
 
 TOPICS, POOL = 20, 12
 
 
-def collection() -> tuple[kt.Runs, pl.DataFrame]:
-    """System b shows three documents in each topic that the pool does not have."""
+def collection(every: int = 1) -> tuple[kt.Runs, pl.DataFrame]:
+    """System b shows three documents that the pool does not have, in `every` so many topics."""
     rng = np.random.default_rng(3)
     rows, grades = [], []
     for t in range(TOPICS):
         names = [f"d{t}-{d}" for d in range(POOL)]
         grades += [(str(t), name, int(rng.random() < 0.4)) for name in names]
         first = [names[k] for k in rng.permutation(POOL)[:10]]
-        second = [f"new{t}-{d}" for d in range(3)] + [names[k] for k in rng.permutation(POOL)[:7]]
+        new = [f"new{t}-{d}" for d in range(3)] if t % every == 0 else []
+        second = new + [names[k] for k in rng.permutation(POOL)[: 10 - len(new)]]
         for system, ranking in (("a", first), ("b", second)):
             rows += [(str(t), name, system, float(10 - k)) for k, name in enumerate(ranking)]
     runs = pl.DataFrame(rows, schema=["topic", "document", "system", "score"], orient="row")
     return kt.read_runs(runs), pl.DataFrame(grades, schema=["topic", "document", "grade"], orient="row")
 
 
+def slip(grades: pl.DataFrame) -> pl.Series:
+    """A judge's grades, wrong about one document of seven."""
+    return pl.Series("grade", grades["grade"].to_numpy() ^ (np.arange(len(grades)) % 7 == 0))
+
+
 def test_they_count_as_not_relevant_under_an_even_sample() -> None:
     runs, grades = collection()
-    slips = np.arange(len(grades)) % 7 == 0
-    said = pl.Series("grade", grades["grade"].to_numpy() ^ slips)
-    judged = kt.read_judgments(grades.with_columns(pl.lit("j").alias("judge"), said))
+    judged = kt.read_judgments(grades.with_columns(pl.lit("j").alias("judge"), slip(grades)))
     scores = kt.score(runs, kt.read_gold(grades), "P@10").value[0]
     truth = (scores[:, 1] - scores[:, 0]).mean()
     found = [
@@ -53,6 +58,41 @@ def test_they_count_as_not_relevant_under_an_even_sample() -> None:
     said = "60 of 400 positions in the first 10 ranks of 2 systems (15.0%) hold documents that nobody judged, which"
     assert told == [f"{said} count as not relevant"]
     assert told[0] in kt.evaluate(runs, judged, "P@10").notes
+
+
+@pytest.mark.parametrize(("every", "share"), [(1, "30%"), (5, "6%"), (10, None)])
+def test_nothing_is_claimed_where_gold_could_not_tell_of_many_of_them(every: int, share: str | None) -> None:
+    """Else a system that finds what nobody judged would be called worse."""
+    runs, grades = collection(every)
+    judged = kt.read_judgments(grades.with_columns(pl.lit("j").alias("judge"), slip(grades)))
+    asked = kt.Question(measure="P@10", topics="these")
+    sample = grades.sample(200, seed=1)
+    found = kt.compare(runs, judged, kt.read_gold(sample), asked, a="a", b="b")
+    board = kt.compare_all(runs, judged, kt.read_gold(sample), asked)
+    assert found.corrected is not None
+    if share is None:
+        assert found.alarm is board.alarm is None
+        return
+    assert str(found.alarm).startswith(f"up to {share} of a system's weight is on documents without a judgment")
+    assert "(systems: 1 ('b'))" in str(found.alarm)
+    assert board.alarm == found.alarm
+    assert found.alarm in str(kt.diagnose(runs, judged, kt.read_gold(sample), asked, a="a", b="b").checks)
+    assert not found.significant
+    assert not board.corrected_pairs.claimed.any()
+    told = pl.DataFrame({"topic": ["0"], "document": ["new0-0"], "grade": [1]})
+    known = kt.compare(runs, judged, kt.read_gold(sample.vstack(told)), asked, a="a", b="b")
+    assert known.alarm is None
+
+
+def test_on_a_leaderboard_nothing_is_claimed_of_systems_with_many_of_them() -> None:
+    apart = np.array([[False, True, False], [True, True, True], [False, True, False]])
+    objection = Objection(reason="b has many", apart=apart)
+    assert objection.doubt_pair(0, 2).alarm is None
+    assert objection.doubt_pair(0, 1).alarm == "b has many"
+    doubt = objection.doubt_board()
+    assert doubt.alarm is None
+    assert doubt.apart is apart
+    assert doubt.notes == ("nothing is claimed of 2 of 3 pairs: b has many",)
 
 
 def test_a_queue_has_them_and_gold_tells() -> None:

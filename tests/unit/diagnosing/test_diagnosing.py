@@ -200,7 +200,7 @@ def test_gold_that_tells_nothing_apart(truth, crowd):
 def test_gold_huddled_in_few_topics_is_refused_with_the_reason(truth, crowd):
     gold = {t: dict(list(truth[t].items())[:10]) for t in TOPICS[:3]}
     found = kt.diagnose(make_runs(a=1, b=2), crowd, gold)
-    assert "spread gold over more topics" in find(found, "clustered: intervals", "warning").advice
+    find(found, "gold: 30 items of 3 topics", "ok")
     told = find(found, "P@10 cannot be corrected with this gold: gold is on 3 of 12 topics", "warning")
     assert told.finding.removeprefix("P@10 cannot be corrected with this gold: ") in found.measures["refusal"].to_list()
     assert any(line.startswith("corrected differences in P@10, DCG@10") for line in found.cannot)

@@ -198,19 +198,23 @@ class Doubt(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Objection:
-    """A second opinion that gold does not allow, for a reason that speaks against the first one as well."""
+    """What gold says against an answer, without another one to hold it against."""
 
     reason: str
-    systems: int
+    apart: BoolArray  # (system, system) pairs of which nothing is claimed
     second: None = None
 
-    def doubt_pair(self, a: int, b: int) -> Doubt:  # noqa: ARG002 of any pair
-        """Nothing is claimed."""
-        return self.doubt_board()
+    def doubt_pair(self, a: int, b: int) -> Doubt:
+        """What is left of the difference of two systems."""
+        return Doubt(self.apart, alarm=self.reason if self.apart[a, b] else None)
 
     def doubt_board(self) -> Doubt:
-        """Nothing is claimed of any pair."""
-        return Doubt(np.ones((self.systems, self.systems), bool), alarm=self.reason)
+        """What is left of all pairs."""
+        upper = self.apart[np.triu_indices(len(self.apart), 1)]
+        if upper.all():
+            return Doubt(self.apart, alarm=self.reason)
+        told = f"nothing is claimed of {upper.sum():,} of {counted(len(upper), 'pair')}: {self.reason}"
+        return Doubt(self.apart, notes=(told,))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,13 +13,42 @@ from karatage.data.axes import BoolArray
 from karatage.data.draw import Draw
 from karatage.data.method import Method
 from karatage.deciding.case import Case
-from karatage.deciding.estimators.contract import Estimator
+from karatage.deciding.estimators.contract import Estimator, Fitted, Objection
 from karatage.deciding.estimators.drawn import DRAWN, DrawnFitted, fit_sample
 from karatage.errors import DataError
+from karatage.wording import count_names
+
+MOST_UNKNOWN = 0.05  # of a system's weight
 
 
 class UnevenError(DataError):
     """A plain sample that is not an even draw."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class EvenFitted(DrawnFitted):
+    """Scores and differences from a plain sample."""
+
+    def second_opinion(self, case: Case, fit: Callable[[Estimator, Case], Fitted]) -> Objection | None:  # noqa: ARG002
+        """Documents without a judgment count as not relevant, which a sample of judged documents does not check.
+
+        A system that retrieves many of them would be called worse, so nothing is claimed of it.
+        """
+        unjudged = (case.topic >= 0) & (case.said < 0)
+        if (unjudged & (case.gold_grade >= 0)).any():
+            return None
+        whole = np.maximum(case.rank_weight.sum(axis=0), np.finfo(float).tiny)
+        share = case.rank_weight[unjudged & case.matters].sum(axis=0) / whole
+        unknown = share > MOST_UNKNOWN
+        if not unknown.any():
+            return None
+        names = [case.systems[s] for s in np.flatnonzero(unknown)]
+        return Objection(
+            reason=f"up to {share.max():.0%} of a system's weight is on documents without a judgment, and gold has "
+            f"none of them, so their relevance is unknown (systems: {count_names(names)}); have the judges grade them, or "
+            "draw gold with karatage plan, which includes them",
+            apart=unknown[:, None] | unknown,
+        )
 
 
 class Even(Estimator):
@@ -29,9 +58,9 @@ class Even(Estimator):
         """Where gold is a plain sample."""
         return case.design.kind == "items"
 
-    def fit(self, case: Case) -> DrawnFitted:
+    def fit(self, case: Case) -> EvenFitted:
         """As if the file had said so."""
-        return fit_sample(_as_even_sample(case), self.method)
+        return EvenFitted(**vars(fit_sample(_as_even_sample(case), self.method)))
 
 
 EVEN = Even(

@@ -60,7 +60,7 @@ class RatesFitted(Fitted):
         try:
             second = fit(EVEN if case.gold.draw is None else DRAWN, case)
         except UnevenError as problem:  # then rates read off it are those of some documents only
-            return Objection(reason=f"{problem}", systems=len(case.systems))
+            return Objection(reason=f"{problem}", apart=np.ones((len(case.systems), len(case.systems)), bool))
         return SecondOpinion(
             first=self,
             second=second,
