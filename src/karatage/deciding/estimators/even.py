@@ -45,8 +45,8 @@ class EvenFitted(DrawnFitted):
         names = [case.systems[s] for s in np.flatnonzero(unknown)]
         return Objection(
             reason=f"up to {share.max():.0%} of a system's weight is on documents without a judgment, and gold has "
-            f"none of them, so their relevance is unknown (systems: {count_names(names)}); have the judges grade them, or "
-            "draw gold with karatage plan, which includes them",
+            f"none of them, so their relevance is unknown (systems: {count_names(names)}); have the judges grade them, "
+            "or draw gold with karatage plan, which includes them",
             apart=unknown[:, None] | unknown,
         )
 
