@@ -54,7 +54,7 @@ class Design:
     def sentence(self) -> str:
         """The design in plain words."""
         if not self.items:
-            return f"gold: none in the pool{self._tell_outside()}"
+            return f"gold: none of a judged document{self._tell_outside()}"
         said = f"gold: {counted(self.items, 'item')} of {counted(self.topics, 'topic')}"
         if self.kind != "census" and self.topics < self.pool_topics:
             said += f" (the pool has {self.pool_topics:,})"
@@ -68,12 +68,10 @@ class Design:
             mean = self.items / self.topics
             said += f"; {mean:.1f} items per topic, correlation of errors within topics {self.icc:.2f}"
             said += f", design effect {self.design_effect:.1f} against a plain sample of the pool"
-        if self.kind == "topics":
-            said += "; clustered: intervals that count items would be too short"
         return said + self._tell_outside()
 
     def _tell_outside(self) -> str:
-        return f"; {counted(self.outside, 'gold item')} outside the pool" if self.outside else ""
+        return f"; {counted(self.outside, 'gold item')} not among the judged documents" if self.outside else ""
 
 
 def read_design(

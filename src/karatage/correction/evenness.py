@@ -76,7 +76,7 @@ class Uneven(NamedTuple):
         """What differs, in plain words."""
         digits = 0 if round(100 * self.in_sample) != round(100 * self.in_frame) else 1
         sample, frame = (f"{share:.{digits}%}" for share in (self.in_sample, self.in_frame))
-        return f"gold has {sample} of its items {self.group}, its frame {frame}"
+        return f"gold has {sample} of its items {self.group}, its frame (the documents it may come from) {frame}"
 
 
 class Evenness(NamedTuple):

@@ -24,6 +24,7 @@ Claim = Literal["these topics", "new topics"]
 FOLDS = 5
 MISSES = 2  # draws without a judge's help that a variance is never below: few errors seen are not few errors made
 ROUNDING = 1e-12  # of the largest topic score: a smaller difference is none
+SAME = 1e-6  # a relative difference that digits lost in a file would exceed
 BETS = np.geomspace(1e-6, 1.0, 120)  # as shares of the largest bet
 MOST_BET = 1000.0
 MOST_LOST = 0.9  # of a stake, by one draw
@@ -231,6 +232,21 @@ def find_reach(size: FloatArray, drawn: Drawn, *, fixed: bool) -> Reach:
             evidence[at] = _bet(raised[raised > 0], rest, rarest, fixed=fixed) if chance.any() else math.inf
         left[drawn.item[own]] = 0.0
     return Reach(share, evidence)
+
+
+def count_planned(size: FloatArray, drawn: Drawn) -> int | None:
+    """How many items a queue held whose chances follow `size` (item,), as those of `plan` do; None for others.
+
+    Chances in proportion to sizes, to many digits, are no accident, and so is a whole number as their sum. Such queues
+    hold just so many items, so that rows which were not brought back are seen though the file does not say its length.
+    """
+    chance = drawn.pi < 1
+    raised = size[drawn.item[chance]] / drawn.pi[chance]
+    if not raised.all() or not len(raised) or np.ptp(raised) > SAME * raised.max():
+        return None
+    expected = float(np.minimum(size / raised.mean(), 1.0).sum())
+    planned = round(expected)
+    return planned if planned and abs(expected - planned) <= SAME * planned else None
 
 
 def _bet(raised: FloatArray, total: float, rarest: float, *, fixed: bool) -> float:

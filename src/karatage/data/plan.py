@@ -149,8 +149,8 @@ class GoldPlan(Shown):
         if len(self.systems) == 2:
             return f"{gold[0].upper()}{gold[1:]} leave nothing open between {self._who}: nothing is left to judge."
         return (
-            f"All {self.pairs:,} pairs of {self._who} are told apart by {gold} already, each on its own: nothing more "
-            "is drawn, but who stops because of that claims too often."
+            f"All {self.pairs:,} pairs of {self._who} are told apart by {gold} already (Holm): nothing more is drawn, "
+            "but who stops because of that claims too often."
         )
 
     def _say_forecast(self) -> str:
@@ -167,7 +167,8 @@ class GoldPlan(Shown):
         said = f"that should give {width} over these topics{self._say_new()}"
         if not self.informed:
             said += ", less where judges are good"
-        return f"{said}. Drawn evenly, it would take {math.ceil(self.even - 1e-9):,}."
+        left, even = self.frame_size - self.earlier, math.ceil(self.even - 1e-9)
+        return f"{said}. Drawn evenly from the {left:,}, it would take {even:,}."
 
     def _name_pairs(self) -> str:
         return counted(self.pairs, "pair") if self.undecided == self.pairs else f"{self.undecided:,} undecided pairs"

@@ -105,6 +105,8 @@ class Case:
         if self.linear is None or not self.linear.normalised:
             return None
         inside = self.topic >= 0
+        if self.frame is not None:  # else what counts as not relevant in the sums might be relevant in the ideal
+            inside &= self.frame | self.judged
         pool = Pool(
             said=self.said[inside].astype(np.int64),
             topic=self.topic[inside],

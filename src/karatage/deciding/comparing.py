@@ -108,7 +108,7 @@ def _find_need(case: Case, naive: Opinion, opinion: Opinion, found: Fitted) -> s
     if opinion.significant or target.value == 0:
         return None
     more = found.count_more_gold(case, target, POWER)
-    if more == 0:
+    if more == 0 or math.isnan(more):
         return None
     power = f"give {POWER:.0%} power for {abs(target.value):.{max(find_digits(target), 3)}f}"
     bought = None if math.isinf(more) else found.name_more_gold(case, int(more))

@@ -57,8 +57,9 @@ def require_frame(case: Case, runs: Runs, judgments: Judgments) -> tuple[str, ..
             _require_inside(case, drawn_for.pool, items, measure)
             return ()
     raise DataError(
-        f"the gold queue was drawn from other documents (frame {shorten(draw.frame)}, for {shorten(measure)}): give "
-        "the runs and judgments that it was planned with, all of them, and name the two systems with --a and --b"
+        f"the gold queue was planned for other systems, or with other runs or judgments (frame {shorten(draw.frame)}, "
+        f"for {shorten(measure)}): name the systems that it was planned for with --a and --b, give all runs and "
+        "judgments that it was planned with, or plan a queue for these systems"
     )
 
 

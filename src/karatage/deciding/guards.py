@@ -15,8 +15,9 @@ import numpy as np
 
 from karatage.agreement.gold import INDEPENDENT_GOLD, find_copies_of_gold, find_inversion, tell_copies
 from karatage.correction.choosing import choose_sizes
-from karatage.correction.sampled import find_reach
+from karatage.correction.sampled import Drawn, count_planned, find_reach
 from karatage.data.alignment import match_gold
+from karatage.data.axes import FloatArray
 from karatage.data.comparison import Opinion
 from karatage.data.estimate import t_quantile
 from karatage.data.judgments import Judgments
@@ -71,7 +72,10 @@ def require_chances(case: Case) -> None:
     """Refuse drawn gold whose chances do not add up to what it was drawn from, either way."""
     if case.gold is None or case.gold.draw is None or case.frame is not None or case.linear is None:
         return
-    size, drawn = choose_sizes(case.weight), case.drawn
+    drawn = case.drawn
+    size = choose_sizes(
+        replace(case, gold=None).weight
+    )  # as before there was gold, which moves the ideal gains of nDCG
     size = np.where(size > 0, np.maximum(size, FLOOR * mean_positive(size)), 0.0)  # as plan draws
     frame = case.gold.draw.frame
     fixed = frame is not None and take_fingerprint(case.pool, find_frame(case)) == frame
@@ -79,6 +83,7 @@ def require_chances(case: Case) -> None:
     off = np.abs(np.log(np.maximum(reach.share, ROUNDING))) > math.log1p(NEARLY)
     worst = int(np.argmax(np.where(off, reach.evidence, 0.0)))
     if not off[worst] or reach.evidence[worst] <= math.log(2 * len(off) / CHANCE):
+        _require_whole(size, drawn)
         return
     share = float(reach.share[worst])
     batch = np.unique(drawn.batch)[worst]
@@ -100,6 +105,19 @@ def require_chances(case: Case) -> None:
         f"{found}. Either part of the queue was not graded, or pi is too large, or gold was drawn for other systems or "
         "another measure; grade the whole queue, take its own column pi, or plan gold for these systems"
     )
+
+
+def _require_whole(size: FloatArray, drawn: Drawn) -> None:
+    """Refuse a queue of which rows are missing; later batches may follow other sizes."""
+    first = drawn.batch == drawn.batch.min()
+    batch = Drawn(drawn.item[first], drawn.gain[first], drawn.pi[first], drawn.batch[first])
+    planned, found = count_planned(size, batch), int(first.sum())
+    if planned is not None and found < planned:
+        raise GuardError(
+            f"the sampling probabilities pi are those of a queue of {counted(planned, 'document')}, and gold has "
+            f"{found:,} of them; bring all rows of the queue back, graded, since those left out may differ from the "
+            "rest"
+        )
 
 
 def require_possible(case: Case, found: Fitted) -> Fitted:

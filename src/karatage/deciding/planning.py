@@ -15,9 +15,11 @@ from karatage.data.axes import BoolArray, FloatArray, LongArray
 from karatage.data.judgments import Judgments
 from karatage.data.plan import Forecast, GoldPlan
 from karatage.data.runs import Runs
+from karatage.data.standing import find_claims
 from karatage.data.versions import list_versions
 from karatage.deciding.case import Case, make_case
 from karatage.deciding.choosing import correct
+from karatage.deciding.estimators.contract import Fitted
 from karatage.deciding.estimators.needs import (
     CLAIM_THESE,
     FEWEST_TOPICS,
@@ -36,6 +38,7 @@ from karatage.deciding.forecasting import (
     measure_residuals,
 )
 from karatage.deciding.frame import find_frame, take_fingerprint
+from karatage.deciding.guards import require_chances, require_upright
 from karatage.deciding.process import gives_grades
 from karatage.deciding.question import Question
 from karatage.errors import DataError, OptionError
@@ -170,6 +173,8 @@ def _continue(
     if (taken < 0).any():
         raise DataError(f"{counted(int((taken < 0).sum()), 'gold item')} could not have been drawn for this plan")
     residual = measure_residuals(case) if len(taken) >= LEAST_ITEMS else None
+    require_upright(case, judgments)
+    require_chances(case)
     choice = correct(case, runs, judgments)
     undecided, variance, notes = differ, None, choice.notes
     if choice.corrected is None:
@@ -178,12 +183,20 @@ def _continue(
         found = choice.corrected
         if choice.alarm is not None:
             notes = (*notes, f"gold so far decides nothing: {choice.alarm}")
-        open_still = found.pairs.p_value >= case.question.level
+        open_still = ~_find_decided(found, case.question.confidence)
         if choice.alarm is not None or len(case.systems) == 2:  # a pair that stops when it shows is claimed too often
             open_still = np.ones_like(open_still)
         undecided = differ & open_still & (found.gold_variance > 0)
         variance, notes = found.gold_variance * len(case.topics) ** 2, (*notes, *found.notes)
     return _Known(undecided, taken, taken[case.drawn.pi < 1], draw, variance, residual, notes)
+
+
+def _find_decided(found: Fitted, confidence: float) -> BoolArray:
+    """Pairs (system, system) that a leaderboard would claim to differ, with p-values adjusted as it does by default."""
+    upper = np.triu_indices(len(found.pairs.value), 1)
+    decided = np.zeros(found.pairs.value.shape, bool)
+    decided[upper] = find_claims(found.pairs.p_value[upper], "holm", confidence)
+    return decided | decided.T
 
 
 def _require_same_plan(case: Case, fingerprint: str) -> int:

@@ -46,6 +46,13 @@ def check_decision(evidence: Evidence) -> Iterator[Check]:
 
 def _check_topics(case: Case) -> Check:
     topics = len(case.topics)
+    if case.disjoint:
+        return Check(
+            about=ABOUT,
+            state="warning",
+            finding="the systems answered different topics, so that topics and documents do not compare them",
+            advice="give runs over the same topics",
+        )
     found = f"{counted(topics, 'topic')} that both systems and judges know"
     if topics < find_least_topics(case):
         unless = "" if topics < FEWEST_TOPICS else ", unless gold knows all that matters"

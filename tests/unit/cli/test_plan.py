@@ -67,7 +67,7 @@ def test_the_summary_fits_the_page_and_ends_in_the_next_command(run, folder):
     assert max(map(len, lines)) <= 80
     text = " ".join(" ".join(lines).split())
     assert "Send 60 documents (of 213 on which they differ) to gold: that should give ± " in text
-    assert "Drawn evenly, it would take 82." in text
+    assert "Drawn evenly from the 213, it would take 82." in text
     assert last == "$ karatage compare runs -j judge.csv -g pair.csv -m DCG@10 --a system-01 --b system-02"
     assert "note: no gold yet" in result.stderr
     queue = pl.read_csv(folder / "pair.csv")
@@ -113,7 +113,7 @@ def test_a_queue_for_other_systems_or_measures_is_refused(run, fill):
     run(f"plan {FILES} {PAIR} --budget 60 -o own.csv -q")
     fill("own.csv", "own-judged.csv")
     other = run(f"compare {FILES} -g own-judged.csv --a system-01 --b system-03 -f json -q")
-    assert "drawn from other documents" in json.loads(other.stdout)["refusal"]
+    assert "planned for other systems" in json.loads(other.stdout)["refusal"]
     message = refusal(run(f"plan {FILES} --judged own-judged.csv --budget 10"))
     assert message.startswith("the judged gold belongs to another plan")
 

@@ -96,7 +96,6 @@ def test_nearly_all_is_whole():
 def test_whole_topics_are_told_and_clustered():
     found = design([3, 0, 2, 0], [3, 4, 2, 5])
     assert (found.kind, found.clustered, found.topics, found.pool_topics) == ("topics", True, 2, 4)
-    assert "clustered" in found.sentence
     assert "5 items of 2 topics (the pool has 4), judged whole" in found.sentence
 
 
@@ -169,7 +168,7 @@ def test_gold_outside_the_pool_is_counted_and_left_out():
     found = read_design(np.array([-1, 0, 0, 1, -1]), np.array([np.nan, 1, 0, 1, 9]), np.array([5, 5]))
     alone = read_design(np.array([0, 0, 1]), np.array([1, 0, 1]), np.array([5, 5]))
     assert (found.items, found.outside, found.icc) == (3, 2, alone.icc)
-    assert found.sentence == alone.sentence + "; 2 gold items outside the pool"
+    assert found.sentence == alone.sentence + "; 2 gold items not among the judged documents"
 
 
 @pytest.mark.parametrize("topic", [[], [-1, -1]])
@@ -177,7 +176,7 @@ def test_no_gold_in_the_pool(topic):
     found = read_design(np.array(topic, int), np.zeros(len(topic)), np.array([5, 5]))
     assert (found.kind, found.items, found.topics, found.clustered) == ("items", 0, 0, False)
     assert found.outside == len(topic)
-    assert found.sentence.startswith("gold: none in the pool")
+    assert found.sentence.startswith("gold: none of a judged document")
 
 
 @pytest.mark.parametrize(

@@ -219,10 +219,12 @@ def test_the_sentence():
     found = check_evenness(frame, take(frame.rank[:, 0] > 0, 60) | take(frame.rank[:, 0] == 0, 11)).uneven
     assert found is not None
     assert found._replace(group="from the first rank of system 's0'").sentence == (
-        "gold has 85% of its items from the first rank of system 's0', its frame 50%"
+        "gold has 85% of its items from the first rank of system 's0', its frame (the documents it may come from) 50%"
     )
     near = found._replace(in_sample=0.412, in_frame=0.409, group="from topic 'q'")
-    assert near.sentence == "gold has 41.2% of its items from topic 'q', its frame 40.9%"
+    assert (
+        near.sentence == "gold has 41.2% of its items from topic 'q', its frame (the documents it may come from) 40.9%"
+    )
 
 
 def test_names_are_shortened():

@@ -382,3 +382,45 @@ def test_gold_from_batches_after_the_last_useful_one_counts_as_it_is():
     drawn = draw(gold, [0, 1, 2, 3], np.ones(4), [1, 1, 2, 3])
     found = sum_topics(weight, np.zeros(5, np.int64), topic, 2, drawn)
     np.testing.assert_allclose(found.term[0, :2], gold[:4] @ weight[:4])
+
+
+@pytest.mark.parametrize("claim", ["these topics", "new topics"])
+def test_factors_that_are_as_likely_add_the_variance_of_their_means(claim):
+    weight, said, gold, topic = make_items()
+    drawn = draw_some(weight, gold, [30])
+    factors = np.random.default_rng(2).gamma(20, 1 / 20, (50, TOPICS))
+    factors /= factors.mean(axis=0)
+    plain = sum_topics(weight, said, topic, TOPICS, drawn)
+    found = sum_topics(weight, said, topic, TOPICS, drawn, factors=factors)
+    moved = factors @ plain.term / TOPICS  # (draw, system): what the scores would be
+    for a in range(3):
+        assert found.scores(claim).variance[a] - plain.scores(claim).variance[a] == pytest.approx(
+            moved[:, a].var(ddof=1)
+        )
+        for b in range(a):
+            more = found.differences(claim).variance[a, b] - plain.differences(claim).variance[a, b]
+            assert more == pytest.approx((moved[:, b] - moved[:, a]).var(ddof=1))
+    np.testing.assert_allclose(found.differences(claim).value, plain.differences(claim).value)
+
+
+def test_later_batches_may_have_been_drawn_for_some_pairs_only():
+    """Rare items may be missing then, so that the same draws are less evidence of chances that are too large."""
+    size = np.r_[0.0, np.ones(100)]
+    item, gain = np.arange(11), np.zeros(11)
+    reach = [
+        find_reach(size, Drawn(item, gain, np.full(11, 0.5), np.r_[1, np.full(10, batch)]), fixed=False)
+        for batch in (1, 2)
+    ]
+    np.testing.assert_allclose([found.share[-1] for found in reach], 10 / 0.5 / 100)
+    for found, most in zip(reach, (10, 2 / 0.1), strict=True):  # an item may count 100/10, or 10 times 2
+        bet = 0.9 / most
+        assert found.evidence[-1] == pytest.approx(10 * math.log1p(-2 * bet) + 100 * bet)
+
+
+def test_few_draws_are_few_degrees_of_freedom_however_many_topics():
+    weight, said, gold, topic = make_items()
+    apart = np.flatnonzero(weight[:, 0] != weight[:, 1])
+    for draws, these, new in ((3, 2, 2), (6, 5, 5), (20, 19, TOPICS - 1)):
+        found = sum_topics(weight, said, topic, TOPICS, draw(gold, apart[:draws], np.full(draws, 0.2)))
+        assert found.differences("these topics").degrees[0, 1] == these
+        assert found.differences("new topics").degrees[0, 1] == new

@@ -11,6 +11,7 @@ import pytest
 
 import karatage as kt
 from karatage.correction.design import errors_given_gold, intraclass_correlation
+from karatage.correction.ideal import Pool
 from karatage.deciding.case import Case, make_case
 from karatage.deciding.question import Question
 from karatage.errors import DataError
@@ -121,6 +122,8 @@ def test_whole_topics() -> None:
     assert case.gold_topics.tolist() == [True, False, False]
     for gold in ({"1": GRADES["1"], "2": {"a": 1}}, {"1": {"b": 1, "c": 0}}):
         assert make("P@2", gold=gold).gold_topics.tolist() == [True, False, False]
+    ideal = make("nDCG@2", gold={"1": {"b": 1, "c": 0}, "2": GRADES["2"]})  # which depends on a and d as well
+    assert ideal.gold_topics.tolist() == [False, True, False]
 
 
 def test_gold_drawn_for_sure_is_a_census_where_chances_are_of_no_use() -> None:
@@ -129,6 +132,8 @@ def test_gold_drawn_for_sure_is_a_census_where_chances_are_of_no_use() -> None:
     gold = kt.read_gold(frame.with_columns(pi=pl.lit(1.0)))
     assert replace(make("AP", gold=GRADES), gold=gold).design.kind == "census"
     assert replace(make("P@2", gold=GRADES), gold=gold).design.kind == "sampled"
+    some = kt.read_gold(frame[:3].with_columns(pi=pl.lit(1.0)))
+    assert replace(make("nDCG@2", gold=GRADES), gold=some).design.kind == "sampled"  # the ideal needs the rest
 
 
 def test_gold_scores_are_golds_own() -> None:
@@ -216,3 +221,53 @@ def test_errors_of_judges_are_by_what_grades_gain() -> None:
     known = case.judged & (case.gold_grade >= 0)
     wrong = errors_given_gold((case.gold_grade[known] >= 2).astype(int), case.said[known] >= 2)
     assert case.design.icc == pytest.approx(intraclass_correlation(case.topic[known], wrong))
+
+
+TRUTH = {"1": {"a": 0, "b": 1, "c": 0, "d": 2, "x": 1}, "2": GRADES["2"], "3": {"a": 2, "b": 0, "c": 1, "d": 0, "x": 2}}
+
+
+def test_weights_of_ndcg_are_over_the_ideal_of_gold_where_it_knows_all() -> None:
+    """Not over the judges', which is another one in topics 1 and 3."""
+    case = make("nDCG@3", gold=TRUTH)
+    assert case.linear is not None
+    gain = case.linear.gain[case.gold_grade]
+    sums = np.stack([np.bincount(case.topic, case.weight[:, s] * gain, 3) for s in (0, 1)], axis=1)
+    np.testing.assert_allclose(sums, case.gold_scores)
+
+
+def test_the_scale_of_a_topic_is_the_mean_of_one_over_its_ideal() -> None:
+    """Which is not 1 over the mean, nor is a score over a mean ideal the mean score."""
+    gold = kt.read_gold(world().gold.to_frame().drop("judge")[::5])
+    pair = world().runs.systems[:2]
+    case = make_case(world().runs, world().judgments, gold, Question(measure="nDCG@10"), systems=pair, seed=0)
+    assert case.scale is not None
+    assert case.inverse_ideals is not None
+    np.testing.assert_allclose(case.scale, case.inverse_ideals.mean(axis=0))
+    np.testing.assert_allclose(case.weight, case.rank_weight * case.scale[case.topic][:, None])
+    likely = case.inverse_ideals[:, (case.inverse_ideals > 0).all(axis=0)]
+    assert (likely.mean(axis=0) > 1.001 / (1 / likely).mean(axis=0)).any()
+
+
+def test_topics_where_nothing_gains_count_only_as_long_as_there_is_no_gold() -> None:
+    nothing = dict.fromkeys("abcdx", 0)
+    grades, gold = GRADES | {"3": nothing}, TRUTH | {"3": nothing}
+    planned, known = make("nDCG@3", grades=grades).scale, make("nDCG@3", grades=grades, gold=gold).scale
+    assert planned is not None
+    assert known is not None
+    assert planned[2] == pytest.approx(planned[0])  # the judges' ideal in both other topics
+    assert known[2] == 0
+    assert (known[:2] > 0).all()
+
+
+def test_ideals_know_how_many_systems_retrieve_a_document(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    def listen(pool: Pool, *others: object, **more: object) -> np.ndarray:
+        seen.append(pool)
+        return np.ones((2, pool.topics))
+
+    monkeypatch.setattr("karatage.deciding.case.draw_ideals", listen)
+    case = make("nDCG@2", gold={"1": {"b": 1}})
+    assert case.scale is not None
+    assert named(case, seen[0].systems == 2) == {"1a", "2a", "2b"}
+    assert named(case, seen[0].systems == 1) == {"1b", "1c", "3a", "3b", "3x"}

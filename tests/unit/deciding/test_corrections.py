@@ -227,7 +227,7 @@ def test_a_sample_of_gold_tells_of_documents_that_nobody_judged_and_error_rates_
         assert found.corrected.difference.low < truth < found.corrected.difference.high
         assert found.naive.difference.value == 0
         assert "each of 2,000 documents had the same chance to be among the gold" in found.assumed
-        assert any("nobody judged, which corrected scores know from gold alone: 356" in note for note in found.notes)
+        assert any("nobody judged, of which gold alone tells the correction: 356" in note for note in found.notes)
 
 
 def test_gold_on_all_that_matters_tells_the_difference_and_no_scores() -> None:
@@ -299,7 +299,7 @@ def test_gold_on_what_nobody_judged_is_no_even_sample(correction: str) -> None:
     gold = kt.read_gold(top_documents().join(grades(), on=["topic", "document"])[::2])
     asked = kt.Question(measure="P@10", correction=correction)
     found = kt.compare(world().runs, JUDGES["not the top"](), gold, asked, a=A, b=B)
-    assert "the judges graded no item that has gold" in str(found.refusal)
+    assert "the judges graded no document that has gold" in str(found.refusal)
 
 
 def test_scores_at_their_bound_are_in_the_measures_units() -> None:
@@ -417,6 +417,26 @@ def test_one_system_above_and_one_below_are_put_at_their_bounds() -> None:
     assert found.corrected is not None
     assert found.corrected.difference.value == pytest.approx(1)
     assert any("corrected scores beyond 0 or 1" in note and "('old', 'new')" in note for note in found.notes)
+
+
+def test_scores_far_beyond_their_bounds_are_refused() -> None:
+    """The same judges, whom gold finds wrong so often that they cannot have called all of `new` relevant."""
+    lists = {
+        "old": {str(t): {f"a{d}": -float(d) for d in range(3)} for t in range(200)},
+        "new": {str(t): {f"b{d}": -float(d) for d in range(3)} for t in range(200)},
+    }
+    judge = {str(t): {f"a{d}": 0 for d in range(3)} | {f"b{d}": 1 for d in range(3)} for t in range(200)}
+    gold = {str(t): {f"a{t % 3}": int(t % 4 == 1), f"b{t % 3}": int(t % 4 != 3)} for t in range(200)}
+    found = kt.compare(
+        kt.read_runs(lists),
+        kt.read_judgments({"ann": judge}),
+        kt.read_gold(gold),
+        kt.Question(measure="P@3", correction="rates"),
+        a="old",
+        b="new",
+    )
+    assert found.corrected is None
+    assert "error rates and scores contradict each other beyond chance" in str(found.refusal)
 
 
 def flip(grade: pl.Expr, every: int) -> pl.Expr:

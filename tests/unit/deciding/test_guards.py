@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -19,6 +20,7 @@ from karatage.deciding.case import make_case
 from karatage.deciding.estimators import rates
 from karatage.deciding.estimators.contract import Fitted, Levels, Pairs
 from karatage.deciding.estimators.even import Even
+from karatage.deciding.guards import GuardError
 from karatage.simulation.story import simulate_story
 
 PAIR = ("old", "newer")
@@ -99,7 +101,18 @@ def test_chances_of_one_and_queues_graded_in_part_are_refused() -> None:
         found = compare(gold)
         look(found)
         assert "grade the whole queue" in str(found.refusal)
-    assert compare(queue()[:-3]).refusal is None  # a few rows lost do little harm
+
+
+@pytest.mark.parametrize("measure", ["P@10", "DCG@10", "nDCG@10"])
+def test_rows_that_did_not_come_back_are_missed(measure: str) -> None:
+    """Also where the file has lost what says how long the queue was: else positives alone would be an answer."""
+    gold = queue(measure).drop("frame", "measure", "batch")
+    assert compare(gold, measure).refusal is None
+    found = compare(gold[:-3], measure)
+    look(found)
+    assert "those of a queue of 120 documents, and gold has 117 of them" in str(found.refusal)
+    rounded = gold[:-3].with_columns(pl.col("pi").round(2))
+    assert compare(rounded, measure).refusal is None  # who rounds may have drawn otherwise; a few rows do little harm
 
 
 def test_chances_of_another_queue_are_refused() -> None:
@@ -116,6 +129,30 @@ def test_a_board_and_its_second_batch_are_looked_at_too() -> None:
     found = rank(off)
     look(found)
     assert "pi of batch 2 do not match" in str(found.refusal)
+
+
+@pytest.mark.parametrize(
+    ("share", "odds", "refused"),
+    [
+        ([0.5], [1990.0], False),
+        ([0.5], [2010.0], True),
+        ([1.5], [2010.0], True),
+        ([0.5, 1.0], [2010.0, 1.0], False),
+        ([1.0, 1.5], [1.0, 4010.0], True),
+        ([0.95, 1.09], [1e9, 1e9], False),
+    ],
+)
+def test_one_in_a_thousand_draws_with_right_chances_is_refused(
+    monkeypatch: pytest.MonkeyPatch, share: list[float], odds: list[float], refused: bool
+) -> None:
+    """Chances too large or too small, in any batch; and never where they are off by little."""
+    monkeypatch.setattr(guards, "find_reach", lambda *_, **__: Reach(np.array(share), np.log(odds)))
+    monkeypatch.setattr(guards, "count_planned", lambda *_: None)
+    gold = queue().with_columns(batch=pl.int_range(pl.len()) % len(share) + 1)
+    question = kt.Question(measure="P@10")
+    case = make_case(world().runs, world().judgments, kt.read_gold(gold), question, systems=PAIR, seed=0)
+    with pytest.raises(guards.GuardError, match="do not match") if refused else nullcontext():
+        guards.require_chances(case)
 
 
 def test_wrong_chances_do_not_stop_an_answer_that_does_not_use_them() -> None:
@@ -181,7 +218,9 @@ def test_what_a_measure_cannot_be_is_not_an_answer(measure: str, top: float) -> 
     with pytest.raises(guards.GuardError, match="corrected difference is"):
         guards.require_possible(case, answer(-0.05, top))
     with pytest.raises(guards.GuardError, match="corrected score of newer is"):
-        guards.require_possible(case, answer(0.5, top + 0.1, error=0.01))
+        guards.require_possible(case, answer(0.5, top + 0.0366, error=0.01))
+    edge = guards.require_possible(case, answer(0.5, top + 0.0346, error=0.01))  # of two systems, one in a thousand
+    assert edge.shown.tolist() == [True, False]
 
 
 def read_back(found: kt.Comparison | kt.Board, home: Path) -> str:
@@ -215,6 +254,26 @@ def test_a_score_that_cannot_be_is_not_shown_and_the_difference_stands(
     assert read_back(board, tmp_path) == board.to_json()
     for found in (plainly, board):
         assert "newer" in found._repr_html_()
+
+
+def test_intervals_are_cut_where_the_measure_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    original = Even.fit
+
+    def blur(self, case):
+        found = original(self, case)
+        pairs, levels = (replace(part, variance=part.variance + 9.0) for part in (found.pairs, found.levels))
+        return replace(found, pairs=pairs, levels=levels)
+
+    monkeypatch.setattr(Even, "fit", blur)
+    found, board = compare(plain()).corrected, rank(plain())
+    assert found is not None
+    assert (found.difference.low, found.difference.high) == (-1, 1)
+    assert found.a is not None
+    assert (found.a.low, found.a.high) == (0, 1)
+    assert board.corrected is not None
+    assert board.corrected_pairs is not None
+    assert (board.corrected.low.tolist(), board.corrected.high.tolist()) == ([0] * 3, [1] * 3)
+    assert (board.corrected_pairs.low.tolist(), board.corrected_pairs.high.tolist()) == ([-1] * 3, [1] * 3)
 
 
 def test_without_scores_the_differences_stand_and_order_the_systems(tmp_path: Path) -> None:
@@ -308,12 +367,46 @@ def test_an_excellent_judge_is_no_copy() -> None:
         assert "copy" not in f"{found.alarm} {found.refusal}"
 
 
-def test_plans_go_on_from_gold_that_decides_nothing_and_say_why() -> None:
+def same_everywhere() -> tuple[kt.Runs, kt.Judgments, kt.Judgments]:
+    """Gold on all: `new` is right and `old` wrong in each of 12 topics, `odd` in every other one."""
+    topics = [f"t{n}" for n in range(12)]
+    lists = {name: {t: {d: 1.0} for t in topics} for name, d in (("old", "a"), ("new", "c"), ("odd", "b"))}
+    grades = {t: {"a": 0, "b": n % 2, "c": 1} for n, t in enumerate(topics)}
+    said = {t: row | {"a": int(t == "t3")} for t, row in grades.items()}
+    return kt.read_runs(lists), kt.read_judgments({"ann": said}), kt.read_gold(grades)
+
+
+def test_what_is_the_same_in_every_topic_says_nothing_of_new_ones() -> None:
+    runs, judgments, gold = same_everywhere()
+    found = kt.compare(runs, judgments, gold, "P@1", a="old", b="new")
+    look(found)
+    assert found.refusal is not None
+    assert found.refusal.startswith("the difference is +1.000 in each of 12 topics, so that gold does not show how")
+    these = kt.compare(runs, judgments, gold, kt.Question(measure="P@1", topics="these"), a="old", b="new")
+    assert these.corrected is not None
+    assert these.corrected.difference.exact
+    assert these.significant
+
+
+def test_a_board_claims_nothing_of_such_a_pair() -> None:
+    board = kt.compare_all(*same_everywhere(), "P@1")
+    assert board.corrected_pairs is not None
+    pairs = [{board.systems[a], board.systems[b]} for a, b in zip(board.a, board.b, strict=True)]
+    same = pairs.index({"old", "new"})
+    assert np.isinf(board.corrected_pairs.standard_error).nonzero()[0].tolist() == [same]
+    assert not board.corrected_pairs.claimed[same]
+    assert "1 pair of which gold tells too little to know the error, not claimed to differ" in board.notes
+
+
+def test_plans_do_not_go_on_from_gold_that_no_answer_rests_on() -> None:
     first, terms = queue(pair=None), {"budget": 40}
     for gold, why in ((turn(first), "agrees with no judge"), (first.with_columns(pl.col("pi") / 13), "do not match")):
-        plan = kt.plan(world().runs, world().judgments, "P@10", judged=kt.read_gold(gold), **terms)
-        assert plan.undecided == plan.pairs
-        assert any(note.startswith("gold so far decides nothing: ") and why in note for note in plan.notes)
+        with pytest.raises(GuardError, match=why):
+            kt.plan(world().runs, world().judgments, "P@10", judged=kt.read_gold(gold), **terms)
+
+
+def test_plans_go_on_from_a_copy_and_say_so() -> None:
+    first, terms = queue(pair=None), {"budget": 40}
     plan = kt.plan(world().runs, judged_as(first), "P@10", judged=kt.read_gold(first), **terms)
     assert plan.undecided == plan.pairs
     assert any("gold so far decides nothing: gold looks like a copy" in note for note in plan.notes)

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 from scipy import stats
+from statsmodels.stats.multitest import multipletests
 
 import karatage as kt
 from karatage.correction.sampled import learn_gains
@@ -242,11 +243,11 @@ def test_identical_systems_need_no_gold(world, judgments, plan, tmp_path):
 
 
 def test_a_second_batch_is_drawn_from_the_rest_for_what_is_undecided(world, judgments, plan, tmp_path):
-    first = plan(budget=(80, 80))
+    first = plan(budget=(150, 80))
     gold = judge(first, world.gold, tmp_path / "first.csv", upto=1)
-    assert len(gold.grade) == 80
-    second = plan(budget=40, judged=gold)
-    assert second.earlier == 80
+    assert len(gold.grade) == 150
+    second = plan(kt.Question(measure="DCG@10", topics="these"), budget=40, judged=gold)
+    assert second.earlier == 150
     assert second.frame == first.frame
     assert second.items["batch"].unique().to_list() == [2]
     assert not set(items(second.items)) & set(items(first.items.filter(batch=1)))
@@ -281,8 +282,9 @@ def undecided_pairs(runs, judgments, gold):
     question = kt.Question(measure="DCG@10", topics="these")
     found = DRAWN.fit(make_case(runs, judgments, gold, question, systems=runs.systems, seed=0))
     names = runs.systems
-    open_ = np.argwhere(np.triu(found.pairs.p_value >= 0.05, 1))
-    return [(names[a], names[b]) for a, b in open_]
+    pairs = np.transpose(np.triu_indices(len(names), 1))
+    claimed = multipletests(found.pairs.p_value[tuple(pairs.T)], 0.05, "holm")[0]  # as a leaderboard claims
+    return [(names[a], names[b]) for a, b in pairs[~claimed]]
 
 
 def test_all_decided_plans_nothing(world, judgments, plan, tmp_path):
@@ -340,7 +342,7 @@ def test_compare_refuses_a_queue_of_other_systems(world, judgments, plan, tmp_pa
     gold = judge(plan(systems=PAIR), world.gold, tmp_path / "queue.csv")
     answer = kt.compare(world.runs, judgments, gold, "DCG@10", a="system-01", b="system-03")
     assert answer.corrected is None
-    assert "drawn from other documents" in answer.refusal
+    assert "planned for other systems" in answer.refusal
 
 
 @pytest.mark.parametrize(

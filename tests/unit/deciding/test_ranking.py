@@ -11,6 +11,8 @@ import polars as pl
 import pytest
 
 import karatage as kt
+from karatage.deciding.case import make_case
+from karatage.deciding.estimators.whole_topics import GOLD_TOPICS
 from karatage.errors import OptionError, UnknownNameError
 from tests.unit.boards import tell_apart
 
@@ -238,6 +240,14 @@ def test_rates_that_gold_doubts_for_few_pairs_leave_the_others() -> None:
     assert board.alarm is None
     assert board.corrected_pairs.count > 0
     assert any("by assumption" in note for note in board.notes)
+
+
+def test_boards_of_gold_topics_alone_are_drawn_without_the_judges() -> None:
+    question, systems = ask(correction="gold-topics"), world().runs.systems[:4]
+    case = make_case(world().runs, world().judgments, on_topics(15), question, systems=systems, seed=0)
+    boards = GOLD_TOPICS.fit(case).resample(case, 20, np.random.default_rng(0))
+    assert boards is not None
+    np.testing.assert_allclose(boards.corrected, boards.gold)
 
 
 def test_too_little_gold_has_no_slope_and_says_so() -> None:

@@ -234,7 +234,7 @@ def test_a_queue_drawn_for_others_is_refused(truth, crowd):
     assert right.measures["way"][0] == "sampled"
     assert "drawn with known chances for P@10" in find(right, "60 gold items", "ok").finding
     wrong = kt.diagnose(runs, judgments, gold, a="a", b="c")
-    find(wrong, "P@10 cannot be corrected with this gold: the gold queue was drawn from other documents", "warning")
+    find(wrong, "P@10 cannot be corrected with this gold: the gold queue was planned for other systems", "warning")
 
 
 def test_few_topics_are_told(truth, crowd):

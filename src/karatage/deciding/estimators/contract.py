@@ -172,7 +172,7 @@ class Fitted:
         return 0.0 if self.per_topic is None else float(self.gold_variance[seen].sum()) / 2
 
     def count_more_gold(self, case: Case, naive: Estimate, power: float) -> float:
-        """Gold that the first pair lacks to show the judges' difference; infinite where no amount would."""
+        """Gold that the first pair lacks to show the judges' difference: infinite if none is enough, NaN if unknown."""
         gold, target = float(self.gold_variance[0, 1]), abs(naive.value)
         if gold <= 0:
             return math.inf

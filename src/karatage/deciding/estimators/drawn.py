@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -19,6 +20,7 @@ from karatage.deciding.estimators.needs import (
     CLAIM_THESE,
     LEAST_ITEMS,
     LEAST_TOPICS,
+    RATES_INSTEAD,
     WEIGHTED_SUMS,
     find_least_topics,
     tell_few_topics,
@@ -27,6 +29,7 @@ from karatage.deciding.process import DEFAULT_MERGE, gives_grades
 from karatage.errors import DataError
 from karatage.wording import counted
 
+LEAST_TO_FORECAST = 20  # gold items that tell systems apart
 LITTLE = 0.01  # of a system's weight, where the judges' calibrated grades may stand in for gold
 TINY = 1e-12
 
@@ -35,16 +38,21 @@ TINY = 1e-12
 class DrawnFitted(Fitted):
     """Scores and differences from gold on a sample of the documents that matter."""
 
+    def count_more_gold(self, case: Case, naive: Estimate, power: float) -> float:
+        """Unknown where gold is too little to know how far it is from what judges led to expect."""
+        if self.gold_items < LEAST_TO_FORECAST:
+            return math.nan
+        return super().count_more_gold(case, naive, power)
+
     def _find_rest(self, case: Case, naive: Estimate) -> float:
-        """At least the judges' own variance over new topics: the rest is a difference of two noisy variances."""
-        rest = super()._find_rest(case, naive)
-        return max(rest, naive.standard_error**2) if case.question.topics == "new" else rest
+        """The judges' variance over new topics, as `plan` takes it: the rest is a difference of two noisy variances."""
+        return naive.standard_error**2 if case.question.topics == "new" else super()._find_rest(case, naive)
 
     def name_more_gold(self, case: Case, more: int) -> str | None:
-        """No more than there are documents that matter."""
+        """No more than there are documents that matter, among which `plan` draws."""
         left = int((case.matters & (case.gold_grade < 0)).sum())
         if more < left:
-            return super().name_more_gold(case, more)
+            return f"{super().name_more_gold(case, more)} drawn by karatage plan"
         return f"Gold on all {left:,} other documents that matter" if left else None
 
 
@@ -153,14 +161,13 @@ def _require(case: Case) -> None:
         )
     if case.gold.draw is None and case.design.kind != "census":
         raise DataError(
-            "gold has no column pi, the sampling probability of each item; use --correction even if gold is a plain "
-            "random sample, or let karatage plan draw the gold"
+            "gold has no column pi, the sampling probability of each item; leave out --correction, so that the design "
+            "of the gold decides, or let karatage plan draw the gold"
         )
     if case.disjoint:
-        rates = ", or use --correction rates, which assumes that judges err alike on all documents"
         raise DataError(
             "the systems answered different topics, so gold on single documents does not compare them; give runs over "
-            f"the same topics{rates if case.additive else ''}"
+            f"the same topics{RATES_INSTEAD if case.additive else ''}"
         )
     if case.question.topics == "new" and len(case.topics) < find_least_topics(case):
         raise DataError(f"{tell_few_topics(len(case.topics))}; judge {LEAST_TOPICS} at least, or {CLAIM_THESE}")
@@ -189,4 +196,4 @@ def _tell(case: Case) -> Iterator[str]:
         yield f"documents that matter and were judged but have no gold, counted as not relevant: {unseen:,}"
     alone = int((case.matters & ~case.judged & ~_find_unseen(case)).sum())
     if alone:
-        yield f"documents that matter but nobody judged, which corrected scores know from gold alone: {alone:,}"
+        yield f"documents that matter but nobody judged, of which gold alone tells the correction: {alone:,}"

@@ -83,7 +83,10 @@ def _as_even_sample(case: Case) -> Case:
         return case  # which is refused as any sample of single documents
     sampled = case.gold_grade >= 0
     if not (sampled & case.judged).any():
-        raise DataError("the judges graded no item that has gold; are topics and documents written alike?")
+        raise DataError(
+            "the judges graded no document that has gold; have these documents judged, or check that topics and "
+            "documents are written alike"
+        )
     frame = next(f for f in _list_frames(case) if not (sampled & ~f).any())
     _require_even(case, frame, sampled)
     chance = float(sampled.sum() / frame.sum())
@@ -96,6 +99,9 @@ def _list_frames(case: Case) -> Iterator[BoolArray]:
     """What a plain sample may have been drawn from (item,), the smallest first; judged or not where gold says so."""
     yield case.matters & case.judged
     yield case.matters
+    own: BoolArray = (case.topic >= 0) & case.rank_weight.any(axis=1)
+    yield own & case.judged
+    yield own
     top: BoolArray = (case.topic >= 0) & case.ranks.any(axis=1)
     yield top & case.judged
     yield top
@@ -126,6 +132,6 @@ def _require_even(case: Case, frame: BoolArray, sampled: BoolArray) -> None:
     )
     if found.uneven is not None:
         raise UnevenError(
-            f"gold does not look like a simple random sample: {found.uneven.sentence}; draw gold with karatage plan, "
-            "which records sampling probabilities, or re-judge whole topics drawn at random"
+            f"gold does not look like a simple random sample: {found.uneven.sentence}; draw gold with karatage plan "
+            "and keep the column pi of its queue, or re-judge whole topics drawn at random"
         )

@@ -13,7 +13,7 @@ from karatage.data.method import Method
 from karatage.deciding.case import Case
 from karatage.deciding.estimators.boards import Boards
 from karatage.deciding.estimators.contract import Estimator, Fitted, Levels, Pairs
-from karatage.deciding.estimators.needs import CLAIM_THESE, FEWEST_TOPICS, tell_few_topics
+from karatage.deciding.estimators.needs import CLAIM_THESE, FEWEST_TOPICS, RATES_INSTEAD, tell_few_topics
 from karatage.errors import DataError
 from karatage.wording import counted
 
@@ -146,8 +146,7 @@ def _require(case: Case, topics: int) -> None:
     if case.disjoint:
         raise DataError(
             "the systems answered different topics, so topics with gold do not compare them; give runs over the same "
-            "topics, or spread the gold over all topics and use --correction rates, which assumes that judges err "
-            "alike on all documents"
+            f"topics{RATES_INSTEAD if case.additive else ''}"
         )
     everything = topics == len(case.topics)
     if case.question.topics == "new" and len(case.topics) < FEWEST_TOPICS:
@@ -157,7 +156,7 @@ def _require(case: Case, topics: int) -> None:
         found = counted(topics, "topic") if topics else "no topic"
         raise DataError(
             f"{found} {'has' if topics < 2 else 'have'} gold on all that counts, too few to see how topics differ; "
-            f"re-judge {LEAST_TOPICS} whole topics at least, drawn at random"
+            f"re-judge {FEWEST_TOPICS} whole topics at least, better {LEAST_TOPICS}, drawn at random"
         )
 
 
@@ -181,8 +180,8 @@ def _tell(case: Case, topics: int, pairs: TopicEstimated) -> Iterator[str]:
         return
     if topics < LEAST_TOPICS:
         yield (
-            f"{counted(topics, 'topic')} with gold are too few to estimate how far to rely on the judges, so lambda is "
-            f"fixed; --correction gold-topics is narrower if judges are poor; re-judge {LEAST_TOPICS} topics or more"
+            f"{counted(topics, 'topic')} with gold are too few to estimate how far to rely on the judges, so that "
+            f"(lambda) was fixed beforehand; with {LEAST_TOPICS} topics or more it is estimated"
         )
     if lam.shape[0] != 2:
         return
