@@ -135,6 +135,8 @@ def make_frames() -> tuple[kt.Runs, kt.Judgments, pl.DataFrame]:
 FRAMES = {
     "that matter and were judged": ("p0 p1 p4", 90),
     "that matter": ("p0 p1 p4 v", 120),
+    "that the two show and were judged": ("p0 p1 p2 p3 p4", 150),
+    "that the two show": ("p0 p1 p2 p3 p4 u v", 210),
     "that some system shows and were judged": ("p0 p1 p2 p3 p4 p5 p6 p7 p8 p9", 300),
     "that some system shows": ("p0 p1 p2 p3 p4 p5 p6 p7 p8 p9 u v", 360),
     "that were judged": ("p0 p1 p2 p3 p4 p5 p6 p7 p8 p9 p10 p11 p12", 390),
