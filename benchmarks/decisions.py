@@ -25,13 +25,13 @@ import polars as pl
 import karatage as kt
 from benchmarks.decision_cells import BLOCK, DESIGNS, FRAMES, SCHEMA, Cell, Collection, Design, Frame, run_block
 from benchmarks.decision_tables import Line, judge_lines, print_table, summarise
+from karatage.deciding.estimators.registry import list_names
 
 COLLECTION = "trec-dl-2021-passage"
 JUDGES = ("gpt-4o_umbrela", "gpt-4_umbrela.M", "gpt-4o_binary", "llama3.2_binary")  # from good to bad
 MEASURES = ("P(rel=2)@10", "DCG@10", "nDCG@10")
 SIZES = (100, 200, 400)
 TOPIC_SIZES = (8, 15, 25)
-CORRECTIONS = ("auto", "rates", "even", "sampled", "topics")
 CORE_DRAWS, DRAWS = 1000, 200
 Paths = tuple[Path, Path, Path]
 Task = tuple[Cell, int]
@@ -219,7 +219,7 @@ def _parse_options(arguments: Sequence[str] | None) -> argparse.Namespace:
     add("--sizes", nargs="+", type=int, default=SIZES, help="gold labels")
     add("--topic-sizes", nargs="+", type=int, default=TOPIC_SIZES, help="gold topics, for the design topics")
     add("--claims", nargs="+", choices=("new", "these"), default=("new",), help="topics that are spoken of")
-    add("--corrections", nargs="+", choices=CORRECTIONS, default=("auto",))
+    add("--corrections", nargs="+", choices=list_names(), default=("auto",))
     add("--resampled-topics", action="store_true", help="draw topics anew with replacement; truth is all topics")
     add("--best", type=int, default=30, help="compare all pairs of so many systems, the best by gold")
     add("--others", type=int, default=150, help="compare so many random pairs of the others beside")
