@@ -17,9 +17,11 @@ from karatage.deciding.estimators.even import EVEN
 from karatage.deciding.estimators.rates import RATES
 
 FOLDER = "trec-dl-2021-passage"
+JUDGES = ("gpt-4o_umbrela", "gpt-4_umbrela.M", "gpt-4o_binary", "llama3.2_binary")
 JUDGE = "judge:gpt-4o_umbrela"
 BEST = 12
 DRAWS = 100
+REPEATS = 100
 
 
 class Setting:
@@ -80,6 +82,47 @@ def test_a_plain_sample_covers_as_an_even_one_but_not_by_error_rates(shared_data
             rates.append(0.0)
     assert np.mean(even) > 0.93
     assert np.mean(rates) < np.mean(even)
+
+
+@pytest.fixture(scope="module")
+def passages(shared_data: Path) -> tuple[kt.Runs, dict[str, kt.Judgments], pl.DataFrame]:
+    folder = shared_data / FOLDER
+    labels = kt.read_judgments(folder / "llm_labels.tsv.gz").every.to_frame()
+    judged = {judge: kt.read_judgments(labels.filter(pl.col("judge") == judge)) for judge in JUDGES}
+    return kt.read_runs(folder / "runs"), judged, kt.read_gold(folder / "gold.qrels").to_frame().drop("judge")
+
+
+@pytest.mark.parametrize("measure", ["P(rel=2)@10", "DCG@10", "nDCG@10"])
+@pytest.mark.parametrize("planned", [True, False], ids=["drawn", "plain sample"])
+def test_two_systems_in_a_call_as_users_compare_them(
+    passages: tuple[kt.Runs, dict[str, kt.Judgments], pl.DataFrame], measure: str, planned: bool
+) -> None:
+    """A short form of `python -m benchmarks.decisions`: another pair, judge and gold each time.
+
+    These topics, of which the truth is known; all else is default. Intervals for new topics are wider.
+    """
+    runs, judged, grades = passages
+    rng = np.random.default_rng(11)
+    score = dict(zip(runs.systems, kt.score(runs, kt.read_gold(grades), measure).mean[0], strict=True))
+    covered, answers, wrong = 0, 0, 0
+    for number in range(REPEATS):
+        judgments = judged[JUDGES[number % len(JUDGES)]]
+        a, b = rng.choice(runs.systems, 2, replace=False)
+        question = kt.Question(measure=measure, topics="these", seed=number)
+        rows = grades[np.sort(rng.choice(len(grades), 200, replace=False))]
+        if planned:
+            queue = kt.plan(runs, judgments, question, budget=200, systems=(a, b)).queue.drop("grade")
+            rows = queue.join(grades, on=["topic", "document"], how="left").with_columns(pl.col("grade").fill_null(0))
+        found = kt.compare(runs, judgments, kt.read_gold(rows), question, a=a, b=b)
+        if found.corrected is None:
+            continue
+        answers += 1
+        truth = score[b] - score[a]
+        covered += found.corrected.difference.low - 1e-9 <= truth <= found.corrected.difference.high + 1e-9
+        wrong += found.significant and found.corrected.difference.value * truth < 0
+    assert answers > 0.9 * REPEATS
+    assert covered / answers > 0.95 - 3 * np.sqrt(0.95 * 0.05 / answers)
+    assert wrong <= 3
 
 
 def judge_at_random(rng: np.random.Generator) -> tuple[kt.Runs, kt.Judgments, pl.DataFrame]:

@@ -61,17 +61,19 @@ def test_shares_and_prices_decide_who_gets_how_much() -> None:
     assert count(prices=kt.parse_prices("expert=4,crowd=0.05", 3)) == {"expert": 12, "crowd": 346}
 
 
-def test_drawn_documents_tell_their_chances_and_serve_compare_as_gold() -> None:
-    found = kt.queue(WORLD.runs, replace(RULES, expert_share=1.0), budget=1200, crowd=WORLD.judgments)
+@pytest.mark.parametrize("measure", ["P@10", "DCG@10", "nDCG@10"])
+def test_drawn_documents_tell_their_chances_and_serve_compare_as_gold(measure: str) -> None:
+    rules = replace(RULES, expert_share=1.0, measure=measure)
+    found = kt.queue(WORLD.runs, rules, budget=1200, crowd=WORLD.judgments)
     expert = found.queue.filter(to="expert")
     assert found.frame is not None
     assert expert["pi"].is_between(0, 1, closed="right").all()
     gold = WORLD.gold.to_frame().select("topic", "document", "grade")
     judged = found.queue.drop("grade").join(gold, on=["topic", "document"], how="left")
     a, b = WORLD.runs.systems[0], WORLD.runs.systems[1]
-    answer = kt.compare(WORLD.runs, WORLD.judgments, kt.read_gold(judged), "P@10", a=a, b=b)
+    answer = kt.compare(WORLD.runs, WORLD.judgments, kt.read_gold(judged), measure, a=a, b=b)
     assert answer.corrected is not None
-    true = np.diff([kt.score(WORLD.runs, WORLD.gold, "P@10").value[0, :, s].mean() for s in (0, 1)])[0]
+    true = np.diff([kt.score(WORLD.runs, WORLD.gold, measure).value[0, :, s].mean() for s in (0, 1)])[0]
     assert abs(answer.corrected.difference.value - true) < 4 * answer.corrected.difference.standard_error
 
 
