@@ -24,6 +24,7 @@ Claim = Literal["these topics", "new topics"]
 FOLDS = 5
 MISSES = 2  # draws without a judge's help that a variance is never below: few errors seen are not few errors made
 ROUNDING = 1e-12  # of the largest topic score: a smaller difference is none
+TINIEST = 1e-300
 SAME = 1e-6  # a relative difference that digits lost in a file would exceed
 BETS = np.geomspace(1e-6, 1.0, 120)  # as shares of the largest bet
 MOST_BET = 1000.0
@@ -234,19 +235,39 @@ def find_reach(size: FloatArray, drawn: Drawn, *, fixed: bool) -> Reach:
     return Reach(share, evidence)
 
 
+def weigh_count(size: FloatArray, drawn: Drawn) -> float:
+    """Log of the odds against so few of the items with a `size` (item,) being drawn, or so many; 0 if chances differ.
+
+    With one chance for all their number is binomial, or varies less. This sees more than `find_reach`.
+    """
+    from scipy.special import bdtr, bdtrc
+
+    pi, matters = drawn.pi, size[drawn.item] > 0
+    if not _is_constant(pi) or pi.max() == 1:
+        return 0.0
+    count, items, chance = int(matters.sum()), int((size > 0).sum()), float(pi.mean())
+    tail = min(float(bdtr(count, items, chance)), float(bdtrc(count - 1, items, chance)) if count else 1.0)
+    return -math.log(max(tail, TINIEST))
+
+
 def count_planned(size: FloatArray, drawn: Drawn) -> int | None:
     """How many items a queue held whose chances follow `size` (item,), as those of `plan` do; None for others.
 
-    Chances in proportion to sizes, to many digits, are no accident, and so is a whole number as their sum. Such queues
-    hold just so many items, so that rows which were not brought back are seen though the file does not say its length.
+    Chances that vary in proportion to sizes, to many digits, are no accident, nor is a whole number as their sum. Such
+    queues hold just so many items, so that rows which were not brought back are seen though the file does not say its
+    length. Anybody may draw with one chance for all.
     """
     chance = drawn.pi < 1
     raised = size[drawn.item[chance]] / drawn.pi[chance]
-    if not raised.all() or not len(raised) or np.ptp(raised) > SAME * raised.max():
+    if not raised.all() or not _is_constant(raised) or _is_constant(drawn.pi[chance]):
         return None
     expected = float(np.minimum(size / raised.mean(), 1.0).sum())
     planned = round(expected)
     return planned if planned and abs(expected - planned) <= SAME * planned else None
+
+
+def _is_constant(values: FloatArray) -> bool:
+    return len(values) > 0 and bool(np.ptp(values) <= SAME * values.max())
 
 
 def _bet(raised: FloatArray, total: float, rarest: float, *, fixed: bool) -> float:

@@ -15,7 +15,7 @@ import numpy as np
 
 from karatage.agreement.gold import INDEPENDENT_GOLD, find_copies_of_gold, find_inversion, tell_copies
 from karatage.correction.choosing import choose_sizes
-from karatage.correction.sampled import Drawn, count_planned, find_reach
+from karatage.correction.sampled import Drawn, count_planned, find_reach, weigh_count
 from karatage.data.alignment import match_gold
 from karatage.data.axes import FloatArray
 from karatage.data.comparison import Opinion
@@ -80,9 +80,11 @@ def require_chances(case: Case) -> None:
     frame = case.gold.draw.frame
     fixed = frame is not None and take_fingerprint(case.pool, find_frame(case)) == frame
     reach = find_reach(size, drawn, fixed=fixed)
+    evidence = reach.evidence.copy()
+    evidence[0] = max(evidence[0], weigh_count(size, _take_first(drawn)))
     off = np.abs(np.log(np.maximum(reach.share, ROUNDING))) > math.log1p(NEARLY)
-    worst = int(np.argmax(np.where(off, reach.evidence, 0.0)))
-    if not off[worst] or reach.evidence[worst] <= math.log(2 * len(off) / CHANCE):
+    worst = int(np.argmax(np.where(off, evidence, 0.0)))
+    if not off[worst] or evidence[worst] <= math.log(2 * len(off) / CHANCE):
         _require_whole(size, drawn)
         return
     share = float(reach.share[worst])
@@ -109,15 +111,19 @@ def require_chances(case: Case) -> None:
 
 def _require_whole(size: FloatArray, drawn: Drawn) -> None:
     """Refuse a queue of which rows are missing; later batches may follow other sizes."""
-    first = drawn.batch == drawn.batch.min()
-    batch = Drawn(drawn.item[first], drawn.gain[first], drawn.pi[first], drawn.batch[first])
-    planned, found = count_planned(size, batch), int(first.sum())
+    first = _take_first(drawn)
+    planned, found = count_planned(size, first), len(first.item)
     if planned is not None and found < planned:
         raise GuardError(
             f"the sampling probabilities pi are those of a queue of {counted(planned, 'document')}, and gold has "
             f"{found:,} of them; bring all rows of the queue back, graded, since those left out may differ from the "
             "rest"
         )
+
+
+def _take_first(drawn: Drawn) -> Drawn:
+    first = drawn.batch == drawn.batch.min()
+    return Drawn(drawn.item[first], drawn.gain[first], drawn.pi[first], drawn.batch[first])
 
 
 def require_possible(case: Case, found: Fitted) -> Fitted:

@@ -103,7 +103,16 @@ def test_chances_of_one_and_queues_graded_in_part_are_refused() -> None:
         assert "grade the whole queue" in str(found.refusal)
 
 
-@pytest.mark.parametrize("measure", ["P@10", "DCG@10", "nDCG@10"])
+def test_relevant_documents_alone_are_no_sample() -> None:
+    """One chance for all, as a plain queue for P@10 has: a few rows may be missing, not all that are not relevant."""
+    gold = queue().drop("frame", "measure", "batch")
+    assert compare(gold[:-3]).refusal is None
+    look(compare(gold.filter(pl.col("grade") > 0)))
+    own = plain(300).with_columns(pi=pl.lit(300 / len(world().judgments.item_topic)))
+    assert compare(own).refusal is None  # drawn by somebody else, from more than what matters here
+
+
+@pytest.mark.parametrize("measure", ["DCG@10", "nDCG@10"])
 def test_rows_that_did_not_come_back_are_missed(measure: str) -> None:
     """Also where the file has lost what says how long the queue was: else positives alone would be an answer."""
     gold = queue(measure).drop("frame", "measure", "batch")
@@ -148,6 +157,7 @@ def test_one_in_a_thousand_draws_with_right_chances_is_refused(
     """Chances too large or too small, in any batch; and never where they are off by little."""
     monkeypatch.setattr(guards, "find_reach", lambda *_, **__: Reach(np.array(share), np.log(odds)))
     monkeypatch.setattr(guards, "count_planned", lambda *_: None)
+    monkeypatch.setattr(guards, "weigh_count", lambda *_: 0.0)
     gold = queue().with_columns(batch=pl.int_range(pl.len()) % len(share) + 1)
     question = kt.Question(measure="P@10")
     case = make_case(world().runs, world().judgments, kt.read_gold(gold), question, systems=PAIR, seed=0)
