@@ -25,7 +25,7 @@ import polars as pl
 import karatage as kt
 from benchmarks.decision_cells import BLOCK, DESIGNS, FRAMES, SCHEMA, Cell, Collection, Design, Frame, run_block
 from benchmarks.decision_tables import Line, judge_lines, print_table, summarise
-from karatage.deciding.estimators.registry import list_names
+from karatage.decisions.estimators.registry import list_names
 
 COLLECTION = "trec-dl-2021-passage"
 JUDGES = ("gpt-4o_umbrela", "gpt-4_umbrela.M", "gpt-4o_binary", "llama3.2_binary")  # from good to bad

@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 import karatage as kt
 from karatage.data.disagreement import THRESHOLD, HeldOut
-from karatage.judging.control import control_disagreement
-from karatage.judging.disagreement import find_obstacle, learn_from_features, transfer
-from karatage.judging.regression import find_auc, rate_chances
-from karatage.judging.tables import FeatureTable, Outcome, find_disagreement, split_votes, tabulate
-from karatage.seeding import stream
+from karatage.orders.control import control_disagreement
+from karatage.orders.disagreement import find_obstacle, learn_from_features, transfer
+from karatage.orders.regression import find_auc, rate_chances
+from karatage.orders.tables import FeatureTable, Outcome, find_disagreement, split_votes, tabulate
+from karatage.random_streams import stream
 
 FloatArray = NDArray[np.float64]
 LongArray = NDArray[np.int64]

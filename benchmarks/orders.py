@@ -20,10 +20,9 @@ from benchmarks.measuring import Figures, Trial
 from benchmarks.setting import SEED, Setting
 from karatage.correction.choosing import choose_sizes
 from karatage.data.alignment import match_gold
-from karatage.judging.orders.curves import find_area, find_curve
-from karatage.judging.orders.registry import parse_order
-from karatage.judging.orders.walking import list_all
 from karatage.measures.graded import rank_weights
+from karatage.orders.curves import find_area, find_curve
+from karatage.orders.orders import list_all, parse_order
 
 COLLECTION = "trec8-adhoc-10topics"
 TOPICS = 50

@@ -19,11 +19,10 @@ from numpy.typing import NDArray
 
 import karatage as kt
 from karatage.data.settling import Settling
-from karatage.judging.orders.registry import parse_order
-from karatage.judging.orders.walking import list_all
-from karatage.queueing.belief import form_belief
-from karatage.queueing.combining import combine_judgments
-from karatage.queueing.settling import settle
+from karatage.decisions.queues.belief import form_belief
+from karatage.decisions.queues.combining import combine_judgments
+from karatage.decisions.queues.settling import settle
+from karatage.orders.orders import list_all, parse_order
 
 MARGIN = 0.01
 SHARES = (0.02, 0.05, 0.1, 0.2, 0.4)

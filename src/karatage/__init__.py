@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from karatage.agreement.coefficients import agreement_intervals, fleiss_kappa, krippendorff_alpha, percent_agreement
     from karatage.agreement.pairs import agreement_matrix, cohen_kappa
     from karatage.approaches.evaluating import evaluate
-    from karatage.auditing import audit
-    from karatage.calibrating import calibrate
     from karatage.comparison.anova import Anova, anova, omega_squared
     from karatage.comparison.paired import PairedTest, paired_test
     from karatage.comparison.rankings import (
@@ -59,14 +57,19 @@ if TYPE_CHECKING:
     from karatage.data.sizing import SizePlan
     from karatage.data.survey import Survey
     from karatage.data.weights import Weights
-    from karatage.deciding.accuracy import judge_accuracy
-    from karatage.deciding.comparing import compare
-    from karatage.deciding.figures import compare_figures
-    from karatage.deciding.planning import plan
-    from karatage.deciding.question import Question
-    from karatage.deciding.ranking import compare_all
-    from karatage.diagnosing.diagnosing import diagnose
-    from karatage.drawing import draw_evaluation, draw_scores
+    from karatage.decisions.accuracy import judge_accuracy
+    from karatage.decisions.audit import audit
+    from karatage.decisions.calibrate import calibrate
+    from karatage.decisions.comparing import compare
+    from karatage.decisions.diagnosis.diagnose import diagnose
+    from karatage.decisions.draw import draw_evaluation, draw_scores
+    from karatage.decisions.figures import compare_figures
+    from karatage.decisions.planning import plan
+    from karatage.decisions.question import Question
+    from karatage.decisions.queues.queue import queue
+    from karatage.decisions.queues.rules import QueueRules
+    from karatage.decisions.ranking import compare_all
+    from karatage.decisions.survey import SurveyRules, survey
     from karatage.errors import KaratageError
     from karatage.experiments.aware.findings import AwareFindings
     from karatage.experiments.aware.plan import AwarePlan
@@ -97,20 +100,13 @@ if TYPE_CHECKING:
     from karatage.io.records import read_record
     from karatage.io.runs import read_runs
     from karatage.io.writing import write_judgments, write_run
-    from karatage.judging.disagreement import learn_disagreement, predict_disagreement
-    from karatage.judging.orders.registry import list_orders, next_items
-    from karatage.judging.state import JudgingState, Picks
     from karatage.measures.expected import randomise, score_expected
     from karatage.measures.scoring import score, score_all, score_grades
     from karatage.measures.spec import Measure, parse_measure
-    from karatage.queueing.queue import queue
-    from karatage.queueing.rules import QueueRules
-    from karatage.report.charts import draw_benchmark, write_chart
-    from karatage.report.crowds import draw_crowd
-    from karatage.report.decisions import draw_board, draw_comparison
-    from karatage.report.effects import draw_interaction, draw_main_effects, draw_tukey
-    from karatage.report.reading import Saved, read_result
-    from karatage.report.reporting import write_report
+    from karatage.orders.disagreement import learn_disagreement, predict_disagreement
+    from karatage.orders.orders import list_orders, next_items
+    from karatage.orders.state import JudgingState, Picks
+    from karatage.progress import watch
     from karatage.simulation.collection import JudgeProfile, SystemProfile, World, simulate_collection
     from karatage.simulation.crowd import list_crowds, load_crowd, simulate_crowd
     from karatage.simulation.learning import learn_crowd
@@ -118,8 +114,12 @@ if TYPE_CHECKING:
     from karatage.simulation.partition import partition_judges
     from karatage.simulation.shape import CollectionShape
     from karatage.simulation.summary import summarise_crowd
-    from karatage.surveying import SurveyRules, survey
-    from karatage.watching import watch
+    from karatage.views.charts import draw_benchmark, write_chart
+    from karatage.views.crowds import draw_crowd
+    from karatage.views.decisions import draw_board, draw_comparison
+    from karatage.views.effects import draw_interaction, draw_main_effects, draw_tukey
+    from karatage.views.reading import Saved, read_result
+    from karatage.views.reporting import write_report
 
 __version__ = "0.1.0"
 spare_addresses()  # before anything that takes many
@@ -132,8 +132,8 @@ _MODULES = {
     "agreement.coefficients": "agreement_intervals fleiss_kappa krippendorff_alpha percent_agreement",
     "agreement.pairs": "agreement_matrix cohen_kappa",
     "approaches.evaluating": "evaluate",
-    "auditing": "audit",
-    "calibrating": "calibrate",
+    "decisions.audit": "audit",
+    "decisions.calibrate": "calibrate",
     "comparison.anova": "Anova anova omega_squared",
     "comparison.paired": "PairedTest paired_test",
     "comparison.rankings": "kendall_tau kendall_tau_matrix rank_table ranks rmse rmse_matrix tau_ap tau_ap_matrix",
@@ -168,14 +168,14 @@ _MODULES = {
     "data.sizing": "SizePlan",
     "data.survey": "Survey",
     "data.weights": "Weights",
-    "deciding.accuracy": "judge_accuracy",
-    "deciding.comparing": "compare",
-    "deciding.figures": "compare_figures",
-    "deciding.planning": "plan",
-    "deciding.question": "Question",
-    "deciding.ranking": "compare_all",
-    "diagnosing.diagnosing": "diagnose",
-    "drawing": "draw_evaluation draw_scores",
+    "decisions.accuracy": "judge_accuracy",
+    "decisions.comparing": "compare",
+    "decisions.figures": "compare_figures",
+    "decisions.planning": "plan",
+    "decisions.question": "Question",
+    "decisions.ranking": "compare_all",
+    "decisions.diagnosis.diagnose": "diagnose",
+    "decisions.draw": "draw_evaluation draw_scores",
     "errors": "KaratageError",
     "experiments.aware.findings": "AwareFindings",
     "experiments.aware.plan": "AwarePlan",
@@ -206,20 +206,20 @@ _MODULES = {
     "io.records": "read_record",
     "io.runs": "read_runs",
     "io.writing": "write_judgments write_run",
-    "judging.disagreement": "learn_disagreement predict_disagreement",
-    "judging.orders.registry": "list_orders next_items",
-    "judging.state": "JudgingState Picks",
+    "orders.disagreement": "learn_disagreement predict_disagreement",
+    "orders.orders": "list_orders next_items",
+    "orders.state": "JudgingState Picks",
     "measures.expected": "randomise score_expected",
     "measures.scoring": "score score_all score_grades",
     "measures.spec": "Measure parse_measure",
-    "queueing.queue": "queue",
-    "queueing.rules": "QueueRules",
-    "report.charts": "draw_benchmark write_chart",
-    "report.crowds": "draw_crowd",
-    "report.decisions": "draw_board draw_comparison",
-    "report.effects": "draw_interaction draw_main_effects draw_tukey",
-    "report.reading": "Saved read_result",
-    "report.reporting": "write_report",
+    "decisions.queues.queue": "queue",
+    "decisions.queues.rules": "QueueRules",
+    "views.charts": "draw_benchmark write_chart",
+    "views.crowds": "draw_crowd",
+    "views.decisions": "draw_board draw_comparison",
+    "views.effects": "draw_interaction draw_main_effects draw_tukey",
+    "views.reading": "Saved read_result",
+    "views.reporting": "write_report",
     "simulation.collection": "JudgeProfile SystemProfile World simulate_collection",
     "simulation.crowd": "list_crowds load_crowd simulate_crowd",
     "simulation.learning": "learn_crowd",
@@ -227,8 +227,8 @@ _MODULES = {
     "simulation.partition": "partition_judges",
     "simulation.shape": "CollectionShape",
     "simulation.summary": "summarise_crowd",
-    "surveying": "SurveyRules survey",
-    "watching": "watch",
+    "decisions.survey": "SurveyRules survey",
+    "progress": "watch",
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names.split()}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from karatage.wording import nearest, shorten
+from karatage.text import nearest, shorten
 
 
 class KaratageError(Exception):

@@ -6,7 +6,7 @@ import ast
 from typing import NamedTuple
 
 from karatage.errors import OptionError
-from karatage.wording import shorten
+from karatage.text import shorten
 
 DEEPEST = 1_000_000_000
 

@@ -11,10 +11,10 @@ import altair as alt
 import polars as pl
 
 import karatage as kt
-from karatage.report.choosing import choose, fade
-from karatage.report.page import Figure, Page, Section, write_page
-from karatage.report.showing import lay_out
-from karatage.report.tables import Table
+from karatage.views.choosing import choose, fade
+from karatage.views.page import Figure, Page, Section, write_page
+from karatage.views.showing import lay_out
+from karatage.views.tables import Table
 
 MEASURE = "P(rel=2)@10"
 LONG = "long " * 2000

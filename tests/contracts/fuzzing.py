@@ -23,11 +23,11 @@ from typing import Any, NamedTuple
 import karatage as kt
 from karatage.data.disagreement import DroppedTopic, HeldOut, TopicModel
 from karatage.errors import KaratageError
-from karatage.report import page as pages
-from karatage.report.markup import to_latex, to_markdown
-from karatage.report.reading import restore
-from karatage.report.showing import lay_out
-from karatage.report.svg import clean_chart
+from karatage.views import page as pages
+from karatage.views.markup import to_latex, to_markdown
+from karatage.views.reading import restore
+from karatage.views.showing import lay_out
+from karatage.views.svg import clean_chart
 
 Place = tuple[str | int, ...]
 LONGEST_MESSAGE = 800

@@ -14,7 +14,7 @@ from karatage.aggregation.registry import MODELS
 from karatage.approaches.registry import APPROACHES
 from karatage.cli import completing
 from karatage.cli.app import app, main
-from karatage.deciding.estimators.registry import list_names
+from karatage.decisions.estimators.registry import list_names
 from karatage.measures.spec import FAMILIES
 
 ROOT = typer.main.get_command(app)

@@ -18,17 +18,17 @@ from typer.testing import CliRunner
 import karatage as kt
 from karatage.cli.app import app
 from karatage.data.method import Method
-from karatage.deciding.case import Case, make_case
-from karatage.deciding.estimators.contract import Estimator, Fitted, Levels, Pairs, SecondOpinion
-from karatage.deciding.estimators.even import EVEN
-from karatage.deciding.estimators.rates import RATES
-from karatage.deciding.estimators.registry import list_estimators, list_names, register, unregister
+from karatage.decisions.case import Case, make_case
+from karatage.decisions.estimators.contract import Estimator, Fitted, Levels, Pairs, SecondOpinion
+from karatage.decisions.estimators.even import EVEN
+from karatage.decisions.estimators.rates import RATES
+from karatage.decisions.estimators.registry import list_estimators, list_names, register, unregister
 from karatage.errors import DataError, KaratageError, OptionError, UnknownNameError
-from karatage.report.page import render_page
-from karatage.report.showing import lay_out
-from karatage.report.tabulating.comparison import tabulate_difference
-from karatage.report.tabulating.diagnosis import tabulate_measures
 from karatage.simulation.story import simulate_story
+from karatage.views.page import render_page
+from karatage.views.showing import lay_out
+from karatage.views.tabulating.comparison import tabulate_difference
+from karatage.views.tabulating.diagnosis import tabulate_measures
 
 MEASURE = "P@10"
 PAIR = ("old", "newer")
@@ -511,7 +511,7 @@ def test_asking_for_a_name_is_seen(code: str) -> None:
 
 def test_nobody_asks_for_an_estimator_by_name() -> None:
     root = Path(kt.__file__).parent
-    modules = [path for path in root.rglob("*.py") if root / "deciding" / "estimators" not in path.parents]
+    modules = [path for path in root.rglob("*.py") if root / "decisions" / "estimators" not in path.parents]
     assert len(modules) > 300
     found = {str(path.relative_to(root)): find_naming(path.read_text()) for path in modules}
     assert {name: lines for name, lines in found.items() if lines} == {}

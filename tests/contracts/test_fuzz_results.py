@@ -9,7 +9,7 @@ import pytest
 
 from tests.contracts.free_numbers import FREE
 from tests.contracts.fuzzing import Subject, change_numbers, fuzz, list_models
-from tests.unit.report.saved_results import MAKERS, make
+from tests.unit.views.saved_results import MAKERS, make
 
 EDITS = 4
 NUMBERS = 10

@@ -191,7 +191,7 @@ def test_sentences_and_pages_are_printable_whatever_they_are_made_of(capsys, tmp
     from rich.text import Text
 
     from karatage.cli.output import emit, render, say
-    from karatage.wording import shorten
+    from karatage.text import shorten
 
     say("a\x1b[31m")
     assert capsys.readouterr().err == "a\N{REPLACEMENT CHARACTER}[31m\n"

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from karatage.data.prices import JudgingPrices
-from karatage.judging.budget import allocate, cost_of
-from karatage.judging.orders.registry import ORDERS
-from karatage.judging.orders.walking import list_all
+from karatage.orders.budget import allocate, cost_of
+from karatage.orders.orders import ORDERS, list_all
 from tests.oracles.judging_states import make_state
 
 STATES = {

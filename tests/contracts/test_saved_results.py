@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 import karatage as kt
 from karatage.cli.app import app
-from karatage.report.showing import lay_out
+from karatage.views.showing import lay_out
 
 FILES = "runs -j judgments.csv -g gold.qrels"
 FIGURES = "--figures-a 10278,0.6260,0.414 --figures-b 20604,0.6385,0.402 --rates 43/59,67/84"

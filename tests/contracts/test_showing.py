@@ -18,9 +18,9 @@ from karatage.experiments.aware.findings import AwareFindings
 from karatage.experiments.collection import Collection
 from karatage.experiments.panels import PanelRules, prepare_gold
 from karatage.experiments.square.data_sets import DataSet, DataSets
-from karatage.report.page import render_page
-from karatage.report.showing import LAYOUTS, lay_out
-from karatage.report.svg import clean
+from karatage.views.page import render_page
+from karatage.views.showing import LAYOUTS, lay_out
+from karatage.views.svg import clean
 
 HOSTILE = (
     "<script>alert(1)</script>",

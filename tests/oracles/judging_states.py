@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from karatage.judging.state import JudgingState
+from karatage.orders.state import JudgingState
 
 
 def make_state(

@@ -9,7 +9,7 @@ import pytest
 import karatage as kt
 from karatage.merging.estimators import ESTIMATORS, GAPS, OWN, SUPERVISED
 from karatage.merging.random_judges import CLASSES, RandomJudges, shuffle_grades
-from karatage.seeding import stream
+from karatage.random_streams import stream
 
 SEED, FEW = 5, 12
 CROWD = ("careful-1", "crowd-1", "crowd-3", "llm-small", "spammer")

@@ -15,7 +15,7 @@ from statsmodels.stats.multitest import multipletests
 
 import karatage as kt
 from karatage.correction.topics import estimate_topics
-from karatage.seeding import stream
+from karatage.random_streams import stream
 
 MEASURE = "P(rel=2)@10"
 

@@ -11,11 +11,11 @@ from scipy.optimize import minimize
 from scipy.stats import beta
 from sklearn.metrics import confusion_matrix, roc_auc_score
 
-from karatage.judging.control import control_disagreement
-from karatage.judging.disagreement import learn_from_features, transfer
-from karatage.judging.features import find_features
-from karatage.judging.regression import find_auc, fit_line, fitting, predict_line, rate_chances, try_splits
-from karatage.judging.tables import FeatureTable, Outcome
+from karatage.orders.control import control_disagreement
+from karatage.orders.disagreement import learn_from_features, transfer
+from karatage.orders.features import find_features
+from karatage.orders.regression import find_auc, fit_line, fitting, predict_line, rate_chances, try_splits
+from karatage.orders.tables import FeatureTable, Outcome
 
 
 def slow_features(ranked, items):

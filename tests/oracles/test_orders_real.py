@@ -5,9 +5,8 @@ import pytest
 
 import karatage as kt
 from karatage.data.alignment import match_gold
-from karatage.judging.orders.curves import find_area, find_curve
-from karatage.judging.orders.registry import ORDERS
-from karatage.judging.orders.walking import list_all
+from karatage.orders.curves import find_area, find_curve
+from karatage.orders.orders import ORDERS, list_all
 
 
 @pytest.fixture(scope="module")

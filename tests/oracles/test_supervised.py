@@ -12,7 +12,7 @@ from karatage.experiments.panels import PanelRules, prepare_gold
 from karatage.experiments.supervised.plan import SupervisedPlan, draw_split
 from karatage.experiments.supervised.running import experiment_supervised
 from karatage.merging.random_judges import RandomJudges
-from karatage.seeding import stream
+from karatage.random_streams import stream
 from karatage.simulation.panel import simulate_panel
 from karatage.simulation.partition import partition_judges
 

@@ -9,11 +9,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from karatage.judging.features import find_features
-from karatage.judging.orders.registry import ORDERS
-from karatage.judging.orders.walking import list_all
-from karatage.judging.state import JudgingState
-from karatage.seeding import stream
+from karatage.orders.features import find_features
+from karatage.orders.orders import ORDERS, list_all
+from karatage.orders.state import JudgingState
+from karatage.random_streams import stream
 from tests.oracles import walks
 from tests.oracles.judging_states import make_state, runs_of
 

@@ -18,7 +18,7 @@ import pytest
 
 import karatage as kt
 from karatage.errors import KaratageError
-from karatage.report.reading import restore
+from karatage.views.reading import restore
 
 SECONDS = float(os.environ.get("KARATAGE_SOAK_SECONDS", "600")) / 4
 SEED = os.environ.get("KARATAGE_SOAK_SEED", "karatage")

@@ -12,7 +12,7 @@ import pytest
 
 from tests.contracts.free_numbers import FREE
 from tests.contracts.fuzzing import Subject, change_names, change_numbers, fuzz, list_models
-from tests.unit.report.saved_results import MAKERS, make
+from tests.unit.views.saved_results import MAKERS, make
 
 SECONDS = float(os.environ.get("KARATAGE_SOAK_SECONDS", "600"))
 SEED = os.environ.get("KARATAGE_SOAK_SEED", "karatage")

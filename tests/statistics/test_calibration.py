@@ -10,8 +10,8 @@ from scipy.special import ndtr, ndtri
 import karatage as kt
 from karatage.agreement.calibration import BINS, Forecasts, measure_calibration, tabulate_bins
 from karatage.agreement.shift import compare_items
-from karatage.calibrating import calibrate
 from karatage.data.standing import Bounded
+from karatage.decisions.calibrate import calibrate
 from karatage.simulation.story import simulate_story
 
 TOPICS, ITEMS, WORLDS = 40, 30, 200

@@ -10,11 +10,11 @@ import pytest
 
 import karatage as kt
 from karatage.data.axes import FloatArray
-from karatage.deciding.case import Case, make_case
-from karatage.deciding.choosing import correct
-from karatage.deciding.estimators.contract import Fitted
-from karatage.deciding.estimators.even import EVEN
-from karatage.deciding.estimators.rates import RATES
+from karatage.decisions.case import Case, make_case
+from karatage.decisions.choosing import correct
+from karatage.decisions.estimators.contract import Fitted
+from karatage.decisions.estimators.even import EVEN
+from karatage.decisions.estimators.rates import RATES
 
 FOLDER = "trec-dl-2021-passage"
 JUDGES = ("gpt-4o_umbrela", "gpt-4_umbrela.M", "gpt-4o_binary", "llama3.2_binary")

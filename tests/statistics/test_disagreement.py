@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from karatage.judging.control import control_disagreement
-from karatage.judging.disagreement import learn_from_features, transfer
-from karatage.judging.regression import fit_line, fitting
-from karatage.judging.tables import FeatureTable, Outcome
+from karatage.orders.control import control_disagreement
+from karatage.orders.disagreement import learn_from_features, transfer
+from karatage.orders.regression import fit_line, fitting
+from karatage.orders.tables import FeatureTable, Outcome
 
 LINE = np.array([-1.2, 0.8, -0.3])
 

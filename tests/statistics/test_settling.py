@@ -7,9 +7,9 @@ import pytest
 
 import karatage as kt
 from karatage.data.pool import pool_runs
-from karatage.queueing.belief import form_belief
-from karatage.queueing.combining import combine_judgments
-from karatage.queueing.settling import settle
+from karatage.decisions.queues.belief import form_belief
+from karatage.decisions.queues.combining import combine_judgments
+from karatage.decisions.queues.settling import settle
 
 WORLDS = 20
 MARGIN = 0.01

@@ -12,7 +12,7 @@ from karatage.data.alignment import match_gold
 from karatage.data.judgments import Judgments
 from karatage.data.posterior import Posterior
 from karatage.errors import DataError
-from karatage.seeding import stream
+from karatage.random_streams import stream
 
 FOLDS = 5
 

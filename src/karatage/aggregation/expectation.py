@@ -11,7 +11,7 @@ from karatage.aggregation.votes import Votes
 from karatage.data.axes import FloatArray
 from karatage.errors import OptionError
 from karatage.kernels.voting import count, expect
-from karatage.wording import counted
+from karatage.text import counted
 
 Progress = Callable[[int, float], None]
 SMALLEST = 1e-300  # stands for zero, whose logarithm would be infinite

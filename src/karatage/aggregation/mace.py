@@ -15,7 +15,7 @@ from karatage.data.axes import FloatArray
 from karatage.data.judgments import Judgments
 from karatage.data.posterior import Posterior
 from karatage.errors import OptionError
-from karatage.seeding import generator
+from karatage.random_streams import generator
 
 NOISE = 0.5  # how uneven a random start is, as in the published program
 SPLITS = 20  # at most so many rounds for telling knowing from luck, in every step

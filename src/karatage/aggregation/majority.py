@@ -13,7 +13,7 @@ from karatage.data.axes import BoolArray, FloatArray, GradeArray
 from karatage.data.judgments import Judgments
 from karatage.data.posterior import Posterior
 from karatage.errors import OptionError
-from karatage.seeding import generator
+from karatage.random_streams import generator
 
 TieRule = Literal["random", "lowest", "highest", "prior", "fractional"]
 

@@ -14,7 +14,7 @@ from karatage.data.judgments import Judgments
 from karatage.data.posterior import Posterior
 from karatage.errors import OptionError
 from karatage.kernels.ordinal import move_judges, tabulate
-from karatage.wording import count_names
+from karatage.text import count_names
 
 BIAS, SPREAD = 0.0, 0.7  # prior means: a judge is right about half of the middle grades
 MANY = 10  # times the number of grades: who said that much without a high grade does not use it

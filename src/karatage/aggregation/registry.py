@@ -33,7 +33,7 @@ from karatage.data.posterior import Posterior
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.kernels.voting import count_votes
 from karatage.notation import parse_notation, print_word
-from karatage.wording import shorten
+from karatage.text import shorten
 
 HUGE = 1e9  # options beyond this are slips
 WORTH_CHECKING = 5_000_000  # rows up to which a result is compared with the plain vote

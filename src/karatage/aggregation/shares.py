@@ -24,7 +24,7 @@ from karatage.data.axes import FloatArray
 from karatage.data.judgments import Judgments
 from karatage.data.posterior import Posterior
 from karatage.errors import OptionError
-from karatage.wording import counted
+from karatage.text import counted
 
 Quality = Literal["ds", "glad", "ibcc", "mace", "onecoin", "ordinal", "ry", "wawa", "zc"]
 Consensus = AgreementWeighted | DawidSkene | Glad | Ibcc | Mace | OneCoin | Ordinal | Raykar | ZenCrowd

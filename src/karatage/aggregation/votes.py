@@ -14,7 +14,7 @@ from karatage.data.judgments import Judgments
 from karatage.data.posterior import Posterior, decide
 from karatage.errors import OptionError
 from karatage.kernels.voting import Rows, count_answers, count_votes
-from karatage.wording import counted
+from karatage.text import counted
 
 Supervision = Literal["none", "light", "full"]
 Scope = Literal["all", "topic"]

@@ -13,7 +13,7 @@ from karatage.data.axes import FloatArray
 from karatage.data.estimate import CONFIDENCE, check_confidence
 from karatage.data.judgments import Judgments
 from karatage.errors import OptionError
-from karatage.seeding import generator
+from karatage.random_streams import generator
 
 Level = Literal["nominal", "ordinal", "interval"]
 # From profiles and how often each occurs, (resample, profile), to the coefficient of each resample.

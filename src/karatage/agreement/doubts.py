@@ -13,7 +13,7 @@ from karatage.agreement.pairs import Pairs
 from karatage.agreement.sampling import SKETCHED, PairSample
 from karatage.data.axes import BoolArray
 from karatage.data.scales import count_short_scales
-from karatage.wording import count_names, counted
+from karatage.text import count_names, counted
 
 HARDLY = 0.05  # of the gold items
 

@@ -11,7 +11,7 @@ import numpy as np
 from karatage.data.axes import BoolArray, GradeArray, LongArray
 from karatage.data.judgments import Judgments
 from karatage.kernels.agreement import binomial_upper
-from karatage.wording import list_names
+from karatage.text import list_names
 
 ENOUGH = 50  # items in common, for equal grades to be called a copy
 VARIED = 5  # of them with another grade than gold's commonest: equal grades of one kind are no copy

@@ -15,7 +15,7 @@ from karatage.agreement.sampling import PairSample, are_few, draw_pairs, find_eq
 from karatage.data.axes import GradeArray, IntArray
 from karatage.kernels.agreement import LEVELS, binomial_uppers, meet_beside, sum_likeness
 from karatage.kernels.meeting import meet_chosen_beside
-from karatage.seeding import stream
+from karatage.random_streams import stream
 
 LEVEL = 0.05  # false discoveries among findings of one kind
 ENOUGH = 20  # items, for a judge to be called random or inverted, or a pair a copy

@@ -13,7 +13,7 @@ from karatage.data.weights import Weights
 from karatage.merging.estimators import Estimator, SupervisedEstimator
 from karatage.merging.gaps import Gaps
 from karatage.merging.weights import merge_scores, normalise, weigh_judges
-from karatage.wording import count_names, counted
+from karatage.text import count_names, counted
 
 
 def merge_alike(evidence: Evidence) -> dict[str, Merged]:

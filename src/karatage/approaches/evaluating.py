@@ -24,9 +24,9 @@ from karatage.errors import DataError
 from karatage.measures.expected import randomise, score_expected
 from karatage.measures.scoring import score_aligned
 from karatage.measures.spec import Measure, parse_measure
-from karatage.seeding import settle_seed
-from karatage.watching import follow
-from karatage.wording import count_names, counted
+from karatage.progress import follow
+from karatage.random_streams import settle_seed
+from karatage.text import count_names, counted
 
 FEW_ITEMS = 10
 ALIKE = 0.05  # weights that differ by less are no better than none

@@ -23,7 +23,7 @@ from karatage.measures.scoring import score_aligned
 from karatage.measures.spec import parse_measure
 from karatage.merging.estimators import Estimator
 from karatage.merging.gaps import Gaps
-from karatage.seeding import stream
+from karatage.random_streams import stream
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

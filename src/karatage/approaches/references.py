@@ -17,8 +17,8 @@ from karatage.measures.spec import parse_measure
 from karatage.merging.estimators import Gap
 from karatage.merging.gaps import Distance, Gaps, measure_gaps
 from karatage.merging.random_judges import CLASSES, RandomJudges, shuffle_grades
-from karatage.seeding import stream
-from karatage.watching import follow
+from karatage.progress import follow
+from karatage.random_streams import stream
 
 _SCORES_AT_ONCE = 4_000_000  # of one measure under replicates, which bounds memory
 

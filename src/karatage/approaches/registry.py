@@ -14,7 +14,7 @@ from karatage.approaches.upstream import judge_alone, merge_then_measure
 from karatage.errors import OptionError, UnknownNameError
 from karatage.measures.spec import parse_measure
 from karatage.merging.estimators import ESTIMATORS, OWN, SUPERVISED, Estimator, parse_estimator
-from karatage.wording import shorten
+from karatage.text import shorten
 
 JUDGE = "judge:"
 ALL_JUDGES = "judge:*"

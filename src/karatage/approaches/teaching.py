@@ -17,8 +17,8 @@ from karatage.errors import DataError, OptionError
 from karatage.measures.scoring import score_aligned
 from karatage.merging.estimators import SupervisedEstimator
 from karatage.merging.supervised import fill_unseen, weigh_by_gold
-from karatage.seeding import stream
-from karatage.wording import count_names
+from karatage.random_streams import stream
+from karatage.text import count_names
 
 
 @dataclass(frozen=True, eq=False)

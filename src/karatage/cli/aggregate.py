@@ -21,7 +21,7 @@ from karatage.cli.output import (
     tell,
 )
 from karatage.cli.terminal import progress_steps
-from karatage.wording import counted
+from karatage.text import counted
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from karatage.data.judgments import Judgments
     from karatage.data.posterior import Posterior
     from karatage.data.record import JudgeRecord
-    from karatage.report.tables import Table
+    from karatage.views.tables import Table
 
 QRELS_ENDINGS = (".qrels", ".qrel")
 
@@ -157,7 +157,7 @@ def _write_grades(
     elif chosen == "json":
         emit_result(merged.to_dict(added), output)
     elif chosen == "table":
-        from karatage.report.tabulating.posterior import tabulate_grades
+        from karatage.views.tabulating.posterior import tabulate_grades
 
         emit(render(*_show(tabulate_grades(merged, added), top), "", sentence), output)
     else:
@@ -170,7 +170,7 @@ def _write_judges(
     """What the model found about each judge, and what was known of those who graded nothing this time."""
     frame = merged.judges if record is None else record.extend(merged.judges)
     if chosen == "table":
-        from karatage.report.tabulating.posterior import tabulate_record
+        from karatage.views.tabulating.posterior import tabulate_record
 
         emit(render(*_show(tabulate_record(merged), top)), path)
     elif chosen == "json":

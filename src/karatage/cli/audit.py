@@ -22,13 +22,13 @@ from karatage.cli.output import (
     tell_rest,
 )
 from karatage.cli.terminal import progress
-from karatage.wording import counted
+from karatage.text import counted
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from karatage.data.audit import Audit
-    from karatage.report.tables import Table
+    from karatage.views.tables import Table
 
 MOST_ACROSS = 80  # judges, whose square might fit on a page
 
@@ -68,7 +68,7 @@ def audit(
 
         karatage audit demo/judgments.csv -g demo/gold.qrels
     """
-    from karatage.auditing import audit as audit_judges
+    from karatage.decisions.audit import audit as audit_judges
     from karatage.io.families import read_families
 
     chosen = choose_style(style, output)
@@ -96,7 +96,7 @@ def audit(
 
 
 def _render(result: Audit, top: int, *, pairs: bool) -> str:
-    from karatage.report.tabulating.audit import tabulate_families, tabulate_panel
+    from karatage.views.tabulating.audit import tabulate_families, tabulate_panel
 
     parts: list[RenderableType] = _show_pairs(result, top) if pairs else _show_judges(result, top)
     if len(result.panel):
@@ -112,7 +112,7 @@ def _show_judges(result: Audit, top: int) -> list[RenderableType]:
     """As much of them as fits; why each is suspected below."""
     from dataclasses import replace
 
-    from karatage.report.tabulating.audit import explain_columns, explain_suspicions, tabulate_judges
+    from karatage.views.tabulating.audit import explain_columns, explain_suspicions, tabulate_judges
 
     table = tabulate_judges(result)
     shown = fit_columns(table, top=top)
@@ -123,7 +123,7 @@ def _show_judges(result: Audit, top: int) -> list[RenderableType]:
 
 def _show_merges(result: Audit) -> list[RenderableType]:
     """Whole names, since they say how the best were chosen."""
-    from karatage.report.tabulating.audit import tabulate_merges
+    from karatage.views.tabulating.audit import tabulate_merges
 
     table = tabulate_merges(result)
     shown = fit_columns(table)
@@ -137,7 +137,7 @@ def _tell_columns(table: Table, shown: Table, style: str) -> list[str]:
 
 def _show_pairs(result: Audit, top: int) -> list[RenderableType]:
     """A square where the page is wide enough, else the pairs that agree most."""
-    from karatage.report.tabulating.audit import tabulate_agreement, tabulate_pairs
+    from karatage.views.tabulating.audit import tabulate_agreement, tabulate_pairs
 
     if result.pairs.is_empty():
         return ["No two judges share an item."]

@@ -12,7 +12,7 @@ from karatage.cli.completing import complete_models
 from karatage.cli.experiment.shared import hold_output
 from karatage.cli.output import STANDARD_OUTPUT, emit, emit_result, encode_frame, encode_result, say, tell
 from karatage.cli.terminal import progress, progress_cells
-from karatage.wording import counted, shorten
+from karatage.text import counted, shorten
 
 if TYPE_CHECKING:
     from karatage.experiments.square.data_sets import DataSets
@@ -170,7 +170,7 @@ def _write_folder(result: Benchmark, home: Path) -> None:
     from karatage.experiments.square.findings import QUALITIES
     from karatage.io.files import refuse_replacing
     from karatage.io.writing import write_bytes
-    from karatage.report.charts import draw_benchmark, write_charts
+    from karatage.views.charts import draw_benchmark, write_charts
 
     tables = {
         "scores": result.to_frame(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from karatage.cli.output import render, show_table, split_columns
-from karatage.wording import counted, list_names
+from karatage.text import counted, list_names
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def render_benchmark(result: Benchmark, *, per_data_set: bool = False) -> str:
     """Averages, scores without gold by data set, who leads where; and the closing sentence."""
-    from karatage.report.tabulating.benchmark import (
+    from karatage.views.tabulating.benchmark import (
         explain_leaders,
         tabulate_leaders,
         tabulate_settings,

@@ -23,7 +23,7 @@ from karatage.cli.output import (
     tell_rest,
 )
 from karatage.cli.terminal import progress
-from karatage.wording import make_printable, shorten
+from karatage.text import make_printable, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,9 +70,9 @@ def doctor(
 
         karatage doctor demo/runs -j demo/judgments.csv -g demo/gold.qrels
     """
-    from karatage.deciding.question import Question
-    from karatage.diagnosing.diagnosing import examine
-    from karatage.diagnosing.reading import Sources
+    from karatage.decisions.diagnosis.diagnose import examine
+    from karatage.decisions.diagnosis.reading import Sources
+    from karatage.decisions.question import Question
     from karatage.errors import OptionError
 
     chosen = choose_style(style, output)
@@ -104,7 +104,7 @@ def doctor(
 
 
 def _render(found: Diagnosis, top: int) -> str:
-    from karatage.report.tabulating.diagnosis import tabulate_judged, tabulate_measures
+    from karatage.views.tabulating.diagnosis import tabulate_judged, tabulate_measures
 
     parts: list[RenderableType] = list(_list_checks(found))
     table = tabulate_judged(found)
@@ -125,7 +125,7 @@ def _render(found: Diagnosis, top: int) -> str:
 
 def _list_checks(found: Diagnosis) -> Iterator[RenderableType]:
     """Checks under the heading of what they are about."""
-    from karatage.report.tabulating.diagnosis import TITLES
+    from karatage.views.tabulating.diagnosis import TITLES
 
     about = ""
     for check in found.checks:

@@ -23,7 +23,7 @@ from karatage.cli.output import (
     tell_rest,
 )
 from karatage.cli.terminal import progress
-from karatage.wording import counted, shorten
+from karatage.text import counted, shorten
 
 if TYPE_CHECKING:
     import polars as pl
@@ -158,7 +158,7 @@ def _choose_frame(result: Evaluation, *, per_topic: bool, weights: bool) -> pl.D
 
 
 def _render(result: Evaluation, top: int, *, weights: bool, explain: bool) -> str:
-    from karatage.report.tabulating.evaluation import tabulate_draws, tabulate_fidelity, tabulate_weights
+    from karatage.views.tabulating.evaluation import tabulate_draws, tabulate_fidelity, tabulate_weights
 
     parts: list[RenderableType] = []
     for measure in result.measures:
@@ -177,7 +177,7 @@ def _render(result: Evaluation, top: int, *, weights: bool, explain: bool) -> st
 
 def _show_scores(result: Evaluation, measure: str, top: int) -> list[RenderableType]:
     """As many approaches side by side as fit."""
-    from karatage.report.tabulating.evaluation import tabulate_measure
+    from karatage.views.tabulating.evaluation import tabulate_measure
 
     table = tabulate_measure(result, measure)
     shown = fit_columns(table, top=top)

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from karatage.errors import DataError, OptionError
-from karatage.wording import shorten
+from karatage.text import shorten
 
 if TYPE_CHECKING:
     from karatage.data.figures import Figures, RateCounts

@@ -231,7 +231,7 @@ def read_both(
 def parse_columns(text: str | None) -> dict[str, str] | None:
     """Read `role=column,role=column`."""
     from karatage.errors import OptionError
-    from karatage.wording import shorten
+    from karatage.text import shorten
 
     if text is None:
         return None

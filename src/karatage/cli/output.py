@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 from karatage.cli.options import Style
 from karatage.cli.terminal import remove_colour, wants_colour
 from karatage.errors import DataError, OptionError
-from karatage.wording import counted, make_printable, shorten
+from karatage.text import counted, make_printable, shorten
 
 if TYPE_CHECKING:
     import polars as pl
     from rich.console import Group, RenderableType
 
-    from karatage.report.tables import Table
+    from karatage.views.tables import Table
 
 WIDTH = 80
 NAME_WIDTH, HEADER_WIDTH = 16, 24
@@ -130,7 +130,7 @@ def show_table(table: Table, *, top: int | None = None, wrap: Collection[str] = 
     from rich.table import Table as Grid
     from rich.text import Text
 
-    from karatage.report.tables import list_marks, stands_right, take_rows
+    from karatage.views.tables import list_marks, stands_right, take_rows
 
     shown = take_rows(table, top) if top else table
     names = shown.frame.columns
@@ -155,7 +155,7 @@ def show_table(table: Table, *, top: int | None = None, wrap: Collection[str] = 
 
 def fit_columns(table: Table, *, top: int | None = None, star: bool = False) -> Table:
     """A table without the last columns that would leave no room for names."""
-    from karatage.report.tables import stands_right, take_columns, take_rows
+    from karatage.views.tables import stands_right, take_columns, take_rows
 
     shown = take_rows(table, top) if top else table
     room, kept = WIDTH, []
@@ -170,7 +170,7 @@ def fit_columns(table: Table, *, top: int | None = None, star: bool = False) -> 
 
 def split_columns(table: Table, keys: int = 1, *, star: bool = False) -> Iterator[Table]:
     """As many columns side by side as fit, the others below; the first, which say what a row is, with all of them."""
-    from karatage.report.tables import take_columns
+    from karatage.views.tables import take_columns
 
     names = table.frame.columns
     waiting = names[keys:]
@@ -189,7 +189,7 @@ def tell_rest(table: Table, top: int, noun: str, where: str = "--top 0 shows all
 
 def _write_texts(table: Table, name: str, *, star: bool = False, longest: int | None = WIDTH) -> list[str]:
     """The header of a column and its cells, printable and on one line."""
-    from karatage.report.tables import list_marks, write_column, write_header
+    from karatage.views.tables import list_marks, write_column, write_header
 
     texts = [shorten(text, longest or len(text)) for text in write_column(table, name, plain=True)]
     if star and name in table.mark:

@@ -24,7 +24,7 @@ from karatage.cli.compare import (
 from karatage.cli.completing import CORRECTIONS, complete_approaches
 from karatage.cli.output import STANDARD_OUTPUT, WIDTH, emit, emit_result, encode_frame, render, say
 from karatage.cli.terminal import progress
-from karatage.wording import counted
+from karatage.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

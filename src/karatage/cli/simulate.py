@@ -208,6 +208,6 @@ def _keep(crowd: CrowdModel, request: Request) -> None:
     if request.save is not None:
         kt.write_crowd(crowd, request.save)
     if request.chart is not None:
-        from karatage.report.crowds import draw_crowd
+        from karatage.views.crowds import draw_crowd
 
         kt.write_chart(draw_crowd(crowd), request.chart)

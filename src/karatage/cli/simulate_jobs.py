@@ -11,7 +11,7 @@ from karatage.cli.output import STANDARD_OUTPUT
 from karatage.cli.simulate_tables import Crowd, NextStep, print_collection, print_crowd, print_experts
 from karatage.cli.terminal import progress
 from karatage.errors import OptionError
-from karatage.wording import list_names
+from karatage.text import list_names
 
 if TYPE_CHECKING:
     from karatage.cli.simulate_request import Request

@@ -10,7 +10,7 @@ from karatage.cli.figures import parse_number
 from karatage.cli.options import Style
 from karatage.cli.output import STANDARD_OUTPUT
 from karatage.errors import OptionError
-from karatage.wording import counted, shorten
+from karatage.text import counted, shorten
 
 if TYPE_CHECKING:
     from karatage.simulation.collection import World
@@ -136,7 +136,7 @@ class Request:
 
             find_ending(self.judged)
         if self.chart is not None:
-            from karatage.report.charts import ENDINGS as CHART_ENDINGS
+            from karatage.views.charts import ENDINGS as CHART_ENDINGS
 
             if Path(self.chart).suffix.lower() not in CHART_ENDINGS:
                 formats = ", ".join(CHART_ENDINGS)

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
-from karatage.watching import take_remarks
-from karatage.wording import shorten
+from karatage.progress import take_remarks
+from karatage.text import shorten
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -84,7 +84,7 @@ def progress(message: str, *, quiet: bool) -> Iterator[None]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn
     from rich.progress import TimeRemainingColumn as TimeLeft
 
-    from karatage.watching import watch
+    from karatage.progress import watch
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeLeft())
     tasks: dict[str, TaskID] = {}

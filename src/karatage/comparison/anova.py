@@ -14,7 +14,7 @@ from karatage.comparison.fitting import Effect, Fit, fit_closed, fit_unbalanced
 from karatage.data.axes import FloatArray, LongArray
 from karatage.data.shown import Shown
 from karatage.errors import DataError, OptionError
-from karatage.wording import counted
+from karatage.text import counted
 
 CONFIDENCE = 0.95
 LEVEL = 0.05

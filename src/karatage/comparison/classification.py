@@ -14,7 +14,7 @@ import numpy as np
 from karatage.comparison.flipping import MOST_STEPS, all_flips, binomial, random_flips, signed_sum
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, LongArray
 from karatage.errors import DataError, OptionError
-from karatage.seeding import generator
+from karatage.random_streams import generator
 
 Quality = Literal["accuracy", "f1"]
 NEGLIGIBLE = 1e-18

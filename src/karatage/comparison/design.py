@@ -11,7 +11,7 @@ import polars as pl
 
 from karatage.data.axes import Coded, FloatArray, IntArray, LongArray, freeze, locate
 from karatage.errors import DataError, OptionError, UnknownNameError
-from karatage.wording import counted, list_names
+from karatage.text import counted, list_names
 
 Pair = tuple[str, str]
 

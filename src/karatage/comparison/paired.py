@@ -27,8 +27,8 @@ from karatage.data.estimate import check_confidence, t_outside, t_quantile
 from karatage.data.scores import settle_ties
 from karatage.data.shown import Shown
 from karatage.errors import DataError, OptionError
-from karatage.seeding import generator
-from karatage.wording import counted, percent
+from karatage.random_streams import generator
+from karatage.text import counted, percent
 
 Test = Literal["t", "wilcoxon", "permutation", "bootstrap"]
 FEW_TOPICS = 10

@@ -15,7 +15,7 @@ from karatage.data.axes import FloatArray
 from karatage.data.scores import Scores
 from karatage.errors import DataError, OptionError
 from karatage.kernels.correlation import ap_concordance, concordance, count_above, untied_pairs
-from karatage.seeding import generator
+from karatage.random_streams import generator
 
 TauVariant = Literal["a", "b"]
 Ties = Literal["exact", "sample"]

@@ -15,7 +15,7 @@ from karatage.data.axes import BoolArray, FloatArray, LongArray, freeze
 from karatage.data.shown import Shown
 from karatage.errors import OptionError, UnknownNameError
 from karatage.kernels.multiplicity import letters
-from karatage.wording import counted, list_names
+from karatage.text import counted, list_names
 
 Freedom = Literal["error", "paper"]
 FEW_PAIRS = 256  # for more, a table is cheaper

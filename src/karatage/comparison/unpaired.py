@@ -14,7 +14,7 @@ from karatage.data.estimate import check_confidence, t_outside, t_quantile
 from karatage.data.figures import Figures
 from karatage.data.shown import Shown
 from karatage.errors import DataError
-from karatage.wording import counted
+from karatage.text import counted
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from karatage.data.comparison import say_p
-from karatage.wording import percent
+from karatage.text import percent
 
 
 def say_test(difference: float, p_value: float, interval: tuple[float, float], *, confidence: float, where: str) -> str:

@@ -10,7 +10,7 @@ from karatage.correction.precision import share_variance
 from karatage.data.accuracy import Accuracy
 from karatage.data.axes import FloatArray, LongArray
 from karatage.errors import DataError, JudgeError
-from karatage.wording import counted
+from karatage.text import counted
 
 LEAST_ITEMS = 5  # of a kind, to say anything about it
 CLEAR_OF_CHANCE = 2.0  # standard errors that judges must be better than a coin

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from karatage.data.axes import BoolArray, FloatArray, LongArray
 from karatage.errors import DataError
-from karatage.wording import counted
+from karatage.text import counted
 
 Kind = Literal["sampled", "census", "topics", "items"]
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, LongArray, freeze
 from karatage.errors import DataError
 from karatage.kernels.multiplicity import holm
-from karatage.seeding import stream
-from karatage.wording import shorten
+from karatage.random_streams import stream
+from karatage.text import shorten
 
 CHANCE = 0.001  # that an even sample is called uneven
 LEAST_EXPECTED = 5.0  # items of a group in the sample, and outside of it; smaller ones are merged with their neighbours

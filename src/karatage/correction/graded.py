@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from karatage.data.axes import BoolArray, FloatArray
 from karatage.data.estimate import CONFIDENCE, Estimated, check_confidence, t_quantile
 from karatage.errors import DataError, JudgeError
-from karatage.watching import follow
+from karatage.progress import follow
 
 BLOCK = 4_000_000  # topics drawn at once, of all resamples
 SINGULAR = 1e-12  # smallest singular value, as a share of the largest, of a matrix that can be solved

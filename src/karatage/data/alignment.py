@@ -11,7 +11,7 @@ from karatage.data.judgments import Judgments
 from karatage.data.runs import Runs
 from karatage.errors import DataError
 from karatage.kernels.ordering import place_items
-from karatage.wording import count_names, list_names
+from karatage.text import count_names, list_names
 
 LACKING = "systems that lack topics which others have"
 

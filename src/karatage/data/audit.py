@@ -31,7 +31,7 @@ from karatage.data.estimate import wilson_interval
 from karatage.data.judgments import HIGHEST_GRADE
 from karatage.data.shown import Shown
 from karatage.errors import DataError, OptionError
-from karatage.wording import counted, list_names, shorten
+from karatage.text import counted, list_names, shorten
 
 Regime = Literal["shared", "mixed", "independent", "unknown"]
 SHARED = 0.1  # correlation of errors, among items of equal gold grade, at which endless judges are worth ten

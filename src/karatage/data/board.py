@@ -20,7 +20,7 @@ from karatage.data.shown import Shown
 from karatage.data.standing import Adjust, Bounded, Differences, Standing, find_flips
 from karatage.errors import DataError, UnknownNameError
 from karatage.kernels.multiplicity import find_groups, letters
-from karatage.wording import counted, end_sentence, list_names, shorten
+from karatage.text import counted, end_sentence, list_names, shorten
 
 NEW_TOPICS = "topics like these"
 ADJUSTMENTS = {"holm": "Holm", "bh": "Benjamini-Hochberg", "none": "each pair on its own"}

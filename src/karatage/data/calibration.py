@@ -26,7 +26,7 @@ from karatage.data.estimate import wilson_interval
 from karatage.data.shown import Shown
 from karatage.data.standing import Bounded
 from karatage.errors import DataError
-from karatage.wording import counted, shorten
+from karatage.text import counted, shorten
 
 SURE = 0.9
 FEW = 10  # items that say little about a share

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from karatage.data.as_json import TYPES, name_type
 from karatage.errors import DataError
-from karatage.wording import shorten
+from karatage.text import shorten
 
 SLACK: Final = 1e-9  # what rounding may take
 LARGEST: Final = 1e150  # of numbers, squares of which can still be summed

@@ -16,7 +16,7 @@ from karatage.data.estimate import Estimate, find_cuts
 from karatage.data.method import Method
 from karatage.data.shown import Shown
 from karatage.errors import DataError
-from karatage.wording import counted, end_sentence, percent, shorten
+from karatage.text import counted, end_sentence, percent, shorten
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,7 @@ from karatage.data.checks import require_known, require_numbers, require_shape
 from karatage.data.entries import MOST, Entries
 from karatage.data.shown import Shown
 from karatage.errors import DataError
-from karatage.wording import counted, percent, shorten
+from karatage.text import counted, percent, shorten
 
 Noise = Literal["removed", "kept"]
 RATE_LEVELS: Final = 10  # of the true positive and of the true negative rate

@@ -13,7 +13,7 @@ from karatage.data.checks import COUNT, SHARE, TEXT, maybe, require_names, requi
 from karatage.data.shown import Shown
 from karatage.data.versions import list_versions
 from karatage.errors import DataError
-from karatage.wording import counted
+from karatage.text import counted
 
 # Of judges, by TPR + TNR - 1, which is 1 for a judge who never errs and 0 for a coin; the lowest value of each.
 BANDS = {"reliable": 0.8, "fair": 0.4, "poor": 0.1, "like a coin": -0.1, "inverted": -1.0}

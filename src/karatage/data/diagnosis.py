@@ -21,7 +21,7 @@ from karatage.data.checks import (
     require_table,
 )
 from karatage.data.shown import Shown
-from karatage.wording import counted, end_sentence
+from karatage.text import counted, end_sentence
 
 State = Literal["ok", "warning", "wrong"]
 STATES: tuple[State, ...] = get_args(State)

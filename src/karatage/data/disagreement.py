@@ -15,7 +15,7 @@ from karatage.data.checks import require_known, require_names, require_numbers
 from karatage.data.entries import MOST, Entries
 from karatage.data.shown import Shown
 from karatage.errors import DataError
-from karatage.wording import counted, shorten
+from karatage.text import counted, shorten
 
 FeatureSet = Literal["runs", "sums", "votes", "own"]
 FEATURES: Final[Mapping[str, tuple[str, ...]]] = {

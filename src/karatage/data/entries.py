@@ -10,7 +10,7 @@ from typing import Final, TypeGuard
 
 from karatage.data.as_json import INFINITE
 from karatage.errors import DataError
-from karatage.wording import shorten
+from karatage.text import shorten
 
 MOST: Final = sys.float_info.max
 Value = object  # anything that JSON can say

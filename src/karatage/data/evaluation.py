@@ -19,7 +19,7 @@ from karatage.data.scores import Scores, mean_over_topics, settle_ties
 from karatage.data.shown import Shown
 from karatage.data.weights import Weights
 from karatage.errors import DataError
-from karatage.wording import counted, shorten
+from karatage.text import counted, shorten
 
 
 class Fidelity(NamedTuple):

@@ -8,8 +8,8 @@ import numpy as np
 
 from karatage.data.judgments import Judgments
 from karatage.errors import DataError, OptionError
-from karatage.seeding import generator
-from karatage.wording import count_names
+from karatage.random_streams import generator
+from karatage.text import count_names
 
 
 @dataclass(frozen=True, eq=False)

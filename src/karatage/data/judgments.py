@@ -14,7 +14,7 @@ from karatage.data.axes import BoolArray, Coded, FloatArray, GradeArray, IntArra
 from karatage.data.draw import Draw
 from karatage.errors import DataError, OptionError, RowError
 from karatage.kernels.ordering import count_starts, sort_rows
-from karatage.wording import counted, shorten
+from karatage.text import counted, shorten
 
 Repeats = Literal["last", "first", "majority", "all", "error"]
 NO_TOPIC = ""

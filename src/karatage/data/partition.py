@@ -11,7 +11,7 @@ from karatage.data.axes import IntArray, LongArray, freeze
 from karatage.data.judgments import Judgments
 from karatage.errors import DataError
 from karatage.kernels.assembling import fill_slots
-from karatage.wording import counted
+from karatage.text import counted
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

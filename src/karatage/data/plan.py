@@ -14,7 +14,7 @@ from karatage.data.checks import SHARE, TEXT, Column, maybe, require_names, requ
 from karatage.data.estimate import check_confidence, require_intervals
 from karatage.data.shown import Shown
 from karatage.errors import DataError
-from karatage.wording import counted, shorten
+from karatage.text import counted, shorten
 
 ITEMS = {"topic": TEXT, "document": TEXT, "said": maybe(Column("int8", 0)), "pi": SHARE, "batch": Column("int32", 1)}
 

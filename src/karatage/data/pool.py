@@ -13,7 +13,7 @@ from karatage.data.axes import IntArray, LongArray, meet
 from karatage.data.judgments import Judgments
 from karatage.data.runs import Runs
 from karatage.errors import DataError, OptionError
-from karatage.wording import count_names
+from karatage.text import count_names
 
 
 def widen_pool(judgments: Judgments, runs: Runs, depth: int) -> Judgments:

@@ -16,8 +16,8 @@ from karatage.data.judgments import HIGHEST_GRADE, Judgments
 from karatage.data.shown import Shown
 from karatage.data.versions import list_versions
 from karatage.errors import DataError, OptionError
-from karatage.seeding import generator
-from karatage.wording import counted
+from karatage.random_streams import generator
+from karatage.text import counted
 
 PARAMETERS = {"accuracy": (0, 1), "confusion": (0, 1), "answers": (0, np.inf)}  # ranges of what models find
 LEVEL = 1e-9  # probabilities nearer than this are equal: rounding must not decide between grades

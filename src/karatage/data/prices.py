@@ -7,7 +7,7 @@ from decimal import Decimal, InvalidOperation
 from numbers import Integral
 
 from karatage.errors import OptionError, UnknownNameError
-from karatage.wording import shorten
+from karatage.text import shorten
 
 RATIOS = {"A": "10:1", "B": "5:2"}  # expert : crowd label, [COLLAB14] section 3.5
 MOST = Decimal(10) ** 9  # so that a count times a price keeps all its digits

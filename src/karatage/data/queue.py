@@ -24,7 +24,7 @@ from karatage.data.prices import JudgingPrices
 from karatage.data.settling import Settling
 from karatage.data.shown import Shown
 from karatage.errors import DataError
-from karatage.wording import counted
+from karatage.text import counted
 
 EXPERT, CROWD = "expert", "crowd"
 ITEMS = {**dict.fromkeys(("topic", "document", "to"), TEXT), "pi": maybe(SHARE)}

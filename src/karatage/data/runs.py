@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from karatage.data.axes import Coded, FloatArray, IntArray, LongArray, freeze
 from karatage.errors import DataError, RowError, UnknownNameError
 from karatage.kernels.ordering import find_repeat, group_rows, sort_nearly
-from karatage.wording import shorten
+from karatage.text import shorten
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from karatage.data.judgments import Judgments
-from karatage.wording import counted
+from karatage.text import counted
 
 UNLIKELY = 1e-6  # for all judges together; a topic's grades are alike, so that chances of single grades promise much
 

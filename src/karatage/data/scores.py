@@ -11,7 +11,7 @@ from karatage.data.as_json import plain_array, write_json
 from karatage.data.axes import BoolArray, FloatArray, LongArray, freeze
 from karatage.data.checks import require_names, require_numbers, require_shape
 from karatage.data.shown import Shown
-from karatage.wording import counted
+from karatage.text import counted
 
 AXES = ("judge", "topic", "system")
 STEPS = np.pi * 1e10  # in a score of 1

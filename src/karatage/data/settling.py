@@ -12,7 +12,7 @@ from karatage.data.axes import BoolArray, FloatArray, freeze
 from karatage.data.checks import require_names, require_numbers, require_shape
 from karatage.data.shown import Shown
 from karatage.errors import DataError
-from karatage.wording import counted, percent
+from karatage.text import counted, percent
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

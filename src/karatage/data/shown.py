@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 # Charts and tables are made from results, in a layer above them; a result that shows itself looks up there late, when
 # it is asked to, so that no module below depends on one above, and none loads charts that nobody wants.
-SHOWING = "karatage.report.showing"
+SHOWING = "karatage.views.showing"
 
 
 class Shown:

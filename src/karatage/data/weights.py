@@ -13,7 +13,7 @@ from karatage.data.axes import BoolArray, FloatArray, LongArray, freeze
 from karatage.data.checks import NEAR, require_known, require_names, require_numbers, require_shape
 from karatage.data.shown import Shown
 from karatage.errors import DataError
-from karatage.wording import counted, shorten
+from karatage.text import counted, shorten
 
 CLASSES = {"und": "5 % relevant at random", "uni": "a coin", "ovr": "95 % relevant at random"}
 

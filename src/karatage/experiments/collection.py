@@ -23,10 +23,10 @@ from karatage.experiments.panels import PanelRules, fit_panels, prepare_gold
 from karatage.io.files import PathLike
 from karatage.io.judgments import read_gold, read_judgments
 from karatage.io.runs import read_runs
-from karatage.seeding import generator, settle_seed, stream
+from karatage.random_streams import generator, settle_seed, stream
 from karatage.simulation.collection import simulate_collection
 from karatage.simulation.panel import simulate_panel
-from karatage.wording import shorten
+from karatage.text import shorten
 
 SIMULATED = "simulated"
 GIVEN = "given"

@@ -20,7 +20,7 @@ from karatage.errors import DataError, KaratageError, OptionError
 from karatage.experiments.engines import LOCAL, check_engine, work_off
 from karatage.experiments.keeping import Record, Store, open_store
 from karatage.io.files import PathLike
-from karatage.wording import counted, shorten
+from karatage.text import counted, shorten
 
 Status = Literal["done", "skipped", "failed"]
 Fact = str | float | int | bool | None

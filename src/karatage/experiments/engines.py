@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from karatage.errors import DataError, OptionError
 from karatage.kernels.threads import count_threads
-from karatage.wording import shorten
+from karatage.text import shorten
 
 if TYPE_CHECKING:
     from distributed import Client

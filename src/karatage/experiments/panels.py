@@ -12,7 +12,7 @@ from karatage.data.alignment import find_items
 from karatage.data.axes import GradeArray
 from karatage.data.judgments import Judgments
 from karatage.errors import DataError, OptionError
-from karatage.wording import counted, shorten
+from karatage.text import counted, shorten
 
 Level = int | Literal["middle"]
 MOST_NAMED = 30

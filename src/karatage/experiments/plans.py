@@ -19,7 +19,7 @@ from karatage.errors import InputFileError, KaratageError, OptionError, UnknownN
 from karatage.io.files import PathLike
 from karatage.io.sources import Source
 from karatage.io.writing import write_bytes
-from karatage.wording import list_names, shorten
+from karatage.text import list_names, shorten
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

@@ -13,7 +13,7 @@ from karatage.data.judgments import Judgments
 from karatage.data.scores import settle_ties
 from karatage.kernels.correlation import compare_orders
 from karatage.kernels.tuples import merge_tuples
-from karatage.seeding import stream
+from karatage.random_streams import stream
 
 
 class Nearness(NamedTuple):

@@ -26,7 +26,7 @@ from karatage.io.queues import find_ending, read_batches
 from karatage.io.rows import blame
 from karatage.io.sources import NOTHING, Source, check_line_ends, check_text, expand
 from karatage.io.writing import encode_table, write_bytes
-from karatage.wording import shorten
+from karatage.text import shorten
 
 MOST = 2**31 - 1  # judgments of a document
 

@@ -15,7 +15,7 @@ from karatage.errors import InputFileError
 from karatage.io.names import is_known
 from karatage.io.queues import Locate
 from karatage.io.sources import Source, line_of
-from karatage.wording import shorten
+from karatage.text import shorten
 
 csv.field_size_limit(1 << 30)
 # Text that has a mark before it so that no spreadsheet takes it for a formula, as `encode_table` writes it.

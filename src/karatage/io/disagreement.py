@@ -10,7 +10,7 @@ from karatage.errors import DataError, InputFileError
 from karatage.io.documents import find_document, load_document
 from karatage.io.files import PathLike
 from karatage.io.writing import write_bytes
-from karatage.wording import shorten
+from karatage.text import shorten
 
 WHAT: Final = "a disagreement model"
 FORMAT: Final = "karatage disagreement model"

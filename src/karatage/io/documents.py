@@ -10,7 +10,7 @@ from typing import Final
 from karatage.errors import InputFileError, OptionError
 from karatage.io.files import PathLike
 from karatage.io.sources import Source, check_text, expand
-from karatage.wording import shorten
+from karatage.text import shorten
 
 HALF: Final = re.compile(rb"\\u[dD][89a-fA-F]")  # of a character beyond the first 65,536
 

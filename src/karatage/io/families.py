@@ -6,7 +6,7 @@ from karatage.errors import InputFileError, OptionError
 from karatage.io.files import PathLike
 from karatage.io.names import ALIASES, plain
 from karatage.io.sources import check_line_ends, check_text, expand
-from karatage.wording import shorten
+from karatage.text import shorten
 
 
 def read_families(path: PathLike) -> dict[str, str]:

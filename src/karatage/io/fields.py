@@ -11,7 +11,7 @@ from karatage.data.axes import Coded, FloatArray, IntArray, LongArray
 from karatage.errors import InputFileError
 from karatage.io.sources import LONE_RETURN, NOTHING, Source
 from karatage.kernels import text
-from karatage.wording import hint_decimal, shorten
+from karatage.text import hint_decimal, shorten
 
 
 @dataclass(frozen=True, eq=False)

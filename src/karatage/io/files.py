@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Literal
 
 from karatage.errors import DataError, KaratageError, OptionError
-from karatage.wording import shorten
+from karatage.text import shorten
 
 PathLike = str | os.PathLike[str]
 DRAFT = ".part"  # how the name of a file ends that is being written, behind its process and a word of its own

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from karatage.errors import DataError, RowError
-from karatage.wording import shorten
+from karatage.text import shorten
 
 
 @runtime_checkable

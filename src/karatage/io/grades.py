@@ -13,7 +13,7 @@ import polars as pl
 from karatage.data.axes import BoolArray, GradeArray
 from karatage.data.judgments import HIGHEST_GRADE
 from karatage.errors import OptionError, RowError
-from karatage.wording import hint_decimal, shorten
+from karatage.text import hint_decimal, shorten
 
 DROP = "drop"
 GradeMap = Mapping[str | int, int | str | None]

@@ -17,8 +17,8 @@ from karatage.io.grades import Graded, GradeMap, Scale, convert, parse_scale
 from karatage.io.rows import Rows, from_frame
 from karatage.io.sources import expand
 from karatage.io.tables import read_table
-from karatage.watching import follow
-from karatage.wording import count_names
+from karatage.progress import follow
+from karatage.text import count_names
 
 GOLD = "gold"
 QrelsDict = Mapping[str, Mapping[str, int]]

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from karatage.errors import DataError
-from karatage.wording import shorten
+from karatage.text import shorten
 
 LOCK = ".lock"
 

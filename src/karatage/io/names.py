@@ -10,7 +10,7 @@ import polars as pl
 
 from karatage.data.judgments import HIGHEST_GRADE
 from karatage.errors import DataError, OptionError
-from karatage.wording import nearest, shorten
+from karatage.text import nearest, shorten
 
 _WORDS = {
     "judge": "judge worker assessor annotator performer rater labeler labeller",

@@ -12,7 +12,7 @@ import polars as pl
 from karatage.errors import InputFileError
 from karatage.io.delimited import Table
 from karatage.io.sources import Source
-from karatage.wording import shorten
+from karatage.text import shorten
 
 BOOK = "query_doc_pairs"
 # polars overflows the stack on deep nesting; a plain row has one bracket.

@@ -16,7 +16,7 @@ import polars as pl
 from karatage.errors import DataError, InputFileError
 from karatage.io.sources import Source
 from karatage.io.unpacking import require_room
-from karatage.wording import shorten
+from karatage.text import shorten
 
 MAGIC = b"PAR1"
 # Numbers of fields in parquet.thrift.

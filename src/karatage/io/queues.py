@@ -11,7 +11,7 @@ import polars as pl
 from karatage.data.queue import EXPERT
 from karatage.errors import DataError, OptionError, RowError
 from karatage.io.files import PathLike
-from karatage.wording import counted, shorten
+from karatage.text import counted, shorten
 
 Locate = Callable[[int], int | None]
 ENDINGS = (".csv", ".tsv", ".jsonl", ".parquet")

@@ -11,7 +11,7 @@ from karatage.errors import DataError, InputFileError, RowError
 from karatage.io.frames import name_column, plain_column
 from karatage.io.names import find_columns, require
 from karatage.io.queues import Locate, keep_experts, leave_out_unjudged, read_batches, read_purpose
-from karatage.wording import counted, hint_decimal, shorten
+from karatage.text import counted, hint_decimal, shorten
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -19,8 +19,8 @@ from karatage.io.frames import Frame, as_frame, flatten, is_frame, is_nested, na
 from karatage.io.names import find_columns, require
 from karatage.io.sources import Source, check_text, expand
 from karatage.kernels.text import OffsetArray
-from karatage.watching import follow
-from karatage.wording import shorten
+from karatage.progress import follow
+from karatage.text import shorten
 
 TOPIC, _, DOCUMENT, _, SCORE, TAG = range(6)
 _FILES_AHEAD = 8

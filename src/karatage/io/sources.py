@@ -14,7 +14,7 @@ from pathlib import Path
 from karatage.errors import DataError, InputFileError, KaratageError, OptionError
 from karatage.io.files import STREAM, note_input
 from karatage.io.unpacking import read_unpacked
-from karatage.wording import nearest, shorten
+from karatage.text import nearest, shorten
 
 NOTHING = "is empty; remove it or fill it"
 LONE_RETURN = "has a carriage return inside the line; convert mixed line ends, e.g. with dos2unix"

@@ -12,7 +12,7 @@ from zlib_ng import zlib_ng
 
 from karatage.errors import DataError, OptionError
 from karatage.memory import count_free_memory
-from karatage.wording import shorten
+from karatage.text import shorten
 
 VARIABLE = "KARATAGE_MOST_MEMORY"
 SIZE_FORM = "a size such as 800M, 8G or 2.5GB"

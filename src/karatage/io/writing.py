@@ -18,7 +18,7 @@ from karatage.data.runs import Runs
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.io.files import PathLike, name_file, refuse_replacing, write_file
 from karatage.io.parquet import encode_parquet
-from karatage.wording import shorten
+from karatage.text import shorten
 
 # What a spreadsheet takes for a formula, behind any marks that keep it from doing so.
 _FORMULA = r"^('*[=+\-@\t\r])"

@@ -14,7 +14,7 @@ from typing import Any, TypeVar, cast
 import numba
 from numba.misc.appdirs import AppDirs
 
-from karatage.watching import remark
+from karatage.progress import remark
 
 F = TypeVar("F", bound=Callable[..., object])
 BESIDE = ""  # numba's word for a cache beside the source

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from karatage.errors import OptionError
 from karatage.memory import count_cores
-from karatage.wording import shorten
+from karatage.text import shorten
 
 VARIABLE = "KARATAGE_THREADS"
 MOST = 1024

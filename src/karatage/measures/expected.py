@@ -22,7 +22,7 @@ from karatage.kernels.threads import spread
 from karatage.measures.graded import gain_steps, rank_weights, stop_chances
 from karatage.measures.scoring import name_pairs, tell_undefined, tell_unjudged
 from karatage.measures.spec import Measure, parse_measure
-from karatage.wording import counted, shorten
+from karatage.text import counted, shorten
 
 SETS_PER_BLOCK = 64
 ROUNDING = 1e-6  # by how much probabilities may miss a sum of 1

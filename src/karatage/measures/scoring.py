@@ -22,7 +22,7 @@ from karatage.kernels.ranking import scatter_grades
 from karatage.kernels.threads import spread
 from karatage.measures.graded import SCORERS, Block
 from karatage.measures.spec import Measure, parse_measure
-from karatage.wording import counted, shorten
+from karatage.text import counted, shorten
 
 NoRelevant = Literal["zero", "drop", "drop_judge"]
 JUDGES_PER_BLOCK = 256

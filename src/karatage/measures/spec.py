@@ -9,7 +9,7 @@ from typing import Literal
 from karatage.data.judgments import HIGHEST_GRADE
 from karatage.errors import OptionError, UnknownNameError
 from karatage.notation import parse_notation, print_word
-from karatage.wording import shorten
+from karatage.text import shorten
 
 Value = int | float | str | tuple[tuple[int, float], ...]
 Check = Callable[[object], Value]

@@ -11,7 +11,7 @@ import numpy as np
 from karatage.data.axes import FloatArray
 from karatage.errors import OptionError
 from karatage.notation import parse_notation
-from karatage.wording import shorten
+from karatage.text import shorten
 
 Granularity = Literal["sgl", "tpc"]
 Gap = Literal["fro", "rmse", "kld", "tau", "apc"]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from karatage.data.axes import GradeArray, freeze
 from karatage.data.judgments import Judgments
-from karatage.seeding import stream
+from karatage.random_streams import stream
 
 CLASSES = {"und": 0.05, "uni": 0.5, "ovr": 0.95}
 _ITEMS_AT_ONCE = 4096

@@ -12,9 +12,9 @@ from karatage.data.asked import AskedQueue
 from karatage.data.axes import BoolArray, Coded, IntArray
 from karatage.data.judgments import Judgments
 from karatage.errors import DataError
-from karatage.seeding import settle_seed, stream
+from karatage.random_streams import settle_seed, stream
 from karatage.simulation.crowd import simulate_crowd
-from karatage.wording import count_names, counted
+from karatage.text import count_names, counted
 
 if TYPE_CHECKING:
     from karatage.data.crowd import CrowdModel

@@ -14,9 +14,9 @@ from karatage.data.axes import BoolArray, Coded, FloatArray, GradeArray, LongArr
 from karatage.data.judgments import Judgments
 from karatage.data.runs import Runs
 from karatage.errors import OptionError
-from karatage.seeding import generator
+from karatage.random_streams import generator
 from karatage.simulation.shape import THRESHOLDS, TOPIC_SPREAD, USUAL, CollectionShape
-from karatage.wording import shorten
+from karatage.text import shorten
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from karatage.data.alignment import match_gold
 from karatage.data.axes import FloatArray, GradeArray, IntArray, LongArray
 from karatage.data.judgments import Judgments
 from karatage.errors import DataError
-from karatage.wording import counted
+from karatage.text import counted
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,10 +15,10 @@ from karatage.data.axes import FloatArray, GradeArray, IntArray, LongArray
 from karatage.data.crowd import Correlation, CrowdModel
 from karatage.data.judgments import Judgments
 from karatage.errors import DataError, OptionError, UnknownNameError
-from karatage.seeding import settle_seed, stream
+from karatage.random_streams import settle_seed, stream
 from karatage.simulation.assigning import assign_items
 from karatage.simulation.judges import DrawnJudges, binarise, draw_judges
-from karatage.wording import counted
+from karatage.text import counted
 
 _FOLDER = "archetypes"
 _TRIAL = 2000  # judges drawn to see how much one does

@@ -12,12 +12,12 @@ from karatage.data.axes import FloatArray, IntArray, LongArray
 from karatage.data.crowd import CONTRIBUTION_LEVELS, RATE_LEVELS, Contribution, CrowdModel, Noise, voxel_walls
 from karatage.data.judgments import Judgments
 from karatage.errors import DataError, OptionError
-from karatage.seeding import settle_seed, stream
+from karatage.random_streams import settle_seed, stream
 from karatage.simulation.confusing import learn_confusion
 from karatage.simulation.counting import Evidence
 from karatage.simulation.deconvolving import Places, find_weights, place_judges
 from karatage.simulation.sharing import learn_correlation
-from karatage.wording import counted
+from karatage.text import counted
 
 _TAIL: Final = 10  # judges without whom there is no tail, nor if the last does not do twice as much as the first
 _LEFT_OUT: Final = 0.005  # share of the judges in voxels where hardly any can be

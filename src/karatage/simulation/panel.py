@@ -10,8 +10,8 @@ from karatage.data.alignment import match_gold
 from karatage.data.axes import FloatArray, GradeArray
 from karatage.data.judgments import Judgments
 from karatage.errors import DataError, OptionError
-from karatage.seeding import settle_seed, stream
-from karatage.wording import counted
+from karatage.random_streams import settle_seed, stream
+from karatage.text import counted
 
 Range = tuple[float, float]
 

@@ -10,8 +10,8 @@ from karatage.data.axes import GradeArray, IntArray
 from karatage.data.judgments import Judgments
 from karatage.data.partition import Partition, name_pseudo_judges
 from karatage.errors import OptionError
-from karatage.seeding import settle_seed, stream
-from karatage.wording import counted
+from karatage.random_streams import settle_seed, stream
+from karatage.text import counted
 
 
 def partition_judges(

@@ -10,7 +10,7 @@ from karatage.data.axes import BoolArray, FloatArray, IntArray
 from karatage.data.crowd_summary import CrowdSummary
 from karatage.data.judgments import Judgments
 from karatage.errors import DataError
-from karatage.wording import counted
+from karatage.text import counted
 
 
 def summarise_crowd(judgments: Judgments, gold: Judgments, *, name: str = "crowd") -> CrowdSummary:

@@ -35,7 +35,7 @@ def draw():
 
 
 def lay_out(charts):
-    from karatage.report.page import Page
+    from karatage.views.page import Page
 
     return Page("A title", f"{len(charts)} charts")
 
@@ -188,7 +188,7 @@ def test_a_second_run_in_the_same_folder_changes_nothing(tmp_path):
 @pytest.mark.parametrize(
     ("line", "last"),
     [
-        (NOISY, "karatage.report.page.write_page"),
+        (NOISY, "karatage.views.page.write_page"),
         (["benchmark", "-j", "j.csv", "-g", "g.csv", "-a", "mv", "--amounts", "none", "-q", "-o"], "write_bytes"),
     ],
 )

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from karatage.cli.experiment.aware import aware
 from karatage.errors import OptionError, UnknownNameError
-from karatage.report.reading import read_result
+from karatage.views.reading import read_result
 
 app = typer.Typer()
 app.command()(aware)
@@ -105,7 +105,7 @@ def test_options_matter(tmp_path):
 @pytest.fixture
 def no_charts(monkeypatch):
     """They take their time, and follow from what was found."""
-    monkeypatch.setattr("karatage.report.aware_charts.draw_all", lambda _: {})
+    monkeypatch.setattr("karatage.views.aware_charts.draw_all", lambda _: {})
 
 
 @pytest.mark.usefixtures("no_charts")

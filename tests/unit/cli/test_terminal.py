@@ -12,7 +12,7 @@ import karatage as kt
 from karatage.cli.app import main
 from karatage.cli.output import emit
 from karatage.cli.terminal import _make_console, remove_colour, tell_remarks, wants_colour
-from karatage.watching import remark, take_remarks
+from karatage.progress import remark, take_remarks
 
 KARATAGE = [sys.executable, "-m", "karatage"]
 ESCAPE = "\x1b"

@@ -8,13 +8,13 @@ import pytest
 
 import karatage as kt
 from karatage.data.axes import Coded
+from karatage.decisions.queues.combining import combine_judgments
 from karatage.errors import DataError, OptionError
 from karatage.experiments.collaborative import cells
 from karatage.experiments.collaborative.ground import Ground, keep_items
 from karatage.experiments.collaborative.plan import Mix, find_crowd
 from karatage.experiments.collaborative.running import experiment_collaborative
 from karatage.experiments.engine import Execution
-from karatage.queueing.combining import combine_judgments
 
 PLAN = kt.CollaborativePlan(
     orders=("depth", "thompson"),

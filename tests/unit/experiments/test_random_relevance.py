@@ -18,7 +18,7 @@ from karatage.experiments.random_relevance.findings import _estimate
 from karatage.experiments.random_relevance.plan import RandomRelevancePlan, read_merge
 from karatage.experiments.random_relevance.running import experiment_random_relevance
 from karatage.measures.expected import randomise, score_expected
-from karatage.seeding import stream
+from karatage.random_streams import stream
 from karatage.simulation.panel import simulate_panel
 
 SMALL = RandomRelevancePlan(sizes=(2, 3), samples=4, draws=50, seed=5)

@@ -8,7 +8,7 @@ import numba
 import pytest
 
 from karatage.kernels import compiling
-from karatage.watching import take_remarks
+from karatage.progress import take_remarks
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ import pytest
 
 import karatage as kt
 from karatage.merging.random_judges import CLASSES, RandomJudges, shuffle_grades
-from karatage.seeding import stream
+from karatage.random_streams import stream
 
 
 @pytest.mark.parametrize("replicates", [1, 8, 13])

@@ -8,7 +8,7 @@ import pytest
 import karatage as kt
 from karatage.data.alignment import match_gold
 from karatage.errors import DataError, OptionError, UnknownNameError
-from karatage.seeding import stream
+from karatage.random_streams import stream
 from karatage.simulation.crowd import deal_normals
 from karatage.simulation.judges import binarise, deal, draw_judges
 from tests.unit.simulation.crowds import make_gold, make_model

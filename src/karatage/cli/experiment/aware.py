@@ -49,8 +49,8 @@ def aware(
     from karatage.experiments.aware.running import experiment_aware
     from karatage.experiments.engine import Execution
     from karatage.experiments.plans import make_plan, narrow_options, write_plan
-    from karatage.report.aware_charts import draw_all
-    from karatage.report.aware_page import lay_out
+    from karatage.views.aware_charts import draw_all
+    from karatage.views.aware_page import lay_out
 
     @dataclass(frozen=True, kw_only=True)
     class CommandPlan(shared.Source, AwarePlan):

@@ -20,7 +20,7 @@ def render_aware(findings: AwareFindings, *, everything: bool = False) -> str:
 
     With `everything`, also every approach by size and outcome, and what lies between the first and the last panel.
     """
-    from karatage.report.tabulating import aware as tabulating
+    from karatage.views.tabulating import aware as tabulating
 
     panels = findings.panels if everything else findings.ends
     parts: list[RenderableType] = [show_table(table) for table in tabulating.tabulate_families(findings, panels)]

@@ -122,8 +122,8 @@ def collaborative(
     from karatage.experiments.collaborative.running import experiment_collaborative
     from karatage.experiments.engine import Execution
     from karatage.experiments.plans import make_plan, narrow_options, write_plan
-    from karatage.report.collaborative import lay_out_collaborative
-    from karatage.report.collaborative_charts import draw_all
+    from karatage.views.collaborative import lay_out_collaborative
+    from karatage.views.collaborative_charts import draw_all
 
     @dataclass(frozen=True, kw_only=True)
     class CommandPlan(CollaborativePlan):
@@ -199,7 +199,7 @@ def _read(
     from karatage.errors import OptionError
     from karatage.io.judgments import read_gold
     from karatage.io.runs import read_runs
-    from karatage.seeding import stream
+    from karatage.random_streams import stream
     from karatage.simulation.collection import simulate_collection
 
     if not runs:

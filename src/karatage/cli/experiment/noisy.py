@@ -83,8 +83,8 @@ def noisy(
     from karatage.experiments.noisy.plan import NoisyPlan
     from karatage.experiments.noisy.running import experiment_noisy
     from karatage.experiments.plans import make_plan, write_plan
-    from karatage.report.noisy import lay_out_noisy
-    from karatage.report.noisy_charts import draw_all
+    from karatage.views.noisy import lay_out_noisy
+    from karatage.views.noisy_charts import draw_all
 
     given = {
         "studies": study or None,

@@ -62,7 +62,7 @@ def random_relevance(
     from karatage.experiments.plans import make_plan, narrow_options, write_plan
     from karatage.experiments.random_relevance.plan import RandomRelevancePlan
     from karatage.experiments.random_relevance.running import experiment_random_relevance
-    from karatage.report.random_relevance import draw_all, lay_out_random_relevance
+    from karatage.views.random_relevance import draw_all, lay_out_random_relevance
 
     @dataclass(frozen=True, kw_only=True)
     class CommandPlan(shared.Source, RandomRelevancePlan):
@@ -116,7 +116,7 @@ def random_relevance(
 
 def render_random_relevance(found: RandomRelevanceFindings) -> str:
     """[RANDREL19] tables 1 and 2 as text, 80 columns wide; the controls, the check, and the closing sentence."""
-    from karatage.report.tabulating import random_relevance as tabulating
+    from karatage.views.tabulating import random_relevance as tabulating
 
     parts: list[RenderableType] = [show_table(tabulating.tabulate_alone(found, *place)) for place in found.places]
     for place in found.places:

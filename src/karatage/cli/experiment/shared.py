@@ -17,7 +17,7 @@ from karatage.cli import options
 from karatage.cli.completing import complete_approaches, complete_measures
 from karatage.cli.output import STANDARD_OUTPUT, emit, emit_result, encode_frame, encode_result, say, tell
 from karatage.cli.terminal import progress, progress_cells
-from karatage.wording import shorten
+from karatage.text import shorten
 
 if TYPE_CHECKING:
     import altair as alt
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from karatage.experiments.collection import Collection
     from karatage.experiments.engine import Progress
     from karatage.experiments.panels import PanelRules
-    from karatage.report.page import Page
+    from karatage.views.page import Page
 
 CHART_ENDINGS = ("html", "svg", "png")
 
@@ -275,8 +275,8 @@ def show(findings: Findings, view: View, *, output: str | None, style: options.S
 def _write_folder(findings: Findings, view: View, home: Path) -> None:
     from karatage.io.files import place_file, refuse_replacing
     from karatage.io.writing import write_bytes
-    from karatage.report.charts import write_charts
-    from karatage.report.page import write_page
+    from karatage.views.charts import write_charts
+    from karatage.views.page import write_page
 
     tables = {home / f"results.{ending}": (findings.frame, ending) for ending in ("csv", "parquet")}
     for name, frame in view.tables.items():

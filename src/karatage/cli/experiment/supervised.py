@@ -65,7 +65,7 @@ def supervised(
     from karatage.experiments.plans import make_plan, narrow_options, write_plan
     from karatage.experiments.supervised.plan import SupervisedPlan
     from karatage.experiments.supervised.running import experiment_supervised
-    from karatage.report.supervised import draw_all, lay_out_supervised
+    from karatage.views.supervised import draw_all, lay_out_supervised
 
     @dataclass(frozen=True, kw_only=True)
     class CommandPlan(shared.Source, SupervisedPlan):

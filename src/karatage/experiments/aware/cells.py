@@ -21,7 +21,7 @@ from karatage.experiments.engine import Finding
 from karatage.experiments.tuples import Nearness, merge_grades_of, merge_panels, rate_leaderboards
 from karatage.measures.scoring import score_aligned, score_grades
 from karatage.merging.gaps import Gaps
-from karatage.wording import count_names
+from karatage.text import count_names
 
 OUTCOMES = Nearness._fields
 

@@ -10,7 +10,7 @@ from karatage.approaches.downstream import Aware
 from karatage.approaches.registry import APPROACHES, EXPECTED, JUDGE, resolve_approaches
 from karatage.errors import OptionError, UnknownNameError
 from karatage.merging.estimators import ESTIMATORS, OWN, OWN_REPLICATES, Estimator
-from karatage.wording import shorten
+from karatage.text import shorten
 
 UNIFORM = "uniform"
 GROUPS = {"all30": tuple(ESTIMATORS), "own": tuple(OWN)}

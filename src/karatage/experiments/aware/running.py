@@ -20,7 +20,7 @@ from karatage.experiments.engine import Cell, Execution, Fact, Outcome, require_
 from karatage.experiments.square.telling import list_ranges
 from karatage.io.files import PathLike
 from karatage.measures.spec import parse_measure
-from karatage.wording import counted
+from karatage.text import counted
 
 BLOCK = 100  # k-tuples to a cell, which then takes seconds
 Place = tuple[str, int, tuple[int, int]]  # panel, size, first and last k-tuple

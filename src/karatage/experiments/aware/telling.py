@@ -10,7 +10,7 @@ import polars as pl
 from karatage.experiments.aware.analysis import APPROACH, GAP, GRANULARITY, SIZE, WEIGHT, Analysis
 from karatage.experiments.aware.families import find_baseline
 from karatage.experiments.square.telling import list_ranges, short
-from karatage.wording import counted
+from karatage.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

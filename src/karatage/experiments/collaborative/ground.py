@@ -15,12 +15,11 @@ from karatage.data.runs import Runs
 from karatage.errors import DataError
 from karatage.experiments.collaborative.plan import CollaborativePlan
 from karatage.experiments.panels import PanelRules, prepare_gold
-from karatage.judging.orders.registry import parse_order
-from karatage.judging.orders.walking import list_all
-from karatage.judging.state import JudgingState
 from karatage.measures.scoring import score_grades
-from karatage.seeding import stream
-from karatage.wording import counted
+from karatage.orders.orders import list_all, parse_order
+from karatage.orders.state import JudgingState
+from karatage.random_streams import stream
+from karatage.text import counted
 
 NOBODY = np.int8(-1)
 

@@ -13,10 +13,10 @@ from karatage.data.crowd import CrowdModel
 from karatage.data.prices import parse_prices
 from karatage.errors import OptionError, UnknownNameError
 from karatage.io.crowds import read_crowd
-from karatage.judging.orders.registry import parse_order
 from karatage.measures.spec import parse_measure
+from karatage.orders.orders import parse_order
 from karatage.simulation.crowd import list_crowds, load_crowd
-from karatage.wording import shorten
+from karatage.text import shorten
 
 Study = Literal["orders", "finding", "consensus", "shares"]
 STUDIES: tuple[Study, ...] = get_args(Study)

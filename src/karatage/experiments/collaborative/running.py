@@ -23,8 +23,8 @@ from karatage.experiments.collection import Collection, fingerprint
 from karatage.experiments.engine import Cell, Execution, Fact, Outcome, require_done, run_cells, tell_run
 from karatage.io.disagreement import read_disagreement
 from karatage.io.files import PathLike
-from karatage.judging.disagreement import predict_disagreement
-from karatage.wording import counted
+from karatage.orders.disagreement import predict_disagreement
+from karatage.text import counted
 
 DISAGREEMENT = "disagreement"
 FEW_TOPICS = 25

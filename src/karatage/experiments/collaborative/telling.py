@@ -9,7 +9,7 @@ import polars as pl
 
 from karatage.experiments.collaborative.plan import DEPTH
 from karatage.experiments.collaborative.summing import ABOVE, BELOW
-from karatage.wording import counted
+from karatage.text import counted
 
 if TYPE_CHECKING:
     from karatage.experiments.collaborative.findings import CollaborativeFindings

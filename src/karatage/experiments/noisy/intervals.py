@@ -22,7 +22,7 @@ from karatage.experiments.noisy.worlds import (
     sample_gold,
     spread_topics,
 )
-from karatage.seeding import stream
+from karatage.random_streams import stream
 
 NAIVE, CORRECTED = "naive", "corrected"
 BINS = 60

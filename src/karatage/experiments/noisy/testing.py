@@ -20,7 +20,7 @@ from karatage.experiments.noisy.worlds import (
     sample_gold,
     spread_topics,
 )
-from karatage.seeding import stream
+from karatage.random_streams import stream
 
 ONE, TWO = "one", "two"  # gold samples: for both systems' judges, or one for each system's own
 GOLD_SAMPLES = (ONE, TWO)

@@ -24,7 +24,7 @@ from karatage.data.estimate import Estimate, Estimated
 from karatage.data.figures import Figures, RateCounts
 from karatage.experiments.engine import Finding
 from karatage.experiments.noisy.plan import NoisyPlan
-from karatage.seeding import stream
+from karatage.random_streams import stream
 
 WORKED = {
     "example": TEXT,

@@ -23,7 +23,7 @@ from karatage.experiments.tuples import merge_panels, rate_leaderboards
 from karatage.measures.expected import randomise, score_expected
 from karatage.measures.scoring import score_aligned, score_grades
 from karatage.measures.spec import parse_measure
-from karatage.seeding import stream
+from karatage.random_streams import stream
 
 DGS, RGS = "DGS", "RGS"  # deterministic and randomised gold, as the paper's tables call them
 BLANK, GOLD = "blank", "gold"  # a judge who calls nothing relevant; gold itself

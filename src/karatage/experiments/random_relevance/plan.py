@@ -9,7 +9,7 @@ from karatage.approaches.registry import EXPECTED
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.measures.expected import EXPECTED as EXPECTED_MEASURES
 from karatage.measures.spec import parse_measure
-from karatage.wording import shorten
+from karatage.text import shorten
 
 UNIFORM = "uniform"
 MEASURES = ("AP", "DCG(dcg=jk,base=10)", "RBP(p=0.8)")

@@ -15,7 +15,7 @@ from karatage.experiments.random_relevance.cells import Ground, check_expected, 
 from karatage.experiments.random_relevance.findings import RandomRelevanceFindings
 from karatage.experiments.random_relevance.plan import RandomRelevancePlan
 from karatage.io.files import PathLike
-from karatage.wording import counted, shorten
+from karatage.text import counted, shorten
 
 BLOCK = 10  # k-tuples to a cell, which then takes seconds
 

@@ -18,7 +18,7 @@ from karatage.errors import DataError, InputFileError, KaratageError, OptionErro
 from karatage.io.files import PathLike
 from karatage.io.grades import GradeMap
 from karatage.io.judgments import GOLD, read_gold, read_judgments
-from karatage.wording import counted, list_names, shorten
+from karatage.text import counted, list_names, shorten
 
 # How the tables in a folder are called, up to what follows; SQUARE says responses.
 JUDGMENT_FILES = ("labels", "judgments", "responses")

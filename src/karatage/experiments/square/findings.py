@@ -19,7 +19,7 @@ from karatage.data.versions import list_versions
 from karatage.errors import DataError, OptionError
 from karatage.experiments.engine import Outcome
 from karatage.experiments.square.telling import conclude, list_ranges
-from karatage.seeding import stream
+from karatage.random_streams import stream
 
 QUALITIES: tuple[Quality, ...] = ("accuracy", "f1")
 LETTERS = {"none": "u", "light": "l", "full": "f"}

@@ -8,7 +8,7 @@ import numpy as np
 
 from karatage.data.axes import LongArray
 from karatage.errors import DataError, OptionError
-from karatage.wording import counted
+from karatage.text import counted
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,7 +23,7 @@ from karatage.experiments.square.findings import Benchmark, CellResult, DataSetF
 from karatage.experiments.square.folds import count_parts, make_folds
 from karatage.experiments.square.telling import tell_cells
 from karatage.io.files import PathLike
-from karatage.seeding import settle_seed, stream
+from karatage.random_streams import settle_seed, stream
 
 APPROACHES = ("mv", "zc", "glad", "nb", "ds", "ry", "cubam")  # numbered as in [COLLAB14], table 2.3
 AMOUNTS = (10, 20, 50, 80, 90)

@@ -8,7 +8,7 @@ from typing import Protocol
 import polars as pl
 
 from karatage.experiments.engine import Outcome
-from karatage.wording import counted, list_names
+from karatage.text import counted, list_names
 
 
 class _Cell(Protocol):

@@ -22,7 +22,7 @@ from karatage.merging.estimators import OWN_REPLICATES, Estimator, Gap, Supervis
 from karatage.merging.gaps import Gaps, measure_gaps
 from karatage.merging.random_judges import RandomJudges
 from karatage.merging.supervised import fill_unseen, weigh_by_gold
-from karatage.seeding import stream
+from karatage.random_streams import stream
 
 NOBODY = -1
 Named = tuple[str, str]  # approach and measure

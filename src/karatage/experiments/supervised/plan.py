@@ -14,7 +14,7 @@ from karatage.data.axes import BoolArray, IntArray, LongArray
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.measures.spec import parse_measure
 from karatage.merging.estimators import ESTIMATORS, OWN, SUPERVISED, Estimator, SupervisedEstimator, parse_estimator
-from karatage.wording import shorten
+from karatage.text import shorten
 
 Configuration = Literal["whole", "partitioned"]
 CONFIGURATIONS: tuple[Configuration, ...] = get_args(Configuration)

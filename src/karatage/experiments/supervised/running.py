@@ -24,9 +24,9 @@ from karatage.experiments.supervised.plan import Configuration, SupervisedPlan
 from karatage.experiments.supervised.samples import Sample, draw_splits, rate_samples
 from karatage.experiments.supervised.telling import tell_samples
 from karatage.io.files import PathLike
-from karatage.seeding import stream
+from karatage.random_streams import stream
 from karatage.simulation.partition import partition_judges
-from karatage.wording import counted
+from karatage.text import counted
 
 BLOCK = 25  # samples to a cell, which then takes seconds
 

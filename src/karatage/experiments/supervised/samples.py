@@ -16,7 +16,7 @@ from karatage.experiments.supervised.plan import TAUGHT_ON_DOCUMENTS, Split, Sup
 from karatage.experiments.tuples import rate_leaderboards
 from karatage.measures.scoring import score_grades
 from karatage.merging.weights import merge_scores, normalise
-from karatage.seeding import stream
+from karatage.random_streams import stream
 
 SCHEMA = {
     "sample": pl.Int64,

@@ -9,7 +9,7 @@ import polars as pl
 
 from karatage.experiments.supervised.plan import SupervisedPlan, find_family
 from karatage.merging.estimators import SupervisedEstimator
-from karatage.wording import counted
+from karatage.text import counted
 
 if TYPE_CHECKING:
     from karatage.experiments.supervised.findings import Mean, Place, SupervisedFindings

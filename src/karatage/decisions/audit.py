@@ -1,0 +1,334 @@
+"""`audit`: where agreement and aggregation meet, to say which judges to keep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from karatage.aggregation.registry import MODELS, aggregate, parse_model
+from karatage.agreement.coefficients import agreement_intervals
+from karatage.agreement.contest import FOLDS, Gain, Picked, compare_right, pick_judge, pick_merge, share_right
+from karatage.agreement.doubts import tell_below_gold, tell_coverage, tell_likely, tell_sample, tell_topics
+from karatage.agreement.gold import INDEPENDENT_GOLD, find_copies_of_gold, find_inversion, tell_copies
+from karatage.agreement.habits import Panel
+from karatage.agreement.independence import GROUPS, LEAST_SHARED, Independence, group_items, measure_independence
+from karatage.agreement.intervals import NOTHING, Interval
+from karatage.agreement.likeness import ENOUGH, can_find_copies, choose_likely
+from karatage.agreement.pairs import Pairs, choose_pairs, compare_pairs, count_joint, fits, kappa_of
+from karatage.agreement.rows import Rows
+from karatage.agreement.sampling import PairSample
+from karatage.agreement.suspicion import Flag, find_suspects
+from karatage.agreement.tables import (
+    tabulate_confusion,
+    tabulate_families,
+    tabulate_flags,
+    tabulate_judges,
+    tabulate_pairs,
+    tabulate_panel,
+)
+from karatage.data.alignment import match_gold
+from karatage.data.audit import BEST_JUDGE, BEST_MERGE, Audit
+from karatage.data.axes import FloatArray, GradeArray, IntArray
+from karatage.data.judgments import Judgments
+from karatage.data.posterior import Posterior
+from karatage.data.scales import tell_scales
+from karatage.data.versions import list_versions
+from karatage.errors import OptionError
+from karatage.progress import follow
+from karatage.random_streams import settle_seed, stream
+from karatage.text import count_names, counted
+
+RELIABILITY = "ds"
+MANY_GRADES = 1_000_000  # beyond which slow merges are tried if asked for only
+MANY_JUDGES = 50_000  # likewise
+MANY_CELLS = 10_000_000  # of a table by topic, judge, grade and grade said, likewise
+_NUMBERS = ("accuracy", "low", "high", "kappa", "weighted_kappa", "gain", "gain_low", "gain_high")
+CONTENDER: dict[str, type[pl.DataType]] = {
+    **dict.fromkeys(("name", "picked", "also_picked"), pl.String),
+    **dict.fromkeys(_NUMBERS, pl.Float64),
+    **dict.fromkeys(("items", "shared", "topics"), pl.Int64),
+}
+
+
+class Merged(NamedTuple):
+    """What a merge said of each item, and of each judge."""
+
+    picked: Picked
+    accuracy: FloatArray  # (judge,)
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Evidence:
+    """What an audit looks at; work that several of its parts need is done once."""
+
+    panel: Panel
+    judgments: Judgments
+    families: Mapping[str, str]
+    approaches: tuple[str, ...]
+    costly: tuple[str, ...]  # approaches that are left out
+    seed: int
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The judges."""
+        return self.judgments.judges
+
+    @cached_property
+    def group(self) -> IntArray:
+        """Items in groups, to be left out in turn, (item,)."""
+        return group_items(self.judgments, GROUPS, stream(self.seed, "groups"))
+
+    @cached_property
+    def fold(self) -> IntArray:
+        """Items in folds, for cross-validation, (item,)."""
+        return group_items(self.judgments, FOLDS, stream(self.seed, "folds"))
+
+    @cached_property
+    def rows(self) -> Rows:
+        """Grades as pairs are compared by."""
+        return Rows.of(self.judgments)
+
+    @cached_property
+    def sample(self) -> PairSample | None:
+        """The pairs that are looked at; None: all of them."""
+        return choose_pairs(self.rows, GROUPS * self.rows.grades**2, stream(self.seed, "pairs"))
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """Cohen's kappa of pairs of judges."""
+        group = self.group if fits(self.rows, GROUPS, self.sample) else None
+        return compare_pairs(self.rows, group=group, sample=self.sample)
+
+    @cached_property
+    def weighted_pairs(self) -> Pairs | None:
+        """The same with quadratic weights, where there are more than two grades."""
+        return compare_pairs(self.rows, "quadratic", sample=self.sample) if self.panel.graded else None
+
+    @cached_property
+    def independence(self) -> Independence | None:
+        """How far errors go together; None without gold."""
+        if not self.panel.has_gold:
+            return None
+        return measure_independence(self.judgments, self.panel.known, self.group, self.families, self.sample)
+
+    @cached_property
+    def merged(self) -> dict[str, Merged]:
+        """The merge that says how reliable judges are, and where there is gold to tell, every merge asked for."""
+        asked = self.approaches if self.panel.has_gold and self.panel.judges > 1 else ()
+        names = dict.fromkeys([RELIABILITY, *asked])
+        return {name: self._merge(name) for name in follow(names, len(names), "merges")}
+
+    def _merge(self, name: str) -> Merged:
+        """What is needed of a merge; all that it knows of many judges would take much room."""
+        posterior = aggregate(self.judgments, name, rng=stream(self.seed, name))
+        picked = Picked((), _right(posterior, self.panel.known), posterior.grades)
+        unknown = np.full(self.panel.judges, np.nan)  # where no two judges meet, nothing is learnt about them
+        return Merged(picked, posterior.parameters.get("accuracy", unknown), posterior.notes)
+
+    @cached_property
+    def flags(self) -> list[Flag]:
+        """Suspicions."""
+        return find_suspects(self.panel, self.likely)
+
+    @cached_property
+    def likely(self) -> PairSample | None:
+        """The pairs that are tested for copies; None: all of them."""
+        return choose_likely(self.panel, self.seed)
+
+
+def audit(
+    judgments: Judgments,
+    *,
+    gold: Judgments | None = None,
+    families: Mapping[str, str] | None = None,
+    approaches: Sequence[str] | None = None,
+    rng: int | np.random.Generator | None = None,
+) -> Audit:
+    """Say of each judge how much, how leniently and how well it grades, and of the panel what it is worth.
+
+    Args:
+        judgments: What the judges said; where a judge graded an item again the last grade counts, and all of them tell
+            how steady the judge is.
+        gold: Trusted grades: without them agreement is known, but not who is right.
+        families: {judge: family} of judges that may err alike.
+        approaches: Merges to hold against the best judge alone; default: every model that needs no gold.
+        rng: Seed of resampling, folds and ties.
+    """
+    if not isinstance(judgments, Judgments):
+        raise OptionError(f"expected judgments, as kt.read_judgments returns them, not {type(judgments).__name__}")
+    known = np.full(len(judgments.item_topic), -1, np.int8) if gold is None else match_gold(judgments, gold)
+    panel = Panel.of(judgments, known)
+    merges, costly = _every_merge(panel) if approaches is None else (tuple(parse_model(a).name for a in approaches), ())
+    evidence = Evidence(
+        panel=panel,
+        judgments=judgments,
+        families=dict(families or {}),
+        approaches=merges,
+        costly=costly,
+        seed=settle_seed(rng),
+    )
+    names, flags = judgments.judges, evidence.flags
+    reliability = evidence.merged[RELIABILITY].accuracy
+    judges = tabulate_judges(panel, evidence.pairs, evidence.weighted_pairs, reliability, flags)
+    if families:
+        family = pl.Series("family", [families.get(name) for name in names], dtype=pl.String)
+        judges = judges.insert_column(1, family)
+    return Audit(
+        judges=judges,
+        panel=tabulate_panel(_panel(evidence)),
+        pairs=tabulate_pairs(names, evidence.pairs, evidence.weighted_pairs, evidence.independence),
+        merges=_merges(evidence),
+        confusion=tabulate_confusion(panel),
+        families=tabulate_families(evidence.independence),
+        flags=tabulate_flags(names, flags),
+        has_topics=judgments.has_topics,
+        items=len(known),
+        gold_items=panel.gold_items,
+        seed=evidence.seed,
+        versions=list_versions(),
+        notes=tuple(dict.fromkeys(_notes(evidence, gold))),
+    )
+
+
+def _every_merge(panel: Panel) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The models that can merge these judgments without gold, and more that take too long or too much room here.
+
+    Shares meant for expected measures decide as mv does.
+    """
+    models = [m for m in map(parse_model, sorted(MODELS)) if not (m.needs_gold or m.expected)]
+    models = [m for m in models if not (m.knows_two_grades and panel.grades > 2)]
+    many = len(panel.judgments.every.grade) > MANY_GRADES or panel.judges > MANY_JUDGES
+    large = panel.judges * len(panel.judgments.topics) * panel.grades**2 > MANY_CELLS
+    costly = [m.name for m in models if (m.slow and many) or (m.by_topic and large)]
+    return tuple(m.name for m in models if m.name not in costly), tuple(costly)
+
+
+def _panel(evidence: Evidence) -> dict[str, Interval]:
+    found: dict[str, Interval] = {}
+    if (np.diff(evidence.panel.judgments.row_start) > 1).any():
+        found = agreement_intervals(evidence.judgments, rng=stream(evidence.seed, "resampling"))
+    if len(evidence.pairs.first):
+        found["cohen"] = evidence.pairs.mean
+    if evidence.sample is not None:
+        counts = {"pairs_compared": float(len(evidence.sample)), "pairs_of_judges": evidence.sample.pairs}
+        found |= {name: Interval(count, np.nan, np.nan) for name, count in counts.items()}
+    return found if evidence.independence is None else found | _worth(evidence.independence)
+
+
+def _worth(found: Independence) -> dict[str, Interval]:
+    """What pairs of judges tell, where some share enough items, and the grades of an item, pooled if these are few."""
+    told = {
+        "error_correlation": found.correlation,
+        "error_correlation_within": found.correlation_within,
+        "error_correlation_pooled": found.pooled if found.sparse else NOTHING,
+        "effective_votes": found.effective_votes,
+        "effective_votes_per_item": found.effective_votes_per_item,
+        "judges_compared": Interval(float(found.judges) if found.judges else np.nan, np.nan, np.nan),
+        "grades_per_item": Interval(found.votes, np.nan, np.nan),
+    }
+    known = np.isfinite(told["effective_votes_per_item"].value)
+    return {name: value for name, value in told.items() if known and np.isfinite(value.value)}
+
+
+def _merges(evidence: Evidence) -> pl.DataFrame:
+    """Every merge, the best of them and the best judge, both picked on other folds than they are scored on."""
+    panel, rows = evidence.panel, []
+    if panel.has_gold and panel.judges > 1:
+        single = pick_judge(panel, evidence.fold)
+        merges = {name: evidence.merged[name].picked for name in evidence.approaches}
+        if merges:
+            right, said = ({name: getattr(m, part) for name, m in merges.items()} for part in ("right", "grade"))
+            merges[BEST_MERGE] = pick_merge(right, said, evidence.fold)
+        rows = [_contender(panel, name, merge, single) for name, merge in merges.items()]
+        rows.append(_contender(panel, BEST_JUDGE, single, None))
+    found = pl.DataFrame(rows, schema=CONTENDER, orient="row").filter(pl.col("items") > 0)
+    return found.with_columns(pl.col(pl.Float64).fill_nan(None))
+
+
+def _right(posterior: Posterior, known: GradeArray) -> FloatArray:
+    """1 where gold's grade won, 1/m where it is one of m tied ones, NaN without gold, (item,)."""
+    winners = posterior.winners
+    right = np.full(len(known), np.nan)
+    has = (known >= 0) & (np.diff(posterior.judgments.row_start) > 0)
+    right[has] = 0.0
+    inside = np.flatnonzero(has & (known < winners.shape[1]))
+    right[inside] = winners[inside, known[inside]] / winners[inside].sum(axis=1)
+    return right
+
+
+def _contender(panel: Panel, name: str, picked: Picked, single: Picked | None) -> tuple[object, ...]:
+    """A row of the contest; what it gains is on the items that the best judge graded."""
+    at = np.flatnonzero(np.isfinite(picked.right))
+    kappa, weighted = np.nan, np.nan
+    if at.size:
+        size = max(panel.grades, int(picked.grade.max()) + 1)
+        joint = count_joint(panel.known[at].astype(np.int64), picked.grade[at].astype(np.int64), size)
+        kappa, weighted = kappa_of(joint), kappa_of(joint, "quadratic") if panel.graded else np.nan
+    names = (picked.names[0] if picked.names else None, ", ".join(picked.names[1:]) or None)
+    topic = panel.judgments.item_topic
+    share = share_right(picked.right, topic)
+    shared, topics, gain = Gain(0, 0, NOTHING) if single is None else compare_right(picked.right, single.right, topic)
+    return (name, *names, *share, kappa, weighted, *gain, at.size, shared, topics)
+
+
+def _notes(evidence: Evidence, gold: Judgments | None) -> Iterator[str]:
+    panel, names = evidence.panel, evidence.judgments.judges
+    yield from evidence.panel.judgments.notes
+    yield from (f"gold: {note}" for note in (gold.notes if gold is not None else ()))
+    items = np.bincount(panel.judgments.judge, minlength=len(names))
+    few = [names[j] for j in np.flatnonzero(items < ENOUGH)]
+    if few:
+        yield f"judges with fewer than {ENOUGH} items, too few to call random, inverted or copied: {count_names(few)}"
+    if not (np.diff(panel.judgments.row_start) > 1).any():
+        yield "no item was graded by two judges, so agreement among them cannot be measured"
+    elif not can_find_copies(panel):
+        yield f"{panel.grades} grades are too many to look for copies; map them to fewer"
+    if evidence.sample is not None:
+        yield tell_sample(len(names), evidence.sample, evidence.pairs)
+    if evidence.likely is not None:
+        yield f"{tell_likely(panel, evidence.likely)}; audit fewer judges at a time to test all pairs"
+    yield from _tell_gold(evidence, gold)
+    yield from tell_scales(panel.judgments, gold)
+    yield from tell_below_gold(panel)
+    heard = set(names)
+    strangers = [name for name in evidence.families if name not in heard]
+    if strangers:
+        yield f"families name judges who graded nothing: {count_names(strangers)}"
+    alone = [name for name in names if name not in evidence.families]
+    if evidence.families and alone:
+        yield f"judges without a family, each counted as its own: {count_names(alone)}"
+    yield from evidence.merged[RELIABILITY].notes
+
+
+def _tell_gold(evidence: Evidence, gold: Judgments | None) -> Iterator[str]:
+    panel = evidence.panel
+    if gold is None:
+        yield "without gold, errors that judges share look like agreement: effective votes and accuracy are not given"
+        return
+    if not panel.has_gold:
+        yield "gold and judgments share no item, so gold says nothing of the judges; are items written alike in both?"
+        return
+    if panel.judges > 1 and evidence.independence is not None and not evidence.independence.judges:
+        who = "no two judges who both err" if evidence.sample is None else "no two judges of a pair drawn who both err"
+        yield f"{who} share {LEAST_SHARED} gold items, so error correlation is not known of pairs"
+    if evidence.costly and panel.judges > 1:
+        yield (
+            f"merges that would take much time or memory were not tried: {', '.join(evidence.costly)}; name them with "
+            "--approach to try them"
+        )
+    copies = find_copies_of_gold(panel.judgments, panel.known)
+    if copies:
+        yield f"{tell_copies(copies, panel.judgments)}; {INDEPENDENT_GOLD}"
+    inversion = find_inversion(panel.judgments.grade, panel.gold, panel.judgments, panel.known)
+    if inversion is not None:
+        yield f"{inversion.finding}; {inversion.advice}"
+    yield from tell_coverage(panel)
+    yield from tell_topics(panel)
+    if panel.gold_items < len(gold.item_topic):
+        yield f"{counted(panel.gold_items, 'item')} of {len(gold.item_topic):,} with gold were graded"

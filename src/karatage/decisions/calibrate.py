@@ -1,0 +1,216 @@
+"""`calibrate`: how far merged judges can be taken at their word, and how far gold's items stand for others."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from karatage.aggregation.crossfit import fit_across_topics
+from karatage.aggregation.registry import merge, parse_model
+from karatage.agreement.calibration import Forecasts, deal_groups, measure_calibration, tabulate_bins
+from karatage.agreement.shift import NOT_COMPARED, Distance, compare_items
+from karatage.data.alignment import find_items, match_gold
+from karatage.data.axes import BoolArray, FloatArray, GradeArray, LongArray
+from karatage.data.calibration import Calibration
+from karatage.data.judgments import Judgments
+from karatage.data.posterior import Posterior
+from karatage.data.scales import tell_scales
+from karatage.data.standing import Bounded
+from karatage.data.versions import list_versions
+from karatage.errors import DataError, OptionError, UnknownNameError
+from karatage.random_streams import settle_seed, stream
+from karatage.text import count_names, counted
+
+JUDGE = "judge:"
+FEW_TOPICS = 10
+SHIFT = {"statistic": pl.String, **dict.fromkeys(("value", "low", "high", "p_value"), pl.Float64), "way": pl.String}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Case:
+    """Items that some judge graded; (item,) each."""
+
+    probability: FloatArray  # (item, grade)
+    decided: GradeArray
+    notes: tuple[str, ...]  # of the merge
+    grade: GradeArray  # gold's, -1 = none
+    weight: FloatArray | None  # how many items each of gold's stands for; None where that was not said
+    topic: LongArray
+    has_topics: bool
+
+    @property
+    def known(self) -> BoolArray:
+        return self.grade >= 0
+
+    @property
+    def topics(self) -> int:
+        return len(np.unique(self.topic[self.known])) if self.has_topics else 0
+
+    @property
+    def given(self) -> FloatArray:
+        """1 where a grade was decided on, of all that judges or gold have, (item, grade)."""
+        grades = max(self.probability.shape[1], int(self.grade.max()) + 1)
+        given: FloatArray = np.eye(grades)[self.decided]
+        return given
+
+
+def calibrate(
+    judgments: Judgments,
+    gold: Judgments,
+    *,
+    approach: str = "mv",
+    relevant: int = 1,
+    topics: Collection[str] | None = None,
+    rng: int | np.random.Generator | None = None,
+) -> Calibration:
+    """Say how often items that merged judges call relevant are, if they grade as gold does, and if gold is typical.
+
+    Shares called relevant, leniency and grades are of the grades decided on, from which systems get their scores.
+    Calibration is of the probabilities behind them: shares of votes, or a model's belief.
+
+    Args:
+        judgments: What the judges said.
+        gold: Trusted grades; items drawn with known chances (`pi`) are weighed by their inverse.
+        approach: How judges become one: `mv`, `ds`, `judge:NAME`. One that learns from gold meets, in each topic, the
+            gold of others only.
+        relevant: The lowest grade that counts as relevant.
+        topics: Those whose items count; default: all. Judges are merged with what they said of all topics.
+        rng: Seed of ties, resampling and permutations.
+    """
+    if relevant < 1:
+        raise OptionError(f"relevant is a grade from 1, not {relevant}")
+    seed = settle_seed(rng)
+    case = _meet(_merge(judgments, gold, approach.strip(), seed), gold, topics)
+    at = np.flatnonzero(case.known)
+    grade = case.grade[at].astype(float)
+    decided = case.decided[at]
+    found = Forecasts(
+        probability=np.clip(case.probability[at, relevant:].sum(axis=1), 0.0, 1.0),
+        relevant=(grade >= relevant).astype(float),
+        weight=np.ones(len(at)) if case.weight is None else case.weight[at],
+        group=_group(case, at, seed),
+    )
+    off = {"bias": (decided >= relevant) - found.relevant, "leniency": decided - grade}
+    measured = measure_calibration(found, off, stream(seed, "topics drawn anew"))
+    distances = _compare(case, seed)
+    return Calibration(
+        approach=approach.strip(),
+        relevant=relevant,
+        items=len(at),
+        topics=case.topics,
+        weighed=bool((found.weight != 1).any()),
+        bins=tabulate_bins(found),
+        grades=_tabulate_grades(case, found.weight),
+        shift=_tabulate_shift(measured["leniency"], distances),
+        brier=measured["brier"],
+        ece=measured["ece"],
+        bias=measured["bias"],
+        seed=seed,
+        versions=list_versions(),
+        notes=tuple(dict.fromkeys((*_tell(case, judgments, gold, distances), *_tell_mute(judgments, relevant)))),
+    )
+
+
+def _meet(posterior: Posterior, gold: Judgments, topics: Collection[str] | None) -> _Case:
+    """Find gold's grades of what the judges graded, in topics that count."""
+    merged = posterior.judgments
+    counts = np.array([topics is None or topic in topics for topic in merged.topics])
+    graded = np.flatnonzero((np.diff(merged.row_start) > 0) & counts[merged.item_topic])
+    known = match_gold(merged, gold)[graded]
+    if not (known >= 0).any():
+        raise DataError("the judges graded no gold item, so nothing is known of their errors; are items written alike?")
+    weight = None
+    if gold.draw is not None:
+        stands_for = np.ones(len(gold.item_topic) + 1)
+        stands_for[gold.item] = 1 / gold.draw.pi
+        weight = stands_for[find_items(merged, gold)[graded]]
+    return _Case(
+        probability=posterior.probability[graded],
+        decided=posterior.grades[graded],
+        notes=posterior.notes,
+        grade=known,
+        weight=weight,
+        topic=merged.item_topic[graded].astype(np.int64),
+        has_topics=merged.has_topics,
+    )
+
+
+def _merge(judgments: Judgments, gold: Judgments, approach: str, seed: int) -> Posterior:
+    if approach.startswith(JUDGE):
+        name = approach.removeprefix(JUDGE)
+        if name not in judgments.judges:
+            raise UnknownNameError("judge", name, judgments.judges)
+        alone = judgments.keep_rows(judgments.judge == judgments.judges.index(name))
+        return merge(parse_model("mv"), alone, rng=stream(seed, approach))
+    named = parse_model(approach)
+    supervision = named.supervision or ("full" if named.needs_gold else "none")
+    if supervision == "none":
+        return merge(named, judgments, rng=stream(seed, named.name))
+    return fit_across_topics(named, judgments, gold, supervision, seed=seed)
+
+
+def _group(case: _Case, at: LongArray, seed: int) -> LongArray:
+    """Gold items of a topic share their luck; without topics each has its own."""
+    if not case.has_topics:
+        return deal_groups(len(at), stream(seed, "groups of items"))
+    return np.unique(case.topic[at], return_inverse=True)[1].astype(np.int64)
+
+
+def _compare(case: _Case, seed: int) -> tuple[Distance, ...]:
+    """Hold gold's items against the others, unless they were drawn from some that are not known here."""
+    if case.weight is not None:
+        return ()
+    return compare_items(case.given, case.known, case.topic, stream(seed, "permutations"))
+
+
+def _tabulate_grades(case: _Case, weight: FloatArray) -> pl.DataFrame:
+    """Shares of every grade: those decided on and gold's on the same items, and those decided on without gold."""
+    given, known = case.given, case.known
+    grades = given.shape[1]
+    gold = np.bincount(case.grade[known], weight, grades) / weight.sum()
+    elsewhere = given[~known].mean(axis=0) if not known.all() else np.full(grades, np.nan)
+    columns = {"judges": np.average(given[known], axis=0, weights=weight), "gold": gold, "elsewhere": elsewhere}
+    return pl.DataFrame({"grade": np.arange(grades), **columns}).with_columns(pl.col(pl.Float64).fill_nan(None))
+
+
+def _tabulate_shift(leniency: Bounded, distances: Sequence[Distance]) -> pl.DataFrame:
+    rows = [("leniency", *leniency, np.nan, "topics drawn anew")]
+    rows += [("total_variation", found.value, np.nan, np.nan, found.p_value, found.way) for found in distances]
+    return pl.DataFrame(rows, schema=SHIFT, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
+
+
+def _tell(case: _Case, judgments: Judgments, gold: Judgments, distances: Sequence[Distance]) -> Iterator[str]:
+    yield from judgments.notes
+    yield from (f"gold: {note}" for note in gold.notes)
+    yield from case.notes
+    items = int(case.known.sum())
+    if items < len(gold.item_topic):
+        yield f"{counted(items, 'item')} of {len(gold.item_topic):,} with gold were graded"
+    yield from tell_scales(judgments, gold)
+    if not case.has_topics:
+        yield "items have no topics, so each is taken to have luck of its own in the intervals of calibration"
+    elif case.topics < FEW_TOPICS:
+        yield f"calibration rests on gold in {counted(case.topics, 'topic')}: its intervals are for topics like these"
+    if gold.draw is not None and len(np.unique(gold.draw.batch)) > 1:
+        yield "gold was drawn in several batches, each weighed by the inverse of its own chances"
+    for found in distances:
+        if found.way == NOT_COMPARED:
+            yield "too few topics have gold on some of their items, or lack it, to tell if gold's items are typical"
+    if case.weight is not None and not case.known.all():
+        yield (
+            "gold was drawn with chances (pi), by a plan where systems differ: weighed by their inverse it stands for "
+            "what it was drawn from; its items may well be unlike the others, and are not compared with them"
+        )
+    if case.weight is None and not case.known.all() and case.topics:
+        yield "gold does not say how it was drawn (pi): calibration is for items like gold's"
+
+
+def _tell_mute(judgments: Judgments, relevant: int) -> Iterator[str]:
+    top = np.full(len(judgments.judges), -1)
+    np.maximum.at(top, judgments.judge, judgments.grade)
+    mute = [name for name, highest in zip(judgments.judges, top, strict=True) if 0 <= highest < relevant]
+    if mute:
+        yield f"judges who never give a grade of {relevant} or more, and so call nothing relevant: {count_names(mute)}"

@@ -1,0 +1,353 @@
+"""All that is known about some systems: what judges said of their documents, and gold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karatage.approaches.evaluating import evaluate
+from karatage.correction.design import NEARLY_ALL, Design, errors_given_gold, find_whole_topics, read_design
+from karatage.correction.ideal import Pool, draw_ideals, measure_ideals
+from karatage.correction.sampled import Drawn
+from karatage.data.alignment import LACKING, Alignment, align, find_items
+from karatage.data.axes import BoolArray, FloatArray, GradeArray, LongArray
+from karatage.data.judgments import Judgments
+from karatage.data.pool import widen_pool
+from karatage.data.runs import Runs
+from karatage.decisions.doubts import tell_meeting
+from karatage.decisions.process import DEFAULT_MERGE, gives_grades, judge_items, name_process
+from karatage.decisions.question import Question
+from karatage.errors import DataError
+from karatage.measures.linear import WeightedSum, as_weighted_sum
+from karatage.measures.scoring import score_aligned
+from karatage.random_streams import stream
+from karatage.text import count_names
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Case:
+    """Systems over the topics that some of them answered; items are the pool and all documents that count."""
+
+    question: Question
+    approach: str
+    runs: Runs  # of these systems
+    given: Runs  # of all systems there are
+    pool: Judgments  # by the one judge that all have become, over the widened pool
+    alignment: Alignment
+    topics: LongArray  # those that count
+    scores: FloatArray  # (topic, system) by the judges
+    gold: Judgments | None
+    seed: int
+    notes: tuple[str, ...]
+    frame: BoolArray | None = None  # (item,) what gold is taken as drawn evenly from, where it is
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """The systems."""
+        return self.runs.systems
+
+    @property
+    def depth(self) -> int:
+        """Ranks that count."""
+        return min(self.question.parsed.cutoff or self.runs.depth, int(self.alignment.ranked.shape[2]))
+
+    @cached_property
+    def top_grade(self) -> int:
+        """The highest grade of judges or gold."""
+        return max(self.pool.top_grade, 0 if self.gold is None else self.gold.top_grade)
+
+    @cached_property
+    def linear(self) -> WeightedSum | None:
+        """The measure as a weighted sum, where it is one."""
+        return as_weighted_sum(self.question.parsed, self.depth, self.top_grade)
+
+    @cached_property
+    def said(self) -> GradeArray:
+        """What the judges said of each item, -1 = nothing."""
+        said = np.full(len(self.pool.item_topic), -1, np.int8)
+        said[self.pool.item] = self.pool.grade
+        return said
+
+    @cached_property
+    def topic(self) -> LongArray:
+        """Which of the topics that count an item belongs to, -1 = none."""
+        place = np.full(len(self.alignment.topics), -1)
+        place[self.topics] = np.arange(len(self.topics))
+        return place[self.pool.item_topic]
+
+    @property
+    def additive(self) -> bool:
+        """Whether a score is a sum over the documents that a system shows, and depends on no others."""
+        return self.linear is not None and not self.linear.normalised
+
+    @cached_property
+    def weight(self) -> FloatArray:
+        """What an item counts for each system, (item, system); only for weighted sums."""
+        if self.scale is None:
+            return self.rank_weight
+        return self.rank_weight * np.where(self.topic >= 0, self.scale[self.topic], 0.0)[:, None]
+
+    @cached_property
+    def scale(self) -> FloatArray | None:
+        """What a topic's sums are multiplied with (topic,): 1 over the ideal gain, by judges and the gold there is."""
+        if self.inverse_ideals is None:
+            return None
+        mean: FloatArray = self.inverse_ideals.mean(axis=0)
+        return mean if self.gold is not None or not mean.any() else np.where(mean > 0, mean, np.median(mean[mean > 0]))
+
+    @cached_property
+    def inverse_ideals(self) -> FloatArray | None:
+        """1 over likely ideal gains (draw, topic), 0 where nothing gains; None for measures that do not need them."""
+        if self.linear is None or not self.linear.normalised:
+            return None
+        inside = self.topic >= 0
+        if self.frame is not None:  # else what counts as not relevant in the sums might be relevant in the ideal
+            inside &= self.frame | self.judged
+        pool = Pool(
+            said=self.said[inside].astype(np.int64),
+            topic=self.topic[inside],
+            topics=len(self.topics),
+            systems=(self.rank_weight[inside] > 0).sum(axis=1),
+        )
+        if self.gold is None or not (self.gold_item >= 0).any():
+            counts = np.zeros((len(self.topics), len(self.linear.gain)), np.int64)
+            judged = self.judged
+            np.add.at(counts, (self.topic[judged], self.said[judged]), 1)
+            ideal = measure_ideals(counts, self.linear.gain, self.linear.weight)[None]
+        else:
+            place = np.cumsum(inside) - 1
+            drawn = replace(self.drawn, item=place[self.drawn.item])
+            grade = self.gold_grade[self.drawn.item].astype(np.int64)
+            rng = stream(self.seed, "ideal")
+            ideal = draw_ideals(pool, drawn, grade, self.linear.gain, self.linear.weight, rng=rng)
+        return np.where(ideal > 0, 1 / np.where(ideal > 0, ideal, 1.0), 0.0)
+
+    @cached_property
+    def rank_weight(self) -> FloatArray:
+        """What the rank of an item counts for each system, (item, system)."""
+        assert self.linear is not None
+        weight = np.zeros((len(self.pool.item_topic), len(self.systems)))
+        ranked = self.alignment.ranked[self.topics][:, :, : len(self.linear.weight)]
+        _, system, rank = np.nonzero(ranked >= 0)
+        weight[ranked[ranked >= 0], system] = self.linear.weight[rank]
+        return weight
+
+    @cached_property
+    def matters(self) -> BoolArray:
+        """Items on which some systems differ, or for measures that are no weighted sums, on which anything depends."""
+        counts = self.topic >= 0
+        if self.linear is None:
+            return counts & (self.said >= 0)
+        return np.asarray(counts & (self.rank_weight.max(axis=1) > self.rank_weight.min(axis=1)))
+
+    @cached_property
+    def ranks(self) -> NDArray[np.int16]:
+        """The rank of an item in each system of those given, among the ranks that count; 0 = none, (item, system)."""
+        ranked = align(self.given, self.pool).ranked[self.topics][:, :, : self.depth]
+        rank = np.zeros((len(self.pool.item_topic), len(self.given.systems)), np.int16)
+        _, system, place = np.nonzero(ranked >= 0)
+        rank[ranked[ranked >= 0], system] = place + 1
+        return rank
+
+    @cached_property
+    def gold_item(self) -> LongArray:
+        """The item that each grade of gold is about, -1 = outside of the pool or of the topics that count."""
+        assert self.gold is not None
+        item = find_items(self.gold, self.pool)[self.gold.item]
+        return np.where((item >= 0) & (self.topic[item] >= 0), item, -1)
+
+    @cached_property
+    def gold_grade(self) -> GradeArray:
+        """Gold's grade of each item, -1 = none."""
+        grade = np.full(len(self.pool.item_topic), -1, np.int8)
+        if self.gold is not None:
+            inside = self.gold_item >= 0
+            grade[self.gold_item[inside]] = self.gold.grade[inside]
+        return grade
+
+    @cached_property
+    def drawn(self) -> Drawn:
+        """Gold's items that count with the chances of their draw; certain where that was not said."""
+        assert self.gold is not None
+        assert self.linear is not None
+        inside = np.flatnonzero(self.gold_item >= 0)
+        draw = self.gold.draw
+        return Drawn(
+            item=self.gold_item[inside],
+            gain=self.linear.gain[self.gold.grade[inside]],
+            pi=np.ones(len(inside)) if draw is None else draw.pi[inside],
+            batch=np.ones(len(inside), np.int64) if draw is None else draw.batch[inside].astype(np.int64),
+        )
+
+    @cached_property
+    def gold_scores(self) -> FloatArray:
+        """Gold's scores (topic, system), NaN for topics without gold."""
+        assert self.gold is not None
+        alignment = align(self.runs, self.gold)
+        (scored,) = score_aligned(alignment, self.gold, [self.question.parsed]).values()
+        place = {name: t for t, name in enumerate(self.gold.topics)}
+        value = np.full(self.scores.shape, np.nan)
+        for t, topic in enumerate(self.topic_names):
+            if topic in place:
+                value[t] = scored.value[0, place[topic]]
+        return value
+
+    @property
+    def topic_names(self) -> tuple[str, ...]:
+        """The topics that count."""
+        return tuple(self.alignment.topics[t] for t in self.topics)
+
+    @property
+    def judged(self) -> BoolArray:
+        """Items that some judge graded, in topics that count."""
+        return (self.topic >= 0) & (self.said >= 0)
+
+    @cached_property
+    def design(self) -> Design:
+        """What kind of sample gold is.
+
+        For a weighted sum gold on all documents that matter is as good as gold on the whole pool.
+        """
+        assert self.gold is not None
+        known = self.judged & (self.gold_grade >= 0)
+        design = self.read_design_in(self.judged)
+        if design.kind == "items" and self.gold.draw is not None and self.linear is not None:
+            return replace(design, kind="sampled", clustered=False)  # drawn for certain, but the ideal needs the rest
+        if design.kind == "items" and self.additive:
+            needed = self._count(self.matters)  # judged or not: gold must have looked
+            whole = self._count(self.matters & (self.gold_grade >= 0)) >= NEARLY_ALL * needed
+            touched = self._count(known) > 0
+            if whole.all() and needed.any():
+                return replace(design, kind="census", clustered=False)
+            if whole[touched].all() and (needed[touched] > 0).sum() > 1:
+                return replace(design, kind="topics", clustered=True)
+        return design
+
+    def read_design_in(self, pool: BoolArray) -> Design:
+        """What kind of sample gold is of a `pool` (item,) that holds it."""
+        assert self.gold is not None
+        known = self.judged & (self.gold_grade >= 0)
+        rest = len(self.gold.grade) - int(known.sum())
+        return read_design(
+            np.r_[self.topic[known], np.full(rest, -1)],
+            np.r_[self._errors(known), np.zeros(rest)],
+            self._count(pool),
+            pi=None if self._is_census else np.ones(len(self.gold.grade)),
+        )
+
+    @property
+    def _is_census(self) -> bool:
+        """Whether gold is not known to be a sample: for measures that are no plain sums, chances of 1 are none."""
+        assert self.gold is not None
+        return self.gold.draw is None or (not self.additive and bool((self.gold.draw.pi == 1).all()))
+
+    @cached_property
+    def gold_topics(self) -> BoolArray:
+        """Topics (topic,) with gold on all that counts: the whole pool, or for weighted sums all that matters."""
+        whole = find_whole_topics(self._count(self.judged & (self.gold_grade >= 0)), self._count(self.judged))
+        if not self.additive:
+            return whole
+        return whole | find_whole_topics(self._count(self.matters & (self.gold_grade >= 0)), self._count(self.matters))
+
+    def _errors(self, known: BoolArray) -> FloatArray:
+        """What judges got wrong about gold items."""
+        if self.linear is None:
+            return errors_given_gold(self.gold_grade[known], self.said[known])
+        gain = self.linear.gain
+        return errors_given_gold(
+            np.unique(gain, return_inverse=True)[1][self.gold_grade[known]], gain[self.said[known]]
+        )
+
+    def _count(self, items: BoolArray) -> LongArray:
+        """How many of these items each topic has, (topic,)."""
+        return np.bincount(self.topic[items], minlength=len(self.topics))
+
+    @cached_property
+    def disjoint(self) -> bool:
+        """Whether no topic was answered by two of the systems."""
+        return int(self.answered.any(axis=0).sum()) > 1 and not (self.answered.sum(axis=1) > 1).any()
+
+    @cached_property
+    def answered(self) -> BoolArray:
+        """Topics for which a system retrieved something, (topic, system)."""
+        return self.alignment.length[self.topics] > 0
+
+    def topics_of(self, system: int) -> LongArray:
+        """The topics that a system's score is a mean of: its own where systems share none, else all of them."""
+        return np.flatnonzero(self.answered[:, system]) if self.disjoint else np.arange(len(self.topics))
+
+    @property
+    def paired(self) -> bool:
+        """Whether differences are taken topic by topic."""
+        return self.question.paired and not self.disjoint
+
+
+def make_case(
+    runs: Runs,
+    judgments: Judgments,
+    gold: Judgments | None,
+    question: Question,
+    *,
+    systems: Sequence[str],
+    seed: int,
+) -> Case:
+    """Meet runs, judgments and gold."""
+    approach = name_process(question.approach, judgments)
+    chosen = runs.only(systems)
+    depth = question.parsed.cutoff or chosen.depth
+    judged = judge_items(approach if gives_grades(approach) else DEFAULT_MERGE, judgments, seed)
+    pool = widen_pool(judged, chosen, depth)
+    alignment = align(chosen, pool)
+    seen = np.zeros(len(alignment.topics), bool)
+    seen[judged.item_topic[judged.item]] = True
+    topics = alignment.retrieved_topics
+    topics = topics[seen[topics]]
+    if not len(topics):
+        raise DataError("the judges graded no topic that these systems answered")
+    idle = [name for s, name in enumerate(systems) if not alignment.length[topics, s].any()]
+    if len(systems) - len(idle) < 2:
+        raise DataError(f"systems without a document for the judged topics: {count_names(idle)}; nothing to compare")
+    if gives_grades(approach):
+        (scored,) = score_aligned(alignment, pool, [question.parsed]).values()
+        scores, notes = scored.value[0][topics], scored.notes
+    else:
+        scores, notes = _score_without_grades(runs, judgments, question, approach, alignment, topics, seed)
+    case = Case(
+        question=question,
+        approach=approach,
+        runs=chosen,
+        given=runs,
+        pool=pool,
+        alignment=alignment,
+        topics=topics,
+        scores=scores,
+        gold=gold,
+        seed=seed,
+        notes=tuple(dict.fromkeys((*notes, *tell_meeting(judgments, gold, pool, alignment, question.parsed)))),
+    )
+    if not case.disjoint:
+        return case
+    return replace(case, notes=tuple(note for note in case.notes if not note.startswith(LACKING)))  # each has its own
+
+
+def _score_without_grades(
+    runs: Runs,
+    judgments: Judgments,
+    question: Question,
+    approach: str,
+    alignment: Alignment,
+    topics: LongArray,
+    seed: int,
+) -> tuple[FloatArray, tuple[str, ...]]:
+    """Scores by an approach that merges scores, which may look at all systems."""
+    result = evaluate(runs, judgments, question.parsed, approach=approach, rng=seed)
+    (scored,) = result.scores.values()
+    if len(scored.judges) > 1:
+        raise DataError(f"'{approach}' stands for several approaches; name one")
+    row = {name: t for t, name in enumerate(scored.topics)}
+    column = [scored.systems.index(name) for name in alignment.systems]
+    return scored.value[0][[row[alignment.topics[t]] for t in topics]][:, column], result.notes

@@ -1,0 +1,263 @@
+"""What an estimator is, and what it finds: all systems and all pairs at once."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from karatage.correction.power import gold_needed
+from karatage.data.accuracy import Accuracy
+from karatage.data.axes import BoolArray, FloatArray
+from karatage.data.comparison import Opinion
+from karatage.data.estimate import Estimate
+from karatage.data.method import Method
+from karatage.decisions.case import Case
+from karatage.decisions.estimators.boards import Boards, average_topics, draw_topics
+from karatage.text import counted
+
+ALARM = 2.0  # standard errors
+EXPECTED_APART = 0.05  # of pairs, about what chance puts more than two standard errors apart
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimator(ABC):
+    """A way to undo the judges' errors. All that others need to know of it is said here and in what it finds."""
+
+    method: Method  # name, label and words, which results carry
+    phrase: str  # after "with judges' errors undone"
+    premise: str = ""  # what must hold, where a check of files ought to say so
+    needs_chances: bool = False  # whether it relies on the sampling probabilities in gold's file
+
+    @property
+    def name(self) -> str:
+        """What `--correction` takes."""
+        return self.method.name
+
+    @abstractmethod
+    def suits(self, case: Case) -> bool:
+        """Whether it is the default for gold of this design."""
+
+    def explain_choice(self, case: Case) -> tuple[str, ...]:  # noqa: ARG002 others look at the case
+        """Why it is the default, where another one might have been expected."""
+        return ()
+
+    @abstractmethod
+    def fit(self, case: Case) -> Fitted:
+        """Undo the judges' errors; a `DataError` says why that is impossible and what is possible instead."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Pairs:
+    """Differences of all pairs of systems; [a, b] is b - a."""
+
+    value: FloatArray  # (system, system)
+    variance: FloatArray  # (system, system)
+    degrees: FloatArray  # (system, system) of freedom
+    least_p: float = 0.0  # of a difference that is the same in every topic
+
+    @property
+    def p_value(self) -> FloatArray:
+        """Two-sided, against no difference; 1 where two systems cannot differ, NaN where nothing tells of chance."""
+        from scipy.special import stdtr
+
+        with np.errstate(divide="ignore", invalid="ignore"):
+            t = np.abs(self.value) / np.sqrt(self.variance)
+            chance = 2 * stdtr(np.minimum(self.degrees, 1e9), -t)
+        known = np.where(self.value == 0, 1.0, self.least_p)
+        return np.where(self.variance == 0, known, chance)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Levels:
+    """Scores of all systems, (system,) each."""
+
+    value: FloatArray
+    variance: FloatArray
+    degrees: FloatArray  # of freedom
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Fitted:
+    """Differences, and scores if there are any, with judge errors undone.
+
+    What it does not say otherwise holds for estimates that are means over topics.
+    """
+
+    method: Method
+    pairs: Pairs
+    levels: Levels | None  # none where the estimator tells differences only
+    gold_variance: FloatArray  # (system, system) the part of the pairs' that more gold would make smaller
+    gold_items: int
+    within: tuple[float, float] = (-np.inf, np.inf)  # where intervals of scores are cut
+    possible: tuple[float, float] = (-np.inf, np.inf)  # what the measure can be: scores outside are not shown
+    accuracy: Accuracy | None = None
+    per_topic: FloatArray | None = None  # (topic, system) whose means the scores are, where gold is a sample of items
+    assumed: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    order_note: ClassVar[str] = ""  # why tau is near 1 whatever the judges do, where it is
+
+    @property
+    def standing(self) -> FloatArray:
+        """What systems are ordered by (system,): scores, or without any the mean difference from all systems."""
+        return self.pairs.value.mean(axis=0) if self.levels is None else self.levels.value
+
+    @property
+    def shown(self) -> BoolArray:
+        """Systems (system,) whose score is known and can be one."""
+        low, high = self.possible
+        return (self.standing >= low - ROUNDING) & (self.standing <= high + ROUNDING) & (self.levels is not None)
+
+    def estimate(self, system: int, confidence: float) -> Estimate | None:
+        """One system's score; None where it is not known, or cannot be one."""
+        if self.levels is None or not self.shown[system]:
+            return None
+        return Estimate.of(
+            float(self.levels.value[system]),
+            float(self.levels.variance[system]),
+            degrees=float(self.levels.degrees[system]),
+            confidence=confidence,
+            within=self.within,
+        )
+
+    def compare(self, a: int, b: int, confidence: float) -> Opinion:
+        """The difference of two systems."""
+        width = self.within[1] - self.within[0]
+        found = Estimate.of(
+            float(self.pairs.value[a, b]),
+            float(self.pairs.variance[a, b]),
+            degrees=float(self.pairs.degrees[a, b]),
+            confidence=confidence,
+            within=(-width, width),
+        )
+        one, other = self.estimate(a, confidence), self.estimate(b, confidence)
+        return Opinion(method=self.method, a=one, b=other, difference=found)
+
+    def second_opinion(
+        self,
+        case: Case,  # noqa: ARG002 others look at the case
+        fit: Callable[[Estimator, Case], Fitted],  # noqa: ARG002 and ask another estimator, guarded
+    ) -> SecondOpinion | Objection | None:
+        """Another estimator's answer from the same gold, by other assumptions; `fit` guards it as it did this one."""
+        return None
+
+    def list_more(self, case: Case, a: int, b: int) -> tuple[Opinion, ...]:  # noqa: ARG002 others do
+        """More opinions on one pair, such as a bootstrap."""
+        return ()
+
+    def take_board(self, case: Case, naive: FloatArray) -> Boards:
+        """The one board there is; `naive` (system,) is the judges'."""
+        boards = (naive[None], self.standing[None])
+        return Boards(*boards, *boards, np.array([self._noise]), len(case.topics))
+
+    def resample(self, case: Case, draws: int, rng: np.random.Generator) -> Boards | None:
+        """Boards with topics drawn anew; None where that would tell nothing."""
+        if self.per_topic is None or len(self.per_topic) < 2:
+            return None
+        times = draw_topics(len(case.topics), draws, rng)
+        boards = average_topics(times, case.scores), average_topics(times, self.per_topic)
+        noise = self._noise * (times**2).sum(axis=1) / len(case.topics)
+        return Boards(*boards, *boards, noise, len(case.topics))
+
+    @property
+    def _noise(self) -> float:
+        """Gold's chance over all pairs, where it is in scores that are means over topics."""
+        seen = np.isfinite(self.gold_variance)
+        return 0.0 if self.per_topic is None else float(self.gold_variance[seen].sum()) / 2
+
+    def count_more_gold(self, case: Case, naive: Estimate, power: float) -> float:
+        """Gold that the first pair lacks to show the judges' difference: infinite if none is enough, NaN if unknown."""
+        gold, target = float(self.gold_variance[0, 1]), abs(naive.value)
+        if gold <= 0:
+            return math.inf
+        rest = self._find_rest(case, naive)
+        return float(gold_needed(rest, gold, self.gold_items, target, level=case.question.level, power=power))
+
+    def _find_rest(self, case: Case, naive: Estimate) -> float:  # noqa: ARG002 others look at both
+        """The variance of the first pair that gold does not make smaller."""
+        return max(float(self.pairs.variance[0, 1]) - float(self.gold_variance[0, 1]), 0.0)
+
+    def name_more_gold(self, case: Case, more: int) -> str | None:  # noqa: ARG002 others look at the case
+        """So much more gold, in words; None where there cannot be so much."""
+        return f"About {counted(more, 'more gold label')}"
+
+
+class Doubt(NamedTuple):
+    """What a second opinion leaves of an answer."""
+
+    apart: BoolArray  # (system, system) pairs of which nothing is claimed
+    alarm: str | None = None  # why nothing is claimed of any
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Objection:
+    """What gold says against an answer, without another one to hold it against."""
+
+    reason: str
+    apart: BoolArray  # (system, system) pairs of which nothing is claimed
+    second: None = None
+
+    def doubt_pair(self, a: int, b: int) -> Doubt:
+        """What is left of the difference of two systems."""
+        return Doubt(self.apart, alarm=self.reason if self.apart[a, b] else None)
+
+    def doubt_board(self) -> Doubt:
+        """What is left of all pairs."""
+        upper = self.apart[np.triu_indices(len(self.apart), 1)]
+        if upper.all():
+            return Doubt(self.apart, alarm=self.reason)
+        told = f"nothing is claimed of {upper.sum():,} of {counted(len(upper), 'pair')}: {self.reason}"
+        return Doubt(self.apart, notes=(told,))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SecondOpinion:
+    """Two answers from the same gold, and what it means if they are further apart than chance explains."""
+
+    first: Fitted  # the answer that is given
+    second: Fitted
+    error: FloatArray  # (system, system) how far chance would bring the two apart
+    vetoes: bool  # whether nothing is claimed of pairs on which they are far apart, or that is a note only
+    names: tuple[str, str]  # of both
+    on_pair: str  # what it means, and what to do
+    on_board: str
+
+    @property
+    def wide(self) -> BoolArray:
+        """Pairs (system, system) further apart than chance explains."""
+        apart: BoolArray = np.abs(self.first.pairs.value - self.second.pairs.value) > ALARM * self.error
+        return apart
+
+    def doubt_pair(self, a: int, b: int) -> Doubt:
+        """What is left of the difference of two systems."""
+        if not self.wide[a, b]:
+            return Doubt(np.zeros_like(self.wide))
+        one, other = self.first.pairs.value[a, b], self.second.pairs.value[a, b]
+        told = (
+            f"{self.names[0]} give {one:+.3f}, {self.names[1]} {other:+.3f}, "
+            f"{abs(one - other) / self.error[a, b]:.1f} standard errors apart: {self.on_pair}"
+        )
+        return Doubt(self.wide, alarm=told) if self.vetoes else Doubt(np.zeros_like(self.wide), notes=(told,))
+
+    def doubt_board(self) -> Doubt:
+        """What is left of all pairs: a single one's doubt is as above, and all are doubted where most are."""
+        apart = self.wide & self.vetoes
+        upper = self.wide[np.triu_indices(len(apart), 1)]
+        if upper.mean() <= EXPECTED_APART:
+            return Doubt(apart)
+        told = (
+            f"{self.names[0]} and {self.names[1]} are more than {ALARM:g} standard errors apart on "
+            f"{upper.sum():,} of {counted(len(upper), 'pair')}"
+        )
+        if not self.vetoes:
+            return Doubt(apart, notes=(f"{told}: {self.on_board}",))
+        if upper.mean() > 0.5:
+            return Doubt(apart, alarm=f"{told}: {self.on_board}")
+        return Doubt(apart, notes=(f"{told}, of which nothing is claimed",))

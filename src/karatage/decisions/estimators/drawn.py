@@ -1,0 +1,199 @@
+"""Gold drawn with known chances: unbiased whatever the judge."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from karatage.correction.sampled import Claim, sum_topics
+from karatage.correction.sampled import Drawn as DrawnItems
+from karatage.data.axes import BoolArray
+from karatage.data.estimate import Estimate
+from karatage.data.method import Method
+from karatage.decisions.case import Case
+from karatage.decisions.estimators.answers import find_accuracy
+from karatage.decisions.estimators.contract import Estimator, Fitted, Levels, Pairs
+from karatage.decisions.estimators.needs import (
+    CLAIM_THESE,
+    LEAST_ITEMS,
+    LEAST_TOPICS,
+    RATES_INSTEAD,
+    WEIGHTED_SUMS,
+    find_least_topics,
+    tell_few_topics,
+)
+from karatage.decisions.process import DEFAULT_MERGE, gives_grades
+from karatage.errors import DataError
+from karatage.text import counted
+
+LEAST_TO_FORECAST = 20  # gold items that tell systems apart
+LITTLE = 0.01  # of a system's weight, where the judges' calibrated grades may stand in for gold
+TINY = 1e-12
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class DrawnFitted(Fitted):
+    """Scores and differences from gold on a sample of the documents that matter."""
+
+    def count_more_gold(self, case: Case, naive: Estimate, power: float) -> float:
+        """Unknown where gold is too little to know how far it is from what judges led to expect."""
+        if self.gold_items < LEAST_TO_FORECAST:
+            return math.nan
+        return super().count_more_gold(case, naive, power)
+
+    def _find_rest(self, case: Case, naive: Estimate) -> float:
+        """The judges' variance over new topics, as `plan` takes it: the rest is a difference of two noisy variances."""
+        return naive.standard_error**2 if case.question.topics == "new" else super()._find_rest(case, naive)
+
+    def name_more_gold(self, case: Case, more: int) -> str | None:
+        """No more than there are documents that matter, among which `plan` draws."""
+        left = int((case.matters & (case.gold_grade < 0)).sum())
+        if more < left:
+            return f"{super().name_more_gold(case, more)} drawn by karatage plan"
+        return f"Gold on all {left:,} other documents that matter" if left else None
+
+
+class Drawn(Estimator):
+    """Gold drawn with the chances in its file."""
+
+    def suits(self, case: Case) -> bool:
+        """Where gold says so."""
+        return case.design.kind == "sampled"
+
+    def fit(self, case: Case) -> DrawnFitted:
+        """Weigh each gold item by the inverse of its chance."""
+        return fit_sample(case, self.method)
+
+
+DRAWN = Drawn(
+    method=Method(
+        name="sampled",
+        label="gold drawn",
+        about="Corrected differences are unbiased whatever the judges do. Intervals are wider when there is less gold.",
+    ),
+    phrase="by gold drawn with known sampling probabilities",
+    needs_chances=True,
+)
+
+
+def fit_sample(case: Case, method: Method) -> DrawnFitted:
+    """Every system and pair, over these topics or topics like them."""
+    _require(case)
+    inside = case.topic >= 0
+    place = np.cumsum(inside) - 1
+    drawn = DrawnItems(place[case.drawn.item], case.drawn.gain, case.drawn.pi, case.drawn.batch)
+    weight = case.weight[inside]
+    weight = np.where(_find_unseen(case)[inside, None], 0.0, weight)
+    factors = None
+    if case.inverse_ideals is not None and case.scale is not None:
+        factors = case.inverse_ideals / np.where(case.scale > 0, case.scale, 1.0)
+    claim: Claim = "these topics" if case.question.topics == "these" else "new topics"
+    said, topic = case.said[inside].astype(np.int64), case.topic[inside]
+    found = sum_topics(weight, said, topic, len(case.topics), drawn, factors=factors)
+    single, pairs, gold = found.scores(claim), found.differences(claim), found.differences("these topics")
+    shape = np.shape(pairs.value)
+    if (drawn.pi < 1).any() and not np.ptp(drawn.gain):
+        raise DataError(
+            f"all {counted(len(drawn.gain), 'gold item')} gain the same by {case.question.parsed}, so gold tells "
+            "nothing apart; is the lowest relevant grade right?"
+        )
+    if shape == (2, 2) and np.isinf(np.asarray(pairs.variance)).any():
+        raise DataError(
+            "fewer than two gold items tell the two systems apart; judge more of those that karatage plan draws"
+        )
+    levels = None
+    if _measure_unreached(case) <= LITTLE:
+        levels = Levels(
+            value=np.asarray(single.value), variance=np.asarray(single.variance), degrees=np.asarray(single.degrees)
+        )
+    return DrawnFitted(
+        method=method,
+        pairs=Pairs(
+            value=np.asarray(pairs.value),
+            variance=np.asarray(pairs.variance),
+            degrees=np.array(np.broadcast_to(pairs.degrees, shape)),
+        ),
+        levels=levels,
+        gold_variance=np.asarray(gold.variance),
+        gold_items=int(np.ptp(weight[drawn.item], axis=1).astype(bool).sum()),
+        accuracy=None if case.gold is None or case.gold.draw is None else find_accuracy(case),
+        per_topic=found.term[:, :-1] - (0.0 if levels is not None else found.term[:, :-1].mean(axis=1, keepdims=True)),
+        assumed=(_name_assumption(case),),
+        notes=tuple(_tell(case)),
+    )
+
+
+def _measure_unreached(case: Case) -> float:
+    """The largest share of a system's weight on documents without gold that could not have been drawn either."""
+    reached = case.matters if case.frame is None else case.frame
+    left = (case.gold_grade < 0) & ~reached & ~_find_unseen(case)
+    return float((case.weight[left].sum(axis=0) / np.maximum(case.weight.sum(axis=0), TINY)).max())
+
+
+def _find_unseen(case: Case) -> BoolArray:
+    """Items that count as not relevant, since gold could not or did not speak of them."""
+    assert case.gold is not None
+    unknown: BoolArray = case.gold_grade < 0
+    if case.frame is not None:
+        return unknown & ~case.frame & ~case.judged
+    if case.gold.draw is None:
+        return unknown & (case.matters | ~case.judged)
+    return np.zeros(len(unknown), bool)
+
+
+def _name_assumption(case: Case) -> str:
+    if case.frame is not None:
+        return f"each of {int(case.frame.sum()):,} documents had the same chance to be among the gold"
+    if (case.drawn.pi == 1).all():
+        return "gold has graded all that matters"
+    return "gold items were drawn with the chances in the file, and all drawn ones were graded"
+
+
+def _require(case: Case) -> None:
+    assert case.gold is not None
+    if case.linear is None:
+        raise DataError(
+            f"{case.question.parsed} is not a weighted sum of grades, so gold on single documents does not correct it; "
+            f"re-judge whole topics, or ask for {WEIGHTED_SUMS}"
+        )
+    if case.gold.draw is None and case.design.kind != "census":
+        raise DataError(
+            "gold has no column pi, the sampling probability of each item; leave out --correction, so that the design "
+            "of the gold decides, or let karatage plan draw the gold"
+        )
+    if case.disjoint:
+        raise DataError(
+            "the systems answered different topics, so gold on single documents does not compare them; give runs over "
+            f"the same topics{RATES_INSTEAD if case.additive else ''}"
+        )
+    if case.question.topics == "new" and len(case.topics) < find_least_topics(case):
+        raise DataError(f"{tell_few_topics(len(case.topics))}; judge {LEAST_TOPICS} at least, or {CLAIM_THESE}")
+    if not (case.gold_item >= 0).any():
+        raise DataError("no gold item is among the documents of these systems and topics; are items written alike?")
+    if len(case.drawn.item) < LEAST_ITEMS and (case.drawn.pi < 1).any():
+        few = counted(len(case.drawn.item), "gold item")
+        verb = "is" if len(case.drawn.item) == 1 else "are"
+        raise DataError(f"{few} {verb} too few to tell anything; judge {LEAST_ITEMS} at least")
+
+
+def _tell(case: Case) -> Iterator[str]:
+    if not gives_grades(case.approach):
+        yield f"gold on single documents cannot correct {case.approach}, so what it corrects is {DEFAULT_MERGE}"
+    share = _measure_unreached(case)
+    if share > LITTLE:
+        yield (
+            f"scores are not estimated, only differences: up to {share:.0%} of a system's weight is on documents that "
+            "all systems rank alike, which gold drawn to tell systems apart does not contain"
+        )
+    outside = int((case.gold_item < 0).sum())
+    if outside:
+        yield f"{counted(outside, 'gold item')} outside of these systems' documents and topics, not used"
+    unseen = int((case.matters & case.judged & _find_unseen(case)).sum())
+    if unseen:
+        yield f"documents that matter and were judged but have no gold, counted as not relevant: {unseen:,}"
+    alone = int((case.matters & ~case.judged & ~_find_unseen(case)).sum())
+    if alone:
+        yield f"documents that matter but nobody judged, of which gold alone tells the correction: {alone:,}"

@@ -1,0 +1,324 @@
+"""Undoing judges' error rates: what they said, multiplied by the inverse of how they err."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import ClassVar
+
+import numpy as np
+
+from karatage.correction import graded, precision
+from karatage.correction.accuracy import measure_separation, require_gold, require_informed
+from karatage.correction.design import Design
+from karatage.data.accuracy import Accuracy
+from karatage.data.axes import FloatArray
+from karatage.data.comparison import Opinion
+from karatage.data.estimate import Estimate, t_quantile
+from karatage.data.method import Method
+from karatage.decisions.case import Case
+from karatage.decisions.estimators.answers import Answers, find_luck, gather_answers
+from karatage.decisions.estimators.boards import Boards, average_topics, draw_topics
+from karatage.decisions.estimators.contract import Estimator, Fitted, Levels, Objection, Pairs, SecondOpinion
+from karatage.decisions.estimators.drawn import DRAWN
+from karatage.decisions.estimators.even import EVEN, UnevenError
+from karatage.decisions.estimators.needs import CLAIM_THESE, LEAST_TOPICS, tell_few_topics
+from karatage.decisions.naive import spread
+from karatage.decisions.process import gives_grades
+from karatage.errors import DataError, JudgeError
+from karatage.random_streams import stream
+from karatage.text import count_names
+
+ROUNDING, TINY = 1e-9, 1e-12
+CONTRADICTION = 0.001  # chance of calling scores and rates contradictory that are not
+CLEARLY = 4.0  # standard errors
+WORTH_TELLING = 1.1  # design effect
+BOOTSTRAP = Method(name="bootstrap", label="bootstrap", about="Topics and gold items drawn anew.")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RatesFitted(Fitted):
+    """Scores with error rates undone."""
+
+    answers: Answers
+    luck_variance: FloatArray  # (system, system) due to judges' slips on these very documents
+
+    order_note: ClassVar[str] = (
+        "error rates are taken to be the same for all systems, so undoing them stretches scores and hardly changes "
+        "their order: tau and tau_ap are near 1, and the slope below it, by assumption"
+    )
+
+    def second_opinion(self, case: Case, fit: Callable[[Estimator, Case], Fitted]) -> SecondOpinion | Objection | None:
+        """Gold taken as a sample, which needs no error rates: where both differ, these are not the same for all.
+
+        Both see the same topics, so these cancel. Gold's chance is in each, the judges' slips are in the rates alone.
+        """
+        assert case.gold is not None
+        if case.disjoint:
+            return None
+        try:
+            second = fit(EVEN if case.gold.draw is None else DRAWN, case)
+        except UnevenError as problem:  # then rates read off it are those of some documents only
+            return Objection(reason=f"{problem}", apart=np.ones((len(case.systems), len(case.systems)), bool))
+        return SecondOpinion(
+            first=self,
+            second=second,
+            error=np.sqrt(self.gold_variance + self.luck_variance + second.gold_variance),
+            vetoes=True,
+            names=("error rates alone", "gold among these systems' documents"),
+            on_pair="judges seem to err otherwise on one system's documents than on the other's, so error rates may "
+            "mislead here; draw gold for these two systems (karatage plan)",
+            on_board="judges err otherwise on some systems' documents, so error rates mislead here; draw gold for "
+            "these systems (karatage plan)",
+        )
+
+    def list_more(self, case: Case, a: int, b: int) -> tuple[Opinion, ...]:
+        """The bootstrap, where it was asked for."""
+        return (bootstrap_rates(case, a, b),) if case.question.resamples and case.paired else ()
+
+    def take_board(self, case: Case, naive: FloatArray) -> Boards:
+        """The slope is that of scores before they were brought within bounds, which would flatter the judges."""
+        gains = graded.judge_gains(self.answers.accuracy.share, self.answers.gain)
+        mass = [self.answers.mass[s, case.topics_of(s)] for s in range(len(naive))]
+        plain = np.array([graded.correct_topics(m, gains).mean() for m in mass])
+        return super().take_board(case, naive)._replace(gold=plain[None])
+
+    def resample(self, case: Case, draws: int, rng: np.random.Generator) -> Boards | None:
+        """With gold items drawn anew as well; resamples whose rates cannot be undone are left out."""
+        times, answers = draw_topics(len(case.topics), draws, rng), self.answers
+        items = answers.accuracy.share * answers.accuracy.size[:, None] / case.design.variance_factor
+        drawn = rng.multinomial(round(items.sum()), items.ravel() / items.sum(), size=draws).astype(float)
+        counts = drawn.reshape(draws, *items.shape)
+        rows = counts / np.maximum(counts.sum(axis=2, keepdims=True), 1)
+        sizes = np.linalg.svd(rows, compute_uv=False)
+        kept = (counts.sum(axis=2) > 0).all(axis=1) & (sizes[:, -1] > graded.SINGULAR * sizes[:, 0])
+        gains = graded.judge_gains(rows[kept], answers.gain)
+        naive, plain = average_topics(times[kept], case.scores), np.zeros((int(kept.sum()), len(case.systems)))
+        for kind in range(len(answers.gain)):
+            plain += average_topics(times[kept], answers.mass[:, :, kind].T) * gains[:, [kind]]
+        return Boards(naive, np.clip(plain, *self.within), naive, plain, np.zeros(len(plain)), len(case.topics))
+
+
+class Rates(Estimator):
+    """[NOISY18] for every system and pair; judges err alike on all systems."""
+
+    def suits(self, case: Case) -> bool:  # noqa: ARG002 whatever the gold
+        """On request only: real judges do not err alike on all documents."""
+        return False
+
+    def fit(self, case: Case) -> RatesFitted:
+        """Undo the judges' error rates."""
+        question, design = case.question, case.design
+        _require(case, design)
+        answers = gather_answers(case)
+        unseen = [name for name, filled in zip(case.systems, answers.filled, strict=True) if not filled.any()]
+        if unseen:
+            raise DataError(
+                f"systems of which the judges graded no document that counts: {count_names(unseen)}; have these "
+                "judged, or draw gold among them (karatage plan)"
+            )
+        require_gold(answers.accuracy)
+        require_informed(answers.accuracy)
+        size = answers.accuracy.size / design.variance_factor
+        single = [
+            graded.correct(answers.mass[s][case.topics_of(s)], answers.accuracy.share, size, answers.gain)
+            for s in range(len(case.systems))
+        ]
+        plain, by_topics, by_gold, degrees = (np.array(column, float) for column in zip(*single, strict=True))
+        if question.parsed.cutoff == 1:  # (8): a binomial share
+            by_topics *= [1 - 1 / len(case.topics_of(s)) for s in range(len(by_topics))]
+        variance = by_topics + by_gold
+        value, told = _obey_bounds(case, answers, plain, variance)
+        if question.undo_bias:
+            mass = [answers.mass[s][case.topics_of(s)] for s in range(len(value))]
+            value = value - np.array([graded.bias(m, answers.accuracy.share, size, answers.gain) for m in mass])
+        pairs, gold_variance = _compare_all(case, answers, value, size, by_topics)
+        assumed = [f"judges err on these systems' documents as they do on the {answers.accuracy.items:,} gold items"]
+        if question.judges == "independent":
+            both, degrees = variance[:, None] + variance[None, :], np.full_like(degrees, np.inf)
+            pairs = Pairs(value=pairs.value, variance=both, degrees=np.full_like(both, np.inf))
+            gold_variance = by_gold[:, None] + by_gold[None, :]
+            assumed.append("each system had judges and gold of its own ([NOISY18] (10), (11))")
+        else:
+            assumed.append("the same judges graded both systems, so their error rates are shared")
+        return RatesFitted(
+            method=self.method,
+            pairs=pairs,
+            levels=Levels(value=value, variance=variance, degrees=degrees),
+            gold_variance=gold_variance,
+            gold_items=answers.accuracy.items,
+            luck_variance=find_luck(case, answers),
+            within=(0.0, float(_find_filled(case, answers).max() * answers.gain.max())),
+            accuracy=answers.accuracy,
+            answers=answers,
+            assumed=tuple(assumed),
+            notes=(*told, *_tell_design(design), *_tell_accuracy(answers.accuracy), *_tell_assumption(case)),
+        )
+
+
+RATES = Rates(
+    method=Method(
+        name="rates",
+        label="error rates undone",
+        about="""Corrected scores undo the judges' error rates. They are right if judges err alike on all systems'
+documents; where they do not, corrected scores may be further off than the judges' own, and their intervals too
+narrow. Gold drawn for these systems (karatage plan) needs no such belief.""",
+        same_order="Error rates stretch all differences alike, so judges' and corrected orders agree by construction.",
+    ),
+    phrase="by undoing the judges' error rates",
+    premise="the judges' error rates can be undone, if they are the same on all systems' documents",
+)
+
+
+def bootstrap_rates(case: Case, a: int, b: int) -> Opinion:
+    """A second opinion on the difference: topics and gold items drawn anew, its percentiles for an interval."""
+    question, answers = case.question, gather_answers(case)
+    found = graded.bootstrap(
+        answers.mass[b] - answers.mass[a],
+        answers.accuracy.share * (answers.accuracy.size / case.design.variance_factor)[:, None],
+        answers.gain,
+        draws=question.resamples,
+        rng=stream(case.seed, "bootstrap"),
+    )
+    topics = len(case.topics)
+    low, high = graded.percentile_interval(found.values, topics=topics, confidence=question.confidence)
+    estimate = Estimate(
+        value=float(np.median(found.values)),  # single draws may be far off, where judges nearly are coins
+        standard_error=(high - low) / 2 / t_quantile((1 + question.confidence) / 2, topics - 1),
+        degrees=topics - 1,
+        low=low,
+        high=high,
+        confidence=question.confidence,
+    )
+    tail = min(int((found.values <= 0).sum()), int((found.values >= 0).sum()))
+    p_value = min(1.0, 2 * (1 + tail) / (1 + len(found.values)))
+    return Opinion(method=BOOTSTRAP, a=None, b=None, difference=estimate, test_p_value=p_value)
+
+
+def _require(case: Case, design: Design) -> None:
+    if not case.additive:
+        raise DataError(
+            f"{case.question.parsed} is not a plain weighted sum of grades, so error rates of single grades do not "
+            "correct it; ask for P@k, DCG@k or RBP, or leave --correction to the gold's design"
+        )
+    if not gives_grades(case.approach):
+        raise DataError(
+            f"{case.approach} ends in scores, and scores have no error rates; choose an approach that gives grades, "
+            "such as mv, ds or judge:NAME, or re-judge whole topics"
+        )
+    if case.question.topics == "these":
+        raise DataError(
+            "error rates say how judges err in general, not on these topics; draw gold with known chances "
+            "(karatage plan), or claim new topics"
+        )
+    if len(case.topics) < LEAST_TOPICS:
+        raise DataError(
+            f"{tell_few_topics(len(case.topics))}; judge {LEAST_TOPICS} at least, or "
+            f"draw gold with known chances (karatage plan) and {CLAIM_THESE}"
+        )
+    if design.clustered:
+        raise DataError(
+            f"gold sits in {design.topics} of {design.pool_topics} topics, and judges err alike within a topic, so "
+            "that intervals would be far too narrow; spread the gold over more topics (karatage plan does), or "
+            "re-judge whole topics"
+        )
+
+
+def _obey_bounds(
+    case: Case, answers: Answers, plain: FloatArray, variance: FloatArray
+) -> tuple[FloatArray, tuple[str, ...]]:
+    """Binary scores within their bounds by [NOISY18] 3.6, refused where they contradict; others are as they are."""
+    filled = _find_filled(case, answers)
+    worst, best = filled * answers.gain.min(), filled * answers.gain.max()
+    outside = (plain < worst - ROUNDING) | (plain > best + ROUNDING)
+    if not outside.any() or not answers.accuracy.binary:
+        return plain, ()
+    names = [case.systems[s] for s in np.flatnonzero(outside)]
+    said = np.array([answers.mass[s, case.topics_of(s), 1].mean() for s in range(len(plain))]) / filled
+    accuracy = answers.accuracy
+    bounds = f"1 - {accuracy.m_n:.3f} = {1 - accuracy.m_n:.3f} to {accuracy.m_r:.3f}"
+    if outside.all() and ((plain > best).all() or (plain < worst).all()):
+        raise JudgeError(
+            f"error rates and scores contradict each other: with these rates judges call {bounds} of all documents "
+            f"relevant ([NOISY18] (17)), but they called {_range(said)} so; gold was not drawn from what they judged, "
+            "or they judge otherwise now: draw gold from these systems' documents (karatage plan)"
+        )
+    worth = said * (1 - said) / np.maximum(_topic_variance(case, answers, filled), TINY)
+    found = precision.constrain(said, worth, (accuracy.m_r, accuracy.m_n), (accuracy.size[1], accuracy.size[0]))
+    value = worst + precision.correct(found.share, found.m_r, found.m_n) * (best - worst)
+    if (np.abs(plain - value) > NormalDist().inv_cdf(1 - CONTRADICTION / len(plain)) * np.sqrt(variance)).any():
+        raise JudgeError(f"error rates and scores contradict each other beyond chance: see ([NOISY18] (17)), {bounds}")
+    return value, (
+        f"corrected scores beyond {worst.min():g} or {best.max():g}, replaced by the likeliest that are possible with "
+        f"the rates they imply ([NOISY18] 3.6): {count_names(names)}",
+    )
+
+
+def _find_filled(case: Case, answers: Answers) -> FloatArray:
+    """How much weight a system's judged documents have on average over its topics, (system,)."""
+    return np.array([answers.filled[s][case.topics_of(s)].mean() for s in range(len(case.systems))])
+
+
+def _topic_variance(case: Case, answers: Answers, filled: FloatArray) -> FloatArray:
+    """Of the share of documents that judges called relevant, over topics, (system,)."""
+    each = [spread(answers.mass[s, case.topics_of(s), 1] / filled[s]) for s in range(len(filled))]
+    return np.array(each, float)
+
+
+def _range(share: FloatArray) -> str:
+    return f"{share[0]:.3f}" if len(share) == 1 else f"{share.min():.3f} to {share.max():.3f}"
+
+
+def _compare_all(
+    case: Case, answers: Answers, value: FloatArray, size: FloatArray, by_topics: FloatArray
+) -> tuple[Pairs, FloatArray]:
+    """All pairs, and the part of their variance that is due to gold; judges err alike on both systems of a pair."""
+    share, gain, mass = answers.accuracy.share, answers.gain, answers.mass
+    topics = np.array([len(case.topics_of(s)) for s in range(len(value))])
+    mean = np.stack([mass[s][case.topics_of(s)].mean(axis=0) for s in range(len(value))])
+    rest = np.stack([graded.gold_variance(mean - mean[a], share, size, gain) for a in range(len(value))])
+    if case.paired:
+        score = graded.correct_topics(mass, graded.judge_gains(share, gain)).T
+        first = np.stack([spread(score - score[:, [a]]) for a in range(len(value))])
+        doubt = first**2 / (len(score) - 1)
+    else:
+        first = by_topics[:, None] + by_topics[None, :]
+        each = by_topics**2 / (topics - 1)
+        doubt = each[:, None] + each[None, :]
+    doubt = doubt + (rest**2 / np.maximum(size - 1, 1)).sum(axis=2)
+    gold = rest.sum(axis=2)
+    variance = first + gold
+    np.fill_diagonal(variance, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        degrees = np.where(doubt > 0, variance**2 / doubt, np.inf)
+    return Pairs(value=value[None, :] - value[:, None], variance=variance, degrees=degrees), gold
+
+
+def _tell_design(design: Design) -> tuple[str, ...]:
+    if design.variance_factor < WORTH_TELLING:
+        return ()
+    return (
+        f"judges err alike within topics: gold counts as {1 / design.variance_factor:.0%} of its items (design effect "
+        f"{design.variance_factor:.2f})",
+    )
+
+
+def _tell_accuracy(accuracy: Accuracy) -> Iterator[str]:
+    """Where rates are hardly known, though they may look certain."""
+    rows = accuracy.count.sum(axis=1).astype(int)
+    for kind, row, right in zip(accuracy.kinds, rows, np.diag(accuracy.share), strict=True):
+        if right == 1:
+            yield f"judges erred on none of {row:,} {kind} gold items; up to {3 / row:.1%} errors would look so"
+    spread = measure_separation(accuracy)
+    if spread < CLEARLY:
+        yield f"judges are {spread:.1f} standard errors better than chance only: corrected figures are shaky, get gold"
+
+
+def _tell_assumption(case: Case) -> tuple[str, ...]:
+    assert case.gold is not None
+    instead = "" if case.disjoint else "; leave out --correction for an answer that does not assume it"
+    return (
+        "error rates are assumed to be the same on both systems' documents; those of LLM judges were not on TREC DL "
+        f"2021, where such intervals covered 48 to 62 % instead of 95 %{instead}",
+    )

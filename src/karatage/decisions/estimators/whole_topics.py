@@ -1,0 +1,194 @@
+"""Gold on whole topics: for any measure, prediction-powered means of topic scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from karatage.correction.topics import LEAST_DIFFERING, LEAST_TOPICS, TopicEstimated, estimate_topics
+from karatage.data.axes import FloatArray
+from karatage.data.method import Method
+from karatage.decisions.case import Case
+from karatage.decisions.estimators.boards import Boards
+from karatage.decisions.estimators.contract import Estimator, Fitted, Levels, Pairs
+from karatage.decisions.estimators.needs import CLAIM_THESE, FEWEST_TOPICS, RATES_INSTEAD, tell_few_topics
+from karatage.errors import DataError
+from karatage.text import counted
+
+BLOCK = 2_000_000  # numbers held at once
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TopicsFitted(Fitted):
+    """Scores and differences from gold on whole topics, which is counted in topics."""
+
+    lam: float | None  # how far judges are relied on, None = as gold's topics suggest
+
+    def take_board(self, case: Case, naive: FloatArray) -> Boards:
+        """The slope is that on gold's topics, where both are known."""
+        known = case.gold_topics
+        judge, gold = case.scores[known].mean(axis=0), case.gold_scores[known].mean(axis=0)
+        return super().take_board(case, naive)._replace(judge=judge[None], gold=gold[None])
+
+    def resample(self, case: Case, draws: int, rng: np.random.Generator) -> Boards | None:
+        """Topics with gold and others drawn apart, since as many would get gold again."""
+        known = case.gold_topics
+        if known.sum() < 2:
+            return None
+        gold, judge, rest = case.gold_scores[known].T, case.scores[known].T, case.scores[~known].T
+        inside = rng.integers(0, gold.shape[1], (draws, gold.shape[1]))
+        outside = rng.integers(0, max(rest.shape[1], 1), (draws, rest.shape[1]))
+        naive, corrected, known_judge, known_gold = np.empty((4, draws, len(case.systems)))
+        block = max(1, BLOCK // case.scores.size)
+        for part in (slice(start, start + block) for start in range(0, draws, block)):
+            y, f, r = gold[:, inside[part]], judge[:, inside[part]], rest[:, outside[part]]
+            found = estimate_topics(y, f, r, claim=case.question.topics, lam=self.lam)
+            corrected[part] = np.asarray(found.value).T
+            naive[part] = (f.sum(axis=2) + r.sum(axis=2)).T / len(case.topics)
+            known_judge[part], known_gold[part] = f.mean(axis=2).T, y.mean(axis=2).T
+        return Boards(naive, corrected, known_judge, known_gold, np.zeros(draws), int(known.sum()))
+
+    def name_more_gold(self, case: Case, more: int) -> str | None:
+        """In topics, no more than there are."""
+        left = len(case.topics) - self.gold_items
+        return f"Gold on {counted(more, 'more topic')}" if more <= left else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class WholeTopics(Estimator):
+    """Gold's scores on its topics, helped by the judges' on all."""
+
+    lam: float | None = None  # how far judges are relied on, None = as gold's topics suggest
+
+    def suits(self, case: Case) -> bool:
+        """Where gold has graded topics whole."""
+        return case.design.kind == "topics" and self.lam is None
+
+    def explain_choice(self, case: Case) -> tuple[str, ...]:
+        """Why items are not counted, though the measure would allow it."""
+        if not case.additive:
+            return ()
+        return (
+            f"gold is on {case.design.topics} whole topics of {case.design.pool_topics}: judges err alike within a "
+            "topic, so formulas that count items would give intervals far too narrow; topics are counted instead",
+        )
+
+    def fit(self, case: Case) -> TopicsFitted:
+        """Every system and pair."""
+        known = case.gold_topics
+        _require(case, int(known.sum()))
+        if len(case.topics) == 1:
+            return _take_gold(case, self.method)
+        claim = case.question.topics
+        gold, judge, rest = case.gold_scores[known].T, case.scores[known].T, case.scores[~known].T
+        single = estimate_topics(gold, judge, rest, claim=claim, lam=self.lam)
+        rows = [
+            estimate_topics(gold - gold[a], judge - judge[a], rest - rest[a], claim=claim, lam=self.lam)
+            for a in range(len(gold))
+        ]
+        pairs = TopicEstimated(*(np.stack([np.asarray(part) for part in column]) for column in zip(*rows, strict=True)))
+        if claim == "these" and rest.size:
+            pairs = pairs._replace(variance=_doubt_agreement(pairs, judge, rest))
+        return TopicsFitted(
+            method=self.method,
+            lam=self.lam,
+            pairs=Pairs(
+                value=np.asarray(pairs.value), variance=np.asarray(pairs.variance), degrees=np.asarray(pairs.degrees)
+            ),
+            levels=Levels(
+                value=np.asarray(single.value),
+                variance=np.asarray(single.variance),
+                degrees=np.asarray(single.degrees),
+            ),
+            gold_variance=np.asarray(pairs.variance),
+            gold_items=int(known.sum()),
+            assumed=("the topics with gold are a random sample of all topics",) if rest.shape[1] else (),
+            notes=tuple(_tell(case, int(known.sum()), pairs)) if self.lam is None else (),
+        )
+
+
+WHOLE_TOPICS = WholeTopics(
+    method=Method(
+        name="topics",
+        label="gold topics",
+        about="Corrected scores are unbiased whatever the judges do. Intervals are wider when there is less gold.",
+    ),
+    phrase="by gold on whole topics",
+)
+GOLD_TOPICS = WholeTopics(
+    method=Method(
+        name="gold-topics",
+        label="gold topics alone",
+        about="Corrected scores are gold's own, on the topics that have gold; the judges have no part in them.",
+        undone="by gold alone",
+    ),
+    phrase="by gold on whole topics alone",
+    lam=0.0,
+)
+
+
+def _take_gold(case: Case, method: Method) -> TopicsFitted:
+    """The one topic there is, which gold knows."""
+    value, nothing = case.gold_scores[0], np.zeros((len(case.systems), len(case.systems)))
+    return TopicsFitted(
+        method=method,
+        lam=None,
+        pairs=Pairs(value=value - value[:, None], variance=nothing, degrees=nothing + np.inf),
+        levels=Levels(value=value, variance=np.zeros(len(value)), degrees=np.full(len(value), np.inf)),
+        gold_variance=nothing,
+        gold_items=1,
+    )
+
+
+def _require(case: Case, topics: int) -> None:
+    if case.disjoint:
+        raise DataError(
+            "the systems answered different topics, so topics with gold do not compare them; give runs over the same "
+            f"topics{RATES_INSTEAD if case.additive else ''}"
+        )
+    everything = topics == len(case.topics)
+    if case.question.topics == "new" and len(case.topics) < FEWEST_TOPICS:
+        way_out = f", or {CLAIM_THESE}" if everything else ""
+        raise DataError(f"{tell_few_topics(len(case.topics))}; judge {LEAST_TOPICS} at least{way_out}")
+    if topics < FEWEST_TOPICS and not (everything and case.question.topics == "these"):
+        found = counted(topics, "topic") if topics else "no topic"
+        raise DataError(
+            f"{found} {'has' if topics < 2 else 'have'} gold on all that counts, too few to see how topics differ; "
+            f"re-judge {FEWEST_TOPICS} whole topics at least, better {LEAST_TOPICS}, drawn at random"
+        )
+
+
+def _doubt_agreement(pairs: TopicEstimated, judge: FloatArray, rest: FloatArray) -> FloatArray:
+    """The pairs' variances, unknown where judges were never seen to err on gold's topics but are trusted elsewhere."""
+    variance = np.array(pairs.variance)
+    both = np.concatenate([judge, rest], axis=1)
+    alike = (both[:, None] == both[None, :]).all(axis=2)
+    variance[(variance == 0) & ~alike] = np.inf
+    if len(variance) == 2 and np.isinf(variance[0, 1]):
+        raise DataError(
+            f"judges and gold agree on all {judge.shape[1]} topics with gold, so that how they err elsewhere is not "
+            "known; claim new topics, or re-judge more"
+        )
+    return variance
+
+
+def _tell(case: Case, topics: int, pairs: TopicEstimated) -> Iterator[str]:
+    lam, differing = np.asarray(pairs.lam), np.asarray(pairs.differing)
+    if topics == len(case.topics):
+        return
+    if topics < LEAST_TOPICS:
+        yield (
+            f"{counted(topics, 'topic')} with gold are too few to estimate how far to rely on the judges, so that "
+            f"(lambda) was fixed beforehand; with {LEAST_TOPICS} topics or more it is estimated"
+        )
+    if lam.shape[0] != 2:
+        return
+    if differing[0, 1] < LEAST_DIFFERING:
+        yield (
+            f"judges and gold disagree on {counted(int(differing[0, 1]), 'topic')} with gold only, so that how much "
+            "they do so elsewhere is hardly known: the interval may be too narrow"
+        )
+    if lam[0, 1] > 0:
+        yield f"reliance on the judges (lambda): {lam[0, 1]:.2f}, where 0 is gold alone and 1 is full trust"

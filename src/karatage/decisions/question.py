@@ -1,0 +1,94 @@
+"""What is asked: by which measure, of which topics, and what is taken for granted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, get_args
+
+from karatage.data.board import NEW_TOPICS
+from karatage.data.estimate import CONFIDENCE, check_confidence
+from karatage.errors import OptionError
+from karatage.measures.spec import Measure, parse_measure
+
+Claim = Literal["new", "these"]
+Judges = Literal["shared", "independent"]
+Test = Literal["t", "wilcoxon", "permutation", "bootstrap"]
+CHOICES = {"topics": Claim, "judges": Judges, "test": Test}
+LEAST_RESAMPLES = 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """A measure, the claim that is to be made with it, and the assumptions behind.
+
+    Args:
+        measure: Such as `P@10` or `nDCG@10`.
+        approach: How judges become one: `mv`, `ds`, `judge:NAME`, or for gold on whole topics any approach of
+            `evaluate`. Default: the only judge, or `mv`.
+        topics: `new` = topics like these, the claim that a decision to ship needs; `these` = these topics only.
+        judges: `shared` = one gold sample tells of the judges of both systems; `independent` = [NOISY18] (10).
+        correction: `auto` chooses by the design of the gold: `sampled` for gold with sampling probabilities, `even` for
+            a simple random sample, `topics` for gold on whole topics, `census` for gold on all that matters. On request
+            only: `gold-topics` leaves out the judges, `rates` undoes their error rates.
+        paired: Whether both systems answered the same topics.
+        test: The test on the judges' own scores.
+        undo_bias: Whether to subtract the bias of [NOISY18] 3.8, where error rates are undone.
+        resamples: Bootstrap draws for a second opinion; 0 = none.
+        confidence: Of intervals; what is left is the level of tests.
+        seed: Of ties and resampling.
+    """
+
+    measure: str | Measure
+    approach: str | None = None
+    topics: Claim = "new"
+    judges: Judges = "shared"
+    correction: str = "auto"
+    paired: bool = True
+    test: Test = "t"
+    undo_bias: bool = False
+    resamples: int = 0
+    confidence: float = CONFIDENCE
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        parse_measure(self.measure)
+        check_confidence(self.confidence)
+        from karatage.decisions.estimators.registry import list_names  # estimators are about cases, which know this
+
+        offered = {name: get_args(choices) for name, choices in CHOICES.items()} | {"correction": list_names()}
+        for name, choices in offered.items():
+            if getattr(self, name) not in choices:
+                raise OptionError(f"{name} '{getattr(self, name)}' is none of {', '.join(choices)}")
+        if self.resamples and self.resamples < LEAST_RESAMPLES:
+            raise OptionError(
+                f"resamples {self.resamples} are no number to take percentiles of; ask for {LEAST_RESAMPLES} at least, "
+                "or 0 for none"
+            )
+
+    @staticmethod
+    def of(measure: str | Measure | Question) -> Question:
+        """The question that a measure alone asks."""
+        return measure if isinstance(measure, Question) else Question(measure=measure)
+
+    @cached_property
+    def parsed(self) -> Measure:
+        """The measure."""
+        return parse_measure(self.measure)
+
+    @property
+    def level(self) -> float:
+        """Of tests."""
+        return 1 - self.confidence
+
+    @property
+    def sameness(self) -> str:
+        """What two systems have in common that cannot differ by the measure."""
+        cutoff = self.parsed.cutoff
+        return f"the same documents in the top {cutoff}" if cutoff else "the same documents in the same order"
+
+    @property
+    def claim(self) -> str:
+        """Of what topics something is said."""
+        return NEW_TOPICS if self.topics == "new" else "these topics only"

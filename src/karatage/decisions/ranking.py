@@ -1,0 +1,193 @@
+"""`compare_all`: who beats whom on a leaderboard, once the judges' errors are undone?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import get_args
+
+import numpy as np
+
+from karatage.data.axes import BoolArray, FloatArray, LongArray
+from karatage.data.board import Board
+from karatage.data.judgments import Judgments
+from karatage.data.method import JUDGES, Method
+from karatage.data.runs import Runs
+from karatage.data.scores import settle_ties
+from karatage.data.standing import Adjust, Differences, Standing, find_claims
+from karatage.data.versions import list_versions
+from karatage.decisions.case import Case, make_case
+from karatage.decisions.choosing import Choice, correct
+from karatage.decisions.comparing import tell_sample
+from karatage.decisions.estimators.contract import Doubt, Fitted, Levels, Pairs
+from karatage.decisions.naive import compare_all as trust_judges
+from karatage.decisions.question import Question
+from karatage.decisions.resampling import compare_boards
+from karatage.errors import OptionError
+from karatage.measures.spec import Measure
+from karatage.text import counted
+
+MANY = 1e9  # degrees of freedom that are as good as infinite
+
+
+def compare_all(
+    runs: Runs,
+    judgments: Judgments,
+    gold: Judgments | None,
+    measure: str | Measure | Question,
+    *,
+    systems: Sequence[str] | None = None,
+    adjust: Adjust = "holm",
+) -> Board:
+    """Rank systems and compare all pairs of them: what the judges say, and what is left once their errors are undone.
+
+    Args:
+        runs: What the systems retrieved.
+        judgments: What the judges said; several are merged first.
+        gold: Trusted grades of some items, used as in `compare`. None: only the judges' own board is given.
+        measure: A measure such as `P@10`, or a `kt.Question`. Its `resamples` are those behind the intervals of tau,
+            tau_ap and slope, 1,000 if it says nothing.
+        systems: Some of the runs; default: all.
+        adjust: How pairs are claimed to differ. `holm`: hardly any claim is false, for a board that is read as who
+            beats whom; `bh`: a small share of the claims is, for exploring; `none`: each pair as if it were the only
+            one. The board holds all three p-values.
+    """
+    question = Question.of(measure)
+    names = tuple(runs.systems if systems is None else systems)
+    _check(names, question, adjust)
+    case = make_case(runs, judgments, gold, question, systems=names, seed=question.seed)
+    value, variance, pairs = trust_judges(case.scores, case)
+    choice = Choice(None) if gold is None else correct(case, runs, judgments)
+    found = choice.corrected
+    doubt = Doubt(np.zeros((len(names), len(names)), bool)) if choice.second is None else choice.second.doubt_board()
+    alarm = choice.alarm or doubt.alarm
+    order = np.lexsort((np.array(names), -settle_ties(value if found is None else found.standing)))
+    b, a = (order[index] for index in np.triu_indices(len(order), 1))
+    naive_pairs = _test(pairs, (a, b), question, adjust, np.zeros(len(a), bool))
+    corrected, corrected_pairs, near = None, None, None
+    if found is not None:
+        doubted = doubt.apart[a, b] | (alarm is not None)
+        width = found.within[1] - found.within[0]
+        corrected_pairs = _test(found.pairs, (a, b), question, adjust, doubted, width)
+        corrected = _stand(found.method, _show(found), order, question, found.within)
+        near = compare_boards(case, value, found)
+    degrees = np.array([max(len(case.topics_of(s)) - 1.0, 1.0) for s in range(len(names))])
+    return Board(
+        measure=str(question.parsed),
+        approach=case.approach,
+        claim=question.claim,
+        topics=len(case.topics),
+        adjust=adjust,
+        confidence=question.confidence,
+        systems=tuple(names[s] for s in order),
+        naive=_stand(JUDGES, Levels(value=value, variance=variance, degrees=degrees), order, question),
+        naive_pairs=naive_pairs,
+        corrected=corrected,
+        corrected_pairs=corrected_pairs,
+        tau=None if near is None else near.tau,
+        tau_ap=None if near is None else near.tau_ap,
+        slope=None if near is None else near.slope,
+        refusal=choice.refusal,
+        gold=None if gold is None else case.design.sentence,
+        accuracy=None if found is None else found.accuracy,
+        alarm=alarm,
+        assumed=(_assume_topics(case), *(() if found is None else found.assumed)),
+        seed=question.seed,
+        versions=list_versions(),
+        notes=tuple(
+            dict.fromkeys(
+                (
+                    *case.notes,
+                    *choice.notes,
+                    *(() if found is None else found.notes),
+                    *doubt.notes,
+                    *(() if near is None else near.notes),
+                    *_tell(corrected_pairs),
+                    *tell_sample(case),
+                )
+            )
+        ),
+    )
+
+
+def _check(names: tuple[str, ...], question: Question, adjust: str) -> None:
+    if len(names) < 2:
+        raise OptionError(f"a leaderboard compares two systems at least, got {counted(len(names), 'system')}")
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise OptionError(f"system '{twice}' was named twice; name each once")
+    if adjust not in get_args(Adjust):
+        raise OptionError(f"adjust '{adjust}' is none of {', '.join(get_args(Adjust))}")
+    if question.test != "t":
+        raise OptionError(f"a leaderboard takes the t test for all pairs; compare two systems for {question.test}")
+
+
+def _test(
+    found: Pairs,
+    pair: tuple[LongArray, LongArray],
+    question: Question,
+    adjust: Adjust,
+    doubted: BoolArray,
+    width: float = np.inf,
+) -> Differences:
+    """The pairs (a, b) with all p-values; what is `doubted` is not claimed, and differences are within `width`."""
+    value, error, degrees = found.value[pair], np.sqrt(found.variance[pair]), found.degrees[pair]
+    half = _half(error, degrees, question)
+    p_value = found.p_value[pair]
+    return Differences(
+        value=value,
+        standard_error=error,
+        low=np.maximum(value - half, -width),
+        high=np.minimum(value + half, width),
+        p_value=p_value,
+        claimed=find_claims(p_value, adjust, question.confidence) & ~doubted,
+        doubted=doubted,
+    )
+
+
+def _show(found: Fitted) -> Levels:
+    """The scores that can be shown, NaN for others."""
+    nothing = np.full(len(found.standing), np.nan)
+    levels = found.levels or Levels(value=nothing, variance=nothing, degrees=nothing)
+    return replace(levels, value=np.where(found.shown, levels.value, np.nan))
+
+
+def _stand(
+    method: Method,
+    levels: Levels,
+    order: LongArray,
+    question: Question,
+    within: tuple[float, float] = (-np.inf, np.inf),
+) -> Standing:
+    value, degrees = levels.value[order], levels.degrees[order]
+    error = np.where(np.isnan(value), np.nan, np.sqrt(levels.variance[order]))
+    half = _half(error, degrees, question)
+    return Standing(
+        method=method,
+        value=value,
+        standard_error=error,
+        low=np.maximum(value - half, within[0]),
+        high=np.minimum(value + half, within[1]),
+    )
+
+
+def _half(error: FloatArray, degrees: FloatArray, question: Question) -> FloatArray:
+    """Half the width of t intervals."""
+    from scipy.special import stdtrit
+
+    return np.where(error == 0, 0.0, stdtrit(np.minimum(degrees, MANY), (1 + question.confidence) / 2) * error)
+
+
+def _assume_topics(case: Case) -> str:
+    topics = (
+        "topics are a random sample of those that matter"
+        if case.question.topics == "new"
+        else "these topics are all that matter"
+    )
+    return f"{topics}; systems answered {'the same ones, paired' if case.paired else 'their own, not paired'}"
+
+
+def _tell(pairs: Differences | None) -> Iterator[str]:
+    unknown = 0 if pairs is None else int(np.isinf(pairs.standard_error).sum())
+    if unknown:
+        yield f"{counted(unknown, 'pair')} of which gold tells too little to know the error, not claimed to differ"

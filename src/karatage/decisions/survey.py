@@ -1,0 +1,179 @@
+"""`survey`: the decision between systems and all that it rests on, in one go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import TypeVar
+
+import polars as pl
+
+from karatage.approaches.evaluating import evaluate
+from karatage.data.audit import Audit
+from karatage.data.calibration import Calibration
+from karatage.data.judgments import Judgments
+from karatage.data.runs import Runs
+from karatage.data.standing import Adjust
+from karatage.data.survey import Survey
+from karatage.data.versions import list_versions
+from karatage.decisions.audit import audit
+from karatage.decisions.calibrate import calibrate
+from karatage.decisions.case import Case, make_case
+from karatage.decisions.comparing import compare
+from karatage.decisions.diagnosis.diagnose import diagnose
+from karatage.decisions.process import DEFAULT_MERGE, gives_grades
+from karatage.decisions.question import Question
+from karatage.decisions.ranking import compare_all
+from karatage.errors import DataError, KaratageError, OptionError
+from karatage.measures.spec import Measure
+from karatage.text import count_names, counted, tell_once
+
+# A vote, plain averages, a model of judges' errors, and judges weighed by their distance from chance.
+APPROACHES = ("mv", "uniform", "ds", "sgl_tau_msd", "sgl_rmse_own4")
+MERGES = ("mv", "wawa", "zc", "ds")  # in no time even for many judges; `audit` by itself tries all there are
+MOST_JUDGES_ALONE = 40
+FEWEST_GOLD_TOPICS = 2
+
+_Part = TypeVar("_Part")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SurveyRules:
+    """What is to be looked at.
+
+    Args:
+        approaches: Those held against gold; default: a vote, plain and weighted averages of scores, a model of judges'
+            errors, and up to forty judges alone.
+        families: Judge to family: judges of one family may err alike.
+        adjust: How p-values of the many pairs of a leaderboard are adjusted, as in `compare_all`.
+    """
+
+    approaches: tuple[str, ...] | None = None
+    families: Mapping[str, str] | None = None
+    adjust: Adjust = "holm"
+
+
+def survey(
+    runs: Runs,
+    judgments: Judgments,
+    gold: Judgments | None,
+    measure: str | Measure | Question,
+    *,
+    pair: tuple[str, str] | None = None,
+    rules: SurveyRules | None = None,
+) -> Survey:
+    """Compare systems, hold approaches against gold, audit and calibrate the judges.
+
+    Args:
+        runs: What the systems retrieved, two at least.
+        judgments: What the judges said.
+        gold: Trusted grades of some items, used as in `compare`. None: the judges' own leaderboard, which nothing
+            corrects.
+        measure: A measure such as `P@10`, or a `kt.Question` that says what is claimed and assumed.
+        pair: The two systems to decide between, differences being the second less the first; default: the two that
+            there are, or the leaderboard.
+        rules: What else is to be looked at.
+    """
+    question, rules = Question.of(measure), rules or SurveyRules()
+    if len(runs.systems) < 2:
+        raise OptionError(f"'{runs.systems[0]}' is the only system; give runs of two at least")
+    chosen = pair if pair is not None or len(runs.systems) > 2 else (runs.systems[0], runs.systems[1])
+    case = make_case(runs, judgments, gold, question, systems=runs.systems, seed=question.seed)
+    comparison = None if chosen is None else compare(runs, judgments, gold, question, a=chosen[0], b=chosen[1])
+    board = None if len(runs.systems) == 2 else compare_all(runs, judgments, gold, question, adjust=rules.adjust)
+    trusted, refused = _find_ranking_gold(case)
+    found = evaluate(
+        runs,
+        judgments,
+        question.parsed,
+        approach=_choose_approaches(rules, case, judgments),
+        gold=trusted,
+        rng=question.seed,
+    )
+    heard = judgments.only_topics(case.topic_names)  # what is said of other topics has no part in the decision
+    audited = audit(heard, gold=gold, families=rules.families, approaches=MERGES, rng=question.seed)
+    calibration, reason = _attempt(lambda: _calibrate(heard, gold, case))
+    refused |= {} if reason is None else {"calibration": reason}
+    diagnosis = diagnose(runs, judgments, gold, question, a=chosen and chosen[0], b=chosen and chosen[1])
+    parts = [part for part in (comparison, board, found, audited, calibration) if part is not None]
+    return Survey(
+        measure=str(question.parsed),
+        comparison=comparison,
+        board=board,
+        evaluation=found,
+        audit=audited,
+        calibration=calibration,
+        diagnosis=diagnosis,
+        counts=_count(case, heard),
+        refused=refused,
+        seed=question.seed,
+        versions=_find_versions(),
+        notes=tell_once([*_tell_suspects(audited, case), *(note for part in parts for note in part.notes)]),
+    )
+
+
+def _choose_approaches(rules: SurveyRules, case: Case, judgments: Judgments) -> list[str]:
+    """The one that decides comes first."""
+    if rules.approaches is not None:
+        return list(dict.fromkeys((case.approach, *rules.approaches)))
+    if len(judgments.judges) == 1:
+        return [case.approach]
+    alone = ("judge:*",) if len(judgments.judges) <= MOST_JUDGES_ALONE else ()
+    return list(dict.fromkeys((case.approach, *APPROACHES, *alone)))
+
+
+def _find_ranking_gold(case: Case) -> tuple[Judgments | None, dict[str, str]]:
+    """Gold on whole topics, which ranks systems by itself, or why there is none."""
+    if case.gold is None:
+        return None, {"approaches": "there is no gold to hold them against"}
+    if case.gold.draw is not None and not (case.gold.draw.pi == 1).all():
+        return None, {"approaches": "gold was drawn document by document, so it ranks no systems by itself"}
+    topics = [name for name, whole in zip(case.topic_names, case.gold_topics, strict=True) if whole]
+    if len(topics) < FEWEST_GOLD_TOPICS:
+        has = f"gold has all documents that count in {counted(len(topics), 'topic')} only"
+        return None, {"approaches": f"{has}, so it ranks no systems by itself"}
+    return case.gold.only_topics(topics), {}
+
+
+def _calibrate(judgments: Judgments, gold: Judgments | None, case: Case) -> Calibration:
+    if gold is None:
+        raise DataError("there is no gold to hold the judges against")
+    approach = case.approach if gives_grades(case.approach) else DEFAULT_MERGE
+    level = case.question.parsed.level
+    return calibrate(judgments, gold, approach=approach, relevant=level, topics=case.topic_names, rng=case.seed)
+
+
+def _attempt(make: Callable[[], _Part]) -> tuple[_Part | None, str | None]:
+    """A part of the survey, or why the data do not allow it."""
+    try:
+        return make(), None
+    except KaratageError as problem:
+        return None, str(problem)
+
+
+def _tell_suspects(audited: Audit, case: Case) -> Iterator[str]:
+    """The audit comes after the decision."""
+    if audited.drop and not case.approach.startswith("judge:"):
+        yield (
+            f"the decision still hears judges that the audit would leave out: {count_names(audited.drop)}; take them "
+            "out of the judgments to decide without them"
+        )
+
+
+def _count(case: Case, judgments: Judgments) -> pl.DataFrame:
+    """The data in figures."""
+    rows = [
+        ("systems", len(case.systems), f"up to {counted(case.runs.depth, 'document')} a topic"),
+        ("topics", len(case.topics), "answered by some system and seen by the judges"),
+        ("judges", len(judgments.judges), f"become one by {case.approach}"),
+        ("grades", len(judgments.grade), f"0 to {judgments.top_grade}{judgments.tell_heard()}"),
+        ("items", len(judgments.item_topic), "documents of a topic that some judge graded"),
+    ]
+    if case.gold is not None:
+        rows.append(("gold items", len(case.gold.grade), f"in {counted(len(case.gold.topics), 'topic')}"))
+    return pl.DataFrame(rows, schema={"what": pl.String, "number": pl.Int64, "detail": pl.String}, orient="row")
+
+
+def _find_versions() -> dict[str, str]:
+    return list_versions() | {name: version(name) for name in ("numpy", "numba", "polars", "scipy")}

@@ -1,1 +1,0 @@
-"""In which order documents are judged."""

@@ -1,0 +1,196 @@
+"""Still pictures, drawn in a process of their own.
+
+The engine that draws them is a browser's: it reserves tens of gigabytes of addresses, and where these are limited, or a
+chart is too much for it, it ends the process that it runs in.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import struct
+import subprocess
+import sys
+import weakref
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from functools import cache, lru_cache
+from typing import IO, Literal
+
+from karatage.errors import DataError, PictureError
+from karatage.memory import find_limit
+from karatage.text import shorten
+
+PATIENCE = 120  # seconds for one picture
+HEADER = struct.Struct(">?Q")  # whether it went well, and the bytes that follow
+SMALLEST = '{"mark": "point", "data": {"values": [{}]}}'
+Kind = Literal["svg", "png"]
+
+
+def prepare_pictures() -> None:
+    """Start what draws pictures, which takes a second, while there is other work."""
+    _painter(os.getpid()).prepare()
+
+
+def draw_picture(spec: str, kind: Kind, **options: object) -> Future[bytes]:
+    """A chart, given as Vega-Lite, as a picture; PictureError where this machine cannot draw it.
+
+    Args:
+        spec: The chart.
+        kind: The picture's format.
+        options: Passed on to vl-convert.
+    """
+    return _painter(os.getpid()).draw(json.dumps([kind, spec, options]).encode())
+
+
+@cache
+def bundle_vega() -> str:
+    """The library with which a browser draws charts, as one script; to bundle it takes no engine."""
+    import vl_convert
+
+    return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;").replace("</script", "<\\/script")
+
+
+@lru_cache(maxsize=1)
+def _painter(_: int) -> _Painter:
+    """The one of this process; a forked process must not talk to its parent's."""
+    return _Painter()
+
+
+class _Painter:
+    """A process that draws one picture after the other, and a thread that talks to it.
+
+    Where it cannot even draw the smallest picture it is not asked again. Where it fails at one, the next gets another.
+    """
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(1, "karatage-pictures")
+        self._process: subprocess.Popen[bytes] | None = None
+        self._hopeless: str | None = None
+
+    def prepare(self) -> None:
+        with suppress(RuntimeError):  # what is wrong is told when a picture is asked for
+            self._thread.submit(self._start)
+
+    def draw(self, request: bytes) -> Future[bytes]:
+        try:
+            return self._thread.submit(self._draw, request)
+        except RuntimeError as problem:  # no room for another thread
+            failed: Future[bytes] = Future()
+            failed.set_exception(PictureError(str(problem)))
+            return failed
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        """A process that has proved that it can draw."""
+        if self._hopeless is not None:
+            raise PictureError(self._hopeless)
+        if self._process is None:
+            code = "import sys; sys.path[:] = sys.argv[1:]; from karatage.views.pictures import serve; serve()"
+            program = [sys.executable or "", "-I", "-c", code, *sys.path]
+            try:
+                process = subprocess.Popen(
+                    program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+                )
+            except (OSError, ValueError) as problem:
+                self._hopeless = f"the process that draws cannot be started: {problem}"
+                raise PictureError(self._hopeless) from None
+            weakref.finalize(self, _end, process)
+            self._process = process
+            try:
+                self._ask(process, json.dumps(["svg", SMALLEST, {}]).encode())
+            except (PictureError, DataError) as problem:
+                self._hopeless = str(problem)
+                raise PictureError(self._hopeless) from None
+        return self._process
+
+    def _draw(self, request: bytes) -> bytes:
+        return self._ask(self._start(), request)
+
+    def _ask(self, process: subprocess.Popen[bytes], request: bytes) -> bytes:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            _send(process.stdin, True, request)
+            answer = _receive(process.stdout)
+        except OSError:  # it is gone
+            answer = None
+        if answer is None:
+            self._process = None
+            raise PictureError(_explain(_end(process)))
+        fine, content = answer
+        if not fine:
+            raise DataError(f"the chart cannot be drawn: {shorten(content.decode(), 200)}")
+        return content
+
+
+def _end(process: subprocess.Popen[bytes]) -> int:
+    """Have the process end, and tell how it did."""
+    for pipe in (process.stdin, process.stdout):
+        with suppress(OSError):
+            if pipe is not None:
+                pipe.close()
+    try:
+        return process.wait(1)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return process.wait()
+
+
+def _explain(status: int) -> str:
+    """Why there is no picture, from how the process ended."""
+    if hasattr(signal, "SIGALRM") and status == -signal.SIGALRM:
+        return f"drawing took longer than {PATIENCE} seconds"
+    names = {-known.value: known.name for known in signal.Signals}
+    ended = f"the process that draws ended with {names.get(status, f'exit code {status}')}"
+    limit = find_limit()
+    if limit is None:
+        return f"{ended}, perhaps for lack of memory"
+    return f"{ended}, as address space is limited to {limit / 2**30:.3g} GB (ulimit -v)"
+
+
+def _send(pipe: IO[bytes], fine: bool, content: bytes) -> None:
+    pipe.write(HEADER.pack(fine, len(content)))
+    pipe.write(content)
+    pipe.flush()
+
+
+def _receive(pipe: IO[bytes]) -> tuple[bool, bytes] | None:
+    """The next message; None at the end."""
+    header = pipe.read(HEADER.size)
+    if len(header) < HEADER.size:
+        return None
+    fine, size = HEADER.unpack(header)
+    content = pipe.read(size)
+    return (fine, content) if len(content) == size else None
+
+
+def serve() -> None:
+    """What the process does: draw what comes in until nobody asks any more."""
+    source, target = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever else is printed is no answer
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one who asks decides when it is enough
+    has_alarm = hasattr(signal, "SIGALRM")
+    if has_alarm:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)  # ends the process, whatever it is at
+        signal.alarm(PATIENCE)
+    import vl_convert
+
+    draw: dict[Kind, Callable[..., str | bytes]] = {
+        "svg": vl_convert.vegalite_to_svg,
+        "png": vl_convert.vegalite_to_png,
+    }
+    while (message := _receive(source)) is not None:
+        kind, spec, options = json.loads(message[1])
+        if has_alarm:
+            signal.alarm(PATIENCE)
+        try:
+            drawn = draw[kind](spec, **options)
+            answer = True, drawn.encode() if isinstance(drawn, str) else drawn
+        except ValueError as problem:
+            answer = False, str(problem).encode(errors="replace")
+        if has_alarm:
+            signal.alarm(0)
+        with suppress(BrokenPipeError):
+            _send(target, *answer)

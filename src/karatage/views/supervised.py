@@ -1,0 +1,155 @@
+"""Charts and page of the s-AWARE experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from karatage.errors import OptionError
+from karatage.experiments.supervised.findings import OUTCOMES, Place, SupervisedFindings
+from karatage.experiments.supervised.plan import find_family
+from karatage.experiments.supervised.telling import name_place
+from karatage.text import shorten
+from karatage.views.charts import SHAPES
+from karatage.views.page import Figure, Page, Section
+from karatage.views.tabulating.supervised import tabulate_means, tabulate_overall
+
+if TYPE_CHECKING:
+    import altair as alt
+
+# As in [SAWARE20] table 1: baselines blue, u-AWARE green, s-AWARE orange; all to be told on white and on black.
+FAMILIES = {
+    "s-AWARE": ("#F2B84B", "#E69F00", "#CC7A00", "#D55E00", "#A63E00", "#B8860B"),
+    "u-AWARE": ("#5CC5A3", "#009E73", "#2E8B57", "#7CB342"),
+    "merged grades": ("#56B4E9", "#2F7FC1", "#7A6FD0", "#4A6FA5", "#8F7BE8"),
+}
+BASELINE = "#777777"
+WIDTH, HEIGHT = 330, 300  # pixels of a panel
+LABEL = 12  # a line of text
+DRAWN = ("tau_ap", "rmse")  # tau looks like tau_ap
+TEXT1 = """Mean {outcome} between each approach's leaderboard and gold's, over {samples} samples of each size. A sample
+is a k-tuple of judges with a split of gold of its own: {training:.0%} of topics (for emsemi: of the documents of every
+topic) teach, and all are compared on the other documents of the other topics. Bold: the best of a row."""
+TEXT2 = """All sizes together, each counting alike. Gaps are differences from {baseline} in the same samples, with 95 %
+intervals, which are about other samples of this collection: other judges or topics may differ more."""
+
+
+def draw_supervised(
+    findings: SupervisedFindings, place: Place, *, measure: str | None = None, outcome: str = "tau_ap"
+) -> alt.HConcatChart:
+    """[SAWARE20] figure 3: approaches over the size of the k-tuple; beside it, differences from the baseline.
+
+    Bands are 95 % intervals of the differences, which compare approaches in the same samples.
+    """
+    import altair as alt
+
+    asked = measure or findings.plan.measures[0]
+    if place not in findings.places or asked not in findings.plan.measures or outcome not in OUTCOMES:
+        raise OptionError(f"there is no result for {', '.join(place)} by {asked} and {outcome}")
+    frame = findings.summary.filter(measure=asked, outcome=outcome, **place._asdict())
+    names = list(findings.plan.names)
+    shade = alt.Scale(domain=names, range=_choose_colours(findings))
+    mark = alt.Scale(domain=names, range=[SHAPES[k % len(SHAPES)] for k in range(len(names))])
+    colour = alt.Color("approach:N", scale=shade, sort=names, legend=None)
+    across = alt.X("size:O", title="judges in a k-tuple (k)", axis=alt.Axis(labelAngle=0))
+    told = ["approach", "size", "mean", "standard_error", "gap", "gap_low", "gap_high", "samples"]
+    base = alt.Chart(frame).encode(across, colour, tooltip=told)
+    span = alt.Scale(zero=False, nice=True, domain=_span(frame, "mean"))
+    shape = alt.Shape("approach:N", scale=mark, sort=names, legend=None)
+    labels = alt.Chart(_place_labels(frame)).mark_text(align="left", fontSize=10)
+    means = [
+        base.mark_line(strokeWidth=1.4).encode(alt.Y("mean:Q", title=f"{outcome} (mean)", scale=span)),
+        base.mark_point(filled=True, size=34, opacity=1).encode(alt.Y("mean:Q", scale=span), shape),
+        labels.encode(x=alt.value(WIDTH + 6), y=alt.Y("label:Q", scale=span), color=colour, text="approach:N"),
+    ]
+    title = f"difference from {findings.baseline}"
+    gaps = [
+        base.mark_area(opacity=0.18).encode(alt.Y("gap_low:Q", title=title), alt.Y2("gap_high:Q")),
+        base.mark_line(strokeWidth=1.4).encode(alt.Y("gap:Q")),
+        base.mark_point(filled=True, size=34, opacity=1).encode(alt.Y("gap:Q"), shape),
+    ]
+    panels = [alt.LayerChart(layer=layers, width=WIDTH, height=HEIGHT) for layers in (means, gaps)]
+    head = shorten(f"{name_place(findings, place)}: {outcome} to gold by {asked}", 120)
+    chart: alt.HConcatChart = alt.hconcat(*panels, spacing=20, title=head)
+    return chart
+
+
+def _choose_colours(findings: SupervisedFindings) -> list[str]:
+    """The family's shades in turn; grey for the baseline."""
+    used = dict.fromkeys(FAMILIES, 0)
+    found = []
+    for name in findings.plan.names:
+        family = find_family(name)
+        if name == findings.baseline:
+            found.append(BASELINE)
+            continue
+        found.append(FAMILIES[family][used[family] % len(FAMILIES[family])])
+        used[family] += 1
+    return found
+
+
+def _span(frame: pl.DataFrame, column: str) -> list[float]:
+    low, high = frame.select(low=pl.col(column).min(), high=pl.col(column).max()).row(0)
+    margin = 0.03 * (high - low) or 0.01
+    return [low - margin, high + margin]
+
+
+def _place_labels(frame: pl.DataFrame) -> pl.DataFrame:
+    """Names at the right ends of lines, `label` as near to `mean` as leaves a line of text to each."""
+    ends = frame.filter(pl.col("size") == pl.col("size").max()).sort("mean")
+    low, high = _span(frame, "mean")
+    unit = (high - low) / HEIGHT * LABEL
+    stacks: list[list[float]] = []  # of names that touch, each around the middle of its lines
+    for mean in ends["mean"]:
+        stacks.append([mean])
+        while len(stacks) > 1 and _edge(stacks[-1], unit, -1) < _edge(stacks[-2], unit, 1):
+            last = stacks.pop()
+            stacks[-1] += last
+    place = [_edge(stack, unit, -1) + (k + 0.5) * unit for stack in stacks for k in range(len(stack))]
+    return ends.with_columns(label=pl.Series(place, dtype=pl.Float64))
+
+
+def _edge(stack: list[float], unit: float, side: int) -> float:
+    """The lower (-1) or upper (1) edge of names around the middle of their lines."""
+    return sum(stack) / len(stack) + side * len(stack) * unit / 2
+
+
+def draw_all(findings: SupervisedFindings) -> dict[str, alt.HConcatChart]:
+    """A chart for each measure, outcome and place, by the name of its file."""
+    return {
+        _name_chart(findings, place, measure, outcome): draw_supervised(
+            findings, place, measure=measure, outcome=outcome
+        )
+        for measure in findings.plan.measures
+        for outcome in DRAWN
+        for place in findings.places
+    }
+
+
+def _name_chart(findings: SupervisedFindings, place: Place, measure: str, outcome: str) -> str:
+    number = findings.places.index(place) + 1
+    several = len(findings.plan.measures) > 1
+    return f"{outcome}-{number}-{place.configuration}" + (f"-{findings.plan.measures.index(measure) + 1}" * several)
+
+
+def lay_out_supervised(findings: SupervisedFindings, charts: Mapping[str, alt.TopLevelMixin] | None = None) -> Page:
+    """Table 1, figure 3 and the differences as a page; `charts` as `draw_all` makes them."""
+    drawn = charts if charts is not None else draw_all(findings)
+    plan, sections = findings.plan, []
+    for measure in plan.measures:
+        figures = [
+            Figure(
+                drawn[_name_chart(findings, place, measure, "tau_ap")], f"{name_place(findings, place)}: tau_ap by k"
+            )
+            for place in findings.places
+        ]
+        text = TEXT1.format(outcome="tau_ap", samples=plan.samples, training=plan.training)
+        sections.append(Section(f"{measure}: table 1", text, [tabulate_means(findings, measure, "tau_ap")], figures))
+        tables = [
+            tabulate_overall(findings, place, measure, outcome) for outcome in OUTCOMES for place in findings.places
+        ]
+        sections.append(Section(f"{measure}: how sure", TEXT2.format(baseline=findings.baseline), tables))
+    title = shorten(f"s-AWARE: {findings.collection}", 160)
+    return Page(title, findings.sentence, sections, findings.notes)

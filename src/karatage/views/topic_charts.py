@@ -1,0 +1,251 @@
+"""Differences of two systems topic by topic: by an approach, and by gold where it knows the topic."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from karatage.errors import DataError, UnknownNameError
+from karatage.text import counted, shorten
+from karatage.views.charts import GOLD, JUDGES, PLAIN
+from karatage.views.choosing import (
+    CHOICES,
+    NAME,
+    WIDEST,
+    choose_order,
+    cut_names,
+    finite,
+    let_choose,
+    mark_line,
+    measure_names,
+    measure_rows,
+    name_by_number,
+    name_rows,
+    place_rows,
+    tell,
+)
+
+if TYPE_CHECKING:
+    import altair as alt
+
+    from karatage.data.axes import FloatArray
+    from karatage.data.evaluation import Evaluation
+
+DIGITS = 5  # of differences that are there for all systems
+NOT_CHOSEN = "(the next best)"
+
+
+class TopicScores(NamedTuple):
+    """Scores (topic, system) by an approach, and by gold with NaN where it has none."""
+
+    measure: str
+    approach: str
+    topics: tuple[str, ...]
+    systems: tuple[str, ...]
+    judges: FloatArray
+    gold: FloatArray | None
+
+    @staticmethod
+    def of(
+        evaluation: Evaluation, measure: str | None = None, approach: str | None = None, *, with_gold: bool = True
+    ) -> TopicScores:
+        """Of a measure and approach, by default the first; `with_gold` only where gold knows whole topics."""
+        measure, approach = measure or evaluation.measures[0], approach or evaluation.approaches[0]
+        if measure not in evaluation.scores:
+            raise UnknownNameError("measure", measure, evaluation.measures)
+        if approach not in evaluation.approaches:
+            raise UnknownNameError("approach", approach, evaluation.approaches)
+        found = evaluation.scores[measure]
+        gold = None
+        if with_gold and evaluation.gold is not None:
+            trusted = evaluation.gold[measure]
+            place = {topic: t for t, topic in enumerate(trusted.topics)}
+            column = [trusted.systems.index(system) for system in found.systems]
+            gold = np.full(found.value.shape[1:], np.nan)
+            for t, topic in enumerate(found.topics):
+                if topic in place:
+                    gold[t] = trusted.value[0, place[topic]][column]
+        return TopicScores(
+            measure, approach, found.topics, found.systems, found.value[found.judges.index(approach)], gold
+        )
+
+    def find(self, system: str) -> int:
+        """The number of a system."""
+        if system not in self.systems:
+            raise UnknownNameError("system", system, self.systems)
+        return self.systems.index(system)
+
+    def find_next(self, best: str) -> str:
+        """The best of the systems that do not score the same as `best` on every topic, if there is one."""
+        if len(self.systems) < 2:
+            raise DataError("there is only one system, so it has no difference to another")
+        at = self.find(best)
+        mean = np.nan_to_num(self.judges).mean(axis=0)
+        differs = (np.nan_to_num(self.judges) != np.nan_to_num(self.judges[:, [at]])).any(axis=0)
+        order = sorted((s for s in range(len(mean)) if s != at), key=lambda s: (not differs[s], -mean[s]))
+        return self.systems[order[0]]
+
+
+def draw_topics(
+    evaluation: Evaluation,
+    a: str,
+    b: str,
+    *,
+    measure: str | None = None,
+    approach: str | None = None,
+    with_gold: bool = True,
+) -> alt.LayerChart:
+    """Differences b - a on every topic, by an approach and by gold, those where b is furthest ahead first.
+
+    Leave gold out where it is a sample of items: its scores of topics that it knows in part are too low.
+    """
+    import altair as alt
+
+    scores = TopicScores.of(evaluation, measure, approach, with_gold=with_gold)
+    frame = lay_out_topics(scores, a, b)
+    topics = frame["topic"].to_list()
+    orders = {"judges": "row", "gold": "at_gold", "topic": "at_topic"}
+    if scores.gold is None:
+        orders = {"judges": "row", "topic": "at_topic"}
+    title = f"difference in {scores.measure}"
+    base = alt.Chart(frame).transform_calculate(place=place_rows(orders))
+    down = alt.Y("row:O", title="topic", sort=alt.SortField("place"), axis=name_rows(topics))
+    layers = _layer_topics(base.encode(down), title, ["judges"] if scores.gold is None else ["judges", "gold"])
+    chart: alt.LayerChart = alt.LayerChart(
+        layer=layers,
+        width=WIDEST - 20 - measure_names(topics),
+        height=measure_rows(len(topics)),
+        title=alt.TitleParams(
+            f"{shorten(b, NAME)} against {shorten(a, NAME)}, topic by topic",
+            subtitle=_tell_ahead(frame, b, scores.approach),
+            anchor="start",
+        ),
+    ).add_params(choose_order(list(orders)))
+    return chart
+
+
+def lay_out_topics(scores: TopicScores, a: str, b: str) -> pl.DataFrame:
+    """A row for each topic that has scores: b - a by the approach and by gold, highest first."""
+    one, other = scores.find(a), scores.find(b)
+    columns = {"judges": scores.judges[:, other] - scores.judges[:, one]}
+    if scores.gold is not None:
+        columns["gold"] = scores.gold[:, other] - scores.gold[:, one]
+    frame = pl.DataFrame({"topic": pl.Series(scores.topics, dtype=pl.String), **columns})
+    frame = frame.with_columns(pl.col(pl.Float64).fill_nan(None), at_topic=pl.int_range(pl.len()))
+    frame = frame.drop_nulls("judges").sort("judges", "at_topic", descending=[True, False])
+    if frame.is_empty():
+        raise DataError(f"{scores.approach} has no scores by topic for these systems, so there is nothing to draw")
+    if scores.gold is not None:
+        place = pl.col("gold").fill_null(-math.inf).rank("ordinal", descending=True).cast(pl.Int64) - 1
+        frame = frame.with_columns(at_gold=place)
+    return frame.with_columns(row=pl.int_range(pl.len()))
+
+
+def draw_topic_differences(
+    evaluation: Evaluation,
+    best: str | None = None,
+    *,
+    measure: str | None = None,
+    approach: str | None = None,
+    with_gold: bool = True,
+) -> alt.LayerChart:
+    """A chosen system against the best one, topic by topic; the second best until another is chosen.
+
+    Leave gold out where it is a sample of items: its scores of topics that it knows in part are too low.
+    """
+    import altair as alt
+
+    scores = TopicScores.of(evaluation, measure, approach, with_gold=with_gold)
+    best = evaluation.lead(scores.measure, scores.approach).first if best is None else best
+    second = scores.find_next(best)
+    rows = lay_out_all_topics(scores, best)
+    ways = ["judges"] if scores.gold is None else ["judges", "gold"]
+    store, chosen = f"{CHOICES['system']}_store", CHOICES["system"]
+    held = f"data('{store}')"
+    default = f"(!length({held}) || {held}[0].values[0] == datum.best) && datum.system == datum.second"
+    kept = alt.selection_point(name=chosen, fields=["system"], empty=False) | default
+    orders = {"judges": "by_judges", "gold": "by_gold", "topic": "t"}
+    if scores.gold is None:
+        orders = {"judges": "by_judges", "topic": "t"}
+    base = (
+        alt.Chart(alt.InlineData(values=[{**row, "best": best, "second": second} for row in rows]))
+        .transform_filter(kept)
+        .transform_flatten([*ways, "t"])
+        .transform_calculate(**{f"by_{way}": f"isValid(datum.{way}) ? -datum.{way} : 1e9" for way in ways})
+        .transform_calculate(place=place_rows(orders), topic=name_by_number(cut_names(scores.topics, NAME), "t"))
+    )
+    title = f"difference in {scores.measure} to {shorten(best, NAME)}"
+    down = alt.Y("t:O", title="topic", sort=alt.EncodingSortField("place", "min"), axis=name_rows(scores.topics))
+    layers = _layer_topics(base.encode(down), title, ways)
+    chart: alt.LayerChart = alt.LayerChart(
+        layer=layers,
+        width=WIDEST - 20 - measure_names(scores.topics),
+        height=measure_rows(len(scores.topics)),
+        title=alt.TitleParams(_entitle(best, second), anchor="start"),
+    )
+    names: list[str | None] = [str(row["system"]) for row in rows]
+    shown = cut_names([str(name) for name in names], NAME)
+    listed = dict(zip([None, *names], [NOT_CHOSEN, *shown], strict=True))
+    return let_choose(chart.add_params(choose_order(list(orders))), "system", listed)
+
+
+def lay_out_all_topics(scores: TopicScores, best: str) -> list[dict[str, object]]:
+    """A row for each system but the best: its differences to that on every topic, by their number."""
+    at = scores.find(best)
+    ways = {"judges": scores.judges} | ({} if scores.gold is None else {"gold": scores.gold})
+    numbers = list(range(len(scores.topics)))
+    rows: list[dict[str, object]] = []
+    for s, system in enumerate(scores.systems):
+        if s != at:
+            gaps = {way: [_round(value) for value in score[:, s] - score[:, at]] for way, score in ways.items()}
+            rows.append({"system": system, "t": numbers, **gaps})
+    return rows
+
+
+def _layer_topics(base: alt.Chart, title: str, ways: list[str]) -> list[alt.Chart]:
+    """A dot for each way, and a line between the two."""
+    import altair as alt
+
+    told = tell("topic:N", *(f"{way}:Q" for way in ways))
+    layers = [mark_line(0.0, title)]
+    if len(ways) > 1:
+        between = base.mark_rule(color=PLAIN, strokeWidth=1.2)
+        layers.append(between.encode(alt.X("judges:Q", title=title), x2="gold:Q", tooltip=told))
+    shades = alt.Scale(domain=ways, range=[JUDGES, GOLD][: len(ways)])
+    shapes = alt.Scale(domain=ways, range=["diamond", "square"][: len(ways)])
+    dots = base.transform_fold([*ways], as_=["by", "difference"]).mark_point(filled=True, size=42, opacity=1)
+    dots = dots.encode(
+        alt.X("difference:Q", title=title),
+        alt.Color("by:N", title=None, scale=shades, legend=alt.Legend(orient="top")),
+        alt.Shape("by:N", title=None, scale=shapes, legend=alt.Legend(orient="top")),
+        tooltip=told,
+    )
+    return [*layers, dots.properties(name="topics")]
+
+
+def _entitle(best: str, second: str) -> alt.ExprRef:
+    import altair as alt
+
+    against = f" against {shorten(best, NAME)}, topic by topic"
+    picked = f"{CHOICES['system']}.system"
+    chosen = f"truncate({picked}[0], {NAME}) + {json.dumps(against)}"
+    other = f"{picked} && {picked}[0] + '.' != {json.dumps(best + '.')}"  # not a text that Vega may take for code
+    return alt.ExprRef(f"{other} ? {chosen} : {json.dumps(shorten(second, NAME) + against)}")
+
+
+def _tell_ahead(frame: pl.DataFrame, b: str, approach: str) -> list[str]:
+    said = []
+    for way, name in {"judges": approach, "gold": "gold"}.items():
+        gaps = frame[way].drop_nulls().to_numpy() if way in frame.columns else np.empty(0)
+        if len(gaps):
+            ahead = f"ahead on {(gaps > 0).sum():,} and behind on {(gaps < 0).sum():,} of {counted(len(gaps), 'topic')}"
+            said.append(f"by {shorten(name, NAME)} {gaps.mean():+.3f} on average; {shorten(b, NAME)} is {ahead}")
+    return said
+
+
+def _round(value: float) -> float | None:
+    return finite(round(float(value), DIGITS))

@@ -1,0 +1,272 @@
+"""A small result of every kind, to be written and read back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import polars as pl
+
+import karatage as kt
+from karatage.comparison.classification import Quality
+from karatage.data.shown import Result
+from karatage.decisions.draw import draw_evaluation
+from karatage.experiments.collection import Collection
+from karatage.experiments.engine import Outcome
+from karatage.experiments.random_relevance.plan import RandomRelevancePlan
+from karatage.experiments.random_relevance.running import experiment_random_relevance
+from karatage.experiments.square.findings import Benchmark, CellResult, DataSetFacts
+from karatage.experiments.supervised.plan import SupervisedPlan
+from karatage.experiments.supervised.running import experiment_supervised
+from karatage.simulation.panel import simulate_panel
+
+HOSTILE = '</script><b>"\u202egnp\u0007 😀\n' + "x" * 300
+EBAY = kt.Figures(10278, 0.6260, 0.414), kt.Figures(20604, 0.6385, 0.402)
+RATES = kt.RateCounts(43, 59, 67, 84)
+GUESSING = kt.Figures(50, 0.527, 0.240), kt.Figures(50, 0.513, 0.260)
+
+
+@cache
+def world() -> kt.World:
+    return kt.simulate_collection(systems=3, topics=4, depth=12, rng=1)
+
+
+@cache
+def hostile_runs() -> kt.Runs:
+    return rename(world().runs)
+
+
+def rename(runs: kt.Runs) -> kt.Runs:
+    return replace(runs, systems=tuple(HOSTILE if name == "system-02" else name for name in runs.systems))
+
+
+def pair() -> kt.Comparison:
+    return kt.compare(world().runs, world().judgments, world().gold, "P@5", a="system-01", b="system-02")
+
+
+def judges_alone() -> kt.Comparison:
+    return kt.compare(world().runs, world().judgments, None, "AP", a="system-01", b="system-02")
+
+
+def by_figures() -> kt.Comparison:
+    return kt.compare_figures(*EBAY, RATES)
+
+
+def refused() -> kt.Comparison:
+    return kt.compare_figures(*GUESSING, kt.RateCounts(17, 38, 216, 262), rates_b=kt.RateCounts(14, 50, 230, 285))
+
+
+def board() -> kt.Board:
+    more = kt.simulate_collection(systems=3, topics=12, depth=12, rng=1)
+    half = more.gold.keep_rows(np.arange(len(more.gold.grade)) % 2 == 0)
+    return kt.compare_all(rename(more.runs), more.judgments, half, "P@5")
+
+
+def board_alone() -> kt.Board:
+    return kt.compare_all(world().runs, world().judgments, None, "AP")
+
+
+def evaluation() -> kt.Evaluation:
+    approaches = ["mv", "sgl_tau_msd"]
+    found = kt.evaluate(hostile_runs(), world().judgments, ["AP", "P@5"], approach=approaches, gold=world().gold)
+    return draw_evaluation(hostile_runs(), found, draws=4)
+
+
+def evaluation_alone() -> kt.Evaluation:
+    return kt.evaluate(world().runs, world().judgments, "AP")
+
+
+def audit() -> kt.Audit:
+    families = {judge: f"family {k % 2}" for k, judge in enumerate(world().judgments.judges)}
+    return kt.audit(world().judgments, gold=world().gold, families=families, approaches=["mv", "ds"])
+
+
+def audit_alone() -> kt.Audit:
+    return kt.audit(world().judgments.keep_rows(world().judgments.judge == 0))
+
+
+def calibration() -> kt.Calibration:
+    return kt.calibrate(world().judgments, world().gold, rng=1)
+
+
+def survey() -> kt.Survey:
+    return kt.survey(hostile_runs(), world().judgments, world().gold, "P@5")
+
+
+def few() -> kt.Judgments:
+    rows = world().judgments.to_frame()
+    return kt.read_judgments(rows.filter(rows["document"].is_in(rows["document"].unique().sort()[::5])))
+
+
+def posterior() -> kt.Posterior:
+    return kt.aggregate(few(), "ds")
+
+
+def posterior_by_topic() -> kt.Posterior:
+    return kt.aggregate(few(), "ds(scope=topic)")
+
+
+def posterior_of_items() -> kt.Posterior:
+    rows = {"judge": ["a", "b", "a", "a"], "item": ["9", "9", "10", "10"], "grade": [0, 1, 1, 0]}
+    return kt.aggregate(kt.read_judgments(pl.DataFrame(rows)), "mv")
+
+
+def gold_plan() -> kt.GoldPlan:
+    return kt.plan(world().runs, world().judgments, "P@5", budget=(3, 4), systems=("system-01", "system-02"))
+
+
+def size_plan() -> kt.SizePlan:
+    return kt.plan_sizes(*EBAY, RATES, prices=kt.Prices(0.1, 2, 2, depth=3, budget=20_000))
+
+
+def size_plan_refused() -> kt.SizePlan:
+    return kt.plan_sizes(*GUESSING, (kt.RateCounts(17, 38, 216, 262), kt.RateCounts(14, 50, 230, 285)))
+
+
+def queue() -> kt.JudgingQueue:
+    rules = kt.QueueRules(prices=kt.parse_prices("expert=4,crowd=0.05"), measure="P@5")
+    return kt.queue(world().runs, rules, budget="20.5")
+
+
+def queue_stopped() -> kt.JudgingQueue:
+    rules = kt.QueueRules(prices=kt.parse_prices("A"), measure="P@5")
+    return kt.queue(world().runs, rules, budget=10, experts=world().gold)
+
+
+def settling() -> kt.Settling:
+    return queue().settling
+
+
+def crowd() -> kt.CrowdSummary:
+    return kt.summarise_crowd(world().judgments, world().gold)
+
+
+def scores() -> kt.Scores:
+    return kt.score(hostile_runs(), world().judgments, "AP")
+
+
+def weights() -> kt.Weights:
+    return evaluation().weights[0]
+
+
+def draws() -> kt.Draws:
+    return evaluation().draws[0]
+
+
+def benchmark() -> Benchmark:
+    table = pl.DataFrame({"gold": [0, 1, 1], "winners": [[0], [1], [0, 1]]})
+    values: dict[str, dict[Quality, float | None]] = {
+        "mv": {"accuracy": 0.75, "f1": 0.8},
+        "ds": {"accuracy": 0.5, "f1": None},
+    }
+    cells = [
+        CellResult("set", name, "none", 0, Outcome(name=name, status="done", facts=facts, table=table, seconds=0.25))
+        for name, facts in values.items()
+    ]
+    cells.append(CellResult("set", "zc", "none", 0, Outcome(name="zc", status="skipped", reason="two grades only")))
+    sets = (DataSetFacts("set", 9, 3, 3, 3, (0, 1), ("small",)),)
+    return Benchmark(cells=tuple(cells), data_sets=sets, seed=3, notes=("a doubt",))
+
+
+@cache
+def collection() -> Collection:
+    gold = world().gold
+    return Collection.of({"three": hostile_runs()}, {HOSTILE: simulate_panel(gold, judges=4, rng=2)}, gold)
+
+
+def aware() -> kt.AwareFindings:
+    plan = kt.AwarePlan(
+        measures=("AP",), approaches=("uniform", "sgl_tau_msd", "mv"), sizes=(2, 3), samples=3, replicates=3
+    )
+    return kt.experiment_aware(collection(), plan)
+
+
+def supervised() -> kt.SupervisedFindings:
+    plan = SupervisedPlan(approaches=("sup_tau", "uniform", "mv"), sizes=(2,), samples=2, replicates=3)
+    return experiment_supervised(collection(), plan)
+
+
+def random_relevance() -> kt.RandomRelevanceFindings:
+    return experiment_random_relevance(collection(), RandomRelevancePlan(sizes=(2,), samples=2, draws=4))
+
+
+def noisy() -> kt.NoisyFindings:
+    studies = ("intervals", "tests", "ebay", "trec")
+    return kt.experiment_noisy(kt.NoisyPlan(studies=studies, differences=(0.0, 0.1), simulations=20))
+
+
+def noisy_worked() -> kt.NoisyFindings:
+    return kt.experiment_noisy(kt.NoisyPlan(studies=("trec",)))
+
+
+def collaborative() -> kt.CollaborativeFindings:
+    plan = kt.CollaborativePlan(
+        orders=("depth",),
+        crowds=("careful",),
+        approaches=("mv",),
+        approach="mv",
+        expert_shares=(0, 20),
+        crowd_shares=(0, 30),
+        fixed_share=30,
+        ratios=("A",),
+        samples=2,
+        resamples=3,
+    )
+    return kt.experiment_collaborative(world().runs, world().gold, plan)
+
+
+def diagnosis() -> kt.Diagnosis:
+    return kt.diagnose(hostile_runs(), world().judgments, world().gold, "P@5")
+
+
+def diagnosis_of_nothing() -> kt.Diagnosis:
+    return kt.diagnose(judgments="no-such-file.csv")
+
+
+MAKERS: dict[str, Callable[[], Result]] = {
+    make.__name__: make
+    for make in (
+        pair,
+        judges_alone,
+        by_figures,
+        refused,
+        board,
+        board_alone,
+        evaluation,
+        evaluation_alone,
+        audit,
+        audit_alone,
+        calibration,
+        survey,
+        posterior,
+        posterior_by_topic,
+        posterior_of_items,
+        gold_plan,
+        size_plan,
+        size_plan_refused,
+        queue,
+        queue_stopped,
+        settling,
+        crowd,
+        scores,
+        weights,
+        draws,
+        benchmark,
+        aware,
+        supervised,
+        random_relevance,
+        noisy,
+        noisy_worked,
+        collaborative,
+        diagnosis,
+        diagnosis_of_nothing,
+    )
+}
+
+
+@cache
+def make(name: str) -> Result:
+    """The result of a maker, made once."""
+    return MAKERS[name]()

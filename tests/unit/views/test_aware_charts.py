@@ -1,0 +1,80 @@
+"""Charts and page of the AWARE experiment."""
+
+import json
+
+import pytest
+
+from karatage.views.aware_charts import draw_all, draw_crossing, draw_families
+from karatage.views.aware_page import lay_out
+from karatage.views.page import render_page
+
+from ..experiments.aware_worlds import make_findings
+
+
+@pytest.fixture(scope="module")
+def found():
+    return make_findings(
+        ("all30", "own", "uniform", "mv", "emmv"),
+        sizes=(2, 3, 5),
+        panels=("correlation 0", "correlation 0.5"),
+        measures=("AP", "P(rel=1)@5"),
+    )
+
+
+@pytest.fixture(scope="module")
+def charts(found):
+    return draw_all(found)
+
+
+def test_every_chart_has_a_name_of_its_own(charts):
+    assert {"families-best-tau_ap-T08", "families-mean-rmse-T13", "crossing"} <= set(charts)
+    ends = ("main-effects", "approaches", "tukey", "size-by-approach", "systems-by-approach", "parts", "gap-by-weight")
+    assert len(charts) == 8 + 1 + 2 * 2 * 10
+    for panel in ("correlation-0", "correlation-0.5"):
+        assert {f"{panel}-{outcome}-{end}" for outcome in ("tau_ap", "rmse") for end in ends} <= set(charts)
+    for chart in charts.values():
+        json.loads(chart.to_json())  # a valid specification
+
+
+def test_families_have_a_panel_for_each_measure_and_panel(found):
+    spec = json.loads(draw_families(found, "T08").to_json())
+    titles = [panel["title"]["text"] for panel in spec["concat"]]
+    assert titles == [f"{m}, correlation {c}" for c in ("0", "0.5") for m in ("AP", "P@5")]
+    legend = spec["concat"][0]["layer"][0]["encoding"]["color"]["scale"]["domain"]
+    assert legend[0] == "grades merged"
+    assert {"own chance", "uniform", "sgl fro", "tpc apc"} <= set(legend)
+    rows = {row["family"] for name in spec["datasets"] for row in spec["datasets"][name]}
+    assert rows == set(legend)
+
+
+def test_crossing_shows_differences_by_correlation(found):
+    spec = json.loads(draw_crossing(found).to_json())
+    rows = [row for rows in spec["datasets"].values() for row in rows if "correlation" in row]
+    assert {row["correlation"] for row in rows} == {0.0, 0.5}
+    assert {row["size"] for row in rows} == {2, 3, 5}
+    assert "less mv" in spec["title"]
+
+
+def test_few_approaches_still_have_charts():
+    alone = make_findings(("uniform", "mv"), sizes=(2, 3), systems=("T08",), measures=("AP",))
+    names = set(draw_all(alone))
+    assert {"families-best-tau_ap", "tau_ap-tukey", "tau_ap-size-by-approach"} <= names
+    assert "crossing" not in names
+    assert not any("parts" in name for name in names)
+
+
+def test_the_page_shows_all(found, charts):
+    page = lay_out(found, charts)
+    assert [section.title for section in page.sections] == [
+        "Families by size of the k-tuple",
+        "Where the regimes cross",
+        "Analyses of variance, correlation 0",
+        "Analyses of variance, correlation 0.5",
+        "Every approach by size of the k-tuple",
+    ]
+    shown = [figure.chart for section in page.sections for figure in section.charts]
+    assert all(any(chart is figure for figure in shown) for chart in charts.values())
+    small = dict.fromkeys(("crossing", "families-best-tau_ap-T08"), charts["crossing"])  # the others take seconds
+    text = render_page(lay_out(found, small))
+    assert "Analysis of variance of tau_ap by parts of the 30 estimators" in text
+    assert "Best by the judge&#39;s own chance" in text

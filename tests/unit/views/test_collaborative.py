@@ -1,0 +1,138 @@
+"""Charts and page of the collaborative experiment."""
+
+import json
+from html.parser import HTMLParser
+
+import pytest
+
+import karatage as kt
+from karatage.errors import OptionError
+from karatage.views.collaborative import lay_out_collaborative
+from karatage.views.collaborative_charts import (
+    draw_all,
+    draw_consensus,
+    draw_finding,
+    draw_gaps,
+    draw_orders,
+    draw_shares,
+)
+from karatage.views.page import render_page
+
+PLAN = kt.CollaborativePlan(
+    orders=("depth", "meta-ap"),
+    crowds=("careful",),
+    approaches=("mv", "ry"),
+    expert_shares=(0, 10, 40),
+    crowd_shares=(0, 30),
+    fixed_share=30,
+    samples=2,
+    resamples=5,
+)
+
+
+@pytest.fixture(scope="module")
+def found():
+    world = kt.simulate_collection(systems=5, topics=5, depth=15, rng=3)
+    return kt.experiment_collaborative(world.runs, world.gold, PLAN)
+
+
+@pytest.fixture(scope="module")
+def bare():
+    world = kt.simulate_collection(systems=5, topics=5, depth=15, rng=3)
+    return kt.experiment_collaborative(
+        world.runs, world.gold, kt.CollaborativePlan(studies=("finding",), orders=("depth",))
+    )
+
+
+def rows(chart):
+    return [row for table in json.loads(chart.to_json())["datasets"].values() for row in table]
+
+
+def test_orders_are_drawn_for_every_share(found):
+    drawn = {(row["order"], row["experts"]): row["tau_ap"] for row in rows(draw_orders(found))}
+    assert drawn == {(o, e): t for o, e, t in found.order_means.select("order", "experts", "tau_ap").rows()}
+    titles = [panel["title"]["text"] for panel in json.loads(draw_orders(found).to_json())["concat"]]
+    assert titles == ["tau", "tau_ap"]
+
+
+def test_the_curve_of_found_documents_begins_at_nothing(found):
+    drawn = [row for row in rows(draw_finding(found)) if row.get("order") == "meta-ap"]
+    assert drawn[0] == {"order": "meta-ap", "judged": 0.0, "found": 0.0}
+    assert drawn[-1]["found"] == 1.0
+    assert len(drawn) == 101
+
+
+def test_shares_are_drawn_over_cost_beside_experts_alone(found):
+    told = rows(draw_shares(found, "depth"))
+    mixes = [row for row in told if "share" in row]
+    assert {(row["share"], row["experts"], row["ratio"]) for row in mixes} == {
+        ("30 %", experts, ratio) for experts in (0.0, 10.0, 40.0) for ratio in "AB"
+    }
+    alone = {row["cost"]: row["tau_ap"] for row in told if "share" not in row}
+    own = found.order_means.filter(order="depth", experts=10.0).row(0, named=True)
+    assert alone[own["judged"] / found.items] == own["tau_ap"]
+
+
+def test_approaches_are_drawn_at_the_first_ratio(found):
+    told = [row for row in rows(draw_consensus(found, "meta-ap")) if "approach" in row]
+    assert {row["ratio"] for row in told} == {"A"}
+    assert {row["approach"] for row in told} == {"mv", "ry"}
+
+
+def test_gaps_are_written_and_bold_where_decided(found):
+    told = rows(draw_gaps(found, "depth"))
+    assert len(told) == 6
+    for row in told:
+        assert row["decided"] == (row["verdict"] in ("above", "below"))
+        assert float(row["text"].replace("−", "-")) == pytest.approx(row["gap"], abs=0.006)
+        assert row["text"] == ".00" or row["text"][0] in "+−"
+
+
+def test_what_was_not_studied_is_not_drawn(found, bare):
+    assert list(draw_all(bare)) == ["finding"]
+    for draw in draw_consensus, draw_shares, draw_gaps:
+        with pytest.raises(OptionError, match=r"no result for .* by the order 'thompson'"):
+            draw(found, "thompson")
+    with pytest.raises(OptionError, match="orders were not studied"):
+        draw_orders(bare)
+    only = kt.CollaborativePlan(studies=("orders",), orders=("depth",), resamples=0)
+    world = kt.simulate_collection(systems=5, topics=5, depth=15, rng=3)
+    with pytest.raises(OptionError, match="finding was not studied"):
+        draw_finding(kt.experiment_collaborative(world.runs, world.gold, only))
+
+
+class Reader(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.tables, self.pictures, self.text = 0, 0, ""
+
+    def handle_starttag(self, tag, attrs):
+        self.tables += tag == "table"
+        self.pictures += tag == "svg"
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def test_the_page_has_all_charts_tables_and_doubts(found):
+    page = Reader()
+    page.feed(render_page(lay_out_collaborative(found)))
+    assert page.pictures == 2 + 2 * 3
+    assert page.tables == 1 + 1 + 3 + 1 + 1
+    assert found.sentence in page.text
+    for note in found.notes:
+        assert note in page.text
+    for words in (
+        "figure 3.4",
+        "figure 3.6",
+        "figures 3.7 and 3.8",
+        "table 3.3",
+        "150 documents of 5 topics",
+        "2 crowds",
+    ):
+        assert words in " ".join(page.text.split())
+
+
+def test_a_page_of_one_study_is_short(bare):
+    page = lay_out_collaborative(bare)
+    assert [section.title for section in page.sections] == ["Finding"]

@@ -1,0 +1,74 @@
+"""Charts and page of the random relevance experiment."""
+
+import json
+from html.parser import HTMLParser
+
+import pytest
+
+import karatage as kt
+from karatage.errors import OptionError
+from karatage.experiments.collection import Collection
+from karatage.experiments.random_relevance.plan import RandomRelevancePlan
+from karatage.experiments.random_relevance.running import experiment_random_relevance
+from karatage.simulation.panel import simulate_panel
+from karatage.views.page import render_page
+from karatage.views.random_relevance import draw_all, draw_random_relevance, lay_out_random_relevance
+
+HOSTILE = "<script>alert(1)</script>"
+
+
+@pytest.fixture(scope="module")
+def found():
+    world = kt.simulate_collection(systems=6, topics=4, depth=40, rng=0)
+    panels = {
+        name: simulate_panel(world.gold, judges=5, correlation=c, rng=0) for name, c in (("p", 0.0), (HOSTILE, 0.4))
+    }
+    collection = Collection.of({"six": world.runs}, panels, world.gold)
+    return experiment_random_relevance(collection, RandomRelevancePlan(sizes=(2, 3), samples=3, draws=20))
+
+
+def points(chart):
+    tables = json.loads(chart.to_json())["datasets"].values()
+    rows = [row for table in tables for row in table]
+    return {(r["measure"], r["approach"], r["gold"][:12], r["size"]): r["value"] for r in rows}
+
+
+@pytest.mark.parametrize("outcome", ["tau", "tau_ap"])
+def test_lines_show_the_means_of_table_2(found, outcome):
+    drawn = points(draw_random_relevance(found, systems="six", panel="p", outcome=outcome))
+    assert len(drawn) == 3 * 2 * (5 + 2)
+    table = found.table2(outcome).filter(systems="six", panel="p", gold="RGS", approach="qbinmv", measure="eRDCG")
+    assert drawn["DCG(dcg=jk,base=10)", "qbinmv", "gold made ra", 3] == table["M = 3"][0]
+
+
+def test_unknown_places_are_refused(found):
+    for given in ({"systems": "seven", "panel": "p"}, {"systems": "six", "panel": "p", "outcome": "rmse"}):
+        with pytest.raises(OptionError, match="there is no result for systems"):
+            draw_random_relevance(found, **given)
+
+
+def test_the_page_has_all_tables_and_charts(found):
+    charts = draw_all(found)
+    assert list(charts) == ["tau_ap-1", "tau_ap-2", "tau-1", "tau-2"]
+    page = lay_out_random_relevance(found, charts)
+    assert page.sentence == found.sentence
+    assert [section.title for section in page.sections] == ["Judges alone", "Judges merged", "Check by simulation"]
+    text = render_page(page)
+    texts = []
+    parser = HTMLParser()
+    parser.handle_data = texts.append
+    parser.feed(text)
+    row = found.table1.row(0, named=True)
+    assert {f"{row['tau']:.4f}", f"{row['tau ±']:.4f}"} <= set(texts)
+    assert text.count('<div class="still"><svg') == 2
+    assert text.count("<script>") == 2  # the page's own
+    merged = page.sections[1].tables[0]
+    best = [k for k, bold in enumerate(merged.mark["M = 2"]) if bold]
+    assert len(best) >= 6  # of each measure against each gold
+
+
+def test_without_a_check_there_is_no_section_for_it():
+    world = kt.simulate_collection(systems=3, topics=3, depth=40, rng=0)
+    collection = Collection.of({"s": world.runs}, {"p": simulate_panel(world.gold, judges=4, rng=0)}, world.gold)
+    plan = RandomRelevancePlan(sizes=(2,), samples=2, draws=0, measures=("AP",))
+    assert len(lay_out_random_relevance(experiment_random_relevance(collection, plan)).sections) == 2

@@ -1,0 +1,92 @@
+"""Charts and page of the s-AWARE experiment."""
+
+import json
+from dataclasses import replace
+from itertools import pairwise
+
+import polars as pl
+import pytest
+
+import karatage as kt
+from karatage.errors import OptionError
+from karatage.experiments.collection import Collection
+from karatage.experiments.panels import PanelRules, prepare_gold
+from karatage.experiments.supervised.plan import SupervisedPlan
+from karatage.experiments.supervised.running import experiment_supervised
+from karatage.simulation.panel import simulate_panel
+from karatage.views.page import render_page
+from karatage.views.supervised import (
+    HEIGHT,
+    LABEL,
+    _choose_colours,
+    _place_labels,
+    _span,
+    draw_all,
+    draw_supervised,
+    lay_out_supervised,
+)
+from karatage.views.tabulating.supervised import mark_rows
+
+
+@pytest.fixture(scope="module")
+def found():
+    world = kt.simulate_collection(systems=8, topics=6, depth=30, rng=5)
+    gold = prepare_gold(world.gold, PanelRules())
+    panel = simulate_panel(gold, judges=5, rng=2)
+    plan = SupervisedPlan(measures=("AP", "P@5"), sizes=(2, 3), samples=3, replicates=4)
+    return experiment_supervised(Collection.of({"T<08": world.runs}, {"panel": panel}, gold), plan)
+
+
+def test_a_chart_shows_means_and_differences_of_one_place(found):
+    chart = json.loads(draw_supervised(found, found.places[1], outcome="rmse").to_json())
+    (rows,) = (rows for rows in chart["datasets"].values() if "label" not in rows[0])
+    assert {(row["configuration"], row["measure"], row["outcome"]) for row in rows} == {("partitioned", "AP", "rmse")}
+    assert len(rows) == 2 * 13
+    means, gaps = chart["hconcat"]
+    assert means["layer"][0]["encoding"]["y"]["title"] == "rmse (mean)"
+    assert gaps["layer"][0]["encoding"]["y"]["title"] == "difference from uniform"
+    assert "by AP" in chart["title"]
+
+
+def test_families_have_the_papers_colours(found):
+    colour = dict(zip(found.plan.names, _choose_colours(found), strict=True))
+    assert len(set(colour.values())) == 13
+    assert colour["uniform"] == "#777777"
+    assert all(int(colour[name][5:], 16) < 0x60 for name in colour if name.startswith("sup"))  # little blue in orange
+    assert all(int(colour[name][5:], 16) > 0x60 for name in ("mv", "emmv", "emGZ", "emsemi"))
+
+
+def test_names_beside_lines_do_not_overlap(found):
+    frame = found.summary.filter(measure="AP", outcome="tau_ap", configuration="whole")
+    labels = _place_labels(frame)
+    low, high = _span(frame, "mean")
+    unit = (high - low) / HEIGHT * LABEL
+    assert labels["mean"].is_sorted()
+    assert all(b - a >= unit * (1 - 1e-9) for a, b in pairwise(labels["label"]))
+    assert labels["label"].mean() == pytest.approx(labels["mean"].mean())
+
+
+def test_every_measure_outcome_and_place_has_a_chart(found):
+    charts = draw_all(found)
+    assert len(charts) == 2 * 2 * 2
+    assert {"tau_ap-1-whole-1", "tau_ap-2-partitioned-2", "rmse-2-partitioned-1"} <= set(charts)
+
+
+def test_the_page_has_table_1_the_figures_and_the_doubts(found):
+    page = render_page(lay_out_supervised(replace(found, notes=("a doubt",))))
+    assert page.count('<div class="still"><svg') == 4
+    assert "sup_tau_cubed" in page
+    assert "T&lt;08" in page
+    assert "a doubt" in page
+    assert page.count("<script>") == 2  # the page's own
+    assert f"{found.table()['mv'][0]:.4f}" in page
+
+
+def test_the_best_of_a_row_is_marked():
+    frame = pl.DataFrame({"a": [0.1, 0.3, None], "b": [0.2, 0.3, 0.1]})
+    assert mark_rows(frame) == {"a": [False, True, False], "b": [True, True, True]}
+
+
+def test_what_is_not_there_cannot_be_drawn(found):
+    with pytest.raises(OptionError, match="no result for"):
+        draw_supervised(found, found.places[0], measure="nDCG")
