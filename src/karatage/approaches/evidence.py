@@ -18,9 +18,8 @@ from karatage.data.runs import Runs
 from karatage.data.scores import Scores
 from karatage.data.weights import Weights
 from karatage.errors import DataError
-from karatage.measures.graded import ceiling
+from karatage.measures.registry import ceiling, parse_measure
 from karatage.measures.scoring import score_aligned
-from karatage.measures.spec import parse_measure
 from karatage.merging.estimators import Estimator
 from karatage.merging.gaps import Gaps
 from karatage.random_streams import stream

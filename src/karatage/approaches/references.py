@@ -11,9 +11,8 @@ from karatage.data.alignment import Alignment
 from karatage.data.axes import BoolArray, FloatArray
 from karatage.data.judgments import Judgments
 from karatage.data.scores import Scores
-from karatage.measures.graded import ceiling
+from karatage.measures.registry import ceiling, parse_measure
 from karatage.measures.scoring import score_grades, score_packed
-from karatage.measures.spec import parse_measure
 from karatage.merging.estimators import Gap
 from karatage.merging.gaps import Distance, Gaps, measure_gaps
 from karatage.merging.random_judges import CLASSES, RandomJudges, shuffle_grades

@@ -15,9 +15,8 @@ from karatage.data.axes import BoolArray, FloatArray, GradeArray, IntArray, Long
 from karatage.data.judgments import Judgments
 from karatage.data.partition import Partition
 from karatage.experiments.supervised.plan import SupervisedPlan
-from karatage.measures.graded import ceiling
+from karatage.measures.registry import ceiling, parse_measure
 from karatage.measures.scoring import score_aligned, score_packed
-from karatage.measures.spec import parse_measure
 from karatage.merging.estimators import OWN_REPLICATES, Estimator, Gap, SupervisedEstimator
 from karatage.merging.gaps import Gaps, measure_gaps
 from karatage.merging.random_judges import RandomJudges
