@@ -20,7 +20,7 @@ from benchmarks.measuring import Figures, Trial
 from benchmarks.setting import SEED, Setting
 from karatage.correction.choosing import choose_sizes
 from karatage.data.alignment import match_gold
-from karatage.measures.graded import rank_weights
+from karatage.measures.registry import as_weighted_sum
 from karatage.orders.curves import find_area, find_curve
 from karatage.orders.orders import list_all, parse_order
 
@@ -225,7 +225,9 @@ def make_noisy(relevant: NDArray[np.bool_], tpr: float, tnr: float, seed: int) -
 def find_effect(state: kt.JudgingState) -> FloatArray:
     """How differently systems weigh an item in DCG, over all pairs, as if none were decided."""
     weight = np.zeros((state.items + 1, state.ranked.shape[1]))
-    for rank, worth in enumerate(rank_weights(kt.parse_measure("DCG"), state.ranked.shape[2])):
+    linear = as_weighted_sum(kt.parse_measure("DCG"), state.ranked.shape[2], 1)
+    assert linear is not None
+    for rank, worth in enumerate(linear.weight):
         for system, item in enumerate(state.ranked[:, :, rank].T):
             weight[item, system] = worth  # -1 writes behind the last item
     return choose_sizes(weight[:-1])

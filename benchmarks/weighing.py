@@ -19,8 +19,8 @@ from benchmarks.judging import class_starts, judgment_set
 from benchmarks.measuring import Figures, Trial
 from benchmarks.reading import parse_runs
 from benchmarks.scoring import read_sets
-from karatage.merging.estimators import ESTIMATORS, Gap
-from karatage.merging.gaps import measure_gaps
+from karatage.merging.estimators import ESTIMATORS
+from karatage.merging.gaps import Gap, measure_gaps
 
 if TYPE_CHECKING:
     from benchmarks.setting import Setting

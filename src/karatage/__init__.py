@@ -101,8 +101,9 @@ if TYPE_CHECKING:
     from karatage.io.runs import read_runs
     from karatage.io.writing import write_judgments, write_run
     from karatage.measures.expected import randomise, score_expected
+    from karatage.measures.registry import parse_measure
     from karatage.measures.scoring import score, score_all, score_grades
-    from karatage.measures.spec import Measure, parse_measure
+    from karatage.measures.spec import Measure
     from karatage.orders.disagreement import learn_disagreement, predict_disagreement
     from karatage.orders.orders import list_orders, next_items
     from karatage.orders.state import JudgingState, Picks
@@ -210,8 +211,9 @@ _MODULES = {
     "orders.orders": "list_orders next_items",
     "orders.state": "JudgingState Picks",
     "measures.expected": "randomise score_expected",
+    "measures.registry": "parse_measure",
     "measures.scoring": "score score_all score_grades",
-    "measures.spec": "Measure parse_measure",
+    "measures.spec": "Measure",
     "decisions.queues.queue": "queue",
     "decisions.queues.rules": "QueueRules",
     "views.charts": "draw_benchmark write_chart",

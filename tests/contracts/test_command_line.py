@@ -15,7 +15,6 @@ from karatage.approaches.registry import APPROACHES
 from karatage.cli import completing
 from karatage.cli.app import app, main
 from karatage.decisions.estimators.registry import list_names
-from karatage.measures.spec import FAMILIES
 
 ROOT = typer.main.get_command(app)
 GROUPS = {name: command for name, command in ROOT.commands.items() if hasattr(command, "commands")}
@@ -225,7 +224,6 @@ class TestCompletion:
         assert list_names() == completing.CORRECTIONS
         assert kt.list_orders() == completing.ORDERS
         assert tuple(completing.list_crowds()) == kt.list_crowds()
-        assert [kt.parse_measure(name).name for name in completing.MEASURES] == sorted(FAMILIES)
 
 
 class TestErrors:

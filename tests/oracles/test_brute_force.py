@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import karatage as kt
+from karatage.measures.registry import FAMILIES
 from karatage.measures.scoring import JUDGES_PER_BLOCK, score_aligned
 from tests.oracles import brute_force as bf
 from tests.oracles.strategies import DOCUMENTS, Collection, collections
@@ -84,6 +85,11 @@ MEASURES: dict[str, Oracle] = {
 }
 # Gains that fall from grade 2 to 3 under rel, which only a scale beyond 3 would expose.
 UP_TO_3 = "DCG(gains={1:0.5,2:4,3:4},rel=2)@5"
+
+
+def test_every_option_of_every_measure_is_tried() -> None:
+    tried = {(m.name, option) for m in map(kt.parse_measure, MEASURES) for option in ["", *dict(m.options)]}
+    assert tried == {(name, option) for name, family in FAMILIES.items() for option in ["", *family.options]}
 
 
 def measures_for(top_grade: int) -> list[str]:

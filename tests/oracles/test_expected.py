@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import karatage as kt
 from karatage.measures.expected import randomise, score_expected
+from karatage.measures.registry import FAMILIES
 from tests.oracles import brute_force as bf
 from tests.oracles.strategies import Collection, collections
 
@@ -118,6 +119,12 @@ RATIO: dict[str, tuple[Oracle, Callable[[bf.Grades], float]]] = {
         lambda g: ideal(g, 20, gain=lambda grade: float(grade >= 2), discount=bf.jk_discount(3)),
     ),
 }
+
+
+@pytest.mark.parametrize(("table", "ratio"), [(EXACT, False), (RATIO, True)], ids=["exact", "ratio"])
+def test_every_expected_measure_is_enumerated(table: dict[str, object], ratio: bool) -> None:
+    declared = {family.name for family in FAMILIES.values() if family.expected and family.ratio == ratio}
+    assert {kt.parse_measure(name).name for name in table} == declared
 
 
 def enumerate_grades(probability: np.ndarray) -> list[tuple[float, dict[str, int]]]:

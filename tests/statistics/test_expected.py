@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import karatage as kt
-from karatage.measures.expected import EXPECTED, RATIOS, randomise, score_expected
+from karatage.measures.expected import randomise, score_expected
+from karatage.measures.registry import WITH_EXPECTATION, find_family
 
 DRAWS = 1000
 MEASURES = ["AP", "AP(rel=3)", "DCG@10", "ERR@10", "P@10", "R@20", "RBP", "RR", "nDCG@10"]
@@ -32,7 +33,7 @@ def differences():
     return found
 
 
-@pytest.mark.parametrize("measure", [m for m in MEASURES if kt.parse_measure(m).name not in RATIOS])
+@pytest.mark.parametrize("measure", [m for m in MEASURES if not find_family(m).ratio])
 def test_exact_measures_are_the_mean_over_draws(differences, measure):
     for model in "binmv", "ds":
         assert np.abs(differences[model, measure][1]).max() < 4
@@ -54,7 +55,7 @@ def test_ratios_are_far_from_it_where_hardly_anything_is(differences):
 
 
 def test_every_expected_measure_is_tried():
-    assert {kt.parse_measure(measure).name for measure in MEASURES} == set(EXPECTED)
+    assert {kt.parse_measure(measure).name for measure in MEASURES} == set(WITH_EXPECTATION)
 
 
 def test_randomised_gold_flatters_even_a_judge_who_knows_nothing(shared_data):

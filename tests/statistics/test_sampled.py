@@ -12,8 +12,7 @@ from karatage.correction.choosing import choose_sizes, draw_batches, expected_va
 from karatage.correction.sampled import Drawn, find_reach, learn_gains, sum_topics
 from karatage.data.alignment import align, match_gold
 from karatage.kernels.drawing import find_chances
-from karatage.measures.graded import rank_weights
-from karatage.measures.spec import parse_measure
+from karatage.measures.registry import as_weighted_sum, parse_measure
 
 
 class Frame(NamedTuple):
@@ -55,7 +54,7 @@ class Frame(NamedTuple):
 def make_frame(runs, gold, judgments, measure, best):
     """The best systems by gold, no two with the same documents in the same ranks."""
     ranked = align(runs, gold).ranked[:, :, :10]
-    discount = rank_weights(parse_measure(measure), ranked.shape[2])
+    discount = as_weighted_sum(parse_measure(measure), ranked.shape[2], 1).weight
     grade = match_gold(gold, gold).astype(float)
     weight = np.zeros((len(grade), ranked.shape[1]))
     for s in range(ranked.shape[1]):

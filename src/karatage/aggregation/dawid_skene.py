@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
 from karatage.aggregation.confusion import DIAGONAL, begin, imply_accuracy, prior_answers, recall, unheard_classes
 from karatage.aggregation.expectation import Counts, Fit, Progress, Tables, iterate, log, normalise, tell_not_converged
-from karatage.aggregation.get_another_label import fit_get_another_label
-from karatage.aggregation.options import check_counts, check_dialect
-from karatage.aggregation.votes import Scope, Supervision, Votes
+from karatage.aggregation.square import first_grades
+from karatage.aggregation.votes import Scope, Supervision, Votes, check_counts, check_dialect
 from karatage.data.alignment import find_items
-from karatage.data.axes import FloatArray
+from karatage.data.axes import BoolArray, FloatArray, GradeArray, IntArray, LongArray
 from karatage.data.judgments import Judgments
 from karatage.data.posterior import Posterior, decide, find_winners
 from karatage.data.record import JudgeRecord
@@ -24,6 +23,7 @@ Dialect = Literal["gal"]
 NEUTRAL = 0.9  # [AWARE17]: how often a judge is right before anything is known
 WORTH_CHECKING = 5_000_000  # rows up to which the unsmoothed model is fitted as well, to tell where it differs
 MANY = 0.05
+GAL_STEPS, GAL_DECIMALS = 50, 5  # of Get-Another-Label's program
 LEAST = 1e-10  # counted for every answer that a judge uses: EM could never leave a zero
 
 
@@ -71,7 +71,7 @@ class DawidSkene:
         """Run EM; nothing is drawn at random, so `rng` is not used."""
         votes = Votes.prepare(judgments, gold, supervision, scope=self.scope)
         if self.dialect == "gal":
-            return fit_get_another_label(votes, progress)
+            return _fit_get_another_label(votes, progress)
         known = recall(self.history, votes)
         prior = np.zeros((1, votes.grades, votes.grades)) if self.prior is None else prior_answers(votes, *self.prior)
         fit = self._iterate(votes, prior + known, progress)
@@ -129,10 +129,15 @@ def _unheard_answers(votes: Votes) -> FloatArray:
 
 def neutral_tables(votes: Votes) -> Tables:
     """Every judge right nine times in ten, every grade as likely [AWARE17]."""
-    answer = np.full((votes.grades, votes.grades), (1 - NEUTRAL) / max(votes.grades - 1, 1))
-    np.fill_diagonal(answer, NEUTRAL)
+    answer = _neutral_matrix(votes.grades)
     prior = np.full((votes.groups, votes.grades), 1 / votes.grades)
     return Tables(log(prior), np.broadcast_to(log(answer), (votes.judges, *answer.shape)))
+
+
+def _neutral_matrix(grades: int) -> FloatArray:
+    matrix = np.full((grades, grades), (1 - NEUTRAL) / max(grades - 1, 1))
+    np.fill_diagonal(matrix, NEUTRAL)
+    return matrix
 
 
 def _begin_from(earlier: Posterior, votes: Votes) -> FloatArray:
@@ -156,3 +161,91 @@ def _tell_smoothing(fit: Fit, unsmoothed: Fit) -> tuple[str, ...]:
         f"ds: without its prior the model would grade {differ:.0%} of the items otherwise, so the result rests on "
         "the prior: get more grades per judge, or gold",
     )
+
+
+class LogSums(NamedTuple):
+    """Sums of log-probabilities, (item or row, grade), and of how many of them were zero."""
+
+    log: FloatArray
+    zeros: FloatArray
+
+
+def _fit_get_another_label(votes: Votes, progress: Progress | None = None) -> Posterior:
+    """What Get-Another-Label's program does, which SQUARE ran as DS [GAL10].
+
+    A judge's matrix comes from what all others say; of repeated grades the first is heard.
+
+    Matrices are not smoothed: a zero rules a grade out, an item with every grade ruled out keeps its posterior.
+    With gold, the shares of the grades are gold's throughout.
+    """
+    rows = first_grades(votes.rows)
+    item = np.repeat(np.arange(votes.items), np.diff(rows.start))
+    alone = (np.diff(rows.start) == 1)[item] & (rows.known[item] < 0)
+    probability = _clamp(np.full((votes.items, votes.grades), 1 / votes.grades), rows.known)
+    shares = normalise(votes.gold_classes, 0)
+    confusion = np.tile(_neutral_matrix(votes.grades), (votes.judges, 1, 1))
+    trace: list[float] = []
+    for step in range(GAL_STEPS):
+        own = _hear(confusion[rows.judge, :, rows.said])
+        total = LogSums(_add_up(own.log, item, votes.items), _add_up(own.zeros, item, votes.items))
+        belief, possible, evidence = _believe(total, shares)
+        change = float(np.abs(belief - probability)[possible].max(initial=0.0))
+        probability[possible] = belief[possible]
+        _clamp(probability, rows.known)
+        if not votes.gold_classes.any():
+            shares = probability.mean(axis=0)
+        others, possible, _ = _believe(LogSums(total.log[item] - own.log, total.zeros[item] - own.zeros), shares)
+        _clamp(others, rows.known[item])
+        confusion = _count(votes, rows.judge, rows.said, np.where((possible & ~alone)[:, None], others, 0.0))
+        trace.append(evidence)
+        if progress is not None:
+            progress(step + 1, evidence)
+    known = np.nan_to_num(confusion, nan=1 / votes.grades)
+    return votes.posterior(
+        "ds",
+        normalise(probability, 1),  # rounding left it beside one
+        parameters={"accuracy": imply_accuracy(known, shares), "confusion": known},
+        trace=np.array(trace),
+        converged=change < 1e-4,
+        notes=() if change < 1e-4 else (f"ds(dialect=gal): after its {GAL_STEPS} steps, posteriors were still moving",),
+    )
+
+
+def _hear(chance: FloatArray) -> LogSums:
+    """Logarithms (row, grade); a grade that the judge never met says nothing."""
+    zero = chance == 0
+    return LogSums(np.log(np.where(zero | np.isnan(chance), 1.0, chance)), zero.astype(float))
+
+
+def _believe(evidence: LogSums, shares: FloatArray) -> tuple[FloatArray, BoolArray, float]:
+    """Rounded posteriors, where there are any, and the log-likelihood of those."""
+    ruled_out = (evidence.zeros > 0) | (shares == 0)
+    joint = np.where(ruled_out, -np.inf, evidence.log + np.log(np.where(shares > 0, shares, 1.0)))
+    possible = ~ruled_out.all(axis=1)
+    joint[~possible] = 0.0
+    top = joint.max(axis=1, keepdims=True)
+    mass = np.exp(joint - top)
+    likelihood = float((np.log(mass.sum(axis=1)) + top[:, 0])[possible].sum())
+    return np.round(normalise(mass, 1), GAL_DECIMALS), possible, likelihood
+
+
+def _count(votes: Votes, judge: IntArray, said: GradeArray, weight: FloatArray) -> FloatArray:
+    """Matrices (judge, grade, said) from posteriors by row; NaN where the judge never met the grade."""
+    answers = np.zeros((votes.judges, votes.grades, votes.grades))
+    cell = judge.astype(np.int64) * votes.grades + said
+    for k in range(votes.grades):
+        counted = np.bincount(cell, weight[:, k], minlength=votes.judges * votes.grades)
+        answers[:, k] = counted.reshape(votes.judges, votes.grades)
+    met = answers.sum(axis=2, keepdims=True)
+    return np.where(met > 0, answers / np.where(met > 0, met, 1.0), np.nan)
+
+
+def _add_up(rows: FloatArray, item: LongArray, items: int) -> FloatArray:
+    return np.stack([np.bincount(item, column, minlength=items) for column in rows.T], axis=1)
+
+
+def _clamp(probability: FloatArray, known: GradeArray) -> FloatArray:
+    at = np.flatnonzero(known >= 0)
+    probability[at] = 0.0
+    probability[at, known[at]] = 1.0
+    return probability

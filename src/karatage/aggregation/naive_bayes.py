@@ -9,9 +9,8 @@ import numpy as np
 
 from karatage.aggregation.confusion import imply_accuracy
 from karatage.aggregation.expectation import Progress, Tables, log, normalise
-from karatage.aggregation.options import check_dialect, need_gold
 from karatage.aggregation.square import fit_naive_bayes
-from karatage.aggregation.votes import Supervision, Votes
+from karatage.aggregation.votes import Supervision, Votes, check_dialect, need_gold
 from karatage.data.judgments import Judgments
 from karatage.data.posterior import Posterior
 from karatage.kernels.voting import expect

@@ -17,8 +17,7 @@ from karatage.aggregation.expectation import (
     normalise,
     tell_not_converged,
 )
-from karatage.aggregation.options import check_counts
-from karatage.aggregation.votes import Supervision, Votes
+from karatage.aggregation.votes import Supervision, Votes, check_counts
 from karatage.data.axes import FloatArray
 from karatage.data.judgments import Judgments
 from karatage.data.posterior import Posterior

@@ -9,9 +9,8 @@ import numpy as np
 
 from karatage.aggregation.confusion import begin, imply_accuracy, prior_answers, unheard_classes
 from karatage.aggregation.expectation import Counts, Fit, Progress, Tables, iterate, log, normalise, tell_not_converged
-from karatage.aggregation.options import check_beta, check_dialect
 from karatage.aggregation.square import fit_raykar
-from karatage.aggregation.votes import Supervision, Votes
+from karatage.aggregation.votes import Supervision, Votes, check_beta, check_dialect
 from karatage.data.axes import FloatArray
 from karatage.data.judgments import Judgments
 from karatage.data.posterior import Posterior

@@ -10,9 +10,8 @@ import numpy as np
 from karatage.aggregation.confusion import DIAGONAL
 from karatage.aggregation.expectation import Progress, iterate, tell_not_converged
 from karatage.aggregation.naive_bayes import learn_tables
-from karatage.aggregation.options import check_counts, need_gold
 from karatage.aggregation.raykar import describe, maximise
-from karatage.aggregation.votes import Supervision, Votes
+from karatage.aggregation.votes import Supervision, Votes, check_counts, need_gold
 from karatage.data.judgments import Judgments
 from karatage.data.posterior import Posterior
 

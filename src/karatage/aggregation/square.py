@@ -9,8 +9,7 @@ import numpy as np
 from karatage.aggregation.confusion import imply_accuracy
 from karatage.aggregation.expectation import Progress, log, normalise
 from karatage.aggregation.one_coin import toss
-from karatage.aggregation.options import need_binary
-from karatage.aggregation.votes import Votes
+from karatage.aggregation.votes import Votes, need_binary
 from karatage.data.axes import FloatArray, GradeArray, LongArray
 from karatage.data.posterior import Posterior, find_winners
 from karatage.kernels.voting import Rows, count, count_answers, expect

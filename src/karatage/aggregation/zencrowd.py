@@ -9,9 +9,8 @@ import numpy as np
 
 from karatage.aggregation.expectation import Progress
 from karatage.aggregation.one_coin import Coin
-from karatage.aggregation.options import check_beta, check_dialect
 from karatage.aggregation.square import fit_zencrowd
-from karatage.aggregation.votes import Supervision, Votes
+from karatage.aggregation.votes import Supervision, Votes, check_beta, check_dialect
 from karatage.data.judgments import Judgments
 from karatage.data.posterior import Posterior
 

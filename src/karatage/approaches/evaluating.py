@@ -22,8 +22,9 @@ from karatage.data.versions import list_versions
 from karatage.data.weights import Weights
 from karatage.errors import DataError
 from karatage.measures.expected import randomise, score_expected
+from karatage.measures.registry import parse_measure
 from karatage.measures.scoring import score_aligned
-from karatage.measures.spec import Measure, parse_measure
+from karatage.measures.spec import Measure
 from karatage.progress import follow
 from karatage.random_streams import settle_seed
 from karatage.text import count_names, counted

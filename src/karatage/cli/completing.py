@@ -1,29 +1,18 @@
 """What a shell may offer at a press of the tab key.
 
-Loading the registries takes too long for that, so their names stand here again; a contract test compares both. Names
-that a shell would have to quote are left out.
+Importing the registries takes too long for that. So measures are read from the text of their declarations, and the
+names of models and others stand here again; a contract test compares both. Names that a shell would have to quote are
+left out.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from importlib.resources import files
 
 Complete = Callable[[str], list[str]]
 
-MEASURES = (
-    "AP",
-    "Bpref",
-    "DCG@10",
-    "ERR@20",
-    "Judged@10",
-    "P@10",
-    "R@100",
-    "RBP",
-    "RR",
-    "Rprec",
-    "nDCG@10",
-)
 MODELS = (
     "binmv",
     "cubam",
@@ -51,6 +40,12 @@ WEIGHTS = ("md", "med", "msd", "own", "own2", "own4")
 POWERS = ("", "_squared", "_cubed")
 
 
+def list_measures() -> list[str]:
+    """An example of each measure, read from the text of the declarations."""
+    text = (files("karatage.measures") / "registry.py").read_text(encoding="utf-8")
+    return re.findall(r'^ +example="(.+)",$', text, re.M)
+
+
 def list_approaches() -> list[str]:
     """Everything that `evaluate` takes by a plain name."""
     estimators = [f"{span}_{gap}_{weight}" for span in ("sgl", "tpc") for gap in GAPS for weight in WEIGHTS]
@@ -71,7 +66,7 @@ def _complete(names: Callable[[], Iterable[str]]) -> Complete:
     return complete
 
 
-complete_measures = _complete(lambda: MEASURES)
+complete_measures = _complete(list_measures)
 complete_models = _complete(lambda: MODELS)
 complete_orders = _complete(lambda: ORDERS)
 complete_corrections = _complete(lambda: CORRECTIONS)

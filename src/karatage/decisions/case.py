@@ -22,8 +22,9 @@ from karatage.decisions.doubts import tell_meeting
 from karatage.decisions.process import DEFAULT_MERGE, gives_grades, judge_items, name_process
 from karatage.decisions.question import Question
 from karatage.errors import DataError
-from karatage.measures.linear import WeightedSum, as_weighted_sum
+from karatage.measures.registry import as_weighted_sum
 from karatage.measures.scoring import score_aligned
+from karatage.measures.spec import WeightedSum
 from karatage.random_streams import stream
 from karatage.text import count_names
 

@@ -15,9 +15,9 @@ from karatage.data.evaluation import Evaluation
 from karatage.data.posterior import Posterior
 from karatage.data.runs import Runs
 from karatage.errors import OptionError
-from karatage.measures.expected import RATIOS
+from karatage.measures.registry import find_family, parse_measure
 from karatage.measures.scoring import score_grades
-from karatage.measures.spec import Measure, parse_measure
+from karatage.measures.spec import Measure
 from karatage.random_streams import settle_seed, stream
 
 AT_ONCE = 256  # draws scored together, which bounds memory by items x this
@@ -117,7 +117,7 @@ def draw_evaluation(runs: Runs, evaluation: Evaluation, *, draws: int = 1000) ->
 
 def _tell_ratio(evaluation: Evaluation, drawn: Draws) -> Iterator[str]:
     """How far the ratio of two expectations is from the expectation of the ratio."""
-    if not _takes_expectations(drawn.approach) or parse_measure(drawn.measure).name not in RATIOS:
+    if not _takes_expectations(drawn.approach) or not find_family(drawn.measure).ratio:
         return
     scores = evaluation.scores[drawn.measure]
     gap = np.abs(scores.mean[scores.judges.index(drawn.approach)] - drawn.mean)

@@ -13,7 +13,7 @@ from karatage.data.runs import Runs
 from karatage.decisions.case import Case, make_case
 from karatage.decisions.question import Question
 from karatage.errors import DataError, OptionError, UnknownNameError
-from karatage.measures.spec import parse_measure
+from karatage.measures.registry import parse_measure
 from karatage.text import shorten
 
 DIGITS = 16

@@ -27,7 +27,7 @@ from karatage.decisions.frame import find_frame, take_fingerprint
 from karatage.decisions.process import JUDGE
 from karatage.errors import DataError
 from karatage.kernels.drawing import FLOOR, mean_positive
-from karatage.measures.graded import ceiling
+from karatage.measures.registry import ceiling
 from karatage.text import count_names, counted
 
 CHANCE = 0.001  # of an alarm that is false

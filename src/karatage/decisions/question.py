@@ -9,7 +9,8 @@ from typing import Literal, get_args
 from karatage.data.board import NEW_TOPICS
 from karatage.data.estimate import CONFIDENCE, check_confidence
 from karatage.errors import OptionError
-from karatage.measures.spec import Measure, parse_measure
+from karatage.measures.registry import parse_measure
+from karatage.measures.spec import Measure
 
 Claim = Literal["new", "these"]
 Judges = Literal["shared", "independent"]

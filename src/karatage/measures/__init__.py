@@ -1,1 +1,1 @@
-"""Measures of rankings: what they are called (`spec`) and what they are (`graded`)."""
+"""Measures of rankings: what one is (`spec`), all of them (`registry`), and scores by them."""

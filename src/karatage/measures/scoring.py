@@ -20,8 +20,8 @@ from karatage.data.scores import Scores
 from karatage.errors import DataError, OptionError
 from karatage.kernels.ranking import scatter_grades
 from karatage.kernels.threads import spread
-from karatage.measures.graded import SCORERS, Block
-from karatage.measures.spec import Measure, parse_measure
+from karatage.measures.registry import find_family, parse_measure
+from karatage.measures.spec import Block, Measure
 from karatage.text import counted, shorten
 
 NoRelevant = Literal["zero", "drop", "drop_judge"]
@@ -180,6 +180,7 @@ def _score_pieces(
     if no_relevant not in get_args(NoRelevant):
         raise OptionError(f"no_relevant '{no_relevant}' is none of {', '.join(get_args(NoRelevant))}")
     parsed = {str(measure): parse_measure(measure) for measure in measures}
+    scorers = {name: find_family(measure).score for name, measure in parsed.items()}
     shape = (len(judges), len(alignment.topics), len(alignment.systems))
     value = {name: np.zeros(shape) for name in parsed}
     defined = {name: np.ones(shape[:2], bool) for name in parsed}
@@ -190,7 +191,7 @@ def _score_pieces(
         ranked[alignment.ranked[t] < 0] = -1
         block = Block(ranked, alignment.length[t], grades(), top_grade)
         for name, measure in parsed.items():
-            values, has_value = SCORERS[measure.name](measure, block)
+            values, has_value = scorers[name](measure, block)
             value[name][who, t] = values.T
             if has_value is not None:
                 defined[name][who, t] = has_value

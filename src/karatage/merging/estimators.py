@@ -1,4 +1,7 @@
-"""The estimators of a judge's accuracy, by name: `sgl_tau_msd`, `tpc_rmse_own4`, `sup_tau_cubed`."""
+"""The estimators of a judge's accuracy by name (`sgl_tau_msd`, `tpc_rmse_own4`, `sup_tau_cubed`), and merging by them.
+
+Weights come from how far a judge is from random ones (AWARE), or how near to gold (s-AWARE).
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,13 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from karatage.data.axes import FloatArray
+from karatage.data.axes import BoolArray, FloatArray
 from karatage.errors import OptionError
+from karatage.merging.gaps import Gap, Gaps, compare_scores, find_divergence, find_heights, group_by_topics
 from karatage.notation import parse_notation
 from karatage.text import shorten
 
 Granularity = Literal["sgl", "tpc"]
-Gap = Literal["fro", "rmse", "kld", "tau", "apc"]
 Weighting = Literal["md", "msd", "med", "own", "own2", "own4"]
 GRANULARITIES: tuple[Granularity, ...] = get_args(Granularity)
 GAPS: tuple[Gap, ...] = get_args(Gap)
@@ -104,3 +107,64 @@ def parse_estimator(text: str) -> tuple[str, Estimator | SupervisedEstimator] | 
         raise OptionError(f"{where}: replicates must be a whole number from 1 to {MOST_REPLICATES:,}")
     found = known[name]
     return f"{name}(replicates={value})", Estimator(found.granularity, found.gap, found.weighting, value)
+
+
+def weigh_judges(estimator: Estimator, gaps: Gaps, present: BoolArray) -> FloatArray:
+    """Weights (judge, topic), not normalised; 0 where a judge has no scores."""
+    if estimator.granularity == "sgl":
+        weight = estimator.weigh(gaps.single[estimator.gap])[:, None]
+    else:
+        weight = estimator.weigh(gaps.by_topic[estimator.gap])
+    return np.where(present, np.nan_to_num(np.broadcast_to(weight, present.shape)), 0.0)
+
+
+def normalise(weight: FloatArray, present: BoolArray) -> tuple[FloatArray, BoolArray]:
+    """Weights that sum to 1 over the judges present in each topic, and the topics where they had to be made equal.
+
+    Where all weights are 0, judges present count alike; where nobody is present, all stay 0.
+    """
+    total = weight.sum(axis=0)
+    silent = (total <= 0) & present.any(axis=0)
+    settled = np.where(silent, present, weight)
+    return settled / np.maximum(settled.sum(axis=0), np.finfo(float).tiny), silent
+
+
+def merge_scores(value: FloatArray, share: FloatArray) -> FloatArray:
+    """[AWARE17] (3): the average over judges of scores (judge, topic, system), with shares (judge, topic).
+
+    NaN in topics where nobody has a share.
+    """
+    merged: FloatArray = np.einsum("jt,jts->ts", share, np.nan_to_num(value))
+    merged[share.sum(axis=0) <= 0] = np.nan
+    return merged
+
+
+def weigh_by_gold(estimator: SupervisedEstimator, value: FloatArray, gold: FloatArray, shared: BoolArray) -> FloatArray:
+    """A weight for each judge, NaN for those who share no topic with gold: [SAWARE20] algorithm 1.
+
+    `value` (judge, topic, system) and `gold`, either (topic, system) or, where gold differs by judge, of the shape of
+    `value`, are scores in [0, 1]; `shared` (judge, topic) says where both have some.
+    """
+    weight = np.full(len(value), np.nan)
+    for who, where in group_by_topics(shared):
+        own = value[np.ix_(who, where)]
+        theirs = np.broadcast_to(gold, value.shape)[np.ix_(who, where)]
+        for k, judge in enumerate(who):
+            weight[judge] = _find_closeness(estimator, own[k], theirs[k]) ** estimator.power
+    return weight
+
+
+def _find_closeness(estimator: SupervisedEstimator, own: FloatArray, gold: FloatArray) -> float:
+    """1 for gold itself. AP correlation takes gold as the reference, and so weighs mistakes at a judge's top."""
+    if estimator.gap == "kld":  # directly: 1 - (1 - exp(-KL)) loses all digits where the densities are far apart
+        densities = (find_heights(scores.reshape(1, -1)) for scores in (own, gold))
+        return float(np.exp(-find_divergence(*densities)[0, 0]))
+    pair = (gold, own) if estimator.gap == "apc" else (own, gold)
+    distance = compare_scores(pair[0][None], pair[1][None], [estimator.gap])[estimator.gap]
+    return 1 - float(distance[0, 0])
+
+
+def fill_unseen(weight: FloatArray) -> FloatArray:
+    """Judges of whom gold says nothing get the mean weight of the others, or all alike when there are no others."""
+    seen = np.isfinite(weight)
+    return np.where(seen, weight, weight[seen].mean() if seen.any() else 1.0)

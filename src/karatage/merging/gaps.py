@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -16,8 +16,8 @@ from karatage.data.scores import settle_ties
 from karatage.kernels.correlation import compare_orders
 from karatage.kernels.density import add_bumps, sum_cross_entropies, sum_squares
 from karatage.kernels.threads import spread
-from karatage.merging.estimators import Gap
 
+Gap = Literal["fro", "rmse", "kld", "tau", "apc"]
 POINTS = 100
 BANDWIDTH = 0.015
 FLOOR = float(np.finfo(np.float64).tiny)

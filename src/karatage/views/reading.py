@@ -20,7 +20,7 @@ from karatage.errors import DataError, InputFileError, KaratageError, UnknownNam
 from karatage.io.documents import find_document, load_document
 from karatage.io.files import PathLike
 from karatage.io.results.methods import add_words
-from karatage.measures.spec import parse_measure
+from karatage.measures.registry import parse_measure
 from karatage.text import shorten
 
 WHAT: Final = "a result of karatage"

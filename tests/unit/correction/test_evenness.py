@@ -16,8 +16,7 @@ from karatage.correction.choosing import choose_sizes, draw_batches
 from karatage.correction.evenness import CHANCE, COMPARED, Frame, check_evenness
 from karatage.data.alignment import align, match_gold
 from karatage.errors import DataError
-from karatage.measures.graded import rank_weights
-from karatage.measures.spec import parse_measure
+from karatage.measures.registry import as_weighted_sum, parse_measure
 
 
 def make(rank, topic=None, said=None, depth=10):
@@ -307,7 +306,7 @@ class Collection(NamedTuple):
     systems: tuple[str, ...]
 
     def weigh(self, measure, systems, depth):
-        weight = np.r_[0.0, rank_weights(parse_measure(measure), depth)]
+        weight = np.r_[0.0, as_weighted_sum(parse_measure(measure), depth, 1).weight]
         rank = self.rank[:, systems]
         return weight[np.where(rank <= depth, rank, 0)]
 
@@ -317,7 +316,7 @@ class Collection(NamedTuple):
             topic=self.topic[items],
             said=self.said[items],
             rank=np.where(rank <= depth, rank, 0).astype(np.int16),
-            gap=choose_sizes(self.weigh("DCG@10", systems, depth)[items]),
+            gap=choose_sizes(self.weigh("DCG", systems, depth)[items]),
             depth=depth,
             topics=tuple(map(str, range(int(self.topic.max()) + 1))),
             systems=tuple(self.systems[s] for s in systems),

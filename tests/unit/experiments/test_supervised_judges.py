@@ -14,7 +14,7 @@ from karatage.experiments.panels import PanelRules, prepare_gold
 from karatage.experiments.supervised.judges import Ground, Judges, teach
 from karatage.experiments.supervised.plan import Split, SupervisedPlan
 from karatage.experiments.supervised.samples import Sample, _lay_out
-from karatage.merging.weights import normalise
+from karatage.merging.estimators import normalise
 from karatage.simulation.panel import PanelQuality, simulate_panel
 from karatage.simulation.partition import partition_judges
 

@@ -7,8 +7,7 @@ import pytest
 
 import karatage as kt
 from karatage.errors import DataError, OptionError
-from karatage.measures.expected import EXACT, EXPECTED, RATIOS, randomise, score_expected
-from karatage.measures.spec import FAMILIES
+from karatage.measures.expected import randomise, score_expected
 
 RUNS = {
     "full": {"1": {"a": 3.0, "b": 2.0, "new": 1.0}, "2": {"a": 3.0, "d": 2.0}},
@@ -27,12 +26,6 @@ def chances(*relevant, sets=1):
     """Probabilities of two grades for the six items."""
     p = np.array(relevant, float)
     return np.tile(np.stack([1 - p, p], axis=1), (sets, 1, 1))
-
-
-def test_every_measure_has_its_place():
-    assert set(EXPECTED) == RATIOS | EXACT
-    assert not RATIOS & EXACT
-    assert set(FAMILIES) - set(EXPECTED) == {"Bpref", "Judged", "Rprec"}
 
 
 @pytest.mark.parametrize("measure", ["Bpref", "Rprec", "Judged@5"])

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from karatage.merging.supervised import fill_unseen
-from karatage.merging.weights import merge_scores, normalise
+from karatage.merging.estimators import fill_unseen, merge_scores, normalise
 
 
 def test_where_all_weights_are_0_those_present_count_alike():

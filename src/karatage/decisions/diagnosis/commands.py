@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from karatage.decisions.diagnosis.evidence import Evidence
 from karatage.decisions.diagnosis.prospects import DEPTH, Prospect, choose_budget
 from karatage.decisions.diagnosis.reading import Sources
-from karatage.measures.linear import WEIGHTED
-from karatage.measures.spec import parse_measure
+from karatage.measures.registry import find_family, parse_measure
 
 STAND_INS = {"runs": "runs", "judgments": "judgments.csv", "gold": "gold.qrels"}
 
@@ -81,8 +80,7 @@ def suggest(evidence: Evidence, words: Words, prospects: Sequence[Prospect], *, 
 
 def choose_sum(measure: str) -> str:
     """The measure itself where gold on single documents corrects it, else the nearest that it does correct."""
-    parsed = parse_measure(measure)
-    return measure if parsed.name in WEIGHTED else f"DCG@{parsed.cutoff or DEPTH}"
+    return measure if find_family(measure).weights else f"DCG@{parse_measure(measure).cutoff or DEPTH}"
 
 
 def _name(given: object, kind: str) -> tuple[str, ...]:

@@ -13,8 +13,8 @@ from karatage.data.axes import BoolArray, FloatArray
 from karatage.decisions.queues.belief import Belief
 from karatage.errors import DataError
 from karatage.kernels.drawing import FLOOR
-from karatage.measures.linear import WEIGHTED, WeightedSum, as_weighted_sum
-from karatage.measures.spec import Measure
+from karatage.measures.registry import WEIGHTED_SUMS, as_weighted_sum
+from karatage.measures.spec import Measure, WeightedSum
 
 IDEALS = 32  # draws of grades, of whose ideal gains the mean is taken
 
@@ -51,7 +51,7 @@ def require_weights(alignment: Alignment, measure: Measure, top_grade: int) -> W
     if linear is None:
         raise DataError(
             f"the order 'effect' weighs documents by what they count in the measure, and {measure} is not a "
-            f"weighted sum of grades; choose {', '.join(WEIGHTED)} with a depth, or another order"
+            f"weighted sum of grades; choose {', '.join(WEIGHTED_SUMS)} with a depth, or another order"
         )
     return linear
 

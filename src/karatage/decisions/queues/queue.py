@@ -26,7 +26,7 @@ from karatage.decisions.queues.effect import find_effect, find_weights, require_
 from karatage.decisions.queues.rules import QueueRules
 from karatage.decisions.queues.settling import choose_pairs, settle
 from karatage.errors import DataError
-from karatage.measures.linear import WeightedSum
+from karatage.measures.spec import WeightedSum
 from karatage.orders.budget import Allocation, allocate
 from karatage.orders.disagreement import predict_disagreement
 from karatage.orders.state import JudgingState, Picks

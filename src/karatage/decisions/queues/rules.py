@@ -11,8 +11,8 @@ from karatage.aggregation.registry import parse_model
 from karatage.data.disagreement import DisagreementModel
 from karatage.data.prices import JudgingPrices
 from karatage.errors import OptionError
-from karatage.measures.linear import WEIGHTED
-from karatage.measures.spec import Measure, parse_measure
+from karatage.measures.registry import find_family, parse_measure
+from karatage.measures.spec import Measure
 from karatage.orders.orders import Order, parse_order
 
 
@@ -72,8 +72,10 @@ class QueueRules:
             raise OptionError(f"a pool of depth {self.depth} is empty; give a whole number from 1")
         if not (isinstance(self.seed, Integral) and self.seed >= 0):
             raise OptionError(f"a seed is a whole number from 0, not {self.seed}")
-        if self.parsed.name == "Judged":
-            raise OptionError("Judged counts what was judged, not what is relevant; order systems by another measure")
+        if not find_family(self.parsed).of_relevance:
+            raise OptionError(
+                f"{self.parsed.name} counts what was judged, not what is relevant; order systems by another measure"
+            )
         if self.parsed.cutoff is not None and self.depth < self.parsed.cutoff:
             raise OptionError(
                 f"a pool of depth {self.depth} leaves out documents that {self.parsed} looks at; give a depth of "
@@ -88,4 +90,4 @@ class QueueRules:
     @cached_property
     def parsed_order(self) -> Order:
         """The order: the one asked for, or one that suits the measure."""
-        return parse_order(self.order or ("effect" if self.parsed.name in WEIGHTED else "thompson"))
+        return parse_order(self.order or ("effect" if find_family(self.parsed).weights else "thompson"))

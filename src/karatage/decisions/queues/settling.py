@@ -11,7 +11,7 @@ from karatage.data.axes import BoolArray, FloatArray
 from karatage.data.settling import Settling
 from karatage.decisions.queues.belief import Belief
 from karatage.errors import DataError, OptionError, UnknownNameError
-from karatage.measures.linear import NAMES
+from karatage.measures.registry import find_family
 from karatage.measures.scoring import score_grades
 from karatage.measures.spec import Measure
 
@@ -56,7 +56,8 @@ def settle(
 def _score_draws(alignment: Alignment, belief: Belief, measure: Measure, rng: np.random.Generator) -> FloatArray:
     kept = alignment.retrieved_topics
     top = len(belief.stages)
-    if measure.name in NAMES and measure.cutoff is not None:  # nothing below counts, not even in a recall base
+    weights = find_family(measure).weights
+    if measure.cutoff is not None and weights and not weights.normalised:  # nothing below counts, not even in an ideal
         first = alignment.ranked[:, :, : measure.cutoff]
         needed = np.zeros(len(belief.grade), bool)
         needed[first[first >= 0]] = True

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from karatage.approaches.downstream import weigh_telling
-from karatage.approaches.references import Panel, compare_with_random, compare_with_shuffled
+from karatage.approaches.evidence import Panel, compare_with_random, compare_with_shuffled
 from karatage.data.alignment import Alignment, align
 from karatage.data.axes import FloatArray, GradeArray, LongArray
 from karatage.data.judgments import Judgments

@@ -38,7 +38,7 @@ from karatage.experiments.aware.families import (
 )
 from karatage.experiments.aware.plan import AwarePlan
 from karatage.experiments.aware.telling import conclude, frame_claims
-from karatage.measures.spec import parse_measure
+from karatage.measures.registry import parse_measure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from karatage.errors import OptionError
 from karatage.experiments.aware.contenders import Contender, find_contenders
-from karatage.measures.spec import parse_measure
+from karatage.measures.registry import parse_measure
 
 MEASURES = ("AP", "nDCG(dcg=jk,base=2)@20", "ERR(gain=5,max=5)@20")
 APPROACHES = ("all30", "uniform", "mv", "emmv", "emneu")

@@ -19,7 +19,7 @@ from karatage.experiments.collection import Collection, draw_tuples, fingerprint
 from karatage.experiments.engine import Cell, Execution, Fact, Outcome, require_done, run_cells, tell_run
 from karatage.experiments.square.telling import list_ranges
 from karatage.io.files import PathLike
-from karatage.measures.spec import parse_measure
+from karatage.measures.registry import parse_measure
 from karatage.text import counted
 
 BLOCK = 100  # k-tuples to a cell, which then takes seconds

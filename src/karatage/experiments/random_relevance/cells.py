@@ -21,8 +21,8 @@ from karatage.experiments.engine import Finding
 from karatage.experiments.random_relevance.plan import Merge, RandomRelevancePlan
 from karatage.experiments.tuples import merge_panels, rate_leaderboards
 from karatage.measures.expected import randomise, score_expected
+from karatage.measures.registry import parse_measure
 from karatage.measures.scoring import score_aligned, score_grades
-from karatage.measures.spec import parse_measure
 from karatage.random_streams import stream
 
 DGS, RGS = "DGS", "RGS"  # deterministic and randomised gold, as the paper's tables call them

@@ -29,7 +29,7 @@ from karatage.data.versions import list_versions
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.experiments.random_relevance.cells import BLANK, DGS, GOLD, RGS
 from karatage.experiments.random_relevance.plan import RandomRelevancePlan
-from karatage.measures.spec import parse_measure
+from karatage.measures.registry import parse_measure
 
 OUTCOMES = ("tau", "tau_ap")
 CONFIDENCE = 0.95

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from karatage.aggregation.registry import MODELS, NamedModel, parse_model
 from karatage.approaches.registry import EXPECTED
 from karatage.errors import DataError, OptionError, UnknownNameError
-from karatage.measures.expected import EXPECTED as EXPECTED_MEASURES
-from karatage.measures.spec import parse_measure
+from karatage.measures.registry import WITH_EXPECTATION, find_family
 from karatage.text import shorten
 
 UNIFORM = "uniform"
@@ -54,8 +53,8 @@ class RandomRelevancePlan:
             if len(set(given)) < len(given):
                 raise OptionError(f"the plan names a {what} twice: {', '.join(map(str, given))}")
         for name in self.measures:
-            if parse_measure(name).name not in EXPECTED_MEASURES:
-                offered = ", ".join(sorted(EXPECTED_MEASURES))
+            if find_family(name).expected is None:
+                offered = ", ".join(WITH_EXPECTATION)
                 raise OptionError(f"measure '{shorten(name)}' has no expected form; {offered} have")
         if min(self.sizes) < 1 or self.samples < 1:
             raise OptionError("sizes of k-tuples and samples are whole numbers from 1")

@@ -9,19 +9,17 @@ from typing import NamedTuple
 import numpy as np
 
 from karatage.approaches.downstream import weigh_telling
-from karatage.approaches.references import Panel, compare_with_shuffled
+from karatage.approaches.evidence import Panel, compare_with_shuffled
 from karatage.data.alignment import Alignment, match_gold
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, IntArray, LongArray
 from karatage.data.judgments import Judgments
 from karatage.data.partition import Partition
 from karatage.experiments.supervised.plan import SupervisedPlan
-from karatage.measures.graded import ceiling
+from karatage.measures.registry import ceiling, parse_measure
 from karatage.measures.scoring import score_aligned, score_packed
-from karatage.measures.spec import parse_measure
-from karatage.merging.estimators import OWN_REPLICATES, Estimator, Gap, SupervisedEstimator
-from karatage.merging.gaps import Gaps, measure_gaps
+from karatage.merging.estimators import OWN_REPLICATES, Estimator, SupervisedEstimator, fill_unseen, weigh_by_gold
+from karatage.merging.gaps import Gap, Gaps, measure_gaps
 from karatage.merging.random_judges import RandomJudges
-from karatage.merging.supervised import fill_unseen, weigh_by_gold
 from karatage.random_streams import stream
 
 NOBODY = -1
@@ -72,7 +70,7 @@ class Ground:
 
 
 def _score_random(alignment: Alignment, pool: BoolArray, plan: SupervisedPlan) -> RandomScores:
-    """As `approaches.references` draws them, but kept: judges put together later meet the same ones."""
+    """As `approaches.evidence` draws them, but kept: judges put together later meet the same ones."""
     drawn = RandomJudges.draw(len(pool), plan.replicates, stream(plan.seed, "random judges"))
     found: dict[str, dict[str, FloatArray]] = {name: {} for name in plan.measures}
     for kind, bits in drawn.bits.items():

@@ -12,7 +12,7 @@ import numpy as np
 from karatage.aggregation.registry import MODELS, NamedModel, parse_model
 from karatage.data.axes import BoolArray, IntArray, LongArray
 from karatage.errors import DataError, OptionError, UnknownNameError
-from karatage.measures.spec import parse_measure
+from karatage.measures.registry import parse_measure
 from karatage.merging.estimators import ESTIMATORS, OWN, SUPERVISED, Estimator, SupervisedEstimator, parse_estimator
 from karatage.text import shorten
 

@@ -15,7 +15,7 @@ from karatage.experiments.supervised.judges import Ground, Judges, Named, Taught
 from karatage.experiments.supervised.plan import TAUGHT_ON_DOCUMENTS, Split, SupervisedPlan, draw_split
 from karatage.experiments.tuples import rate_leaderboards
 from karatage.measures.scoring import score_grades
-from karatage.merging.weights import merge_scores, normalise
+from karatage.merging.estimators import merge_scores, normalise
 from karatage.random_streams import stream
 
 SCHEMA = {
