@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal, NamedTuple, cast, get_args
+from typing import Final, Literal, NamedTuple, TypeVar, cast, get_args
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from karatage.data.axes import FloatArray, IntArray, freeze
 from karatage.data.checks import require_known, require_numbers, require_shape
-from karatage.data.entries import MOST, Entries
-from karatage.data.shown import Shown
+from karatage.data.codec import structure
+from karatage.data.result import Shown
 from karatage.errors import DataError
 from karatage.text import counted, percent, shorten
 
 Noise = Literal["removed", "kept"]
+T = TypeVar("T", bound=np.generic)
 RATE_LEVELS: Final = 10  # of the true positive and of the true negative rate
 CONTRIBUTION_LEVELS: Final = 4
 GRID: Final = (RATE_LEVELS, RATE_LEVELS, CONTRIBUTION_LEVELS)
@@ -43,6 +45,34 @@ class Contribution(NamedTuple):
     least: float  # the smallest share
     exponent: float  # NaN where all do alike
     tail: float
+
+
+class _Archetype(NamedTuple):
+    """A kind of judge, as a file has it."""
+
+    voxel: IntArray
+    share: float
+    mean: FloatArray
+    covariance: FloatArray
+    confusion: FloatArray | None = None
+    concentration: float | None = None
+
+
+class _CrowdFile(NamedTuple):
+    """A crowd model, as a file has it."""
+
+    format: str
+    name: str
+    source: str
+    noise: Noise
+    judges: int
+    judgments: int
+    balance: FloatArray
+    correlation: Correlation
+    families: Mapping[str, float]
+    contribution: Contribution
+    notes: tuple[str, ...]
+    archetypes: tuple[_Archetype, ...]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -200,34 +230,29 @@ class CrowdModel(Shown):
     @staticmethod
     def from_dict(found: object) -> CrowdModel:
         """Back from what `to_dict` or a JSON file says; what cannot be is refused with its name."""
-        entries = Entries(found)
-        if entries.text("format") != FORMAT:
-            raise DataError(f"format is '{shorten(entries.text('format'))}', not '{FORMAT}'")
-        grades = len(entries.several("balance"))
-        kinds = entries.objects("archetypes")
-        if not kinds:
+        told = structure(found, _CrowdFile)
+        if told.format != FORMAT:
+            raise DataError(f"format is '{shorten(told.format)}', not '{FORMAT}'")
+        if not told.archetypes:
             raise DataError("archetypes is empty: no kind of judge to draw from")
-        law, shared = entries.object("contribution"), entries.object("correlation")
-        families = entries.object("families")
+        kinds, graded = told.archetypes, len(told.balance) > 2
         return CrowdModel(
-            name=entries.text("name"),
-            source=entries.text("source"),
-            noise=cast("Noise", entries.text("noise")),
-            judges=entries.whole("judges"),
-            judgments=entries.whole("judgments"),
-            balance=_scale(np.array(entries.numbers("balance", grades))),
-            voxel=np.array([_read_voxel(kind) for kind in kinds], np.int32),
-            share=_scale(np.array([kind.number("share") for kind in kinds])),
-            mean=np.array([kind.numbers("mean", 3) for kind in kinds]),
-            covariance=np.array([_read_square(kind, "covariance", 3) for kind in kinds]),
-            confusion=None if grades <= 2 else _scale(np.array([_read_square(k, "confusion", grades) for k in kinds])),
-            concentration=np.array([kind.number("concentration") for kind in kinds]) if grades > 2 else None,
-            correlation=Correlation(*(shared.number(name) for name in Correlation._fields)),
-            families={name: families.number(name) for name in families.all_names()},
-            contribution=Contribution(
-                law.number("least"), law.number_or_nan("exponent", -MOST, MOST), law.number_or_nan("tail", -MOST, MOST)
-            ),
-            notes=entries.texts("notes"),
+            name=told.name,
+            source=told.source,
+            noise=told.noise,
+            judges=told.judges,
+            judgments=told.judgments,
+            balance=_scale(told.balance),
+            voxel=_stack("voxel", [kind.voxel for kind in kinds]),
+            share=_scale(np.array([kind.share for kind in kinds])),
+            mean=_stack("mean", [kind.mean for kind in kinds]),
+            covariance=_stack("covariance", [kind.covariance for kind in kinds]),
+            confusion=_scale(_stack("confusion", [kind.confusion for kind in kinds])) if graded else None,
+            concentration=_stack("concentration", [kind.concentration for kind in kinds]) if graded else None,
+            correlation=told.correlation,
+            families=told.families,
+            contribution=told.contribution,
+            notes=told.notes,
         )
 
     def __repr__(self) -> str:
@@ -248,20 +273,12 @@ def _round(value: FloatArray | np.float64 | float) -> object:
     return np.array([float(f"{x:.{_DIGITS}g}") for x in found.ravel()]).reshape(found.shape).tolist()
 
 
-def _read_voxel(kind: Entries) -> tuple[int, ...]:
-    found = kind.numbers("voxel", 3)
-    if any(x != int(x) or not 0 <= x < size for x, size in zip(found, GRID, strict=True)):
-        most = ", ".join(str(n - 1) for n in GRID)
-        raise DataError(f"{kind.place}.voxel is {list(found)}; levels are whole numbers from 0 to {most}")
-    return tuple(int(x) for x in found)
-
-
-def _read_square(kind: Entries, name: str, size: int) -> list[tuple[float, ...]]:
-    rows = kind.several(name)
-    if len(rows) != size:
-        raise DataError(f"{kind.place}.{name} has {len(rows)} rows, not {size}")
-    lines = Entries({str(k): row for k, row in enumerate(rows)}, f"{kind.place}.{name}")
-    return [lines.numbers(str(k), size) for k in range(size)]
+def _stack(name: str, parts: Sequence[NDArray[T] | float | None]) -> NDArray[T]:
+    """Of all kinds of judges, which have it in one shape."""
+    shapes = {np.shape(part) for part in parts if part is not None}
+    if len(shapes) != 1 or any(part is None for part in parts):
+        raise DataError(f"archetypes: {name} is missing somewhere, or has several shapes")
+    return np.array(parts)
 
 
 def _scale(shares: FloatArray) -> FloatArray:

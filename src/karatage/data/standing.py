@@ -9,7 +9,6 @@ from typing import Literal, NamedTuple
 import numpy as np
 import polars as pl
 
-from karatage.data.as_json import Plain, plain_number
 from karatage.data.axes import BoolArray, FloatArray, LongArray, freeze
 from karatage.data.checks import require_numbers, require_shape
 from karatage.data.estimate import find_cuts, require_intervals, require_p_values
@@ -27,10 +26,6 @@ class Bounded(NamedTuple):
     value: float
     low: float
     high: float
-
-    def to_dict(self) -> dict[str, Plain]:
-        """Ready for JSON."""
-        return {name: plain_number(value) for name, value in self._asdict().items()}
 
     def check(self, what: str, least: float = -np.inf, most: float = np.inf) -> None:
         """Refuse a value that cannot be, and bounds that have changed places."""
@@ -94,6 +89,8 @@ class Standing:
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Differences:
     """Every pair's difference, b - a, found in one way; (pair,) each. Intervals are for one pair on its own."""
+
+    derived = ("count",)
 
     value: FloatArray
     standard_error: FloatArray

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import polars as pl
 
-from karatage.data.as_json import plain_array, write_json
 from karatage.data.axes import BoolArray, FloatArray, LongArray, freeze
 from karatage.data.checks import NEAR, require_known, require_names, require_numbers, require_shape
-from karatage.data.shown import Shown
+from karatage.data.result import Result
 from karatage.errors import DataError
 from karatage.text import counted, shorten
 
@@ -19,7 +18,7 @@ CLASSES = {"und": "5 % relevant at random", "uni": "a coin", "ovr": "95 % releva
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Weights(Shown):
+class Weights(Result, kind="weights"):
     """Shares of the judges in the scores by one approach and measure, with the distances they come from.
 
     A distance to a class of random judges, or to the judge's own grades shuffled, is 0 where the two cannot be told
@@ -99,25 +98,6 @@ class Weights(Shown):
         """What to take away."""
         heaviest, *_ = self.explain()
         return f"By {self.approach} on {self.measure}, of {counted(len(self.judges), 'judge')} most weighs {heaviest}."
-
-    def to_dict(self) -> dict[str, object]:
-        """Everything, ready for JSON."""
-        return {
-            "kind": "weights",
-            "approach": self.approach,
-            "measure": self.measure,
-            "judges": self.judges,
-            "topics": self.topics,
-            "share": plain_array(self.share),
-            "present": plain_array(self.present),
-            "gap": self.gap,
-            "distance": {name: plain_array(values) for name, values in self.distance.items()},
-            "notes": self.notes,
-        }
-
-    def to_json(self) -> str:
-        """The same as JSON text."""
-        return write_json(self.to_dict())
 
     def explain(self) -> list[str]:
         """A line for each judge, from the heaviest to the lightest, that says why it weighs what it does."""
