@@ -39,6 +39,8 @@ class Accuracy(Shown):
         require_numbers("accuracy: items", self.count, 0)
         require_numbers("accuracy: share", self.share, 0, 1, unknown=True)
         require_numbers("accuracy_sizes", self.size, 0)
+        if (self.count % 1).any():
+            raise DataError("accuracy: items are not whole numbers")
         items = self.count.sum(axis=1)
         require_equal("accuracy: the sum of shares", self.share.sum(axis=1), np.where(items > 0, 1.0, np.nan))
         if ((self.count == 0) & (self.share > SLACK)).any() or (self.size > items * (1 + NEAR)).any():

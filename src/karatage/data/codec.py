@@ -1,7 +1,7 @@
 """Frozen dataclasses and named tuples as JSON can hold them, and back, as their annotations say.
 
 A class may name `derived` properties or methods, which are written beside its fields for those who read the JSON, and
-`unsaved` fields, which are not written and have a default. Tables are lists of rows, and `types` beside them says what
+`unsaved` fields, which are not written and have a default; what is read may lack its `optional` fields. Tables are lists of rows, and `types` beside them says what
 their columns hold; tables annotated as `Columns` are written by columns, which takes less room.
 """
 
@@ -11,7 +11,7 @@ import math
 import re
 import types
 from collections.abc import Callable, Mapping
-from dataclasses import is_dataclass
+from dataclasses import fields, is_dataclass
 from decimal import Decimal
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -62,8 +62,6 @@ def structure(found: object, kind: type[T]) -> T:
                 if place or cause.at
                 else f"the whole {cause.told}"
             ) from None
-        if isinstance(cause, KeyError) and place:
-            raise DataError(f"{place} is missing") from None
         if isinstance(cause, KaratageError):
             raise DataError(f"{place}: {cause}" if place else str(cause)) from None
         raise cause from None
@@ -150,15 +148,19 @@ def _make_reader(kind: type, converter: Converter) -> _Hook:
 
     make: Any = make_dict_structure_fn if is_dataclass(kind) else namedtuple_dict_structure_factory
     read, frames = make(kind, converter, **_override(kind)), _list_fields(kind, pl.DataFrame)
+    needed = [name for name in _list_fields(kind) if name not in getattr(kind, "optional", ())]
 
     def read_all(found: Any, _: Any) -> Any:
         if not isinstance(found, dict):
             raise MisfitError(f"is {show(found)}, not an object")
+        for name in needed:
+            if name not in found:
+                raise MisfitError("is missing", f".{name}")
         if frames:
             held = found.get("types")
             if not isinstance(held, dict):
                 raise MisfitError(f"is {show(held)}, not an object", ".types")
-            found = {**found, **{name: (found[name], held.get(name)) for name in frames if name in found}}
+            found = {**found, **{name: (found[name], held.get(name)) for name in frames}}
         return read(found, kind)
 
     return read_all
@@ -173,11 +175,11 @@ def _override(kind: type) -> dict[str, Any]:
     return wide | {name: override(omit=True) for name in getattr(kind, "unsaved", ())}
 
 
-def _list_fields(kind: type, hint: object) -> list[str]:
-    """Fields of a type that are written."""
-    left_out = getattr(kind, "unsaved", ())
-    hints = get_type_hints(kind, include_extras=True)
-    return [name for name, found in hints.items() if found == hint and name not in left_out]
+def _list_fields(kind: Any, hint: object = None) -> list[str]:
+    """Fields that are written, all or those of a type."""
+    names = kind._fields if issubclass(kind, tuple) else [field.name for field in fields(kind)]
+    hints, left_out = get_type_hints(kind, include_extras=True), getattr(kind, "unsaved", ())
+    return [name for name in names if name not in left_out and hint in (None, hints[name])]
 
 
 def _make_list_reader(kind: Any, converter: Converter) -> _Hook:
@@ -185,10 +187,17 @@ def _make_list_reader(kind: Any, converter: Converter) -> _Hook:
     from cattrs.cols import homogenous_tuple_structure_factory, list_structure_factory
     from cattrs.gen import make_hetero_tuple_structure_fn
 
-    make: Any = list_structure_factory
-    if get_origin(kind) is tuple:
-        make = homogenous_tuple_structure_factory if get_args(kind)[-1] is ... else make_hetero_tuple_structure_fn
-    return _require(list, "a list", make(kind, converter))
+    if get_origin(kind) is list or get_args(kind)[-1] is ...:
+        of = list_structure_factory if get_origin(kind) is list else homogenous_tuple_structure_factory
+        return _require(list, "a list", of(kind, converter))
+    size, read = len(get_args(kind)), make_hetero_tuple_structure_fn(kind, converter)
+
+    def read_all(value: list[Any], wanted: Any) -> Any:
+        if len(value) != size:
+            raise MisfitError(f"has {len(value)} entries, not {size}")
+        return read(value, wanted)
+
+    return _require(list, "a list", read_all)
 
 
 def _make_mapping_reader(kind: Any, converter: Converter) -> _Hook:

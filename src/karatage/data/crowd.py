@@ -47,8 +47,11 @@ class Contribution(NamedTuple):
     tail: float
 
 
-class _Archetype(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class _Archetype:
     """A kind of judge, as a file has it."""
+
+    optional = ("confusion", "concentration")
 
     voxel: IntArray
     share: float

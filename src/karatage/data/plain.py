@@ -249,7 +249,7 @@ def _decode(name: str, column: object) -> pl.Series:
         raise MisfitError(f"is {show(values)}, not a list", f"{at}.values")
     if kind != "text":
         return _read_column(kind, name, values, name)
-    if not isinstance(names, list) or set(map(type, names)) > {str} or len(set(names)) < len(names):
+    if not isinstance(names, list) or not set(map(type, names)) <= {str} or len(set(names)) < len(names):
         raise MisfitError(f"is {show(names)}, not a list of texts, each there once", f"{at}.names")
     _check(values, _WHOLE, empty=True, of=name)
     _check_range(values, 0, len(names) - 1, of=name)

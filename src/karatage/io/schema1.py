@@ -11,11 +11,23 @@ from typing import Any
 
 import numpy as np
 
+from karatage.errors import DataError
+from karatage.text import shorten
+
 Facts = dict[str, Any]
 
 
 def upgrade(found: Facts) -> Facts:
     """A result, and the results in it, in the layout of today."""
+    try:
+        return _upgrade(found)
+    except KeyError as problem:
+        raise DataError(f"{shorten(str(problem.args[0]))} is missing") from None
+    except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as problem:
+        raise DataError(f"its entries do not fit together ({shorten(str(problem), 120)})") from None
+
+
+def _upgrade(found: Facts) -> Facts:
     facts = {name: _upgrade_part(fact) for name, fact in found.items()}
     change = CHANGES.get(str(facts.get("kind")))
     return facts if change is None else change(facts)
@@ -26,7 +38,7 @@ def _upgrade_part(fact: Any) -> Any:
         return [_upgrade_part(one) for one in fact] if fact and isinstance(fact[0], dict) else fact
     if not isinstance(fact, dict):
         return fact
-    return upgrade(fact) if "kind" in fact else {name: _upgrade_part(one) for name, one in fact.items()}
+    return _upgrade(fact) if "kind" in fact else {name: _upgrade_part(one) for name, one in fact.items()}
 
 
 def _rename(**names: str) -> Callable[[Facts], Facts]:

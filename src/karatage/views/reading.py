@@ -30,7 +30,7 @@ from karatage.data import (  # noqa: F401 - each enters its kind of result
     weights,
 )
 from karatage.data.checks import NEAR, SLACK
-from karatage.data.codec import structure
+from karatage.data.codec import structure, unstructure
 from karatage.data.plain import INFINITE, MOST, TableRows, is_number, show
 from karatage.data.result import KINDS, SCHEMA, Result
 from karatage.errors import DataError, InputFileError, KaratageError, UnknownNameError
@@ -43,7 +43,7 @@ from karatage.text import shorten
 WHAT: Final = "a result of karatage"
 FIGURES: Final = "P@k"  # what figures from a paper are about
 # What commands write beside a result, or on request.
-ASIDE: Final = frozenset({"added", "command", "per_topic", "seed", "weight_rows", "written"})
+ASIDE: Final = frozenset({"added", "command", "per_topic", "schema", "seed", "weight_rows", "written"})
 PROSE: Final = frozenset({"sentence", "rule"})  # wording, which nobody reads back
 # What polars, numpy and Python say of values that are each what they should be, but do not fit together.
 CONTRADICTIONS: Final = (pl.exceptions.PolarsError, ArithmeticError, AssertionError, LookupError, TypeError, ValueError)
@@ -90,7 +90,7 @@ def restore(found: object) -> Saved:
     try:
         facts: dict[str, Any] = upgrade(found) if earlier else found
         result = structure(facts, KINDS[kind])
-        expected = result.tell_facts()
+        expected = unstructure(result)
         check.compare({name: fact for name, fact in facts.items() if name in expected or name not in ASIDE}, expected)
         for measure in _list_measures(expected):
             parse_measure(measure)
