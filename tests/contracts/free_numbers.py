@@ -71,6 +71,7 @@ FREE: dict[str, set[str]] = {
         "systems",
         "relevant",
         "plan.relevant",
+        "plan.expert_shares.*",
         "plan.per_item",
         "plan.seed",
         "plan.resamples",

@@ -1,8 +1,9 @@
 """Frozen dataclasses and named tuples as JSON can hold them, and back, as their annotations say.
 
-A class may name `derived` properties or methods, which are written beside its fields for those who read the JSON, and
-`unsaved` fields, which are not written and have a default; what is read may lack its `optional` fields. Tables are lists of rows, and `types` beside them says what
-their columns hold; tables annotated as `Columns` are written by columns, which takes less room.
+A class may name `derived` properties or methods, which are written beside its fields for those who read the JSON,
+`unsaved` fields, which are not written and have a default, and `optional` ones, which what is read may lack. Tables are
+lists of rows, and `types` beside them says what their columns hold; those annotated as `Columns` are written by
+columns, which takes less room.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from karatage.text import counted, end_sentence, percent, shorten
 class Opinion:
     """Both systems' scores and their difference, b - a, found in one way."""
 
-    derived = ("p_value", "significant")
+    derived = ("way", "p_value", "significant")
 
     method: Method
     a: Estimate | None  # none where it is beyond what the measure can be

@@ -39,6 +39,8 @@ class Bounded(NamedTuple):
 class Standing:
     """Every system's score, found in one way; (system,) each. Systems whose score is not shown (NaN) stand in order."""
 
+    derived = ("way",)
+
     method: Method
     value: FloatArray
     standard_error: FloatArray

@@ -94,7 +94,7 @@ def _opinion(found: Facts) -> Facts:
     p_value, difference = found["p_value"], found["difference"]
     own = None if p_value == difference["p_value"] else "unknown" if p_value is None else p_value
     estimates = {name: found[name] and _rename(degrees_of_freedom="degrees")(found[name]) for name in PARTS}
-    method = {"name": found.pop("way"), **found["method"]}
+    method = {"name": found["way"], **found["method"]}
     return {**found, **estimates, "method": method, "test_p_value": own}
 
 
