@@ -15,10 +15,26 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Final, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 import polars as pl
+from cattrs import ClassValidationError, Converter, IterableValidationError
+from cattrs.cols import (
+    homogenous_tuple_structure_factory,
+    is_namedtuple,
+    list_structure_factory,
+    namedtuple_dict_structure_factory,
+    namedtuple_dict_unstructure_factory,
+)
+from cattrs.errors import IterableValidationNote
+from cattrs.gen import (
+    make_dict_structure_fn,
+    make_dict_unstructure_fn,
+    make_hetero_tuple_structure_fn,
+    mapping_structure_factory,
+    override,
+)
 
 from karatage.data.plain import (
     MisfitError,
@@ -33,11 +49,9 @@ from karatage.data.plain import (
     read_rows,
     show,
 )
+from karatage.data.result import Result
 from karatage.errors import DataError, KaratageError
 from karatage.text import shorten
-
-if TYPE_CHECKING:
-    from cattrs import Converter
 
 T = TypeVar("T")
 Columns = Annotated[pl.DataFrame, "by columns"]
@@ -58,11 +72,8 @@ def structure(found: object, kind: type[T]) -> T:
     except Exception as problem:
         place, cause = _find_cause(problem)
         if isinstance(cause, MisfitError):
-            raise DataError(
-                f"{place}{cause.at}".removeprefix(".") + f" {cause.told}"
-                if place or cause.at
-                else f"the whole {cause.told}"
-            ) from None
+            where = f"{place}{cause.at}".removeprefix(".") or "the whole"
+            raise DataError(f"{where} {cause.told}") from None
         if isinstance(cause, KaratageError):
             raise DataError(f"{place}: {cause}" if place else str(cause)) from None
         raise cause from None
@@ -70,9 +81,6 @@ def structure(found: object, kind: type[T]) -> T:
 
 def _find_cause(problem: BaseException) -> tuple[str, BaseException]:
     """The first thing that is wrong, and where it stands."""
-    from cattrs import ClassValidationError, IterableValidationError
-    from cattrs.errors import IterableValidationNote
-
     place = ""
     while isinstance(problem, ClassValidationError | IterableValidationError):
         located, others = problem.group_exceptions()
@@ -87,17 +95,13 @@ def _find_cause(problem: BaseException) -> tuple[str, BaseException]:
 
 @cache
 def _converter() -> Converter:
-    """Loaded when something is first written or read: cattrs takes 0.07 s."""
-    from cattrs import Converter
-    from cattrs.cols import is_namedtuple
-
     found = Converter(detailed_validation=True)
     for plain in (str, int, bool):
         found.register_unstructure_hook(plain, plain)
     found.register_unstructure_hook(float, plain_number)
     found.register_unstructure_hook(Decimal, lambda value: f"{value:f}")
     found.register_unstructure_hook(np.ndarray, plain_array)
-    found.register_unstructure_hook_func(_is_array, plain_array)
+    found.register_unstructure_hook_func(_is(np.ndarray), plain_array)
     found.register_unstructure_hook(pl.Series, lambda series: series.to_list())
     found.register_unstructure_hook(pl.DataFrame, TableRows)
     found.register_unstructure_hook_func(_is_maybe_number, _plain_maybe)
@@ -109,12 +113,12 @@ def _converter() -> Converter:
     found.register_structure_hook(Decimal, _read_money)
     found.register_structure_hook(pl.Series, _read_series)
     found.register_structure_hook(pl.DataFrame, lambda value, _: read_rows(*value))
-    found.register_structure_hook_func(_is_array, _read_array)
+    found.register_structure_hook_func(_is(np.ndarray), _read_array)
     found.register_structure_hook_func(_is_maybe_number, _read_maybe)
     found.register_structure_hook_func(_is_scalar, _read_scalar)
-    found.register_structure_hook_func(_is_literal, _read_choice)
-    found.register_structure_hook_factory(_is_list, _make_list_reader)
-    found.register_structure_hook_factory(_is_mapping, _make_mapping_reader)
+    found.register_structure_hook_func(_is(Literal), _read_choice)
+    found.register_structure_hook_factory(_is(tuple, list), _make_list_reader)
+    found.register_structure_hook_factory(_is(Mapping, dict), _make_mapping_reader)
     found.register_structure_hook_factory(is_namedtuple, _make_reader)
     found.register_structure_hook_factory(is_dataclass, _make_reader)
     found.register_unstructure_hook_factory(is_namedtuple, _make_writer)
@@ -123,16 +127,13 @@ def _converter() -> Converter:
 
 
 def _make_writer(kind: type, converter: Converter) -> Callable[[Any], dict[str, Any]]:
-    from cattrs.cols import namedtuple_dict_unstructure_factory
-    from cattrs.gen import make_dict_unstructure_fn
-
     make: Any = make_dict_unstructure_fn if is_dataclass(kind) else namedtuple_dict_unstructure_factory
     write = make(kind, converter, **_override(kind))
-    frames, derived, name = _list_fields(kind, pl.DataFrame), getattr(kind, "derived", ()), getattr(kind, "kind", None)
+    frames, derived = _list_fields(kind, pl.DataFrame), getattr(kind, "derived", ())
+    lead = {"kind": kind.kind} if issubclass(kind, Result) else {}
 
     def write_all(value: Any) -> dict[str, Any]:
-        facts: dict[str, Any] = {"kind": name} if isinstance(name, str) else {}
-        facts |= write(value)
+        facts: dict[str, Any] = {**lead, **write(value)}
         for one in derived:
             follows = getattr(value, one)
             facts[one] = converter.unstructure(follows() if callable(follows) else follows)
@@ -144,9 +145,6 @@ def _make_writer(kind: type, converter: Converter) -> Callable[[Any], dict[str, 
 
 
 def _make_reader(kind: type, converter: Converter) -> _Hook:
-    from cattrs.cols import namedtuple_dict_structure_factory
-    from cattrs.gen import make_dict_structure_fn
-
     make: Any = make_dict_structure_fn if is_dataclass(kind) else namedtuple_dict_structure_factory
     read, frames = make(kind, converter, **_override(kind)), _list_fields(kind, pl.DataFrame)
     needed = [name for name in _list_fields(kind) if name not in getattr(kind, "optional", ())]
@@ -169,8 +167,6 @@ def _make_reader(kind: type, converter: Converter) -> _Hook:
 
 def _override(kind: type) -> dict[str, Any]:
     """Fields that are not written, or not as others of their type."""
-    from cattrs.gen import override
-
     by_columns = override(unstruct_hook=plain_columns, struct_hook=lambda value, _: read_columns(value))
     wide = dict.fromkeys(_list_fields(kind, Columns), by_columns)
     return wide | {name: override(omit=True) for name in getattr(kind, "unsaved", ())}
@@ -185,9 +181,6 @@ def _list_fields(kind: Any, hint: object = None) -> list[str]:
 
 def _make_list_reader(kind: Any, converter: Converter) -> _Hook:
     """Lists as cattrs reads them, but nothing else that can be looped over, such as text."""
-    from cattrs.cols import homogenous_tuple_structure_factory, list_structure_factory
-    from cattrs.gen import make_hetero_tuple_structure_fn
-
     if get_origin(kind) is list or get_args(kind)[-1] is ...:
         of = list_structure_factory if get_origin(kind) is list else homogenous_tuple_structure_factory
         return _require(list, "a list", of(kind, converter))
@@ -202,28 +195,12 @@ def _make_list_reader(kind: Any, converter: Converter) -> _Hook:
 
 
 def _make_mapping_reader(kind: Any, converter: Converter) -> _Hook:
-    from cattrs.gen import mapping_structure_factory
-
     return _require(dict, "an object", mapping_structure_factory(kind, converter))
 
 
-def _is_list(kind: Any) -> bool:
-    origin: Any = get_origin(kind)
-    return origin in (tuple, list)
-
-
-def _is_mapping(kind: Any) -> bool:
-    origin: Any = get_origin(kind)
-    return origin in (Mapping, dict)
-
-
-def _is_literal(kind: Any) -> bool:
-    origin: Any = get_origin(kind)
-    return origin is Literal
-
-
-def _is_array(kind: Any) -> bool:
-    return get_origin(kind) is np.ndarray
+def _is(*origins: Any) -> Callable[[Any], bool]:
+    """Whether a type is a generic one of these."""
+    return lambda kind: get_origin(kind) in origins
 
 
 def _is_maybe_number(kind: Any) -> bool:
