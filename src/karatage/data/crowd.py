@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal, NamedTuple, TypeVar, cast, get_args
+from typing import Any, Final, Literal, NamedTuple, TypeVar, get_args
 
 import numpy as np
 import polars as pl
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 
 from karatage.data.axes import FloatArray, IntArray, freeze
 from karatage.data.checks import require_known, require_numbers, require_shape
-from karatage.data.codec import structure
+from karatage.data.codec import structure, unstructure
 from karatage.data.result import Shown
 from karatage.errors import DataError
 from karatage.text import counted, percent, shorten
@@ -76,6 +75,9 @@ class _CrowdFile(NamedTuple):
     contribution: Contribution
     notes: tuple[str, ...]
     archetypes: tuple[_Archetype, ...]
+
+
+_WHOLE = [name for name in _CrowdFile._fields if name not in ("format", "archetypes")]  # fields of the model too
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -192,40 +194,19 @@ class CrowdModel(Shown):
             }
         )
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Everything, ready for JSON; numbers to six digits."""
-        kinds = []
-        for k in range(len(self.share)):
-            kind: dict[str, object] = {
-                "voxel": self.voxel[k].tolist(),
-                "share": _round(self.share[k]),
-                "mean": _round(self.mean[k]),
-                "covariance": _round(self.covariance[k]),
-            }
-            if self.confusion is not None and self.concentration is not None:
-                kind |= {"confusion": _round(self.confusion[k]), "concentration": _round(self.concentration[k])}
-            kinds.append(kind)
-        law = self.contribution._asdict()
-        return {
-            "format": FORMAT,
-            "name": self.name,
-            "source": self.source,
-            "noise": self.noise,
-            "judges": self.judges,
-            "judgments": self.judgments,
-            "balance": _round(self.balance),
-            "correlation": {name: _round(value) for name, value in self.correlation._asdict().items()},
-            "families": {name: _round(value) for name, value in self.families.items()},
-            "contribution": {name: None if math.isnan(value) else _round(value) for name, value in law.items()},
-            "notes": list(self.notes),
-            "sentence": self.sentence,
-            "archetypes": kinds,
-        }
+        parts = {name: unstructure(getattr(self, name)) for name in _Archetype.__annotations__}
+        known = {name: part for name, part in parts.items() if part is not None}
+        kinds = [{name: part[k] for name, part in known.items()} for k in range(len(self.share))]
+        facts = {name: unstructure(getattr(self, name)) for name in _WHOLE}
+        told: dict[str, Any] = _round({"format": FORMAT, **facts, "sentence": self.sentence, "archetypes": kinds})
+        return told
 
     def to_json(self) -> str:
         """The same as JSON text, a kind of judge a line."""
         whole = self.to_dict()
-        kinds = cast("list[object]", whole.pop("archetypes"))
+        kinds = whole.pop("archetypes")
         head = json.dumps(whole, ensure_ascii=False, indent=1).removesuffix("\n}")
         lines = ",\n".join(f"  {json.dumps(kind)}" for kind in kinds)
         return f'{head},\n "archetypes": [\n{lines}\n ]\n}}\n'
@@ -238,25 +219,12 @@ class CrowdModel(Shown):
             raise DataError(f"format is '{shorten(told.format)}', not '{FORMAT}'")
         if not told.archetypes:
             raise DataError("archetypes is empty: no kind of judge to draw from")
-        kinds, graded = told.archetypes, len(told.balance) > 2
-        return CrowdModel(
-            name=told.name,
-            source=told.source,
-            noise=told.noise,
-            judges=told.judges,
-            judgments=told.judgments,
-            balance=_scale(told.balance),
-            voxel=_stack("voxel", [kind.voxel for kind in kinds]),
-            share=_scale(np.array([kind.share for kind in kinds])),
-            mean=_stack("mean", [kind.mean for kind in kinds]),
-            covariance=_stack("covariance", [kind.covariance for kind in kinds]),
-            confusion=_scale(_stack("confusion", [kind.confusion for kind in kinds])) if graded else None,
-            concentration=_stack("concentration", [kind.concentration for kind in kinds]) if graded else None,
-            correlation=told.correlation,
-            families=told.families,
-            contribution=told.contribution,
-            notes=told.notes,
-        )
+        of = [name for name in _Archetype.__annotations__ if len(told.balance) > 2 or name not in _Archetype.optional]
+        parts = {name: _stack(name, [getattr(kind, name) for kind in told.archetypes]) for name in of}
+        whole: dict[str, Any] = {name: getattr(told, name) for name in _WHOLE} | parts
+        for name in ("balance", "share", "confusion"):
+            whole |= {name: _scale(whole[name])} if name in whole else {}
+        return CrowdModel(**whole)
 
     def __repr__(self) -> str:
         return f"CrowdModel({self.sentence})"
@@ -270,10 +238,13 @@ def voxel_walls(voxel: IntArray, least: float) -> tuple[FloatArray, FloatArray]:
     return low, high
 
 
-def _round(value: FloatArray | np.float64 | float) -> object:
-    """To six digits, as lists and floats."""
-    found = np.asarray(value, float)
-    return np.array([float(f"{x:.{_DIGITS}g}") for x in found.ravel()]).reshape(found.shape).tolist()
+def _round(fact: Any) -> Any:
+    """Numbers to six digits."""
+    if isinstance(fact, dict):
+        return {name: _round(one) for name, one in fact.items()}
+    if isinstance(fact, list | tuple):
+        return [_round(one) for one in fact]
+    return float(f"{fact:.{_DIGITS}g}") if isinstance(fact, float) else fact
 
 
 def _stack(name: str, parts: Sequence[NDArray[T] | float | None]) -> NDArray[T]:

@@ -11,6 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from karatage.data.codec import structure, unstructure
+from karatage.data.judgments import Judgments
+from karatage.data.method import JUDGES
 from karatage.errors import DataError
 from karatage.text import shorten
 
@@ -28,17 +31,15 @@ def upgrade(found: Facts) -> Facts:
 
 
 def _upgrade(found: Facts) -> Facts:
-    facts = {name: _upgrade_part(fact) for name, fact in found.items()}
+    facts = {name: _upgrade_part(fact) if name in RESULTS else fact for name, fact in found.items()}
     change = CHANGES.get(str(facts.get("kind")))
     return facts if change is None else change(facts)
 
 
 def _upgrade_part(fact: Any) -> Any:
     if isinstance(fact, list):
-        return [_upgrade_part(one) for one in fact] if fact and isinstance(fact[0], dict) else fact
-    if not isinstance(fact, dict):
-        return fact
-    return _upgrade(fact) if "kind" in fact else {name: _upgrade_part(one) for name, one in fact.items()}
+        return [_upgrade_part(one) for one in fact]
+    return _upgrade(fact) if isinstance(fact, dict) else fact
 
 
 def _rename(**names: str) -> Callable[[Facts], Facts]:
@@ -63,8 +64,7 @@ def _read_accuracy(facts: Facts) -> Facts:
 
 def _board(facts: Facts) -> Facts:
     rows, pairs, way, words = (facts.pop(name) for name in ("systems", "pairs", "correction", "method"))
-    judges = {"name": "judges", "label": "judges", "about": ABOUT_JUDGES, "undone": UNDONE, "same_order": ""}
-    for name, method in (("naive", judges), ("corrected", words and {"name": way, **words})):
+    for name, method in (("naive", unstructure(JUDGES)), ("corrected", words and {"name": way, **words})):
         facts[name] = None if method is None else {"method": method, **_standing(rows, name)}
         facts[f"{name}_pairs"] = None if method is None else _differences(pairs, name)
     for name in ("claimed", "groups", "flips"):
@@ -96,10 +96,6 @@ def _opinion(found: Facts) -> Facts:
     estimates = {name: found[name] and _rename(degrees_of_freedom="degrees")(found[name]) for name in PARTS}
     method = {"name": found["way"], **found["method"]}
     return {**found, **estimates, "method": method, "test_p_value": own}
-
-
-def _draws(facts: Facts) -> Facts:
-    return _rename(columns="systems", systems="rows", draws="")(facts)
 
 
 def _audit(facts: Facts) -> Facts:
@@ -148,9 +144,6 @@ def _posterior(facts: Facts) -> Facts:
 
 def _settle(kept: Facts) -> Facts:
     """The last grade of each judge for each item counts, the others are kept aside."""
-    from karatage.data.codec import structure, unstructure
-    from karatage.data.judgments import Judgments
-
     settled: Facts = unstructure(structure({**kept, "with_repeats": None}, Judgments).settle())
     return settled
 
@@ -197,8 +190,7 @@ PARTS = ("a", "b", "difference")
 TOLD = ("notes", "sentence", "versions", "command")
 CELL = ("data_set", "approach", "supervision", "amount")
 FACTS = ("accuracy", "f1", "items", "tied", "folds", "not_converged")
-ABOUT_JUDGES = "The judges' scores are precise, and may be wrong in a way that no interval of theirs shows."
-UNDONE = "with their errors undone"
+RESULTS = ("audit", "board", "comparison", "draws", "evaluation", "settling")  # within others
 CHANGES: Mapping[str, Callable[[Facts], Facts]] = {
     "audit": _audit,
     "aware": _aware,
@@ -214,7 +206,7 @@ CHANGES: Mapping[str, Callable[[Facts], Facts]] = {
         error_correlation="correlation",
         quality="bands",
     ),
-    "draws": _draws,
+    "draws": _rename(columns="systems", systems="rows", draws=""),
     "evaluation": _rename(leaderboards="", weights="", weighings="weights"),
     "gold-plan": _rename(these_topics="these", new_topics="new"),
     "posterior": _posterior,
