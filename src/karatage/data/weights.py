@@ -117,10 +117,12 @@ class Weights(Result, kind="weights"):
             if near is None:
                 return f"{text}, the mean: no training topic in common with gold"
             return f"{text}; closeness to gold by {self.gap} {near:.3f}"
+        if row["nearest"] is None:
+            return text
         if list(known) == ["own"]:
             return f"{text}; {self.gap} gap to its own grades shuffled {known['own']:.3f}"
-        if not known:
-            return text
         nearest = str(row["nearest"])
-        others = ", ".join(f"{name} {value:.3f}" for name, value in known.items() if name != nearest)
+        others = ", ".join(
+            f"{name} {value:.3f}" for name, value in known.items() if name != nearest and value is not None
+        )
         return f"{text}; nearest to {CLASSES[nearest]}: {self.gap} gap {known[nearest]:.3f} ({others})"
