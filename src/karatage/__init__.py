@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from karatage.data.result import Display, provide_display
 from karatage.memory import spare_addresses
 
 if TYPE_CHECKING:
@@ -124,6 +125,15 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 spare_addresses()  # before anything that takes many
+
+
+def _find_display() -> Display:
+    from karatage.views import showing
+
+    return showing
+
+
+provide_display(_find_display)
 
 # Names are imported when first used, so that `import karatage` costs nothing.
 _MODULES = {

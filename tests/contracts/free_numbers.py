@@ -22,8 +22,7 @@ _AUDIT = {
     *(f"pairs.*.{of}" for of in ("shared", "percent", "kappa", "weighted_kappa", "gold_shared", "error_correlation")),
 }
 _BOARD = {
-    *("accuracy.*.items", "seed", "topics", "systems.*.corrected_low", "systems.*.corrected_high"),
-    *("pairs.*.corrected_low", "pairs.*.corrected_high"),
+    *("seed", "topics"),
     *(f"{of}.{end}" for of in ("slope", "tau", "tau_ap") for end in ("value", "low", "high")),
 }
 _CALIBRATION = {
@@ -40,32 +39,30 @@ _CALIBRATION = {
     *(f"{of}.{end}" for of in ("bias", "brier", "ece") for end in ("low", "high")),
 }
 _COMPARISON = {
-    *("accuracy.*.items", "seed", "topics", "naive.p_value", "others.*.p_value"),
-    *(f"naive.{of}.degrees_of_freedom" for of in ("a", "b", "difference")),
+    *("seed", "topics"),
+    *(f"naive.{of}.degrees" for of in ("a", "b", "difference")),
     *(
         f"{of}.{which}.{end}"
         for of in ("corrected", "others.*")
         for which in ("a", "b", "difference")
         for end in ("low", "high")
     ),
-    *("others.*.difference.value", "corrected.a.degrees_of_freedom", "corrected.b.degrees_of_freedom"),
+    *("others.*.difference.value", "corrected.a.degrees", "corrected.b.degrees"),
 }
 _DIAGNOSIS = {"seed", "systems.*.short", "systems.*.topics", "systems.*.judged", "measures.*.detectable"}
 _DRAWS = {"seed", "topics"}
 _SETTLING = {"draws", "margin", "risk", "wrong.*.*"}
 _SCORES = {"value.*.*.*"}
 _WEIGHTS = {f"distance.{of}.*" for of in ("und", "uni", "ovr", "own", "gold")}
-_EVALUATION = {"seed", "judges", *(f"draws.*.{of}" for of in _DRAWS), *(f"weighings.*.{of}" for of in _WEIGHTS)}
+_EVALUATION = {"seed", "judges", *(f"draws.*.{of}" for of in _DRAWS), *(f"weights.*.{of}" for of in _WEIGHTS)}
 FREE: dict[str, set[str]] = {
     "audit": _AUDIT,
     "aware": {"covariance.*.*.*.*.*.*", "plan.seed", "plan.samples", "plan.replicates"},
     "benchmark": {
         "seed",
-        "cells.*.seconds",
         *(f"data_sets.*.{of}" for of in ("judgments", "judges", "items", "gold", "scale.*")),
     }
-    | {f"cells.*.{of}" for of in ("items", "tied", "folds", "not_converged")}
-    | {"race.*.p_value"},
+    | {"races.*.table.*.p_value"},
     "board": _BOARD,
     "calibration": _CALIBRATION,
     "collaborative": {
@@ -74,27 +71,28 @@ FREE: dict[str, set[str]] = {
         "systems",
         "relevant",
         "plan.relevant",
+        "plan.expert_shares.*",
         "plan.per_item",
         "plan.seed",
         "plan.resamples",
         "plan.samples",
     }
-    | {f"samples.{of}.sample.values.*" for of in ("orders", "finding", "mixes", "quality", "areas")},
+    | {f"{of}.sample.values.*" for of in ("orders", "finding", "mixes", "quality", "areas")},
     "comparison": _COMPARISON,
     "crowd": {
-        "error_correlation",
+        "correlation",
         "items",
         "relevant",
         "pairs",
-        "majority_precision",
-        "majority_recall",
-        "majority_ties",
+        "precision",
+        "recall",
+        "tied",
     },
     "diagnosis": _DIAGNOSIS,
     "draws": _DRAWS,
     "evaluation": _EVALUATION,
     "gold-plan": {"earlier", "frame_size", "items.*.pi", "items.*.said", "seed", "topics", "pairs", "undecided"}
-    | {f"{of}.{which}" for of in ("these_topics", "new_topics") for which in ("half_width", "standard_error")},
+    | {f"{of}.{which}" for of in ("these", "new") for which in ("half_width", "standard_error")},
     "noisy": {
         f"plan.{of}.*" for of in ("differences", "gold_sizes", "precision", "topics", "right_relevant", "right_other")
     }
@@ -104,20 +102,20 @@ FREE: dict[str, set[str]] = {
     | {f"intervals.*.{of}" for of in ("naive", "corrected", "bias", "spread", "standard_error", "outside", "refused")}
     | {f"intervals.*.{of}" for of in ("naive_covered", "covered", "covered_t")},
     "posterior": {
-        "items.*.grade",
         "trace.*",
         *(f"judgments.{of}" for of in ("grade.*", "item.*", "judge.*", "top_grade")),
+        *(f"judgments.with_repeats.{of}" for of in ("grade.*", "item.*", "judge.*", "top_grade")),
     },
-    "queue": {"batch", "depth", "items.*.pi", "judged.crowd", "judged.experts", "pool", "prices.judgments", "seed"}
+    "queue": {"batch", "depth", "items.*.pi", "by_crowd", "by_experts", "pool", "prices.judgments", "seed"}
     | {f"settling.{of}" for of in _SETTLING},
     "random-relevance": {f"check.*.{of}" for of in ("difference", "standard_error", "tau_ap")}
     | {f"plan.{of}" for of in ("draws", "samples", "seed", "sizes.*", "certainty")}
-    | {f"results.*.{of}" for of in ("sample", "size", "tau", "tau_ap")},
+    | {f"frame.*.{of}" for of in ("sample", "size", "tau", "tau_ap")},
     "scores": _SCORES,
     "settling": _SETTLING,
     "size-plan": {"budget", "detectable", "difference", "level", "power", "topics_without_errors", "estimates.*"}
     | {f"needs.*.{of}" for of in ("have", "share")},
-    "supervised": {f"samples.{of}.values.*" for of in ("sample", "topics", "unseen")}
+    "supervised": {f"frame.{of}.values.*" for of in ("sample", "topics", "unseen")}
     | {f"plan.{of}" for of in ("training", "replicates", "samples", "seed", "people.*", "sizes.*")},
     "survey": {
         f"{part}.{of}"

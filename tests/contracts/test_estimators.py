@@ -23,7 +23,7 @@ from karatage.decisions.estimators.contract import Estimator, Fitted, Levels, Pa
 from karatage.decisions.estimators.even import EVEN
 from karatage.decisions.estimators.rates import RATES
 from karatage.decisions.estimators.registry import list_estimators, list_names, register, unregister
-from karatage.errors import DataError, KaratageError, OptionError, UnknownNameError
+from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.simulation.story import simulate_story
 from karatage.views.page import render_page
 from karatage.views.showing import lay_out
@@ -425,40 +425,6 @@ def test_the_command_line_takes_what_is_registered(beside_demo: Path) -> None:
         found = CliRunner().invoke(app, command.split())
     assert found.exit_code == 0
     assert "half of it" in found.stdout
-
-
-EARLIER = {
-    "sampled": "gold drawn",
-    "rates": "error rates undone",
-    "topics": "gold topics",
-    "census": "gold alone",
-}
-
-
-@pytest.mark.parametrize("way", EARLIER)
-def test_results_of_earlier_versions_are_read(way: str, tmp_path: Path) -> None:
-    (estimator,) = (one for one in list_estimators() if one.name == way)
-    gold = find_gold(estimator)
-    diagnosis = kt.diagnose(world().runs, world().judgments, gold, ask(estimator), a=PAIR[0], b=PAIR[1])
-    for found in (compare(estimator, gold), rank(estimator, gold), diagnosis):
-        facts = forget(json.loads(found.to_json()))
-        if isinstance(found, kt.Comparison):
-            facts["others"] = []  # of ways that were not named so then
-        (tmp_path / "old.json").write_text(json.dumps(facts))
-        again = kt.read_result(tmp_path / "old.json").result
-        assert again.sentence == found.sentence
-        assert EARLIER[way] in render_page(lay_out(again)) or isinstance(found, kt.Board)
-        text = json.dumps(facts).replace(f": {json.dumps(way)}", ': "by the moon"')
-        (tmp_path / "old.json").write_text(text)
-        with pytest.raises(KaratageError, match="the way 'by the moon' without saying what that is"):
-            kt.read_result(tmp_path / "old.json")
-
-
-def forget(facts: object) -> object:
-    """As results were before they carried words."""
-    if isinstance(facts, dict):
-        return {name: forget(value) for name, value in facts.items() if name not in ("method", "label")}
-    return [forget(value) for value in facts] if isinstance(facts, list) else facts
 
 
 def find_naming(code: str) -> list[int]:

@@ -116,7 +116,6 @@ def try_aware():
         panels=panels,
         measures=measures,
         sizes=sizes,
-        contenders=contenders,
         samples=np.array([5, 5]),
         mean=np.random.default_rng(0).normal(0.7, 0.05, shape),
         covariance=np.broadcast_to(np.eye(shape[-1]) * 1e-4, (*shape, shape[-1])).copy(),

@@ -109,7 +109,7 @@ def test_output_goes_to_a_file_in_the_format_of_its_name(run, demo_folder):
         assert (code, out, err) == (0, "", "")
     board = json.loads((demo_folder / "out/board.json").read_text())
     frame = pl.read_parquet(demo_folder / "out/board.parquet")
-    assert frame["score"].to_list()[:12] == [row["score"] for row in board["leaderboards"][0]["systems"]]
+    assert frame["score"].to_list()[:12] == [row["score"] for row in board["rows"][:12]]
     tsv = pl.read_csv(demo_folder / "out/board.tsv", separator="\t")
     assert tsv["system"].to_list() == frame["system"].to_list()
     assert "Distance to gold" in (demo_folder / "out/board.txt").read_text()

@@ -185,7 +185,7 @@ def test_frames_and_json_hold_the_same_numbers(runs, judgments):
     assert frame.columns[:6] == ["measure", "approach", "rank", "system", "score", "standard_error"]
     assert frame.shape == (2 * 2 * 2, 11)
     loaded = json.loads(evaluation.to_json(per_topic=True))
-    assert loaded["leaderboards"][0]["systems"][0]["score"] == frame["score"][0]
+    assert loaded["rows"][0]["score"] == frame["score"][0]
     assert loaded["fidelity"][0]["tau"] == frame["tau"][0]
     assert len(loaded["per_topic"]) == 2 * (2 + 1) * 2 * 2
     assert loaded["sentence"] == evaluation.sentence

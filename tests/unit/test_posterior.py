@@ -62,7 +62,7 @@ def test_certainty_is_drawn_always(posterior):
 
 def test_json_has_items_and_judges(posterior):
     found = json.loads(posterior.to_json())
-    assert found["items"][1] == {
+    assert found["rows"][1] == {
         "topic": "1",
         "document": "b",
         "grade": 0,

@@ -155,7 +155,7 @@ def _write_grades(
         both = merged.as_judgments() if added is None else read_gold(merged.to_frame(added))
         write_judgments(both, output)
     elif chosen == "json":
-        emit_result(merged.to_dict(added), output)
+        emit_result(merged.to_dict(gold=added), output)
     elif chosen == "table":
         from karatage.views.tabulating.posterior import tabulate_grades
 

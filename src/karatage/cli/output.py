@@ -79,7 +79,7 @@ def emit_result(facts: Mapping[str, object], output: str) -> None:
 
 def encode_result(facts: Mapping[str, object]) -> bytes:
     """A result as JSON, with the command that made it, so that it can be made again."""
-    from karatage.data.as_json import encode_json
+    from karatage.data.plain import encode_json
 
     return encode_json({**facts, "command": shlex.join(["karatage", *sys.argv[1:]])})
 

@@ -29,7 +29,7 @@ from karatage.text import counted
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from karatage.data.shown import Result
+    from karatage.data.result import Result
 
 RESULT_ENDINGS = (".json", ".json.gz", ".json.zst")
 

@@ -12,7 +12,7 @@ import polars as pl
 from karatage.comparison.design import Design, Pair
 from karatage.comparison.fitting import Effect, Fit, fit_closed, fit_unbalanced
 from karatage.data.axes import FloatArray, LongArray
-from karatage.data.shown import Shown
+from karatage.data.result import Shown
 from karatage.errors import DataError, OptionError
 from karatage.text import counted
 

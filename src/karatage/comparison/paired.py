@@ -24,8 +24,8 @@ from karatage.comparison.flipping import (
 from karatage.comparison.verdicts import say_test
 from karatage.data.axes import FloatArray, LongArray
 from karatage.data.estimate import check_confidence, t_outside, t_quantile
+from karatage.data.result import Shown
 from karatage.data.scores import settle_ties
-from karatage.data.shown import Shown
 from karatage.errors import DataError, OptionError
 from karatage.random_streams import generator
 from karatage.text import counted, percent

@@ -12,7 +12,7 @@ import polars as pl
 from karatage.comparison.anova import Anova
 from karatage.comparison.studentised import quantile, survival, survival_of_many
 from karatage.data.axes import BoolArray, FloatArray, LongArray, freeze
-from karatage.data.shown import Shown
+from karatage.data.result import Shown
 from karatage.errors import OptionError, UnknownNameError
 from karatage.kernels.multiplicity import letters
 from karatage.text import counted, list_names

@@ -12,7 +12,7 @@ from karatage.comparison.paired import FEW_TOPICS, read_scores
 from karatage.comparison.verdicts import say_test
 from karatage.data.estimate import check_confidence, t_outside, t_quantile
 from karatage.data.figures import Figures
-from karatage.data.shown import Shown
+from karatage.data.result import Shown
 from karatage.errors import DataError
 from karatage.text import counted
 

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from karatage.data.as_json import plain_array, plain_number, plain_rows
 from karatage.data.axes import FloatArray, freeze
 from karatage.data.checks import NEAR, SLACK, require_equal, require_names, require_numbers, require_shape
 from karatage.data.estimate import CONFIDENCE, wilson_interval
-from karatage.data.shown import Shown
+from karatage.data.result import Shown
 from karatage.errors import DataError
 
 
@@ -22,6 +21,8 @@ class Accuracy(Shown):
     Where items were drawn with known probabilities, `share` weighs each by its inverse, and `size` is how many items of
     equal weight a kind is worth.
     """
+
+    derived = ("condition", "rows")
 
     kinds: tuple[str, ...]  # lowest gain first
     count: FloatArray  # (gold, said) items
@@ -38,6 +39,8 @@ class Accuracy(Shown):
         require_numbers("accuracy: items", self.count, 0)
         require_numbers("accuracy: share", self.share, 0, 1, unknown=True)
         require_numbers("accuracy_sizes", self.size, 0)
+        if (self.count % 1).any():
+            raise DataError("accuracy: items are not whole numbers")
         items = self.count.sum(axis=1)
         require_equal("accuracy: the sum of shares", self.share.sum(axis=1), np.where(items > 0, 1.0, np.nan))
         if ((self.count == 0) & (self.share > SLACK)).any() or (self.size > items * (1 + NEAR)).any():
@@ -91,6 +94,11 @@ class Accuracy(Shown):
         )
 
     @property
+    def rows(self) -> pl.DataFrame:
+        """The same, as it is written into JSON."""
+        return self.to_frame()
+
+    @property
     def sentence(self) -> str:
         """What to take away."""
         rows = self.count.sum(axis=1).astype(int)
@@ -104,14 +112,3 @@ class Accuracy(Shown):
             return f"the judges are right about {parts[0]} and {parts[1]}"
         shown = ", ".join(f"{self.share[g, g]:.0%} of {rows[g]:,} items with {self.kinds[g]}" for g in known)
         return f"the judges are right about {shown}"
-
-
-def tell_accuracy(accuracy: Accuracy | None) -> dict[str, object]:
-    """The entries about it in a result's JSON; null where nothing is known."""
-    if accuracy is None:
-        return {"accuracy": None, "accuracy_sizes": None, "condition": None}
-    return {
-        "accuracy": plain_rows(accuracy.to_frame()),
-        "accuracy_sizes": plain_array(accuracy.size),
-        "condition": plain_number(accuracy.condition),
-    }

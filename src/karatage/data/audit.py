@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 
-from karatage.data.as_json import TableRows, plain_types, write_json
 from karatage.data.checks import (
     AMOUNT,
     CORRELATION,
@@ -29,7 +28,7 @@ from karatage.data.checks import (
 )
 from karatage.data.estimate import wilson_interval
 from karatage.data.judgments import HIGHEST_GRADE
-from karatage.data.shown import Shown
+from karatage.data.result import Result
 from karatage.errors import DataError, OptionError
 from karatage.text import counted, list_names, shorten
 
@@ -106,8 +105,10 @@ INTERVALS = (
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Audit(Shown):
+class Audit(Result, kind="audit"):
     """Judges one by one, in pairs, as a panel, and against their merges."""
+
+    derived = ("sentence", "drop", "regime")
 
     judges: pl.DataFrame  # one row per judge
     panel: pl.DataFrame  # statistic, value, low, high
@@ -194,6 +195,11 @@ class Audit(Shown):
             values = (table[name].cast(pl.Float64).to_numpy() for table in (found, follows))
             require_equal(f"judges: {name}", *values)
 
+    def tell_facts(self, *, pairs: bool = False) -> dict[str, Any]:
+        """Everything, ready for JSON; pairs of more than 100 judges, which may be many, on request."""
+        few = pairs or len(self.judges) <= MOST_PAIRED or self.pairs.is_empty()
+        return super().tell_facts() if few else replace(self, pairs=self.pairs.clear()).tell_facts()
+
     def to_frame(self) -> pl.DataFrame:
         """One row per judge."""
         return self.judges
@@ -221,42 +227,6 @@ class Audit(Shown):
             pl.Series(f"judge:{name}" if name == "judge" else name, row) for name, row in zip(names, cells, strict=True)
         ]
         return pl.DataFrame([pl.Series("judge", names, dtype=pl.String), *columns])
-
-    def to_dict(self, *, pairs: bool = False) -> dict[str, object]:
-        """Everything, ready for JSON; pairs of more than 100 judges, which may be many, on request."""
-        facts = self.tell_facts(pairs=pairs)
-        return {name: list(fact) if isinstance(fact, TableRows) else fact for name, fact in facts.items()}
-
-    def tell_facts(self, *, pairs: bool = False) -> dict[str, object]:
-        """The same with tables whose rows are made as they are written."""
-        tables = {
-            "judges": self.judges,
-            "panel": self.panel,
-            "merges": self.merges,
-            "families": self.families,
-            "confusion": self.confusion,
-            "flags": self.flags,
-        }
-        if pairs or len(self.judges) <= MOST_PAIRED:
-            tables["pairs"] = self.pairs
-        return {
-            "kind": "audit",
-            "sentence": self.sentence,
-            "drop": self.drop,
-            "regime": self.regime,
-            **{name: TableRows(table) for name, table in tables.items()},
-            "types": plain_types(tables),
-            "has_topics": self.has_topics,
-            "items": self.items,
-            "gold_items": self.gold_items,
-            "notes": self.notes,
-            "seed": self.seed,
-            "versions": dict(self.versions),
-        }
-
-    def to_json(self, *, pairs: bool = False) -> str:
-        """The same as JSON text."""
-        return write_json(self.tell_facts(pairs=pairs))
 
     @property
     def drop(self) -> tuple[str, ...]:

@@ -10,13 +10,12 @@ from typing import get_args
 import numpy as np
 import polars as pl
 
-from karatage.data.accuracy import Accuracy, tell_accuracy
-from karatage.data.as_json import plain_rows, write_json
+from karatage.data.accuracy import Accuracy
 from karatage.data.axes import BoolArray, LongArray, freeze
 from karatage.data.checks import require_names, require_numbers
 from karatage.data.estimate import check_confidence
+from karatage.data.result import Result
 from karatage.data.scores import settle_ties
-from karatage.data.shown import Shown
 from karatage.data.standing import Adjust, Bounded, Differences, Standing, find_flips
 from karatage.errors import DataError, UnknownNameError
 from karatage.kernels.multiplicity import find_groups, letters
@@ -27,8 +26,10 @@ ADJUSTMENTS = {"holm": "Holm", "bh": "Benjamini-Hochberg", "none": "each pair on
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Board(Shown):
+class Board(Result, kind="board"):
     """What `compare_all` found; systems stand best first, corrected where that was possible."""
+
+    derived = ("sentence", "significant", "top", "groups", "count_flips", "rows", "pairs")
 
     measure: str
     approach: str  # how judges became one
@@ -178,46 +179,6 @@ class Board(Shown):
     def _winner(self, found: Differences) -> pl.Series:
         names = pl.Series(self.systems, dtype=pl.String).gather(np.where(found.value > 0, self.b, self.a))
         return pl.select(pl.when(pl.Series(found.claimed)).then(names)).to_series()
-
-    def to_dict(self) -> dict[str, object]:
-        """Everything, ready for JSON."""
-        return {
-            "kind": "board",
-            "measure": self.measure,
-            "approach": self.approach,
-            "claim": self.claim,
-            "topics": self.topics,
-            "adjust": self.adjust,
-            "confidence": self.confidence,
-            "correction": None if self.corrected is None else self.corrected.way,
-            "method": None if self.corrected is None else self.corrected.method.to_dict(),
-            "systems": plain_rows(self.to_frame()),
-            "pairs": plain_rows(self.pairs()),
-            "groups": [[self.systems[s] for s in group] for group in self.groups],
-            "top": self.top,
-            "claimed": {
-                "naive": self.naive_pairs.count,
-                "corrected": None if self.corrected_pairs is None else self.corrected_pairs.count,
-            },
-            "flips": self.count_flips(),
-            "tau": None if self.tau is None else self.tau.to_dict(),
-            "tau_ap": None if self.tau_ap is None else self.tau_ap.to_dict(),
-            "slope": None if self.slope is None else self.slope.to_dict(),
-            "significant": self.significant,
-            "refusal": self.refusal,
-            "gold": self.gold,
-            **tell_accuracy(self.accuracy),
-            "alarm": self.alarm,
-            "assumed": self.assumed,
-            "notes": self.notes,
-            "sentence": self.sentence,
-            "seed": self.seed,
-            "versions": dict(self.versions),
-        }
-
-    def to_json(self) -> str:
-        """The same as JSON text."""
-        return write_json(self.to_dict())
 
     @property
     def sentence(self) -> str:

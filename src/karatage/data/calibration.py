@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from karatage.data.as_json import plain_rows, plain_types, write_json
 from karatage.data.checks import (
     AMOUNT,
     COUNT,
@@ -23,7 +22,7 @@ from karatage.data.checks import (
     require_table,
 )
 from karatage.data.estimate import wilson_interval
-from karatage.data.shown import Shown
+from karatage.data.result import Result
 from karatage.data.standing import Bounded
 from karatage.errors import DataError
 from karatage.text import counted, shorten
@@ -44,8 +43,10 @@ TYPICAL = ("within topics", "between topics")  # ways to compare gold's items wi
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Calibration(Shown):
+class Calibration(Result, kind="calibration"):
     """What `calibrate` found: judges' probabilities and grades against gold's, and gold's items against others."""
+
+    derived = ("sentence", "called")
 
     approach: str  # how judges became one
     relevant: int  # the lowest grade that counts as relevant
@@ -135,32 +136,6 @@ class Calibration(Shown):
     def to_frame(self) -> pl.DataFrame:
         """One row for each bin of probabilities."""
         return self.bins
-
-    def to_dict(self) -> dict[str, object]:
-        """Everything, ready for JSON."""
-        tables = {"bins": self.bins, "grades": self.grades, "shift": self.shift}
-        return {
-            "kind": "calibration",
-            "sentence": self.sentence,
-            "approach": self.approach,
-            "relevant": self.relevant,
-            "items": self.items,
-            "topics": self.topics,
-            "weighed": self.weighed,
-            "called": self.called,
-            "brier": self.brier.to_dict(),
-            "ece": self.ece.to_dict(),
-            "bias": self.bias.to_dict(),
-            **{name: plain_rows(table) for name, table in tables.items()},
-            "types": plain_types(tables),
-            "notes": self.notes,
-            "seed": self.seed,
-            "versions": dict(self.versions),
-        }
-
-    def to_json(self) -> str:
-        """The same as JSON text."""
-        return write_json(self.to_dict())
 
     @property
     def sentence(self) -> str:

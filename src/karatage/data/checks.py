@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from karatage.data.as_json import TYPES, name_type
+from karatage.data.plain import TYPES, name_type
 from karatage.errors import DataError
 from karatage.text import shorten
 

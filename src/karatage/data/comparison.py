@@ -9,12 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from karatage.data.accuracy import Accuracy, tell_accuracy
-from karatage.data.as_json import plain_number, write_json
+from karatage.data.accuracy import Accuracy
 from karatage.data.checks import require_names, require_numbers
 from karatage.data.estimate import Estimate, find_cuts
 from karatage.data.method import Method
-from karatage.data.shown import Shown
+from karatage.data.result import Result
 from karatage.errors import DataError
 from karatage.text import counted, end_sentence, percent, shorten
 
@@ -22,6 +21,8 @@ from karatage.text import counted, end_sentence, percent, shorten
 @dataclass(frozen=True, kw_only=True)
 class Opinion:
     """Both systems' scores and their difference, b - a, found in one way."""
+
+    derived = ("way", "p_value", "significant")
 
     method: Method
     a: Estimate | None  # none where it is beyond what the measure can be
@@ -52,22 +53,12 @@ class Opinion:
         """Whether no difference is ruled out."""
         return self.p_value < 1 - self.difference.confidence + 1e-12
 
-    def to_dict(self) -> dict[str, object]:
-        """Ready for JSON."""
-        return {
-            "way": self.way,
-            "method": self.method.to_dict(),
-            "a": None if self.a is None else self.a.to_dict(),
-            "b": None if self.b is None else self.b.to_dict(),
-            "difference": self.difference.to_dict(),
-            "p_value": plain_number(self.p_value),
-            "significant": self.significant,
-        }
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Comparison(Shown):
+class Comparison(Result, kind="comparison"):
     """What `compare` found; differences are b - a."""
+
+    derived = ("sentence", "p_value", "significant")
 
     measure: str
     a: str
@@ -149,38 +140,6 @@ class Comparison(Shown):
             for opinion in self.opinions
         ]
         return pl.DataFrame(rows)
-
-    def to_dict(self) -> dict[str, object]:
-        """Everything, ready for JSON."""
-        return {
-            "kind": "comparison",
-            "measure": self.measure,
-            "a": self.a,
-            "b": self.b,
-            "approach": self.approach,
-            "claim": self.claim,
-            "topics": self.topics,
-            "naive": self.naive.to_dict(),
-            "corrected": None if self.corrected is None else self.corrected.to_dict(),
-            "others": [opinion.to_dict() for opinion in self.others],
-            "p_value": self.p_value,
-            "significant": self.significant,
-            "refusal": self.refusal,
-            "same": self.same,
-            "gold": self.gold,
-            **tell_accuracy(self.accuracy),
-            "alarm": self.alarm,
-            "needed": self.needed,
-            "assumed": self.assumed,
-            "notes": self.notes,
-            "sentence": self.sentence,
-            "seed": self.seed,
-            "versions": dict(self.versions),
-        }
-
-    def to_json(self) -> str:
-        """The same as JSON text."""
-        return write_json(self.to_dict())
 
     @property
     def sentence(self) -> str:

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal, NamedTuple, cast, get_args
+from typing import Any, Final, Literal, NamedTuple, TypeVar, get_args
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from karatage.data.axes import FloatArray, IntArray, freeze
 from karatage.data.checks import require_known, require_numbers, require_shape
-from karatage.data.entries import MOST, Entries
-from karatage.data.shown import Shown
+from karatage.data.codec import structure, unstructure
+from karatage.data.result import Shown
 from karatage.errors import DataError
 from karatage.text import counted, percent, shorten
 
 Noise = Literal["removed", "kept"]
+T = TypeVar("T", bound=np.generic)
 RATE_LEVELS: Final = 10  # of the true positive and of the true negative rate
 CONTRIBUTION_LEVELS: Final = 4
 GRID: Final = (RATE_LEVELS, RATE_LEVELS, CONTRIBUTION_LEVELS)
@@ -43,6 +44,40 @@ class Contribution(NamedTuple):
     least: float  # the smallest share
     exponent: float  # NaN where all do alike
     tail: float
+
+
+@dataclass(frozen=True, eq=False)
+class _Archetype:
+    """A kind of judge, as a file has it."""
+
+    optional = ("confusion", "concentration")
+
+    voxel: IntArray
+    share: float
+    mean: FloatArray
+    covariance: FloatArray
+    confusion: FloatArray | None = None
+    concentration: float | None = None
+
+
+class _CrowdFile(NamedTuple):
+    """A crowd model, as a file has it."""
+
+    format: str
+    name: str
+    source: str
+    noise: Noise
+    judges: int
+    judgments: int
+    balance: FloatArray
+    correlation: Correlation
+    families: Mapping[str, float]
+    contribution: Contribution
+    notes: tuple[str, ...]
+    archetypes: tuple[_Archetype, ...]
+
+
+_WHOLE = [name for name in _CrowdFile._fields if name not in ("format", "archetypes")]  # fields of the model too
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -159,40 +194,19 @@ class CrowdModel(Shown):
             }
         )
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Everything, ready for JSON; numbers to six digits."""
-        kinds = []
-        for k in range(len(self.share)):
-            kind: dict[str, object] = {
-                "voxel": self.voxel[k].tolist(),
-                "share": _round(self.share[k]),
-                "mean": _round(self.mean[k]),
-                "covariance": _round(self.covariance[k]),
-            }
-            if self.confusion is not None and self.concentration is not None:
-                kind |= {"confusion": _round(self.confusion[k]), "concentration": _round(self.concentration[k])}
-            kinds.append(kind)
-        law = self.contribution._asdict()
-        return {
-            "format": FORMAT,
-            "name": self.name,
-            "source": self.source,
-            "noise": self.noise,
-            "judges": self.judges,
-            "judgments": self.judgments,
-            "balance": _round(self.balance),
-            "correlation": {name: _round(value) for name, value in self.correlation._asdict().items()},
-            "families": {name: _round(value) for name, value in self.families.items()},
-            "contribution": {name: None if math.isnan(value) else _round(value) for name, value in law.items()},
-            "notes": list(self.notes),
-            "sentence": self.sentence,
-            "archetypes": kinds,
-        }
+        parts = {name: unstructure(getattr(self, name)) for name in _Archetype.__annotations__}
+        known = {name: part for name, part in parts.items() if part is not None}
+        kinds = [{name: part[k] for name, part in known.items()} for k in range(len(self.share))]
+        facts = {name: unstructure(getattr(self, name)) for name in _WHOLE}
+        told: dict[str, Any] = _round({"format": FORMAT, **facts, "sentence": self.sentence, "archetypes": kinds})
+        return told
 
     def to_json(self) -> str:
         """The same as JSON text, a kind of judge a line."""
         whole = self.to_dict()
-        kinds = cast("list[object]", whole.pop("archetypes"))
+        kinds = whole.pop("archetypes")
         head = json.dumps(whole, ensure_ascii=False, indent=1).removesuffix("\n}")
         lines = ",\n".join(f"  {json.dumps(kind)}" for kind in kinds)
         return f'{head},\n "archetypes": [\n{lines}\n ]\n}}\n'
@@ -200,35 +214,17 @@ class CrowdModel(Shown):
     @staticmethod
     def from_dict(found: object) -> CrowdModel:
         """Back from what `to_dict` or a JSON file says; what cannot be is refused with its name."""
-        entries = Entries(found)
-        if entries.text("format") != FORMAT:
-            raise DataError(f"format is '{shorten(entries.text('format'))}', not '{FORMAT}'")
-        grades = len(entries.several("balance"))
-        kinds = entries.objects("archetypes")
-        if not kinds:
+        told = structure(found, _CrowdFile)
+        if told.format != FORMAT:
+            raise DataError(f"format is '{shorten(told.format)}', not '{FORMAT}'")
+        if not told.archetypes:
             raise DataError("archetypes is empty: no kind of judge to draw from")
-        law, shared = entries.object("contribution"), entries.object("correlation")
-        families = entries.object("families")
-        return CrowdModel(
-            name=entries.text("name"),
-            source=entries.text("source"),
-            noise=cast("Noise", entries.text("noise")),
-            judges=entries.whole("judges"),
-            judgments=entries.whole("judgments"),
-            balance=_scale(np.array(entries.numbers("balance", grades))),
-            voxel=np.array([_read_voxel(kind) for kind in kinds], np.int32),
-            share=_scale(np.array([kind.number("share") for kind in kinds])),
-            mean=np.array([kind.numbers("mean", 3) for kind in kinds]),
-            covariance=np.array([_read_square(kind, "covariance", 3) for kind in kinds]),
-            confusion=None if grades <= 2 else _scale(np.array([_read_square(k, "confusion", grades) for k in kinds])),
-            concentration=np.array([kind.number("concentration") for kind in kinds]) if grades > 2 else None,
-            correlation=Correlation(*(shared.number(name) for name in Correlation._fields)),
-            families={name: families.number(name) for name in families.all_names()},
-            contribution=Contribution(
-                law.number("least"), law.number_or_nan("exponent", -MOST, MOST), law.number_or_nan("tail", -MOST, MOST)
-            ),
-            notes=entries.texts("notes"),
-        )
+        of = [name for name in _Archetype.__annotations__ if len(told.balance) > 2 or name not in _Archetype.optional]
+        parts = {name: _stack(name, [getattr(kind, name) for kind in told.archetypes]) for name in of}
+        whole: dict[str, Any] = {name: getattr(told, name) for name in _WHOLE} | parts
+        for name in ("balance", "share", "confusion"):
+            whole |= {name: _scale(whole[name])} if name in whole else {}
+        return CrowdModel(**whole)
 
     def __repr__(self) -> str:
         return f"CrowdModel({self.sentence})"
@@ -242,26 +238,21 @@ def voxel_walls(voxel: IntArray, least: float) -> tuple[FloatArray, FloatArray]:
     return low, high
 
 
-def _round(value: FloatArray | np.float64 | float) -> object:
-    """To six digits, as lists and floats."""
-    found = np.asarray(value, float)
-    return np.array([float(f"{x:.{_DIGITS}g}") for x in found.ravel()]).reshape(found.shape).tolist()
+def _round(fact: Any) -> Any:
+    """Numbers to six digits."""
+    if isinstance(fact, dict):
+        return {name: _round(one) for name, one in fact.items()}
+    if isinstance(fact, list | tuple):
+        return [_round(one) for one in fact]
+    return float(f"{fact:.{_DIGITS}g}") if isinstance(fact, float) else fact
 
 
-def _read_voxel(kind: Entries) -> tuple[int, ...]:
-    found = kind.numbers("voxel", 3)
-    if any(x != int(x) or not 0 <= x < size for x, size in zip(found, GRID, strict=True)):
-        most = ", ".join(str(n - 1) for n in GRID)
-        raise DataError(f"{kind.place}.voxel is {list(found)}; levels are whole numbers from 0 to {most}")
-    return tuple(int(x) for x in found)
-
-
-def _read_square(kind: Entries, name: str, size: int) -> list[tuple[float, ...]]:
-    rows = kind.several(name)
-    if len(rows) != size:
-        raise DataError(f"{kind.place}.{name} has {len(rows)} rows, not {size}")
-    lines = Entries({str(k): row for k, row in enumerate(rows)}, f"{kind.place}.{name}")
-    return [lines.numbers(str(k), size) for k in range(size)]
+def _stack(name: str, parts: Sequence[NDArray[T] | float | None]) -> NDArray[T]:
+    """Of all kinds of judges, which have it in one shape."""
+    shapes = {np.shape(part) for part in parts if part is not None}
+    if len(shapes) != 1 or any(part is None for part in parts):
+        raise DataError(f"archetypes: {name} is missing somewhere, or has several shapes")
+    return np.array(parts)
 
 
 def _scale(shares: FloatArray) -> FloatArray:

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from karatage.data.as_json import plain_rows, plain_types, write_json
 from karatage.data.checks import COUNT, SHARE, TEXT, maybe, require_names, require_numbers, require_table
-from karatage.data.shown import Shown
+from karatage.data.result import Result
 from karatage.data.versions import list_versions
 from karatage.errors import DataError
 from karatage.text import counted
@@ -23,8 +22,10 @@ TOGETHER = 0.05  # a correlation of errors from which on they are said to err to
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class CrowdSummary(Shown):
+class CrowdSummary(Result, kind="crowd"):
     """A crowd's judges one by one and its majority, on the items of gold; relevant is any grade above 0."""
+
+    derived = ("sentence", "grades", "tpr", "tnr", "bands")
 
     name: str
     judges: pl.DataFrame  # one row per judge: judge, grades, tpr and tnr (null where gold cannot tell)
@@ -120,33 +121,6 @@ class CrowdSummary(Shown):
     def to_frame(self) -> pl.DataFrame:
         """One row per judge."""
         return self.judges
-
-    def to_dict(self) -> dict[str, object]:
-        """Everything, ready for JSON."""
-        return {
-            "kind": "crowd",
-            "model": self.name,
-            "items": self.items,
-            "relevant": self.relevant,
-            "grades": self.grades,
-            "tpr": self.tpr,
-            "tnr": self.tnr,
-            "majority_recall": self.recall,
-            "majority_precision": self.precision,
-            "majority_ties": self.tied,
-            "error_correlation": self.correlation,
-            "pairs": self.pairs,
-            "quality": plain_rows(self.bands),
-            "judges": plain_rows(self.judges),
-            "types": plain_types({"judges": self.judges}),
-            "notes": self.notes,
-            "sentence": self.sentence,
-            "versions": dict(self.versions),
-        }
-
-    def to_json(self) -> str:
-        """The same as JSON text."""
-        return write_json(self.to_dict())
 
     def __repr__(self) -> str:
         return f"CrowdSummary({self.sentence})"

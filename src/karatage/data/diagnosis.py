@@ -8,7 +8,6 @@ from typing import Literal, get_args
 
 import polars as pl
 
-from karatage.data.as_json import plain_rows, plain_types, write_json
 from karatage.data.checks import (
     AMOUNT,
     COUNT,
@@ -20,7 +19,7 @@ from karatage.data.checks import (
     require_numbers,
     require_table,
 )
-from karatage.data.shown import Shown
+from karatage.data.result import Result
 from karatage.text import counted, end_sentence
 
 State = Literal["ok", "warning", "wrong"]
@@ -50,8 +49,10 @@ class Check:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Diagnosis(Shown):
+class Diagnosis(Result, kind="diagnosis"):
     """What `diagnose` found."""
+
+    derived = ("sentence", "state")
 
     measure: str
     pair: tuple[str, str] | None  # the two systems asked about; None: all of them
@@ -89,31 +90,6 @@ class Diagnosis(Shown):
         """One row per check."""
         rows = [asdict(check) for check in self.checks]
         return pl.DataFrame(rows, schema=dict.fromkeys(("about", "state", "finding", "advice"), pl.String))
-
-    def to_dict(self) -> dict[str, object]:
-        """Everything, ready for JSON."""
-        tables = {"systems": self.systems, "measures": self.measures}
-        return {
-            "kind": "diagnosis",
-            "measure": self.measure,
-            "pair": self.pair,
-            "state": self.state,
-            "checks": [asdict(check) for check in self.checks],
-            **{name: plain_rows(table) for name, table in tables.items()},
-            "can": self.can,
-            "cannot": self.cannot,
-            "commands": self.commands,
-            "verdict": self.verdict,
-            "sentence": self.sentence,
-            "notes": self.notes,
-            "seed": self.seed,
-            "versions": dict(self.versions),
-            "types": plain_types(tables),
-        }
-
-    def to_json(self) -> str:
-        """The same as JSON text."""
-        return write_json(self.to_dict())
 
     @property
     def sentence(self) -> str:

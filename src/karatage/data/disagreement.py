@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple, cast, get_args
+from typing import Any, Final, Literal, NamedTuple, get_args
 
 import numpy as np
 import polars as pl
 
 from karatage.data.checks import require_known, require_names, require_numbers
-from karatage.data.entries import MOST, Entries
-from karatage.data.shown import Shown
+from karatage.data.codec import structure, unstructure
+from karatage.data.plain import write_json
+from karatage.data.result import Shown
 from karatage.errors import DataError
 from karatage.text import counted, shorten
 
@@ -82,6 +82,8 @@ class DroppedTopic:
 @dataclass(frozen=True, kw_only=True)
 class DisagreementModel(Shown):
     """Topic-specific regressions of disagreement between judges, to be carried over to other topics."""
+
+    derived = ("sentence",)
 
     feature_set: FeatureSet  # runs and sums: from rankings; votes: from grades so far; own: the caller's
     features: tuple[str, ...]
@@ -168,83 +170,23 @@ class DisagreementModel(Shown):
         ]
         return pl.DataFrame(rows, schema=schema).fill_nan(None)
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Any]:
         """Everything, ready for JSON."""
-        return {
-            "feature_set": self.feature_set,
-            "features": self.features,
-            "threshold": self.threshold,
-            "prior": self.prior,
-            "trials": self.trials,
-            "topics": [
-                {
-                    "topic": topic.topic,
-                    "items": topic.items,
-                    "disagreed": topic.disagreed,
-                    "intercept": topic.intercept,
-                    "coefficients": topic.coefficients,
-                    "mean": _without_nan(topic.mean),
-                    "spread": _without_nan(topic.spread),
-                }
-                for topic in self.topics
-            ],
-            "dropped": [vars(topic) for topic in self.dropped],
-            "notes": self.notes,
-            "sentence": self.sentence,
-            "seed": self.seed,
-            "versions": dict(self.versions),
-        }
+        facts: dict[str, Any] = unstructure(self)
+        return facts
 
     def to_json(self) -> str:
         """The same as JSON text."""
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
+        return write_json(self.to_dict())
 
     @staticmethod
     def from_dict(found: Mapping[str, object]) -> DisagreementModel:
         """The model that `to_dict` wrote down; what cannot be one is refused."""
-        entries = Entries(found)
-        alpha, beta = entries.numbers("prior", 2)
-        return DisagreementModel(
-            feature_set=cast("FeatureSet", entries.text("feature_set")),
-            features=entries.texts("features"),
-            topics=tuple(_read_topic(topic) for topic in entries.objects("topics")),
-            dropped=tuple(
-                DroppedTopic(
-                    topic=topic.text("topic"),
-                    items=topic.whole("items"),
-                    disagreed=topic.whole("disagreed"),
-                    reason=topic.text("reason"),
-                )
-                for topic in entries.objects("dropped")
-            ),
-            threshold=entries.number("threshold"),
-            prior=(alpha, beta),
-            trials=entries.whole("trials"),
-            seed=entries.whole("seed"),
-            versions=entries.object("versions").all_texts(),
-            notes=entries.texts("notes"),
-        )
+        return structure(found, DisagreementModel)
 
     def __repr__(self) -> str:
         return f"DisagreementModel({self.sentence})"
 
 
-def _read_topic(entries: Entries) -> TopicModel:
-    mean, spread = entries.object("mean"), entries.object("spread")
-    return TopicModel(
-        topic=entries.text("topic"),
-        items=entries.whole("items"),
-        disagreed=entries.whole("disagreed"),
-        intercept=entries.number("intercept"),
-        coefficients=entries.numbers("coefficients", len(entries.several("coefficients"))),
-        mean=HeldOut(*(mean.number_or_nan(name, -MOST, MOST) for name in HeldOut._fields)),
-        spread=HeldOut(*(spread.number_or_nan(name, -MOST, MOST) for name in HeldOut._fields)),
-    )
-
-
 def _digits(value: float | None) -> str:
     return "unknown" if value is None else f"{value:.2f}"
-
-
-def _without_nan(rates: HeldOut) -> dict[str, float | None]:
-    return {name: None if math.isnan(value) else value for name, value in rates._asdict().items()}

@@ -8,16 +8,17 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from karatage.data.as_json import plain_array, plain_rows, write_json
 from karatage.data.axes import FloatArray, freeze
 from karatage.data.checks import require_names, require_numbers, require_shape
 from karatage.data.estimate import check_confidence
-from karatage.data.shown import Shown
+from karatage.data.result import Result
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Draws(Shown):
+class Draws(Result, kind="draws"):
     """Scores of systems under many sets of grades, each drawn from the same posterior."""
+
+    derived = ("sentence", "rows", "pairs", "rank")
 
     measure: str
     approach: str
@@ -99,28 +100,6 @@ class Draws(Shown):
         a, b = np.nonzero(~np.eye(len(self.systems), dtype=bool))
         names = pl.Series(self.systems, dtype=pl.String)
         return pl.DataFrame({"a": names.gather(a), "b": names.gather(b), "p_beats": beats[a, b]})
-
-    def to_dict(self) -> dict[str, object]:
-        """Everything, ready for JSON."""
-        return {
-            "kind": "draws",
-            "measure": self.measure,
-            "approach": self.approach,
-            "draws": len(self.value),
-            "level": self.level,
-            "systems": plain_rows(self.to_frame()),
-            "pairs": plain_rows(self.pairs()),
-            "topics": self.topics,
-            "columns": self.systems,
-            "value": plain_array(self.value),
-            "rank": plain_array(self.rank),
-            "seed": self.seed,
-            "notes": self.notes,
-        }
-
-    def to_json(self) -> str:
-        """The same as JSON text."""
-        return write_json(self.to_dict())
 
     @property
     def sentence(self) -> str:

@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from karatage.data.as_json import Plain, plain_number
 from karatage.data.axes import FloatArray
 from karatage.data.checks import SLACK, require_numbers, require_ordered
 from karatage.errors import DataError, OptionError
@@ -30,6 +29,8 @@ class Estimated(NamedTuple):
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
     """A value with its uncertainty."""
+
+    derived = ("p_value",)
 
     value: float
     standard_error: float
@@ -86,19 +87,6 @@ class Estimate:
     def significant(self) -> bool:
         """Whether 0 is ruled out at the level of the interval."""
         return self.p_value < 1 - self.confidence + 1e-12
-
-    def to_dict(self) -> dict[str, Plain]:
-        """Ready for JSON."""
-        numbers = {
-            "value": self.value,
-            "standard_error": self.standard_error,
-            "low": self.low,
-            "high": self.high,
-            "confidence": self.confidence,
-            "degrees_of_freedom": self.degrees,
-            "p_value": self.p_value,
-        }
-        return {name: plain_number(number) for name, number in numbers.items()}
 
 
 def _cut(bound: float, within: tuple[float, float]) -> float:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
-from karatage.data.as_json import plain_rows, write_json
 from karatage.data.axes import FloatArray
 from karatage.data.checks import require_known, require_names, require_numbers
 from karatage.data.draws import Draws
+from karatage.data.plain import TableRows
 from karatage.data.posterior import Posterior
+from karatage.data.result import Result
 from karatage.data.scores import Scores, mean_over_topics, settle_ties
-from karatage.data.shown import Shown
 from karatage.data.weights import Weights
 from karatage.errors import DataError
 from karatage.text import counted, shorten
@@ -45,12 +45,14 @@ class Lead(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Evaluation(Shown):
+class Evaluation(Result, kind="evaluation"):
     """What `evaluate` found: scores by measure, with approaches on the judge axis."""
+
+    derived = ("sentence", "measures", "approaches", "systems", "rows", "fidelity")
+    unsaved = ("posteriors",)
 
     scores: Mapping[str, Scores]
     gold: Mapping[str, Scores] | None
-    posteriors: Mapping[str, Posterior]  # of the approaches that merge grades
     judges: int
     judges_first: Mapping[str, int]  # per measure, how many different systems single judges put first
     seed: int
@@ -58,6 +60,7 @@ class Evaluation(Shown):
     notes: tuple[str, ...]
     draws: tuple[Draws, ...] = ()
     weights: tuple[Weights, ...] = ()  # of the approaches that weigh judges, by measure
+    posteriors: Mapping[str, Posterior] = field(default_factory=dict)  # of the approaches that merge grades
 
     def __post_init__(self) -> None:
         """Refuse parts that are not about the same measures, approaches and systems."""
@@ -166,42 +169,14 @@ class Evaluation(Shown):
         frames += [scores.to_frame() for scores in (self.gold or {}).values()]
         return pl.concat(frames).rename({"judge": "approach"})
 
-    def to_dict(self, *, per_topic: bool = False, weights: bool = False) -> dict[str, object]:
+    def tell_facts(self, *, per_topic: bool = False, weights: bool = False) -> dict[str, Any]:
         """Everything but single items, ready for JSON; rows of scores by topic and of weights where asked for."""
-        result: dict[str, object] = {
-            "kind": "evaluation",
-            "measures": self.measures,
-            "approaches": self.approaches,
-            "judges": self.judges,
-            "judges_first": dict(self.judges_first),
-            "leaderboards": [
-                {
-                    "measure": measure,
-                    "approach": approach,
-                    "systems": plain_rows(self.leaderboard(measure, approach)),
-                }
-                for measure in self.measures
-                for approach in self.approaches
-            ],
-            "fidelity": [near._asdict() for near in self.fidelity],
-            "draws": [drawn.to_dict() for drawn in self.draws],
-            "scores": {measure: scores.to_dict() for measure, scores in self.scores.items()},
-            "gold": None if self.gold is None else {name: scores.to_dict() for name, scores in self.gold.items()},
-            "weighings": [weights.to_dict() for weights in self.weights],
-            "notes": self.notes,
-            "sentence": self.sentence,
-            "seed": self.seed,
-            "versions": dict(self.versions),
-        }
+        facts = super().tell_facts()
         if per_topic:
-            result["per_topic"] = plain_rows(self.per_topic())
+            facts["per_topic"] = TableRows(self.per_topic())
         if weights:
-            result["weights"] = [row for found in self.weights for row in plain_rows(found.to_frame())]
-        return result
-
-    def to_json(self, *, per_topic: bool = False, weights: bool = False) -> str:
-        """The same as JSON text."""
-        return write_json(self.to_dict(per_topic=per_topic, weights=weights))
+            facts["weight_rows"] = [row for found in self.weights for row in TableRows(found.to_frame())]
+        return facts
 
     def lead(self, measure: str, approach: str) -> Lead:
         """Who is first, and how safely."""

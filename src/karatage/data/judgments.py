@@ -60,6 +60,13 @@ class Judgments:
             )
         if (self.item[1:] < self.item[:-1]).any():
             raise DataError("item: rows do not stand in the order of items")
+        more = self.with_repeats
+        if more is not None and not (
+            (more.judges, more.topics) == (self.judges, self.topics)
+            and np.array_equal(more.item_topic, self.item_topic)
+            and np.array_equal(more.item_document, self.item_document)
+        ):
+            raise DataError("with_repeats is about other judges or items")
         if self.top_grade > HIGHEST_GRADE:
             raise DataError(f"top_grade is {self.top_grade}; it may be {HIGHEST_GRADE} at most")
         freeze(self.item_topic, self.item_document, self.judge, self.item, self.grade)

@@ -23,10 +23,6 @@ class Method:
             if not text.strip():
                 raise DataError(f"a way to find scores has no {what}")
 
-    def to_dict(self) -> dict[str, object]:
-        """The words beside the name, ready for JSON."""
-        return {"label": self.label, "about": self.about, "undone": self.undone, "same_order": self.same_order}
-
 
 JUDGES = Method(
     name="judges",

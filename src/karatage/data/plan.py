@@ -9,10 +9,9 @@ from typing import NamedTuple
 
 import polars as pl
 
-from karatage.data.as_json import Plain, plain_number, plain_rows, plain_types, write_json
 from karatage.data.checks import SHARE, TEXT, Column, maybe, require_names, require_numbers, require_table
 from karatage.data.estimate import check_confidence, require_intervals
-from karatage.data.shown import Shown
+from karatage.data.result import Result
 from karatage.errors import DataError
 from karatage.text import counted, shorten
 
@@ -25,14 +24,12 @@ class Forecast(NamedTuple):
     standard_error: float
     half_width: float  # of the interval
 
-    def to_dict(self) -> dict[str, Plain]:
-        """Ready for JSON."""
-        return {name: plain_number(value) for name, value in self._asdict().items()}
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class GoldPlan(Shown):
+class GoldPlan(Result, kind="gold-plan"):
     """Items drawn for gold with known chances, in batches to be judged in turn."""
+
+    derived = ("sentence", "labels", "census", "factor", "batches")
 
     measure: str
     systems: tuple[str, ...]  # two are a pair, more a leaderboard
@@ -179,41 +176,6 @@ class GoldPlan(Shown):
     def to_frame(self) -> pl.DataFrame:
         """One row per item to judge: topic, document, said (what the judges said), pi, batch."""
         return self.items
-
-    def to_dict(self) -> dict[str, object]:
-        """Everything, ready for JSON."""
-        return {
-            "kind": "gold-plan",
-            "measure": self.measure,
-            "systems": self.systems,
-            "approach": self.approach,
-            "confidence": self.confidence,
-            "topics": self.topics,
-            "labels": self.labels,
-            "earlier": self.earlier,
-            "frame_size": self.frame_size,
-            "frame": self.frame,
-            "census": self.census,
-            "pairs": self.pairs,
-            "undecided": self.undecided,
-            "even": plain_number(self.even),
-            "factor": None if self.factor is None else plain_number(self.factor),
-            "these_topics": None if self.these is None else self.these.to_dict(),
-            "new_topics": None if self.new is None else self.new.to_dict(),
-            "informed": self.informed,
-            "same": self.same,
-            "batches": plain_rows(self.batches),
-            "items": plain_rows(self.items),
-            "types": plain_types({"items": self.items}),
-            "notes": self.notes,
-            "sentence": self.sentence,
-            "seed": self.seed,
-            "versions": dict(self.versions),
-        }
-
-    def to_json(self) -> str:
-        """The same as JSON text."""
-        return write_json(self.to_dict())
 
     def __repr__(self) -> str:
         return f"GoldPlan({self.sentence})"

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from karatage.data.alignment import match_gold
-from karatage.data.as_json import plain_array, plain_rows, write_json
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, freeze
 from karatage.data.checks import require_equal, require_names, require_numbers, require_shape
 from karatage.data.judgments import HIGHEST_GRADE, Judgments
-from karatage.data.shown import Shown
+from karatage.data.plain import TableRows
+from karatage.data.result import Result
 from karatage.data.versions import list_versions
 from karatage.errors import DataError, OptionError
 from karatage.random_streams import generator
@@ -24,8 +25,10 @@ LEVEL = 1e-9  # probabilities nearer than this are equal: rounding must not deci
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Posterior(Shown):
+class Posterior(Result, kind="posterior"):
     """A probability for every item and grade, the grade decided on, and what the model found about the judges."""
+
+    derived = ("sentence", "rows", "judges", "iterations")
 
     model: str
     judgments: Judgments
@@ -156,44 +159,14 @@ class Posterior(Shown):
             names, maintain_order=True
         )
 
-    def to_dict(self, gold: Judgments | None = None) -> dict[str, object]:
-        """Everything, ready for JSON; with gold, also the items that gold alone has graded."""
-        items = self.to_frame(gold)
-        return {
-            "kind": "posterior",
-            "model": self.model,
-            "items": plain_rows(items),
-            "judges": plain_rows(self.judges),
-            "iterations": self.iterations,
-            "converged": self.converged,
-            "trace": plain_array(self.trace),
-            "parameters": {name: plain_array(values) for name, values in self.parameters.items()},
-            "judgments": self._tell_judgments(items),
-            "notes": self.notes,
-            "sentence": self.sentence,
-            "versions": dict(self.versions),
-        }
-
-    def _tell_judgments(self, items: pl.DataFrame) -> dict[str, object]:
-        """Every grade that was heard, by the numbers of judge and item; `rows` is where items stand among `items`."""
-        own, every = self.to_frame(), self.judgments.every
-        names = [name for name in ("topic", "document", "item") if name in own.columns]
-        rows = own.select(names).join(items.select(names).with_row_index(), on=names, maintain_order="left")["index"]
-        return {
-            "judges": every.judges,
-            "judge": plain_array(every.judge),
-            "item": plain_array(every.item),
-            "grade": plain_array(every.grade),
-            "top_grade": every.top_grade,
-            "settled": self.judgments.with_repeats is not None,
-            "rows": rows.to_list(),
-            "grades": self.probability.shape[1],
-            "notes": every.notes,
-        }
-
-    def to_json(self, gold: Judgments | None = None) -> str:
-        """The same as JSON text."""
-        return write_json(self.to_dict(gold))
+    def tell_facts(self, *, gold: Judgments | None = None) -> dict[str, Any]:
+        """Everything, ready for JSON; with gold, `added` has the items that gold alone has graded."""
+        facts = super().tell_facts()
+        if gold is not None:
+            items = self.to_frame(gold)
+            names = [name for name in ("topic", "document", "item") if name in items.columns]
+            facts["added"] = TableRows(items.join(self.to_frame(), on=names, how="anti", maintain_order="left"))
+        return facts
 
     @property
     def sentence(self) -> str:

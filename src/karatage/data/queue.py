@@ -9,7 +9,6 @@ from decimal import Decimal
 import numpy as np
 import polars as pl
 
-from karatage.data.as_json import plain_rows, plain_types, write_json
 from karatage.data.checks import (
     SHARE,
     TEXT,
@@ -20,9 +19,9 @@ from karatage.data.checks import (
     require_numbers,
     require_table,
 )
-from karatage.data.prices import JudgingPrices
+from karatage.data.prices import JudgingPrices, parse_money
+from karatage.data.result import Result
 from karatage.data.settling import Settling
-from karatage.data.shown import Shown
 from karatage.errors import DataError
 from karatage.text import counted
 
@@ -32,8 +31,10 @@ ITEMS |= dict.fromkeys(("judgments", "priority"), Column("int32", 1))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class JudgingQueue(Shown):
+class JudgingQueue(Result, kind="queue"):
     """A batch of documents to judge, bought within a budget; empty where judging may stop."""
+
+    derived = ("sentence", "stop", "settled", "cost")
 
     order: str
     approach: str  # how the crowd's grades so far were merged
@@ -53,6 +54,7 @@ class JudgingQueue(Shown):
 
     def __post_init__(self) -> None:
         """Refuse chances, counts and costs that are none."""
+        parse_money(self.budget, "the budget")
         require_table("items", self.items, ITEMS)
         require_known("items: to", self.items["to"].unique(), (EXPERT, CROWD), "kinds of judges")
         if (self.items["pi"] <= 0).any() or self.items.select("topic", "document", "to").is_duplicated().any():
@@ -131,39 +133,6 @@ class JudgingQueue(Shown):
     def to_frame(self) -> pl.DataFrame:
         """One row per document: topic, document, to, judgments, priority, pi, cost."""
         return self.items
-
-    def to_dict(self) -> dict[str, object]:
-        """Everything, ready for JSON."""
-        return {
-            "kind": "queue",
-            "order": self.order,
-            "approach": self.approach,
-            "depth": self.depth,
-            "pool": self.pool,
-            "judged": {"experts": self.by_experts, "crowd": self.by_crowd},
-            "stop": self.stop,
-            "settled": self.settled,
-            "settling": self.settling.to_dict(),
-            "budget": str(self.budget),
-            "cost": str(self.cost),
-            "prices": {
-                "expert": str(self.prices.expert),
-                "label": str(self.prices.label),
-                "judgments": self.prices.judgments,
-            },
-            "batch": self.batch,
-            "frame": self.frame,
-            "items": plain_rows(self.items),
-            "types": plain_types({"items": self.items}),
-            "notes": self.notes,
-            "sentence": self.sentence,
-            "seed": self.seed,
-            "versions": dict(self.versions),
-        }
-
-    def to_json(self) -> str:
-        """The same as JSON text."""
-        return write_json(self.to_dict())
 
     def __repr__(self) -> str:
         return f"JudgingQueue({self.sentence})"

@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from karatage.data.as_json import plain_array, write_json
 from karatage.data.axes import BoolArray, FloatArray, LongArray, freeze
 from karatage.data.checks import require_names, require_numbers, require_shape
-from karatage.data.shown import Shown
+from karatage.data.result import Result
 from karatage.text import counted
 
 AXES = ("judge", "topic", "system")
@@ -18,7 +17,7 @@ STEPS = np.pi * 1e10  # in a score of 1
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Scores(Shown):
+class Scores(Result, kind="scores"):
     """Values of one measure; on the judge axis stand judges, replicates or approaches."""
 
     measure: str
@@ -79,23 +78,6 @@ class Scores(Shown):
         """What these are."""
         judges, topics, systems = (counted(n, of) for n, of in zip(self.value.shape, AXES, strict=True))
         return f"{self.measure} of {systems} on {topics}, under {judges}."
-
-    def to_dict(self) -> dict[str, object]:
-        """Everything, ready for JSON, axes first; null where there is no value."""
-        return {
-            "kind": "scores",
-            "measure": self.measure,
-            "judges": self.judges,
-            "topics": self.topics,
-            "systems": self.systems,
-            "value": plain_array(self.value),
-            "judged": plain_array(self.judged),
-            "notes": self.notes,
-        }
-
-    def to_json(self) -> str:
-        """The same as JSON text."""
-        return write_json(self.to_dict())
 
     def __repr__(self) -> str:
         shape = " x ".join(f"{n:,}" for n in self.value.shape)

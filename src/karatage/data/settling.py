@@ -7,20 +7,21 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from karatage.data.as_json import plain_array, plain_rows, write_json
 from karatage.data.axes import BoolArray, FloatArray, freeze
 from karatage.data.checks import require_names, require_numbers, require_shape
-from karatage.data.shown import Shown
+from karatage.data.result import Result
 from karatage.errors import DataError
 from karatage.text import counted, percent
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Settling(Shown):
+class Settling(Result, kind="settling"):
     """For each pair of systems the probability that the order stated is wrong by more than a margin.
 
     It is about these topics, and about what more judging could show; other topics may order systems otherwise.
     """
+
+    derived = ("sentence", "notes", "settled", "rule", "pairs", "undecided", "expected_wrong", "worst", "rows")
 
     measure: str
     systems: tuple[str, ...]
@@ -115,31 +116,3 @@ class Settling(Shown):
         doubt = np.maximum(at.max(axis=1), at.max(axis=0))
         frame = pl.DataFrame({"system": self.systems, "score": self.score, "spread": self.spread, "doubt": doubt})
         return frame.sort("score", "system", descending=[True, False])
-
-    def to_dict(self) -> dict[str, object]:
-        """Everything, ready for JSON."""
-        a, b, chance = self.worst if self.pairs else ("", "", 0.0)
-        return {
-            "kind": "settling",
-            "measure": self.measure,
-            "settled": self.settled,
-            "rule": self.rule,
-            "margin": self.margin,
-            "risk": self.risk,
-            "pairs": self.pairs,
-            "undecided": self.undecided,
-            "expected_wrong": self.expected_wrong,
-            "worst": {"better": a, "worse": b, "wrong": chance},
-            "systems": plain_rows(self.to_frame()),
-            "draws": self.draws,
-            "columns": self.systems,
-            "score": plain_array(self.score),
-            "spread": plain_array(self.spread),
-            "wrong": plain_array(self.wrong),
-            "counts": plain_array(self.counts),
-            "sentence": self.sentence,
-        }
-
-    def to_json(self) -> str:
-        """The same as JSON text."""
-        return write_json(self.to_dict())

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import NamedTuple
+from dataclasses import dataclass, field
 
 import polars as pl
 
-from karatage.data.as_json import plain_number, plain_rows, write_json
 from karatage.data.checks import require_equal, require_known, require_numbers
 from karatage.data.estimate import t_quantile
-from karatage.data.shown import Shown
+from karatage.data.result import Result
 from karatage.data.versions import list_versions
 from karatage.errors import DataError
 
 KINDS = ("topics", "gold relevant", "gold not relevant")
 
 
-class Need(NamedTuple):
+@dataclass(frozen=True)
+class Need:
     """So many of one kind."""
+
+    derived = ("cost",)
 
     kind: str  # topics, gold relevant, gold not relevant
     judges: str  # whose judges, where each system has its own
@@ -36,8 +37,10 @@ class Need(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SizePlan(Shown):
+class SizePlan(Result, kind="size-plan"):
     """Numbers of topics and gold items, and what they can show."""
+
+    derived = ("sentence", "cost", "rows")
 
     judges: str  # shared or independent
     paired: bool  # whether both systems have the same topics
@@ -143,19 +146,6 @@ class SizePlan(Shown):
                 "cost": pl.Series([_finite(need.cost) for need in self.needs], dtype=pl.Float64),
             }
         )
-
-    def to_dict(self) -> dict[str, object]:
-        """Everything, ready for JSON."""
-        facts = {k: plain_number(v) if isinstance(v, float) else v for k, v in asdict(self).items() if k != "needs"}
-        facts["estimates"] = [plain_number(value) for value in self.estimates]
-        prices = [None if need.price is None else plain_number(need.price) for need in self.needs]
-        rows = [{**row, "price": price} for row, price in zip(plain_rows(self.to_frame()), prices, strict=True)]
-        cost = None if self.cost is None else plain_number(self.cost)
-        return {"kind": "size-plan", **facts, "needs": rows, "cost": cost, "sentence": self.sentence}
-
-    def to_json(self) -> str:
-        """The same as JSON text."""
-        return write_json(self.to_dict())
 
 
 def _number(size: float) -> str:

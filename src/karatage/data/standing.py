@@ -9,7 +9,6 @@ from typing import Literal, NamedTuple
 import numpy as np
 import polars as pl
 
-from karatage.data.as_json import Plain, plain_number
 from karatage.data.axes import BoolArray, FloatArray, LongArray, freeze
 from karatage.data.checks import require_numbers, require_shape
 from karatage.data.estimate import find_cuts, require_intervals, require_p_values
@@ -28,10 +27,6 @@ class Bounded(NamedTuple):
     low: float
     high: float
 
-    def to_dict(self) -> dict[str, Plain]:
-        """Ready for JSON."""
-        return {name: plain_number(value) for name, value in self._asdict().items()}
-
     def check(self, what: str, least: float = -np.inf, most: float = np.inf) -> None:
         """Refuse a value that cannot be, and bounds that have changed places."""
         require_numbers(what, self.value, least, most)
@@ -43,6 +38,8 @@ class Bounded(NamedTuple):
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Standing:
     """Every system's score, found in one way; (system,) each. Systems whose score is not shown (NaN) stand in order."""
+
+    derived = ("way",)
 
     method: Method
     value: FloatArray
@@ -94,6 +91,8 @@ class Standing:
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Differences:
     """Every pair's difference, b - a, found in one way; (pair,) each. Intervals are for one pair on its own."""
+
+    derived = ("count",)
 
     value: FloatArray
     standard_error: FloatArray

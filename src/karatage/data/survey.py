@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from karatage.data.as_json import plain_rows, plain_types, write_json
 from karatage.data.audit import Audit
 from karatage.data.board import Board
 from karatage.data.calibration import Calibration
@@ -15,14 +14,14 @@ from karatage.data.checks import COUNT, TEXT, require_known, require_table
 from karatage.data.comparison import Comparison
 from karatage.data.diagnosis import Diagnosis
 from karatage.data.evaluation import Evaluation
-from karatage.data.shown import Shown
+from karatage.data.result import Result
 from karatage.errors import DataError
 
 COUNTS = {"what": TEXT, "number": COUNT, "detail": TEXT}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Survey(Shown):
+class Survey(Result, kind="survey"):
     """What `survey` found: the decision, and what it rests on."""
 
     measure: str
@@ -66,27 +65,3 @@ class Survey(Shown):
     def to_frame(self) -> pl.DataFrame:
         """That of the decision."""
         return self.decision.to_frame()
-
-    def to_dict(self) -> dict[str, object]:
-        """Everything, ready for JSON."""
-        return {
-            "kind": "survey",
-            "measure": self.measure,
-            "sentence": self.sentence,
-            "comparison": None if self.comparison is None else self.comparison.to_dict(),
-            "board": None if self.board is None else self.board.to_dict(),
-            "evaluation": self.evaluation.to_dict(),
-            "audit": self.audit.to_dict(),
-            "calibration": None if self.calibration is None else self.calibration.to_dict(),
-            "diagnosis": self.diagnosis.to_dict(),
-            "counts": plain_rows(self.counts),
-            "types": plain_types({"counts": self.counts}),
-            "refused": dict(self.refused),
-            "notes": self.notes,
-            "seed": self.seed,
-            "versions": dict(self.versions),
-        }
-
-    def to_json(self) -> str:
-        """The same as JSON text."""
-        return write_json(self.to_dict())

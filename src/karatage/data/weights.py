@@ -8,10 +8,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import polars as pl
 
-from karatage.data.as_json import plain_array, write_json
 from karatage.data.axes import BoolArray, FloatArray, LongArray, freeze
 from karatage.data.checks import NEAR, require_known, require_names, require_numbers, require_shape
-from karatage.data.shown import Shown
+from karatage.data.result import Result
 from karatage.errors import DataError
 from karatage.text import counted, shorten
 
@@ -19,7 +18,7 @@ CLASSES = {"und": "5 % relevant at random", "uni": "a coin", "ovr": "95 % releva
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Weights(Shown):
+class Weights(Result, kind="weights"):
     """Shares of the judges in the scores by one approach and measure, with the distances they come from.
 
     A distance to a class of random judges, or to the judge's own grades shuffled, is 0 where the two cannot be told
@@ -100,25 +99,6 @@ class Weights(Shown):
         heaviest, *_ = self.explain()
         return f"By {self.approach} on {self.measure}, of {counted(len(self.judges), 'judge')} most weighs {heaviest}."
 
-    def to_dict(self) -> dict[str, object]:
-        """Everything, ready for JSON."""
-        return {
-            "kind": "weights",
-            "approach": self.approach,
-            "measure": self.measure,
-            "judges": self.judges,
-            "topics": self.topics,
-            "share": plain_array(self.share),
-            "present": plain_array(self.present),
-            "gap": self.gap,
-            "distance": {name: plain_array(values) for name, values in self.distance.items()},
-            "notes": self.notes,
-        }
-
-    def to_json(self) -> str:
-        """The same as JSON text."""
-        return write_json(self.to_dict())
-
     def explain(self) -> list[str]:
         """A line for each judge, from the heaviest to the lightest, that says why it weighs what it does."""
         return [self._explain(row) for row in self.to_frame().iter_rows(named=True)]
@@ -137,10 +117,12 @@ class Weights(Shown):
             if near is None:
                 return f"{text}, the mean: no training topic in common with gold"
             return f"{text}; closeness to gold by {self.gap} {near:.3f}"
+        if row["nearest"] is None:
+            return text
         if list(known) == ["own"]:
             return f"{text}; {self.gap} gap to its own grades shuffled {known['own']:.3f}"
-        if not known:
-            return text
         nearest = str(row["nearest"])
-        others = ", ".join(f"{name} {value:.3f}" for name, value in known.items() if name != nearest)
+        others = ", ".join(
+            f"{name} {value:.3f}" for name, value in known.items() if name != nearest and value is not None
+        )
         return f"{text}; nearest to {CLASSES[nearest]}: {self.gap} gap {known[nearest]:.3f} ({others})"

@@ -81,6 +81,8 @@ class Outcome:
     Seconds and `kept` depend on the run, all else on the cell alone.
     """
 
+    unsaved = ("table", "kept", "damaged")
+
     name: str
     status: Status
     reason: str = ""

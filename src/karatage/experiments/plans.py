@@ -14,7 +14,6 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
 
-from karatage.data.entries import Entries
 from karatage.errors import InputFileError, KaratageError, OptionError, UnknownNameError
 from karatage.io.files import PathLike
 from karatage.io.sources import Source
@@ -104,18 +103,6 @@ def make_plan(
 def narrow_options(schema: type[T], options: DataclassInstance) -> T:
     """An experiment's own part of a command's options, which also name files."""
     return schema(**{field.name: getattr(options, field.name) for field in fields(schema)})
-
-
-def restore_options(schema: type[T], entries: Entries) -> T:
-    """The options that a result was written with, all of which have to be there."""
-    chosen: dict[str, Value] = {}
-    for name, hint in _declare(schema).items():
-        value = entries.get(name)
-        if value is None and NoneType in get_args(hint):
-            chosen[name] = None
-        else:
-            chosen[name] = _check(entries.name(name), value, hint)
-    return schema(**chosen)
 
 
 def read_plan(path: PathLike, schema: type[T], kind: str) -> Plan[T]:

@@ -1,4 +1,4 @@
-"""Results of any kind read back from JSON: one registry, from kinds to the modules that read them."""
+"""Results of any kind, read back from JSON."""
 
 from __future__ import annotations
 
@@ -6,53 +6,44 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from importlib.metadata import version
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 
-from karatage.data.as_json import INFINITE
+from karatage.data import (  # noqa: F401 - each enters its kind of result
+    audit,
+    board,
+    calibration,
+    comparison,
+    crowd_summary,
+    diagnosis,
+    draws,
+    evaluation,
+    plan,
+    posterior,
+    queue,
+    scores,
+    settling,
+    sizing,
+    survey,
+    weights,
+)
 from karatage.data.checks import NEAR, SLACK
-from karatage.data.entries import MOST, Entries, Value, is_number, show
-from karatage.data.shown import Result
+from karatage.data.codec import structure, unstructure
+from karatage.data.plain import INFINITE, MOST, TableRows, is_number, show
+from karatage.data.result import KINDS, SCHEMA, Result
 from karatage.errors import DataError, InputFileError, KaratageError, UnknownNameError
 from karatage.io.documents import find_document, load_document
 from karatage.io.files import PathLike
-from karatage.io.results.methods import add_words
+from karatage.io.schema1 import upgrade
 from karatage.measures.registry import parse_measure
 from karatage.text import shorten
 
 WHAT: Final = "a result of karatage"
-# Each module has `read(entries) -> result`, and in CHECKED the entries, if any, whose derived parts only it can check.
-# They are loaded when a result of their kind is read.
-READERS: Final[Mapping[str, str]] = {
-    "audit": "karatage.io.results.audit",
-    "aware": "karatage.experiments.aware.reading",
-    "benchmark": "karatage.experiments.square.reading",
-    "board": "karatage.io.results.board",
-    "calibration": "karatage.io.results.calibration",
-    "collaborative": "karatage.experiments.collaborative.reading",
-    "comparison": "karatage.io.results.comparison",
-    "crowd": "karatage.io.results.crowd",
-    "diagnosis": "karatage.io.results.diagnosis",
-    "draws": "karatage.io.results.draws",
-    "evaluation": "karatage.io.results.evaluation",
-    "gold-plan": "karatage.io.results.gold_plan",
-    "noisy": "karatage.experiments.noisy.reading",
-    "posterior": "karatage.io.results.posterior",
-    "queue": "karatage.io.results.queue",
-    "random-relevance": "karatage.experiments.random_relevance.reading",
-    "scores": "karatage.io.results.scores",
-    "settling": "karatage.io.results.settling",
-    "size-plan": "karatage.io.results.size_plan",
-    "supervised": "karatage.experiments.supervised.reading",
-    "survey": "karatage.io.results.survey",
-    "weights": "karatage.io.results.weights",
-}
 FIGURES: Final = "P@k"  # what figures from a paper are about
 # What commands write beside a result, or on request.
-ASIDE: Final = frozenset({"command", "pairs", "per_topic", "seed", "weights", "written"})
+ASIDE: Final = frozenset({"added", "command", "per_topic", "schema", "seed", "weight_rows", "written"})
 PROSE: Final = frozenset({"sentence", "rule"})  # wording, which nobody reads back
 # What polars, numpy and Python say of values that are each what they should be, but do not fit together.
 CONTRADICTIONS: Final = (pl.exceptions.PolarsError, ArithmeticError, AssertionError, LookupError, TypeError, ValueError)
@@ -84,23 +75,23 @@ def read_result(path: PathLike) -> Saved:
         raise InputFileError(source.name, None, f"cannot be read as {WHAT}: {problem}") from None
 
 
-def restore(found: Value) -> Saved:
+def restore(found: object) -> Saved:
     """A result from what its JSON says."""
-    entries = Entries(add_words(found))
-    kind = _find_kind(entries)
-    command = entries.text("command") if entries.has("command") else None
-    reader = import_module(READERS[kind])
+    if not isinstance(found, dict):
+        raise DataError(f"the whole is {show(found)}, not an object")
+    kind, written = _find_kind(found), _find_version(found)
+    command = found.get("command")
+    if not (command is None or isinstance(command, str)):
+        raise DataError(f"command is {show(command)}, not text")
     again = "" if command is None else f": {shorten(command, 80)}"
     advice = f"the file was edited or damaged; make it again with the command that wrote it{again}"
+    earlier = "schema" not in found
+    check = _Check(worded=written == version("karatage") and not earlier, whole=not earlier)
     try:
-        result: Result = reader.read(entries)
-        expected = result.to_dict()
-        same = _find_version(entries) == version("karatage")
-        for name in (name for name in expected if name not in getattr(reader, "CHECKED", ())):
-            _compare(entries.get(name), expected[name], name, worded=same and name not in PROSE)
-        stray = next((name for name in entries.all_names() if name not in {*expected, *ASIDE}), None)
-        if same and stray is not None:
-            raise DataError(f"{entries.name(stray)} does not follow from the other entries")
+        facts: dict[str, Any] = upgrade(found) if earlier else found
+        result = structure(facts, KINDS[kind])
+        expected = unstructure(result)
+        check.compare({name: fact for name, fact in facts.items() if name in expected or name not in ASIDE}, expected)
         for measure in _list_measures(expected):
             parse_measure(measure)
     except KaratageError as problem:
@@ -118,28 +109,49 @@ def _list_measures(facts: Mapping[str, object]) -> Iterator[str]:
         if isinstance(found, str) and found != FIGURES:
             yield found
     for part in facts.values():
-        for one in part if isinstance(part, list | tuple) else (part,):
+        for one in part if isinstance(part, list | tuple | TableRows) else (part,):
             if isinstance(one, Mapping) and ("kind" in one or part is several):
                 yield from _list_measures(one)
 
 
-def _find_kind(entries: Entries) -> str:
-    if not entries.has("kind"):
+def _find_kind(found: Mapping[str, object]) -> str:
+    if "kind" not in found:
         raise DataError("it does not say of what kind it is; commands write results with --format json")
-    kind, written = entries.text("kind"), _find_version(entries)
+    kind, written, schema = found["kind"], _find_version(found), found.get("schema", 1)
+    if not isinstance(kind, str):
+        raise DataError(f"kind is {show(kind)}, not text")
     own = version("karatage")
-    if _count(written) > _count(own):
-        raise DataError(f"it was written by karatage {shorten(written)}, and this is {own}; update with pip install -U")
-    if kind not in READERS:
-        raise UnknownNameError("kind of result", kind, READERS)
+    if _count(written) > _count(own) or (is_number(schema) and schema > SCHEMA):
+        by = f"karatage {shorten(written)}" if written else "a later version of karatage"
+        raise DataError(f"it was written by {by}, and this is {own}; update with pip install -U")
+    if schema not in (1, SCHEMA) or isinstance(schema, bool):
+        raise DataError(f"schema is {show(schema)}, not {SCHEMA}")
+    if kind not in KINDS and kind not in list_kinds():
+        raise UnknownNameError("kind of result", kind, KINDS)
     return kind
 
 
-def _find_version(entries: Entries) -> str:
+def list_kinds() -> Mapping[str, type[Result]]:
+    """All kinds of results; those of experiments are loaded now, as they take a second."""
+    from karatage.experiments.aware import findings  # noqa: F401
+    from karatage.experiments.collaborative import findings as collaborative  # noqa: F401
+    from karatage.experiments.noisy import findings as noisy  # noqa: F401
+    from karatage.experiments.random_relevance import findings as random_relevance  # noqa: F401
+    from karatage.experiments.square import findings as square  # noqa: F401
+    from karatage.experiments.supervised import findings as supervised  # noqa: F401
+
+    return KINDS
+
+
+def _find_version(found: Mapping[str, object]) -> str:
     """By which it was written; not all kinds say so."""
-    if not entries.has("versions"):
-        return ""
-    return entries.object("versions").text("karatage")
+    versions = found.get("versions", {"karatage": ""})
+    if not isinstance(versions, dict):
+        raise DataError(f"versions is {show(versions)}, not an object")
+    written = versions.get("karatage")
+    if not isinstance(written, str):
+        raise DataError(f"versions.karatage is {show(written)}, not text")
+    return written
 
 
 def _count(written: str) -> tuple[int, ...]:
@@ -147,30 +159,47 @@ def _count(written: str) -> tuple[int, ...]:
     return tuple(int(number) for number in re.findall(r"\d{1,9}", written)[:2])
 
 
-def _compare(found: Value, expected: Value, place: str, *, worded: bool) -> None:
+@dataclass(frozen=True)
+class _Check:
     """What follows from other entries has to be there too, or else the file is damaged, or somebody changed it.
 
-    Numbers may differ in the last digits from machine to machine, and words from version to version.
+    Numbers may differ in the last digits from machine to machine, and words from version to version, unless they are
+    `worded`. Where the file is not `whole`, as those of an earlier schema, what follows may be left out.
     """
-    if isinstance(expected, Mapping):
-        entries = Entries(found, place)
+
+    worded: bool
+    whole: bool
+
+    def compare(self, found: object, expected: object, place: str = "", *, prose: bool = False) -> None:
+        """Refuse what is not as expected, by its place."""
+        if isinstance(expected, Mapping):
+            self._compare_objects(found, expected, place)
+        elif isinstance(expected, list | tuple | TableRows):
+            if not isinstance(found, list):
+                raise DataError(f"{place} is {show(found)}, not a list")
+            if len(found) != len(expected):
+                raise DataError(f"{place} has {len(found):,} entries, where {len(expected):,} follow from the others")
+            for k, value in enumerate(expected):
+                if found[k] != value:
+                    self.compare(found[k], value, f"{place}[{k}]")
+        elif not _is_same(found, expected, worded=self.worded and not prose):
+            raise DataError(f"{place} is {show(found)}, where {show(expected)} follows from the other entries")
+
+    def _compare_objects(self, found: object, expected: Mapping[str, object], place: str) -> None:
+        if not isinstance(found, dict):
+            raise DataError(f"{place} is {show(found)}, not an object")
+        lead = f"{place}." if place else ""
         for name, value in expected.items():
-            _compare(entries.get(name), value, entries.name(name), worded=worded and name not in PROSE)
-        stray = next((name for name in entries.all_names() if name not in expected), None)
+            if name in found:
+                self.compare(found[name], value, f"{lead}{shorten(name)}", prose=name in PROSE)
+            elif self.whole:
+                raise DataError(f"{lead}{shorten(name)} is missing")
+        stray = next((name for name in found if name not in expected), None)
         if stray is not None:
-            raise DataError(f"{entries.name(stray)} does not follow from the other entries")
-    elif isinstance(expected, list | tuple):
-        if not isinstance(found, list):
-            raise DataError(f"{place} is {show(found)}, not a list")
-        if len(found) != len(expected):
-            raise DataError(f"{place} has {len(found):,} entries, where {len(expected):,} follow from the others")
-        for k, value in enumerate(expected):
-            _compare(found[k], value, f"{place}[{k}]", worded=worded)
-    elif not _is_same(found, expected, worded=worded):
-        raise DataError(f"{place} is {show(found)}, where {show(expected)} follows from the other entries")
+            raise DataError(f"{lead}{shorten(stray)} does not follow from the other entries")
 
 
-def _is_same(found: Value, expected: Value, *, worded: bool) -> bool:
+def _is_same(found: object, expected: object, *, worded: bool) -> bool:
     if isinstance(expected, float) and is_number(found):
         return abs(found) <= MOST and math.isclose(found, expected, rel_tol=NEAR, abs_tol=SLACK)
     if isinstance(expected, str) and expected not in INFINITE and not worded:

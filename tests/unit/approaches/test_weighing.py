@@ -286,8 +286,8 @@ def test_names_that_cannot_be_are_refused(world, name, error, message):
 
 def test_weights_are_in_json_where_asked_for(world):
     found, weights = weigh(world, "sgl_rmse_md" + FEW)
-    assert "weights" not in json.loads(found.to_json())
-    rows = json.loads(found.to_json(weights=True))["weights"]
+    assert "weight_rows" not in json.loads(found.to_json())
+    rows = json.loads(found.to_json(weights=True))["weight_rows"]
     assert [row["judge"] for row in rows] == weights.to_frame()["judge"].to_list()
 
 

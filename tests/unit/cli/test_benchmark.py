@@ -69,7 +69,7 @@ def test_output_holds_cells_tables_and_charts(home):
     assert {"accuracy-none.png", "accuracy-light.svg", "f1-full.html"} <= files
     scores = pl.read_parquet(home / "out" / "scores.parquet")
     assert scores.height == 12
-    assert json.loads((home / "out" / "benchmark.json").read_text())["cells"] == scores.to_dicts()
+    assert json.loads((home / "out" / "benchmark.json").read_text())["rows"] == scores.to_dicts()
     assert (home / "out" / "tables.txt").read_text().endswith(out.splitlines()[-1] + "\n")
 
 
@@ -92,7 +92,7 @@ def test_machine_formats(home):
     assert [cell["data_set"] for cell in found["cells"]] == ["first", "second"]
     table, _ = run(home / "sets", "-a", "mv", "--amounts", "none", "-f", "tsv", "-q")
     frame = pl.read_csv(table.encode(), separator="\t")
-    assert frame["accuracy"].to_list() == pytest.approx([cell["accuracy"] for cell in found["cells"]])
+    assert frame["accuracy"].to_list() == pytest.approx([row["accuracy"] for row in found["rows"]])
 
 
 def test_a_data_set_of_two_tables_with_columns_of_its_own(home):

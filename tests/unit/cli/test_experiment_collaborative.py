@@ -172,7 +172,7 @@ def test_without_files_a_collection_is_simulated():
 
 def test_json_is_the_findings(files):
     out, err = run(files / "runs", "-g", files / "gold.qrels", "-s", "orders", "--order", "depth", *QUICK, "-f", "json")
-    assert json.loads(out)["orders"][0]["order"] == "depth"
+    assert json.loads(out)["tables"]["orders"][0]["order"] == "depth"
     assert "Experts alone on 20 % of the pool" in err
 
 

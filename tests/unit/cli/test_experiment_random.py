@@ -48,7 +48,7 @@ def test_the_folder_has_everything(done):
     told = json.loads((home / "findings.json").read_text())
     assert told["sentence"].split() == out[out.rindex("simulated, correlation 0: grades") :].split()
     results = pl.read_parquet(home / "results.parquet")
-    assert len(results) == len(pl.read_csv(home / "results.csv")) == len(told["results"])
+    assert len(results) == len(pl.read_csv(home / "results.csv")) == len(told["frame"])
     for name in ("table1", "table2", "table2-tau", "means", "controls", "tuples", "check"):
         assert len(pl.read_parquet(home / f"{name}.parquet"))
         assert (home / f"{name}.tsv").exists()

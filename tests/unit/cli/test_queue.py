@@ -169,7 +169,7 @@ def test_documents_outside_the_pool_are_told_and_kept_apart(run, folder):
     known = "101 0 doc-000-001 1\n101 0 nobody-has-it 1\n"
     (folder / "mixed.qrels").write_text(known)
     found = json.loads(run(f"{BASE} -g mixed.qrels -f json -q"))
-    assert found["judged"]["experts"] == 1
+    assert found["by_experts"] == 1
     assert "nobody-has-it" not in {item["document"] for item in found["items"]}
 
 

@@ -123,7 +123,7 @@ def test_independent_judges_share_no_errors(run, folder, gold):
     kt.write_crowd(replace(SMALL, correlation=Correlation(item=0.6)), folder / "together.json")
     shared = json.loads(run("gold.qrels --model together.json -f json").stdout)
     apart = json.loads(run("gold.qrels --model together.json --independent -f json").stdout)
-    assert shared["error_correlation"] > 0.2 > abs(apart["error_correlation"]) + 0.1
+    assert shared["correlation"] > 0.2 > abs(apart["correlation"]) + 0.1
     assert apart["seed"] == 0
 
 
@@ -132,7 +132,7 @@ def test_json_has_everything(run):
     told = json.loads(result.stdout)
     assert told["written"] == {"crowd": "out/again.parquet"}
     assert told["sentence"] in result.stderr
-    assert sum(row["judges"] for row in told["quality"]) == len(told["judges"])
+    assert sum(row["judges"] for row in told["bands"]) == len(told["judges"])
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "parquet", "csv.gz"])

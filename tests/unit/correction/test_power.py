@@ -170,7 +170,7 @@ def test_trec_is_refused_next_to_the_naive_number():
     assert plan.sentence.endswith("were the judges never wrong, 2,454 topics would do.")
     found = json.loads(plan.to_json())
     assert found["detectable"] == "infinite"
-    assert found["needs"][0]["size"] is None
+    assert found["needs"][0]["size"] == "infinite"
     assert found["topics_without_errors"] == 2454
 
 

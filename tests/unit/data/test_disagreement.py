@@ -83,8 +83,8 @@ def change(path, value):
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        (("topics", 1, "intercept"), math.nan, r"topics\[1\].intercept is nan, not a finite number"),
-        (("topics", 0, "coefficients"), [1.0, math.inf], r"topics\[0\].coefficients\[1\] is inf, not a finite number"),
+        (("topics", 1, "intercept"), math.nan, r"topics\[1\].intercept is nan, not a number"),
+        (("topics", 0, "coefficients"), [1.0, math.inf], r"topics\[0\].coefficients\[1\] is inf, not a number"),
         (("topics", 0, "coefficients"), [1.0], "does not have one coefficient for each of 2 features"),
         (("topics", 0, "coefficients"), "12", r"topics\[0\].coefficients is '12', not a list"),
         (("topics", 0, "mean", "tpr"), 1.5, "topic '201': mean is 1.5, not a number from 0 to 1"),
@@ -97,10 +97,10 @@ def change(path, value):
         (("dropped", 0, "reason"), 5, r"dropped\[0\].reason is 5, not text"),
         (("features",), ["meta_ap", "weighted_retrieval"], r"features of a model of runs are \['meta_ap', 'mean_retr"),
         (("features",), ["meta_ap", 3], r"features\[1\] is 3, not text"),
-        (("feature_set",), "guesses", "feature_set has 'guesses', which is not among the sets of features"),
+        (("feature_set",), "guesses", "feature_set is 'guesses', not one of runs, sums, votes, own"),
         (("prior",), [0, 4], r"prior Beta\(0, 4\) is none"),
         (("prior",), [1.4], "prior has 1 entries, not 2"),
-        (("threshold",), "high", "threshold is 'high', not a finite number"),
+        (("threshold",), "high", "threshold is 'high', not a number"),
         (("trials",), 0, "trials is 0, not a number from 1 on"),
         (("seed",), -1, "seed is -1, not a whole number from 0"),
         (("versions",), [], r"versions is \[\], not an object"),

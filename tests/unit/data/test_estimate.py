@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
+from karatage.data.codec import unstructure
 from karatage.data.estimate import Estimate, check_confidence, t_outside, t_quantile, wilson_interval
 from karatage.errors import OptionError
 
@@ -59,15 +60,15 @@ def test_unknown_and_endless_variances_claim_nothing_and_stay_apart_in_json(
     found = Estimate.of(0.4, variance, degrees=9)
     assert not found.significant
     assert not found.exact
-    told = found.to_dict()
+    told = unstructure(found)
     assert told["value"] == 0.4
     assert (told["standard_error"], told["low"], told["high"]) == written
     json.dumps(told, allow_nan=False)
 
 
 def test_degrees_of_the_normal_distribution_are_infinite_in_json() -> None:
-    assert Estimate.of(0.4, 0.01).to_dict()["degrees_of_freedom"] == "infinite"
-    assert Estimate.of(0.4, 0.01, degrees=7).to_dict()["degrees_of_freedom"] == 7
+    assert unstructure(Estimate.of(0.4, 0.01))["degrees"] == "infinite"
+    assert unstructure(Estimate.of(0.4, 0.01, degrees=7))["degrees"] == 7
 
 
 @pytest.mark.parametrize("confidence", [0, 1, 2, -0.5, math.nan])

@@ -42,4 +42,4 @@ def test_without_pairs_there_is_nothing_to_order():
     nothing = make_settling(counts=np.zeros((3, 3), bool))
     assert nothing.settled
     assert nothing.sentence == "There is no pair of systems to order."
-    assert json.loads(nothing.to_json())["worst"] == {"better": "", "worse": "", "wrong": 0.0}
+    assert json.loads(nothing.to_json())["pairs"] == 0

@@ -391,7 +391,7 @@ def test_results_for_machines_and_notebooks(plan):
     told = json.loads(found.to_json())
     assert (told["labels"], told["pairs"], told["systems"]) == (30, 1, list(PAIR))
     assert told["items"][0]["pi"] == found.items["pi"][0]
-    assert told["these_topics"]["half_width"] == found.these.half_width
+    assert told["these"]["half_width"] == found.these.half_width
     assert "<b>Send 30 documents" in found._repr_html_()
     assert repr(found).startswith("GoldPlan(Send 30 documents")
 

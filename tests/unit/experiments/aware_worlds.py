@@ -40,7 +40,6 @@ def make_findings(
         panels=panels,
         measures=measures,
         sizes=sizes,
-        contenders=contenders,
         samples=np.array([min(samples, math.comb(31, size)) for size in sizes]),
         mean=mean,
         covariance=covariance,

@@ -219,7 +219,7 @@ def test_short_names_of_measures_unless_they_clash():
 def test_results_as_json_and_html(crossing):
     told = json.loads(crossing.to_json())
     assert told["sentence"] == crossing.sentence
-    assert len(told["results"]) == len(crossing.frame)
+    assert len(told["rows"]) == len(crossing.frame)
     assert set(told["tables"]) == set(crossing.tables)
     assert crossing.sentence in crossing._repr_html_()
 

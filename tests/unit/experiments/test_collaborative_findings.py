@@ -189,9 +189,9 @@ def test_json_has_everything(found):
     told = json.loads(found.to_json())
     assert told["plan"]["approach"] == "ry"
     assert told["items"] == 1000
-    assert len(told["shares"]) == 4
+    assert len(told["tables"]["shares"]) == 4
     assert told["sentence"] == found.sentence
-    assert len(told["samples"]["mixes"]["tau_ap"]["values"]) == len(found.mixes)
+    assert len(told["mixes"]["tau_ap"]["values"]) == len(found.mixes)
     assert "NaN" not in found.to_json()
     assert found.sentence in unescape(found._repr_html_())
     assert found.sentence in repr(found)

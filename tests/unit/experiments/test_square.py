@@ -185,7 +185,7 @@ def test_the_default_is_the_thesis_as_far_as_it_is_there():
 def test_everything_goes_to_json():
     result = benchmark([make_set()], approaches=["mv", "ds"], amounts=[50], rng=0)
     found = json.loads(result.to_json())
-    assert found["cells"][0]["accuracy"] == result.to_frame()["accuracy"][0]
+    assert found["cells"][0]["outcome"]["facts"]["accuracy"] == result.to_frame()["accuracy"][0]
     assert found["seed"] == 0
     assert found["sentence"] == result.sentence
     assert found["leaders"] == result.leaders().to_dicts()

@@ -47,7 +47,7 @@ def write_changed(tmp_path, model, **changes):
         ({"format": "a crowd"}, r"model.json: holds no disagreement model"),
         ({"features": ["meta_ap"]}, r"model.json: the features of a model of votes are \['mean_grade', 'doubt'\]"),
         ({"threshold": math.nan}, r"model.json: is no JSON: NaN is no number that JSON knows"),
-        ({"topics": [{}]}, r"model.json: topics\[0\].mean is missing"),
+        ({"topics": [{}]}, r"model.json: topics\[0\].topic is missing"),
     ],
 )
 def test_another_file(tmp_path, model, changes, message):

@@ -153,7 +153,7 @@ def test_shared_errors_show():
 def test_it_can_be_written_and_shown(world, crowd):
     found = summarise_crowd(crowd, world.gold, name="<mine>")
     told = json.loads(found.to_json())
-    assert told["model"] == "<mine>"
+    assert told["name"] == "<mine>"
     assert told["sentence"] == found.sentence
     assert len(told["judges"]) == len(found.to_frame())
     assert "<b>" in found._repr_html_()

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from karatage.data.as_json import plain_array, plain_rows, write_json
 from karatage.data.axes import FloatArray, LongArray, freeze
 from karatage.data.checks import (
     NEAR,
@@ -22,7 +21,7 @@ from karatage.data.checks import (
     require_ordered,
     require_shape,
 )
-from karatage.data.shown import Shown
+from karatage.data.result import Result
 from karatage.data.versions import list_versions
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.experiments.aware.analysis import Analyses, analyse, frame_tables, frame_top_groups
@@ -47,12 +46,15 @@ CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class AwareFindings(Shown):
+class AwareFindings(Result, kind="aware"):
     """tau, tau_ap and RMSE of leaderboards against gold's, over k-tuples of judges.
 
     Intervals are about the mean over all k-tuples of these judges, of which `samples` were tried; they say nothing of
     other judges or topics. Where all k-tuples were tried, they have no width.
     """
+
+    derived = ("sentence", "rows", "tables")
+    unsaved = ("log",)
 
     plan: AwarePlan
     collection: str
@@ -61,7 +63,6 @@ class AwareFindings(Shown):
     panels: tuple[str, ...]
     measures: tuple[str, ...]
     sizes: tuple[int, ...]
-    contenders: tuple[Contender, ...]
     samples: LongArray  # (size,)
     mean: FloatArray  # (systems, panel, measure, size, outcome, approach)
     covariance: FloatArray  # (systems, panel, measure, size, outcome, approach, approach) over k-tuples
@@ -89,11 +90,17 @@ class AwareFindings(Shown):
             require_numbers(f"mean: {outcome}", self.mean[..., o, :], least, most, unknown=True)
         variance = np.diagonal(self.covariance, axis1=-2, axis2=-1)
         require_numbers("covariance", variance, 0, unknown=True)
+        require_equal("covariance", self.covariance, np.swapaxes(self.covariance, -1, -2))
         spread = np.sqrt(np.maximum(variance, 0))
         limit = spread[..., :, None] * spread[..., None, :] * (1 + NEAR) + SLACK
         require_ordered("covariance", -limit, self.covariance, limit)
         require_equal("measures", self.measures, [str(parse_measure(name)) for name in self.plan.measures])
         freeze(self.samples, self.mean, self.covariance)
+
+    @cached_property
+    def contenders(self) -> tuple[Contender, ...]:
+        """What was tried."""
+        return self.plan.find_contenders()
 
     @property
     def approaches(self) -> tuple[str, ...]:
@@ -236,31 +243,6 @@ class AwareFindings(Shown):
     def to_frame(self) -> pl.DataFrame:
         """The same as `frame`."""
         return self.frame
-
-    def to_dict(self) -> dict[str, object]:
-        """Everything, ready for JSON."""
-        return {
-            "kind": "aware",
-            "plan": asdict(self.plan),
-            "collection": self.collection,
-            "judges": self.judges,
-            "systems": self.systems,
-            "panels": self.panels,
-            "measures": self.measures,
-            "sizes": self.sizes,
-            "samples": plain_array(self.samples),
-            "mean": plain_array(self.mean),
-            "covariance": plain_array(self.covariance[(..., *np.tril_indices(len(self.contenders)))]),
-            "results": plain_rows(self.frame),
-            "tables": {name: plain_rows(frame) for name, frame in self.tables.items()},
-            "sentence": self.sentence,
-            "notes": self.notes,
-            "versions": dict(self.versions),
-        }
-
-    def to_json(self) -> str:
-        """The same as JSON text."""
-        return write_json(self.to_dict())
 
 
 def _gather(names: Sequence[str], at: np.ndarray) -> pl.Series:

@@ -93,7 +93,6 @@ def experiment_aware(
         panels=tuple(ground.panels),
         measures=measures,
         sizes=tuple(tuples),
-        contenders=contenders,
         samples=np.array([len(members) for members in tuples.values()]),
         mean=mean,
         covariance=covariance,

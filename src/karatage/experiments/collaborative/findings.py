@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import polars as pl
 
-from karatage.data.as_json import plain_columns, plain_rows, write_json
 from karatage.data.checks import COUNT, SHARE, TEXT, require_known, require_numbers, require_table
-from karatage.data.shown import Shown
+from karatage.data.codec import Columns
+from karatage.data.result import Result
 from karatage.data.versions import list_versions
 from karatage.errors import DataError
 from karatage.experiments.collaborative.cells import FINDING, MIXES, ORDERS, QUALITY
@@ -36,7 +36,7 @@ KEYS = {
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class CollaborativeFindings(Shown):
+class CollaborativeFindings(Result, kind="collaborative"):
     """How near experts and crowds come to experts who judge the whole pool, and what that costs.
 
     `orders` has a row for each order, sample and share of experts alone; `finding` the same in steps of 1 %, and
@@ -46,16 +46,19 @@ class CollaborativeFindings(Shown):
     costs.
     """
 
+    derived = ("sentence", "tables")
+    unsaved = ("log",)
+
     plan: CollaborativePlan
     items: int
     relevant: float  # share of them
     topics: int
     systems: int
-    orders: pl.DataFrame
-    finding: pl.DataFrame
-    areas: pl.DataFrame
-    mixes: pl.DataFrame
-    quality: pl.DataFrame
+    orders: Columns
+    finding: Columns
+    areas: Columns
+    mixes: Columns
+    quality: Columns
     notes: tuple[str, ...] = ()
     versions: Mapping[str, str] = field(default_factory=list_versions)
     log: tuple[str, ...] = ()  # about this run, not about what was found
@@ -244,26 +247,6 @@ class CollaborativeFindings(Shown):
     def to_frame(self) -> pl.DataFrame:
         """The same as `frame`."""
         return self.frame
-
-    def to_dict(self) -> dict[str, object]:
-        """Everything, ready for JSON."""
-        return {
-            "kind": "collaborative",
-            "plan": asdict(self.plan),
-            "items": self.items,
-            "relevant": self.relevant,
-            "topics": self.topics,
-            "systems": self.systems,
-            **{name: plain_rows(table) for name, table in self.tables.items()},
-            "samples": {name: plain_columns(getattr(self, name)) for name in (*KEYS, "areas")},
-            "notes": self.notes,
-            "sentence": self.sentence,
-            "versions": dict(self.versions),
-        }
-
-    def to_json(self) -> str:
-        """The same as JSON text."""
-        return write_json(self.to_dict())
 
 
 _ENDS = (("gap_low", "gap_high"), ("gap_topics_low", "gap_topics_high"))

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import polars as pl
 
-from karatage.data.as_json import plain_rows, plain_types, write_json
 from karatage.data.checks import (
     AMOUNT,
     COUNT,
@@ -22,7 +21,7 @@ from karatage.data.checks import (
     require_table,
 )
 from karatage.data.estimate import CONFIDENCE
-from karatage.data.shown import Shown
+from karatage.data.result import Result
 from karatage.data.versions import list_versions
 from karatage.errors import DataError
 from karatage.experiments.noisy.intervals import Z
@@ -60,12 +59,15 @@ BAND = 0.01  # what coverage and size may be off, as the project demands
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class NoisyFindings(Shown):
+class NoisyFindings(Result, kind="noisy"):
     """How often intervals cover and tests reject, in simulated worlds, and the paper's worked examples.
 
     `intervals` has a row for each world, `histogram` the estimates behind it, `tests` a row for each world, number of
     gold samples, true difference and test, `worked` one for each figure of an example.
     """
+
+    derived = ("sentence", "tolerance")
+    unsaved = ("log",)
 
     plan: NoisyPlan
     intervals: pl.DataFrame
@@ -211,24 +213,6 @@ class NoisyFindings(Shown):
     def to_frame(self) -> pl.DataFrame:
         """The same as `frame`."""
         return self.frame
-
-    def to_dict(self) -> dict[str, object]:
-        """Everything, ready for JSON."""
-        tables: dict[str, pl.DataFrame] = {name: getattr(self, name) for name in TABLES}
-        return {
-            "kind": "noisy",
-            "plan": asdict(self.plan),
-            "tolerance": self.tolerance,
-            **{name: plain_rows(table) for name, table in tables.items()},
-            "types": plain_types(tables),
-            "notes": self.notes,
-            "sentence": self.sentence,
-            "versions": dict(self.versions),
-        }
-
-    def to_json(self) -> str:
-        """The same as JSON text."""
-        return write_json(self.to_dict())
 
 
 def _melt(table: pl.DataFrame, study: str) -> pl.DataFrame:

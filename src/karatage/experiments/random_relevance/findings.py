@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 import polars as pl
 
 from karatage.approaches.registry import JUDGE
-from karatage.data.as_json import plain_columns, plain_rows, plain_types, write_json
 from karatage.data.checks import (
     AMOUNT,
     CORRELATION,
@@ -24,7 +23,8 @@ from karatage.data.checks import (
     require_names,
     require_table,
 )
-from karatage.data.shown import Shown
+from karatage.data.codec import Columns
+from karatage.data.result import Result
 from karatage.data.versions import list_versions
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.experiments.random_relevance.cells import BLANK, DGS, GOLD, RGS
@@ -42,19 +42,22 @@ TUPLES = {"size": Column("int32", 1), "sample": Column("int32", 1), "judge": TEX
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class RandomRelevanceFindings(Shown):
+class RandomRelevanceFindings(Result, kind="random-relevance"):
     """tau and tau_ap of leaderboards against deterministic gold (DGS) and randomised gold (RGS).
 
     `frame` has one row per systems, panel, measure, gold, approach and k-tuple; `judge:NAME` is one judge alone;
     rows of size 0 are `controls`. Intervals over k-tuples are about all k-tuples of these judges.
     """
 
+    derived = ("sentence", "tables")
+    unsaved = ("log",)
+
     plan: RandomRelevancePlan
     collection: str
     judges: tuple[str, ...]
     frame: pl.DataFrame
     check: pl.DataFrame  # expected measures against simulation
-    tuples: pl.DataFrame  # who is in which k-tuple
+    tuples: Columns  # who is in which k-tuple
     notes: tuple[str, ...] = ()
     versions: Mapping[str, str] = field(default_factory=list_versions)
     log: tuple[str, ...] = ()  # about this run, not about what was found
@@ -186,6 +189,12 @@ class RandomRelevanceFindings(Shown):
         ]
         return pl.DataFrame(rows)
 
+    @property
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """All tables, by the names of their files."""
+        more = {"table2": self.table2(), "table2-tau": self.table2("tau"), "controls": self.controls}
+        return {"table1": self.table1, **more}
+
     def compare(self, first: str, second: str, *, outcome: str = "tau_ap", gold: str = DGS) -> pl.DataFrame:
         """The mean difference of two approaches over the same k-tuples, first less second, with 95 % intervals.
 
@@ -260,29 +269,6 @@ class RandomRelevanceFindings(Shown):
     def to_frame(self) -> pl.DataFrame:
         """The same as `frame`."""
         return self.frame
-
-    def to_dict(self) -> dict[str, object]:
-        """Everything, ready for JSON."""
-        return {
-            "kind": "random-relevance",
-            "plan": asdict(self.plan),
-            "collection": self.collection,
-            "judges": self.judges,
-            "table1": plain_rows(self.table1),
-            "table2": {outcome: plain_rows(self.table2(outcome)) for outcome in OUTCOMES},
-            "controls": plain_rows(self.controls),
-            "check": plain_rows(self.check),
-            "results": plain_rows(self.frame),
-            "types": plain_types({"check": self.check, "results": self.frame}),
-            "tuples": plain_columns(self.tuples),
-            "notes": self.notes,
-            "sentence": self.sentence,
-            "versions": dict(self.versions),
-        }
-
-    def to_json(self) -> str:
-        """The same as JSON text."""
-        return write_json(self.to_dict())
 
 
 def _estimate(value: Sequence[float] | np.ndarray, every: int | None = None) -> tuple[float, float | None]:

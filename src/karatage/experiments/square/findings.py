@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from karatage.comparison.classification import Quality, permutation_test
-from karatage.data.as_json import plain_rows, plain_types, write_json
 from karatage.data.axes import FloatArray, GradeArray
 from karatage.data.checks import FLAG, SHARE, TEXT, Column, require_known, require_names, require_numbers, require_table
-from karatage.data.shown import Shown
+from karatage.data.result import Result
 from karatage.data.versions import list_versions
 from karatage.errors import DataError, OptionError
 from karatage.experiments.engine import Outcome
@@ -76,16 +75,27 @@ class Candidate(NamedTuple):
     leader: bool
 
 
+@dataclass(frozen=True, eq=False)
+class Race:
+    """All that was tried without gold or with an `amount` of it, against the best on each data set."""
+
+    amount: int
+    level: float
+    table: pl.DataFrame
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Benchmark(Shown):
+class Benchmark(Result, kind="benchmark"):
     """Accuracy and F1 of models on data sets, by supervision and amount of gold."""
+
+    derived = ("sentence", "approaches", "common_sets", "rows", "averages", "leaders")
 
     cells: tuple[CellResult, ...]
     data_sets: tuple[DataSetFacts, ...]
     seed: int
     notes: tuple[str, ...] = ()
     versions: Mapping[str, str] = field(default_factory=list_versions)
-    races: dict[tuple[int, float], pl.DataFrame] = field(default_factory=dict)  # run so far: amount, level -> `race`
+    races: list[Race] = field(default_factory=list)  # run so far
 
     def __post_init__(self) -> None:
         """Refuse cells that are none, and races that are not among them."""
@@ -100,8 +110,8 @@ class Benchmark(Shown):
         require_numbers("cells: seconds", [cell.outcome.seconds for cell in self.cells], 0)
         values = [cell.value(quality) for cell in self.cells for quality in QUALITIES]
         require_numbers("cells: accuracy or f1", [value for value in values if value is not None], 0, 1)
-        for (amount, level), race in self.races.items():
-            self._check_race(race, amount, level)
+        for race in self.races:
+            self._check_race(race.table, race.amount, race.level)
 
     def _check_race(self, race: pl.DataFrame, amount: int, level: float) -> None:
         """Every cell that could run did, with its value; leaders are those not worse than the best by their p-value."""
@@ -213,9 +223,16 @@ class Benchmark(Shown):
         The test is the two-tailed paired permutation test; `leader` means not significantly worse than the best.
         """
         chosen = self._usual(amount)
-        if (chosen, level) not in self.races:
-            self.races[chosen, level] = self._run_race(chosen, level)
-        return self.races[chosen, level]
+        known = next((race for race in self.races if (race.amount, race.level) == (chosen, level)), None)
+        if known is None:
+            known = Race(chosen, level, self._run_race(chosen, level))
+            self.races.append(known)
+        return known.table
+
+    def tell_facts(self) -> dict[str, Any]:
+        """Everything but the single predictions, ready for JSON; the race, which takes these, is among it."""
+        self.race()
+        return super().tell_facts()
 
     def _run_race(self, amount: int, level: float) -> pl.DataFrame:
         rows = [
@@ -297,28 +314,6 @@ class Benchmark(Shown):
     def sentence(self) -> str:
         """What to take away."""
         return conclude(self.averages(), self.common_sets, self.baseline, self.race())
-
-    def to_dict(self) -> dict[str, object]:
-        """Everything but the single predictions, ready for JSON."""
-        return {
-            "kind": "benchmark",
-            "approaches": self.approaches,
-            "data_sets": [facts._asdict() for facts in self.data_sets],
-            "cells": plain_rows(self.to_frame()),
-            "common_sets": self.common_sets,
-            "averages": plain_rows(self.averages()),
-            "race": plain_rows(self.race()),
-            "types": plain_types({"race": self.race()}),
-            "leaders": plain_rows(self.leaders()),
-            "notes": self.notes,
-            "sentence": self.sentence,
-            "seed": self.seed,
-            "versions": dict(self.versions),
-        }
-
-    def to_json(self) -> str:
-        """The same as JSON text."""
-        return write_json(self.to_dict())
 
 
 def _require_predictions(cell: CellResult) -> pl.DataFrame:

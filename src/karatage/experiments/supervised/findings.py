@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
-from karatage.data.as_json import plain_columns, plain_rows, write_json
 from karatage.data.axes import FloatArray
 from karatage.data.checks import AMOUNT, CORRELATION, COUNT, TEXT, Column, require_known, require_table
-from karatage.data.shown import Shown
+from karatage.data.codec import Columns
+from karatage.data.result import Result
 from karatage.data.versions import list_versions
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.experiments.supervised.plan import UNIFORM, SupervisedPlan, find_family
@@ -44,16 +44,19 @@ class Mean(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class SupervisedFindings(Shown):
+class SupervisedFindings(Result, kind="supervised"):
     """tau_ap, tau and RMSE of leaderboards against gold's, over samples.
 
     A sample is a k-tuple of judges and a split of gold. Intervals are about other such samples of the same collection;
     they say nothing of other judges, topics or systems.
     """
 
+    derived = ("sentence", "baseline", "summary", "overall")
+    unsaved = ("log",)
+
     plan: SupervisedPlan
     collection: str
-    frame: pl.DataFrame  # a row for each place, size, sample, measure and approach
+    frame: Columns  # a row for each place, size, sample, measure and approach
     notes: tuple[str, ...] = ()
     versions: Mapping[str, str] = field(default_factory=list_versions)
     log: tuple[str, ...] = ()  # of this run: what an earlier one had done, files that were damaged
@@ -184,25 +187,6 @@ class SupervisedFindings(Shown):
     def to_frame(self) -> pl.DataFrame:
         """The same as `frame`."""
         return self.frame
-
-    def to_dict(self) -> dict[str, object]:
-        """Everything, ready for JSON."""
-        return {
-            "kind": "supervised",
-            "plan": asdict(self.plan),
-            "collection": self.collection,
-            "baseline": self.baseline,
-            "summary": plain_rows(self.summary),
-            "overall": plain_rows(self.overall),
-            "samples": plain_columns(self.frame),
-            "notes": self.notes,
-            "sentence": self.sentence,
-            "versions": dict(self.versions),
-        }
-
-    def to_json(self) -> str:
-        """The same as JSON text."""
-        return write_json(self.to_dict())
 
     def _find(self, name: str) -> int:
         if name not in self.plan.names:

@@ -1,0 +1,264 @@
+"""Frozen dataclasses and named tuples as JSON can hold them, and back, as their annotations say.
+
+A class may name `derived` properties or methods, which are written beside its fields for those who read the JSON,
+`unsaved` fields, which are not written and have a default, and `optional` ones, which what is read may lack. Tables are
+lists of rows, and `types` beside them says what their columns hold; those annotated as `Columns` are written by
+columns, which takes less room.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from decimal import Decimal
+from functools import cache
+from typing import Annotated, Any, Final, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+import polars as pl
+from cattrs import ClassValidationError, Converter, IterableValidationError
+from cattrs.cols import (
+    homogenous_tuple_structure_factory,
+    is_namedtuple,
+    list_structure_factory,
+    namedtuple_dict_structure_factory,
+    namedtuple_dict_unstructure_factory,
+)
+from cattrs.errors import IterableValidationNote
+from cattrs.gen import (
+    make_dict_structure_fn,
+    make_dict_unstructure_fn,
+    make_hetero_tuple_structure_fn,
+    mapping_structure_factory,
+    override,
+)
+
+from karatage.data.plain import (
+    MisfitError,
+    TableRows,
+    plain_array,
+    plain_columns,
+    plain_number,
+    plain_types,
+    read_array,
+    read_columns,
+    read_number,
+    read_rows,
+    show,
+)
+from karatage.data.result import Result
+from karatage.errors import DataError, KaratageError
+from karatage.text import shorten
+
+T = TypeVar("T")
+Columns = Annotated[pl.DataFrame, "by columns"]
+UNKNOWN: Final = "unknown"  # a number that may also be absent, and is there but not known
+_MONEY = re.compile(r"-?\d{1,20}(\.\d{1,12})?", re.ASCII)
+_Hook = Callable[[Any, Any], Any]
+
+
+def unstructure(value: object) -> Any:
+    """What a value says, ready for JSON; tables are `TableRows`, whose rows are made as they are written."""
+    return _converter().unstructure(value)
+
+
+def structure(found: object, kind: type[T]) -> T:
+    """A value of a kind, from what its JSON says; what is not as it should be is refused, with its place."""
+    try:
+        return _converter().structure(found, kind)
+    except Exception as problem:
+        place, cause = _find_cause(problem)
+        if isinstance(cause, MisfitError):
+            where = f"{place}{cause.at}".removeprefix(".") or "the whole"
+            raise DataError(f"{where} {cause.told}") from None
+        if isinstance(cause, KaratageError):
+            raise DataError(f"{place}: {cause}" if place else str(cause)) from None
+        raise cause from None
+
+
+def _find_cause(problem: BaseException) -> tuple[str, BaseException]:
+    """The first thing that is wrong, and where it stands."""
+    place = ""
+    while isinstance(problem, ClassValidationError | IterableValidationError):
+        located, others = problem.group_exceptions()
+        if not located:
+            problem = others[0]
+            continue
+        problem, note = located[0]
+        step = note.index if isinstance(note, IterableValidationNote) else note.name
+        place += f"[{step}]" if isinstance(step, int) else f".{shorten(str(step))}"
+    return place.removeprefix("."), problem
+
+
+@cache
+def _converter() -> Converter:
+    found = Converter(detailed_validation=True)
+    for plain in (str, int, bool):
+        found.register_unstructure_hook(plain, plain)
+    found.register_unstructure_hook(float, plain_number)
+    found.register_unstructure_hook(Decimal, lambda value: f"{value:f}")
+    found.register_unstructure_hook(np.ndarray, plain_array)
+    found.register_unstructure_hook_func(_is(np.ndarray), plain_array)
+    found.register_unstructure_hook(pl.Series, lambda series: series.to_list())
+    found.register_unstructure_hook(pl.DataFrame, TableRows)
+    found.register_unstructure_hook_func(_is_maybe_number, _plain_maybe)
+    found.register_unstructure_hook_func(_is_scalar, lambda value: value)
+    found.register_structure_hook(str, _require(str, "text"))
+    found.register_structure_hook(bool, _require(bool, "true or false"))
+    found.register_structure_hook(int, _read_whole)
+    found.register_structure_hook(float, lambda value, _: read_number(value))
+    found.register_structure_hook(Decimal, _read_money)
+    found.register_structure_hook(pl.Series, _read_series)
+    found.register_structure_hook(pl.DataFrame, lambda value, _: read_rows(*value))
+    found.register_structure_hook_func(_is(np.ndarray), _read_array)
+    found.register_structure_hook_func(_is_maybe_number, _read_maybe)
+    found.register_structure_hook_func(_is_scalar, _read_scalar)
+    found.register_structure_hook_func(_is(Literal), _read_choice)
+    found.register_structure_hook_factory(_is(tuple, list), _make_list_reader)
+    found.register_structure_hook_factory(_is(Mapping, dict), _make_mapping_reader)
+    found.register_structure_hook_factory(is_namedtuple, _make_reader)
+    found.register_structure_hook_factory(is_dataclass, _make_reader)
+    found.register_unstructure_hook_factory(is_namedtuple, _make_writer)
+    found.register_unstructure_hook_factory(is_dataclass, _make_writer)
+    return found
+
+
+def _make_writer(kind: type, converter: Converter) -> Callable[[Any], dict[str, Any]]:
+    make: Any = make_dict_unstructure_fn if is_dataclass(kind) else namedtuple_dict_unstructure_factory
+    write = make(kind, converter, **_override(kind))
+    frames, derived = _list_fields(kind, pl.DataFrame), getattr(kind, "derived", ())
+    lead = {"kind": kind.kind} if issubclass(kind, Result) else {}
+
+    def write_all(value: Any) -> dict[str, Any]:
+        facts: dict[str, Any] = {**lead, **write(value)}
+        for one in derived:
+            follows = getattr(value, one)
+            facts[one] = converter.unstructure(follows() if callable(follows) else follows)
+        if frames:
+            facts["types"] = {frame: plain_types(getattr(value, frame)) for frame in frames}
+        return facts
+
+    return write_all
+
+
+def _make_reader(kind: type, converter: Converter) -> _Hook:
+    make: Any = make_dict_structure_fn if is_dataclass(kind) else namedtuple_dict_structure_factory
+    read, frames = make(kind, converter, **_override(kind)), _list_fields(kind, pl.DataFrame)
+    needed = [name for name in _list_fields(kind) if name not in getattr(kind, "optional", ())]
+
+    def read_all(found: Any, _: Any) -> Any:
+        if not isinstance(found, dict):
+            raise MisfitError(f"is {show(found)}, not an object")
+        for name in needed:
+            if name not in found:
+                raise MisfitError("is missing", f".{name}")
+        if frames:
+            held = found.get("types")
+            if not isinstance(held, dict):
+                raise MisfitError(f"is {show(held)}, not an object", ".types")
+            found = {**found, **{name: (found[name], held.get(name)) for name in frames}}
+        return read(found, kind)
+
+    return read_all
+
+
+def _override(kind: type) -> dict[str, Any]:
+    """Fields that are not written, or not as others of their type."""
+    by_columns = override(unstruct_hook=plain_columns, struct_hook=lambda value, _: read_columns(value))
+    wide = dict.fromkeys(_list_fields(kind, Columns), by_columns)
+    return wide | {name: override(omit=True) for name in getattr(kind, "unsaved", ())}
+
+
+def _list_fields(kind: Any, hint: object = None) -> list[str]:
+    """Fields that are written, all or those of a type."""
+    names = kind._fields if issubclass(kind, tuple) else [field.name for field in fields(kind)]
+    hints, left_out = get_type_hints(kind, include_extras=True), getattr(kind, "unsaved", ())
+    return [name for name in names if name not in left_out and hint in (None, hints[name])]
+
+
+def _make_list_reader(kind: Any, converter: Converter) -> _Hook:
+    """Lists as cattrs reads them, but nothing else that can be looped over, such as text."""
+    if get_origin(kind) is list or get_args(kind)[-1] is ...:
+        of = list_structure_factory if get_origin(kind) is list else homogenous_tuple_structure_factory
+        return _require(list, "a list", of(kind, converter))
+    size, read = len(get_args(kind)), make_hetero_tuple_structure_fn(kind, converter)
+
+    def read_all(value: list[Any], wanted: Any) -> Any:
+        if len(value) != size:
+            raise MisfitError(f"has {len(value)} entries, not {size}")
+        return read(value, wanted)
+
+    return _require(list, "a list", read_all)
+
+
+def _make_mapping_reader(kind: Any, converter: Converter) -> _Hook:
+    return _require(dict, "an object", mapping_structure_factory(kind, converter))
+
+
+def _is(*origins: Any) -> Callable[[Any], bool]:
+    """Whether a type is a generic one of these."""
+    return lambda kind: get_origin(kind) in origins
+
+
+def _is_maybe_number(kind: Any) -> bool:
+    return get_origin(kind) in (Union, types.UnionType) and set(get_args(kind)) == {float, type(None)}
+
+
+def _is_scalar(kind: Any) -> bool:
+    """Text, numbers and flags, whichever: facts of an experiment's cell."""
+    return get_origin(kind) in (Union, types.UnionType) and {str, float} <= set(get_args(kind))
+
+
+def _plain_maybe(value: float | None) -> object:
+    return None if value is None else UNKNOWN if math.isnan(value) else plain_number(value)
+
+
+def _read_maybe(value: object, _: object) -> float | None:
+    return None if value is None else math.nan if value == UNKNOWN else read_number(value)
+
+
+def _read_scalar(value: object, _: object) -> object:
+    if not (value is None or isinstance(value, str | bool | int | float)):
+        raise MisfitError(f"is {show(value)}, not text or a number")
+    return value
+
+
+def _require(kind: type, told: str, read: _Hook = lambda value, _: value) -> _Hook:
+    def check(value: object, wanted: object) -> object:
+        if type(value) is not kind:
+            raise MisfitError(f"is {show(value)}, not {told}")
+        return read(value, wanted)
+
+    return check
+
+
+def _read_whole(value: object, _: object) -> int:
+    if type(value) is not int or not 0 <= value < 2**63:
+        raise MisfitError(f"is {show(value)}, not a whole number from 0")
+    return value
+
+
+def _read_choice(value: object, kind: object) -> object:
+    if not isinstance(value, str) or value not in get_args(kind):
+        raise MisfitError(f"is {show(value)}, not one of {', '.join(get_args(kind))}")
+    return value
+
+
+def _read_money(value: object, _: object) -> Decimal:
+    if not isinstance(value, str) or not _MONEY.fullmatch(value):
+        raise MisfitError(f"is {show(value)}, not an amount of money such as '4.05'")
+    return Decimal(value)
+
+
+def _read_series(value: object, _: object) -> pl.Series:
+    if not isinstance(value, list) or not set(map(type, value)) <= {str}:
+        raise MisfitError(f"is {show(value)}, not a list of texts")
+    return pl.Series("name", value, dtype=pl.String)
+
+
+def _read_array(value: object, kind: Any) -> Any:
+    _, dtype = get_args(kind)
+    return read_array(value, np.dtype(get_args(dtype)[0]))

@@ -1,0 +1,105 @@
+"""What results have in common: they are written as JSON and read back, and show and draw themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
+
+if TYPE_CHECKING:
+    import altair as alt
+    import polars as pl
+
+SCHEMA: Final = 2  # of what is written; 1 is without a number
+KINDS: Final[dict[str, type[Result]]] = {}  # that can be read back: classes enter when their module is imported
+
+
+class Display(Protocol):
+    """What shows results, in a layer above them."""
+
+    def show(self, result: object) -> str:
+        """As HTML, for a notebook."""
+        ...
+
+    def draw(self, result: object) -> alt.TopLevelMixin:
+        """The chart that says most."""
+        ...
+
+
+_displays: list[Callable[[], Display]] = []
+
+
+def provide_display(find: Callable[[], Display]) -> None:
+    """Say where results are shown; `find` is called when one is first asked to."""
+    _displays[:] = [find]
+
+
+class Shown:
+    """Has a face of its own in notebooks."""
+
+    __slots__ = ()
+    if TYPE_CHECKING:
+
+        def to_frame(self) -> pl.DataFrame:
+            """The table that says most."""
+            ...
+
+    def _repr_html_(self) -> str:
+        return _displays[0]().show(self)
+
+    def plot(self) -> alt.TopLevelMixin:
+        """The chart that says most about this result, for notebooks and to `save` as HTML, SVG or PNG."""
+        return _displays[0]().draw(self)
+
+
+class Result(Shown):
+    """A result of a `kind`, a frozen dataclass.
+
+    Its JSON has the fields under their own names, and beside them what `derived` names: properties or methods whose
+    values follow from the fields, which is checked when the result is read. Fields that are `unsaved` have a default.
+    """
+
+    kind: ClassVar[str]
+    derived: ClassVar[tuple[str, ...]] = ("sentence",)
+    unsaved: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls, *, kind: str) -> None:
+        super().__init_subclass__()
+        cls.kind = kind
+        KINDS[kind] = cls
+
+    if TYPE_CHECKING:
+
+        @property
+        def sentence(self) -> str:
+            """What to take away."""
+            ...
+
+        @property
+        def notes(self) -> tuple[str, ...]:
+            """Warnings."""
+            ...
+
+    @property
+    def rows(self) -> pl.DataFrame:
+        """The table that says most, as it is written into JSON."""
+        return self.to_frame()
+
+    def tell_facts(self) -> dict[str, Any]:
+        """Everything, ready for JSON, with tables whose rows are made as they are written."""
+        from karatage.data.codec import unstructure  # which loads much, and `import karatage` nothing
+
+        facts: dict[str, Any] = unstructure(self)
+        return {"kind": facts.pop("kind"), "schema": SCHEMA, **facts}
+
+    def to_dict(self, **asked: Any) -> dict[str, Any]:
+        """Everything, ready for JSON; what can be `asked` for beside it, `tell_facts` says."""
+        from karatage.data.plain import make_rows
+
+        facts: dict[str, Any] = make_rows(self.tell_facts(**asked))
+        return facts
+
+    def to_json(self, **asked: Any) -> str:
+        """The same as JSON text."""
+        from karatage.data.plain import write_json
+
+        return write_json(self.tell_facts(**asked))

@@ -1,1 +1,0 @@
-"""Results read back from JSON, a module for each kind."""

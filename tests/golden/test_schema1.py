@@ -1,0 +1,96 @@
+"""Results that the first schema wrote, one file for each maker of saved results: they are read as the same results."""
+
+import copy
+import gzip
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import karatage as kt
+from karatage.errors import KaratageError
+from karatage.io.schema1 import CHANGES
+from karatage.views.reading import list_kinds, restore
+from tests.contracts.fuzzing import Subject, check_message, edit_anything, is_number, look_up
+from tests.unit.views.saved_results import MAKERS, make
+
+HOME = Path(__file__).parent / "schema1"
+EDITS = 8
+EARLIER = 1e-6  # relative; numbers may differ in the last digits from machine to machine
+
+
+def find(name: str) -> Path:
+    (path,) = HOME.glob(f"{name}.json*")
+    return path
+
+
+def load(name: str) -> Any:
+    content = find(name).read_bytes()
+    return json.loads(gzip.decompress(content) if find(name).suffix == ".gz" else content)
+
+
+def list_different(found: Any, expected: Any, place: str = "") -> Iterator[str]:
+    """Places at which two results differ; words may have changed since."""
+    if isinstance(expected, dict) and isinstance(found, dict):
+        for name in {**found, **expected}:
+            yield from list_different(found.get(name), expected.get(name), f"{place}.{name}")
+    elif isinstance(expected, list) and isinstance(found, list) and len(found) == len(expected):
+        for k, (one, other) in enumerate(zip(found, expected, strict=True)):
+            yield from list_different(one, other, f"{place}[{k}]")
+    elif is_number(found) and is_number(expected):
+        if found != pytest.approx(expected, rel=EARLIER, abs=1e-9):
+            yield f"{place}: {found} {expected}"
+    elif found != expected and not (isinstance(found, str) and isinstance(expected, str)):
+        yield f"{place}: {found} {expected}"
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_a_file_of_the_first_schema_is_the_same_result(name):
+    found, expected = kt.read_result(find(name)).result, make(name)
+    assert type(found) is type(expected)
+    assert list(list_different(json.loads(found.to_json()), json.loads(expected.to_json()))) == []
+
+
+def test_every_kind_has_a_file():
+    assert {load(name)["kind"] for name in MAKERS} == list_kinds().keys() >= CHANGES.keys()
+    assert all("schema" not in load(name) for name in MAKERS)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_an_edited_file_is_refused_or_read(name):
+    subject, rng = Subject(name, json.dumps(load(name))), random.Random(f"schema 1 {name}")
+    for _ in range(EDITS):
+        try:
+            restore(edit_anything(subject, rng))
+        except KaratageError as problem:
+            check_message(problem)
+            subject.counts["refused"] += 1
+    assert subject.counts["refused"]
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "value", "told"),
+    [
+        ("board", ("systems", 0, "naive_score"), 0.9, "score is 0.9, which is not inside its interval"),
+        ("board", ("pairs", 0, "corrected_p_bh"), 1e-9, r"pairs\[0\].corrected_p_bh is 1e-09, where"),
+        ("pair", ("p_value",), 0.9, "p_value is 0.9, where"),
+        ("posterior", ("items", 0, "p0"), 0.5, "the sum of an item's probabilities"),
+        ("crowd", ("tpr",), 0.9, "tpr is 0.9, where"),
+        ("benchmark", ("averages", 0, "none"), 0.9, r"averages\[0\].none is 0.9, where"),
+        ("queue", ("settling", "undecided"), 99, "settling.undecided is 99, where"),
+    ],
+)
+def test_numbers_that_do_not_follow_are_refused(name, place, value, told):
+    facts = copy.deepcopy(load(name))
+    look_up(facts, place[:-1])[place[-1]] = value
+    with pytest.raises(KaratageError, match=told):
+        restore(facts)
+
+
+def test_an_audit_of_very_many_judges_came_without_their_pairs():
+    facts = load("audit")
+    del facts["pairs"], facts["types"]["pairs"]
+    assert restore(facts).result.pairs.is_empty()

@@ -1,0 +1,272 @@
+"""Dataclasses, numbers, arrays and tables as JSON can hold them, and back."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from decimal import Decimal
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
+from polars.testing import assert_frame_equal
+
+from karatage.data.axes import BoolArray, FloatArray, LongArray
+from karatage.data.codec import Columns, structure, unstructure
+from karatage.data.plain import TableRows, encode_json, make_rows, plain_rows, write_json
+from karatage.errors import DataError
+
+FRAME = pl.DataFrame(
+    {
+        "name": ["a", None, "a", "<&>"],
+        "flag": [True, None, False, True],
+        "number": [0.1, None, math.inf, -math.inf],
+        "count": [1, 2, None, 2**53 + 1],
+        "price": [Decimal("0.10"), None, Decimal(3), Decimal("-1.25")],
+        "nothing": [None] * 4,
+    },
+    schema_overrides={"price": pl.Decimal(38, 2), "nothing": pl.Null},
+).with_columns(small=pl.Series([1, 2, 3, -128], dtype=pl.Int8), wide=pl.Series([0, 1, 2, 3], dtype=pl.UInt32))
+
+
+class Part(NamedTuple):
+    """Part of a whole."""
+
+    value: float
+    maybe: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Whole:
+    """Something of every type that results have."""
+
+    derived = ("double", "count")
+    unsaved = ("log",)
+
+    number: float = 0.5
+    size: int = 1
+    flag: bool = True
+    choice: Literal["a", "b"] = "a"
+    money: Decimal = Decimal("4.05")
+    array: FloatArray = field(default_factory=lambda: np.array([1.0]))
+    whole: LongArray = field(default_factory=lambda: np.array([[1, 2], [0, 5]]))
+    flags: BoolArray = field(default_factory=lambda: np.array([True, False]))
+    names: tuple[str, ...] = ("x",)
+    pair: tuple[str, float] = ("y", 2.0)
+    shares: Mapping[str, float] = field(default_factory=lambda: {"z": 0.5})
+    part: Part | None = field(default_factory=lambda: Part(1.0))
+    parts: tuple[Part, ...] = field(default_factory=lambda: (Part(1.0, 2.0),))
+    series: pl.Series = field(default_factory=lambda: pl.Series(["d"]))
+    rows: pl.DataFrame = field(default_factory=lambda: FRAME)
+    columns: Columns = field(default_factory=lambda: FRAME)
+    log: tuple[str, ...] = ()
+
+    @property
+    def double(self) -> float:
+        return 2 * self.number
+
+    def count(self) -> int:
+        return len(self.rows)
+
+
+def write(whole: Whole) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(write_json(unstructure(whole)))
+    return found
+
+
+def through(whole: Whole) -> Whole:
+    return structure(write(whole), Whole)
+
+
+def same(one: float | None, other: float | None) -> bool:
+    return one == other or (one is not None and other is not None and math.isnan(one) and math.isnan(other))
+
+
+def test_fields_are_written_under_their_names_and_what_follows_beside_them():
+    found = write(Whole(number=math.inf, part=None, log=("a",)))
+    assert list(found) == [field.name for field in fields(Whole) if field.name != "log"] + ["double", "count", "types"]
+    assert (found["number"], found["double"], found["count"], found["part"]) == ("infinite", "infinite", 4, None)
+    assert (found["money"], found["parts"]) == ("4.05", [{"value": 1.0, "maybe": 2.0}])
+    assert found["types"]["rows"]["price"] == "money2"
+
+
+def test_a_whole_comes_back():
+    whole = Whole()
+    found = through(whole)
+    for name in ("number", "size", "flag", "choice", "money", "names", "pair", "shares", "part", "parts", "log"):
+        assert getattr(found, name) == getattr(whole, name)
+    for name in ("array", "whole", "flags"):
+        assert np.array_equal(getattr(found, name), getattr(whole, name))
+        assert getattr(found, name).dtype == getattr(whole, name).dtype
+    assert found.series.to_list() == ["d"]
+
+
+@given(
+    arrays(np.float64, array_shapes(min_dims=1, max_dims=4, min_side=0, max_side=4)),
+    arrays(np.int64, array_shapes(min_dims=1, max_dims=3, min_side=0, max_side=3)),
+)
+def test_arrays_come_back_to_the_last_digit(array, whole):
+    found = through(Whole(array=array, whole=whole))
+    assert np.array_equal(found.array, array, equal_nan=True)
+    assert np.array_equal(found.whole, whole)
+
+
+@given(st.floats(), st.none() | st.floats())
+def test_numbers_come_back_to_the_last_digit(number, maybe):
+    found = through(Whole(number=number, part=Part(number, maybe)))
+    assert same(found.number, number)
+    assert same(found.part.value, number)
+    assert same(found.part.maybe, maybe)
+
+
+@pytest.mark.parametrize("frame", [FRAME, FRAME.clear(), FRAME[:1], pl.DataFrame()])
+def test_tables_come_back_with_their_types(frame):
+    found = through(Whole(rows=frame, columns=frame))
+    assert_frame_equal(found.rows, frame)
+    assert_frame_equal(found.columns, frame)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("number", "high", "number is 'high', not a number"),
+        ("number", True, "number is True, not a number"),
+        ("number", 10**400, "number is 1000"),
+        ("size", 1.5, "size is 1.5, not a whole number from 0"),
+        ("size", True, "size is True, not a whole number"),
+        ("size", 2**63, "size is 9223372036854775808, not a whole number"),
+        ("flag", 1, "flag is 1, not true or false"),
+        ("choice", "c", "choice is 'c', not one of a, b"),
+        ("choice", ["a"], r"choice is \['a'\], not one of a, b"),
+        ("money", 4.05, "money is 4.05, not an amount of money"),
+        ("money", "1e999999", "money is '1e999999', not an amount of money"),
+        ("money", "NaN", "money is 'NaN', not an amount of money"),
+        ("names", "xyz", "names is 'xyz', not a list"),
+        ("names", ["x", 5], r"names\[1\] is 5, not text"),
+        ("pair", ["y"], "pair has 1 entries, not 2"),
+        ("shares", [], r"shares is \[\], not an object"),
+        ("shares", {"z": "all"}, "shares.z is 'all', not a number"),
+        ("part", [1.0], r"part is \[1.0\], not an object"),
+        ("part", {}, "part.value is missing"),
+        (
+            "parts",
+            [{"value": 1.0, "maybe": None}, {"value": "x", "maybe": None}],
+            r"parts\[1\].value is 'x', not a number",
+        ),
+        ("array", [[1.0], 2.0], r"array\[1\] is 2.0, not a list"),
+        ("array", [[1.0], [3.0, 4.0]], r"array\[1\] has 2 entries, not 1"),
+        ("array", [[1.0], ["many"]], "array has 'many' in place 2, not a number"),
+        ("array", [1.0, 10**400], "array has 1000"),
+        ("array", "text", "array is 'text', not a list"),
+        ("array", {"shape": [2, 3]}, "array is {'shape'.*not a list"),
+        ("array", {"shape": [0, -1]}, "array is {'shape'.*not a list"),
+        ("array", {"shape": [0, 2**40]}, "array is {'shape'.*not a list"),
+        ("whole", [1, 2.5], "whole has 2.5 in place 2, not a whole number"),
+        ("whole", [2**63], "whole has 9223372036854775808, not a whole number from"),
+        ("flags", [1], "flags has 1 in place 1, not true or false"),
+        ("series", ["a", None], r"series is \['a', None\], not a list of texts"),
+        ("types", [], r"types is \[\], not an object"),
+        ("columns", {"a": {"type": "text", "names": ["x"], "values": [1]}}, "has 1, not a whole number from 0 to 0"),
+        (
+            "columns",
+            {"a": {"type": "text", "names": ["x", "x"], "values": [1]}},
+            "columns.a.names is .*each there once",
+        ),
+        ("columns", {"a": {"type": "text", "names": [1], "values": [0]}}, "columns.a.names is .* not a list of texts"),
+        ("columns", {"a": {"type": "text", "names": ["x"], "values": [0.5]}}, "has 0.5 in place 1, not a whole number"),
+        ("columns", {"a": {"type": "float"}}, "columns.a.values is null, not a list"),
+        ("columns", {"a": 1}, "columns.a is 1, not an object"),
+        (
+            "columns",
+            {"a": {"type": "float", "values": [1.0]}, "b": {"type": "float", "values": []}},
+            "columns has columns of unequal length: 0, 1",
+        ),
+    ],
+)
+def test_what_is_not_as_it_should_be_is_refused_by_its_place(name, value, told):
+    with pytest.raises(DataError, match=told):
+        structure({**write(Whole()), name: value}, Whole)
+
+
+@pytest.mark.parametrize(
+    ("types", "row", "told"),
+    [
+        ({"a": "int8"}, {"a": 128}, "rows column a has 128, not a whole number from -128 to 127"),
+        ({"a": "int8"}, {"a": 1.5}, "rows column a has 1.5 in place 1, not a whole number"),
+        ({"a": "int8"}, {"a": True}, "rows column a has True in place 1, not a whole number"),
+        ({"a": "float"}, {"a": "1.5"}, "rows column a has '1.5' in place 1, not a number"),
+        ({"a": "float"}, {"a": False}, "rows column a has False in place 1, not a number"),
+        ({"a": "float"}, {"a": 10**400}, "rows column a has 1000"),
+        ({"a": "text"}, {"a": 3}, "rows column a has 3 in place 1, not text"),
+        ({"a": "bool"}, {"a": 1}, "rows column a has 1 in place 1, not true or false"),
+        ({"a": "nothing"}, {"a": 1}, "rows column a has 1 in place 1, not null"),
+        ({"a": "money2"}, {"a": "much"}, "an amount of money that is not a number"),
+        ({"a": "money2"}, {"a": 1.5}, "rows column a has 1.5 in place 1, not text"),
+        ({"a": "money"}, {"a": "1"}, "money has money0 to money12"),
+        ({"a": "int7"}, {"a": 1}, "is of type 'int7', which is none of text, bool"),
+        ({"a": "text"}, {}, r"rows\[0\].a is missing"),
+        ({"a": "text"}, {"a": "", "b": 1}, r"rows\[0\].b has no type in types"),
+        ({"a": 3}, {"a": ""}, "rows column a is of type 3"),
+        ([], {"a": ""}, "rows has no types of columns"),
+        ({"a": "text"}, 5, r"rows\[0\] is 5, not an object"),
+    ],
+)
+def test_cells_that_cannot_be_are_named(types, row, told):
+    with pytest.raises(DataError, match=told):
+        structure({**write(Whole()), "rows": [row], "types": {"rows": types}}, Whole)
+
+
+def test_the_whole_has_to_be_an_object():
+    with pytest.raises(DataError, match=r"the whole is \[1\], not an object"):
+        structure([1], Whole)
+
+
+def test_rows_stand_on_one_line_each():
+    text = write_json({"kind": "test", "rows": [{"a": 1, "b": [2, 3]}, {"a": 4}], "flat": [1, 2], "empty": {}})
+    assert text.splitlines() == [
+        "{",
+        '  "kind": "test",',
+        '  "rows": [',
+        "    {",
+        '      "a": 1,',
+        '      "b": [2, 3]',
+        "    },",
+        '    {"a": 4}',
+        "  ],",
+        '  "flat": [1, 2],',
+        '  "empty": {}',
+        "}",
+    ]
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda part: st.lists(part, max_size=3) | st.dictionaries(st.text(), part, max_size=3),
+)
+
+
+@given(st.dictionaries(st.text(), JSON, min_size=1, max_size=4))
+def test_the_text_says_what_the_facts_do(facts):
+    assert json.loads(write_json(facts)) == facts
+
+
+def test_a_number_that_json_does_not_know_is_a_mistake_of_ours():
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        write_json({"a": math.nan})
+
+
+def test_rows_made_while_they_are_written_are_those_of_the_table():
+    frame = pl.DataFrame({"a": [1, 2, 3], "b": [0.5, None, math.inf], "c": ["x", "y", None]})
+    rows = TableRows(frame)
+    assert list(rows) == plain_rows(frame) == rows[:] == make_rows({"rows": rows})["rows"]
+    assert (len(rows), rows[1]) == (3, plain_rows(frame)[1])
+    for table in (frame, frame.head(0)):
+        text = write_json({"rows": TableRows(table)})
+        assert text == write_json({"rows": plain_rows(table)})
+        assert encode_json({"rows": TableRows(table)}) == f"{text}\n".encode()

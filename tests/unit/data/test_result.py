@@ -1,0 +1,33 @@
+"""Results show and draw themselves."""
+
+from __future__ import annotations
+
+import altair as alt
+import pytest
+
+import karatage as kt
+from karatage.data.result import Shown
+
+
+@pytest.fixture(scope="module")
+def board():
+    world = kt.simulate_collection(systems=3, topics=12, depth=10, rng=1)
+    return kt.compare_all(world.runs, world.judgments, None, "P@5")
+
+
+def test_a_notebook_shows_the_sentence(board):
+    assert "Judges tell" in board._repr_html_()
+
+
+def test_a_chart_can_be_drawn_and_saved(board, tmp_path):
+    chart = board.plot()
+    assert isinstance(chart, alt.TopLevelMixin)
+    chart.save(tmp_path / "board.svg")
+    assert (tmp_path / "board.svg").read_text("utf-8").startswith("<svg")
+
+
+def test_every_public_result_shows_itself():
+    shown = {name for name in kt.__all__ if isinstance(getattr(kt, name), type) and hasattr(getattr(kt, name), "plot")}
+    assert shown >= {"Audit", "Board", "Comparison", "Evaluation", "Posterior", "JudgingQueue", "SizePlan", "Weights"}
+    written = [getattr(kt, name) for name in kt.__all__ if hasattr(getattr(kt, name), "to_json")]
+    assert [kind.__name__ for kind in written if not issubclass(kind, Shown)] == []
