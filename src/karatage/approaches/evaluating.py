@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from karatage.approaches.downstream import Aware, Supervised
-from karatage.approaches.evidence import Evidence, Merged
+from karatage.approaches.evidence import Evidence, Known, Merged
 from karatage.approaches.registry import resolve_approaches
 from karatage.data.alignment import align
 from karatage.data.axes import LongArray
@@ -55,6 +55,20 @@ def evaluate(
             `kt.Gold` says otherwise.
         rng: Seed for approaches that draw at random.
     """
+    return evaluate_known(Known(), runs, judgments, measure, approach=approach, gold=gold, rng=rng)
+
+
+def evaluate_known(
+    known: Known,
+    runs: Runs,
+    judgments: Judgments,
+    measure: str | Measure | Sequence[str | Measure],
+    *,
+    approach: str | Sequence[str],
+    gold: Judgments | Gold | None = None,
+    rng: int | np.random.Generator | None = None,
+) -> Evaluation:
+    """The same without doing again what is known."""
     measures = [measure] if isinstance(measure, str | Measure) else list(measure)
     names = [approach] if isinstance(approach, str) else list(approach)
     if not measures or not names:
@@ -69,6 +83,7 @@ def evaluate(
         weighed_by=tuple(m for a in found.values() if isinstance(a, Aware | Supervised) for m in a.measures),
         estimators=[a.estimator for a in found.values() if isinstance(a, Aware)],
         seed=settle_seed(rng),
+        known=known,
     )
     kept = _find_topics(evidence)
     merged = {name: approach(evidence) for name, approach in follow(found.items(), len(found), "approaches")}

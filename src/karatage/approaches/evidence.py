@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,6 +28,13 @@ from karatage.merging.gaps import Gaps
 from karatage.random_streams import stream
 
 
+class Known(NamedTuple):
+    """What was made of the same runs and judgments before, with the same seed."""
+
+    alignment: Alignment | None = None
+    posteriors: Mapping[str, Posterior] = MappingProxyType({})  # by the model's name
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Evidence:
     """What an approach may look at; work that several approaches need is done once."""
@@ -37,12 +46,13 @@ class Evidence:
     weighed_by: tuple[str, ...] = ()  # measures that weights depend on beside those
     estimators: Collection[Estimator] = ()  # all that will be asked for
     seed: int
+    known: Known
     _gaps: dict[tuple[bool, int], dict[str, Gaps]] = field(default_factory=dict)
 
     @cached_property
     def alignment(self) -> Alignment:
         """Runs and judgments together."""
-        return align(self.runs, self.judgments)
+        return align(self.runs, self.judgments) if self.known.alignment is None else self.known.alignment
 
     @cached_property
     def by_judge(self) -> dict[str, Scores]:

@@ -8,7 +8,7 @@ from karatage.correction.accuracy import measure_accuracy
 from karatage.data.accuracy import Accuracy
 from karatage.data.alignment import find_items
 from karatage.data.judgments import Judgments
-from karatage.decisions.process import gives_grades, judge_items, name_process
+from karatage.decisions.material import gives_grades, judge_items, name_process
 from karatage.errors import DataError, OptionError
 from karatage.random_streams import settle_seed
 

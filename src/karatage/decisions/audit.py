@@ -72,6 +72,7 @@ class Evidence:
     families: Mapping[str, str]
     approaches: tuple[str, ...]
     costly: tuple[str, ...]  # approaches that are left out
+    fitted: Mapping[str, Posterior]  # merges that were made before, with the same seed
     seed: int
 
     @property
@@ -126,7 +127,9 @@ class Evidence:
 
     def _merge(self, name: str) -> Merged:
         """What is needed of a merge; all that it knows of many judges would take much room."""
-        posterior = aggregate(self.judgments, name, rng=stream(self.seed, name))
+        posterior = self.fitted.get(name)
+        if posterior is None:
+            posterior = aggregate(self.judgments, name, rng=stream(self.seed, name))
         picked = Picked((), _right(posterior, self.panel.known), posterior.grades)
         unknown = np.full(self.panel.judges, np.nan)  # where no two judges meet, nothing is learnt about them
         return Merged(picked, posterior.parameters.get("accuracy", unknown), posterior.notes)
@@ -162,16 +165,29 @@ def audit(
     """
     if not isinstance(judgments, Judgments):
         raise OptionError(f"expected judgments, as kt.read_judgments returns them, not {type(judgments).__name__}")
+    return audit_fitted({}, judgments, gold, families or {}, approaches, settle_seed(rng))
+
+
+def audit_fitted(
+    fitted: Mapping[str, Posterior],
+    judgments: Judgments,
+    gold: Judgments | None,
+    families: Mapping[str, str],
+    approaches: Sequence[str] | None,
+    seed: int,
+) -> Audit:
+    """The same where some merges were `fitted` to the same judgments before, with the same seed."""
     known = np.full(len(judgments.item_topic), -1, np.int8) if gold is None else match_gold(judgments, gold)
     panel = Panel.of(judgments, known)
     merges, costly = _every_merge(panel) if approaches is None else (tuple(parse_model(a).name for a in approaches), ())
     evidence = Evidence(
         panel=panel,
         judgments=judgments,
-        families=dict(families or {}),
+        families=dict(families),
         approaches=merges,
         costly=costly,
-        seed=settle_seed(rng),
+        fitted=fitted,
+        seed=seed,
     )
     names, flags = judgments.judges, evidence.flags
     reliability = evidence.merged[RELIABILITY].accuracy

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -83,7 +83,21 @@ def calibrate(
     if relevant < 1:
         raise OptionError(f"relevant is a grade from 1, not {relevant}")
     seed = settle_seed(rng)
-    case = _meet(_merge(judgments, gold, approach.strip(), seed), gold, topics)
+    return calibrate_fitted({}, judgments, gold, approach.strip(), relevant=relevant, topics=topics, seed=seed)
+
+
+def calibrate_fitted(
+    fitted: Mapping[str, Posterior],
+    judgments: Judgments,
+    gold: Judgments,
+    approach: str,
+    *,
+    relevant: int,
+    topics: Collection[str] | None,
+    seed: int,
+) -> Calibration:
+    """The same where some merges were `fitted` to the same judgments before, with the same seed."""
+    case = _meet(fitted.get(approach) or _merge(judgments, gold, approach, seed), gold, topics)
     at = np.flatnonzero(case.known)
     grade = case.grade[at].astype(float)
     decided = case.decided[at]
@@ -97,7 +111,7 @@ def calibrate(
     measured = measure_calibration(found, off, stream(seed, "topics drawn anew"))
     distances = _compare(case, seed)
     return Calibration(
-        approach=approach.strip(),
+        approach=approach,
         relevant=relevant,
         items=len(at),
         topics=case.topics,

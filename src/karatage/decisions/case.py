@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from karatage.approaches.evaluating import evaluate
+from karatage.approaches.evaluating import evaluate_known
 from karatage.correction.design import NEARLY_ALL, Design, errors_given_gold, find_whole_topics, read_design
 from karatage.correction.ideal import Pool, draw_ideals, measure_ideals
 from karatage.correction.sampled import Drawn
 from karatage.data.alignment import LACKING, Alignment, align, find_items
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, LongArray
+from karatage.data.evaluation import Evaluation
 from karatage.data.judgments import Judgments
-from karatage.data.pool import widen_pool
 from karatage.data.runs import Runs
 from karatage.decisions.doubts import tell_meeting
-from karatage.decisions.process import DEFAULT_MERGE, gives_grades, judge_items, name_process
+from karatage.decisions.material import DEFAULT_MERGE, Material, Meeting, Memory, gives_grades, name_process
 from karatage.decisions.question import Question
 from karatage.errors import DataError
 from karatage.measures.linear import WeightedSum, as_weighted_sum
-from karatage.measures.scoring import score_aligned
 from karatage.random_streams import stream
 from karatage.text import count_names
 
@@ -33,22 +32,75 @@ class Case:
     """Systems over the topics that some of them answered; items are the pool and all documents that count."""
 
     question: Question
+    material: Material  # all that was given
     approach: str
-    runs: Runs  # of these systems
-    given: Runs  # of all systems there are
-    pool: Judgments  # by the one judge that all have become, over the widened pool
-    alignment: Alignment
+    meeting: Meeting  # of these systems and the judges
     topics: LongArray  # those that count
-    scores: FloatArray  # (topic, system) by the judges
     gold: Judgments | None
     seed: int
-    notes: tuple[str, ...]
     frame: BoolArray | None = None  # (item,) what gold is taken as drawn evenly from, where it is
+    memory: Memory = field(init=False, default_factory=Memory, repr=False)
+
+    @property
+    def runs(self) -> Runs:
+        """The runs of these systems."""
+        return self.meeting.runs
+
+    @property
+    def pool(self) -> Judgments:
+        """The grades of the one judge that all have become, over all items."""
+        return self.meeting.pool
+
+    @property
+    def alignment(self) -> Alignment:
+        """The systems' rankings as items."""
+        return self.meeting.alignment
 
     @property
     def systems(self) -> tuple[str, ...]:
         """The systems."""
         return self.runs.systems
+
+    @property
+    def scores(self) -> FloatArray:
+        """Scores (topic, system) by the judges."""
+        return self._scored[0]
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What to bear in mind of scores, judges and gold."""
+        told = tell_meeting(self.material.judgments, self.gold, self.pool, self.alignment, self.question.parsed)
+        notes = dict.fromkeys((*self._scored[1], *told))
+        return tuple(note for note in notes if not (self.disjoint and note.startswith(LACKING)))  # each has its own
+
+    @cached_property
+    def _scored(self) -> tuple[FloatArray, tuple[str, ...]]:
+        if gives_grades(self.approach):
+            scored = self.material.score(self.meeting, self.question.parsed)
+            return scored.value[0][self.topics], scored.notes
+        result = self._evaluation
+        (scored,) = result.scores.values()
+        if len(scored.judges) > 1:
+            raise DataError(f"'{self.approach}' stands for several approaches; name one")
+        row = {name: t for t, name in enumerate(scored.topics)}
+        column = [scored.systems.index(name) for name in self.systems]
+        return scored.value[0][[row[name] for name in self.topic_names]][:, column], result.notes
+
+    @property
+    def _evaluation(self) -> Evaluation:
+        """Scores by an approach that merges scores, which may look at all systems."""
+        material, measure = self.material, self.question.parsed
+        return material.memory.once(
+            ("evaluate", self.approach, measure, self.seed),
+            lambda: evaluate_known(
+                material.list_known(self.seed),
+                material.runs,
+                material.judgments,
+                measure,
+                approach=self.approach,
+                rng=self.seed,
+            ),
+        )
 
     @property
     def depth(self) -> int:
@@ -90,6 +142,11 @@ class Case:
         if self.scale is None:
             return self.rank_weight
         return self.rank_weight * np.where(self.topic >= 0, self.scale[self.topic], 0.0)[:, None]
+
+    @cached_property
+    def weight_without_gold(self) -> FloatArray:
+        """The same before there was gold, which changes the ideal gains of nDCG."""
+        return self.weight if self.additive else replace(self, gold=None).weight
 
     @cached_property
     def scale(self) -> FloatArray | None:
@@ -147,8 +204,10 @@ class Case:
     @cached_property
     def ranks(self) -> NDArray[np.int16]:
         """The rank of an item in each system of those given, among the ranks that count; 0 = none, (item, system)."""
-        ranked = align(self.given, self.pool).ranked[self.topics][:, :, : self.depth]
-        rank = np.zeros((len(self.pool.item_topic), len(self.given.systems)), np.int16)
+        given = self.material.runs
+        same = given.systems == self.systems
+        ranked = (self.alignment if same else align(given, self.pool)).ranked[self.topics][:, :, : self.depth]
+        rank = np.zeros((len(self.pool.item_topic), len(given.systems)), np.int16)
         _, system, place = np.nonzero(ranked >= 0)
         rank[ranked[ranked >= 0], system] = place + 1
         return rank
@@ -187,8 +246,7 @@ class Case:
     def gold_scores(self) -> FloatArray:
         """Gold's scores (topic, system), NaN for topics without gold."""
         assert self.gold is not None
-        alignment = align(self.runs, self.gold)
-        (scored,) = score_aligned(alignment, self.gold, [self.question.parsed]).values()
+        scored = self.material.score_by_gold(self.runs, self.question.parsed)
         place = {name: t for t, name in enumerate(self.gold.topics)}
         value = np.full(self.scores.shape, np.nan)
         for t, topic in enumerate(self.topic_names):
@@ -296,12 +354,25 @@ def make_case(
     seed: int,
 ) -> Case:
     """Meet runs, judgments and gold."""
-    approach = name_process(question.approach, judgments)
-    chosen = runs.only(systems)
-    depth = question.parsed.cutoff or chosen.depth
-    judged = judge_items(approach if gives_grades(approach) else DEFAULT_MERGE, judgments, seed)
-    pool = widen_pool(judged, chosen, depth)
-    alignment = align(chosen, pool)
+    return ask(Material(runs=runs, judgments=judgments, gold=gold), question, systems=systems, seed=seed)
+
+
+def ask(material: Material, question: Question, *, systems: Sequence[str], seed: int | None = None) -> Case:
+    """The case of a question about some systems; whatever other questions need too is made once."""
+    seed = question.seed if seed is None else seed
+    key = question, tuple(systems), seed
+    case = material.cases.get(key)
+    if case is None:
+        case = material.cases[key] = _make(material, question, systems, seed)
+    return case
+
+
+def _make(material: Material, question: Question, systems: Sequence[str], seed: int) -> Case:
+    approach = name_process(question.approach, material.judgments)
+    merge = approach if gives_grades(approach) else DEFAULT_MERGE
+    meeting = material.meet(merge, seed, systems, question.parsed.cutoff)
+    alignment = meeting.alignment
+    judged = material.judge(merge, seed)
     seen = np.zeros(len(alignment.topics), bool)
     seen[judged.item_topic[judged.item]] = True
     topics = alignment.retrieved_topics
@@ -311,43 +382,15 @@ def make_case(
     idle = [name for s, name in enumerate(systems) if not alignment.length[topics, s].any()]
     if len(systems) - len(idle) < 2:
         raise DataError(f"systems without a document for the judged topics: {count_names(idle)}; nothing to compare")
-    if gives_grades(approach):
-        (scored,) = score_aligned(alignment, pool, [question.parsed]).values()
-        scores, notes = scored.value[0][topics], scored.notes
-    else:
-        scores, notes = _score_without_grades(runs, judgments, question, approach, alignment, topics, seed)
     case = Case(
         question=question,
+        material=material,
         approach=approach,
-        runs=chosen,
-        given=runs,
-        pool=pool,
-        alignment=alignment,
+        meeting=meeting,
         topics=topics,
-        scores=scores,
-        gold=gold,
+        gold=material.gold,
         seed=seed,
-        notes=tuple(dict.fromkeys((*notes, *tell_meeting(judgments, gold, pool, alignment, question.parsed)))),
     )
-    if not case.disjoint:
-        return case
-    return replace(case, notes=tuple(note for note in case.notes if not note.startswith(LACKING)))  # each has its own
-
-
-def _score_without_grades(
-    runs: Runs,
-    judgments: Judgments,
-    question: Question,
-    approach: str,
-    alignment: Alignment,
-    topics: LongArray,
-    seed: int,
-) -> tuple[FloatArray, tuple[str, ...]]:
-    """Scores by an approach that merges scores, which may look at all systems."""
-    result = evaluate(runs, judgments, question.parsed, approach=approach, rng=seed)
-    (scored,) = result.scores.values()
-    if len(scored.judges) > 1:
-        raise DataError(f"'{approach}' stands for several approaches; name one")
-    row = {name: t for t, name in enumerate(scored.topics)}
-    column = [scored.systems.index(name) for name in alignment.systems]
-    return scored.value[0][[row[alignment.topics[t]] for t in topics]][:, column], result.notes
+    if not gives_grades(approach):
+        case.scores  # noqa: B018 an approach that does not exist is refused before anything else
+    return case

@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from karatage.data.judgments import Judgments
-from karatage.data.runs import Runs
 from karatage.decisions.case import Case
 from karatage.decisions.estimators.contract import Estimator, Fitted, Objection, SecondOpinion
 from karatage.decisions.estimators.registry import choose
@@ -34,8 +32,12 @@ class Choice(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def correct(case: Case, runs: Runs, judgments: Judgments) -> Choice:
+def correct(case: Case) -> Choice:
     """Undo judges' errors in the way asked for, or in the one that gold's design allows."""
+    return case.memory.once("correct", lambda: _correct(case))
+
+
+def _correct(case: Case) -> Choice:
     assert case.gold is not None
     if not case.design.items and not (case.gold_item >= 0).any():
         return Choice(
@@ -52,13 +54,13 @@ def correct(case: Case, runs: Runs, judgments: Judgments) -> Choice:
     notes: tuple[str, ...] = ()
     try:
         estimator, notes = choose(case)
-        require_upright(case, judgments)
+        require_upright(case)
         if estimator.needs_chances and case.gold.draw is not None and case.linear is not None:
-            notes += require_frame(case, runs, judgments)
+            notes += require_frame(case)
         found = _fit(estimator, case)
     except DataError as problem:
         return Choice(None, f"{problem}", notes=notes)
-    copies = find_copies(case, judgments)
+    copies = find_copies(case)
     second, told = _ask_again(case, found)
     return Choice(found, None, estimator, second, copies.alarm, (*notes, *copies.notes, *told))
 

@@ -38,12 +38,22 @@ def compare(
         b: The other; differences are b - a.
     """
     question = Question.of(measure)
+    check_pair(a, b)
+    return compare_pair(make_case(runs, judgments, gold, question, systems=(a, b), seed=question.seed))
+
+
+def check_pair(a: str, b: str) -> None:
+    """Refuse a system that is to be compared with itself."""
     if a == b:
         raise OptionError(f"a and b are the same system, '{a}'; name two")
-    case = make_case(runs, judgments, gold, question, systems=(a, b), seed=question.seed)
+
+
+def compare_pair(case: Case) -> Comparison:
+    """The same for a case of two systems."""
+    question, gold, (a, b) = case.question, case.gold, case.systems
     naive = trust_judges(case)
     same = find_sameness(case)
-    choice = Choice(None) if gold is None or same is not None else correct(case, runs, judgments)
+    choice = Choice(None) if gold is None or same is not None else correct(case)
     found = choice.corrected
     opinion = None if found is None else found.compare(0, 1, question.confidence)
     others, told = _ask_others(case, choice)

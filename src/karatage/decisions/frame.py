@@ -9,8 +9,7 @@ import numpy as np
 from karatage.data.alignment import find_items
 from karatage.data.axes import BoolArray, LongArray
 from karatage.data.judgments import Judgments
-from karatage.data.runs import Runs
-from karatage.decisions.case import Case, make_case
+from karatage.decisions.case import Case, ask
 from karatage.decisions.question import Question
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.measures.spec import parse_measure
@@ -33,7 +32,7 @@ def take_fingerprint(pool: Judgments, items: LongArray) -> str:
     return LETTER + hashlib.sha256("".join(lines).encode()).hexdigest()[: DIGITS - 1]
 
 
-def require_frame(case: Case, runs: Runs, judgments: Judgments) -> tuple[str, ...]:
+def require_frame(case: Case) -> tuple[str, ...]:
     """Refuse gold that was drawn from other items than those that matter here; notes where that cannot be told."""
     assert case.gold is not None
     assert case.gold.draw is not None
@@ -47,9 +46,9 @@ def require_frame(case: Case, runs: Runs, judgments: Judgments) -> tuple[str, ..
         raise DataError(f"the gold queue was drawn for '{shorten(measure)}', which is no measure") from None
     if measure == str(case.question.parsed) and take_fingerprint(case.pool, find_frame(case)) == draw.frame:
         return ()
-    for systems in dict.fromkeys([case.systems, runs.systems]):
+    for systems in dict.fromkeys([case.systems, case.material.runs.systems]):
         question = Question(measure=measure, approach=case.question.approach)
-        drawn_for = make_case(runs, judgments, None, question, systems=systems, seed=case.seed)
+        drawn_for = ask(case.material, question, systems=systems, seed=case.seed)
         if drawn_for.linear is None:
             break
         items = find_frame(drawn_for)

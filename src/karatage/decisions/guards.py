@@ -16,15 +16,13 @@ import numpy as np
 from karatage.agreement.gold import INDEPENDENT_GOLD, find_copies_of_gold, find_inversion, tell_copies
 from karatage.correction.choosing import choose_sizes
 from karatage.correction.sampled import Drawn, count_planned, find_reach, weigh_count
-from karatage.data.alignment import match_gold
 from karatage.data.axes import FloatArray
 from karatage.data.comparison import Opinion
 from karatage.data.estimate import t_quantile
-from karatage.data.judgments import Judgments
 from karatage.decisions.case import Case
 from karatage.decisions.estimators.contract import Fitted
 from karatage.decisions.frame import find_frame, take_fingerprint
-from karatage.decisions.process import JUDGE
+from karatage.decisions.material import JUDGE
 from karatage.errors import DataError
 from karatage.kernels.drawing import FLOOR, mean_positive
 from karatage.measures.graded import ceiling
@@ -46,18 +44,17 @@ class Copies(NamedTuple):
     notes: tuple[str, ...] = ()  # about others
 
 
-def require_upright(case: Case, judgments: Judgments) -> None:
+def require_upright(case: Case) -> None:
     """Refuse gold that says the opposite of every judge."""
-    assert case.gold is not None
-    found = find_inversion(case.said, case.gold_grade, judgments, match_gold(judgments, case.gold))
+    found = find_inversion(case.said, case.gold_grade, case.material.judgments, case.material.known)
     if found is not None:
         raise GuardError(f"{found.finding}; {found.advice}")
 
 
-def find_copies(case: Case, judgments: Judgments) -> Copies:
+def find_copies(case: Case) -> Copies:
     """Whether gold is a copy of a judge; no claim is made with one that the answer uses."""
-    assert case.gold is not None
-    found = find_copies_of_gold(judgments, match_gold(judgments, case.gold))
+    judgments = case.material.judgments
+    found = find_copies_of_gold(judgments, case.material.known)
     if not found:
         return Copies()
     only = case.approach.removeprefix(JUDGE) if case.approach.startswith(JUDGE) else None
@@ -73,9 +70,7 @@ def require_chances(case: Case) -> None:
     if case.gold is None or case.gold.draw is None or case.frame is not None or case.linear is None:
         return
     drawn = case.drawn
-    size = choose_sizes(
-        replace(case, gold=None).weight
-    )  # as before there was gold, which moves the ideal gains of nDCG
+    size = choose_sizes(case.weight_without_gold)
     size = np.where(size > 0, np.maximum(size, FLOOR * mean_positive(size)), 0.0)  # as plan draws
     frame = case.gold.draw.frame
     fixed = frame is not None and take_fingerprint(case.pool, find_frame(case)) == frame

@@ -39,7 +39,7 @@ from karatage.decisions.forecasting import (
 )
 from karatage.decisions.frame import find_frame, take_fingerprint
 from karatage.decisions.guards import require_chances, require_upright
-from karatage.decisions.process import gives_grades
+from karatage.decisions.material import gives_grades
 from karatage.decisions.question import Question
 from karatage.errors import DataError, OptionError
 from karatage.kernels.drawing import find_chances
@@ -74,12 +74,18 @@ def plan(
     question = _settle_correction(Question.of(measure))
     counts = _check_budget(budget)
     case = make_case(runs, judgments, judged, question, systems=_name_systems(runs, systems), seed=question.seed)
+    return plan_gold(case, counts)
+
+
+def plan_gold(case: Case, counts: list[int]) -> GoldPlan:
+    """The same for a case whose gold is that of earlier batches."""
+    question = case.question
     _require_weights(case, sum(counts))
     frame = find_frame(case)
     weight = case.weight[frame]
     fingerprint = take_fingerprint(case.pool, frame)
     differ = np.triu(count_told(weight, np.ones(len(frame), bool)) > 0)
-    known = _start(differ) if judged is None else _continue(case, runs, judgments, frame, fingerprint, differ)
+    known = _start(differ) if case.gold is None else _continue(case, frame, fingerprint, differ)
     size = _find_sizes(weight, differ, known.undecided)
     chosen, batches = _draw(size, counts, known, question.seed)
     these, new, even = _value(case, frame, weight, known, batches, (size, chosen))
@@ -162,9 +168,7 @@ def _start(differ: BoolArray) -> _Known:
     return _Known(undecided=differ, taken=nothing, chance=nothing, last=0)
 
 
-def _continue(
-    case: Case, runs: Runs, judgments: Judgments, frame: LongArray, fingerprint: str, differ: BoolArray
-) -> _Known:
+def _continue(case: Case, frame: LongArray, fingerprint: str, differ: BoolArray) -> _Known:
     """Correct with the gold so far, to see which pairs are still open."""
     draw = _require_same_plan(case, fingerprint)
     place = np.full(len(case.said), -1)
@@ -173,9 +177,9 @@ def _continue(
     if (taken < 0).any():
         raise DataError(f"{counted(int((taken < 0).sum()), 'gold item')} could not have been drawn for this plan")
     residual = measure_residuals(case) if len(taken) >= LEAST_ITEMS else None
-    require_upright(case, judgments)
+    require_upright(case)
     require_chances(case)
-    choice = correct(case, runs, judgments)
+    choice = correct(case)
     undecided, variance, notes = differ, None, choice.notes
     if choice.corrected is None:
         notes = (*notes, f"gold so far decides nothing: {choice.refusal}")

@@ -54,10 +54,16 @@ def compare_all(
     """
     question = Question.of(measure)
     names = tuple(runs.systems if systems is None else systems)
-    _check(names, question, adjust)
+    check_board(names, question, adjust)
     case = make_case(runs, judgments, gold, question, systems=names, seed=question.seed)
+    return compare_board(case, adjust)
+
+
+def compare_board(case: Case, adjust: Adjust) -> Board:
+    """The same for a case of any number of systems."""
+    question, gold, names = case.question, case.gold, case.systems
     value, variance, pairs = trust_judges(case.scores, case)
-    choice = Choice(None) if gold is None else correct(case, runs, judgments)
+    choice = Choice(None) if gold is None else correct(case)
     found = choice.corrected
     doubt = Doubt(np.zeros((len(names), len(names)), bool)) if choice.second is None else choice.second.doubt_board()
     alarm = choice.alarm or doubt.alarm
@@ -110,7 +116,8 @@ def compare_all(
     )
 
 
-def _check(names: tuple[str, ...], question: Question, adjust: str) -> None:
+def check_board(names: tuple[str, ...], question: Question, adjust: str) -> None:
+    """Refuse what a leaderboard cannot be asked."""
     if len(names) < 2:
         raise OptionError(f"a leaderboard compares two systems at least, got {counted(len(names), 'system')}")
     if len(set(names)) < len(names):

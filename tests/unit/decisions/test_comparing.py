@@ -399,7 +399,7 @@ def test_the_gold_that_is_needed_is_what_power_takes(way: str) -> None:
     for a, b in combinations(world().runs.systems[:7], 2):
         found = kt.compare(world().runs, world().judgments, gold, question, a=a, b=b)
         case = make_case(world().runs, world().judgments, gold, question, systems=(a, b), seed=0)
-        corrected = correct(case, world().runs, world().judgments).corrected
+        corrected = correct(case).corrected
         assert corrected is not None
         assert corrected.method.name == way.split(",")[0]
         if found.corrected is not None and found.corrected.significant:
@@ -440,7 +440,7 @@ def test_the_alarm_is_for_corrections_two_standard_errors_apart() -> None:
     for a, b in combinations(world().runs.systems[5:], 2):
         found = kt.compare(world().runs, judgments, gold, BY_RATES, a=a, b=b)
         case = make_case(world().runs, judgments, gold, BY_RATES, systems=(a, b), seed=0)
-        choice = correct(case, world().runs, judgments)
+        choice = correct(case)
         assert choice.second is not None
         rates, even = choice.corrected, choice.second.second
         assert isinstance(rates, RatesFitted)

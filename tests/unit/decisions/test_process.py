@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import karatage as kt
-from karatage.decisions.process import gives_grades, judge_items, name_process
+from karatage.decisions.material import gives_grades, judge_items, name_process
 from karatage.errors import DataError, OptionError, UnknownNameError
 
 ONE = {"1": {"d1": 2, "d2": 0}, "2": {"d1": 1}}

@@ -15,6 +15,7 @@ from karatage.decisions.diagnosis.prospects import look_ahead, tabulate_prospect
 from karatage.decisions.diagnosis.rankings import check_runs
 from karatage.decisions.diagnosis.reading import Sources, read_files
 from karatage.decisions.diagnosis.trust import check_gold
+from karatage.decisions.material import Material
 from karatage.decisions.question import Question
 from karatage.errors import OptionError, UnknownNameError
 from karatage.measures.spec import Measure
@@ -45,16 +46,24 @@ def diagnose(
     return examine(sources, Question.of(measure), a=a, b=b)
 
 
-def examine(sources: Sources, question: Question, *, a: str | None, b: str | None) -> Diagnosis:
-    """The same with all that can be said about how files are to be read."""
+def examine(
+    sources: Sources, question: Question, *, a: str | None, b: str | None, material: Material | None = None
+) -> Diagnosis:
+    """The same with all that can be said about how files are to be read.
+
+    `material` holds the runs, judgments and gold of the sources where other questions are asked of them too.
+    """
     if sources.runs is None and sources.judgments is None and sources.gold is None:
         raise OptionError("there is nothing to look at; name runs, judgments or gold")
     files = read_files(sources, question.parsed.cutoff)
     pair, unknown = _choose_pair(files.runs, a, b)
+    if material is None and files.runs is not None and files.judgments is not None:
+        material = Material(runs=files.runs, judgments=files.judgments, gold=files.gold)
     evidence = Evidence(
         runs=files.runs,
         judgments=files.judgments,
         gold=files.gold,
+        material=material,
         listings=files.listings,
         question=question,
         pair=pair,

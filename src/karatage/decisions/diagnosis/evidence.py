@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from karatage.agreement.habits import Panel
-from karatage.data.alignment import Alignment, align, match_gold
+from karatage.data.alignment import Alignment, match_gold
 from karatage.data.axes import BoolArray, GradeArray
 from karatage.data.judgments import Judgments
 from karatage.data.runs import Runs
+from karatage.decisions.case import Case
+from karatage.decisions.material import Material
 from karatage.decisions.question import Question
 from karatage.errors import DataError
 from karatage.io.listings import Listing
@@ -26,9 +28,11 @@ class Evidence:
     runs: Runs | None
     judgments: Judgments | None
     gold: Judgments | None
+    material: Material | None  # all three, where there are runs and judgments
     listings: tuple[Listing, ...]
     question: Question
     pair: tuple[str, str] | None
+    cases: dict[str, Case] = field(default_factory=dict)  # by measure
     unread: frozenset[str] = frozenset()  # which of runs, judgments and gold were given but could not be read
 
     def lack(self, kind: str) -> str:
@@ -43,10 +47,10 @@ class Evidence:
     @cached_property
     def alignment(self) -> Alignment | None:
         """Runs over judged topics; None where one of both is not there, or they have no topic in common."""
-        if self.runs is None or self.judgments is None:
+        if self.material is None:
             return None
         try:
-            return align(self.runs, self.judgments)
+            return self.material.alignment
         except DataError:
             return None
 
@@ -61,6 +65,8 @@ class Evidence:
         assert self.judgments is not None
         if self.gold is None or self.gold.has_topics != self.judgments.has_topics:
             return np.full(len(self.judgments.item_topic), -1, np.int8)
+        if self.material is not None:
+            return self.material.known
         return match_gold(self.judgments, self.gold)
 
     @cached_property

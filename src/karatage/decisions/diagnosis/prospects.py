@@ -12,12 +12,12 @@ import polars as pl
 from karatage.correction.power import required_z
 from karatage.data.checks import find_schema
 from karatage.data.diagnosis import MEASURES
-from karatage.decisions.case import Case, make_case
+from karatage.decisions.case import Case, ask
 from karatage.decisions.choosing import correct
 from karatage.decisions.comparing import POWER, find_sameness
 from karatage.decisions.diagnosis.evidence import Evidence
 from karatage.decisions.estimators.contract import Estimator, Fitted
-from karatage.decisions.planning import plan
+from karatage.decisions.planning import plan_gold
 from karatage.errors import KaratageError
 
 BUDGET = 200  # gold labels, where none has been said
@@ -48,36 +48,34 @@ def _look(evidence: Evidence, measure: str) -> Prospect:
         return Prospect(measure=measure, refusal=evidence.lack("gold"))
     try:
         case = build_case(evidence, measure)
-        assert evidence.runs is not None
-        assert evidence.judgments is not None
-        choice = correct(case, evidence.runs, evidence.judgments)
+        choice = correct(case)
         doubt = None if choice.second is None else choice.second.doubt_board()
         alarm = choice.alarm or (doubt and doubt.alarm)
         if alarm:
             return Prospect(measure=measure, refusal=alarm)
         if choice.corrected is None:
-            return Prospect(measure=measure, refusal=choice.refusal, these_only=_knows_these(evidence, case))
+            return Prospect(measure=measure, refusal=choice.refusal, these_only=_knows_these(case))
     except KaratageError as problem:
         return Prospect(measure=measure, refusal=f"{problem}")
     detectable = find_detectable(choice.corrected, evidence.question.level)
     return Prospect(measure=measure, estimator=choice.estimator, detectable=detectable)
 
 
-def _knows_these(evidence: Evidence, case: Case) -> bool:
-    assert evidence.runs is not None
-    assert evidence.judgments is not None
-    asked = replace(case, question=replace(case.question, topics="these"))
-    choice = correct(asked, evidence.runs, evidence.judgments)
+def _knows_these(case: Case) -> bool:
+    choice = correct(replace(case, question=replace(case.question, topics="these")))
     return choice.corrected is not None and choice.alarm is None
 
 
 def build_case(evidence: Evidence, measure: str | None = None) -> Case:
     """Runs, judgments and gold met, for a measure other than the one asked for where it is given."""
-    assert evidence.runs is not None
-    assert evidence.judgments is not None
-    question = evidence.question if measure is None else replace(evidence.question, measure=measure)
-    systems: Sequence[str] = evidence.pair or evidence.runs.systems
-    return make_case(evidence.runs, evidence.judgments, evidence.gold, question, systems=systems, seed=question.seed)
+    assert evidence.material is not None
+    name = measure or str(evidence.question.parsed)
+    if name not in evidence.cases:
+        asked = name == str(evidence.question.parsed)
+        question = evidence.question if asked else replace(evidence.question, measure=name)
+        systems = evidence.pair or evidence.material.runs.systems
+        evidence.cases[name] = ask(evidence.material, question, systems=systems)
+    return evidence.cases[name]
 
 
 def find_detectable(found: Fitted, level: float) -> float | None:
@@ -98,14 +96,11 @@ def choose_budget(evidence: Evidence, measure: str) -> int:
 
 def foresee(evidence: Evidence, measure: str, budget: int) -> float | None:
     """The same once a plan has drawn as many labels; None where there can be no plan or no claim."""
-    assert evidence.runs is not None
-    assert evidence.judgments is not None
-    question = replace(evidence.question, measure=measure)
     try:
-        found = plan(evidence.runs, evidence.judgments, question, budget=budget, systems=evidence.pair)
+        found = plan_gold(replace(build_case(evidence, measure), gold=None), [budget])
     except KaratageError:
         return None
-    return None if found.new is None else required_z(question.level, POWER) * found.new.standard_error
+    return None if found.new is None else required_z(evidence.question.level, POWER) * found.new.standard_error
 
 
 def name_sameness(case: Case) -> str | None:

@@ -11,7 +11,7 @@ from karatage.correction.accuracy import measure_accuracy, require_gold
 from karatage.data.accuracy import Accuracy
 from karatage.data.axes import FloatArray, LongArray
 from karatage.decisions.case import Case
-from karatage.decisions.process import gives_grades
+from karatage.decisions.material import gives_grades
 from karatage.errors import DataError
 
 

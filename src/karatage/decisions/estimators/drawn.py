@@ -25,7 +25,7 @@ from karatage.decisions.estimators.needs import (
     find_least_topics,
     tell_few_topics,
 )
-from karatage.decisions.process import DEFAULT_MERGE, gives_grades
+from karatage.decisions.material import DEFAULT_MERGE, gives_grades
 from karatage.errors import DataError
 from karatage.text import counted
 

@@ -126,7 +126,7 @@ def _require_even(case: Case, frame: BoolArray, sampled: BoolArray) -> None:
             gap=choose_sizes(case.rank_weight[items]),
             depth=case.depth,
             topics=case.topic_names,
-            systems=case.given.systems,
+            systems=case.material.runs.systems,
         ),
         sampled[items],
     )

@@ -24,8 +24,8 @@ from karatage.decisions.estimators.contract import Estimator, Fitted, Levels, Ob
 from karatage.decisions.estimators.drawn import DRAWN
 from karatage.decisions.estimators.even import EVEN, UnevenError
 from karatage.decisions.estimators.needs import CLAIM_THESE, LEAST_TOPICS, tell_few_topics
+from karatage.decisions.material import gives_grades
 from karatage.decisions.naive import spread
-from karatage.decisions.process import gives_grades
 from karatage.errors import DataError, JudgeError
 from karatage.random_streams import stream
 from karatage.text import count_names

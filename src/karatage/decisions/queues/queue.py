@@ -76,8 +76,8 @@ def queue(
     chances = None
     if "disagreement" in rules.parsed_order.needs:
         chances = _predict(rules.disagreement, runs, pool, crowd)
-    state = _make_state(alignment, rules, combined, chances, (pooled, belief, found))
-    drawn = state.effect is not None
+    weighed = _weigh(alignment, rules, belief) if "effect" in rules.parsed_order.needs else None
+    state = _make_state(alignment, rules, combined, chances, weighed, (pooled, belief, found))
     chosen = _Chosen.none() if found.settled else _choose(state, rules, money, combined)
     told = list(_tell(rules, combined, chosen, experts))
     if chances is not None and rules.disagreement is not None and not _knows_topics(rules.disagreement, runs):
@@ -91,7 +91,7 @@ def queue(
         by_crowd=int((combined.crowd & ~combined.expert & pooled).sum()),
         items=_list_items(pool, chosen, rules),
         batch=_number_batch(experts),
-        frame=_take_frame(pool, _weigh(alignment, rules, belief)[0]) if drawn and len(chosen.experts.item) else None,
+        frame=_take_frame(pool, weighed[0]) if weighed is not None and len(chosen.experts.item) else None,
         prices=rules.prices,
         budget=money,
         settling=found,
@@ -174,13 +174,12 @@ def _make_state(
     rules: QueueRules,
     combined: Combined,
     disagreement: FloatArray | None,
+    weighed: tuple[FloatArray, WeightedSum] | None,
     known: tuple[BoolArray, Belief, Settling],
 ) -> JudgingState:
     """What the order sees when it picks for experts."""
     pooled, belief, found = known
-    effect = None
-    if "effect" in rules.parsed_order.needs:
-        effect = find_effect(*_weigh(alignment, rules, belief), belief, _limit(found, rules.systems))
+    effect = None if weighed is None else find_effect(*weighed, belief, _limit(found, rules.systems))
     # What the crowd has judged may still go to experts: so they get all of the order's top, and check the crowd.
     return JudgingState(
         ranked=alignment.ranked,
