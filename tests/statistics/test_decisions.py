@@ -11,9 +11,9 @@ import pytest
 import karatage as kt
 from karatage.data.axes import FloatArray
 from karatage.decisions.case import Case, make_case
-from karatage.decisions.choosing import correct
+from karatage.decisions.correct import correct
 from karatage.decisions.estimators.contract import Fitted
-from karatage.decisions.estimators.even import EVEN
+from karatage.decisions.estimators.drawn import EVEN
 from karatage.decisions.estimators.rates import RATES
 
 FOLDER = "trec-dl-2021-passage"

@@ -13,7 +13,7 @@ from karatage.correction.choosing import draw_batches
 from karatage.correction.sampled import Drawn, sum_topics
 from karatage.data.draw import Draw
 from karatage.decisions.case import make_case
-from karatage.decisions.frame import find_frame
+from karatage.decisions.correct import find_frame
 
 LABELS = 200
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from karatage.approaches.evidence import Evidence, Merged
-from karatage.approaches.teaching import People, Taught, learn_weights
+from karatage.approaches.teaching import People, TaughtWeights, learn_weights
 from karatage.data.axes import BoolArray, FloatArray
 from karatage.data.weights import Weights
 from karatage.merging.estimators import Estimator, SupervisedEstimator
@@ -91,7 +91,7 @@ class Supervised:
         return merge(self, evidence)
 
     def report(
-        self, evidence: Evidence, measure: str, value: FloatArray, share: FloatArray, taught: list[Taught]
+        self, evidence: Evidence, measure: str, value: FloatArray, share: FloatArray, taught: list[TaughtWeights]
     ) -> Merged:
         """Merged scores with the judges' shares in them."""
         closeness = {"gold": np.mean([t.closeness for t in taught], axis=0)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karatage.approaches.evaluating import evaluate_known
-from karatage.correction.design import NEARLY_ALL, Design, errors_given_gold, find_whole_topics, read_design
+from karatage.correction.design import NEARLY_ALL, GoldDesign, errors_given_gold, find_whole_topics, read_design
 from karatage.correction.ideal import Pool, draw_ideals, measure_ideals
 from karatage.correction.sampled import Drawn
 from karatage.data.alignment import LACKING, Alignment, align, find_items
@@ -18,11 +18,13 @@ from karatage.data.axes import BoolArray, FloatArray, GradeArray, LongArray
 from karatage.data.evaluation import Evaluation
 from karatage.data.judgments import Judgments
 from karatage.data.runs import Runs
-from karatage.decisions.doubts import tell_meeting
-from karatage.decisions.material import DEFAULT_MERGE, Material, Meeting, Memory, gives_grades, name_process
+from karatage.data.scales import tell_scales
+from karatage.decisions.material import DEFAULT_MERGE, Kept, Material, Meeting, gives_grades, name_process
 from karatage.decisions.question import Question
 from karatage.errors import DataError
 from karatage.measures.linear import WeightedSum, as_weighted_sum
+from karatage.measures.scoring import say_unjudged
+from karatage.measures.spec import Measure
 from karatage.random_streams import stream
 from karatage.text import count_names
 
@@ -39,7 +41,7 @@ class Case:
     gold: Judgments | None
     seed: int
     frame: BoolArray | None = None  # (item,) what gold is taken as drawn evenly from, where it is
-    memory: Memory = field(init=False, default_factory=Memory, repr=False)
+    kept: Kept = field(init=False, default_factory=Kept, repr=False)
 
     @property
     def runs(self) -> Runs:
@@ -90,7 +92,7 @@ class Case:
     def _evaluation(self) -> Evaluation:
         """Scores by an approach that merges scores, which may look at all systems."""
         material, measure = self.material, self.question.parsed
-        return material.memory.once(
+        return material.kept.once(
             ("evaluate", self.approach, measure, self.seed),
             lambda: evaluate_known(
                 material.list_known(self.seed),
@@ -265,7 +267,7 @@ class Case:
         return (self.topic >= 0) & (self.said >= 0)
 
     @cached_property
-    def design(self) -> Design:
+    def design(self) -> GoldDesign:
         """What kind of sample gold is.
 
         For a weighted sum gold on all documents that matter is as good as gold on the whole pool.
@@ -285,7 +287,7 @@ class Case:
                 return replace(design, kind="topics", clustered=True)
         return design
 
-    def read_design_in(self, pool: BoolArray) -> Design:
+    def read_design_in(self, pool: BoolArray) -> GoldDesign:
         """What kind of sample gold is of a `pool` (item,) that holds it."""
         assert self.gold is not None
         known = self.judged & (self.gold_grade >= 0)
@@ -394,3 +396,26 @@ def _make(material: Material, question: Question, systems: Sequence[str], seed: 
     if not gives_grades(approach):
         case.scores  # noqa: B018 an approach that does not exist is refused before anything else
     return case
+
+
+def tell_meeting(
+    judgments: Judgments, gold: Judgments | None, pool: Judgments, alignment: Alignment, measure: Measure
+) -> Iterator[str]:
+    """Doubts about what judges and gold have graded; `pool` is widened, so that every retrieved document is an item."""
+    yield from _tell_unjudged(pool, alignment, measure)
+    if gold is not None:
+        yield from (f"gold: {note}" for note in gold.notes)
+        yield from tell_scales(judgments, gold)
+    unseen = np.ones(len(alignment.topics), bool)
+    unseen[pool.item_topic[pool.item]] = False
+    names = [alignment.topics[t] for t in alignment.retrieved_topics if unseen[t]]
+    if names:
+        yield f"topics that the judges did not see, left out: {count_names(names)}"
+
+
+def _tell_unjudged(pool: Judgments, alignment: Alignment, measure: Measure) -> Iterator[str]:
+    """In the words of scores over the pool as it was judged."""
+    shown = alignment.ranked[:, :, : measure.cutoff]
+    placed = shown[shown >= 0]
+    missing = int((np.diff(pool.row_start)[placed] == 0).sum())
+    yield from say_unjudged(missing, len(placed), measure, len(alignment.systems))

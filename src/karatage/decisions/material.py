@@ -41,7 +41,7 @@ class Meeting(NamedTuple):
     alignment: Alignment
 
 
-class Memory:
+class Kept:
     """What was made before, by what it was made from."""
 
     def __init__(self) -> None:
@@ -63,7 +63,7 @@ class Material:
     gold: Judgments | None
     cases: WeakValueDictionary[Hashable, Case] = field(default_factory=WeakValueDictionary, repr=False)
     _merged: dict[tuple[str, int], Posterior] = field(default_factory=dict, repr=False)
-    memory: Memory = field(default_factory=Memory, repr=False)
+    kept: Kept = field(default_factory=Kept, repr=False)
 
     @cached_property
     def known(self) -> GradeArray:
@@ -86,12 +86,12 @@ class Material:
     def judge(self, approach: str, seed: int) -> Judgments:
         """The one grade of each item that the judges come to."""
         if approach.startswith(JUDGE):
-            return self.memory.once((approach,), lambda: judge_items(approach, self.judgments, seed))
+            return self.kept.once((approach,), lambda: judge_items(approach, self.judgments, seed))
         named = _parse_merge(approach)
         key = named.name, seed
         if key not in self._merged:
             self._merged[key] = _merge(named, self.judgments, seed)
-        return self.memory.once(("judge", *key), lambda: _decide(self.judgments, self._merged[key]))
+        return self.kept.once(("judge", *key), lambda: _decide(self.judgments, self._merged[key]))
 
     def meet(self, approach: str, seed: int, systems: Sequence[str], depth: int | None) -> Meeting:
         """Some systems and the judges; documents in the first `depth` ranks are items even if nobody judged them."""
@@ -102,7 +102,7 @@ class Material:
             pool = widen_pool(self.judge(approach, seed), chosen, ranks)
             return Meeting(chosen, pool, align(chosen, pool))
 
-        return self.memory.once(("meet", approach, seed, tuple(systems), ranks), make)
+        return self.kept.once(("meet", approach, seed, tuple(systems), ranks), make)
 
     def score(self, meeting: Meeting, measure: Measure) -> Scores:
         """The systems' scores by the judges."""
@@ -111,19 +111,19 @@ class Material:
             (scored,) = score_aligned(meeting.alignment, meeting.pool, [measure]).values()
             return scored
 
-        return self.memory.once(("score", meeting.alignment, measure), make)
+        return self.kept.once(("score", meeting.alignment, measure), make)
 
     def score_by_gold(self, runs: Runs, measure: Measure) -> Scores:
         """Scores by gold, of topics that gold has."""
         assert self.gold is not None
         gold = self.gold
-        alignment = self.memory.once(("align gold", runs.systems), lambda: align(runs, gold))
+        alignment = self.kept.once(("align gold", runs.systems), lambda: align(runs, gold))
 
         def make() -> Scores:
             (scored,) = score_aligned(alignment, gold, [measure]).values()
             return scored
 
-        return self.memory.once(("score by gold", runs.systems, measure), make)
+        return self.kept.once(("score by gold", runs.systems, measure), make)
 
 
 def name_process(approach: str | None, judgments: Judgments) -> str:

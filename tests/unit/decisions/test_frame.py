@@ -10,7 +10,7 @@ import pytest
 
 import karatage as kt
 from karatage.decisions.case import Case, make_case
-from karatage.decisions.frame import find_frame, take_fingerprint
+from karatage.decisions.correct import find_frame, take_fingerprint
 from karatage.decisions.question import Question
 
 A, B = "system-01", "system-11"

@@ -1,4 +1,4 @@
-"""Judges looked at: how much they graded, whether they can be compared, and who looks like no judge."""
+"""Judges and gold looked at: how much they graded, whether they can be compared, and who looks like no judge."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ from collections.abc import Iterator
 import numpy as np
 
 from karatage.agreement.doubts import tell_likely
+from karatage.agreement.gold import INDEPENDENT_GOLD, find_copies_of_gold, find_inversion, tell_copies
 from karatage.agreement.habits import Panel
 from karatage.agreement.independence import LEAST_SHARED
 from karatage.agreement.likeness import ENOUGH, can_find_copies, choose_likely
 from karatage.agreement.suspicion import REPEATED, find_suspects
-from karatage.data.axes import LongArray
+from karatage.data.axes import BoolArray, LongArray
 from karatage.data.diagnosis import Check
 from karatage.data.judgments import Judgments
 from karatage.data.scales import count_short_scales, find_short_scales
-from karatage.decisions.diagnosis.evidence import Evidence
-from karatage.text import count_names, counted, shorten
+from karatage.decisions.diagnosis.reading import Checkup
+from karatage.text import count_names, counted, list_names, shorten
 
-ABOUT = "judges"
+JUDGES = "judges"
 FEW_SHARED = 0.5  # of the items, graded by two judges
 MAP_ONE_BY_ONE = (
     "map the judges one by one to one scale, gold's, before they are read together (--grades is for all alike): a file "
@@ -33,15 +34,15 @@ KINDS = {
 }
 
 
-def check_judges(evidence: Evidence) -> Iterator[Check]:
+def check_judges(checkup: Checkup) -> Iterator[Check]:
     """All that can be seen of judges, against each other and gold."""
-    judgments = evidence.judgments
+    judgments = checkup.judgments
     if judgments is None:
         return
     rows = np.bincount(judgments.judge, minlength=len(judgments.judges))
     graded = int((np.diff(judgments.row_start) > 0).sum())
     yield Check(
-        about=ABOUT,
+        about=JUDGES,
         state="ok",
         finding=f"{counted(len(judgments.judges), 'judge')}, {counted(len(judgments.grade), 'grade')} 0-"
         f"{judgments.top_grade} of {counted(graded, 'item')}, {len(judgments.grade) / max(graded, 1):.1f} an item"
@@ -59,8 +60,8 @@ def check_judges(evidence: Evidence) -> Iterator[Check]:
             "take them together as a team, or ask them for more",
         )
     yield from _check_topics(judgments)
-    yield from _check_habits(evidence.panel, rows, evidence.question.seed)
-    yield from _check_scales(evidence.panel)
+    yield from _check_habits(checkup.panel, rows, checkup.question.seed)
+    yield from _check_scales(checkup.panel)
     if len(judgments.judges) > 1:
         yield _check_overlap(judgments)
 
@@ -128,7 +129,7 @@ def _check_overlap(judgments: Judgments) -> Check:
             f"{found}: agreement is known on those only, and copies, pairs and effective votes hardly",
             "have more items graded by several judges",
         )
-    return Check(about=ABOUT, state="ok", finding=f"{found}, so that agreement can be measured")
+    return Check(about=JUDGES, state="ok", finding=f"{found}, so that agreement can be measured")
 
 
 def _name(judgments: Judgments, chosen: np.ndarray) -> list[str]:
@@ -136,4 +137,106 @@ def _name(judgments: Judgments, chosen: np.ndarray) -> list[str]:
 
 
 def _warn(finding: str, advice: str) -> Check:
-    return Check(about=ABOUT, state="warning", finding=finding, advice=advice)
+    return Check(about=JUDGES, state="warning", finding=finding, advice=advice)
+
+
+GOLD = "gold"
+LONGEST_MAPPED = 10  # the highest grade of a scale that is mapped grade by grade
+
+
+def check_gold(checkup: Checkup) -> Iterator[Check]:
+    """All that can be seen before anything is corrected."""
+    gold, judgments = checkup.gold, checkup.judgments
+    if gold is None:
+        if judgments is not None and "gold" not in checkup.unread:
+            yield Check(
+                about=GOLD,
+                state="warning",
+                finding="there is no gold, so that judges' errors are neither known nor undone",
+                advice="let karatage plan draw documents, and have them graded by someone you trust",
+            )
+        return
+    drawn = "" if gold.draw is None else ", drawn with known chances"
+    if gold.draw is not None and gold.draw.measure is not None:
+        drawn += f" for {shorten(gold.draw.measure)}"
+    topics = f" of {counted(_count_topics(gold), 'topic')}" if gold.has_topics else ""
+    yield Check(
+        about=GOLD,
+        state="ok",
+        finding=f"{counted(len(gold.grade), 'gold item')}{topics}, grades 0-{gold.top_grade}{drawn}",
+    )
+    yield from _check_grades(checkup, gold)
+    if judgments is not None:
+        yield from _check_meeting(checkup, gold, judgments)
+
+
+def _count_topics(gold: Judgments) -> int:
+    return len(np.unique(gold.item_topic[gold.item]))
+
+
+def _check_grades(checkup: Checkup, gold: Judgments) -> Iterator[Check]:
+    level = checkup.question.parsed.level
+    relevant: BoolArray = gold.grade >= level
+    if relevant.all() or not relevant.any():
+        which = "every gold item is" if relevant.all() else "no gold item is"
+        yield Check(
+            about=GOLD,
+            state="warning",
+            finding=f"{which} relevant by {checkup.question.parsed} (grade {level} or more): nothing is told apart",
+            advice="grade some of the other kind, or ask for another rel, e.g. P(rel=2)@10",
+        )
+
+
+def _check_meeting(checkup: Checkup, gold: Judgments, judgments: Judgments) -> Iterator[Check]:
+    if gold.has_topics != judgments.has_topics:
+        yield Check(
+            about=GOLD,
+            state="wrong",
+            finding="of gold and judgments one has topics and documents, the other names items only",
+            advice="write both alike",
+        )
+        return
+    shared = int(checkup.shared.sum())
+    if not shared:
+        names = (gold.documents.head(2).to_list(), judgments.documents.head(2).to_list())
+        yield Check(
+            about=GOLD,
+            state="wrong",
+            finding=f"judges and gold graded no item in common: gold has {list_names(names[0])}, judges "
+            f"{list_names(names[1])}",
+            advice="write topics and documents alike in both",
+        )
+        return
+    outside = len(np.unique(gold.item)) - shared
+    told = f"; the other {outside:,} tell nothing of the judges" if outside else ""
+    yield Check(about=GOLD, state="ok", finding=f"judges graded {counted(shared, 'item')} of those with gold{told}")
+    yield from _check_guards(checkup, judgments)
+    if gold.top_grade != judgments.top_grade:
+        yield Check(
+            about=GOLD,
+            state="warning",
+            finding=f"judges grade 0-{judgments.top_grade}, gold 0-{gold.top_grade}, as if a 1 meant the same to both",
+            advice=_advise_scales(gold, judgments),
+        )
+
+
+def _check_guards(checkup: Checkup, judgments: Judgments) -> Iterator[Check]:
+    """Gold that no decision may rest on."""
+    copies = find_copies_of_gold(judgments, checkup.known)
+    if copies:
+        yield Check(about=GOLD, state="warning", finding=tell_copies(copies, judgments), advice=INDEPENDENT_GOLD)
+    inversion = find_inversion(judgments.grade, checkup.known[judgments.item], judgments, checkup.known)
+    if inversion is not None:
+        yield Check(about=GOLD, state="wrong", finding=inversion.finding, advice=inversion.advice)
+
+
+def _advise_scales(gold: Judgments, judgments: Judgments) -> str:
+    """An option that maps the longer scale to the shorter, where one for all judges will do."""
+    low, high = sorted([gold.top_grade, judgments.top_grade])
+    if high > LONGEST_MAPPED or find_short_scales(judgments):
+        return f"if the scales differ, {MAP_ONE_BY_ONE}"
+    mapping = ",".join(f"{grade}={round(grade * low / high)}" for grade in range(1, high + 1))
+    wide = f"--gold-grades {mapping}"
+    if judgments.top_grade > gold.top_grade:  # which would be read as gold's too, were nothing said of it
+        wide = f"--grades {mapping} --gold-grades 0-{gold.top_grade}"
+    return f"if the scales differ, say what grades mean, e.g. {wide}"

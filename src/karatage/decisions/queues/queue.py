@@ -2,36 +2,115 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
+from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
+from karatage.aggregation.registry import parse_model
 from karatage.data.alignment import Alignment, align, find_items
 from karatage.data.axes import BoolArray, FloatArray
 from karatage.data.disagreement import DisagreementModel
 from karatage.data.judgments import Judgments
 from karatage.data.pool import add_items, pool_runs
-from karatage.data.prices import Money, parse_money
+from karatage.data.prices import JudgingPrices, Money, parse_money
 from karatage.data.queue import CROWD, EXPERT, JudgingQueue
 from karatage.data.runs import Runs
 from karatage.data.settling import Settling
 from karatage.data.versions import list_versions
-from karatage.decisions.frame import take_fingerprint
-from karatage.decisions.queues.belief import Belief, form_belief
-from karatage.decisions.queues.combining import Combined, combine_judgments, count_outside
-from karatage.decisions.queues.effect import find_effect, find_weights, require_weights
-from karatage.decisions.queues.rules import QueueRules
-from karatage.decisions.queues.settling import choose_pairs, settle
-from karatage.errors import DataError
-from karatage.measures.linear import WeightedSum
+from karatage.decisions.correct import take_fingerprint
+from karatage.decisions.queues.belief import Belief, Combined, combine_judgments, count_outside, form_belief
+from karatage.decisions.queues.settling import choose_pairs, find_effect, find_weights, require_weights, settle
+from karatage.errors import DataError, OptionError
+from karatage.measures.linear import WEIGHTED, WeightedSum
+from karatage.measures.spec import Measure, parse_measure
 from karatage.orders.budget import Allocation, allocate
 from karatage.orders.disagreement import predict_disagreement
+from karatage.orders.orders import Order, parse_order
 from karatage.orders.state import JudgingState, Picks
 from karatage.random_streams import stream
 from karatage.text import counted, shorten
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueueRules:
+    """What is to be found out, in which order documents come, who judges them at what price, and when to stop.
+
+    Args:
+        prices: Of an expert's judgment, and of a crowd label.
+        measure: By which systems are ordered.
+        order: Of the documents: one of `kt.list_orders()`. Default: `effect` for measures that are weighted sums of
+            grades, else `thompson`.
+        expert_share: Share of the budget for experts; the rest goes to the crowd.
+        depth: Of the pool: documents that some system has in its first so many ranks.
+        approach: How the crowd's grades become one: `mv`, `ds`, ...
+        disagreement: A model for the order `disagreement`.
+        margin: A difference in the measure that does not matter.
+        risk: Probability, up to which a pair may be in the wrong order by more than the margin.
+        best: Only pairs with one of so many best systems matter; default: all pairs.
+        systems: Only these two systems matter.
+        seed: Of everything drawn at random.
+    """
+
+    prices: JudgingPrices
+    measure: str | Measure = "P@10"
+    order: str | None = None
+    expert_share: float = 0.5
+    depth: int = 100
+    approach: str = "mv"
+    disagreement: DisagreementModel | None = None
+    margin: float = 0.01
+    risk: float = 0.05
+    best: int | None = None
+    systems: tuple[str, str] | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        if not isinstance(self.prices, JudgingPrices):
+            raise OptionError("prices must be kt.JudgingPrices, such as kt.parse_prices('A') gives")
+        self._check_measure()
+        if self.order is not None:
+            parse_order(self.order)
+        if parse_model(self.approach).needs_gold:
+            raise OptionError(f"{self.approach} can do nothing without gold on the crowd's documents; choose mv or ds")
+        if not 0 <= self.expert_share <= 1:
+            raise OptionError(f"the experts' share of the budget is {self.expert_share:g}; give one from 0 to 1")
+        if not (math.isfinite(self.margin) and self.margin >= 0):
+            raise OptionError(f"a margin of {self.margin:g}: give the difference that does not matter, 0 or more")
+        if not 0 < self.risk < 0.5:
+            raise OptionError(f"a risk of {self.risk:g}: give a probability above 0 and below 0.5, such as 0.05")
+        if self.best is not None and self.systems is not None:
+            raise OptionError("either two systems matter or the best ones; give one of the two")
+
+    def _check_measure(self) -> None:
+        if not (isinstance(self.depth, Integral) and self.depth >= 1):
+            raise OptionError(f"a pool of depth {self.depth} is empty; give a whole number from 1")
+        if not (isinstance(self.seed, Integral) and self.seed >= 0):
+            raise OptionError(f"a seed is a whole number from 0, not {self.seed}")
+        if self.parsed.name == "Judged":
+            raise OptionError("Judged counts what was judged, not what is relevant; order systems by another measure")
+        if self.parsed.cutoff is not None and self.depth < self.parsed.cutoff:
+            raise OptionError(
+                f"a pool of depth {self.depth} leaves out documents that {self.parsed} looks at; give a depth of "
+                f"{self.parsed.cutoff} at least"
+            )
+
+    @cached_property
+    def parsed(self) -> Measure:
+        """The measure."""
+        return parse_measure(self.measure)
+
+    @cached_property
+    def parsed_order(self) -> Order:
+        """The order: the one asked for, or one that suits the measure."""
+        return parse_order(self.order or ("effect" if self.parsed.name in WEIGHTED else "thompson"))
+
 
 FEW_CHECKED = 20  # crowd-judged documents with an expert's grade, below which the crowd's word is hardly checked
 

@@ -10,8 +10,7 @@ import pytest
 import karatage as kt
 from karatage.data.pool import pool_runs
 from karatage.data.settling import Settling
-from karatage.decisions.queues.belief import form_belief
-from karatage.decisions.queues.combining import combine_judgments
+from karatage.decisions.queues.belief import combine_judgments, form_belief
 from karatage.decisions.queues.settling import choose_pairs, settle
 from karatage.errors import DataError, OptionError, UnknownNameError
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 
 import karatage as kt
-from karatage.correction.power import (
+from karatage.correction.planning import (
     Sizes,
     UnitPrices,
     afford,

@@ -1,11 +1,12 @@
-"""What is never believed, whichever correction is made: each guard says what was found and what to do.
+"""Undo the judges' errors: which estimator is sound for the gold there is, what it finds, and what is never believed.
 
-`choosing.correct` is the one place that asks them, so that all commands obey them alike. A guard refuses with an error,
-or leaves the figures and forbids the claim (an alarm).
+A guard refuses with an error, or leaves the figures and forbids the claim (an alarm). All commands call `correct`,
+so that the guards are the same for all of them.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,17 +17,83 @@ import numpy as np
 from karatage.agreement.gold import INDEPENDENT_GOLD, find_copies_of_gold, find_inversion, tell_copies
 from karatage.correction.choosing import choose_sizes
 from karatage.correction.sampled import Drawn, count_planned, find_reach, weigh_count
-from karatage.data.axes import FloatArray
+from karatage.data.alignment import find_items
+from karatage.data.axes import BoolArray, FloatArray, LongArray
 from karatage.data.comparison import Opinion
 from karatage.data.estimate import t_quantile
-from karatage.decisions.case import Case
-from karatage.decisions.estimators.contract import Fitted
-from karatage.decisions.frame import find_frame, take_fingerprint
+from karatage.data.judgments import Judgments
+from karatage.decisions.case import Case, ask
+from karatage.decisions.estimators.contract import Estimator, Fitted, Objection, SecondOpinion
+from karatage.decisions.estimators.registry import choose
 from karatage.decisions.material import JUDGE
-from karatage.errors import DataError
+from karatage.decisions.question import Question
+from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.kernels.drawing import FLOOR, mean_positive
 from karatage.measures.graded import ceiling
-from karatage.text import count_names, counted
+from karatage.measures.spec import parse_measure
+from karatage.text import count_names, counted, shorten
+
+
+class Choice(NamedTuple):
+    """What was found and by which estimator, or why nothing was; and another one's answer for a second opinion."""
+
+    corrected: Fitted | None
+    refusal: str | None = None
+    estimator: Estimator | None = None
+    second: SecondOpinion | Objection | None = None
+    alarm: str | None = None  # why nothing may be claimed with the correction that was made
+    notes: tuple[str, ...] = ()
+
+
+def correct(case: Case) -> Choice:
+    """Undo judges' errors in the way asked for, or in the one that gold's design allows."""
+    return case.kept.once("correct", lambda: _correct(case))
+
+
+def _correct(case: Case) -> Choice:
+    assert case.gold is not None
+    if not case.design.items and not (case.gold_item >= 0).any():
+        return Choice(
+            None,
+            f"none of the {len(case.gold.grade):,} gold items is among the judged documents of these topics; are "
+            "topics and documents written alike?",
+        )
+    if case.linear is not None and not np.ptp(case.linear.gain):
+        return Choice(
+            None,
+            f"no grade from 0 to {case.top_grade}, the highest of judges and gold, gains anything by "
+            f"{case.question.parsed}; ask for a lower rel",
+        )
+    notes: tuple[str, ...] = ()
+    try:
+        estimator, notes = choose(case)
+        require_upright(case)
+        if estimator.needs_chances and case.gold.draw is not None and case.linear is not None:
+            notes += require_frame(case)
+        found = _fit(estimator, case)
+    except DataError as problem:
+        return Choice(None, f"{problem}", notes=notes)
+    copies = find_copies(case)
+    second, told = _ask_again(case, found)
+    return Choice(found, None, estimator, second, copies.alarm, (*notes, *copies.notes, *told))
+
+
+def _fit(estimator: Estimator, case: Case) -> Fitted:
+    """An estimate between the guards of what it rests on and of what it finds."""
+    if estimator.needs_chances:
+        require_chances(case)
+    return require_spread(case, require_possible(case, estimator.fit(case)))
+
+
+def _ask_again(case: Case, found: Fitted) -> tuple[SecondOpinion | Objection | None, tuple[str, ...]]:
+    """The second opinion on what was found; why guards refuse it is worth a note."""
+    try:
+        return found.second_opinion(case, _fit), ()
+    except GuardError as problem:
+        return None, (f"no second opinion: {problem}",)
+    except DataError:
+        return None, ()
+
 
 CHANCE = 0.001  # of an alarm that is false
 NEARLY = 0.1  # how far the chances may be off as a share: some digits or grades lost do little harm
@@ -186,3 +253,62 @@ def _blame(case: Case) -> str:
     if case.gold.draw is not None:
         return "check the column pi of the gold, or draw more of it (karatage plan)"
     return "gold is too little, or was not drawn from these systems' documents; draw more of it (karatage plan)"
+
+
+DIGITS = 16
+LETTER = "f"  # in front, or a spreadsheet would take some fingerprints for numbers
+
+
+def find_frame(case: Case) -> LongArray:
+    """The items that can matter: documents, judged or not, that the systems rank differently."""
+    return np.flatnonzero(case.matters)
+
+
+def take_fingerprint(pool: Judgments, items: LongArray) -> str:
+    """The same for the same items, whatever their order."""
+    topic = [pool.topics[t] for t in pool.item_topic[items]]
+    document = pool.documents.gather(pool.item_document[items]).to_list()
+    lines = sorted(f"{t}\t{d}\n" for t, d in zip(topic, document, strict=True))
+    return LETTER + hashlib.sha256("".join(lines).encode()).hexdigest()[: DIGITS - 1]
+
+
+def require_frame(case: Case) -> tuple[str, ...]:
+    """Refuse gold that was drawn from other items than those that matter here; notes where that cannot be told."""
+    assert case.gold is not None
+    assert case.gold.draw is not None
+    draw = case.gold.draw
+    if draw.frame is None:
+        return ("gold does not say what it was drawn from: taken to be all documents of these systems that matter",)
+    measure = draw.measure or str(case.question.parsed)
+    try:
+        parse_measure(measure)
+    except (OptionError, UnknownNameError):
+        raise DataError(f"the gold queue was drawn for '{shorten(measure)}', which is no measure") from None
+    if measure == str(case.question.parsed) and take_fingerprint(case.pool, find_frame(case)) == draw.frame:
+        return ()
+    for systems in dict.fromkeys([case.systems, case.material.runs.systems]):
+        question = Question(measure=measure, approach=case.question.approach)
+        drawn_for = ask(case.material, question, systems=systems, seed=case.seed)
+        if drawn_for.linear is None:
+            break
+        items = find_frame(drawn_for)
+        if take_fingerprint(drawn_for.pool, items) == draw.frame:
+            _require_inside(case, drawn_for.pool, items, measure)
+            return ()
+    raise DataError(
+        f"the gold queue was planned for other systems, or with other runs or judgments (frame {shorten(draw.frame)}, "
+        f"for {shorten(measure)}): name the systems that it was planned for with --a and --b, give all runs and "
+        "judgments that it was planned with, or plan a queue for these systems"
+    )
+
+
+def _require_inside(case: Case, pool: Judgments, items: LongArray, measure: str) -> None:
+    reach: BoolArray = np.zeros(len(pool.item_topic) + 1, bool)
+    reach[items] = True
+    place = find_items(case.pool, pool)
+    lost = case.matters & ~np.where(place >= 0, reach[place], False)
+    if lost.any():
+        raise DataError(
+            f"{int(lost.sum()):,} documents that matter for {case.question.parsed} could not be drawn for {measure}, "
+            "which the gold queue was planned for; ask for that measure, or plan a queue for this one"
+        )

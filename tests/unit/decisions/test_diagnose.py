@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import karatage as kt
-from karatage.correction.power import required_z
+from karatage.correction.planning import required_z
 from karatage.decisions.diagnosis.reading import Sources, read_files
 from karatage.errors import OptionError
 

@@ -1,4 +1,4 @@
-"""`plan`: which documents to send to gold."""
+"""`plan`: which documents to send to gold, and what their gold should buy."""
 
 from __future__ import annotations
 
@@ -11,38 +11,32 @@ import numpy as np
 import polars as pl
 
 from karatage.correction.choosing import Chosen, choose_sizes, draw_batches, match_uniform
+from karatage.correction.sampled import Drawn, learn_gains
 from karatage.data.axes import BoolArray, FloatArray, LongArray
+from karatage.data.estimate import t_quantile
 from karatage.data.judgments import Judgments
 from karatage.data.plan import Forecast, GoldPlan
 from karatage.data.runs import Runs
 from karatage.data.standing import find_claims
 from karatage.data.versions import list_versions
 from karatage.decisions.case import Case, make_case
-from karatage.decisions.choosing import correct
-from karatage.decisions.estimators.contract import Fitted
-from karatage.decisions.estimators.needs import (
+from karatage.decisions.correct import correct, find_frame, require_chances, require_upright, take_fingerprint
+from karatage.decisions.estimators.contract import (
     CLAIM_THESE,
     FEWEST_TOPICS,
     LEAST_ITEMS,
     LEAST_TOPICS,
     WEIGHTED_SUMS,
+    Fitted,
+    compare_means,
     tell_few_topics,
 )
 from karatage.decisions.estimators.registry import AUTO, find
-from karatage.decisions.forecasting import (
-    Batch,
-    count_told,
-    find_variance,
-    forecast,
-    guess_residuals,
-    measure_residuals,
-)
-from karatage.decisions.frame import find_frame, take_fingerprint
-from karatage.decisions.guards import require_chances, require_upright
 from karatage.decisions.material import gives_grades
 from karatage.decisions.question import Question
 from karatage.errors import DataError, OptionError
 from karatage.kernels.drawing import find_chances
+from karatage.kernels.sampling import count_gaps, sum_square_gaps
 from karatage.measures.spec import Measure
 from karatage.random_streams import stream
 from karatage.text import counted, shorten
@@ -318,3 +312,70 @@ def _tell(case: Case, known: _Known, chosen: Chosen, new: Forecast | None) -> It
     if known.taken.size:
         yield "what earlier queues list without a grade is void: leave it ungraded, and judge these instead"
         yield "stop when the budget is spent, not when a difference first shows: looking often finds what is not there"
+
+
+class Batch(NamedTuple):
+    """Chances of items (item,) in one batch; 0 for those that earlier batches had drawn."""
+
+    pi: FloatArray
+    drawn: BoolArray
+
+
+def measure_residuals(case: Case) -> float:
+    """The variance of gold's gains around what the judges led to expect, from the gold there is."""
+    inside = case.topic >= 0
+    place = np.cumsum(inside) - 1
+    drawn = Drawn(place[case.drawn.item], case.drawn.gain, case.drawn.pi, case.drawn.batch)
+    learned = learn_gains(case.said[inside].astype(np.int64), case.topic[inside], drawn)[drawn.item]
+    return float(np.average((drawn.gain - learned) ** 2, weights=1 / drawn.pi))
+
+
+def guess_residuals(case: Case, items: BoolArray) -> float:
+    """The same without gold, for judges that tell nothing: as much as their own gains vary.
+
+    Where even those do not vary, as much as gains can.
+    """
+    assert case.linear is not None
+    gain = case.linear.gain
+    said = case.said[items & (case.said >= 0)]
+    guess = float(gain[said].var()) if len(said) else 0.0
+    return guess or float(np.ptp(gain)) ** 2 / 4
+
+
+def find_variance(weight: FloatArray, batches: list[Batch], residual: float, known: FloatArray | None) -> FloatArray:
+    """Of all pairs' differences (system, system), summed over topics, after these batches.
+
+    Each batch gives an unbiased estimate, and all are averaged by their precision; `known` is the variance that earlier
+    gold has left, infinite where it tells nothing.
+    """
+    shape = (weight.shape[1], weight.shape[1])
+    with np.errstate(divide="ignore"):
+        precision = np.zeros(shape) if known is None else 1 / known
+        for batch in batches:
+            left = batch.pi > 0
+            noise = np.sqrt(residual * (1 - batch.pi[left]) / batch.pi[left])[:, None] * weight[left]
+            variance = np.zeros(shape)
+            sum_square_gaps(noise, variance)
+            precision = precision + 1 / variance
+        return np.asarray(1 / precision)
+
+
+def count_told(weight: FloatArray, chance: BoolArray) -> FloatArray:
+    """Draws left to chance that tell two systems apart (system, system)."""
+    told = np.zeros((weight.shape[1] + 1, weight.shape[1] + 1), np.int64)
+    count_gaps(weight, chance, told)
+    return told[:-1, :-1].astype(float)
+
+
+def forecast(case: Case, variance: FloatArray, told: FloatArray, pairs: BoolArray) -> tuple[Forecast, Forecast]:
+    """Over these topics and over topics like them; the median over `pairs` (system, system).
+
+    Topics differ, for all we know, as much as the judges' scores do.
+    """
+    point = (1 + case.question.confidence) / 2
+    gold, told = variance[pairs], told[pairs]
+    topics = compare_means(case.scores, case)[2].variance[pairs]
+    width = np.array([t_quantile(point, max(n - 1, 1.0)) for n in told])
+    these = Forecast(float(np.median(np.sqrt(gold))), float(np.median(width * np.sqrt(gold))))
+    error = float(np.median(np.sqrt(gold + topics)))
+    return these, Forecast(error, t_quantile(point, max(len(case.topics) - 1.0, 1.0)) * error)

@@ -5,19 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from karatage.comparison.paired import paired_test
 from karatage.data.comparison import Comparison, Opinion, find_digits
+from karatage.data.estimate import Estimate
 from karatage.data.judgments import Judgments
+from karatage.data.method import JUDGES
 from karatage.data.runs import Runs
 from karatage.data.versions import list_versions
 from karatage.decisions.case import Case, make_case
-from karatage.decisions.choosing import Choice, correct
-from karatage.decisions.estimators.contract import Fitted
-from karatage.decisions.estimators.needs import LEAST_TOPICS
-from karatage.decisions.guards import find_ceiling, keep_possible
-from karatage.decisions.naive import trust_judges
+from karatage.decisions.correct import Choice, correct, find_ceiling, keep_possible
+from karatage.decisions.estimators.contract import LEAST_TOPICS, Fitted, compare_means
 from karatage.decisions.question import Question
 from karatage.errors import OptionError
 from karatage.measures.spec import Measure
+from karatage.random_streams import stream
 from karatage.text import counted
 
 POWER = 0.8
@@ -90,6 +91,36 @@ def compare_pair(case: Case) -> Comparison:
             )
         ),
     )
+
+
+def trust_judges(case: Case) -> Opinion:
+    """The judges' own difference of two systems, with the test that was asked for."""
+    question = case.question
+    value, variance, pairs = compare_means(case.scores, case)
+    p_value = None
+    if pairs.variance[0, 1] == 0:
+        p_value = float(pairs.p_value[0, 1])
+    if question.test != "t":
+        if not case.paired:
+            raise OptionError(f"the {question.test} test is for paired topics; unpaired ones take the t test")
+        rng = stream(case.seed, "test")
+        p_value = paired_test(*case.scores.T, test=question.test, confidence=question.confidence, rng=rng).p_value
+    singles = [
+        Estimate.of(
+            float(value[s]),
+            float(variance[s]),
+            degrees=max(len(case.topics_of(s)) - 1.0, 1.0),
+            confidence=question.confidence,
+        )
+        for s in (0, 1)
+    ]
+    found = Estimate.of(
+        float(pairs.value[0, 1]),
+        float(pairs.variance[0, 1]),
+        degrees=float(pairs.degrees[0, 1]),
+        confidence=question.confidence,
+    )
+    return Opinion(method=JUDGES, a=singles[0], b=singles[1], difference=found, test_p_value=p_value)
 
 
 def find_sameness(case: Case) -> str | None:

@@ -15,8 +15,8 @@ import pytest
 
 import karatage as kt
 from karatage.decisions.case import make_case
-from karatage.decisions.choosing import correct
-from karatage.decisions.estimators.contract import Pairs
+from karatage.decisions.correct import correct
+from karatage.decisions.estimators.contract import SystemPairs
 from karatage.decisions.estimators.drawn import DRAWN
 from karatage.decisions.estimators.rates import RatesFitted
 from karatage.errors import DataError, OptionError, UnknownNameError
@@ -479,7 +479,7 @@ def test_swapping_the_systems_turns_the_interval() -> None:
 
 def test_what_is_known_for_sure_has_no_chance() -> None:
     value, nothing = np.array([[0.0, 0.1], [-0.1, 0.0]]), np.zeros((2, 2))
-    assert Pairs(value=value, variance=nothing, degrees=nothing + 9).p_value.tolist() == [[1, 0], [0, 1]]
+    assert SystemPairs(value=value, variance=nothing, degrees=nothing + 9).p_value.tolist() == [[1, 0], [0, 1]]
 
 
 def test_the_bootstrap_agrees_with_the_formula() -> None:
