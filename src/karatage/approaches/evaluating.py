@@ -10,7 +10,6 @@ import numpy as np
 from karatage.approaches.downstream import Aware, Supervised
 from karatage.approaches.evidence import Evidence, Known, Merged
 from karatage.approaches.registry import resolve_approaches
-from karatage.data.alignment import align
 from karatage.data.axes import LongArray
 from karatage.data.evaluation import Evaluation
 from karatage.data.gold import Gold
@@ -22,7 +21,6 @@ from karatage.data.versions import list_versions
 from karatage.data.weights import Weights
 from karatage.errors import DataError
 from karatage.measures.expected import randomise, score_expected
-from karatage.measures.scoring import score_aligned
 from karatage.measures.spec import Measure, parse_measure
 from karatage.progress import follow
 from karatage.random_streams import settle_seed
@@ -88,7 +86,7 @@ def evaluate_known(
     kept = _find_topics(evidence)
     merged = {name: approach(evidence) for name, approach in follow(found.items(), len(found), "approaches")}
     scores = {name: _stack(evidence, name, {a: m[name] for a, m in merged.items()}).on_topics(kept) for name in asked}
-    trusted = None if evidence.gold is None else _score_gold(runs, evidence.gold, asked)
+    trusted = None if evidence.gold is None else _score_gold(evidence, evidence.gold)
     if trusted is not None:
         _require_shared(scores, trusted)
     weights = tuple(w for name in asked for m in merged.values() if (w := m[name].weights) is not None)
@@ -137,9 +135,9 @@ def _stack(evidence: Evidence, measure: str, merged: dict[str, Merged]) -> Score
     )
 
 
-def _score_gold(runs: Runs, gold: Gold, measures: Sequence[str]) -> dict[str, Scores]:
+def _score_gold(evidence: Evidence, gold: Gold) -> dict[str, Scores]:
     """Gold's scores on the topics that do not teach; expected ones where gold is not certain."""
-    alignment = align(runs, gold.grades)
+    alignment, measures = evidence.gold_alignment, evidence.measures
     topics = alignment.retrieved_topics
     kept = topics[[alignment.topics[t] not in gold.training for t in topics]]
     if gold.certainty < 1:
@@ -148,7 +146,7 @@ def _score_gold(runs: Runs, gold: Gold, measures: Sequence[str]) -> dict[str, Sc
         told = (f"grades are random: a relevant document is relevant with probability {gold.certainty:g}",)
         scored = {name: replace(scores, notes=told + scores.notes) for name, scores in scored.items()}
     else:
-        scored = score_aligned(alignment, gold.grades, measures)
+        scored = {name: evidence.by_gold[name] for name in measures}
     return {name: scores.on_topics(kept) for name, scores in scored.items()}
 
 

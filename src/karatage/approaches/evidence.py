@@ -61,14 +61,27 @@ class Evidence:
         return score_aligned(self.alignment, self.judgments, measures)
 
     @cached_property
-    def gold_scores(self) -> dict[str, FloatArray]:
-        """Gold's scores (topic, system) on the judgments' topics, brought to [0, 1]; NaN where gold has none."""
+    def gold_alignment(self) -> Alignment:
+        """Runs and gold together."""
+        return align(self.runs, self._require_gold().grades)
+
+    @cached_property
+    def by_gold(self) -> dict[str, Scores]:
+        """Scores by gold's grades, by the same measures."""
+        return score_aligned(self.gold_alignment, self._require_gold().grades, tuple(self.by_judge))
+
+    def _require_gold(self) -> Gold:
         if self.gold is None:
             raise DataError("there is no gold")
-        grades = self.gold.grades
+        return self.gold
+
+    @cached_property
+    def gold_scores(self) -> dict[str, FloatArray]:
+        """Gold's scores (topic, system) on the judgments' topics, brought to [0, 1]; NaN where gold has none."""
+        grades = self._require_gold().grades
         place = {name: t for t, name in enumerate(grades.topics)}
         found = {}
-        for name, scores in score_aligned(align(self.runs, grades), grades, tuple(self.by_judge)).items():
+        for name, scores in self.by_gold.items():
             value = np.full((len(self.judgments.topics), len(self.runs.systems)), np.nan)
             for t, topic in enumerate(self.judgments.topics):
                 if topic in place:

@@ -22,6 +22,8 @@ from karatage.errors import DataError
 MANY_TOPICS = 30  # from which the normal distribution that the formulas assume is near enough
 AS_ASKED = Goal()
 Samples = tuple[RateCounts, ...]  # one for both systems, or one for each
+EVENLY = (1 / 3, 1 / 3, 1 / 3)
+ROUNDING = 1e-12  # by which a number of items may exceed a whole one and still be it
 
 
 def plan_sizes(
@@ -220,10 +222,6 @@ def _notes(goal: Goal, samples: Samples, found: _Found) -> tuple[str, ...]:
     if min(few) < LEAST_ITEMS * 2:
         notes.append(f"rates from fewer than {LEAST_ITEMS * 2} gold items of a kind are hardly known: check more")
     return tuple(notes)
-
-
-EVENLY = (1 / 3, 1 / 3, 1 / 3)
-ROUNDING = 1e-12  # by which a number of items may exceed a whole one and still be it
 
 
 class Terms(NamedTuple):

@@ -17,6 +17,10 @@ from karatage.data.estimate import Estimated
 from karatage.errors import DataError, JudgeError
 from karatage.text import counted
 
+LEAST_ITEMS = 5  # of a kind, to say anything about it
+CLEAR_OF_CHANCE = 2.0  # standard errors that judges must be better than a coin
+GET_GOLD = "have gold judges look at more of them (karatage plan chooses which)"
+
 
 class Constrained(NamedTuple):
     """Estimates that obey [NOISY18] (17)."""
@@ -125,11 +129,6 @@ def bootstrap(
 
 def _arrays(*values: ArrayLike) -> tuple[FloatArray, ...]:
     return tuple(np.asarray(value, float) for value in values)
-
-
-LEAST_ITEMS = 5  # of a kind, to say anything about it
-CLEAR_OF_CHANCE = 2.0  # standard errors that judges must be better than a coin
-GET_GOLD = "have gold judges look at more of them (karatage plan chooses which)"
 
 
 def measure_accuracy(

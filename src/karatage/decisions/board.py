@@ -36,6 +36,9 @@ from karatage.random_streams import stream
 from karatage.text import counted
 
 MANY = 1e9  # degrees of freedom that are as good as infinite
+RESAMPLES = 1000
+MUCH = 0.02  # of tau, lost to chance, that is worth telling
+STEEP = math.pi / 2 - 1e-9  # of a slope without bound
 
 
 def compare_all(
@@ -206,11 +209,6 @@ def _tell_unknown(pairs: Differences | None) -> Iterator[str]:
     unknown = 0 if pairs is None else int(np.isinf(pairs.standard_error).sum())
     if unknown:
         yield f"{counted(unknown, 'pair')} of which gold tells too little to know the error, not claimed to differ"
-
-
-RESAMPLES = 1000
-MUCH = 0.02  # of tau, lost to chance, that is worth telling
-STEEP = math.pi / 2 - 1e-9  # of a slope without bound
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -33,6 +33,12 @@ from karatage.measures.graded import ceiling
 from karatage.measures.spec import parse_measure
 from karatage.text import count_names, counted, shorten
 
+CHANCE = 0.001  # of an alarm that is false
+NEARLY = 0.1  # how far the chances may be off as a share: some digits or grades lost do little harm
+ROUNDING = 1e-9
+DIGITS = 16
+LETTER = "f"  # in front, or a spreadsheet would take some fingerprints for numbers
+
 
 class Choice(NamedTuple):
     """What was found and by which estimator, or why nothing was; and another one's answer for a second opinion."""
@@ -93,11 +99,6 @@ def _ask_again(case: Case, found: Fitted) -> tuple[SecondOpinion | Objection | N
         return None, (f"no second opinion: {problem}",)
     except DataError:
         return None, ()
-
-
-CHANCE = 0.001  # of an alarm that is false
-NEARLY = 0.1  # how far the chances may be off as a share: some digits or grades lost do little harm
-ROUNDING = 1e-9
 
 
 class GuardError(DataError):
@@ -253,10 +254,6 @@ def _blame(case: Case) -> str:
     if case.gold.draw is not None:
         return "check the column pi of the gold, or draw more of it (karatage plan)"
     return "gold is too little, or was not drawn from these systems' documents; draw more of it (karatage plan)"
-
-
-DIGITS = 16
-LETTER = "f"  # in front, or a spreadsheet would take some fingerprints for numbers
 
 
 def find_frame(case: Case) -> LongArray:

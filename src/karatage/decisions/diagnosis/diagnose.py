@@ -38,6 +38,8 @@ from karatage.measures.linear import WEIGHTED
 from karatage.measures.spec import Measure, parse_measure
 from karatage.text import counted, end_sentence, shorten
 
+STAND_INS = {"runs": "runs", "judgments": "judgments.csv", "gold": "gold.qrels"}
+
 
 def diagnose(
     runs: object = None,
@@ -254,9 +256,6 @@ def _foretell(checkup: Checkup, measure: str) -> str:
         f"{counted(budget, 'gold label')} drawn by karatage plan would show differences in {planned} of about "
         f"{found:.2g} or more with {POWER:.0%} power."
     )
-
-
-STAND_INS = {"runs": "runs", "judgments": "judgments.csv", "gold": "gold.qrels"}
 
 
 @dataclass(frozen=True)

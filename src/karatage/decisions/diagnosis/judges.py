@@ -32,6 +32,8 @@ KINDS = {
     "inverted": "turn their grades round in a file of their own, or leave them out",
     "copied": "count them as one judge: karatage audit names their groups",
 }
+GOLD = "gold"
+LONGEST_MAPPED = 10  # the highest grade of a scale that is mapped grade by grade
 
 
 def check_judges(checkup: Checkup) -> Iterator[Check]:
@@ -138,10 +140,6 @@ def _name(judgments: Judgments, chosen: np.ndarray) -> list[str]:
 
 def _warn(finding: str, advice: str) -> Check:
     return Check(about=JUDGES, state="warning", finding=finding, advice=advice)
-
-
-GOLD = "gold"
-LONGEST_MAPPED = 10  # the highest grade of a scale that is mapped grade by grade
 
 
 def check_gold(checkup: Checkup) -> Iterator[Check]:

@@ -23,6 +23,7 @@ from karatage.text import counted, shorten
 
 BUDGET = 200  # gold labels, where none has been said
 DEPTH = 10
+ABOUT = "decision"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,9 +129,6 @@ def tabulate_prospects(prospects: Sequence[Prospect]) -> pl.DataFrame:
         for p, method in zip(prospects, methods, strict=True)
     ]
     return pl.DataFrame(rows, schema=find_schema(MEASURES), orient="row")
-
-
-ABOUT = "decision"
 
 
 def check_prospect(checkup: Checkup, asked: Prospect) -> Iterator[Check]:

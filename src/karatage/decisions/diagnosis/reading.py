@@ -30,6 +30,7 @@ from karatage.text import counted
 
 Read = TypeVar("Read")
 GO_ON = "the rest is looked at without it"
+_BE = {"runs": "are", "judgments": "are", "gold": "is"}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -171,9 +172,6 @@ def _reads(names: list[str], read: Callable[[list[str]], object]) -> bool:
     except KaratageError:
         return False
     return True
-
-
-_BE = {"runs": "are", "judgments": "are", "gold": "is"}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

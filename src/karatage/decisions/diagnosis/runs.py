@@ -18,6 +18,9 @@ from karatage.text import count_names, counted, list_names, shorten
 
 MANY_TIES = 0.05  # of the documents that count
 RUNS = "runs"
+POOL = "pool"
+ENOUGH_JUDGED = 0.95  # of the documents that count
+UNEVEN = 0.05  # by which systems' judged shares may differ
 
 
 def check_runs(checkup: Checkup) -> Iterator[Check]:
@@ -106,11 +109,6 @@ def _check_ranks(checkup: Checkup) -> Iterator[Check]:
 
 def _warn(finding: str, advice: str) -> Check:
     return Check(about=RUNS, state="warning", finding=finding, advice=advice)
-
-
-POOL = "pool"
-ENOUGH_JUDGED = 0.95  # of the documents that count
-UNEVEN = 0.05  # by which systems' judged shares may differ
 
 
 def check_pool(checkup: Checkup) -> Iterator[Check]:

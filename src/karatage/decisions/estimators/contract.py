@@ -22,6 +22,13 @@ from karatage.text import counted
 ALARM = 2.0  # standard errors
 EXPECTED_APART = 0.05  # of pairs, about what chance puts more than two standard errors apart
 ROUNDING = 1e-9
+LEAST_TOPICS = 10  # to say anything of new ones
+FEWEST_TOPICS = 5  # with gold, below which their spread says nothing
+LEAST_ITEMS = 10
+CLAIM_THESE = "claim these topics only (--topics these)"
+RATES_INSTEAD = ", or use --correction rates, which assumes that judges err alike on all documents"
+WEIGHTED_SUMS = "nDCG@k, P@k, DCG@k or RBP"
+SAME = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -285,14 +292,6 @@ def average_topics(times: LongArray, scores: FloatArray) -> FloatArray:
     return mean
 
 
-LEAST_TOPICS = 10  # to say anything of new ones
-FEWEST_TOPICS = 5  # with gold, below which their spread says nothing
-LEAST_ITEMS = 10
-CLAIM_THESE = "claim these topics only (--topics these)"
-RATES_INSTEAD = ", or use --correction rates, which assumes that judges err alike on all documents"
-WEIGHTED_SUMS = "nDCG@k, P@k, DCG@k or RBP"
-
-
 def find_least_topics(case: Case) -> int:
     """From how many topics on something is said of new ones: fewer where gold knows all that counts in every topic."""
     return FEWEST_TOPICS if case.gold is not None and case.gold_topics.all() else LEAST_TOPICS
@@ -301,9 +300,6 @@ def find_least_topics(case: Case) -> int:
 def tell_few_topics(topics: int) -> str:
     """How the refusal of few topics begins."""
     return f"{counted(topics, 'topic')} {'says' if topics == 1 else 'say'} too little about new ones"
-
-
-SAME = 1e-12
 
 
 def compare_means(scores: FloatArray, case: Case) -> tuple[FloatArray, FloatArray, SystemPairs]:

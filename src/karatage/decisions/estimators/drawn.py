@@ -38,6 +38,7 @@ from karatage.text import count_names, counted
 LEAST_TO_FORECAST = 20  # gold items that tell systems apart
 LITTLE = 0.01  # of a system's weight, where the judges' calibrated grades may stand in for gold
 TINY = 1e-12
+MOST_UNKNOWN = 0.05  # of a system's weight
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -203,9 +204,6 @@ def _tell(case: Case) -> Iterator[str]:
     alone = int((case.matters & ~case.judged & ~_find_unseen(case)).sum())
     if alone:
         yield f"documents that matter but nobody judged, of which gold alone tells the correction: {alone:,}"
-
-
-MOST_UNKNOWN = 0.05  # of a system's weight
 
 
 class UnevenError(DataError):

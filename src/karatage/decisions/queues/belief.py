@@ -17,6 +17,19 @@ from karatage.orders.features import find_features
 from karatage.orders.relevance import Evidence, Prior, Relevance, fit_relevance
 from karatage.text import counted
 
+# Before anything is judged: about one document in eight is relevant, perhaps 2 % or 50 %; topics differ by a factor,
+# and so does what the systems retrieve. The crowd's odds are added as it states them, but may be off by a factor of e.
+PRIOR = Prior(
+    mean=(-2.0, 0.0, 0.0, 0.0, 0.0, 1.0),
+    spread=(2.0, 2.0, 2.0, 2.0, 1.0, 0.5),
+    topics=1.0,
+    slopes=0.5,
+    systems=1.0,
+    within=1.0,
+)
+USUAL = (-2.0, 0.0)  # log odds of relevance, and of each higher grade, given the one below it
+MOST = 0.98  # chance that a crowd of one mind may claim
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Combined:
@@ -107,20 +120,6 @@ def count_outside(pool: Judgments, judgments: Judgments | None, who: str) -> int
             "topics and documents written alike in both, and is the pool deep enough?"
         )
     return outside
-
-
-# Before anything is judged: about one document in eight is relevant, perhaps 2 % or 50 %; topics differ by a factor,
-# and so does what the systems retrieve. The crowd's odds are added as it states them, but may be off by a factor of e.
-PRIOR = Prior(
-    mean=(-2.0, 0.0, 0.0, 0.0, 0.0, 1.0),
-    spread=(2.0, 2.0, 2.0, 2.0, 1.0, 0.5),
-    topics=1.0,
-    slopes=0.5,
-    systems=1.0,
-    within=1.0,
-)
-USUAL = (-2.0, 0.0)  # log odds of relevance, and of each higher grade, given the one below it
-MOST = 0.98  # chance that a crowd of one mind may claim
 
 
 class Stage(NamedTuple):

@@ -36,6 +36,8 @@ from karatage.orders.state import JudgingState, Picks
 from karatage.random_streams import stream
 from karatage.text import counted, shorten
 
+FEW_CHECKED = 20  # crowd-judged documents with an expert's grade, below which the crowd's word is hardly checked
+
 
 @dataclass(frozen=True, kw_only=True)
 class QueueRules:
@@ -110,9 +112,6 @@ class QueueRules:
     def parsed_order(self) -> Order:
         """The order: the one asked for, or one that suits the measure."""
         return parse_order(self.order or ("effect" if self.parsed.name in WEIGHTED else "thompson"))
-
-
-FEW_CHECKED = 20  # crowd-judged documents with an expert's grade, below which the crowd's word is hardly checked
 
 
 def queue(

@@ -21,6 +21,7 @@ from karatage.measures.spec import Measure
 DRAWS = (250, 1000)  # least and most
 WORK = 50_000_000  # items x draws
 AT_ONCE = 250  # draws scored together, which bounds memory by items x this
+IDEALS = 32  # draws of grades, of whose ideal gains the mean is taken
 
 
 def settle(
@@ -98,9 +99,6 @@ def _name_pair(found: Settling, systems: Sequence[str]) -> BoolArray:
     a, b = (found.systems.index(name) for name in systems)
     chosen[a, b], chosen[b, a] = found.counts[a, b], found.counts[b, a]
     return chosen
-
-
-IDEALS = 32  # draws of grades, of whose ideal gains the mean is taken
 
 
 def find_weights(
