@@ -9,8 +9,7 @@ from itertools import chain
 from karatage.aggregation.registry import MODELS, NamedModel, parse_model
 from karatage.approaches.downstream import Aware, Supervised, merge_alike
 from karatage.approaches.evidence import Approach
-from karatage.approaches.midstream import expect_of_judge, merge_then_expect
-from karatage.approaches.upstream import judge_alone, merge_then_measure
+from karatage.approaches.upstream import expect_of_judge, judge_alone, merge_then_expect, merge_then_measure
 from karatage.errors import OptionError, UnknownNameError
 from karatage.measures.spec import parse_measure
 from karatage.merging.estimators import ESTIMATORS, OWN, SUPERVISED, Estimator, parse_estimator
