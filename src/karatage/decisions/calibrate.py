@@ -12,6 +12,7 @@ from karatage.aggregation.crossfit import fit_across_topics
 from karatage.aggregation.registry import merge, parse_model
 from karatage.agreement.calibration import Forecasts, deal_groups, measure_calibration, tabulate_bins
 from karatage.agreement.shift import NOT_COMPARED, Distance, compare_items
+from karatage.approaches.registry import JUDGE
 from karatage.correction.precision import measure_accuracy
 from karatage.data.accuracy import Accuracy
 from karatage.data.alignment import find_items, match_gold
@@ -27,7 +28,6 @@ from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.random_streams import settle_seed, stream
 from karatage.text import count_names, counted
 
-JUDGE = "judge:"
 FEW_TOPICS = 10
 SHIFT = {"statistic": pl.String, **dict.fromkeys(("value", "low", "high", "p_value"), pl.Float64), "way": pl.String}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -27,6 +28,9 @@ from karatage.measures.scoring import say_unjudged
 from karatage.measures.spec import Measure
 from karatage.random_streams import stream
 from karatage.text import count_names
+
+DIGITS = 16  # of a fingerprint
+LETTER = "f"  # in front, or a spreadsheet would take some fingerprints for numbers
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -204,6 +208,11 @@ class Case:
         return np.asarray(counts & (self.rank_weight.max(axis=1) > self.rank_weight.min(axis=1)))
 
     @cached_property
+    def fingerprint(self) -> str:
+        """Of the documents that matter, from which gold is drawn."""
+        return take_fingerprint(self.pool, np.flatnonzero(self.matters))
+
+    @cached_property
     def ranks(self) -> NDArray[np.int16]:
         """The rank of an item in each system of those given, among the ranks that count; 0 = none, (item, system)."""
         given = self.material.runs
@@ -344,6 +353,14 @@ class Case:
     def paired(self) -> bool:
         """Whether differences are taken topic by topic."""
         return self.question.paired and not self.disjoint
+
+
+def take_fingerprint(pool: Judgments, items: LongArray) -> str:
+    """The same for the same items, whatever their order."""
+    topic = [pool.topics[t] for t in pool.item_topic[items]]
+    document = pool.documents.gather(pool.item_document[items]).to_list()
+    lines = sorted(f"{t}\t{d}\n" for t, d in zip(topic, document, strict=True))
+    return LETTER + hashlib.sha256("".join(lines).encode()).hexdigest()[: DIGITS - 1]
 
 
 def make_case(

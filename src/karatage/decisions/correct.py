@@ -6,7 +6,6 @@ so that the guards are the same for all of them.
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,17 +14,16 @@ from typing import NamedTuple
 import numpy as np
 
 from karatage.agreement.gold import INDEPENDENT_GOLD, find_copies_of_gold, find_inversion, tell_copies
+from karatage.approaches.registry import JUDGE
 from karatage.correction.choosing import choose_sizes
 from karatage.correction.sampled import Drawn, count_planned, find_reach, weigh_count
 from karatage.data.alignment import find_items
-from karatage.data.axes import BoolArray, FloatArray, LongArray
+from karatage.data.axes import FloatArray
 from karatage.data.comparison import Opinion
 from karatage.data.estimate import t_quantile
-from karatage.data.judgments import Judgments
 from karatage.decisions.case import Case, ask
 from karatage.decisions.estimators.contract import Estimator, Fitted, Objection, SecondOpinion
 from karatage.decisions.estimators.registry import choose
-from karatage.decisions.material import JUDGE
 from karatage.decisions.question import Question
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.kernels.drawing import FLOOR, mean_positive
@@ -36,8 +34,6 @@ from karatage.text import count_names, counted, shorten
 CHANCE = 0.001  # of an alarm that is false
 NEARLY = 0.1  # how far the chances may be off as a share: some digits or grades lost do little harm
 ROUNDING = 1e-9
-DIGITS = 16
-LETTER = "f"  # in front, or a spreadsheet would take some fingerprints for numbers
 
 
 class Choice(NamedTuple):
@@ -141,7 +137,7 @@ def require_chances(case: Case) -> None:
     size = choose_sizes(case.weight_without_gold)
     size = np.where(size > 0, np.maximum(size, FLOOR * mean_positive(size)), 0.0)  # as plan draws
     frame = case.gold.draw.frame
-    fixed = frame is not None and take_fingerprint(case.pool, find_frame(case)) == frame
+    fixed = frame is not None and case.fingerprint == frame
     reach = find_reach(size, drawn, fixed=fixed)
     evidence = reach.evidence.copy()
     evidence[0] = max(evidence[0], weigh_count(size, _take_first(drawn)))
@@ -256,19 +252,6 @@ def _blame(case: Case) -> str:
     return "gold is too little, or was not drawn from these systems' documents; draw more of it (karatage plan)"
 
 
-def find_frame(case: Case) -> LongArray:
-    """The items that can matter: documents, judged or not, that the systems rank differently."""
-    return np.flatnonzero(case.matters)
-
-
-def take_fingerprint(pool: Judgments, items: LongArray) -> str:
-    """The same for the same items, whatever their order."""
-    topic = [pool.topics[t] for t in pool.item_topic[items]]
-    document = pool.documents.gather(pool.item_document[items]).to_list()
-    lines = sorted(f"{t}\t{d}\n" for t, d in zip(topic, document, strict=True))
-    return LETTER + hashlib.sha256("".join(lines).encode()).hexdigest()[: DIGITS - 1]
-
-
 def require_frame(case: Case) -> tuple[str, ...]:
     """Refuse gold that was drawn from other items than those that matter here; notes where that cannot be told."""
     assert case.gold is not None
@@ -281,16 +264,15 @@ def require_frame(case: Case) -> tuple[str, ...]:
         parse_measure(measure)
     except (OptionError, UnknownNameError):
         raise DataError(f"the gold queue was drawn for '{shorten(measure)}', which is no measure") from None
-    if measure == str(case.question.parsed) and take_fingerprint(case.pool, find_frame(case)) == draw.frame:
+    if measure == str(case.question.parsed) and case.fingerprint == draw.frame:
         return ()
     for systems in dict.fromkeys([case.systems, case.material.runs.systems]):
         question = Question(measure=measure, approach=case.question.approach)
         drawn_for = ask(case.material, question, systems=systems, seed=case.seed)
         if drawn_for.linear is None:
             break
-        items = find_frame(drawn_for)
-        if take_fingerprint(drawn_for.pool, items) == draw.frame:
-            _require_inside(case, drawn_for.pool, items, measure)
+        if drawn_for.fingerprint == draw.frame:
+            _require_inside(case, drawn_for)
             return ()
     raise DataError(
         f"the gold queue was planned for other systems, or with other runs or judgments (frame {shorten(draw.frame)}, "
@@ -299,13 +281,12 @@ def require_frame(case: Case) -> tuple[str, ...]:
     )
 
 
-def _require_inside(case: Case, pool: Judgments, items: LongArray, measure: str) -> None:
-    reach: BoolArray = np.zeros(len(pool.item_topic) + 1, bool)
-    reach[items] = True
-    place = find_items(case.pool, pool)
-    lost = case.matters & ~np.where(place >= 0, reach[place], False)
+def _require_inside(case: Case, drawn_for: Case) -> None:
+    place = find_items(case.pool, drawn_for.pool)
+    lost = case.matters & ~np.where(place >= 0, drawn_for.matters[place], False)
     if lost.any():
         raise DataError(
-            f"{int(lost.sum()):,} documents that matter for {case.question.parsed} could not be drawn for {measure}, "
-            "which the gold queue was planned for; ask for that measure, or plan a queue for this one"
+            f"{int(lost.sum()):,} documents that matter for {case.question.parsed} could not be drawn for "
+            f"{drawn_for.question.measure}, which the gold queue was planned for; ask for that measure, or plan a queue "
+            "for this one"
         )

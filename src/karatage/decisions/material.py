@@ -12,6 +12,7 @@ import numpy as np
 
 from karatage.aggregation.registry import NamedModel, merge, parse_model
 from karatage.approaches.evidence import Known
+from karatage.approaches.registry import JUDGE
 from karatage.data.alignment import Alignment, align, match_gold
 from karatage.data.axes import GradeArray
 from karatage.data.judgments import Judgments
@@ -27,7 +28,6 @@ from karatage.random_streams import stream
 if TYPE_CHECKING:
     from karatage.decisions.case import Case
 
-JUDGE = "judge:"
 DEFAULT_MERGE = "mv"
 
 Made = TypeVar("Made")

@@ -20,7 +20,7 @@ from karatage.data.runs import Runs
 from karatage.data.standing import find_claims
 from karatage.data.versions import list_versions
 from karatage.decisions.case import Case, make_case
-from karatage.decisions.correct import correct, find_frame, require_chances, require_upright, take_fingerprint
+from karatage.decisions.correct import correct, require_chances, require_upright
 from karatage.decisions.estimators.contract import (
     CLAIM_THESE,
     FEWEST_TOPICS,
@@ -75,11 +75,10 @@ def plan_gold(case: Case, counts: list[int]) -> GoldPlan:
     """The same for a case whose gold is that of earlier batches."""
     question = case.question
     _require_weights(case, sum(counts))
-    frame = find_frame(case)
+    frame = np.flatnonzero(case.matters)
     weight = case.weight[frame]
-    fingerprint = take_fingerprint(case.pool, frame)
     differ = np.triu(count_told(weight, np.ones(len(frame), bool)) > 0)
-    known = _start(differ) if case.gold is None else _continue(case, frame, fingerprint, differ)
+    known = _start(differ) if case.gold is None else _continue(case, frame, differ)
     size = _find_sizes(weight, differ, known.undecided)
     chosen, batches = _draw(size, counts, known, question.seed)
     these, new, even = _value(case, frame, weight, known, batches, (size, chosen))
@@ -92,7 +91,7 @@ def plan_gold(case: Case, counts: list[int]) -> GoldPlan:
         items=_list_items(case, frame[chosen.item], chosen),
         earlier=len(known.taken),
         frame_size=len(frame),
-        frame=fingerprint,
+        frame=case.fingerprint,
         pairs=int(differ.sum()),
         undecided=int(known.undecided.sum()),
         even=even,
@@ -162,9 +161,9 @@ def _start(differ: BoolArray) -> _Known:
     return _Known(undecided=differ, taken=nothing, chance=nothing, last=0)
 
 
-def _continue(case: Case, frame: LongArray, fingerprint: str, differ: BoolArray) -> _Known:
+def _continue(case: Case, frame: LongArray, differ: BoolArray) -> _Known:
     """Correct with the gold so far, to see which pairs are still open."""
-    draw = _require_same_plan(case, fingerprint)
+    draw = _require_same_plan(case)
     place = np.full(len(case.said), -1)
     place[frame] = np.arange(len(frame))
     taken = place[case.drawn.item]
@@ -197,7 +196,7 @@ def _find_decided(found: Fitted, confidence: float) -> BoolArray:
     return decided | decided.T
 
 
-def _require_same_plan(case: Case, fingerprint: str) -> int:
+def _require_same_plan(case: Case) -> int:
     """Refuse gold of other plans; returns the number of the last batch."""
     assert case.gold is not None
     draw = case.gold.draw
@@ -206,11 +205,11 @@ def _require_same_plan(case: Case, fingerprint: str) -> int:
             "the judged gold does not say how it was drawn (columns pi, batch and frame): only queues that karatage "
             "plan wrote can be continued; compare takes any gold"
         )
-    if draw.frame != fingerprint or draw.measure != str(case.question.parsed):
+    if draw.frame != case.fingerprint or draw.measure != str(case.question.parsed):
         raise DataError(
             f"the judged gold belongs to another plan (frame {shorten(draw.frame)} for {shorten(str(draw.measure))}, "
-            f"not {fingerprint} for {case.question.parsed}): continue it with the same runs, judgments, measure and "
-            "systems"
+            f"not {case.fingerprint} for {case.question.parsed}): continue it with the same runs, judgments, measure "
+            "and systems"
         )
     return int(draw.batch.max())
 

@@ -23,7 +23,7 @@ from karatage.data.queue import CROWD, EXPERT, JudgingQueue
 from karatage.data.runs import Runs
 from karatage.data.settling import Settling
 from karatage.data.versions import list_versions
-from karatage.decisions.correct import take_fingerprint
+from karatage.decisions.case import take_fingerprint
 from karatage.decisions.queues.belief import Belief, Combined, combine_judgments, count_outside, form_belief
 from karatage.decisions.queues.settling import choose_pairs, find_effect, find_weights, require_weights, settle
 from karatage.errors import DataError, OptionError
