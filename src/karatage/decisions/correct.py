@@ -287,6 +287,6 @@ def _require_inside(case: Case, drawn_for: Case) -> None:
     if lost.any():
         raise DataError(
             f"{int(lost.sum()):,} documents that matter for {case.question.parsed} could not be drawn for "
-            f"{drawn_for.question.measure}, which the gold queue was planned for; ask for that measure, or plan a queue "
-            "for this one"
+            f"{drawn_for.question.measure}, which the gold queue was planned for; ask for that measure, or plan a "
+            "queue for this one"
         )
