@@ -61,12 +61,12 @@ if TYPE_CHECKING:
     from karatage.decisions.board import compare_all
     from karatage.decisions.calibrate import calibrate, judge_accuracy
     from karatage.decisions.compare import compare
-    from karatage.decisions.diagnosis.diagnose import diagnose
+    from karatage.decisions.diagnose import diagnose
     from karatage.decisions.draw import draw_evaluation, draw_scores
     from karatage.decisions.figures import compare_figures
     from karatage.decisions.plan import plan
     from karatage.decisions.question import Question
-    from karatage.decisions.queues.queue import QueueRules, queue
+    from karatage.decisions.queue import QueueRules, queue
     from karatage.decisions.survey import SurveyRules, survey
     from karatage.errors import KaratageError
     from karatage.experiments.aware.findings import AwareFindings
@@ -171,7 +171,7 @@ _MODULES = {
     "decisions.plan": "plan",
     "decisions.question": "Question",
     "decisions.board": "compare_all",
-    "decisions.diagnosis.diagnose": "diagnose",
+    "decisions.diagnose": "diagnose",
     "decisions.draw": "draw_evaluation draw_scores",
     "errors": "KaratageError",
     "experiments.aware.findings": "AwareFindings",
@@ -209,7 +209,7 @@ _MODULES = {
     "measures.expected": "randomise score_expected",
     "measures.scoring": "score score_all score_grades",
     "measures.spec": "Measure parse_measure",
-    "decisions.queues.queue": "QueueRules queue",
+    "decisions.queue": "QueueRules queue",
     "views.charts": "draw_benchmark write_chart",
     "views.crowds": "draw_crowd",
     "views.decisions": "draw_board draw_comparison",

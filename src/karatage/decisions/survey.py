@@ -23,10 +23,10 @@ from karatage.decisions.board import check_board, compare_board
 from karatage.decisions.calibrate import calibrate_fitted
 from karatage.decisions.case import Case, ask
 from karatage.decisions.compare import check_pair, compare_pair
-from karatage.decisions.diagnosis.diagnose import examine
-from karatage.decisions.diagnosis.reading import Sources
+from karatage.decisions.diagnose import examine
 from karatage.decisions.material import DEFAULT_MERGE, Material, gives_grades
 from karatage.decisions.question import Question
+from karatage.decisions.reading import Sources
 from karatage.errors import DataError, KaratageError, OptionError
 from karatage.measures.spec import Measure
 from karatage.text import count_names, counted, tell_once

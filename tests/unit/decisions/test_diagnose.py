@@ -8,7 +8,7 @@ import pytest
 
 import karatage as kt
 from karatage.correction.planning import required_z
-from karatage.decisions.diagnosis.reading import Sources, read_files
+from karatage.decisions.reading import Sources, read_files
 from karatage.errors import OptionError
 
 TOPICS = [f"q{t}" for t in range(12)]

@@ -1,10 +1,12 @@
-"""Judges and gold looked at: how much they graded, whether they can be compared, and who looks like no judge."""
+"""Checks of files before anything is decided: runs, the pool, judges and gold."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 
 import numpy as np
+import polars as pl
 
 from karatage.agreement.doubts import tell_likely
 from karatage.agreement.gold import INDEPENDENT_GOLD, find_copies_of_gold, find_inversion, tell_copies
@@ -12,13 +14,21 @@ from karatage.agreement.habits import Panel
 from karatage.agreement.independence import LEAST_SHARED
 from karatage.agreement.likeness import ENOUGH, can_find_copies, choose_likely
 from karatage.agreement.suspicion import REPEATED, find_suspects
-from karatage.data.axes import BoolArray, LongArray
-from karatage.data.diagnosis import Check
+from karatage.data.alignment import Alignment
+from karatage.data.axes import BoolArray, FloatArray, LongArray
+from karatage.data.checks import find_schema
+from karatage.data.diagnosis import SYSTEMS, Check
 from karatage.data.judgments import Judgments
+from karatage.data.runs import Runs
 from karatage.data.scales import count_short_scales, find_short_scales
-from karatage.decisions.diagnosis.reading import Checkup
+from karatage.decisions.reading import Checkup
 from karatage.text import count_names, counted, list_names, shorten
 
+MANY_TIES = 0.05  # of the documents that count
+RUNS = "runs"
+POOL = "pool"
+ENOUGH_JUDGED = 0.95  # of the documents that count
+UNEVEN = 0.05  # by which systems' judged shares may differ
 JUDGES = "judges"
 FEW_SHARED = 0.5  # of the items, graded by two judges
 MAP_ONE_BY_ONE = (
@@ -36,6 +46,190 @@ GOLD = "gold"
 LONGEST_MAPPED = 10  # the highest grade of a scale that is mapped grade by grade
 
 
+def check_runs(checkup: Checkup) -> Iterator[Check]:
+    """All that can be seen without judgments."""
+    runs = checkup.runs
+    if runs is None:
+        return
+    size = f"{counted(len(runs.systems), 'system')}, {counted(len(runs.topics), 'topic')}, "
+    yield Check(about=RUNS, state="ok", finding=f"{size}rankings of up to {counted(runs.depth, 'document')}")
+    if len(runs.systems) == 1:
+        yield _warn_of_runs("there is one system only, so nothing to compare it with", "add another system's run")
+    yield from _check_lengths(runs, checkup.depth)
+    yield from _check_twins(runs, checkup.depth)
+    yield from _check_ties(checkup)
+    yield from _check_ranks(checkup)
+
+
+def find_lengths(runs: Runs) -> LongArray:
+    """Documents in each ranking, (topic, system)."""
+    return np.asarray(runs.bounds[..., 1] - runs.bounds[..., 0])
+
+
+def _check_lengths(runs: Runs, depth: int | None) -> Iterator[Check]:
+    length = find_lengths(runs)
+    lacking = (length == 0).sum(axis=0)
+    if lacking.any():
+        names = [runs.systems[s] for s in np.argsort(-lacking, kind="stable")[: (lacking > 0).sum()]]
+        most = f"'{shorten(names[0], 24)}' lacks {lacking.max():,} of {len(runs.topics):,}"
+        yield _warn_of_runs(
+            f"systems that lack topics which others have, and score 0 there: {count_names(names)}; {most}",
+            "run them on all topics, or leave the topics out that not all answered",
+        )
+    if depth is None:
+        return
+    short = (length > 0) & (length < depth)
+    if short.any():
+        names = [runs.systems[s] for s in np.flatnonzero(short.any(axis=0))]
+        yield _warn_of_runs(
+            f"rankings that end before rank {depth}, where they gain nothing: {short.sum():,} of "
+            f"{(length > 0).sum():,}; systems: {count_names(names)}",
+            "ask those systems for more documents, or for a measure of a smaller depth",
+        )
+
+
+def _check_twins(runs: Runs, depth: int | None) -> Iterator[Check]:
+    """Systems that no measure of this depth can tell apart."""
+    groups: dict[bytes, list[str]] = {}
+    for s, name in enumerate(runs.systems):
+        seen = hashlib.sha256()
+        for start, end in runs.bounds[:, s]:
+            stop = end if depth is None else min(end, start + depth)
+            seen.update(runs.listed[start:stop].tobytes() + b"|")
+        groups.setdefault(seen.digest(), []).append(name)
+    where = "" if depth is None else f" to rank {depth}"
+    for names in groups.values():
+        if len(names) > 1:
+            yield _warn_of_runs(
+                f"identical rankings{where}: {list_names(names)}",
+                "keep one of them: no measure of this depth tells them apart",
+            )
+
+
+def _check_ties(checkup: Checkup) -> Iterator[Check]:
+    tied = [found for found in checkup.listings if found.shown and found.tied > MANY_TIES * found.shown]
+    if not tied:
+        return
+    worst = max(tied, key=lambda found: found.tied / found.shown)
+    yield _warn_of_runs(
+        f"tied scores, whose order is by document id: {count_names([found.system for found in tied])}; in "
+        f"{worst.source} {worst.tied / worst.shown:.0%} of the documents that count",
+        "write scores with more digits, or scores that fall with the rank",
+    )
+
+
+def _check_ranks(checkup: Checkup) -> Iterator[Check]:
+    wrong = [found for found in checkup.listings if found.rises]
+    if wrong:
+        first = wrong[0]
+        places = counted(sum(found.rises for found in wrong), "place")
+        yield _warn_of_runs(
+            f"ranks contradict scores, which count alone, as in trec_eval: {counted(len(wrong), 'file')}, {places}, "
+            f"the first at {first.source}:{first.line}",
+            "if the ranks are right, write scores that fall with them",
+        )
+
+
+def _warn_of_runs(finding: str, advice: str) -> Check:
+    return Check(about=RUNS, state="warning", finding=finding, advice=advice)
+
+
+def check_pool(checkup: Checkup) -> Iterator[Check]:
+    """Whether judgments are about what the systems show."""
+    runs, judgments = checkup.runs, checkup.judgments
+    if runs is None or judgments is None:
+        return
+    if not judgments.has_topics:
+        yield _wrong(
+            "judgments name items but no topics, so that they cannot meet runs",
+            "give them a topic and a document column",
+        )
+        return
+    both = set(runs.topics) & set(judgments.topics)
+    if not both:
+        found = f"runs have {list_names(runs.topics)}, judgments {list_names(judgments.topics)}"
+        yield _wrong(f"runs and judgments share no topic: {found}", "write topics alike in both")
+        return
+    alone = [topic for topic in runs.topics if topic not in both]
+    if alone:
+        yield Check(
+            about=POOL,
+            state="warning",
+            finding=f"topics of the runs without judgments, which count for nothing: {count_names(alone)}",
+            advice="have them judged, or leave them out",
+        )
+    unused = [topic for topic in judgments.topics if topic not in both]
+    if unused:
+        yield Check(about=POOL, state="ok", finding=f"judged topics that no run has, ignored: {count_names(unused)}")
+    if not checkup.meets:
+        yield _wrong(
+            f"no retrieved document was judged: runs have {list_names(runs.documents.head(2).to_list())}, judgments "
+            f"{list_names(judgments.documents.head(2).to_list())}",
+            "write documents alike in both",
+        )
+        return
+    assert checkup.alignment is not None
+    yield _check_judged(checkup.alignment, checkup.depth)
+
+
+def _check_judged(alignment: Alignment, depth: int | None) -> Check:
+    share = find_judged(alignment, depth)
+    seen = np.flatnonzero(np.isfinite(share))
+    least, most = seen[np.argmin(share[seen])], seen[np.argmax(share[seen])]
+    where = "of what systems retrieved" if depth is None else f"of the documents in the first {depth} ranks"
+    if share[least] == share[most]:
+        found = f"{_percent(share[least])} {where} were judged, for all systems alike"
+    else:
+        low, high = (shorten(alignment.systems[s], 24) for s in (least, most))
+        found = f"{_percent(share[least])} ('{low}') to {_percent(share[most])} ('{high}') {where} were judged"
+    if share[least] >= ENOUGH_JUDGED and share[most] - share[least] <= UNEVEN:
+        return Check(about=POOL, state="ok", finding=found)
+    uneven = share[most] - share[least] > UNEVEN
+    verdict = "which holds some systems down more than others" if uneven else "which holds scores down"
+    return Check(
+        about=POOL,
+        state="warning",
+        finding=f"{found}; the rest counts as not relevant, {verdict}",
+        advice="have what is missing judged: karatage queue lists it",
+    )
+
+
+def find_judged(alignment: Alignment, depth: int | None) -> FloatArray:
+    """The share of each system's first ranks that some judge has graded, (system,); NaN where it shows nothing."""
+    length = alignment.length if depth is None else np.minimum(alignment.length, depth)
+    ranked = alignment.ranked if depth is None else alignment.ranked[:, :, :depth]
+    with np.errstate(invalid="ignore"):
+        return np.asarray((ranked >= 0).sum(axis=(0, 2)) / length.sum(axis=0))
+
+
+def tabulate_systems(checkup: Checkup) -> pl.DataFrame:
+    """One row per system; the share is of what was judged among the documents that count."""
+    runs = checkup.runs
+    if runs is None:
+        return pl.DataFrame(schema=find_schema(SYSTEMS))
+    length = find_lengths(runs)
+    short = (length > 0) & (length < (checkup.depth or 0))
+    share = np.full(len(runs.systems), np.nan)
+    if checkup.alignment is not None:
+        share = find_judged(checkup.alignment, checkup.depth)
+    columns = {
+        "system": runs.systems,
+        "topics": (length > 0).sum(axis=0),
+        "short": short.sum(axis=0),
+        "judged": share,
+    }
+    return pl.DataFrame(columns, schema=find_schema(SYSTEMS)).with_columns(pl.col("judged").fill_nan(None))
+
+
+def _percent(share: float) -> str:
+    """Rounded down, so that only all of it is 100%."""
+    return f"{np.floor(100 * share):.0f}%"
+
+
+def _wrong(finding: str, advice: str) -> Check:
+    return Check(about=POOL, state="wrong", finding=finding, advice=advice)
+
+
 def check_judges(checkup: Checkup) -> Iterator[Check]:
     """All that can be seen of judges, against each other and gold."""
     judgments = checkup.judgments
@@ -51,13 +245,13 @@ def check_judges(checkup: Checkup) -> Iterator[Check]:
         f"{judgments.tell_heard()}",
     )
     if judgments.every is not judgments:
-        yield _warn(
+        yield _warn_of_judges(
             f"{judgments.every.tell_repeats()}: each grade is a vote, so that who graded again counts for more there",
             "--repeats last gives a judge one vote for an item",
         )
     few = _name(judgments, rows < ENOUGH)
     if few:
-        yield _warn(
+        yield _warn_of_judges(
             f"judges with fewer than {ENOUGH} items, too few to say how they judge: {count_names(few)}",
             "take them together as a team, or ask them for more",
         )
@@ -76,7 +270,7 @@ def _check_topics(judgments: Judgments) -> Iterator[Check]:
     alone = _name(judgments, seen == 1)
     if topics > 1 and alone:
         state = f"judges who graded one topic only, out of {topics:,}: {count_names(alone)}"
-        yield _warn(state, "do not weigh them by topic: a strict judge and a hard topic look alike")
+        yield _warn_of_judges(state, "do not weigh them by topic: a strict judge and a hard topic look alike")
 
 
 def _check_habits(panel: Panel, rows: LongArray, seed: int) -> Iterator[Check]:
@@ -88,7 +282,7 @@ def _check_habits(panel: Panel, rows: LongArray, seed: int) -> Iterator[Check]:
         if flags:
             names = [judgments.judges[flag.judge] for flag in flags]
             first = f"'{shorten(names[0], 24)}' {flags[0].why}" if kind != "copied" else flags[0].why
-            yield _warn(f"{kind}: {count_names(names)}; {first}", advice)
+            yield _warn_of_judges(f"{kind}: {count_names(names)}; {first}", advice)
     told = {flag.judge for flag in found if flag.kind == "constant"}
     lowest, highest = np.full(len(rows), 127), np.full(len(rows), -1)
     np.minimum.at(lowest, judgments.judge, judgments.grade)
@@ -96,20 +290,20 @@ def _check_habits(panel: Panel, rows: LongArray, seed: int) -> Iterator[Check]:
     flat = (lowest == highest) & (rows >= REPEATED)
     more = [name for j, name in enumerate(judgments.judges) if flat[j] and j not in told]
     if more:
-        yield _warn(
+        yield _warn_of_judges(
             f"one grade for everything, which may be right, or chance: {count_names(more)}",
             "look at more of their grades",
         )
     if not can_find_copies(panel):
-        yield _warn("too many grades to look for copies", "map them to fewer with --grades")
+        yield _warn_of_judges("too many grades to look for copies", "map them to fewer with --grades")
     if chosen is not None:
-        yield _warn(tell_likely(panel, chosen), "to test all pairs, look at fewer judges at a time")
+        yield _warn_of_judges(tell_likely(panel, chosen), "to test all pairs, look at fewer judges at a time")
 
 
 def _check_scales(panel: Panel) -> Iterator[Check]:
     short = find_short_scales(panel.judgments)
     if short:
-        yield _warn(
+        yield _warn_of_judges(
             f"judges who never use the upper grades ({count_short_scales(short)}, of 0-{panel.judgments.top_grade})",
             f"if their scales differ, {MAP_ONE_BY_ONE}",
         )
@@ -121,13 +315,13 @@ def _check_overlap(judgments: Judgments) -> Check:
     several = int((graded > 1).sum())
     share = several / max(int((graded > 0).sum()), 1)
     if not several:
-        return _warn(
+        return _warn_of_judges(
             "no item was graded by two judges: neither agreement nor who is reliable can be told",
             "have some items graded by several judges",
         )
     found = f"{share:.0%} of the items were graded by two judges or more"
     if share < FEW_SHARED or several < LEAST_SHARED:
-        return _warn(
+        return _warn_of_judges(
             f"{found}: agreement is known on those only, and copies, pairs and effective votes hardly",
             "have more items graded by several judges",
         )
@@ -138,7 +332,7 @@ def _name(judgments: Judgments, chosen: np.ndarray) -> list[str]:
     return [judgments.judges[j] for j in np.flatnonzero(chosen)]
 
 
-def _warn(finding: str, advice: str) -> Check:
+def _warn_of_judges(finding: str, advice: str) -> Check:
     return Check(about=JUDGES, state="warning", finding=finding, advice=advice)
 
 

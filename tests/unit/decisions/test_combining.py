@@ -8,7 +8,7 @@ import pytest
 import karatage as kt
 from karatage.data.alignment import find_items
 from karatage.data.pool import pool_runs
-from karatage.decisions.queues.belief import combine_judgments
+from karatage.decisions.belief import combine_judgments
 from karatage.errors import DataError
 
 RUNS = kt.read_runs({"one": {"1": {"a": 3, "b": 2, "c": 1}}, "two": {"1": {"c": 2, "d": 1}}})

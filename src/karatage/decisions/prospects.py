@@ -15,9 +15,9 @@ from karatage.data.diagnosis import MEASURES, Check
 from karatage.decisions.case import Case, ask
 from karatage.decisions.compare import POWER, find_sameness
 from karatage.decisions.correct import correct
-from karatage.decisions.diagnosis.reading import Checkup
 from karatage.decisions.estimators.contract import FEWEST_TOPICS, LEAST_TOPICS, Estimator, Fitted, find_least_topics
 from karatage.decisions.plan import plan_gold
+from karatage.decisions.reading import Checkup
 from karatage.errors import KaratageError
 from karatage.text import counted, shorten
 

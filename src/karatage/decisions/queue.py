@@ -23,9 +23,19 @@ from karatage.data.queue import CROWD, EXPERT, JudgingQueue
 from karatage.data.runs import Runs
 from karatage.data.settling import Settling
 from karatage.data.versions import list_versions
+from karatage.decisions.belief import (
+    Belief,
+    Combined,
+    choose_pairs,
+    combine_judgments,
+    count_outside,
+    find_effect,
+    find_weights,
+    form_belief,
+    require_weights,
+    settle,
+)
 from karatage.decisions.case import take_fingerprint
-from karatage.decisions.queues.belief import Belief, Combined, combine_judgments, count_outside, form_belief
-from karatage.decisions.queues.settling import choose_pairs, find_effect, find_weights, require_weights, settle
 from karatage.errors import DataError, OptionError
 from karatage.measures.linear import WEIGHTED, WeightedSum
 from karatage.measures.spec import Measure, parse_measure

@@ -10,8 +10,7 @@ import pytest
 import karatage as kt
 from karatage.data.pool import pool_runs
 from karatage.data.settling import Settling
-from karatage.decisions.queues.belief import combine_judgments, form_belief
-from karatage.decisions.queues.settling import choose_pairs, settle
+from karatage.decisions.belief import choose_pairs, combine_judgments, form_belief, settle
 from karatage.errors import DataError, OptionError, UnknownNameError
 
 RUNS = kt.read_runs(
@@ -146,7 +145,7 @@ def test_scores_and_spreads_are_those_of_the_worlds_drawn() -> None:
 
 @pytest.mark.parametrize(("work", "draws"), [(1, 250), (1200, 300), (10**6, 1000)])
 def test_large_pools_are_drawn_less_often(monkeypatch: pytest.MonkeyPatch, work: int, draws: int) -> None:
-    monkeypatch.setattr("karatage.decisions.queues.settling.WORK", work)
+    monkeypatch.setattr("karatage.decisions.belief.WORK", work)
     assert settle_for("AP").draws == draws  # four documents are open
 
 

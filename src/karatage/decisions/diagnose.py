@@ -13,9 +13,12 @@ from karatage.agreement.likeness import ENOUGH
 from karatage.data.diagnosis import Check, Diagnosis
 from karatage.data.runs import Runs
 from karatage.data.versions import list_versions
+from karatage.decisions.checks import check_gold, check_judges, check_pool, check_runs, tabulate_systems
 from karatage.decisions.compare import POWER
-from karatage.decisions.diagnosis.judges import check_gold, check_judges
-from karatage.decisions.diagnosis.prospects import (
+from karatage.decisions.estimators.contract import CLAIM_THESE, LEAST_TOPICS
+from karatage.decisions.estimators.registry import list_estimators
+from karatage.decisions.material import Material
+from karatage.decisions.prospects import (
     DEPTH,
     Prospect,
     build_case,
@@ -27,12 +30,8 @@ from karatage.decisions.diagnosis.prospects import (
     name_sameness,
     tabulate_prospects,
 )
-from karatage.decisions.diagnosis.reading import Checkup, Sources, read_files
-from karatage.decisions.diagnosis.runs import check_pool, check_runs, tabulate_systems
-from karatage.decisions.estimators.contract import CLAIM_THESE, LEAST_TOPICS
-from karatage.decisions.estimators.registry import list_estimators
-from karatage.decisions.material import Material
 from karatage.decisions.question import Question
+from karatage.decisions.reading import Checkup, Sources, read_files
 from karatage.errors import KaratageError, OptionError, UnknownNameError
 from karatage.measures.linear import WEIGHTED
 from karatage.measures.spec import Measure, parse_measure

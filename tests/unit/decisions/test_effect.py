@@ -9,8 +9,7 @@ import pytest
 import karatage as kt
 from karatage.data.alignment import find_items
 from karatage.data.pool import pool_runs
-from karatage.decisions.queues.belief import combine_judgments, form_belief
-from karatage.decisions.queues.settling import IDEALS, find_effect, find_weights, require_weights
+from karatage.decisions.belief import IDEALS, combine_judgments, find_effect, find_weights, form_belief, require_weights
 
 WORLD = kt.simulate_collection(systems=4, topics=6, depth=15, rng=3)
 POOL = pool_runs(WORLD.runs, 15)
