@@ -17,6 +17,7 @@ import tempfile
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 PACKAGE = "karatage"
 METHOD = (
@@ -92,7 +93,7 @@ def measure(source: Path) -> Iterator[tuple[str, str]]:
         files = ("demo/runs", "-j", "demo/judgments.csv")
         gold, queue = ("-g", "demo/gold.qrels"), ("-g", "demo/judged-queue.csv", "-m", "DCG@10")
         compared = profile(source, folder, "compare", *files, *gold)
-        yield "files visited by compare / dataclass kinds made", f"{len(compared['files'])} / {len(compared['kinds'])}"
+        yield "files visited by compare / dataclass kinds made", f"{len(compared.files)} / {len(compared.kinds)}"
         commands = {
             "compare": compared,
             "compare --a --b": profile(source, folder, "compare", *files, *gold, *ONE_PAIR),
@@ -104,7 +105,7 @@ def measure(source: Path) -> Iterator[tuple[str, str]]:
             "report": profile(source, folder, "report", *files, *gold, "-o", "report.html"),
         }
         for command, found in commands.items():
-            figures = ", ".join(str(found[name]) for name in ("alignments", "merges", "scorings"))
+            figures = f"{found.alignments}, {found.merges}, {found.scorings}"
             yield f"alignments, merges, scorings in {command}", figures
     names = run_python(source, f"import {PACKAGE}; print(len({PACKAGE}.__all__))").strip()
     yield f"public names in `import {PACKAGE}`", names
@@ -191,12 +192,21 @@ def run_python(source: Path, code: str, *arguments: str, folder: str | None = No
     return done.stderr if stderr else done.stdout
 
 
-def profile(source: Path, folder: str, *arguments: str) -> dict[str, list[str] | int]:
+class Profile(NamedTuple):
+    """What a command did."""
+
+    files: list[str]  # visited
+    kinds: list[str]  # of dataclasses made
+    alignments: int
+    merges: int
+    scorings: int
+
+
+def profile(source: Path, folder: str, *arguments: str) -> Profile:
     """Files visited, kinds of dataclasses made, and how often runs and judgments were aligned, merged and scored."""
     prefix = f"{source / PACKAGE}{os.sep}"
     told = run_python(source, PROFILE, prefix, *arguments, folder=folder, stderr=True)
-    found: dict[str, list[str] | int] = json.loads(told.splitlines()[-1])
-    return found
+    return Profile(**json.loads(told.splitlines()[-1]))
 
 
 def _find_there(source: Path) -> dict[str, str]:
