@@ -97,7 +97,8 @@ def flatten(value: object, path: str = "") -> Iterator[tuple[str, object]]:
     """Places and values of all numbers and short texts."""
     if isinstance(value, dict):
         for key, part in value.items():
-            yield from flatten(part, f"{path}.{key}")
+            if key != "seconds":  # how long it took
+                yield from flatten(part, f"{path}.{key}")
     elif isinstance(value, list):
         for place, part in enumerate(value):
             yield from flatten(part, f"{path}[{place}]")
@@ -108,7 +109,7 @@ def flatten(value: object, path: str = "") -> Iterator[tuple[str, object]]:
 def run(python: str, source: str, folder: str, command: str) -> str:
     """What a command prints, or how it fails."""
     done = subprocess.run(
-        [python, "-m", "karatage", *shlex.split(command)],
+        [Path(python).absolute(), "-m", "karatage", *shlex.split(command)],
         cwd=folder,
         env=os.environ | {"PYTHONPATH": str(Path(source).resolve())},
         capture_output=True,
