@@ -19,9 +19,7 @@ from numpy.typing import NDArray
 
 import karatage as kt
 from karatage.data.settling import Settling
-from karatage.decisions.queues.belief import form_belief
-from karatage.decisions.queues.combining import combine_judgments
-from karatage.decisions.queues.settling import settle
+from karatage.decisions.belief import combine_judgments, form_belief, settle
 from karatage.orders.orders import list_all, parse_order
 
 MARGIN = 0.01

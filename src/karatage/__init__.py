@@ -58,18 +58,16 @@ if TYPE_CHECKING:
     from karatage.data.sizing import SizePlan
     from karatage.data.survey import Survey
     from karatage.data.weights import Weights
-    from karatage.decisions.accuracy import judge_accuracy
     from karatage.decisions.audit import audit
-    from karatage.decisions.calibrate import calibrate
-    from karatage.decisions.comparing import compare
-    from karatage.decisions.diagnosis.diagnose import diagnose
+    from karatage.decisions.board import compare_all
+    from karatage.decisions.calibrate import calibrate, judge_accuracy
+    from karatage.decisions.compare import compare
+    from karatage.decisions.diagnose import diagnose
     from karatage.decisions.draw import draw_evaluation, draw_scores
     from karatage.decisions.figures import compare_figures
-    from karatage.decisions.planning import plan
+    from karatage.decisions.plan import plan
     from karatage.decisions.question import Question
-    from karatage.decisions.queues.queue import queue
-    from karatage.decisions.queues.rules import QueueRules
-    from karatage.decisions.ranking import compare_all
+    from karatage.decisions.queue import QueueRules, queue
     from karatage.decisions.survey import SurveyRules, survey
     from karatage.errors import KaratageError
     from karatage.experiments.aware.findings import AwareFindings
@@ -144,7 +142,7 @@ _MODULES = {
     "agreement.pairs": "agreement_matrix cohen_kappa",
     "approaches.evaluating": "evaluate",
     "decisions.audit": "audit",
-    "decisions.calibrate": "calibrate",
+    "decisions.calibrate": "calibrate judge_accuracy",
     "comparison.anova": "Anova anova omega_squared",
     "comparison.paired": "PairedTest paired_test",
     "comparison.rankings": "kendall_tau kendall_tau_matrix rank_table ranks rmse rmse_matrix tau_ap tau_ap_matrix",
@@ -179,13 +177,12 @@ _MODULES = {
     "data.sizing": "SizePlan",
     "data.survey": "Survey",
     "data.weights": "Weights",
-    "decisions.accuracy": "judge_accuracy",
-    "decisions.comparing": "compare",
+    "decisions.compare": "compare",
     "decisions.figures": "compare_figures",
-    "decisions.planning": "plan",
+    "decisions.plan": "plan",
     "decisions.question": "Question",
-    "decisions.ranking": "compare_all",
-    "decisions.diagnosis.diagnose": "diagnose",
+    "decisions.board": "compare_all",
+    "decisions.diagnose": "diagnose",
     "decisions.draw": "draw_evaluation draw_scores",
     "errors": "KaratageError",
     "experiments.aware.findings": "AwareFindings",
@@ -224,8 +221,7 @@ _MODULES = {
     "measures.registry": "parse_measure",
     "measures.scoring": "score score_all score_grades",
     "measures.spec": "Measure",
-    "decisions.queues.queue": "queue",
-    "decisions.queues.rules": "QueueRules",
+    "decisions.queue": "QueueRules queue",
     "views.charts": "draw_benchmark write_chart",
     "views.crowds": "draw_crowd",
     "views.decisions": "draw_board draw_comparison",

@@ -19,8 +19,8 @@ import karatage as kt
 from karatage.cli.app import app
 from karatage.data.method import Method
 from karatage.decisions.case import Case, make_case
-from karatage.decisions.estimators.contract import Estimator, Fitted, Levels, Pairs, SecondOpinion
-from karatage.decisions.estimators.even import EVEN
+from karatage.decisions.estimators.contract import Estimator, Fitted, Levels, SecondOpinion, SystemPairs
+from karatage.decisions.estimators.drawn import EVEN
 from karatage.decisions.estimators.rates import RATES
 from karatage.decisions.estimators.registry import list_estimators, list_names, register, unregister
 from karatage.errors import DataError, OptionError, UnknownNameError
@@ -50,7 +50,9 @@ class Halved(Estimator):
         degrees = np.full(gap.shape[1:], topics - 1.0)
         return Fitted(
             method=self.method,
-            pairs=Pairs(value=gap.mean(axis=0), variance=gap.var(axis=0, ddof=1) / topics + gold, degrees=degrees),
+            pairs=SystemPairs(
+                value=gap.mean(axis=0), variance=gap.var(axis=0, ddof=1) / topics + gold, degrees=degrees
+            ),
             levels=Levels(value=value, variance=scores.var(axis=0, ddof=1) / topics, degrees=degrees[0]),
             gold_variance=gold,
             gold_items=100,

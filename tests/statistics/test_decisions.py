@@ -11,9 +11,9 @@ import pytest
 import karatage as kt
 from karatage.data.axes import FloatArray
 from karatage.decisions.case import Case, make_case
-from karatage.decisions.choosing import correct
+from karatage.decisions.correct import correct
 from karatage.decisions.estimators.contract import Fitted
-from karatage.decisions.estimators.even import EVEN
+from karatage.decisions.estimators.drawn import EVEN
 from karatage.decisions.estimators.rates import RATES
 
 FOLDER = "trec-dl-2021-passage"
@@ -59,7 +59,7 @@ def test_gold_on_eight_whole_topics_is_switched_and_covers(shared_data: Path, me
     for _ in range(DRAWS):
         topics = list(rng.choice(setting.gold.topics, 8, replace=False))
         case = setting.make(kt.read_gold(setting.frame.filter(pl.col("topic").is_in(topics))))
-        choice = correct(case, setting.runs, setting.judgments)
+        choice = correct(case)
         assert choice.corrected is not None
         assert choice.corrected.method.name == "topics"
         share.append(setting.cover(choice.corrected).mean())

@@ -13,7 +13,6 @@ from karatage.correction.choosing import draw_batches
 from karatage.correction.sampled import Drawn, sum_topics
 from karatage.data.draw import Draw
 from karatage.decisions.case import make_case
-from karatage.decisions.frame import find_frame
 
 LABELS = 200
 
@@ -138,7 +137,7 @@ def test_choosing_by_weight_takes_fewer_labels(passages):
         if plan.census:
             continue
         case = make_case(runs, judgments, None, kt.Question(measure="DCG@10"), systems=names, seed=0)
-        frame = find_frame(case)
+        frame = np.flatnonzero(case.matters)
         truth = grades_of(case, passages[2])
         size = np.abs(np.subtract(*case.weight[frame].T))
         even = np.ones(len(frame))

@@ -7,9 +7,7 @@ import pytest
 
 import karatage as kt
 from karatage.data.pool import pool_runs
-from karatage.decisions.queues.belief import form_belief
-from karatage.decisions.queues.combining import combine_judgments
-from karatage.decisions.queues.settling import settle
+from karatage.decisions.belief import combine_judgments, form_belief, settle
 
 WORLDS = 20
 MARGIN = 0.01

@@ -108,7 +108,7 @@ class Supervised:
         return merge(self, evidence)
 
     def report(
-        self, evidence: Evidence, measure: str, value: FloatArray, share: FloatArray, taught: list[Taught]
+        self, evidence: Evidence, measure: str, value: FloatArray, share: FloatArray, taught: list[TaughtWeights]
     ) -> Merged:
         """Merged scores with the judges' shares in them."""
         closeness = {"gold": np.mean([t.closeness for t in taught], axis=0)}
@@ -184,7 +184,7 @@ def _tell_dull(evidence: Evidence, dull: BoolArray) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class Taught:
+class TaughtWeights:
     """Weights of judges in each topic, and how near to gold they came where they were compared."""
 
     weight: FloatArray  # (judge, topic)
@@ -192,7 +192,7 @@ class Taught:
     notes: tuple[str, ...]
 
 
-def learn_weights(name: str, estimator: SupervisedEstimator, evidence: Evidence, measure: str) -> Taught:
+def learn_weights(name: str, estimator: SupervisedEstimator, evidence: Evidence, measure: str) -> TaughtWeights:
     """Judges against gold, on the topics where both have scores."""
     _require_gold(name, evidence)
     gold, own = evidence.gold_scores[measure], evidence.panel.value[measure]
@@ -226,7 +226,7 @@ class People:
             top,
         )
 
-    def learn(self, name: str, estimator: SupervisedEstimator, evidence: Evidence, measure: str) -> Taught:
+    def learn(self, name: str, estimator: SupervisedEstimator, evidence: Evidence, measure: str) -> TaughtWeights:
         """People against gold on the documents that both graded."""
         retrieved = evidence.panel.present.any(axis=0)
         value = np.stack([self.own[measure].value, self.gold[measure].value]) / evidence.ceiling(
@@ -248,7 +248,7 @@ class People:
 
 def _learn(
     name: str, estimator: SupervisedEstimator, evidence: Evidence, value: FloatArray, shared: BoolArray
-) -> Taught:
+) -> TaughtWeights:
     """Weights lesson by lesson; `value` holds the judges' scores and gold's, both (judge, topic, system)."""
     weight, found = np.zeros(shared.shape), []
     lessons, told = _plan_lessons(name, evidence, np.asarray(shared.any(axis=0)))
@@ -262,7 +262,7 @@ def _learn(
     notes = [told]
     if unseen:
         notes.append(f"judges unseen in training get the mean weight of the others: {count_names(unseen)}")
-    return Taught(weight, closeness, tuple(notes))
+    return TaughtWeights(weight, closeness, tuple(notes))
 
 
 def _plan_lessons(name: str, evidence: Evidence, with_gold: BoolArray) -> tuple[list[tuple[BoolArray, BoolArray]], str]:

@@ -8,9 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from karatage.approaches.downstream import Aware, Supervised
-from karatage.approaches.evidence import Evidence, Merged
+from karatage.approaches.evidence import Evidence, Known, Merged
 from karatage.approaches.registry import resolve_approaches
-from karatage.data.alignment import align
 from karatage.data.axes import LongArray
 from karatage.data.evaluation import Evaluation
 from karatage.data.gold import Gold
@@ -23,7 +22,6 @@ from karatage.data.weights import Weights
 from karatage.errors import DataError
 from karatage.measures.expected import randomise, score_expected
 from karatage.measures.registry import parse_measure
-from karatage.measures.scoring import score_aligned
 from karatage.measures.spec import Measure
 from karatage.progress import follow
 from karatage.random_streams import settle_seed
@@ -56,6 +54,20 @@ def evaluate(
             `kt.Gold` says otherwise.
         rng: Seed for approaches that draw at random.
     """
+    return evaluate_known(Known(), runs, judgments, measure, approach=approach, gold=gold, rng=rng)
+
+
+def evaluate_known(
+    known: Known,
+    runs: Runs,
+    judgments: Judgments,
+    measure: str | Measure | Sequence[str | Measure],
+    *,
+    approach: str | Sequence[str],
+    gold: Judgments | Gold | None = None,
+    rng: int | np.random.Generator | None = None,
+) -> Evaluation:
+    """The same without doing again what is known."""
     measures = [measure] if isinstance(measure, str | Measure) else list(measure)
     names = [approach] if isinstance(approach, str) else list(approach)
     if not measures or not names:
@@ -70,11 +82,12 @@ def evaluate(
         weighed_by=tuple(m for a in found.values() if isinstance(a, Aware | Supervised) for m in a.measures),
         estimators=[a.estimator for a in found.values() if isinstance(a, Aware)],
         seed=settle_seed(rng),
+        known=known,
     )
     kept = _find_topics(evidence)
     merged = {name: approach(evidence) for name, approach in follow(found.items(), len(found), "approaches")}
     scores = {name: _stack(evidence, name, {a: m[name] for a, m in merged.items()}).on_topics(kept) for name in asked}
-    trusted = None if evidence.gold is None else _score_gold(runs, evidence.gold, asked)
+    trusted = None if evidence.gold is None else _score_gold(evidence, evidence.gold)
     if trusted is not None:
         _require_shared(scores, trusted)
     weights = tuple(w for name in asked for m in merged.values() if (w := m[name].weights) is not None)
@@ -123,9 +136,9 @@ def _stack(evidence: Evidence, measure: str, merged: dict[str, Merged]) -> Score
     )
 
 
-def _score_gold(runs: Runs, gold: Gold, measures: Sequence[str]) -> dict[str, Scores]:
+def _score_gold(evidence: Evidence, gold: Gold) -> dict[str, Scores]:
     """Gold's scores on the topics that do not teach; expected ones where gold is not certain."""
-    alignment = align(runs, gold.grades)
+    alignment, measures = evidence.gold_alignment, evidence.measures
     topics = alignment.retrieved_topics
     kept = topics[[alignment.topics[t] not in gold.training for t in topics]]
     if gold.certainty < 1:
@@ -134,7 +147,7 @@ def _score_gold(runs: Runs, gold: Gold, measures: Sequence[str]) -> dict[str, Sc
         told = (f"grades are random: a relevant document is relevant with probability {gold.certainty:g}",)
         scored = {name: replace(scores, notes=told + scores.notes) for name, scores in scored.items()}
     else:
-        scored = score_aligned(alignment, gold.grades, measures)
+        scored = {name: evidence.by_gold[name] for name in measures}
     return {name: scores.on_topics(kept) for name, scores in scored.items()}
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,6 +30,13 @@ from karatage.random_streams import stream
 _SCORES_AT_ONCE = 4_000_000  # of one measure under replicates, which bounds memory
 
 
+class Known(NamedTuple):
+    """What was made of the same runs and judgments before, with the same seed."""
+
+    alignment: Alignment | None = None
+    posteriors: Mapping[str, Posterior] = MappingProxyType({})  # by the model's name
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Evidence:
     """What an approach may look at; work that several approaches need is done once."""
@@ -39,12 +48,13 @@ class Evidence:
     weighed_by: tuple[str, ...] = ()  # measures that weights depend on beside those
     estimators: Collection[Estimator] = ()  # all that will be asked for
     seed: int
+    known: Known
     _gaps: dict[tuple[bool, int], dict[str, Gaps]] = field(default_factory=dict)
 
     @cached_property
     def alignment(self) -> Alignment:
         """Runs and judgments together."""
-        return align(self.runs, self.judgments)
+        return align(self.runs, self.judgments) if self.known.alignment is None else self.known.alignment
 
     @cached_property
     def by_judge(self) -> dict[str, Scores]:
@@ -53,14 +63,27 @@ class Evidence:
         return score_aligned(self.alignment, self.judgments, measures)
 
     @cached_property
-    def gold_scores(self) -> dict[str, FloatArray]:
-        """Gold's scores (topic, system) on the judgments' topics, brought to [0, 1]; NaN where gold has none."""
+    def gold_alignment(self) -> Alignment:
+        """Runs and gold together."""
+        return align(self.runs, self._require_gold().grades)
+
+    @cached_property
+    def by_gold(self) -> dict[str, Scores]:
+        """Scores by gold's grades, by the same measures."""
+        return score_aligned(self.gold_alignment, self._require_gold().grades, tuple(self.by_judge))
+
+    def _require_gold(self) -> Gold:
         if self.gold is None:
             raise DataError("there is no gold")
-        grades = self.gold.grades
+        return self.gold
+
+    @cached_property
+    def gold_scores(self) -> dict[str, FloatArray]:
+        """Gold's scores (topic, system) on the judgments' topics, brought to [0, 1]; NaN where gold has none."""
+        grades = self._require_gold().grades
         place = {name: t for t, name in enumerate(grades.topics)}
         found = {}
-        for name, scores in score_aligned(align(self.runs, grades), grades, tuple(self.by_judge)).items():
+        for name, scores in self.by_gold.items():
             value = np.full((len(self.judgments.topics), len(self.runs.systems)), np.nan)
             for t, topic in enumerate(self.judgments.topics):
                 if topic in place:

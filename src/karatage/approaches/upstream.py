@@ -1,4 +1,4 @@
-"""Approaches that merge grades and then measure, or trust one judge; with merged grades or with expected measures."""
+"""Merge grades, then measure, or take the expected measure of their probabilities; or one judge's grades alone."""
 
 from __future__ import annotations
 
@@ -49,7 +49,8 @@ def merge_grades(named: NamedModel, evidence: Evidence) -> Posterior:
     """Without gold, unless the name asks for it: gold is there to compare with."""
     supervision = named.supervision or ("full" if named.needs_gold else "none")
     if supervision == "none":
-        return merge(named, evidence.judgments, rng=evidence.rng(named.name))
+        known = evidence.known.posteriors.get(named.name)
+        return merge(named, evidence.judgments, rng=evidence.rng(named.name)) if known is None else known
     if evidence.gold is None:
         raise OptionError(f"{named.name} learns from gold, and none is given; give gold, or choose another approach")
     grades = evidence.gold.grades

@@ -70,9 +70,9 @@ def doctor(
 
         karatage doctor demo/runs -j demo/judgments.csv -g demo/gold.qrels
     """
-    from karatage.decisions.diagnosis.diagnose import examine
-    from karatage.decisions.diagnosis.reading import Sources
+    from karatage.decisions.diagnose import examine
     from karatage.decisions.question import Question
+    from karatage.decisions.reading import Sources
     from karatage.errors import OptionError
 
     chosen = choose_style(style, output)

@@ -26,7 +26,7 @@ WASTEFUL = 2.0  # a design effect at which half of the gold items add nothing
 
 
 @dataclass(frozen=True, kw_only=True)
-class Design:
+class GoldDesign:
     """Where gold's items lie in the pool, and how alike the judge's errors are within topics."""
 
     kind: Kind
@@ -76,7 +76,7 @@ class Design:
 
 def read_design(
     topic: NDArray[np.integer], error: ArrayLike, pool: NDArray[np.integer], *, pi: ArrayLike | None = None
-) -> Design:
+) -> GoldDesign:
     """The design of gold items with the given `topic` (item,), -1 = outside the pool; `pool` (topic,) counts its items.
 
     `error` (item,) is what the judge got wrong, such as `errors_given_gold`; its values outside the pool do not count.
@@ -95,7 +95,7 @@ def read_design(
     else:
         kind = "topics" if place.size and whole[touched].all() else "items"
     few = int(touched.sum()) < FEW_TOPICS and crowding > CROWDED
-    return Design(
+    return GoldDesign(
         kind=kind,
         items=int(place.size),
         outside=int((~inside).sum()),

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from karatage.data.alignment import align, find_items
+from karatage.data.alignment import find_items
 from karatage.data.axes import IntArray, LongArray, meet
 from karatage.data.judgments import Judgments
 from karatage.data.runs import Runs
@@ -21,19 +21,19 @@ def widen_pool(judgments: Judgments, runs: Runs, depth: int) -> Judgments:
 
     Items that nobody graded have no row. The documents' names are no longer sorted.
     """
-    alignment = align(runs, judgments)
-    rank = np.arange(alignment.ranked.shape[2])
-    unseen = (alignment.ranked < 0) & (rank < np.minimum(alignment.length, depth)[:, :, None])
-    topic, system, at = np.nonzero(unseen)
-    if not len(topic):
-        return judgments
-    place = {name: t for t, name in enumerate(runs.topics)}
-    run_topic = np.array([place.get(name, -1) for name in judgments.topics])[topic]
-    document = runs.listed[runs.bounds[run_topic, system, 0] + at]
-    known = meet(runs.documents, judgments.documents).copy()
+    place = {name: t for t, name in enumerate(judgments.topics)}
+    known = meet(runs.documents, judgments.documents).astype(np.int64)
+    width = np.int64(len(runs.documents))
+    keys = [np.zeros(0, np.int64)]
+    for t, name in enumerate(runs.topics):
+        if name in place:
+            shown = [runs.listed[start : min(end, start + depth)] for start, end in runs.bounds[t]]
+            keys.append(place[name] * width + np.unique(np.concatenate(shown)))
+    topic, document = np.divmod(np.concatenate(keys), width)
     fresh = np.unique(document[known[document] < 0])
-    known[fresh] = len(judgments.documents) + np.arange(len(fresh), dtype=np.int32)
-    return _join(judgments, runs.documents.gather(fresh), topic, known[document])
+    known[fresh] = len(judgments.documents) + np.arange(len(fresh))
+    wide = _join(judgments, runs.documents.gather(fresh), topic, known[document])
+    return judgments if len(wide.item_topic) == len(judgments.item_topic) else wide
 
 
 def pool_runs(runs: Runs, depth: int, topics: Sequence[str] | None = None) -> Judgments:

@@ -55,7 +55,7 @@ CONTENDER: dict[str, type[pl.DataType]] = {
 }
 
 
-class Merged(NamedTuple):
+class TriedMerge(NamedTuple):
     """What a merge said of each item, and of each judge."""
 
     picked: Picked
@@ -64,7 +64,7 @@ class Merged(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Evidence:
+class AuditCase:
     """What an audit looks at; work that several of its parts need is done once."""
 
     panel: Panel
@@ -72,6 +72,7 @@ class Evidence:
     families: Mapping[str, str]
     approaches: tuple[str, ...]
     costly: tuple[str, ...]  # approaches that are left out
+    fitted: Mapping[str, Posterior]  # merges that were made before, with the same seed
     seed: int
 
     @property
@@ -118,18 +119,20 @@ class Evidence:
         return measure_independence(self.judgments, self.panel.known, self.group, self.families, self.sample)
 
     @cached_property
-    def merged(self) -> dict[str, Merged]:
+    def merged(self) -> dict[str, TriedMerge]:
         """The merge that says how reliable judges are, and where there is gold to tell, every merge asked for."""
         asked = self.approaches if self.panel.has_gold and self.panel.judges > 1 else ()
         names = dict.fromkeys([RELIABILITY, *asked])
         return {name: self._merge(name) for name in follow(names, len(names), "merges")}
 
-    def _merge(self, name: str) -> Merged:
+    def _merge(self, name: str) -> TriedMerge:
         """What is needed of a merge; all that it knows of many judges would take much room."""
-        posterior = aggregate(self.judgments, name, rng=stream(self.seed, name))
+        posterior = self.fitted.get(name)
+        if posterior is None:
+            posterior = aggregate(self.judgments, name, rng=stream(self.seed, name))
         picked = Picked((), _right(posterior, self.panel.known), posterior.grades)
         unknown = np.full(self.panel.judges, np.nan)  # where no two judges meet, nothing is learnt about them
-        return Merged(picked, posterior.parameters.get("accuracy", unknown), posterior.notes)
+        return TriedMerge(picked, posterior.parameters.get("accuracy", unknown), posterior.notes)
 
     @cached_property
     def flags(self) -> list[Flag]:
@@ -162,37 +165,50 @@ def audit(
     """
     if not isinstance(judgments, Judgments):
         raise OptionError(f"expected judgments, as kt.read_judgments returns them, not {type(judgments).__name__}")
+    return audit_fitted({}, judgments, gold, families or {}, approaches, settle_seed(rng))
+
+
+def audit_fitted(
+    fitted: Mapping[str, Posterior],
+    judgments: Judgments,
+    gold: Judgments | None,
+    families: Mapping[str, str],
+    approaches: Sequence[str] | None,
+    seed: int,
+) -> Audit:
+    """The same where some merges were `fitted` to the same judgments before, with the same seed."""
     known = np.full(len(judgments.item_topic), -1, np.int8) if gold is None else match_gold(judgments, gold)
     panel = Panel.of(judgments, known)
     merges, costly = _every_merge(panel) if approaches is None else (tuple(parse_model(a).name for a in approaches), ())
-    evidence = Evidence(
+    case = AuditCase(
         panel=panel,
         judgments=judgments,
-        families=dict(families or {}),
+        families=dict(families),
         approaches=merges,
         costly=costly,
-        seed=settle_seed(rng),
+        fitted=fitted,
+        seed=seed,
     )
-    names, flags = judgments.judges, evidence.flags
-    reliability = evidence.merged[RELIABILITY].accuracy
-    judges = tabulate_judges(panel, evidence.pairs, evidence.weighted_pairs, reliability, flags)
+    names, flags = judgments.judges, case.flags
+    reliability = case.merged[RELIABILITY].accuracy
+    judges = tabulate_judges(panel, case.pairs, case.weighted_pairs, reliability, flags)
     if families:
         family = pl.Series("family", [families.get(name) for name in names], dtype=pl.String)
         judges = judges.insert_column(1, family)
     return Audit(
         judges=judges,
-        panel=tabulate_panel(_panel(evidence)),
-        pairs=tabulate_pairs(names, evidence.pairs, evidence.weighted_pairs, evidence.independence),
-        merges=_merges(evidence),
+        panel=tabulate_panel(_panel(case)),
+        pairs=tabulate_pairs(names, case.pairs, case.weighted_pairs, case.independence),
+        merges=_merges(case),
         confusion=tabulate_confusion(panel),
-        families=tabulate_families(evidence.independence),
+        families=tabulate_families(case.independence),
         flags=tabulate_flags(names, flags),
         has_topics=judgments.has_topics,
         items=len(known),
         gold_items=panel.gold_items,
-        seed=evidence.seed,
+        seed=case.seed,
         versions=list_versions(),
-        notes=tuple(dict.fromkeys(_notes(evidence, gold))),
+        notes=tuple(dict.fromkeys(_notes(case, gold))),
     )
 
 
@@ -209,16 +225,16 @@ def _every_merge(panel: Panel) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(m.name for m in models if m.name not in costly), tuple(costly)
 
 
-def _panel(evidence: Evidence) -> dict[str, Interval]:
+def _panel(case: AuditCase) -> dict[str, Interval]:
     found: dict[str, Interval] = {}
-    if (np.diff(evidence.panel.judgments.row_start) > 1).any():
-        found = agreement_intervals(evidence.judgments, rng=stream(evidence.seed, "resampling"))
-    if len(evidence.pairs.first):
-        found["cohen"] = evidence.pairs.mean
-    if evidence.sample is not None:
-        counts = {"pairs_compared": float(len(evidence.sample)), "pairs_of_judges": evidence.sample.pairs}
+    if (np.diff(case.panel.judgments.row_start) > 1).any():
+        found = agreement_intervals(case.judgments, rng=stream(case.seed, "resampling"))
+    if len(case.pairs.first):
+        found["cohen"] = case.pairs.mean
+    if case.sample is not None:
+        counts = {"pairs_compared": float(len(case.sample)), "pairs_of_judges": case.sample.pairs}
         found |= {name: Interval(count, np.nan, np.nan) for name, count in counts.items()}
-    return found if evidence.independence is None else found | _worth(evidence.independence)
+    return found if case.independence is None else found | _worth(case.independence)
 
 
 def _worth(found: Independence) -> dict[str, Interval]:
@@ -236,15 +252,15 @@ def _worth(found: Independence) -> dict[str, Interval]:
     return {name: value for name, value in told.items() if known and np.isfinite(value.value)}
 
 
-def _merges(evidence: Evidence) -> pl.DataFrame:
+def _merges(case: AuditCase) -> pl.DataFrame:
     """Every merge, the best of them and the best judge, both picked on other folds than they are scored on."""
-    panel, rows = evidence.panel, []
+    panel, rows = case.panel, []
     if panel.has_gold and panel.judges > 1:
-        single = pick_judge(panel, evidence.fold)
-        merges = {name: evidence.merged[name].picked for name in evidence.approaches}
+        single = pick_judge(panel, case.fold)
+        merges = {name: case.merged[name].picked for name in case.approaches}
         if merges:
             right, said = ({name: getattr(m, part) for name, m in merges.items()} for part in ("right", "grade"))
-            merges[BEST_MERGE] = pick_merge(right, said, evidence.fold)
+            merges[BEST_MERGE] = pick_merge(right, said, case.fold)
         rows = [_contender(panel, name, merge, single) for name, merge in merges.items()]
         rows.append(_contender(panel, BEST_JUDGE, single, None))
     found = pl.DataFrame(rows, schema=CONTENDER, orient="row").filter(pl.col("items") > 0)
@@ -277,9 +293,9 @@ def _contender(panel: Panel, name: str, picked: Picked, single: Picked | None) -
     return (name, *names, *share, kappa, weighted, *gain, at.size, shared, topics)
 
 
-def _notes(evidence: Evidence, gold: Judgments | None) -> Iterator[str]:
-    panel, names = evidence.panel, evidence.judgments.judges
-    yield from evidence.panel.judgments.notes
+def _notes(case: AuditCase, gold: Judgments | None) -> Iterator[str]:
+    panel, names = case.panel, case.judgments.judges
+    yield from case.panel.judgments.notes
     yield from (f"gold: {note}" for note in (gold.notes if gold is not None else ()))
     items = np.bincount(panel.judgments.judge, minlength=len(names))
     few = [names[j] for j in np.flatnonzero(items < ENOUGH)]
@@ -289,37 +305,37 @@ def _notes(evidence: Evidence, gold: Judgments | None) -> Iterator[str]:
         yield "no item was graded by two judges, so agreement among them cannot be measured"
     elif not can_find_copies(panel):
         yield f"{panel.grades} grades are too many to look for copies; map them to fewer"
-    if evidence.sample is not None:
-        yield tell_sample(len(names), evidence.sample, evidence.pairs)
-    if evidence.likely is not None:
-        yield f"{tell_likely(panel, evidence.likely)}; audit fewer judges at a time to test all pairs"
-    yield from _tell_gold(evidence, gold)
+    if case.sample is not None:
+        yield tell_sample(len(names), case.sample, case.pairs)
+    if case.likely is not None:
+        yield f"{tell_likely(panel, case.likely)}; audit fewer judges at a time to test all pairs"
+    yield from _tell_gold(case, gold)
     yield from tell_scales(panel.judgments, gold)
     yield from tell_below_gold(panel)
     heard = set(names)
-    strangers = [name for name in evidence.families if name not in heard]
+    strangers = [name for name in case.families if name not in heard]
     if strangers:
         yield f"families name judges who graded nothing: {count_names(strangers)}"
-    alone = [name for name in names if name not in evidence.families]
-    if evidence.families and alone:
+    alone = [name for name in names if name not in case.families]
+    if case.families and alone:
         yield f"judges without a family, each counted as its own: {count_names(alone)}"
-    yield from evidence.merged[RELIABILITY].notes
+    yield from case.merged[RELIABILITY].notes
 
 
-def _tell_gold(evidence: Evidence, gold: Judgments | None) -> Iterator[str]:
-    panel = evidence.panel
+def _tell_gold(case: AuditCase, gold: Judgments | None) -> Iterator[str]:
+    panel = case.panel
     if gold is None:
         yield "without gold, errors that judges share look like agreement: effective votes and accuracy are not given"
         return
     if not panel.has_gold:
         yield "gold and judgments share no item, so gold says nothing of the judges; are items written alike in both?"
         return
-    if panel.judges > 1 and evidence.independence is not None and not evidence.independence.judges:
-        who = "no two judges who both err" if evidence.sample is None else "no two judges of a pair drawn who both err"
+    if panel.judges > 1 and case.independence is not None and not case.independence.judges:
+        who = "no two judges who both err" if case.sample is None else "no two judges of a pair drawn who both err"
         yield f"{who} share {LEAST_SHARED} gold items, so error correlation is not known of pairs"
-    if evidence.costly and panel.judges > 1:
+    if case.costly and panel.judges > 1:
         yield (
-            f"merges that would take much time or memory were not tried: {', '.join(evidence.costly)}; name them with "
+            f"merges that would take much time or memory were not tried: {', '.join(case.costly)}; name them with "
             "--approach to try them"
         )
     copies = find_copies_of_gold(panel.judgments, panel.known)

@@ -1,8 +1,8 @@
-"""`calibrate`: how far merged judges can be taken at their word, and how far gold's items stand for others."""
+"""`calibrate` and `judge_accuracy`: how often judges are right about gold, and how typical gold's items are."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,9 @@ from karatage.aggregation.crossfit import fit_across_topics
 from karatage.aggregation.registry import merge, parse_model
 from karatage.agreement.calibration import Forecasts, deal_groups, measure_calibration, tabulate_bins
 from karatage.agreement.shift import NOT_COMPARED, Distance, compare_items
+from karatage.approaches.registry import JUDGE
+from karatage.correction.precision import measure_accuracy
+from karatage.data.accuracy import Accuracy
 from karatage.data.alignment import find_items, match_gold
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, LongArray
 from karatage.data.calibration import Calibration
@@ -20,11 +23,11 @@ from karatage.data.posterior import Posterior
 from karatage.data.scales import tell_scales
 from karatage.data.standing import Bounded
 from karatage.data.versions import list_versions
+from karatage.decisions.material import gives_grades, judge_items, name_process
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.random_streams import settle_seed, stream
 from karatage.text import count_names, counted
 
-JUDGE = "judge:"
 FEW_TOPICS = 10
 SHIFT = {"statistic": pl.String, **dict.fromkeys(("value", "low", "high", "p_value"), pl.Float64), "way": pl.String}
 
@@ -83,7 +86,21 @@ def calibrate(
     if relevant < 1:
         raise OptionError(f"relevant is a grade from 1, not {relevant}")
     seed = settle_seed(rng)
-    case = _meet(_merge(judgments, gold, approach.strip(), seed), gold, topics)
+    return calibrate_fitted({}, judgments, gold, approach.strip(), relevant=relevant, topics=topics, seed=seed)
+
+
+def calibrate_fitted(
+    fitted: Mapping[str, Posterior],
+    judgments: Judgments,
+    gold: Judgments,
+    approach: str,
+    *,
+    relevant: int,
+    topics: Collection[str] | None,
+    seed: int,
+) -> Calibration:
+    """The same where some merges were `fitted` to the same judgments before, with the same seed."""
+    case = _meet(fitted.get(approach) or _merge(judgments, gold, approach, seed), gold, topics)
     at = np.flatnonzero(case.known)
     grade = case.grade[at].astype(float)
     decided = case.decided[at]
@@ -97,7 +114,7 @@ def calibrate(
     measured = measure_calibration(found, off, stream(seed, "topics drawn anew"))
     distances = _compare(case, seed)
     return Calibration(
-        approach=approach.strip(),
+        approach=approach,
         relevant=relevant,
         items=len(at),
         topics=case.topics,
@@ -214,3 +231,43 @@ def _tell_mute(judgments: Judgments, relevant: int) -> Iterator[str]:
     mute = [name for name, highest in zip(judgments.judges, top, strict=True) if 0 <= highest < relevant]
     if mute:
         yield f"judges who never give a grade of {relevant} or more, and so call nothing relevant: {count_names(mute)}"
+
+
+def judge_accuracy(
+    judgments: Judgments,
+    gold: Judgments,
+    *,
+    approach: str | None = None,
+    relevant: int | None = 1,
+    rng: int | np.random.Generator | None = None,
+) -> Accuracy:
+    """What the judging process says of gold items, by gold's grade: error rates or a confusion matrix, with intervals.
+
+    Args:
+        judgments: What the judges said.
+        gold: Trusted grades; items drawn with known chances (`pi`) are weighed by their inverse.
+        approach: How judges become one: `mv(min=2)`, `ds`, `judge:NAME`. Default: the only judge, or `mv`.
+        relevant: The lowest grade that counts as relevant; None: all grades apart.
+        rng: Seed of tied votes.
+    """
+    process = name_process(approach, judgments)
+    if not gives_grades(process):
+        raise OptionError(f"{process} ends in scores, not in grades; choose mv, ds or judge:NAME")
+    judged = judge_items(process, judgments, settle_seed(rng))
+    said = np.full(len(judged.item_topic) + 1, -1, np.int64)
+    said[judged.item] = judged.grade
+    heard = said[find_items(gold, judged)[gold.item]]
+    both = heard >= 0
+    if not both.any():
+        raise DataError("the judges graded no gold item, so nothing is known of their errors; are items written alike?")
+    weight = None if gold.draw is None else 1 / gold.draw.pi[both]
+    trusted, heard = gold.grade[both].astype(np.int64), heard[both]
+    if relevant is None:
+        kinds = [f"grade {g}" for g in range(max(gold.top_grade, judged.top_grade) + 1)]
+        return measure_accuracy(trusted, heard, kinds=kinds, weight=weight)
+    if relevant < 1:
+        raise OptionError(f"relevant is a grade from 1, not {relevant}")
+    kinds = ["not relevant", "relevant"]
+    return measure_accuracy(
+        (trusted >= relevant).astype(np.int64), (heard >= relevant).astype(np.int64), kinds=kinds, weight=weight
+    )

@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from karatage.approaches.evaluating import evaluate
-from karatage.correction.design import NEARLY_ALL, Design, errors_given_gold, find_whole_topics, read_design
+from karatage.approaches.evaluating import evaluate_known
+from karatage.correction.design import NEARLY_ALL, GoldDesign, errors_given_gold, find_whole_topics, read_design
 from karatage.correction.ideal import Pool, draw_ideals, measure_ideals
 from karatage.correction.sampled import Drawn
 from karatage.data.alignment import LACKING, Alignment, align, find_items
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, LongArray
+from karatage.data.evaluation import Evaluation
 from karatage.data.judgments import Judgments
-from karatage.data.pool import widen_pool
 from karatage.data.runs import Runs
-from karatage.decisions.doubts import tell_meeting
-from karatage.decisions.process import DEFAULT_MERGE, gives_grades, judge_items, name_process
+from karatage.data.scales import tell_scales
+from karatage.decisions.material import DEFAULT_MERGE, Kept, Material, Meeting, gives_grades, name_process
 from karatage.decisions.question import Question
 from karatage.errors import DataError
 from karatage.measures.registry import as_weighted_sum
-from karatage.measures.scoring import score_aligned
-from karatage.measures.spec import WeightedSum
+from karatage.measures.scoring import say_unjudged
+from karatage.measures.spec import Measure, WeightedSum
 from karatage.random_streams import stream
 from karatage.text import count_names
+
+DIGITS = 16  # of a fingerprint
+LETTER = "f"  # in front, or a spreadsheet would take some fingerprints for numbers
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -34,22 +38,75 @@ class Case:
     """Systems over the topics that some of them answered; items are the pool and all documents that count."""
 
     question: Question
+    material: Material  # all that was given
     approach: str
-    runs: Runs  # of these systems
-    given: Runs  # of all systems there are
-    pool: Judgments  # by the one judge that all have become, over the widened pool
-    alignment: Alignment
+    meeting: Meeting  # of these systems and the judges
     topics: LongArray  # those that count
-    scores: FloatArray  # (topic, system) by the judges
     gold: Judgments | None
     seed: int
-    notes: tuple[str, ...]
     frame: BoolArray | None = None  # (item,) what gold is taken as drawn evenly from, where it is
+    kept: Kept = field(init=False, default_factory=Kept, repr=False)
+
+    @property
+    def runs(self) -> Runs:
+        """The runs of these systems."""
+        return self.meeting.runs
+
+    @property
+    def pool(self) -> Judgments:
+        """The grades of the one judge that all have become, over all items."""
+        return self.meeting.pool
+
+    @property
+    def alignment(self) -> Alignment:
+        """The systems' rankings as items."""
+        return self.meeting.alignment
 
     @property
     def systems(self) -> tuple[str, ...]:
         """The systems."""
         return self.runs.systems
+
+    @property
+    def scores(self) -> FloatArray:
+        """Scores (topic, system) by the judges."""
+        return self._scored[0]
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What to bear in mind of scores, judges and gold."""
+        told = tell_meeting(self.material.judgments, self.gold, self.pool, self.alignment, self.question.parsed)
+        notes = dict.fromkeys((*self._scored[1], *told))
+        return tuple(note for note in notes if not (self.disjoint and note.startswith(LACKING)))  # each has its own
+
+    @cached_property
+    def _scored(self) -> tuple[FloatArray, tuple[str, ...]]:
+        if gives_grades(self.approach):
+            scored = self.material.score(self.meeting, self.question.parsed)
+            return scored.value[0][self.topics], scored.notes
+        result = self._evaluation
+        (scored,) = result.scores.values()
+        if len(scored.judges) > 1:
+            raise DataError(f"'{self.approach}' stands for several approaches; name one")
+        row = {name: t for t, name in enumerate(scored.topics)}
+        column = [scored.systems.index(name) for name in self.systems]
+        return scored.value[0][[row[name] for name in self.topic_names]][:, column], result.notes
+
+    @property
+    def _evaluation(self) -> Evaluation:
+        """Scores by an approach that merges scores, which may look at all systems."""
+        material, measure = self.material, self.question.parsed
+        return material.kept.once(
+            ("evaluate", self.approach, measure, self.seed),
+            lambda: evaluate_known(
+                material.list_known(self.seed),
+                material.runs,
+                material.judgments,
+                measure,
+                approach=self.approach,
+                rng=self.seed,
+            ),
+        )
 
     @property
     def depth(self) -> int:
@@ -91,6 +148,11 @@ class Case:
         if self.scale is None:
             return self.rank_weight
         return self.rank_weight * np.where(self.topic >= 0, self.scale[self.topic], 0.0)[:, None]
+
+    @cached_property
+    def weight_without_gold(self) -> FloatArray:
+        """The same before there was gold, which changes the ideal gains of nDCG."""
+        return self.weight if self.additive else replace(self, gold=None).weight
 
     @cached_property
     def scale(self) -> FloatArray | None:
@@ -146,10 +208,17 @@ class Case:
         return np.asarray(counts & (self.rank_weight.max(axis=1) > self.rank_weight.min(axis=1)))
 
     @cached_property
+    def fingerprint(self) -> str:
+        """Of the documents that matter, from which gold is drawn."""
+        return take_fingerprint(self.pool, np.flatnonzero(self.matters))
+
+    @cached_property
     def ranks(self) -> NDArray[np.int16]:
         """The rank of an item in each system of those given, among the ranks that count; 0 = none, (item, system)."""
-        ranked = align(self.given, self.pool).ranked[self.topics][:, :, : self.depth]
-        rank = np.zeros((len(self.pool.item_topic), len(self.given.systems)), np.int16)
+        given = self.material.runs
+        same = given.systems == self.systems
+        ranked = (self.alignment if same else align(given, self.pool)).ranked[self.topics][:, :, : self.depth]
+        rank = np.zeros((len(self.pool.item_topic), len(given.systems)), np.int16)
         _, system, place = np.nonzero(ranked >= 0)
         rank[ranked[ranked >= 0], system] = place + 1
         return rank
@@ -188,8 +257,7 @@ class Case:
     def gold_scores(self) -> FloatArray:
         """Gold's scores (topic, system), NaN for topics without gold."""
         assert self.gold is not None
-        alignment = align(self.runs, self.gold)
-        (scored,) = score_aligned(alignment, self.gold, [self.question.parsed]).values()
+        scored = self.material.score_by_gold(self.runs, self.question.parsed)
         place = {name: t for t, name in enumerate(self.gold.topics)}
         value = np.full(self.scores.shape, np.nan)
         for t, topic in enumerate(self.topic_names):
@@ -208,7 +276,7 @@ class Case:
         return (self.topic >= 0) & (self.said >= 0)
 
     @cached_property
-    def design(self) -> Design:
+    def design(self) -> GoldDesign:
         """What kind of sample gold is.
 
         For a weighted sum gold on all documents that matter is as good as gold on the whole pool.
@@ -228,7 +296,7 @@ class Case:
                 return replace(design, kind="topics", clustered=True)
         return design
 
-    def read_design_in(self, pool: BoolArray) -> Design:
+    def read_design_in(self, pool: BoolArray) -> GoldDesign:
         """What kind of sample gold is of a `pool` (item,) that holds it."""
         assert self.gold is not None
         known = self.judged & (self.gold_grade >= 0)
@@ -287,6 +355,14 @@ class Case:
         return self.question.paired and not self.disjoint
 
 
+def take_fingerprint(pool: Judgments, items: LongArray) -> str:
+    """The same for the same items, whatever their order."""
+    topic = [pool.topics[t] for t in pool.item_topic[items]]
+    document = pool.documents.gather(pool.item_document[items]).to_list()
+    lines = sorted(f"{t}\t{d}\n" for t, d in zip(topic, document, strict=True))
+    return LETTER + hashlib.sha256("".join(lines).encode()).hexdigest()[: DIGITS - 1]
+
+
 def make_case(
     runs: Runs,
     judgments: Judgments,
@@ -297,12 +373,25 @@ def make_case(
     seed: int,
 ) -> Case:
     """Meet runs, judgments and gold."""
-    approach = name_process(question.approach, judgments)
-    chosen = runs.only(systems)
-    depth = question.parsed.cutoff or chosen.depth
-    judged = judge_items(approach if gives_grades(approach) else DEFAULT_MERGE, judgments, seed)
-    pool = widen_pool(judged, chosen, depth)
-    alignment = align(chosen, pool)
+    return ask(Material(runs=runs, judgments=judgments, gold=gold), question, systems=systems, seed=seed)
+
+
+def ask(material: Material, question: Question, *, systems: Sequence[str], seed: int | None = None) -> Case:
+    """The case of a question about some systems; whatever other questions need too is made once."""
+    seed = question.seed if seed is None else seed
+    key = question, tuple(systems), seed
+    case = material.cases.get(key)
+    if case is None:
+        case = material.cases[key] = _make(material, question, systems, seed)
+    return case
+
+
+def _make(material: Material, question: Question, systems: Sequence[str], seed: int) -> Case:
+    approach = name_process(question.approach, material.judgments)
+    merge = approach if gives_grades(approach) else DEFAULT_MERGE
+    meeting = material.meet(merge, seed, systems, question.parsed.cutoff)
+    alignment = meeting.alignment
+    judged = material.judge(merge, seed)
     seen = np.zeros(len(alignment.topics), bool)
     seen[judged.item_topic[judged.item]] = True
     topics = alignment.retrieved_topics
@@ -312,43 +401,38 @@ def make_case(
     idle = [name for s, name in enumerate(systems) if not alignment.length[topics, s].any()]
     if len(systems) - len(idle) < 2:
         raise DataError(f"systems without a document for the judged topics: {count_names(idle)}; nothing to compare")
-    if gives_grades(approach):
-        (scored,) = score_aligned(alignment, pool, [question.parsed]).values()
-        scores, notes = scored.value[0][topics], scored.notes
-    else:
-        scores, notes = _score_without_grades(runs, judgments, question, approach, alignment, topics, seed)
     case = Case(
         question=question,
+        material=material,
         approach=approach,
-        runs=chosen,
-        given=runs,
-        pool=pool,
-        alignment=alignment,
+        meeting=meeting,
         topics=topics,
-        scores=scores,
-        gold=gold,
+        gold=material.gold,
         seed=seed,
-        notes=tuple(dict.fromkeys((*notes, *tell_meeting(judgments, gold, pool, alignment, question.parsed)))),
     )
-    if not case.disjoint:
-        return case
-    return replace(case, notes=tuple(note for note in case.notes if not note.startswith(LACKING)))  # each has its own
+    if not gives_grades(approach):
+        case.scores  # noqa: B018 an approach that does not exist is refused before anything else
+    return case
 
 
-def _score_without_grades(
-    runs: Runs,
-    judgments: Judgments,
-    question: Question,
-    approach: str,
-    alignment: Alignment,
-    topics: LongArray,
-    seed: int,
-) -> tuple[FloatArray, tuple[str, ...]]:
-    """Scores by an approach that merges scores, which may look at all systems."""
-    result = evaluate(runs, judgments, question.parsed, approach=approach, rng=seed)
-    (scored,) = result.scores.values()
-    if len(scored.judges) > 1:
-        raise DataError(f"'{approach}' stands for several approaches; name one")
-    row = {name: t for t, name in enumerate(scored.topics)}
-    column = [scored.systems.index(name) for name in alignment.systems]
-    return scored.value[0][[row[alignment.topics[t]] for t in topics]][:, column], result.notes
+def tell_meeting(
+    judgments: Judgments, gold: Judgments | None, pool: Judgments, alignment: Alignment, measure: Measure
+) -> Iterator[str]:
+    """Doubts about what judges and gold have graded; `pool` is widened, so that every retrieved document is an item."""
+    yield from _tell_unjudged(pool, alignment, measure)
+    if gold is not None:
+        yield from (f"gold: {note}" for note in gold.notes)
+        yield from tell_scales(judgments, gold)
+    unseen = np.ones(len(alignment.topics), bool)
+    unseen[pool.item_topic[pool.item]] = False
+    names = [alignment.topics[t] for t in alignment.retrieved_topics if unseen[t]]
+    if names:
+        yield f"topics that the judges did not see, left out: {count_names(names)}"
+
+
+def _tell_unjudged(pool: Judgments, alignment: Alignment, measure: Measure) -> Iterator[str]:
+    """In the words of scores over the pool as it was judged."""
+    shown = alignment.ranked[:, :, : measure.cutoff]
+    placed = shown[shown >= 0]
+    missing = int((np.diff(pool.row_start)[placed] == 0).sum())
+    yield from say_unjudged(missing, len(placed), measure, len(alignment.systems))

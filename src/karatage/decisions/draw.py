@@ -99,11 +99,13 @@ def draw_evaluation(runs: Runs, evaluation: Evaluation, *, draws: int = 1000) ->
     if not evaluation.posteriors:
         raise OptionError("draws come from approaches that merge grades, such as mv or ds; ask for one of those")
     topics = next(iter(evaluation.scores.values())).topics
+    merged = {id(posterior.judgments): posterior.judgments for posterior in evaluation.posteriors.values()}
+    alignments = {key: align(runs, judgments) for key, judgments in merged.items()}
     drawn = [
         replace(found, approach=name)
         for name, posterior in evaluation.posteriors.items()
         for found in draw_measures(
-            align(runs, posterior.judgments),
+            alignments[id(posterior.judgments)],
             posterior,
             evaluation.measures,
             draws=draws,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from karatage.correction import precision
-from karatage.correction.accuracy import count_accuracy, require_gold, require_informed
+from karatage.correction.precision import count_accuracy, require_gold, require_informed
 from karatage.data.accuracy import Accuracy
 from karatage.data.axes import FloatArray
 from karatage.data.comparison import Comparison, Opinion
@@ -16,7 +16,7 @@ from karatage.data.estimate import CONFIDENCE, Estimate, Estimated, t_quantile
 from karatage.data.figures import Figures, RateCounts
 from karatage.data.method import JUDGES, Method
 from karatage.data.versions import list_versions
-from karatage.decisions.guards import keep_possible
+from karatage.decisions.correct import keep_possible
 from karatage.decisions.question import Judges
 from karatage.errors import DataError, JudgeError, OptionError
 from karatage.random_streams import stream

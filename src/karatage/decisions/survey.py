@@ -9,22 +9,24 @@ from typing import TypeVar
 
 import polars as pl
 
-from karatage.approaches.evaluating import evaluate
+from karatage.approaches.evaluating import evaluate_known
 from karatage.data.audit import Audit
 from karatage.data.calibration import Calibration
 from karatage.data.judgments import Judgments
+from karatage.data.posterior import Posterior
 from karatage.data.runs import Runs
 from karatage.data.standing import Adjust
 from karatage.data.survey import Survey
 from karatage.data.versions import list_versions
-from karatage.decisions.audit import audit
-from karatage.decisions.calibrate import calibrate
-from karatage.decisions.case import Case, make_case
-from karatage.decisions.comparing import compare
-from karatage.decisions.diagnosis.diagnose import diagnose
-from karatage.decisions.process import DEFAULT_MERGE, gives_grades
+from karatage.decisions.audit import audit_fitted
+from karatage.decisions.board import check_board, compare_board
+from karatage.decisions.calibrate import calibrate_fitted
+from karatage.decisions.case import Case, ask
+from karatage.decisions.compare import check_pair, compare_pair
+from karatage.decisions.diagnose import examine
+from karatage.decisions.material import DEFAULT_MERGE, Material, gives_grades
 from karatage.decisions.question import Question
-from karatage.decisions.ranking import compare_all
+from karatage.decisions.reading import Sources
 from karatage.errors import DataError, KaratageError, OptionError
 from karatage.measures.spec import Measure
 from karatage.text import count_names, counted, tell_once
@@ -79,11 +81,18 @@ def survey(
     if len(runs.systems) < 2:
         raise OptionError(f"'{runs.systems[0]}' is the only system; give runs of two at least")
     chosen = pair if pair is not None or len(runs.systems) > 2 else (runs.systems[0], runs.systems[1])
-    case = make_case(runs, judgments, gold, question, systems=runs.systems, seed=question.seed)
-    comparison = None if chosen is None else compare(runs, judgments, gold, question, a=chosen[0], b=chosen[1])
-    board = None if len(runs.systems) == 2 else compare_all(runs, judgments, gold, question, adjust=rules.adjust)
+    material = Material(runs=runs, judgments=judgments, gold=gold)
+    case = ask(material, question, systems=runs.systems)
+    comparison, board = None, None
+    if chosen is not None:
+        check_pair(*chosen)
+        comparison = compare_pair(ask(material, question, systems=chosen))
+    if len(runs.systems) > 2:
+        check_board(runs.systems, question, rules.adjust)
+        board = compare_board(case, rules.adjust)
     trusted, refused = _find_ranking_gold(case)
-    found = evaluate(
+    found = evaluate_known(
+        material.list_known(question.seed),
         runs,
         judgments,
         question.parsed,
@@ -91,11 +100,13 @@ def survey(
         gold=trusted,
         rng=question.seed,
     )
-    heard = judgments.only_topics(case.topic_names)  # what is said of other topics has no part in the decision
-    audited = audit(heard, gold=gold, families=rules.families, approaches=MERGES, rng=question.seed)
-    calibration, reason = _attempt(lambda: _calibrate(heard, gold, case))
+    heard = _limit_topics(judgments, case.topic_names)
+    fitted = {name: found.posteriors[name] for name in MERGES if name in found.posteriors and heard is judgments}
+    audited = audit_fitted(fitted, heard, gold, rules.families or {}, MERGES, question.seed)
+    calibration, reason = _attempt(lambda: _calibrate(heard, gold, case, fitted))
     refused |= {} if reason is None else {"calibration": reason}
-    diagnosis = diagnose(runs, judgments, gold, question, a=chosen and chosen[0], b=chosen and chosen[1])
+    sources = Sources(runs=runs, judgments=judgments, gold=gold)
+    diagnosis = examine(sources, question, a=chosen and chosen[0], b=chosen and chosen[1], material=material)
     parts = [part for part in (comparison, board, found, audited, calibration) if part is not None]
     return Survey(
         measure=str(question.parsed),
@@ -111,6 +122,11 @@ def survey(
         versions=_find_versions(),
         notes=tell_once([*_tell_suspects(audited, case), *(note for part in parts for note in part.notes)]),
     )
+
+
+def _limit_topics(judgments: Judgments, topics: tuple[str, ...]) -> Judgments:
+    """What is said of other topics has no part in the decision."""
+    return judgments if set(judgments.topics) <= set(topics) else judgments.only_topics(topics)
 
 
 def _choose_approaches(rules: SurveyRules, case: Case, judgments: Judgments) -> list[str]:
@@ -136,12 +152,14 @@ def _find_ranking_gold(case: Case) -> tuple[Judgments | None, dict[str, str]]:
     return case.gold.only_topics(topics), {}
 
 
-def _calibrate(judgments: Judgments, gold: Judgments | None, case: Case) -> Calibration:
+def _calibrate(
+    judgments: Judgments, gold: Judgments | None, case: Case, fitted: Mapping[str, Posterior]
+) -> Calibration:
     if gold is None:
         raise DataError("there is no gold to hold the judges against")
     approach = case.approach if gives_grades(case.approach) else DEFAULT_MERGE
     level = case.question.parsed.level
-    return calibrate(judgments, gold, approach=approach, relevant=level, topics=case.topic_names, rng=case.seed)
+    return calibrate_fitted(fitted, judgments, gold, approach, relevant=level, topics=case.topic_names, seed=case.seed)
 
 
 def _attempt(make: Callable[[], _Part]) -> tuple[_Part | None, str | None]:

@@ -9,8 +9,7 @@ import polars as pl
 import pytest
 
 import karatage as kt
-from karatage.decisions.case import Case, make_case
-from karatage.decisions.frame import find_frame, take_fingerprint
+from karatage.decisions.case import Case, make_case, take_fingerprint
 from karatage.decisions.question import Question
 
 A, B = "system-01", "system-11"
@@ -28,12 +27,12 @@ def case(measure: str = MEASURE, systems: tuple[str, ...] = (A, B)) -> Case:
 
 
 def fingerprint(of: Case) -> str:
-    return take_fingerprint(of.pool, find_frame(of))
+    return of.fingerprint
 
 
 def queue(of: Case, measure: str | None, share: int = 2) -> kt.Judgments:
     """Gold on every second item of the frame, as if drawn with a chance of a half."""
-    items = find_frame(of)[::share]
+    items = np.flatnonzero(of.matters)[::share]
     drawn = pl.DataFrame(
         {
             "topic": [of.pool.topics[t] for t in of.pool.item_topic[items]],
@@ -58,12 +57,12 @@ def test_the_frame_is_what_the_systems_rank_differently() -> None:
         {(t, d) for t, row in enumerate(of.alignment.ranked[of.topics][:, s, :10]) for d in row if d >= 0}
         for s in (0, 1)
     ]
-    assert {d for _, d in shown[0] ^ shown[1]} == set(find_frame(of).tolist())
+    assert {d for _, d in shown[0] ^ shown[1]} == set(np.flatnonzero(of.matters).tolist())
 
 
 def test_the_fingerprint_is_of_the_items_whatever_their_order() -> None:
     of = case()
-    items = find_frame(of)
+    items = np.flatnonzero(of.matters)
     assert take_fingerprint(of.pool, items) == take_fingerprint(of.pool, items[::-1])
     assert take_fingerprint(of.pool, items) != take_fingerprint(of.pool, items[1:])
     assert len(fingerprint(of)) == 16

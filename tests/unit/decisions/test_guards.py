@@ -15,12 +15,12 @@ import karatage as kt
 from karatage.correction.sampled import Reach
 from karatage.data.comparison import Opinion
 from karatage.data.method import Method
-from karatage.decisions import guards
+from karatage.decisions import correct as guards
 from karatage.decisions.case import make_case
+from karatage.decisions.correct import GuardError
 from karatage.decisions.estimators import rates
-from karatage.decisions.estimators.contract import Fitted, Levels, Pairs
-from karatage.decisions.estimators.even import Even
-from karatage.decisions.guards import GuardError
+from karatage.decisions.estimators.contract import Fitted, Levels, SystemPairs
+from karatage.decisions.estimators.drawn import Even
 from karatage.simulation.story import simulate_story
 
 PAIR = ("old", "newer")
@@ -211,7 +211,7 @@ def test_what_a_measure_cannot_be_is_not_an_answer(measure: str, top: float) -> 
 
     def answer(low: float, high: float, error: float = 0.5) -> Fitted:
         value, spread = np.array([low, high]), np.full((2, 2), error**2)
-        pairs = Pairs(value=value - value[:, None], variance=spread, degrees=spread * np.inf)
+        pairs = SystemPairs(value=value - value[:, None], variance=spread, degrees=spread * np.inf)
         return Fitted(
             method=Method(name="made up", label="made up"),
             pairs=pairs,

@@ -11,10 +11,10 @@ import pytest
 
 import karatage as kt
 from karatage.correction.precision import bias
+from karatage.decisions.board import compare_boards
 from karatage.decisions.case import Case, make_case
 from karatage.decisions.estimators.rates import RATES, RatesFitted, bootstrap_rates
 from karatage.decisions.question import Question
-from karatage.decisions.resampling import compare_boards
 
 SYSTEMS = ("system-02", "system-05", "system-09")
 GRADED = "DCG(gains={0:0,1:1,2:5,3:5})@10"  # three kinds of grades

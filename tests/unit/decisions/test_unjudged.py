@@ -164,7 +164,7 @@ def test_a_plain_sample_is_looked_at_by_all_systems_and_by_what_the_two_rank_dif
         seen.append(frame)
         return check_evenness(frame, sampled)
 
-    monkeypatch.setattr("karatage.decisions.estimators.even.check_evenness", listen)
+    monkeypatch.setattr("karatage.decisions.estimators.drawn.check_evenness", listen)
     question = kt.Question(measure="P@5", correction="even", topics="these")
     kt.compare(runs, judged, kt.read_gold(grades.sample(fraction=0.5, seed=1)), question, a="a", b="b")
     assert seen[0].systems == ("a", "b", "c")

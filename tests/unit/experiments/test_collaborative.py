@@ -8,7 +8,7 @@ import pytest
 
 import karatage as kt
 from karatage.data.axes import Coded
-from karatage.decisions.queues.combining import combine_judgments
+from karatage.decisions.belief import combine_judgments
 from karatage.errors import DataError, OptionError
 from karatage.experiments.collaborative import cells
 from karatage.experiments.collaborative.ground import Ground, keep_items

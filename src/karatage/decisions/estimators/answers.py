@@ -7,16 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from karatage.correction import graded
-from karatage.correction.accuracy import measure_accuracy, require_gold
+from karatage.correction.precision import measure_accuracy, require_gold
 from karatage.data.accuracy import Accuracy
 from karatage.data.axes import FloatArray, LongArray
 from karatage.decisions.case import Case
-from karatage.decisions.process import gives_grades
+from karatage.decisions.material import gives_grades
 from karatage.errors import DataError
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Answers:
+class JudgeAnswers:
     """What judges said, in kinds of grades that gain alike."""
 
     accuracy: Accuracy
@@ -30,14 +30,14 @@ class Answers:
         return np.asarray(self.mass.sum(axis=2))
 
 
-def gather_answers(case: Case) -> Answers:
+def gather_answers(case: Case) -> JudgeAnswers:
     """What judges said of the systems' documents, and of gold's."""
     accuracy, gain, kind = _meet_gold(case)
     mass = np.zeros((len(case.systems), len(case.topics), len(gain)))
     item, system = np.nonzero(case.weight * case.judged[:, None])
     np.add.at(mass, (system, case.topic[item], kind[case.said[item]]), case.weight[item, system])
     said = np.where(case.said >= 0, kind[case.said], -1)
-    return Answers(accuracy=accuracy, gain=gain, mass=mass, kind=said)
+    return JudgeAnswers(accuracy=accuracy, gain=gain, mass=mass, kind=said)
 
 
 def find_accuracy(case: Case) -> Accuracy | None:
@@ -80,7 +80,7 @@ def _name_kinds(kind: LongArray, kinds: int, binary: bool) -> list[str]:
     return [f"grade {g[0]}" if len(g) == 1 else f"grades {g[0]}-{g[-1]}" for g in grades]
 
 
-def find_luck(case: Case, answers: Answers) -> FloatArray:
+def find_luck(case: Case, answers: JudgeAnswers) -> FloatArray:
     """How far slips on these documents alone move the pairs, even were the rates known, (system, system).
 
     A document of gold's kind g adds its squared weight times the variance of what its answer is worth; how much weight

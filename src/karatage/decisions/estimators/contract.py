@@ -10,19 +10,25 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from karatage.correction.power import gold_needed
+from karatage.correction.planning import gold_needed
 from karatage.data.accuracy import Accuracy
-from karatage.data.axes import BoolArray, FloatArray
+from karatage.data.axes import BoolArray, FloatArray, LongArray
 from karatage.data.comparison import Opinion
 from karatage.data.estimate import Estimate
 from karatage.data.method import Method
 from karatage.decisions.case import Case
-from karatage.decisions.estimators.boards import Boards, average_topics, draw_topics
 from karatage.text import counted
 
 ALARM = 2.0  # standard errors
 EXPECTED_APART = 0.05  # of pairs, about what chance puts more than two standard errors apart
 ROUNDING = 1e-9
+LEAST_TOPICS = 10  # to say anything of new ones
+FEWEST_TOPICS = 5  # with gold, below which their spread says nothing
+LEAST_ITEMS = 10
+CLAIM_THESE = "claim these topics only (--topics these)"
+RATES_INSTEAD = ", or use --correction rates, which assumes that judges err alike on all documents"
+WEIGHTED_SUMS = "nDCG@k, P@k, DCG@k or RBP"
+SAME = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +59,7 @@ class Estimator(ABC):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Pairs:
+class SystemPairs:
     """Differences of all pairs of systems; [a, b] is b - a."""
 
     value: FloatArray  # (system, system)
@@ -90,7 +96,7 @@ class Fitted:
     """
 
     method: Method
-    pairs: Pairs
+    pairs: SystemPairs
     levels: Levels | None  # none where the estimator tells differences only
     gold_variance: FloatArray  # (system, system) the part of the pairs' that more gold would make smaller
     gold_items: int
@@ -261,3 +267,73 @@ class SecondOpinion:
         if upper.mean() > 0.5:
             return Doubt(apart, alarm=f"{told}: {self.on_board}")
         return Doubt(apart, notes=(f"{told}, of which nothing is claimed",))
+
+
+class Boards(NamedTuple):
+    """Leaderboards (board, system) by judges and corrected, and the scores that tell the slope."""
+
+    naive: FloatArray
+    corrected: FloatArray
+    judge: FloatArray  # on the topics that gold knows
+    gold: FloatArray  # the same by gold, or corrected
+    noise: FloatArray  # (board,) what gold's chance adds to the sum of squares of all pairs' differences in `gold`
+    topics: int  # that are drawn anew
+
+
+def draw_topics(topics: int, draws: int, rng: np.random.Generator) -> LongArray:
+    """How often each topic counts (draw, topic)."""
+    times: LongArray = rng.multinomial(topics, np.full(topics, 1 / topics), size=draws)
+    return times
+
+
+def average_topics(times: LongArray, scores: FloatArray) -> FloatArray:
+    """Means over topics that count so many `times` (draw, topic), of scores (topic, system)."""
+    mean: FloatArray = np.einsum("dt,ts->ds", times.astype(float), scores) / len(scores)  # BLAS sums depend on threads
+    return mean
+
+
+def find_least_topics(case: Case) -> int:
+    """From how many topics on something is said of new ones: fewer where gold knows all that counts in every topic."""
+    return FEWEST_TOPICS if case.gold is not None and case.gold_topics.all() else LEAST_TOPICS
+
+
+def tell_few_topics(topics: int) -> str:
+    """How the refusal of few topics begins."""
+    return f"{counted(topics, 'topic')} {'says' if topics == 1 else 'say'} too little about new ones"
+
+
+def compare_means(scores: FloatArray, case: Case) -> tuple[FloatArray, FloatArray, SystemPairs]:
+    """Means (system,), their variances, and all pairs' differences, from `scores` (topic, system)."""
+    systems = range(scores.shape[1])
+    own = [scores[case.topics_of(s), s] for s in systems]
+    size = np.array([len(x) for x in own])
+    value = np.array([x.mean() for x in own])
+    variance = np.array([spread(x) for x in own])
+    shape = (len(size), len(size))
+    if case.paired:
+        each = np.stack([spread(scores - scores[:, [a]]) for a in systems])
+        degrees = np.full(shape, max(len(scores) - 1.0, 1.0))
+    else:
+        each = variance[:, None] + variance[None, :]
+        parts = variance**2 / np.maximum(size - 1, 1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            degrees = np.where(each > 0, each**2 / (parts[:, None] + parts[None, :]), np.inf)
+        np.fill_diagonal(each, 0.0)
+    pairs = SystemPairs(
+        value=value[None, :] - value[:, None], variance=each, degrees=degrees, least_p=flip_signs(int(size.min()))
+    )
+    return value, variance, pairs
+
+
+def flip_signs(topics: int) -> float:
+    """The p-value of a difference that is the same in every topic: all signs alike, by chance."""
+    return 2.0 ** (1 - topics)
+
+
+def spread(value: FloatArray) -> FloatArray:
+    """The variance of a mean over topics, the first axis; NaN for a single one."""
+    topics = len(value)
+    if topics < 2:
+        return np.full(value.shape[1:], np.nan)
+    found: FloatArray = value.var(axis=0, ddof=1) / topics
+    return np.where(found > (SAME * np.abs(value).max(axis=0)) ** 2, found, 0.0)  # the same in every topic

@@ -10,22 +10,32 @@ from typing import ClassVar
 import numpy as np
 
 from karatage.correction import graded, precision
-from karatage.correction.accuracy import measure_separation, require_gold, require_informed
-from karatage.correction.design import Design
+from karatage.correction.design import GoldDesign
+from karatage.correction.precision import measure_separation, require_gold, require_informed
 from karatage.data.accuracy import Accuracy
 from karatage.data.axes import FloatArray
 from karatage.data.comparison import Opinion
 from karatage.data.estimate import Estimate, t_quantile
 from karatage.data.method import Method
 from karatage.decisions.case import Case
-from karatage.decisions.estimators.answers import Answers, find_luck, gather_answers
-from karatage.decisions.estimators.boards import Boards, average_topics, draw_topics
-from karatage.decisions.estimators.contract import Estimator, Fitted, Levels, Objection, Pairs, SecondOpinion
-from karatage.decisions.estimators.drawn import DRAWN
-from karatage.decisions.estimators.even import EVEN, UnevenError
-from karatage.decisions.estimators.needs import CLAIM_THESE, LEAST_TOPICS, tell_few_topics
-from karatage.decisions.naive import spread
-from karatage.decisions.process import gives_grades
+from karatage.decisions.estimators.answers import JudgeAnswers, find_luck, gather_answers
+from karatage.decisions.estimators.contract import (
+    CLAIM_THESE,
+    LEAST_TOPICS,
+    Boards,
+    Estimator,
+    Fitted,
+    Levels,
+    Objection,
+    SecondOpinion,
+    SystemPairs,
+    average_topics,
+    draw_topics,
+    spread,
+    tell_few_topics,
+)
+from karatage.decisions.estimators.drawn import DRAWN, EVEN, UnevenError
+from karatage.decisions.material import gives_grades
 from karatage.errors import DataError, JudgeError
 from karatage.random_streams import stream
 from karatage.text import count_names
@@ -41,7 +51,7 @@ BOOTSTRAP = Method(name="bootstrap", label="bootstrap", about="Topics and gold i
 class RatesFitted(Fitted):
     """Scores with error rates undone."""
 
-    answers: Answers
+    answers: JudgeAnswers
     luck_variance: FloatArray  # (system, system) due to judges' slips on these very documents
 
     order_note: ClassVar[str] = (
@@ -100,7 +110,7 @@ class RatesFitted(Fitted):
         return Boards(naive, np.clip(plain, *self.within), naive, plain, np.zeros(len(plain)), len(case.topics))
 
 
-class Rates(Estimator):
+class ErrorRates(Estimator):
     """[NOISY18] for every system and pair; judges err alike on all systems."""
 
     def suits(self, case: Case) -> bool:  # noqa: ARG002 whatever the gold
@@ -137,7 +147,7 @@ class Rates(Estimator):
         assumed = [f"judges err on these systems' documents as they do on the {answers.accuracy.items:,} gold items"]
         if question.judges == "independent":
             both, degrees = variance[:, None] + variance[None, :], np.full_like(degrees, np.inf)
-            pairs = Pairs(value=pairs.value, variance=both, degrees=np.full_like(both, np.inf))
+            pairs = SystemPairs(value=pairs.value, variance=both, degrees=np.full_like(both, np.inf))
             gold_variance = by_gold[:, None] + by_gold[None, :]
             assumed.append("each system had judges and gold of its own ([NOISY18] (10), (11))")
         else:
@@ -157,7 +167,7 @@ class Rates(Estimator):
         )
 
 
-RATES = Rates(
+RATES = ErrorRates(
     method=Method(
         name="rates",
         label="error rates undone",
@@ -196,7 +206,7 @@ def bootstrap_rates(case: Case, a: int, b: int) -> Opinion:
     return Opinion(method=BOOTSTRAP, a=None, b=None, difference=estimate, test_p_value=p_value)
 
 
-def _require(case: Case, design: Design) -> None:
+def _require(case: Case, design: GoldDesign) -> None:
     if not case.additive:
         raise DataError(
             f"{case.question.parsed} is not a plain weighted sum of grades, so error rates of single grades do not "
@@ -226,7 +236,7 @@ def _require(case: Case, design: Design) -> None:
 
 
 def _obey_bounds(
-    case: Case, answers: Answers, plain: FloatArray, variance: FloatArray
+    case: Case, answers: JudgeAnswers, plain: FloatArray, variance: FloatArray
 ) -> tuple[FloatArray, tuple[str, ...]]:
     """Binary scores within their bounds by [NOISY18] 3.6, refused where they contradict; others are as they are."""
     filled = _find_filled(case, answers)
@@ -255,12 +265,12 @@ def _obey_bounds(
     )
 
 
-def _find_filled(case: Case, answers: Answers) -> FloatArray:
+def _find_filled(case: Case, answers: JudgeAnswers) -> FloatArray:
     """How much weight a system's judged documents have on average over its topics, (system,)."""
     return np.array([answers.filled[s][case.topics_of(s)].mean() for s in range(len(case.systems))])
 
 
-def _topic_variance(case: Case, answers: Answers, filled: FloatArray) -> FloatArray:
+def _topic_variance(case: Case, answers: JudgeAnswers, filled: FloatArray) -> FloatArray:
     """Of the share of documents that judges called relevant, over topics, (system,)."""
     each = [spread(answers.mass[s, case.topics_of(s), 1] / filled[s]) for s in range(len(filled))]
     return np.array(each, float)
@@ -271,8 +281,8 @@ def _range(share: FloatArray) -> str:
 
 
 def _compare_all(
-    case: Case, answers: Answers, value: FloatArray, size: FloatArray, by_topics: FloatArray
-) -> tuple[Pairs, FloatArray]:
+    case: Case, answers: JudgeAnswers, value: FloatArray, size: FloatArray, by_topics: FloatArray
+) -> tuple[SystemPairs, FloatArray]:
     """All pairs, and the part of their variance that is due to gold; judges err alike on both systems of a pair."""
     share, gain, mass = answers.accuracy.share, answers.gain, answers.mass
     topics = np.array([len(case.topics_of(s)) for s in range(len(value))])
@@ -292,10 +302,10 @@ def _compare_all(
     np.fill_diagonal(variance, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         degrees = np.where(doubt > 0, variance**2 / doubt, np.inf)
-    return Pairs(value=value[None, :] - value[:, None], variance=variance, degrees=degrees), gold
+    return SystemPairs(value=value[None, :] - value[:, None], variance=variance, degrees=degrees), gold
 
 
-def _tell_design(design: Design) -> tuple[str, ...]:
+def _tell_design(design: GoldDesign) -> tuple[str, ...]:
     if design.variance_factor < WORTH_TELLING:
         return ()
     return (

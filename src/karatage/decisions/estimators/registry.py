@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from karatage.decisions.case import Case
-from karatage.decisions.estimators.census import CENSUS
 from karatage.decisions.estimators.contract import Estimator
-from karatage.decisions.estimators.drawn import DRAWN
-from karatage.decisions.estimators.even import EVEN
+from karatage.decisions.estimators.drawn import DRAWN, EVEN
 from karatage.decisions.estimators.rates import RATES
-from karatage.decisions.estimators.whole_topics import GOLD_TOPICS, WHOLE_TOPICS
+from karatage.decisions.estimators.whole_topics import CENSUS, GOLD_TOPICS, WHOLE_TOPICS
 from karatage.errors import DataError, OptionError, UnknownNameError
 
 AUTO = "auto"  # the one that gold's design calls for

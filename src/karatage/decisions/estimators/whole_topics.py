@@ -1,9 +1,9 @@
-"""Gold on whole topics: for any measure, prediction-powered means of topic scores."""
+"""Gold on whole topics or on all that matters: prediction-powered means of topic scores, or gold's own scores."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,9 +11,18 @@ from karatage.correction.topics import LEAST_DIFFERING, LEAST_TOPICS, TopicEstim
 from karatage.data.axes import FloatArray
 from karatage.data.method import Method
 from karatage.decisions.case import Case
-from karatage.decisions.estimators.boards import Boards
-from karatage.decisions.estimators.contract import Estimator, Fitted, Levels, Pairs
-from karatage.decisions.estimators.needs import CLAIM_THESE, FEWEST_TOPICS, RATES_INSTEAD, tell_few_topics
+from karatage.decisions.estimators.contract import (
+    CLAIM_THESE,
+    FEWEST_TOPICS,
+    RATES_INSTEAD,
+    Boards,
+    Estimator,
+    Fitted,
+    Levels,
+    SystemPairs,
+    tell_few_topics,
+)
+from karatage.decisions.estimators.drawn import fit_sample
 from karatage.errors import DataError
 from karatage.text import counted
 
@@ -94,7 +103,7 @@ class WholeTopics(Estimator):
         return TopicsFitted(
             method=self.method,
             lam=self.lam,
-            pairs=Pairs(
+            pairs=SystemPairs(
                 value=np.asarray(pairs.value), variance=np.asarray(pairs.variance), degrees=np.asarray(pairs.degrees)
             ),
             levels=Levels(
@@ -135,7 +144,7 @@ def _take_gold(case: Case, method: Method) -> TopicsFitted:
     return TopicsFitted(
         method=method,
         lam=None,
-        pairs=Pairs(value=value - value[:, None], variance=nothing, degrees=nothing + np.inf),
+        pairs=SystemPairs(value=value - value[:, None], variance=nothing, degrees=nothing + np.inf),
         levels=Levels(value=value, variance=np.zeros(len(value)), degrees=np.full(len(value), np.inf)),
         gold_variance=nothing,
         gold_items=1,
@@ -192,3 +201,33 @@ def _tell(case: Case, topics: int, pairs: TopicEstimated) -> Iterator[str]:
         )
     if lam[0, 1] > 0:
         yield f"reliance on the judges (lambda): {lam[0, 1]:.2f}, where 0 is gold alone and 1 is full trust"
+
+
+class Census(Estimator):
+    """Document by document for weighted sums, topic by topic for other measures."""
+
+    def suits(self, case: Case) -> bool:
+        """Where gold has graded everything."""
+        return case.design.kind == "census"
+
+    def fit(self, case: Case) -> Fitted:
+        """Gold's own scores."""
+        if case.design.kind != "census":
+            raise DataError(
+                "gold has not graded all that matters, so it is not enough on its own; let the gold's design decide "
+                "(--correction auto)"
+            )
+        if case.additive:
+            return fit_sample(case, self.method)
+        return replace(WHOLE_TOPICS.fit(case), method=self.method)
+
+
+CENSUS = Census(
+    method=Method(
+        name="census",
+        label="gold alone",
+        about="Corrected scores are gold's own, which knows all that matters here; the judges have no part in them.",
+        undone="by gold alone",
+    ),
+    phrase="by gold on all that matters",
+)

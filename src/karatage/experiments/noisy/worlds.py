@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from karatage.correction.accuracy import CLEAR_OF_CHANCE
-from karatage.correction.precision import share_variance
+from karatage.correction.precision import CLEAR_OF_CHANCE, share_variance
 from karatage.data.axes import BoolArray, FloatArray
 from karatage.experiments.noisy.plan import NoisyPlan, World
 

@@ -1,0 +1,291 @@
+"""Undo the judges' errors: which estimator is sound for the gold there is, what it finds, and what is never believed.
+
+A guard refuses with an error, or leaves the figures and forbids the claim (an alarm). All commands call `correct`,
+so that the guards are the same for all of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from karatage.agreement.gold import INDEPENDENT_GOLD, find_copies_of_gold, find_inversion, tell_copies
+from karatage.approaches.registry import JUDGE
+from karatage.correction.choosing import choose_sizes
+from karatage.correction.sampled import Drawn, count_planned, find_reach, weigh_count
+from karatage.data.alignment import find_items
+from karatage.data.axes import FloatArray
+from karatage.data.comparison import Opinion
+from karatage.data.estimate import t_quantile
+from karatage.decisions.case import Case, ask
+from karatage.decisions.estimators.contract import Estimator, Fitted, Objection, SecondOpinion
+from karatage.decisions.estimators.registry import choose
+from karatage.decisions.question import Question
+from karatage.errors import DataError, OptionError, UnknownNameError
+from karatage.kernels.drawing import FLOOR, mean_positive
+from karatage.measures.registry import ceiling, parse_measure
+from karatage.text import count_names, counted, shorten
+
+CHANCE = 0.001  # of an alarm that is false
+NEARLY = 0.1  # how far the chances may be off as a share: some digits or grades lost do little harm
+ROUNDING = 1e-9
+
+
+class Choice(NamedTuple):
+    """What was found and by which estimator, or why nothing was; and another one's answer for a second opinion."""
+
+    corrected: Fitted | None
+    refusal: str | None = None
+    estimator: Estimator | None = None
+    second: SecondOpinion | Objection | None = None
+    alarm: str | None = None  # why nothing may be claimed with the correction that was made
+    notes: tuple[str, ...] = ()
+
+
+def correct(case: Case) -> Choice:
+    """Undo judges' errors in the way asked for, or in the one that gold's design allows."""
+    return case.kept.once("correct", lambda: _correct(case))
+
+
+def _correct(case: Case) -> Choice:
+    assert case.gold is not None
+    if not case.design.items and not (case.gold_item >= 0).any():
+        return Choice(
+            None,
+            f"none of the {len(case.gold.grade):,} gold items is among the judged documents of these topics; are "
+            "topics and documents written alike?",
+        )
+    if case.linear is not None and not np.ptp(case.linear.gain):
+        return Choice(
+            None,
+            f"no grade from 0 to {case.top_grade}, the highest of judges and gold, gains anything by "
+            f"{case.question.parsed}; ask for a lower rel",
+        )
+    notes: tuple[str, ...] = ()
+    try:
+        estimator, notes = choose(case)
+        require_upright(case)
+        if estimator.needs_chances and case.gold.draw is not None and case.linear is not None:
+            notes += require_frame(case)
+        found = _fit(estimator, case)
+    except DataError as problem:
+        return Choice(None, f"{problem}", notes=notes)
+    copies = find_copies(case)
+    second, told = _ask_again(case, found)
+    return Choice(found, None, estimator, second, copies.alarm, (*notes, *copies.notes, *told))
+
+
+def _fit(estimator: Estimator, case: Case) -> Fitted:
+    """An estimate between the guards of what it rests on and of what it finds."""
+    if estimator.needs_chances:
+        require_chances(case)
+    return require_spread(case, require_possible(case, estimator.fit(case)))
+
+
+def _ask_again(case: Case, found: Fitted) -> tuple[SecondOpinion | Objection | None, tuple[str, ...]]:
+    """The second opinion on what was found; why guards refuse it is worth a note."""
+    try:
+        return found.second_opinion(case, _fit), ()
+    except GuardError as problem:
+        return None, (f"no second opinion: {problem}",)
+    except DataError:
+        return None, ()
+
+
+class GuardError(DataError):
+    """What a guard refuses."""
+
+
+class Copies(NamedTuple):
+    """Gold that looks like a judge's own grades."""
+
+    alarm: str | None = None  # about a judge that the answer uses
+    notes: tuple[str, ...] = ()  # about others
+
+
+def require_upright(case: Case) -> None:
+    """Refuse gold that says the opposite of every judge."""
+    found = find_inversion(case.said, case.gold_grade, case.material.judgments, case.material.known)
+    if found is not None:
+        raise GuardError(f"{found.finding}; {found.advice}")
+
+
+def find_copies(case: Case) -> Copies:
+    """Whether gold is a copy of a judge; no claim is made with one that the answer uses."""
+    judgments = case.material.judgments
+    found = find_copies_of_gold(judgments, case.material.known)
+    if not found:
+        return Copies()
+    only = case.approach.removeprefix(JUDGE) if case.approach.startswith(JUDGE) else None
+    used = [copy for copy in found if only in (None, judgments.judges[copy.judge])]
+    told = tell_copies(used or found, judgments)
+    if used:
+        return Copies(f"{told}; {INDEPENDENT_GOLD}")
+    return Copies(notes=(f"{told}, which this answer does not use",))
+
+
+def require_chances(case: Case) -> None:
+    """Refuse drawn gold whose chances do not add up to what it was drawn from, either way."""
+    if case.gold is None or case.gold.draw is None or case.frame is not None or case.linear is None:
+        return
+    drawn = case.drawn
+    size = choose_sizes(case.weight_without_gold)
+    size = np.where(size > 0, np.maximum(size, FLOOR * mean_positive(size)), 0.0)  # as plan draws
+    frame = case.gold.draw.frame
+    fixed = frame is not None and case.fingerprint == frame
+    reach = find_reach(size, drawn, fixed=fixed)
+    evidence = reach.evidence.copy()
+    evidence[0] = max(evidence[0], weigh_count(size, _take_first(drawn)))
+    off = np.abs(np.log(np.maximum(reach.share, ROUNDING))) > math.log1p(NEARLY)
+    worst = int(np.argmax(np.where(off, evidence, 0.0)))
+    if not off[worst] or evidence[worst] <= math.log(2 * len(off) / CHANCE):
+        _require_whole(size, drawn)
+        return
+    share = float(reach.share[worst])
+    batch = np.unique(drawn.batch)[worst]
+    own = (drawn.batch == batch) & (size[drawn.item] > 0)
+    before = (drawn.batch < batch) & (size[drawn.item] > 0)
+    raised = float((1 / drawn.pi[own]).sum())
+    where = f" of batch {batch}" if len(off) > 1 else ""
+    found = (
+        f"the sampling probabilities pi{where} do not match what gold was drawn from: 1/pi of its {own.sum():,} items "
+        f"adds up to {raised:,.0f}, but {(size > 0).sum() - before.sum():,} documents matter here (by weight, the sum "
+        f"is {share:.2g} times what it should be)"
+    )
+    if share > 1:
+        raise GuardError(
+            f"{found}. The values of pi are too small, so that gold would count {share:.2g} times; take the column pi "
+            "from the queue that karatage plan wrote for these systems and this measure"
+        )
+    raise GuardError(
+        f"{found}. Either part of the queue was not graded, or pi is too large, or gold was drawn for other systems or "
+        "another measure; grade the whole queue, take its own column pi, or plan gold for these systems"
+    )
+
+
+def _require_whole(size: FloatArray, drawn: Drawn) -> None:
+    """Refuse a queue of which rows are missing; later batches may follow other sizes."""
+    first = _take_first(drawn)
+    planned, found = count_planned(size, first), len(first.item)
+    if planned is not None and found < planned:
+        raise GuardError(
+            f"the sampling probabilities pi are those of a queue of {counted(planned, 'document')}, and gold has "
+            f"{found:,} of them; bring all rows of the queue back, graded, since those left out may differ from the "
+            "rest"
+        )
+
+
+def _take_first(drawn: Drawn) -> Drawn:
+    first = drawn.batch == drawn.batch.min()
+    return Drawn(drawn.item[first], drawn.gain[first], drawn.pi[first], drawn.batch[first])
+
+
+def require_possible(case: Case, found: Fitted) -> Fitted:
+    """Refuse differences, and scores beyond chance, that the measure cannot have; other such scores are not shown."""
+    top = find_ceiling(case)
+    gap = found.pairs.value[np.triu_indices(len(found.pairs.value), 1)]
+    beyond = np.abs(gap) > top + ROUNDING
+    if beyond.any():
+        worst = gap[np.argmax(np.abs(gap))]
+        told = "the corrected difference is"
+        if len(gap) > 1:
+            told = f"{counted(int(beyond.sum()), 'corrected difference')} of {len(gap):,} cannot be, the largest is"
+        raise GuardError(
+            f"{told} {worst:+.3f}, and a difference in {case.question.parsed} lies between {-top:.4g} and "
+            f"{top:.4g}: {_blame(case)}"
+        )
+    within = max(found.within[0], 0.0), min(found.within[1], top)
+    bounded, levels = replace(found, possible=(0.0, top), within=within), found.levels
+    if levels is None or bounded.shown.all():
+        return bounded
+    outside = ~bounded.shown
+    past = np.maximum(-levels.value, levels.value - top)
+    limit = [t_quantile(1 - CHANCE / len(outside), degrees) for degrees in levels.degrees]
+    wrong = outside & (past > np.array(limit) * np.sqrt(levels.variance) + ROUNDING)
+    if wrong.any():
+        s = int(np.flatnonzero(wrong)[0])
+        raise GuardError(
+            f"the corrected score of {case.systems[s]} is {levels.value[s]:.3f}, and {case.question.parsed} lies "
+            f"between 0 and {top:.4g}: {_blame(case)}"
+        )
+    names = [case.systems[s] for s in np.flatnonzero(outside)]
+    told = f"corrected scores outside 0 to {top:.4g}, what {case.question.parsed} can be, are not shown"
+    return replace(bounded, notes=(*found.notes, f"{told}: {count_names(names)}"))
+
+
+def require_spread(case: Case, found: Fitted) -> Fitted:
+    """What is the same in every topic says nothing of how new topics vary, so nothing is claimed of it."""
+    pairs = found.pairs
+    fixed = (pairs.variance == 0) & (pairs.value != 0)
+    if case.question.topics == "these" or not fixed.any():
+        return found
+    if len(fixed) == 2:
+        raise GuardError(
+            f"the difference is {pairs.value[0, 1]:+.3f} in each of {counted(len(case.topics), 'topic')}, so that gold "
+            "does not show how topics vary; judge more topics, or claim these topics only (--topics these)"
+        )
+    return replace(found, pairs=replace(pairs, variance=np.where(fixed, np.inf, pairs.variance)))
+
+
+def find_ceiling(case: Case) -> float:
+    """The highest score that the measure can give; the lowest is 0."""
+    return ceiling(case.question.parsed, case.depth, case.top_grade)
+
+
+def keep_possible(opinions: Sequence[Opinion], top: float) -> tuple[tuple[Opinion, ...], tuple[str, ...]]:
+    """Second opinions whose difference can be one, and a note on the others."""
+    kept = tuple(o for o in opinions if abs(o.difference.value) <= top + ROUNDING)
+    lost = [f"{o.way} ({o.difference.value:+.3f})" for o in opinions if o not in kept]
+    told = f"second opinions beyond {top:.4g}, which a difference cannot be, not shown: {', '.join(lost)}"
+    return kept, (told,) if lost else ()
+
+
+def _blame(case: Case) -> str:
+    assert case.gold is not None
+    if case.gold.draw is not None:
+        return "check the column pi of the gold, or draw more of it (karatage plan)"
+    return "gold is too little, or was not drawn from these systems' documents; draw more of it (karatage plan)"
+
+
+def require_frame(case: Case) -> tuple[str, ...]:
+    """Refuse gold that was drawn from other items than those that matter here; notes where that cannot be told."""
+    assert case.gold is not None
+    assert case.gold.draw is not None
+    draw = case.gold.draw
+    if draw.frame is None:
+        return ("gold does not say what it was drawn from: taken to be all documents of these systems that matter",)
+    measure = draw.measure or str(case.question.parsed)
+    try:
+        parse_measure(measure)
+    except (OptionError, UnknownNameError):
+        raise DataError(f"the gold queue was drawn for '{shorten(measure)}', which is no measure") from None
+    if measure == str(case.question.parsed) and case.fingerprint == draw.frame:
+        return ()
+    for systems in dict.fromkeys([case.systems, case.material.runs.systems]):
+        question = Question(measure=measure, approach=case.question.approach)
+        drawn_for = ask(case.material, question, systems=systems, seed=case.seed)
+        if drawn_for.linear is None:
+            break
+        if drawn_for.fingerprint == draw.frame:
+            _require_inside(case, drawn_for)
+            return ()
+    raise DataError(
+        f"the gold queue was planned for other systems, or with other runs or judgments (frame {shorten(draw.frame)}, "
+        f"for {shorten(measure)}): name the systems that it was planned for with --a and --b, give all runs and "
+        "judgments that it was planned with, or plan a queue for these systems"
+    )
+
+
+def _require_inside(case: Case, drawn_for: Case) -> None:
+    place = find_items(case.pool, drawn_for.pool)
+    lost = case.matters & ~np.where(place >= 0, drawn_for.matters[place], False)
+    if lost.any():
+        raise DataError(
+            f"{int(lost.sum()):,} documents that matter for {case.question.parsed} could not be drawn for "
+            f"{drawn_for.question.measure}, which the gold queue was planned for; ask for that measure, or plan a "
+            "queue for this one"
+        )

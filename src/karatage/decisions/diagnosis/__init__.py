@@ -1,1 +1,0 @@
-"""Diagnoses: what a set of files is fit for."""

@@ -1,0 +1,380 @@
+"""`plan`: which documents to send to gold, and what their gold should buy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from numbers import Integral
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from karatage.correction.choosing import Chosen, choose_sizes, draw_batches, match_uniform
+from karatage.correction.sampled import Drawn, learn_gains
+from karatage.data.axes import BoolArray, FloatArray, LongArray
+from karatage.data.estimate import t_quantile
+from karatage.data.judgments import Judgments
+from karatage.data.plan import Forecast, GoldPlan
+from karatage.data.runs import Runs
+from karatage.data.standing import find_claims
+from karatage.data.versions import list_versions
+from karatage.decisions.case import Case, make_case
+from karatage.decisions.correct import correct, require_chances, require_upright
+from karatage.decisions.estimators.contract import (
+    CLAIM_THESE,
+    FEWEST_TOPICS,
+    LEAST_ITEMS,
+    LEAST_TOPICS,
+    WEIGHTED_SUMS,
+    Fitted,
+    compare_means,
+    tell_few_topics,
+)
+from karatage.decisions.estimators.registry import AUTO, find
+from karatage.decisions.material import gives_grades
+from karatage.decisions.question import Question
+from karatage.errors import DataError, OptionError
+from karatage.kernels.drawing import find_chances
+from karatage.kernels.sampling import count_gaps, sum_square_gaps
+from karatage.measures.spec import Measure
+from karatage.random_streams import stream
+from karatage.text import counted, shorten
+
+
+def plan(
+    runs: Runs,
+    judgments: Judgments,
+    measure: str | Measure | Question,
+    *,
+    budget: int | Sequence[int],
+    systems: tuple[str, str] | None = None,
+    judged: Judgments | None = None,
+) -> GoldPlan:
+    """Draw the documents whose gold tells most about which system is better.
+
+    Only documents that systems rank differently matter, each drawn with a chance proportional to how differently.
+    `kt.write_queue` writes them for the gold judges; the judged file is the gold of `kt.compare`.
+
+    Args:
+        runs: What the systems retrieved.
+        judgments: What the judges said; several are merged first.
+        measure: A weighted sum such as `nDCG@10`, `P@10` or `RBP(p=0.8)`, or a `kt.Question`, whose seed draws.
+        budget: Gold labels to ask for; several numbers are batches, to be judged in turn.
+        systems: Two systems to tell apart. Default: all of them, as a leaderboard.
+        judged: Gold from earlier batches of the same plan. New batches are drawn from the rest, for the pairs that it
+            leaves undecided. Without it all pairs count: what the judges say of them is what is in doubt.
+    """
+    question = _settle_correction(Question.of(measure))
+    counts = _check_budget(budget)
+    case = make_case(runs, judgments, judged, question, systems=_name_systems(runs, systems), seed=question.seed)
+    return plan_gold(case, counts)
+
+
+def plan_gold(case: Case, counts: list[int]) -> GoldPlan:
+    """The same for a case whose gold is that of earlier batches."""
+    question = case.question
+    _require_weights(case, sum(counts))
+    frame = np.flatnonzero(case.matters)
+    weight = case.weight[frame]
+    differ = np.triu(count_told(weight, np.ones(len(frame), bool)) > 0)
+    known = _start(differ) if case.gold is None else _continue(case, frame, differ)
+    size = _find_sizes(weight, differ, known.undecided)
+    chosen, batches = _draw(size, counts, known, question.seed)
+    these, new, even = _value(case, frame, weight, known, batches, (size, chosen))
+    return GoldPlan(
+        measure=str(question.parsed),
+        systems=case.systems,
+        approach=case.approach,
+        confidence=question.confidence,
+        topics=len(case.topics),
+        items=_list_items(case, frame[chosen.item], chosen),
+        earlier=len(known.taken),
+        frame_size=len(frame),
+        frame=case.fingerprint,
+        pairs=int(differ.sum()),
+        undecided=int(known.undecided.sum()),
+        even=even,
+        these=these,
+        new=new,
+        informed=known.residual is not None,
+        same=None if len(frame) else question.sameness,
+        seed=question.seed,
+        versions=list_versions(),
+        notes=tuple(dict.fromkeys((*case.notes, *known.notes, *_tell(case, known, chosen, new)))),
+    )
+
+
+class _Known(NamedTuple):
+    """What gold has shown so far."""
+
+    undecided: BoolArray  # (system, system) pairs, a before b
+    taken: LongArray  # places in the frame that have gold
+    chance: LongArray  # those of them that were left to chance
+    last: int  # batch
+    variance: FloatArray | None = None  # (system, system) of the differences
+    residual: float | None = None
+    notes: tuple[str, ...] = ()
+
+
+def _settle_correction(question: Question) -> Question:
+    """The judged gold of a plan has known chances, which the estimator has to use."""
+    fits = question.correction != AUTO and find(question.correction).needs_chances
+    return question if fits else replace(question, correction=AUTO)
+
+
+def _check_budget(budget: int | Sequence[int]) -> list[int]:
+    counts = list(budget) if isinstance(budget, Sequence) else [budget]
+    if not counts or not all(isinstance(count, Integral) and count >= 1 for count in counts):
+        raise OptionError(f"a budget of {budget} is no number of gold labels: give whole numbers from 1, one per batch")
+    return [int(count) for count in counts]
+
+
+def _name_systems(runs: Runs, systems: tuple[str, str] | None) -> tuple[str, ...]:
+    if systems is None:
+        if len(runs.systems) < 2:
+            raise DataError(f"there is one system only, '{shorten(runs.systems[0])}'; give two runs at least")
+        return runs.systems
+    if len(systems) != 2 or systems[0] == systems[1]:
+        raise OptionError("name two different systems, or none for a leaderboard of all")
+    return systems
+
+
+def _require_weights(case: Case, budget: int) -> None:
+    if not gives_grades(case.approach):
+        raise OptionError(f"{case.approach} ends in scores, not in grades of documents; choose mv, ds or judge:NAME")
+    if case.linear is None:
+        pool = int(case.judged.sum()) / len(case.topics)
+        raise DataError(
+            f"{case.question.parsed} is not a weighted sum of grades, so gold on single documents does not correct it. "
+            f"Draw topics at random and re-judge all judged documents of each ({pool:.0f} on average, so that "
+            f"{budget:,} labels do for {budget / pool:.0f} topics; take {LEAST_TOPICS} at least), or plan for "
+            f"{WEIGHTED_SUMS}"
+        )
+    if case.disjoint:
+        raise DataError("the systems answered different topics, so they have no documents on which they could differ")
+
+
+def _start(differ: BoolArray) -> _Known:
+    """Before any gold all pairs count: judges' own tests take for granted what gold is asked about."""
+    nothing = np.zeros(0, np.int64)
+    return _Known(undecided=differ, taken=nothing, chance=nothing, last=0)
+
+
+def _continue(case: Case, frame: LongArray, differ: BoolArray) -> _Known:
+    """Correct with the gold so far, to see which pairs are still open."""
+    draw = _require_same_plan(case)
+    place = np.full(len(case.said), -1)
+    place[frame] = np.arange(len(frame))
+    taken = place[case.drawn.item]
+    if (taken < 0).any():
+        raise DataError(f"{counted(int((taken < 0).sum()), 'gold item')} could not have been drawn for this plan")
+    residual = measure_residuals(case) if len(taken) >= LEAST_ITEMS else None
+    require_upright(case)
+    require_chances(case)
+    choice = correct(case)
+    undecided, variance, notes = differ, None, choice.notes
+    if choice.corrected is None:
+        notes = (*notes, f"gold so far decides nothing: {choice.refusal}")
+    else:
+        found = choice.corrected
+        if choice.alarm is not None:
+            notes = (*notes, f"gold so far decides nothing: {choice.alarm}")
+        open_still = ~_find_decided(found, case.question.confidence)
+        if choice.alarm is not None or len(case.systems) == 2:  # a pair that stops when it shows is claimed too often
+            open_still = np.ones_like(open_still)
+        undecided = differ & open_still & (found.gold_variance > 0)
+        variance, notes = found.gold_variance * len(case.topics) ** 2, (*notes, *found.notes)
+    return _Known(undecided, taken, taken[case.drawn.pi < 1], draw, variance, residual, notes)
+
+
+def _find_decided(found: Fitted, confidence: float) -> BoolArray:
+    """Pairs (system, system) that a leaderboard would claim to differ, with p-values adjusted as it does by default."""
+    upper = np.triu_indices(len(found.pairs.value), 1)
+    decided = np.zeros(found.pairs.value.shape, bool)
+    decided[upper] = find_claims(found.pairs.p_value[upper], "holm", confidence)
+    return decided | decided.T
+
+
+def _require_same_plan(case: Case) -> int:
+    """Refuse gold of other plans; returns the number of the last batch."""
+    assert case.gold is not None
+    draw = case.gold.draw
+    if draw is None or draw.frame is None:
+        raise DataError(
+            "the judged gold does not say how it was drawn (columns pi, batch and frame): only queues that karatage "
+            "plan wrote can be continued; compare takes any gold"
+        )
+    if draw.frame != case.fingerprint or draw.measure != str(case.question.parsed):
+        raise DataError(
+            f"the judged gold belongs to another plan (frame {shorten(draw.frame)} for {shorten(str(draw.measure))}, "
+            f"not {case.fingerprint} for {case.question.parsed}): continue it with the same runs, judgments, measure "
+            "and systems"
+        )
+    return int(draw.batch.max())
+
+
+def _find_sizes(weight: FloatArray, differ: BoolArray, undecided: BoolArray) -> FloatArray:
+    if not undecided.any():
+        return np.zeros(len(weight))
+    pairs = None if (undecided == differ).all() else [(int(a), int(b)) for a, b in np.argwhere(undecided)]
+    return choose_sizes(weight, pairs)
+
+
+def _draw(size: FloatArray, counts: list[int], known: _Known, seed: int) -> tuple[Chosen, list[Batch]]:
+    """The items, and the chances that all had in each batch."""
+    chosen = draw_batches(size, counts, stream(seed, f"plan {known.last + 1}"), taken=known.taken)
+    left = size.copy()
+    left[known.taken] = 0.0
+    batches = []
+    for number, count in enumerate(counts, start=1):
+        drawn = np.zeros(len(size), bool)
+        drawn[chosen.item[chosen.batch == number]] = True
+        batches.append(Batch(find_chances(left, count), drawn))
+        left[drawn] = 0.0
+    return chosen._replace(batch=chosen.batch + known.last), batches
+
+
+def _value(
+    case: Case,
+    frame: LongArray,
+    weight: FloatArray,
+    known: _Known,
+    batches: list[Batch],
+    draw: tuple[FloatArray, Chosen],
+) -> tuple[Forecast | None, Forecast | None, float]:
+    """What the draw buys: over these topics, over new ones, and how many labels drawn evenly would buy the same."""
+    size, chosen = draw
+    if not len(chosen.item):
+        return None, None, 0.0
+    items = np.zeros(len(case.said), bool)
+    items[frame] = True
+    residual = guess_residuals(case, items) if known.residual is None else known.residual
+    chance = np.zeros(len(size), bool)
+    chance[np.r_[known.chance, chosen.item[chosen.pi < 1]]] = True
+    variance = find_variance(weight, batches, residual, known.variance) / len(case.topics) ** 2
+    these, new = forecast(case, variance, count_told(weight, chance), known.undecided)
+    left = size.copy()
+    left[known.taken] = 0.0
+    gap = np.where(_tells(weight, known.undecided), left, 0.0)
+    even = match_uniform(gap, find_chances(left, len(chosen.item)))
+    least = FEWEST_TOPICS if len(known.taken) + len(chosen.item) == len(frame) else LEAST_TOPICS
+    return these, new if len(case.topics) >= least else None, even
+
+
+def _tells(weight: FloatArray, pairs: BoolArray) -> BoolArray:
+    """Items on which some of these pairs differ."""
+    tells = np.zeros(len(weight), bool)
+    for a, b in np.argwhere(pairs):
+        tells |= weight[:, a] != weight[:, b]
+    return tells
+
+
+def _list_items(case: Case, item: LongArray, chosen: Chosen) -> pl.DataFrame:
+    """By batch, topic and document: in any order by rank or chance, judges would see what is expected of a document."""
+    said = case.said[item]
+    frame = pl.DataFrame(
+        {
+            "place": case.pool.item_topic[item],
+            **_name_items(case, item),
+            "said": pl.Series([int(s) if s >= 0 else None for s in said], dtype=pl.Int8),
+            "pi": chosen.pi,
+            "batch": chosen.batch.astype(np.int32),
+        }
+    )
+    return frame.sort("batch", "place", "document").drop("place")
+
+
+def _name_items(case: Case, item: LongArray) -> dict[str, pl.Series]:
+    topics = pl.Series("topic", case.pool.topics, dtype=pl.String)
+    return {
+        "topic": topics.gather(case.pool.item_topic[item]),
+        "document": case.pool.documents.gather(case.pool.item_document[item]),
+    }
+
+
+def _tell(case: Case, known: _Known, chosen: Chosen, new: Forecast | None) -> Iterator[str]:
+    if not len(chosen.item):
+        return
+    gold = len(chosen.item) + len(known.taken)
+    if gold < LEAST_ITEMS and (chosen.pi < 1).any():
+        yield f"{counted(gold, 'gold label')} are too few to tell anything: compare wants {LEAST_ITEMS} at least"
+    if known.residual is None and (chosen.pi < 1).any():
+        yield (
+            "no gold yet to tell how good the judges are: widths are for judges that tell nothing, with gold as varied "
+            "as their grades; judge a first batch and plan the next with it to know better"
+        )
+    if new is None and case.question.topics == "new":
+        yield f"{tell_few_topics(len(case.topics))}: {CLAIM_THESE}, or judge {LEAST_TOPICS} at least"
+    if new is not None:
+        yield "how far topics differ is taken from the judges' scores"
+    if known.taken.size:
+        yield "what earlier queues list without a grade is void: leave it ungraded, and judge these instead"
+        yield "stop when the budget is spent, not when a difference first shows: looking often finds what is not there"
+
+
+class Batch(NamedTuple):
+    """Chances of items (item,) in one batch; 0 for those that earlier batches had drawn."""
+
+    pi: FloatArray
+    drawn: BoolArray
+
+
+def measure_residuals(case: Case) -> float:
+    """The variance of gold's gains around what the judges led to expect, from the gold there is."""
+    inside = case.topic >= 0
+    place = np.cumsum(inside) - 1
+    drawn = Drawn(place[case.drawn.item], case.drawn.gain, case.drawn.pi, case.drawn.batch)
+    learned = learn_gains(case.said[inside].astype(np.int64), case.topic[inside], drawn)[drawn.item]
+    return float(np.average((drawn.gain - learned) ** 2, weights=1 / drawn.pi))
+
+
+def guess_residuals(case: Case, items: BoolArray) -> float:
+    """The same without gold, for judges that tell nothing: as much as their own gains vary.
+
+    Where even those do not vary, as much as gains can.
+    """
+    assert case.linear is not None
+    gain = case.linear.gain
+    said = case.said[items & (case.said >= 0)]
+    guess = float(gain[said].var()) if len(said) else 0.0
+    return guess or float(np.ptp(gain)) ** 2 / 4
+
+
+def find_variance(weight: FloatArray, batches: list[Batch], residual: float, known: FloatArray | None) -> FloatArray:
+    """Of all pairs' differences (system, system), summed over topics, after these batches.
+
+    Each batch gives an unbiased estimate, and all are averaged by their precision; `known` is the variance that earlier
+    gold has left, infinite where it tells nothing.
+    """
+    shape = (weight.shape[1], weight.shape[1])
+    with np.errstate(divide="ignore"):
+        precision = np.zeros(shape) if known is None else 1 / known
+        for batch in batches:
+            left = batch.pi > 0
+            noise = np.sqrt(residual * (1 - batch.pi[left]) / batch.pi[left])[:, None] * weight[left]
+            variance = np.zeros(shape)
+            sum_square_gaps(noise, variance)
+            precision = precision + 1 / variance
+        return np.asarray(1 / precision)
+
+
+def count_told(weight: FloatArray, chance: BoolArray) -> FloatArray:
+    """Draws left to chance that tell two systems apart (system, system)."""
+    told = np.zeros((weight.shape[1] + 1, weight.shape[1] + 1), np.int64)
+    count_gaps(weight, chance, told)
+    return told[:-1, :-1].astype(float)
+
+
+def forecast(case: Case, variance: FloatArray, told: FloatArray, pairs: BoolArray) -> tuple[Forecast, Forecast]:
+    """Over these topics and over topics like them; the median over `pairs` (system, system).
+
+    Topics differ, for all we know, as much as the judges' scores do.
+    """
+    point = (1 + case.question.confidence) / 2
+    gold, told = variance[pairs], told[pairs]
+    topics = compare_means(case.scores, case)[2].variance[pairs]
+    width = np.array([t_quantile(point, max(n - 1, 1.0)) for n in told])
+    these = Forecast(float(np.median(np.sqrt(gold))), float(np.median(width * np.sqrt(gold))))
+    error = float(np.median(np.sqrt(gold + topics)))
+    return these, Forecast(error, t_quantile(point, max(len(case.topics) - 1.0, 1.0)) * error)

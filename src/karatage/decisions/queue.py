@@ -1,0 +1,377 @@
+"""`queue`: from runs and the judgments so far to the next batch, or to the word that judging may stop."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from numbers import Integral
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from karatage.aggregation.registry import parse_model
+from karatage.data.alignment import Alignment, align, find_items
+from karatage.data.axes import BoolArray, FloatArray
+from karatage.data.disagreement import DisagreementModel
+from karatage.data.judgments import Judgments
+from karatage.data.pool import add_items, pool_runs
+from karatage.data.prices import JudgingPrices, Money, parse_money
+from karatage.data.queue import CROWD, EXPERT, JudgingQueue
+from karatage.data.runs import Runs
+from karatage.data.settling import Settling
+from karatage.data.versions import list_versions
+from karatage.decisions.belief import (
+    Belief,
+    Combined,
+    choose_pairs,
+    combine_judgments,
+    count_outside,
+    find_effect,
+    find_weights,
+    form_belief,
+    require_weights,
+    settle,
+)
+from karatage.decisions.case import take_fingerprint
+from karatage.errors import DataError, OptionError
+from karatage.measures.registry import find_family, parse_measure
+from karatage.measures.spec import Measure, WeightedSum
+from karatage.orders.budget import Allocation, allocate
+from karatage.orders.disagreement import predict_disagreement
+from karatage.orders.orders import Order, parse_order
+from karatage.orders.state import JudgingState, Picks
+from karatage.random_streams import stream
+from karatage.text import counted, shorten
+
+FEW_CHECKED = 20  # crowd-judged documents with an expert's grade, below which the crowd's word is hardly checked
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueueRules:
+    """What is to be found out, in which order documents come, who judges them at what price, and when to stop.
+
+    Args:
+        prices: Of an expert's judgment, and of a crowd label.
+        measure: By which systems are ordered.
+        order: Of the documents: one of `kt.list_orders()`. Default: `effect` for measures that are weighted sums of
+            grades, else `thompson`.
+        expert_share: Share of the budget for experts; the rest goes to the crowd.
+        depth: Of the pool: documents that some system has in its first so many ranks.
+        approach: How the crowd's grades become one: `mv`, `ds`, ...
+        disagreement: A model for the order `disagreement`.
+        margin: A difference in the measure that does not matter.
+        risk: Probability, up to which a pair may be in the wrong order by more than the margin.
+        best: Only pairs with one of so many best systems matter; default: all pairs.
+        systems: Only these two systems matter.
+        seed: Of everything drawn at random.
+    """
+
+    prices: JudgingPrices
+    measure: str | Measure = "P@10"
+    order: str | None = None
+    expert_share: float = 0.5
+    depth: int = 100
+    approach: str = "mv"
+    disagreement: DisagreementModel | None = None
+    margin: float = 0.01
+    risk: float = 0.05
+    best: int | None = None
+    systems: tuple[str, str] | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        if not isinstance(self.prices, JudgingPrices):
+            raise OptionError("prices must be kt.JudgingPrices, such as kt.parse_prices('A') gives")
+        self._check_measure()
+        if self.order is not None:
+            parse_order(self.order)
+        if parse_model(self.approach).needs_gold:
+            raise OptionError(f"{self.approach} can do nothing without gold on the crowd's documents; choose mv or ds")
+        if not 0 <= self.expert_share <= 1:
+            raise OptionError(f"the experts' share of the budget is {self.expert_share:g}; give one from 0 to 1")
+        if not (math.isfinite(self.margin) and self.margin >= 0):
+            raise OptionError(f"a margin of {self.margin:g}: give the difference that does not matter, 0 or more")
+        if not 0 < self.risk < 0.5:
+            raise OptionError(f"a risk of {self.risk:g}: give a probability above 0 and below 0.5, such as 0.05")
+        if self.best is not None and self.systems is not None:
+            raise OptionError("either two systems matter or the best ones; give one of the two")
+
+    def _check_measure(self) -> None:
+        if not (isinstance(self.depth, Integral) and self.depth >= 1):
+            raise OptionError(f"a pool of depth {self.depth} is empty; give a whole number from 1")
+        if not (isinstance(self.seed, Integral) and self.seed >= 0):
+            raise OptionError(f"a seed is a whole number from 0, not {self.seed}")
+        if not find_family(self.parsed).of_relevance:
+            raise OptionError(
+                f"{self.parsed.name} counts what was judged, not what is relevant; order systems by another measure"
+            )
+        if self.parsed.cutoff is not None and self.depth < self.parsed.cutoff:
+            raise OptionError(
+                f"a pool of depth {self.depth} leaves out documents that {self.parsed} looks at; give a depth of "
+                f"{self.parsed.cutoff} at least"
+            )
+
+    @cached_property
+    def parsed(self) -> Measure:
+        """The measure."""
+        return parse_measure(self.measure)
+
+    @cached_property
+    def parsed_order(self) -> Order:
+        """The order: the one asked for, or one that suits the measure."""
+        return parse_order(self.order or ("effect" if find_family(self.parsed).weights else "thompson"))
+
+
+def queue(
+    runs: Runs,
+    rules: QueueRules,
+    *,
+    budget: Money,
+    crowd: Judgments | None = None,
+    experts: Judgments | None = None,
+) -> JudgingQueue:
+    """The next documents to judge within a budget: the first of an order to experts, the next ones to the crowd.
+
+    Call it again with the new judgments for the next batch. It gives an empty queue once no pair of systems that
+    matters is in the wrong order by more than the margin with more than the risk allowed, as far as judging can tell.
+
+    Args:
+        runs: What the systems retrieved.
+        rules: Prices, order, measure, and when to stop.
+        budget: Money for this batch.
+        crowd: The crowd's judgments so far.
+        experts: The experts' judgments so far; their word stands.
+    """
+    money = parse_money(budget, "the budget")
+    if len(runs.systems) < 2:
+        raise DataError(f"there is one system only, '{shorten(runs.systems[0])}'; give two runs at least")
+    pool = _make_pool(runs, rules.depth, {"the crowd": crowd, "experts": experts})
+    alignment = align(runs, pool)
+    combined = combine_judgments(pool, crowd, experts, rules.approach, rng=rules.seed)
+    belief = form_belief(alignment, combined)
+    found = settle(
+        alignment,
+        belief,
+        rules.parsed,
+        margin=rules.margin,
+        risk=rules.risk,
+        rng=stream(rules.seed, "settle"),
+    )
+    found = replace(found, counts=choose_pairs(found, best=rules.best, systems=rules.systems))
+    pooled = _find_pooled(alignment, rules.depth)
+    chances = None
+    if "disagreement" in rules.parsed_order.needs:
+        chances = _predict(rules.disagreement, runs, pool, crowd)
+    weighed = _weigh(alignment, rules, belief) if "effect" in rules.parsed_order.needs else None
+    state = _make_state(alignment, rules, combined, chances, weighed, (pooled, belief, found))
+    chosen = _Chosen.none() if found.settled else _choose(state, rules, money, combined)
+    told = list(_tell(rules, combined, chosen, experts))
+    if chances is not None and rules.disagreement is not None and not _knows_topics(rules.disagreement, runs):
+        told.append("where judges disagree is predicted by a model of other topics, which may not carry over to these")
+    return JudgingQueue(
+        order=rules.parsed_order.name,
+        approach=rules.approach,
+        depth=rules.depth,
+        pool=int(pooled.sum()),
+        by_experts=int((combined.expert & pooled).sum()),
+        by_crowd=int((combined.crowd & ~combined.expert & pooled).sum()),
+        items=_list_items(pool, chosen, rules),
+        batch=_number_batch(experts),
+        frame=_take_frame(pool, weighed[0]) if weighed is not None and len(chosen.experts.item) else None,
+        prices=rules.prices,
+        budget=money,
+        settling=found,
+        seed=rules.seed,
+        versions=list_versions(),
+        notes=tuple(dict.fromkeys((*alignment.notes, *_tell_scales(crowd, experts), *combined.notes, *told))),
+    )
+
+
+class _Chosen(NamedTuple):
+    """Documents of the batch."""
+
+    experts: Picks
+    crowd: Picks
+    bought: Allocation | None
+
+    @staticmethod
+    def none() -> _Chosen:
+        nothing = Picks(np.zeros(0, np.int64), np.zeros(0))
+        return _Chosen(nothing, nothing, None)
+
+
+def _make_pool(runs: Runs, depth: int, judged: Mapping[str, Judgments | None]) -> Judgments:
+    """All that the systems retrieved to this depth, and what was judged beyond it."""
+    pool, notes = pool_runs(runs, depth), []
+    for who, judgments in judged.items():
+        if judgments is None:
+            continue
+        if not judgments.has_topics:
+            raise DataError(f"what {who} judged are items without topics; give them a topic and a document column")
+        count_outside(pool, judgments, who)
+        before = len(pool.item_topic)
+        pool = add_items(pool, judgments)
+        if len(pool.item_topic) > before:
+            more = counted(len(pool.item_topic) - before, "document")
+            notes.append(f"judged by {who}, but outside the pool of depth {depth}: {more}, whose grades count as well")
+    return replace(pool, notes=tuple(notes))
+
+
+def _find_pooled(alignment: Alignment, depth: int) -> BoolArray:
+    """Items in the first ranks of some system, as others may be known that nobody needs to judge."""
+    pooled = np.zeros(int(alignment.item_start[-1]), bool)
+    first = alignment.ranked[:, :, :depth]
+    pooled[first[first >= 0]] = True
+    return pooled
+
+
+def _predict(model: DisagreementModel | None, runs: Runs, pool: Judgments, crowd: Judgments | None) -> FloatArray:
+    """Where judges will disagree; topics that the model was learnt on keep their own, if all of them are here."""
+    if model is None:
+        raise DataError(
+            "the order 'disagreement' needs a model; learn one with kt.learn_disagreement from documents that "
+            "several judges have graded, or choose another order"
+        )
+    graded = pool if crowd is None else _grade_pool(pool, crowd)
+    return predict_disagreement(model, runs, graded, same_topics=_knows_topics(model, runs))
+
+
+def _knows_topics(model: DisagreementModel, runs: Runs) -> bool:
+    return {topic.topic for topic in model.topics} <= set(runs.topics)
+
+
+def _grade_pool(pool: Judgments, crowd: Judgments) -> Judgments:
+    """The pool's items with the crowd's grades."""
+    place = find_items(crowd, pool)[crowd.item]
+    rows = np.flatnonzero(place >= 0)
+    rows = rows[np.argsort(place[rows], kind="stable")]
+    return replace(
+        pool,
+        judges=crowd.judges,
+        judge=crowd.judge[rows],
+        item=place[rows].astype(np.int32),
+        grade=crowd.grade[rows],
+        top_grade=crowd.top_grade,
+    )
+
+
+def _make_state(
+    alignment: Alignment,
+    rules: QueueRules,
+    combined: Combined,
+    disagreement: FloatArray | None,
+    weighed: tuple[FloatArray, WeightedSum] | None,
+    known: tuple[BoolArray, Belief, Settling],
+) -> JudgingState:
+    """What the order sees when it picks for experts."""
+    pooled, belief, found = known
+    effect = None if weighed is None else find_effect(*weighed, belief, _limit(found, rules.systems))
+    # What the crowd has judged may still go to experts: so they get all of the order's top, and check the crowd.
+    return JudgingState(
+        ranked=alignment.ranked,
+        item_start=alignment.item_start,
+        grade=np.where(combined.expert, combined.grade, -1).astype(np.int8),
+        open=pooled & ~combined.expert & (True if effect is None else effect > 0),
+        disagreement=disagreement,
+        effect=effect,
+        seed=rules.seed,
+    )
+
+
+def _choose(state: JudgingState, rules: QueueRules, money: Money, combined: Combined) -> _Chosen:
+    """Experts first, then the crowd from the rest, as far as the money goes."""
+    for_crowd = state.open & (combined.grade < 0)
+    bought = allocate(
+        money,
+        rules.prices,
+        expert_share=rules.expert_share,
+        expert_items=int(state.open.sum()) if rules.expert_share > 0 else 0,
+        crowd_items=int(for_crowd.sum()) if rules.expert_share < 1 else 0,
+        items=int(state.open.sum()),
+    )
+    order = rules.parsed_order
+    experts = order.next_items(state, bought.experts)
+    left = for_crowd.copy()
+    left[experts.item] = False
+    # Luck of its own: the experts' next draw is from the same items, and their chances hold only if it shares none.
+    apart = int(stream(rules.seed, "crowd").integers(2**31))
+    crowd = order.next_items(replace(state, open=left, grade=combined.grade, seed=apart), bought.labels)
+    return _Chosen(experts, crowd, bought)
+
+
+def _list_items(pool: Judgments, chosen: _Chosen, rules: QueueRules) -> pl.DataFrame:
+    item = np.r_[chosen.experts.item, chosen.crowd.item]
+    experts, labels = len(chosen.experts.item), len(chosen.crowd.item)
+    topics = pl.Series("topic", pool.topics, dtype=pl.String)
+    pi = np.r_[chosen.experts.pi, np.full(labels, np.nan)]
+    prices = rules.prices
+    digits = max(0, *(-int(price.as_tuple().exponent) for price in (prices.expert, prices.label)))
+    return pl.DataFrame(
+        {
+            "topic": topics.gather(pool.item_topic[item]),
+            "document": pool.documents.gather(pool.item_document[item]).cast(pl.String),
+            "to": pl.Series([EXPERT] * experts + [CROWD] * labels, dtype=pl.String),
+            "judgments": pl.Series([1] * experts + [prices.judgments] * labels, dtype=pl.Int32),
+            "priority": pl.Series(np.arange(1, len(item) + 1, dtype=np.int32)),
+            "pi": pl.Series(pi, dtype=pl.Float64).fill_nan(None),
+            "cost": pl.Series([prices.expert] * experts + [prices.label] * labels, dtype=pl.Decimal(None, digits)),
+        }
+    )
+
+
+def _number_batch(experts: Judgments | None) -> int:
+    """The next number, where earlier queues were drawn: their chances are given what came before."""
+    return 1 if experts is None or experts.draw is None else int(experts.draw.batch.max()) + 1
+
+
+def _weigh(alignment: Alignment, rules: QueueRules, belief: Belief) -> tuple[FloatArray, WeightedSum]:
+    """What items count for the systems that matter."""
+    linear = require_weights(alignment, rules.parsed, len(belief.stages))
+    return find_weights(alignment, linear, belief, rules.systems, stream(rules.seed, "ideal")), linear
+
+
+def _limit(found: Settling, systems: tuple[str, str] | None) -> BoolArray:
+    """The pairs that are open, among the systems that matter."""
+    if systems is None:
+        return found.open
+    places = [found.systems.index(name) for name in systems]
+    return found.open[np.ix_(places, places)]
+
+
+def _take_frame(pool: Judgments, weight: FloatArray) -> str:
+    return take_fingerprint(pool, np.flatnonzero(weight.max(axis=1) > weight.min(axis=1)))
+
+
+def _tell_scales(crowd: Judgments | None, experts: Judgments | None) -> Iterator[str]:
+    for who, judgments in ("the crowd", crowd), ("experts", experts):
+        yield from (f"{who}: {note}" for note in (judgments.notes if judgments is not None else ()))
+    if crowd is not None and experts is not None and crowd.top_grade != experts.top_grade:
+        yield f"the crowd grades up to {crowd.top_grade}, experts up to {experts.top_grade}: if scales differ, map them"
+
+
+def _tell(rules: QueueRules, combined: Combined, chosen: _Chosen, experts: Judgments | None) -> Iterator[str]:
+    checked = int((combined.crowd & combined.expert).sum())
+    if combined.crowd.any() and checked < FEW_CHECKED:
+        yield (
+            f"experts have checked {counted(checked, 'document')} of those the crowd judged, so how far the crowd can "
+            "be relied on is mostly guessed; later batches let them check more"
+        )
+    if not combined.expert.any() and not combined.crowd.any():
+        yield "nothing is judged yet: until then all that is known of the documents is who retrieved them"
+    if chosen.bought is not None and chosen.bought.rest >= min(rules.prices.expert, rules.prices.label):
+        yield f"{chosen.bought.rest:f} of the budget is left over: all that can matter is in this batch, or judged"
+    yield "settled or not is about these topics, and about what judging can change; other topics may say otherwise"
+    if len(chosen.experts.item) and not np.isnan(chosen.experts.pi).any():
+        yield "experts' documents were drawn with the chances pi, so karatage compare can take them as gold"
+        if experts is not None and experts.draw is None:
+            yield "but earlier expert judgments were not drawn: compare takes the drawn ones only on their own"
+    elif len(chosen.experts.item):
+        yield (
+            f"experts' documents were picked by the order {rules.parsed_order.name}, not drawn at random: they serve "
+            "this leaderboard, but rates of error read off them may mislead; for a corrected comparison, let the order "
+            "effect draw them"
+        )

@@ -1,1 +1,0 @@
-"""Queues: where runs, judgments so far, orders and prices meet."""

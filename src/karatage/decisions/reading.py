@@ -1,0 +1,235 @@
+"""Reading files that may be broken, and what a diagnosis looks at; work that several checks need is done once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from karatage.agreement.habits import Panel
+from karatage.data.alignment import Alignment, match_gold
+from karatage.data.axes import BoolArray, GradeArray
+from karatage.data.diagnosis import Check
+from karatage.data.judgments import Judgments, Repeats
+from karatage.data.runs import Runs
+from karatage.decisions.case import Case
+from karatage.decisions.material import Material
+from karatage.decisions.question import Question
+from karatage.errors import DataError, InputFileError, KaratageError
+from karatage.io.files import STREAM
+from karatage.io.grades import parse_scale
+from karatage.io.judgments import read_gold, read_judgments
+from karatage.io.listings import Listing, read_listing
+from karatage.io.runs import read_runs
+from karatage.io.sources import Source, expand
+from karatage.text import counted
+
+Read = TypeVar("Read")
+GO_ON = "the rest is looked at without it"
+_BE = {"runs": "are", "judgments": "are", "gold": "is"}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Sources:
+    """What is to be looked at, and how labels and columns are to be understood."""
+
+    runs: object = None
+    judgments: object = None
+    gold: object = None
+    grades: tuple[str | None, str | None] = (None, None)  # of judgments, of gold
+    columns: tuple[Mapping[str, str] | None, Mapping[str, str] | None] = (None, None)
+    repeats: Repeats | None = None
+
+    def __post_init__(self) -> None:
+        """Options that make no sense are no fault of the files."""
+        for scale in self.grades:
+            parse_scale(scale)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Files:
+    """What could be read, and what was wrong with the rest."""
+
+    runs: Runs | None
+    judgments: Judgments | None
+    gold: Judgments | None
+    listings: tuple[Listing, ...]
+    checks: tuple[Check, ...]
+    unread: frozenset[str]  # kinds of which nothing could be read
+
+
+def read_files(sources: Sources, depth: int | None) -> Files:
+    """Read all that can be read."""
+    scale = sources.grades[0] if sources.grades[1] is None else sources.grades[1]
+    runs = _read(sources.runs, Runs, read_runs)
+    judgments = _read(
+        sources.judgments,
+        Judgments,
+        lambda given: read_judgments(
+            given, grades=sources.grades[0], columns=sources.columns[0], repeats=sources.repeats
+        ),
+    )
+    gold = _read(
+        sources.gold,
+        Judgments,
+        lambda given: read_gold(given, grades=scale, columns=sources.columns[1], repeats=sources.repeats),
+    )
+    found: dict[str, _Part[Runs] | _Part[Judgments]] = {"runs": runs, "judgments": judgments, "gold": gold}
+    problems = [problem for part in found.values() for problem in part.problems]
+    rest = GO_ON if any(part.value is not None for part in found.values()) else ""
+    checks = [Check(about="files", state="wrong", finding=problem, advice=rest) for problem in problems]
+    read = [
+        f"{name} ({counted(len(part.names), 'file')})" if part.names else name
+        for name, part in found.items()
+        if part.value is not None
+    ]
+    if read:
+        checks.insert(0, Check(about="files", state="ok", finding=f"read: {', '.join(read)}"))
+    return Files(
+        runs=runs.value,
+        judgments=judgments.value,
+        gold=gold.value,
+        listings=tuple(read_listing(Source(name), depth) for name in runs.names if name != STREAM),
+        checks=tuple(checks),
+        unread=frozenset(name for name, part in found.items() if part.value is None and part.problems),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Part(Generic[Read]):
+    """One kind of input: its value, the files it came from, and what was wrong with others."""
+
+    value: Read | None = None
+    names: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+def _read(given: object, kind: type[Read], read: Callable[..., Read]) -> _Part[Read]:
+    if given is None or isinstance(given, kind):
+        return _Part(given)
+    if not _are_paths(given):
+        try:
+            return _Part(read(given))
+        except KaratageError as problem:
+            return _Part(problems=(f"{problem}",))
+    names, problems = _expand(given)
+    try:
+        return _Part(read(names) if names else None, tuple(names), tuple(problems))
+    except KaratageError as problem:
+        if len(names) == 1:
+            return _Part(problems=(*problems, f"{problem}"))
+    good = []
+    for name in names:
+        try:
+            if name == STREAM:
+                raise InputFileError("standard input", None, "is read only once; save it to a file to have it checked")
+            read([name])
+        except KaratageError as problem:
+            problems.append(f"{problem}")
+        else:
+            good.append(name)
+    return _join(good, problems, read)
+
+
+def _are_paths(given: object) -> bool:
+    parts = given if isinstance(given, list | tuple) else [given]
+    return all(isinstance(path, str | os.PathLike) for path in parts)
+
+
+def _expand(given: object) -> tuple[list[str], list[str]]:
+    """The files meant, and what is wrong with the paths that mean none."""
+    names, problems = [], []
+    for path in given if isinstance(given, list | tuple) else [given]:
+        try:
+            names += [source.path for source in expand(path)]
+        except KaratageError as problem:
+            problems.append(f"{problem}")
+    return list(dict.fromkeys(names)), problems
+
+
+def _join(names: list[str], problems: list[str], read: Callable[[list[str]], Read]) -> _Part[Read]:
+    """Files that are fine alone may contradict each other: the last of the shortest row that does is left out."""
+    while names:
+        try:
+            return _Part(read(names), tuple(names), tuple(problems))
+        except KaratageError as problem:
+            problems = [*problems, f"{problem}"]
+        fine, bad = 1, len(names)
+        while bad - fine > 1:
+            middle = (fine + bad) // 2
+            fine, bad = (middle, bad) if _reads(names[:middle], read) else (fine, middle)
+        names = names[: bad - 1] + names[bad:]
+    return _Part(problems=tuple(problems))
+
+
+def _reads(names: list[str], read: Callable[[list[str]], object]) -> bool:
+    try:
+        read(names)
+    except KaratageError:
+        return False
+    return True
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Checkup:
+    """What could be read, and what is asked of it."""
+
+    runs: Runs | None
+    judgments: Judgments | None
+    gold: Judgments | None
+    material: Material | None  # all three, where there are runs and judgments
+    listings: tuple[Listing, ...]
+    question: Question
+    pair: tuple[str, str] | None
+    cases: dict[str, Case] = field(default_factory=dict)  # by measure
+    unread: frozenset[str] = frozenset()  # which of runs, judgments and gold were given but could not be read
+
+    def lack(self, kind: str) -> str:
+        """Why something is not there."""
+        return f"no {kind} could be read" if kind in self.unread else f"there {_BE[kind]} no {kind}"
+
+    @property
+    def depth(self) -> int | None:
+        """Ranks that count; None: all of them."""
+        return self.question.parsed.cutoff
+
+    @cached_property
+    def alignment(self) -> Alignment | None:
+        """Runs over judged topics; None where one of both is not there, or they have no topic in common."""
+        if self.material is None:
+            return None
+        try:
+            return self.material.alignment
+        except DataError:
+            return None
+
+    @cached_property
+    def meets(self) -> bool:
+        """Whether some retrieved document was judged."""
+        return self.alignment is not None and bool((self.alignment.ranked >= 0).any())
+
+    @cached_property
+    def known(self) -> GradeArray:
+        """Gold's grade of each judged item, -1 = none."""
+        assert self.judgments is not None
+        if self.gold is None or self.gold.has_topics != self.judgments.has_topics:
+            return np.full(len(self.judgments.item_topic), -1, np.int8)
+        if self.material is not None:
+            return self.material.known
+        return match_gold(self.judgments, self.gold)
+
+    @cached_property
+    def panel(self) -> Panel:
+        """The judges beside one another and gold."""
+        assert self.judgments is not None
+        return Panel.of(self.judgments, self.known)
+
+    @property
+    def shared(self) -> BoolArray:
+        """Judged items that gold knows."""
+        assert self.judgments is not None
+        return np.asarray((self.known >= 0) & (np.diff(self.judgments.row_start) > 0))

@@ -1,0 +1,452 @@
+"""Unit tests of `diagnose`: what each kind of trouble is told as."""
+
+import gzip
+
+import numpy as np
+import polars as pl
+import pytest
+
+import karatage as kt
+from karatage.correction.planning import required_z
+from karatage.decisions.reading import Sources, read_files
+from karatage.errors import OptionError
+
+TOPICS = [f"q{t}" for t in range(12)]
+DOCUMENTS = [f"d{k:02}" for k in range(30)]
+
+
+def make_runs(**order):
+    """{system: {topic: {document: score}}}; `order` shuffles by seed, 0 keeps the documents as they are."""
+    found = {}
+    for system, seed in order.items():
+        found[system] = {}
+        for t, topic in enumerate(TOPICS):
+            names = DOCUMENTS if seed == 0 else np.random.default_rng([seed, t]).permutation(DOCUMENTS).tolist()
+            found[system][topic] = {name: float(len(names) - k) for k, name in enumerate(names[:15])}
+    return found
+
+
+def make_truth(rng):
+    return {t: {d: int(rng.random() < 0.4) for d in DOCUMENTS} for t in TOPICS}
+
+
+def make_judge(truth, rng, right=0.8):
+    return {t: {d: g if rng.random() < right else 1 - g for d, g in row.items()} for t, row in truth.items()}
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(5)
+
+
+@pytest.fixture
+def truth(rng):
+    return make_truth(rng)
+
+
+@pytest.fixture
+def crowd(truth, rng):
+    return {name: make_judge(truth, rng) for name in ("ann", "bob", "cy")}
+
+
+def find(diagnosis, words, state=None):
+    found = [check for check in diagnosis.checks if words in check.finding]
+    assert len(found) == 1, [check.finding for check in diagnosis.checks]
+    assert state is None or found[0].state == state
+    return found[0]
+
+
+def test_what_is_fine_is_ok_throughout(truth, crowd):
+    found = kt.diagnose(make_runs(old=1, new=2), crowd, truth)
+    assert {c.state for c in found.checks if "topics that both" not in c.finding} == {"ok"}
+    assert found.pair == ("new", "old")
+    assert found.sentence.startswith("Ready to compare: a difference in P@10 between ")
+    assert found.cannot == ()
+    assert found.measures["measure"].to_list() == ["P@10", "DCG@10", "RBP(p=0.8)", "nDCG@10", "AP"]
+    assert found.measures["way"].to_list() == ["census"] * 5
+
+
+def test_the_difference_that_shows_is_that_of_compare(truth, crowd):
+    runs, judgments, gold = kt.read_runs(make_runs(a=1, b=2)), kt.read_judgments(crowd), kt.read_gold(truth)
+    found = kt.diagnose(runs, judgments, gold, "P@5", a="a", b="b")
+    said = kt.compare(runs, judgments, gold, "P@5", a="a", b="b").corrected.difference
+    assert found.measures["detectable"][0] == pytest.approx(required_z(0.05, 0.8) * said.standard_error)
+
+
+def test_without_gold_nothing_is_claimed_and_a_plan_is_proposed(crowd):
+    found = kt.diagnose(make_runs(a=1, b=2), crowd, None, "nDCG@5")
+    find(found, "there is no gold", "warning")
+    assert "that one system is better than another" in found.cannot[-1]
+    assert found.sentence.startswith("Claim nothing yet")
+    assert "107 gold labels drawn by karatage plan would show differences in nDCG@5 of about " in found.sentence
+    plan = "karatage plan runs -j judgments.csv -m nDCG@5 --a a --b b --budget 107 -o queue.csv"
+    assert found.commands == ("karatage audit judgments.csv", plan)
+
+
+def test_systems_that_rank_alike_are_told(truth, crowd):
+    found = kt.diagnose(make_runs(one=1, twin=1, other=2), crowd, truth)
+    assert "'one', 'twin'" in find(found, "identical rankings to rank 10", "warning").finding
+    pair = kt.diagnose(make_runs(one=1, twin=1), crowd, truth)
+    find(pair, "cannot differ by P@10", "warning")
+    assert "No difference between one and twin can show in P@10" in pair.sentence
+
+
+def test_systems_alike_in_the_first_ranks_only_depend_on_the_depth(truth, crowd):
+    runs = make_runs(one=0, late=0)
+    for topic in TOPICS:
+        row = runs["late"][topic]
+        row["d13"], row["d14"] = row["d14"], row["d13"]
+    assert any("identical" in c.finding for c in kt.diagnose(runs, crowd, truth, "P@10").checks)
+    assert not any("identical" in c.finding for c in kt.diagnose(runs, crowd, truth, "AP").checks)
+
+
+def test_topics_and_ranks_that_are_missing(truth, crowd):
+    runs = make_runs(whole=1, few=2, short=3)
+    runs["few"] = {t: runs["few"][t] for t in TOPICS[:9]}
+    runs["short"] = {t: dict(list(row.items())[:4]) for t, row in runs["short"].items()}
+    found = kt.diagnose(runs, crowd, truth)
+    assert "1 ('few'); 'few' lacks 3 of 12" in find(found, "lack topics which others have", "warning").finding
+    assert "12 of 33; systems: 1 ('short')" in find(found, "end before rank 10", "warning").finding
+    table = {row["system"]: row for row in found.systems.to_dicts()}
+    assert (table["few"]["topics"], table["short"]["short"], table["whole"]["short"]) == (9, 12, 0)
+
+
+def test_a_pool_that_favours_a_system(truth, crowd):
+    runs = make_runs(inside=0, outside=0)
+    runs["outside"] = {
+        t: {f"x{d}" if k % 2 else d: s for k, (d, s) in enumerate(row.items())} for t, row in runs["outside"].items()
+    }
+    found = kt.diagnose(runs, crowd, truth)
+    told = find(found, "of the documents in the first 10 ranks were judged", "warning")
+    assert told.finding.startswith("50% ('outside') to 100% ('inside')")
+    assert "holds some systems down more than others" in told.finding
+    assert dict(found.systems.select("system", "judged").iter_rows()) == {"inside": 1.0, "outside": 0.5}
+
+
+def test_nothing_in_common_is_wrong(truth, crowd):
+    other = {"a": {"t1": {"d01": 1.0}}, "b": {"t1": {"d02": 1.0}}}
+    found = kt.diagnose(other, crowd, truth)
+    find(found, "runs and judgments share no topic: runs have 't1'", "wrong")
+    strangers = {
+        s: {t: {f"x{d}": v for d, v in r.items()} for t, r in rows.items()} for s, rows in make_runs(a=1, b=2).items()
+    }
+    find(kt.diagnose(strangers, crowd, truth), "no retrieved document was judged", "wrong")
+    gold = {"q1": {"elsewhere": 1}}
+    found = kt.diagnose(make_runs(a=1, b=2), crowd, gold)
+    find(found, "judges and gold graded no item in common: gold has 'elsewhere'", "wrong")
+    assert found.state == "wrong"
+    assert found.sentence.startswith("Put this right first: judges and gold graded no item in common")
+
+
+def test_items_without_topics_meet_no_runs(crowd):
+    items = pl.DataFrame({"judge": ["a", "b"], "item": ["d01", "d01"], "grade": [0, 1]})
+    find(kt.diagnose(make_runs(a=1, b=2), items), "judgments name items but no topics", "wrong")
+    gold = {"q1": {"d01": 1}}
+    find(kt.diagnose(None, items, gold), "one has topics and documents, the other names items only", "wrong")
+
+
+def test_judges_are_looked_at(truth, crowd, rng):
+    crowd["constant"] = {t: dict.fromkeys(DOCUMENTS, 1) for t in TOPICS}
+    crowd["inverted"] = {t: {d: 1 - g for d, g in row.items()} for t, row in make_judge(truth, rng, 0.9).items()}
+    crowd["ann again"] = crowd["ann"]
+    crowd["guest"] = {"q1": {"d01": 1, "d02": 0}}
+    found = kt.diagnose(None, crowd, truth)
+    assert (
+        "1 ('constant'); 'constant' gave grade 1 to all 360 gold items" in find(found, "constant:", "warning").finding
+    )
+    assert find(found, "inverted:", "warning").advice.startswith("turn their grades round")
+    assert "2 ('ann', 'ann again')" in find(found, "copied:", "warning").finding
+    assert find(found, "fewer than 20 items", "warning").finding.endswith("1 ('guest')")
+    assert find(found, "one topic only, out of 12", "warning").finding.endswith("1 ('guest')")
+
+
+def test_a_judge_alone_who_says_one_thing_only(truth):
+    judge = {"yes": {t: dict.fromkeys(DOCUMENTS, 1) for t in TOPICS}}
+    find(kt.diagnose(None, judge), "one grade for everything, which may be right, or chance: 1 ('yes')", "warning")
+    find(kt.diagnose(None, judge, truth), "constant: 1 ('yes'); 'yes' gave grade 1 to all 360 gold items", "warning")
+
+
+def test_overlap_decides_what_can_be_said_of_a_panel(truth):
+    halves = {
+        "first": {t: dict(list(row.items())[:15]) for t, row in truth.items()},
+        "second": {t: dict(list(row.items())[15:]) for t, row in truth.items()},
+    }
+    found = kt.diagnose(None, halves, None)
+    find(found, "no item was graded by two judges", "warning")
+    assert "how far judges agree: no item was graded by two of them" in found.cannot
+    halves["second"]["q0"] = truth["q0"]
+    find(
+        kt.diagnose(None, halves, None),
+        "of the items were graded by two judges or more: agreement is known on",
+        "warning",
+    )
+    assert any(line.startswith("how far 2 judges agree") for line in kt.diagnose(None, halves, None).can)
+
+
+def test_scales_that_differ(truth, crowd):
+    gold = {t: {d: 3 * g for d, g in row.items()} for t, row in truth.items()}
+    found = kt.diagnose(make_runs(a=1, b=2), crowd, gold)
+    assert "--gold-grades 1=0,2=1,3=1" in find(found, "judges grade 0-1, gold 0-3", "warning").advice
+    crowd = {j: {t: {d: 2 * g for d, g in r.items()} for t, r in rows.items()} for j, rows in crowd.items()}
+    assert "--grades 1=0,2=1" in find(kt.diagnose(None, crowd, truth), "judges grade 0-2, gold 0-1", "warning").advice
+
+
+def test_gold_that_tells_nothing_apart(truth, crowd):
+    find(kt.diagnose(None, crowd, truth, "P(rel=2)@10"), "no gold item is relevant by P(rel=2)@10", "warning")
+    same = {t: dict.fromkeys(row, 1) for t, row in truth.items()}
+    find(kt.diagnose(None, crowd, same), "every gold item is relevant by P@10", "warning")
+
+
+def test_gold_huddled_in_few_topics_is_refused_with_the_reason(truth, crowd):
+    gold = {t: dict(list(truth[t].items())[:10]) for t in TOPICS[:3]}
+    found = kt.diagnose(make_runs(a=1, b=2), crowd, gold)
+    find(found, "gold: 30 items of 3 topics", "ok")
+    told = find(found, "P@10 cannot be corrected with this gold: gold is on 3 of 12 topics", "warning")
+    assert told.finding.removeprefix("P@10 cannot be corrected with this gold: ") in found.measures["refusal"].to_list()
+    assert any(line.startswith("corrected differences in P@10, DCG@10") for line in found.cannot)
+    assert any(command.startswith("karatage plan ") for command in found.commands)
+
+
+def test_a_plain_sample_allows_weighted_sums_only(truth, crowd, rng):
+    gold = {t: {d: g for d, g in row.items() if rng.random() < 0.5} for t, row in truth.items()}
+    found = kt.diagnose(make_runs(a=1, b=2), crowd, gold)
+    assert not any("error rates" in check.finding for check in found.checks)  # which the answer does not use
+    assert found.measures["way"].to_list() == ["even", "even", "even", "even", None]
+    assert found.can[-1] == (
+        "differences between systems in P@10, DCG@10, RBP(p=0.8), nDCG@10, with judges' errors undone by gold taken as "
+        "a simple random sample"
+    )
+    assert found.cannot[-1].startswith("corrected differences in AP: it is not a weighted sum of grades")
+    asked = kt.diagnose(make_runs(a=1, b=2), crowd, gold, "AP")
+    assert asked.sentence.startswith("AP cannot be corrected with this gold")
+    assert "It does correct P@10, DCG@10, RBP(p=0.8), nDCG@10." in asked.sentence
+    assert any(
+        command.startswith("karatage compare runs -j judgments.csv -g gold.qrels -m P@10") for command in asked.commands
+    )
+
+
+def test_a_queue_drawn_for_others_is_refused(truth, crowd):
+    runs, judgments = kt.read_runs(make_runs(a=1, b=2, c=3)), kt.read_judgments(crowd)
+    queue = kt.plan(runs, judgments, "P@10", budget=60, systems=("a", "b")).queue
+    graded = [truth[t][d] for t, d in queue.select("topic", "document").iter_rows()]
+    gold = kt.read_gold(queue.with_columns(pl.Series("grade", graded)))
+    right = kt.diagnose(runs, judgments, gold, a="a", b="b")
+    assert right.measures["way"][0] == "sampled"
+    assert "drawn with known chances for P@10" in find(right, "60 gold items", "ok").finding
+    wrong = kt.diagnose(runs, judgments, gold, a="a", b="c")
+    find(wrong, "P@10 cannot be corrected with this gold: the gold queue was planned for other systems", "warning")
+
+
+def test_few_topics_are_told(truth, crowd):
+    runs = {s: {t: rows[t] for t in TOPICS[:5]} for s, rows in make_runs(a=1, b=2).items()}
+    find(kt.diagnose(runs, crowd, truth), "5 topics that both systems and judges know: intervals lean", "warning")
+    find(kt.diagnose(runs, crowd), "5 topics that both systems and judges know: too few", "warning")
+    find(kt.diagnose(make_runs(a=1, b=2), crowd, truth), "12 topics that both", "warning")
+
+
+def test_names_of_systems(truth, crowd):
+    runs = make_runs(first=1, second=2, third=3)
+    assert kt.diagnose(runs, crowd, truth, a="third", b="first").pair == ("third", "first")
+    assert kt.diagnose(make_runs(a=1, b=2), crowd, truth, b="a").pair == ("b", "a")
+    unknown = kt.diagnose(runs, crowd, truth, a="frist", b="second")
+    assert find(unknown, "unknown system 'frist'; did you mean 'first'?", "wrong")
+    assert unknown.pair is None
+    with pytest.raises(OptionError, match="one of a and b is missing"):
+        kt.diagnose(runs, crowd, truth, a="first")
+    with pytest.raises(OptionError, match="a and b are the same system"):
+        kt.diagnose(runs, crowd, truth, a="first", b="first")
+    with pytest.raises(OptionError, match="there is nothing to look at"):
+        kt.diagnose()
+
+
+class TestFiles:
+    @pytest.fixture
+    def folder(self, tmp_path):
+        for name, seed in {"old": 1, "new": 2}.items():
+            kt.write_run(kt.read_runs(make_runs(**{name: seed})), name, tmp_path / "runs" / name)
+        return tmp_path
+
+    def test_every_bad_file_is_named_and_the_others_are_read(self, folder, crowd):
+        bad = {
+            "columns.run": b"q1 Q0 d1 1 2.0\n",
+            "comma.run": b"q1 Q0 d1 1 0,5 x\n",
+            "cut.gz": gzip.compress(b"q1 Q0 d1 1 2.0 x\n" * 99)[:40],
+            "empty.run": b"",
+            "twice.run": b"q1 Q0 d1 1 2.0 x\nq1 Q0 d1 2 1.0 x\n",
+            "utf16.run": "q1 Q0 d1 1 2.0 x\n".encode("utf-16"),
+        }
+        for name, content in bad.items():
+            (folder / "runs" / name).write_bytes(content)
+        found = kt.diagnose([folder / "runs", folder / "missing"], crowd)
+        wrong = [check.finding for check in found.checks if check.state == "wrong"]
+        for name in [*bad, "missing"]:
+            assert sum(f"{name}" in text for text in wrong) == 1, name
+        assert len(wrong) == len(bad) + 1
+        assert any("twice.run:2: document 'd1' is listed twice" in text for text in wrong)
+        find(found, "read: runs (2 files), judgments", "ok")
+        assert found.systems["system"].to_list() == ["new", "old"]
+        assert found.commands == ()
+
+    def test_files_that_contradict_each_other(self, tmp_path):
+        for name, line in {"a": "q1 0 d1 1", "b": "q1 0 d2 0"}.items():
+            (tmp_path / name).write_text(f"{line}\n")
+        (tmp_path / "items").write_text("d7 1\nd8 0\n")
+        names = [str(tmp_path / name) for name in ("a", "items", "b")]
+        found = read_files(Sources(gold=names), 10)
+        assert len(found.gold.grade) == 2
+        (wrong,) = [check for check in found.checks if check.state == "wrong"]
+        assert "items: has no topics, but" in wrong.finding
+
+    def test_what_could_not_be_read_is_not_called_missing(self, folder, crowd):
+        (folder / "gold.qrels").write_text("q1 0 d1 maybe\n")
+        found = kt.diagnose(folder / "runs", crowd, folder / "gold.qrels")
+        find(found, "gold.qrels:1: grade 'maybe' is not a number", "wrong")
+        assert not any("there is no gold" in check.finding for check in found.checks)
+        assert "how often judges are right: no gold could be read" in found.cannot
+
+    def test_ties_and_ranks_of_the_files(self, folder, crowd):
+        lines = [f"{t} Q0 {d} {k} {5.0} tied" for t in TOPICS for k, d in enumerate(DOCUMENTS[:12])]
+        (folder / "runs" / "tied").write_text("\n".join(lines) + "\n")
+        lines = [f"{t} Q0 {d} {k} {float(k)} upward" for t in TOPICS for k, d in enumerate(DOCUMENTS[:12])]
+        (folder / "runs" / "upward").write_text("\n".join(lines) + "\n")
+        found = kt.diagnose(folder / "runs", crowd)
+        assert "1 ('tied')" in find(found, "tied scores", "warning").finding
+        assert "upward:2" in find(found, "ranks contradict scores", "warning").finding
+
+    def test_bad_options_are_no_fault_of_files(self):
+        with pytest.raises(OptionError, match="neither a scale like"):
+            Sources(judgments="x", grades=("nonsense", None))
+
+
+def test_round_trip_and_page(truth, crowd, tmp_path):
+    found = kt.diagnose(make_runs(a=1, b=2, c=3), crowd, truth)
+    (tmp_path / "d.json").write_text(found.to_json())
+    again = kt.read_result(tmp_path / "d.json").result
+    assert again.to_json() == found.to_json()
+    assert again.sentence == found.sentence
+    assert found.to_frame().columns == ["about", "state", "finding", "advice"]
+    assert "<table" in found._repr_html_()
+    assert found.plot().to_dict()["title"]["text"] == "How much of what counts for P@10 was judged"
+
+
+def test_hostile_names_show_as_text(truth, crowd):
+    name = '<script>alert("x")</script>\u202e' + "x" * 500
+    runs = make_runs(a=1, b=2)
+    found = kt.diagnose({"fine": runs["a"], name: runs["b"]}, {**crowd, name: crowd["ann"]}, truth)
+    assert all("\u202e" not in check.finding for check in found.checks)
+    assert max(len(check.finding) for check in found.checks) < 600
+    assert "<script>alert" not in found._repr_html_()
+
+
+def test_dl_2021(shared_data):
+    """What is known of this collection: three runs of one team that are one, a judge that is another, a binary half."""
+    home = shared_data / "trec-dl-2021-passage"
+    found = kt.diagnose(home / "runs", home / "llm_labels.tsv.gz", home / "gold.qrels", "nDCG@10")
+    assert "'pash_f1', 'pash_f2', 'pash_f3'" in find(found, "identical rankings to rank 10", "warning").finding
+    assert "'llama3.2_binary', 'llama3.2_binary.M'" in find(found, "copied:", "warning").finding
+    find(found, "judges grade 0-5, gold 0-3", "warning")
+    assert found.measures["way"].to_list() == ["census"] * 5
+    assert found.sentence.startswith("Ready to compare: a difference in nDCG@10 between two systems of 0.077 or more")
+
+
+def test_mixed_scales_get_no_option_that_is_for_all_judges(truth):
+    rng = np.random.default_rng(1)
+    scales = {"binary": 1, "graded": 3, "percent": 99}
+    mixed = {
+        name: {t: {d: round(g * top * rng.uniform(0.3, 1)) for d, g in row.items()} for t, row in truth.items()}
+        for name, top in scales.items()
+    }
+    mixed["percent"]["q0"]["d0"] = 99
+    gold = {t: {d: 3 * g for d, g in row.items()} for t, row in truth.items()}
+    advice = find(kt.diagnose(None, mixed, gold), "judges grade 0-99, gold 0-3", "warning").advice
+    assert "=" not in advice
+    assert "map the judges one by one to one scale" in advice
+
+
+def test_the_mapping_that_is_advised_leaves_gold_as_it_is(truth, crowd, tmp_path):
+    doubled = {j: {t: {d: 2 * g for d, g in r.items()} for t, r in rows.items()} for j, rows in crowd.items()}
+    kt.write_judgments(kt.read_judgments(doubled), tmp_path / "crowd.csv")
+    kt.write_judgments(kt.read_gold(truth), tmp_path / "gold.qrels")
+    found = kt.diagnose(None, tmp_path / "crowd.csv", tmp_path / "gold.qrels")
+    advice = find(found, "judges grade 0-2, gold 0-1", "warning").advice
+    assert "--grades 1=0,2=1 --gold-grades 0-1" in advice
+    sources = Sources(
+        judgments=tmp_path / "crowd.csv", gold=tmp_path / "gold.qrels", grades=("1=0,2=1", "0-1"), runs=None
+    )
+    files = read_files(sources, 10)
+    assert (files.judgments.top_grade, files.gold.top_grade) == (1, 1)
+
+
+@pytest.fixture(scope="module")
+def few():
+    """Eight topics, and gold on all of them."""
+    return kt.simulate_collection(systems=3, topics=8, depth=20, rng=7)
+
+
+@pytest.mark.parametrize("measure", ["P@10", "nDCG@10"])
+def test_gold_on_everything_decides_over_few_topics(few, measure):
+    found = kt.diagnose(few.runs, few.judgments, few.pool, measure, a="system-01", b="system-02")
+    assert found.measures["way"].null_count() == 0
+    find(found, "8 topics that both systems and judges know: intervals lean on", "warning")
+    assert [command.split()[1] for command in found.commands] == ["audit", "compare", "report"]
+
+
+def test_a_budget_is_no_larger_than_what_matters(few):
+    found = kt.diagnose(few.runs, few.judgments, None, "P@10", a="system-01", b="system-02")
+    size = kt.plan(few.runs, few.judgments, "P@10", budget=5, systems=("system-01", "system-02")).frame_size
+    assert size < 200
+    assert any(f"--budget {size} " in command for command in found.commands)
+    assert f"{size} gold labels drawn by karatage plan would show" in found.sentence
+
+
+def test_what_holds_for_these_topics_only_is_asked_so(few):
+    topics = few.judgments.topics[:4]
+    judgments, gold = few.judgments.only_topics(topics), few.pool.only_topics(topics)
+    found = kt.diagnose(few.runs, judgments, gold, "P@10", a="system-01", b="system-02")
+    assert found.measures["way"].null_count() == len(found.measures)
+    assert [command.split()[1] for command in found.commands] == ["audit", "compare", "report"]
+    assert all("--topics these" in command for command in found.commands[1:])
+    assert any("on these topics only (--topics these)" in line for line in found.can)
+
+
+def test_repeated_grades_are_votes_and_told(truth, crowd):
+    rows = [(j, t, d, g) for j, topics in crowd.items() for t, row in topics.items() for d, g in row.items()]
+    again = [row for row in rows if row[0] == "ann" and row[1] == "q0"]
+    table = pl.DataFrame(rows + 3 * again, schema=["judge", "topic", "document", "grade"], orient="row")
+    found = kt.diagnose(None, table, None)
+    told = find(found, "1 judge graded items more than once, up to 4 times: each grade is a vote", "warning")
+    assert "--repeats last" in told.advice
+    first = find(found, f"{len(rows):,} grades 0-1", "ok").finding
+    assert first.endswith(f"merging hears {len(rows) + 3 * len(again):,}")
+    once = kt.diagnose(None, kt.read_judgments(table, repeats="last"), None)
+    assert not any("more than once" in check.finding for check in once.checks)
+
+
+def test_nothing_that_fails_is_proposed(tmp_path):
+    (tmp_path / "odd.csv").write_text("Model,Query ID,Passage,Verdict,n\ngpt,1,a,2,1\n")
+    found = kt.diagnose(None, tmp_path / "odd.csv")
+    assert found.commands == ()
+    told = find(found, "there is no column for the grade", "wrong").finding
+    assert "the columns are Model, Query ID, Passage, Verdict, n; say which: --columns grade=NAME " in told
+
+
+def test_the_sentence_points_at_nothing_above(truth, crowd):
+    assert " above" not in kt.diagnose(make_runs(a=1, b=2), crowd, truth).sentence
+
+
+def test_not_all_of_too_many_pairs_are_tested_for_copies_and_that_is_told(monkeypatch):
+    source = np.random.default_rng(1)
+    said = source.integers(0, 2, (30, 60))
+    said[20] = said[3]
+    rows = [(f"j{j}", f"i{i}", int(said[j, i])) for j in range(30) for i in range(60)]
+    crowd = pl.DataFrame(rows, schema=["judge", "item", "grade"], orient="row")
+    exact = kt.diagnose(None, crowd, None)
+    monkeypatch.setattr("karatage.agreement.sampling.MOST_PAIRS", 100)
+    monkeypatch.setattr("karatage.agreement.sampling.DRAWS", 60)
+    found = kt.diagnose(None, crowd, None)
+    (told,) = (check for check in found.checks if "tested for copies" in check.finding)
+    assert told.state == "warning"
+    assert "of up to 435 pairs of judges were tested for copies" in told.finding
+    assert not any("tested for copies" in check.finding for check in exact.checks)
+    for diagnosis in (exact, found):
+        assert any(check.finding.startswith("copied: 2 ('j20', 'j3')") for check in diagnosis.checks)
