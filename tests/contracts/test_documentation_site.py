@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 import typer
-from typer.testing import CliRunner
 
 import karatage
 from karatage.cli.app import app
+from tests.invoking import invoke
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -72,7 +72,7 @@ ON_DEMO_FILES = [page for page in PAGES if any(map(needs_demo, find_blocks(page)
 @pytest.mark.parametrize("page", ON_DEMO_FILES, ids=lambda page: page.stem)
 def test_examples_on_demo_files_run_as_written(page, beside_demo):
     for words in (words for block in find_blocks(page) if needs_demo(block) for words in block):
-        done = CliRunner().invoke(app, words)
+        done = invoke(words)
         assert done.exit_code == 0, (shlex.join(words), done.output, done.exception)
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 import typer
-from typer.testing import CliRunner
 
 import karatage as kt
 from karatage.cli.app import app, main
+from tests.invoking import invoke
 
 # In TREC's files control characters separate fields, so that only the first few of these can be systems.
 ANYWHERE = [
@@ -95,7 +95,7 @@ def beside(hostile, tmp_path, monkeypatch):
 
 def run(line, words=()):
     names = {"{a}": ANYWHERE[0], "{b}": ANYWHERE[1]}
-    return CliRunner().invoke(app, [*(names.get(word, word) for word in line.split()), *words])
+    return invoke([*(names.get(word, word) for word in line.split()), *words])
 
 
 @pytest.mark.parametrize(("name", "ending"), CASES)

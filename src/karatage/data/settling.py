@@ -17,7 +17,7 @@ from karatage.text import counted, percent
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Settling(Shown):
-    """For each pair of systems the probability that the order stated is wrong by more than a margin.
+    """For each pair of systems the probability that the order stated is wrong by more than an indifference.
 
     It is about these topics, and about what more judging could show; other topics may order systems otherwise.
     """
@@ -26,9 +26,9 @@ class Settling(Shown):
     systems: tuple[str, ...]
     score: FloatArray  # (system,) expected
     spread: FloatArray  # (system,) standard deviation over draws
-    wrong: FloatArray  # (system, system) chance that the column beats the row by more than the margin
+    wrong: FloatArray  # (system, system) chance that the column beats the row by more than the indifference
     counts: BoolArray  # (system, system) pairs that matter: the row is stated to be no worse than the column
-    margin: float
+    indifference: float
     risk: float
     draws: int
 
@@ -43,7 +43,7 @@ class Settling(Shown):
         require_numbers("score", self.score, 0)
         require_numbers("spread", self.spread, 0)
         require_numbers("wrong", self.wrong, 0, 1)
-        require_numbers("margin", self.margin, 0)
+        require_numbers("indifference", self.indifference, 0)
         require_numbers("risk", self.risk, 0, 1)
         require_numbers("draws", self.draws, 1)
         if (self.counts & ((self.score[:, None] < self.score[None, :]) | np.eye(size, dtype=bool))).any():
@@ -73,7 +73,7 @@ class Settling(Shown):
 
     @property
     def settled(self) -> bool:
-        """The rule to stop by: no pair that matters is wrong by more than the margin with more than this risk."""
+        """The rule to stop by: no pair that matters is wrong by more than the indifference with more than this risk."""
         return not self.undecided
 
     @property
@@ -92,8 +92,8 @@ class Settling(Shown):
     def rule(self) -> str:
         """When to stop."""
         return (
-            f"stop when no pair that matters is in the wrong order by more than {self.margin:g} {self.measure} with a "
-            f"probability above {percent(self.risk)}"
+            f"stop when no pair that matters is in the wrong order by more than {self.indifference:g} {self.measure} "
+            f"with a probability above {percent(self.risk)}"
         )
 
     @property
@@ -103,7 +103,7 @@ class Settling(Shown):
             return "There is no pair of systems to order."
         a, b, chance = self.worst
         pairs = counted(self.pairs, "pair")
-        beyond = f"by more than {self.margin:g} {self.measure}"
+        beyond = f"by more than {self.indifference:g} {self.measure}"
         doubt = f"the most doubtful is {a} above {b}, wrong {beyond} with probability {chance:.2f}"
         if self.settled:
             return f"Settled: of {pairs} none is in the wrong order {beyond} with probability above {self.risk:g}."
@@ -124,7 +124,7 @@ class Settling(Shown):
             "measure": self.measure,
             "settled": self.settled,
             "rule": self.rule,
-            "margin": self.margin,
+            "indifference": self.indifference,
             "risk": self.risk,
             "pairs": self.pairs,
             "undecided": self.undecided,

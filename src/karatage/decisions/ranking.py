@@ -75,7 +75,7 @@ def compare_all(
     return Board(
         measure=str(question.parsed),
         approach=case.approach,
-        claim=question.claim,
+        claim=question.about,
         topics=len(case.topics),
         adjust=adjust,
         confidence=question.confidence,
@@ -181,7 +181,7 @@ def _half(error: FloatArray, degrees: FloatArray, question: Question) -> FloatAr
 def _assume_topics(case: Case) -> str:
     topics = (
         "topics are a random sample of those that matter"
-        if case.question.topics == "new"
+        if case.question.claim == "new"
         else "these topics are all that matter"
     )
     return f"{topics}; systems answered {'the same ones, paired' if case.paired else 'their own, not paired'}"

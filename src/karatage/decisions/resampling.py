@@ -98,7 +98,7 @@ def _tell(case: Case, found: Fitted, *, lost: float, steep: bool) -> Iterator[st
         )
     if steep:
         yield "gold shows no differences between systems beyond its own chance, so there is no attenuation slope"
-    if case.question.topics == "these":
+    if case.question.claim == "these":
         yield "intervals of tau, tau_ap and slope are about topics like these, not these only"
     if case.disjoint:
         yield "the systems answered different topics, so tau, tau_ap and slope have no intervals"

@@ -7,17 +7,17 @@ import polars as pl
 import pytest
 import typer
 from rich.cells import cell_len
-from typer.testing import CliRunner
 
 from karatage.cli.benchmark import benchmark
 from karatage.errors import DataError, InputFileError, OptionError
+from tests.invoking import invoke
 
 app = typer.Typer()
 app.command()(benchmark)
 
 
 def run(*arguments):
-    result = CliRunner().invoke(app, [str(a) for a in arguments])
+    result = invoke([str(a) for a in arguments])
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     assert result.exit_code == 0, result.output

@@ -6,7 +6,6 @@ from dataclasses import replace
 import polars as pl
 import pytest
 import typer
-from typer.testing import CliRunner
 
 from karatage.cli.app import app
 from karatage.cli.experiment import shared
@@ -14,6 +13,7 @@ from karatage.cli.experiment.shared import Source, View, parse_numbers, parse_si
 from karatage.cli.options import Style
 from karatage.errors import DataError, OptionError
 from karatage.io.locking import hold_folder
+from tests.invoking import invoke
 
 
 class Findings:
@@ -114,7 +114,7 @@ def test_rules_come_from_the_levels():
 
 
 def test_the_group_lists_its_commands():
-    result = CliRunner().invoke(app, ["experiment"])
+    result = invoke(["experiment"])
     for name in typer.main.get_command(app).commands["experiment"].commands:
         assert name in result.output
 
@@ -179,7 +179,7 @@ def test_a_second_run_in_the_same_folder_changes_nothing(tmp_path):
     """The lock comes before the plan is written."""
     (tmp_path / "plan.toml").write_text("the first run's")
     with hold_folder(tmp_path):
-        done = CliRunner().invoke(app, [*NOISY, str(tmp_path)])
+        done = invoke([*NOISY, str(tmp_path)])
     assert "another run is at work there" in str(done.exception)
     assert sorted(path.name for path in tmp_path.iterdir()) == [".lock", "plan.toml"]
     assert (tmp_path / "plan.toml").read_text() == "the first run's"
@@ -204,7 +204,7 @@ def test_the_folder_is_held_until_the_last_file(tmp_path, monkeypatch, line, las
     (tmp_path / "j.csv").write_text("judge,item,grade\na,d,1\nb,d,1\na,e,0\nb,e,0\n")
     (tmp_path / "g.csv").write_text("item,grade\nd,1\ne,0\n")
     monkeypatch.setattr(last if "." in last else f"karatage.io.writing.{last}", try_to_hold)
-    done = CliRunner().invoke(app, [*line, "out"])
+    done = invoke([*line, "out"])
     assert done.exit_code == 0, done.exception
     assert tried
     with hold_folder(tmp_path / "out"):

@@ -11,11 +11,11 @@ import polars as pl
 import pytest
 import typer
 from rich.cells import cell_len
-from typer.testing import CliRunner
 
 from karatage.cli.experiment.aware import aware
 from karatage.errors import OptionError, UnknownNameError
 from karatage.views.reading import read_result
+from tests.invoking import invoke
 
 app = typer.Typer()
 app.command()(aware)
@@ -23,7 +23,7 @@ TINY = ("-j", "simulated:5", "-m", "AP", "-a", "uniform", "-a", "sgl_tau_msd", "
 
 
 def run(*arguments):
-    result = CliRunner().invoke(app, [str(a) for a in arguments])
+    result = invoke([str(a) for a in arguments])
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     assert result.exit_code == 0, result.output

@@ -8,7 +8,6 @@ import polars as pl
 import pytest
 import typer
 from rich.cells import cell_len
-from typer.testing import CliRunner
 
 import karatage as kt
 from karatage.cli.experiment.collaborative import collaborative
@@ -16,6 +15,7 @@ from karatage.cli.experiment.collaborative_tables import render_collaborative
 from karatage.errors import OptionError
 from karatage.io.crowds import write_crowd
 from karatage.simulation.crowd import load_crowd
+from tests.invoking import invoke
 
 app = typer.Typer()
 app.command()(collaborative)
@@ -23,7 +23,7 @@ QUICK = ("--samples", 1, "--resamples", 0, "--expert-shares", "0,20", "--crowd-s
 
 
 def run(*arguments):
-    result = CliRunner().invoke(app, [str(a) for a in arguments])
+    result = invoke([str(a) for a in arguments])
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     assert result.exit_code == 0, result.output

@@ -7,13 +7,13 @@ import polars as pl
 import pytest
 import typer
 from rich.cells import cell_len
-from typer.testing import CliRunner
 
 import karatage as kt
 from karatage.cli.experiment.supervised import supervised
 from karatage.errors import DataError, OptionError
 from karatage.experiments.panels import PanelRules, prepare_gold
 from karatage.simulation.panel import simulate_panel
+from tests.invoking import invoke
 
 app = typer.Typer()
 app.command()(supervised)
@@ -21,7 +21,7 @@ SMALL = ("--sizes", "2,3", "--samples", "3", "--replicates", "4")
 
 
 def run(*arguments):
-    result = CliRunner().invoke(app, [str(a) for a in arguments])
+    result = invoke([str(a) for a in arguments])
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     assert result.exit_code == 0, result.output

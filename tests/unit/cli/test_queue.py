@@ -8,13 +8,12 @@ from decimal import Decimal
 
 import polars as pl
 import pytest
-from typer.testing import CliRunner
 
 import karatage as kt
-from karatage.cli.app import app
 from karatage.errors import KaratageError
+from tests.invoking import invoke
 
-BASE = "queue runs --budget 300 --prices A --margin 0.03"
+BASE = "queue runs --budget 300 --prices A --indifference 0.03"
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +32,7 @@ def run(folder, monkeypatch):
     monkeypatch.chdir(folder)
 
     def call(command, code=0):
-        result = CliRunner().invoke(app, shlex.split(command))
+        result = invoke(shlex.split(command))
         if code:
             assert isinstance(result.exception, KaratageError), result.output
             return str(result.exception)
@@ -44,7 +43,7 @@ def run(folder, monkeypatch):
 
 
 def test_the_queue_says_who_judges_what_at_what_cost(run, folder):
-    said = run("queue runs --budget 150.75 --prices expert=10,crowd=0.15 --margin 0.03 -o queue.csv -q")
+    said = run("queue runs --budget 150.75 --prices expert=10,crowd=0.15 --indifference 0.03 -o queue.csv -q")
     assert "Send 7 documents to experts and 107 documents to the crowd, for 150.25 of" in " ".join(said.split())
     frame = pl.read_csv(folder / "queue.csv")
     assert frame.columns[:8] == ["topic", "document", "grade", "to", "judgments", "priority", "pi", "cost"]

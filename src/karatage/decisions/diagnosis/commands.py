@@ -67,7 +67,7 @@ def suggest(evidence: Evidence, words: Words, prospects: Sequence[Prospect], *, 
     decided = next((p for p in prospects if p.estimator is not None), None)
     claim: tuple[str, ...] = ()
     if prospects[0].these_only:
-        decided, claim = prospects[0], ("--topics", "these")
+        decided, claim = prospects[0], ("--claim", "these")
     elif prospects[0].estimator is None:
         planned = choose_sum(measure)
         budget = choose_budget(evidence, planned)

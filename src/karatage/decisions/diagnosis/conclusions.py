@@ -34,7 +34,7 @@ def list_possible(evidence: Evidence, prospects: Sequence[Prospect]) -> Iterator
             yield f"differences between systems in {', '.join(names)}, with judges' errors undone {estimator.phrase}"
     here = [p.measure for p in prospects if p.these_only]
     if here:
-        yield f"differences between systems in {', '.join(here)}, on these topics only (--topics these)"
+        yield f"differences between systems in {', '.join(here)}, on these topics only (--claim these)"
 
 
 def list_impossible(evidence: Evidence, prospects: Sequence[Prospect]) -> Iterator[str]:
@@ -114,12 +114,12 @@ def _find_sameness(evidence: Evidence) -> str | None:
 
 def _say_ready(evidence: Evidence, asked: Prospect, who: str) -> str:
     if asked.detectable == 0:
-        return f"Ready to compare: gold knows {asked.measure} of {who} for sure, on {evidence.question.claim}."
+        return f"Ready to compare: gold knows {asked.measure} of {who} for sure, on {evidence.question.about}."
     if asked.detectable is None:
         return f"Gold tells too little to see any difference in {asked.measure} between {who}: get more of it."
     return (
         f"Ready to compare: a difference in {asked.measure} between {who} of {asked.detectable:.2g} or more would "
-        f"show with {POWER:.0%} power, on {evidence.question.claim}."
+        f"show with {POWER:.0%} power, on {evidence.question.about}."
     )
 
 

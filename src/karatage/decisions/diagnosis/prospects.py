@@ -66,7 +66,7 @@ def _look(evidence: Evidence, measure: str) -> Prospect:
 def _knows_these(evidence: Evidence, case: Case) -> bool:
     assert evidence.runs is not None
     assert evidence.judgments is not None
-    asked = replace(case, question=replace(case.question, topics="these"))
+    asked = replace(case, question=replace(case.question, claim="these"))
     choice = correct(asked, evidence.runs, evidence.judgments)
     return choice.corrected is not None and choice.alarm is None
 

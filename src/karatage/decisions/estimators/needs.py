@@ -8,7 +8,7 @@ from karatage.text import counted
 LEAST_TOPICS = 10  # to say anything of new ones
 FEWEST_TOPICS = 5  # with gold, below which their spread says nothing
 LEAST_ITEMS = 10
-CLAIM_THESE = "claim these topics only (--topics these)"
+CLAIM_THESE = "claim these topics only (--claim these)"
 RATES_INSTEAD = ", or use --correction rates, which assumes that judges err alike on all documents"
 WEIGHTED_SUMS = "nDCG@k, P@k, DCG@k or RBP"
 

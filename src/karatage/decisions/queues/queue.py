@@ -67,7 +67,7 @@ def queue(
         alignment,
         belief,
         rules.parsed,
-        margin=rules.margin,
+        indifference=rules.indifference,
         risk=rules.risk,
         rng=stream(rules.seed, "settle"),
     )

@@ -18,7 +18,7 @@ def read(entries: Entries) -> Settling:
         spread=read_numbers(entries, "spread", size),
         wrong=read_numbers(entries, "wrong", size, size),
         counts=read_flags(entries, "counts", size, size),
-        margin=entries.number("margin"),
+        indifference=entries.number("indifference"),
         risk=entries.number("risk"),
         draws=entries.whole("draws"),
     )
