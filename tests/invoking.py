@@ -1,0 +1,39 @@
+"""A command in this process: what it prints, and how it ends."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+
+from karatage.cli.app import call
+from karatage.errors import KaratageError
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What a command left behind."""
+
+    stdout: str
+    stderr: str
+    exit_code: int
+    exception: KaratageError | None  # the refusal, which `main` tells on standard error
+
+    @property
+    def output(self) -> str:
+        """Everything that was printed."""
+        return self.stdout + self.stderr
+
+
+def invoke(words: Sequence[str]) -> Ended:
+    """Run `karatage` with these words; exceptions that are no refusal are raised."""
+    exit_code, exception = 0, None
+    with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as err:
+        try:
+            call([str(word) for word in words])
+        except SystemExit as stop:
+            exit_code = int(stop.code or 0)
+        except KaratageError as problem:
+            exit_code, exception = 2, problem
+    return Ended(out.getvalue(), err.getvalue(), exit_code, exception)
