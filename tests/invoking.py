@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+import sys
 from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from unittest.mock import patch
 
 from karatage.cli.app import call
 from karatage.errors import KaratageError
@@ -26,10 +28,15 @@ class Ended:
         return self.stdout + self.stderr
 
 
-def invoke(words: Sequence[str]) -> Ended:
-    """Run `karatage` with these words; exceptions that are no refusal are raised."""
+def invoke(words: Sequence[object], *, given: str = "") -> Ended:
+    """Run `karatage` with these words and `given` on standard input; exceptions that are no refusal are raised."""
     exit_code, exception = 0, None
-    with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as err:
+    stdin = io.TextIOWrapper(io.BytesIO(given.encode()))
+    with (
+        patch.object(sys, "stdin", stdin),
+        redirect_stdout(io.StringIO()) as out,
+        redirect_stderr(io.StringIO()) as err,
+    ):
         try:
             call([str(word) for word in words])
         except SystemExit as stop:

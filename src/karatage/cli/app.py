@@ -53,7 +53,7 @@ app = App(
     group_commands=OPTIONS,
     group_parameters=OPTIONS,
     config=guard_files,
-    default_parameter=Parameter(negative=(), show_default=show_default, short_alias=_find_short),
+    default_parameter=Parameter(negative=(), allow_repeating=True, show_default=show_default, short_alias=_find_short),
     result_action="return_value",
     print_error=False,
     exit_on_error=False,

@@ -1,26 +1,23 @@
-"""Options that commands share, so that they read alike everywhere."""
+"""Options that commands share, so that they read alike everywhere.
 
-from __future__ import annotations
+Annotations are evaluated here, as classes of other modules inherit them.
+"""
 
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
+from cyclopts.completion import CompletionContext
 from cyclopts.validators import Number
 
 from karatage.cli.parsing import STANDARD_OUTPUT, Reads, Writes
 from karatage.cli.terminal import progress, remember_quiet
-from karatage.data.judgments import Repeats
+from karatage.data.judgments import Judgments, Repeats
+from karatage.data.runs import Runs
 from karatage.errors import OptionError
 from karatage.text import shorten
-
-if TYPE_CHECKING:
-    from cyclopts.completion import CompletionContext
-
-    from karatage.data.judgments import Judgments
-    from karatage.data.runs import Runs
 
 FLAT = Parameter(name="*")  # the fields of a dataclass, each an option
 PATH, FILE, FOLDER = (Parameter(metavar=name, allow_leading_hyphen=True) for name in ("PATH", "FILE", "FOLDER"))

@@ -153,9 +153,9 @@ def test_options_reach_the_question(run):
 def test_standard_input(run, folder):
     by_file = run(f"{FILES} -g sample.csv -f json -q").stdout
     text = (folder / "crowd.csv").read_text()
-    assert run(f"system-01.run system-04.run -j - {PAIR} -g sample.csv -f json -q", input=text).stdout == by_file
+    assert run(f"system-01.run system-04.run -j - {PAIR} -g sample.csv -f json -q", given=text).stdout == by_file
     gold = (folder / "sample.csv").read_text()
-    assert run(f"{FILES} -g - -f json -q", input=gold).stdout == by_file
+    assert run(f"{FILES} -g - -f json -q", given=gold).stdout == by_file
 
 
 def test_waiting_batches_are_left_out(run):

@@ -138,7 +138,7 @@ def test_a_disagreement_model_is_learnt_saved_and_used(run, folder):
         ("queue runs --budget 300 --prices A --order disagreement", "must be learnt from somewhere"),
         ("queue runs --budget 300 --prices A --order effect -m AP", "AP is not a weighted sum"),
         ("queue runs --budget 300 --prices A --depth 0", "pool of depth 0"),
-        ("queue runs --budget 300 --prices A --per-item 0", "0 crowd judgments per document"),
+        ("queue runs --budget 300 --prices A --per-item 0", "for --per-item. Must be >= 1"),
         ("queue runs --budget 300 --prices A -o queue.xls", "cannot tell the queue's format"),
         ("queue runs --budget 300 --prices A -g gold.qrels -o ./gold.qrels", "would be written over, but it is read"),
         (

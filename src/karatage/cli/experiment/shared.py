@@ -184,7 +184,7 @@ def hold_output(output: str | None) -> Iterator[None]:
 
 
 @contextmanager
-def _watch_over(output: str | None, *, quiet: bool) -> Iterator[Progress | None]:
+def watch_over(output: str | None, *, quiet: bool) -> Iterator[Progress | None]:
     """A bar for the cells of a run; one that is interrupted says what is left of it."""
     try:
         with progress_cells(quiet=quiet) as bar:
@@ -246,16 +246,20 @@ def perform(
     from karatage.experiments.plans import write_plan
 
     with hold_output(to.output):
-        with _watch_over(to.output, quiet=to.quiet) as watch:
+        with watch_over(to.output, quiet=to.quiet) as watch:
             log = () if to.output is None else write_plan(asked, to.output)
             found = run(Execution(workers=to.workers, fresh=to.fresh, progress=watch, engine=to.engine))
-        view = make_view(found)
-        if to.output is not None:
-            with progress("Writing tables and charts", quiet=to.quiet):
-                _write_folder(found, view, Path(to.output))
-        put(found, to, lambda: view.text, frame=lambda: found.frame, facts=found.to_dict)
+        show(found, make_view(found), to)
         if not to.quiet:
             tell((*log, *found.log))
+
+
+def show(findings: Findings, view: View, to: RunOptions) -> None:
+    """Write the output folder, if there is to be one, and print."""
+    if to.output is not None:
+        with progress("Writing tables and charts", quiet=to.quiet):
+            _write_folder(findings, view, Path(to.output))
+    put(findings, to, lambda: view.text, frame=lambda: findings.frame, facts=findings.to_dict)
 
 
 def _write_folder(findings: Findings, view: View, home: Path) -> None:
