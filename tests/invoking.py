@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from unittest.mock import patch
 
-from karatage.cli.app import call
+from cyclopts import App
+from cyclopts.argument import Argument
+
+from karatage.cli.app import app, call
 from karatage.errors import KaratageError
 
 
@@ -44,3 +47,26 @@ def invoke(words: Sequence[object], *, given: str = "") -> Ended:
         except KaratageError as problem:
             exit_code, exception = 2, problem
     return Ended(out.getvalue(), err.getvalue(), exit_code, exception)
+
+
+def list_commands() -> dict[str, list[Argument]]:
+    """All commands with their full names, and what they take."""
+    found = {}
+    for words in _walk(app, ()):
+        with app.app_stack(list(words)):
+            command = app
+            for word in words:
+                command = command[word]
+            arguments = command.assemble_argument_collection(parse_docstring=True)
+            found[" ".join(words)] = [argument for argument in arguments if argument.name != "*"]
+    return found
+
+
+def _walk(group: App, words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    for name in group:
+        if name.startswith("-"):
+            continue
+        if group[name].default_command is None:
+            yield from _walk(group[name], (*words, name))
+        else:
+            yield *words, name

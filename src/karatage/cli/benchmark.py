@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from cyclopts import Parameter
-
 from karatage.cli.experiment.shared import hold_output
 from karatage.cli.options import (
     FLAT,
@@ -36,7 +34,7 @@ TABLE_ENDINGS, CHART_ENDINGS = ("tsv", "parquet"), ("html", "svg", "png")
 
 
 def benchmark(
-    folders: Annotated[InputFiles, Parameter(name="folders")] = (),
+    folders: InputFiles = (),
     /,
     *,
     judgments: JudgmentFiles = (),

@@ -42,7 +42,10 @@ Rules = make_options(SurveyRules, skip=("approaches", "families"))
 
 
 def report(
-    runs: Annotated[InputFiles, Parameter(help="TREC runs; or results that a command wrote as .json.")] = (),
+    runs: Annotated[
+        InputFiles,
+        Parameter(help="TREC runs: files, folders, globs, or - for stdin; or results that a command wrote as .json."),
+    ] = (),
     *,
     judgments: JudgmentFiles = (),
     gold: GoldFiles = (),

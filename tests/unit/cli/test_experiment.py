@@ -13,7 +13,6 @@ from karatage.errors import DataError, OptionError
 from karatage.io.locking import hold_folder
 from tests.invoking import invoke
 
-
 NAMES = ("aware", "supervised", "random-relevance", "noisy", "collaborative")
 
 

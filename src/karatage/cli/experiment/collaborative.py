@@ -71,11 +71,12 @@ Options = shared.make_plan_options(
 
 def collaborative(
     runs: Annotated[InputFiles, Parameter(help="TREC runs: files, folders, globs; none: a simulated collection.")] = (),
+    /,
     *,
     files: Annotated[FileOptions, FLAT] = FileOptions(),  # type: ignore[valid-type]
     options: Annotated[Options, FLAT] = Options(),  # type: ignore[valid-type]
     preset: Annotated[str | None, Parameter(choices=list_presets(KIND))] = None,
-    to: Annotated[shared.RunOptions, FLAT] = shared.RunOptions(),
+    to: Annotated[shared.FileRunOptions, FLAT] = shared.FileRunOptions(),
 ) -> None:
     """Run chapter 3 of the SQUARE thesis.
 

@@ -29,11 +29,12 @@ class CommandPlan(shared.Source, RandomRelevancePlan):
 
 def random_relevance(
     runs: shared.RunFolders = (),
+    /,
     *,
     source: Annotated[shared.SourceOptions, FLAT] = shared.SourceOptions(),
     options: Annotated[Options, FLAT] = Options(),  # type: ignore[valid-type]
     preset: Annotated[str | None, Parameter(choices=list_presets(KIND))] = None,
-    to: Annotated[shared.RunOptions, FLAT] = shared.RunOptions(),
+    to: Annotated[shared.FileRunOptions, FLAT] = shared.FileRunOptions(),
 ) -> None:
     """Run the ECIR 2019 design.
 

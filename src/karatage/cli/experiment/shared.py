@@ -67,6 +67,12 @@ class RunOptions(Printing):
     workers: Workers = 1
     fresh: Fresh = False
     output: Annotated[str | None, FOLDER, Writes("own folder")] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileRunOptions(RunOptions):
+    """The same for an experiment that reads files."""
+
     most_memory: MostMemory = None
 
 
