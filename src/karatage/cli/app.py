@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from cyclopts import App, CycloptsError, Group, Parameter
+from cyclopts import App, CycloptsError, Group, Parameter, UnusedCliTokensError
 
 from karatage import __version__
 from karatage.cli.output import say
@@ -19,6 +19,7 @@ from karatage.cli.terminal import tell_remarks, wants_colour
 from karatage.errors import KaratageError, OptionError
 from karatage.io.files import start_over
 from karatage.kernels.threads import count_threads
+from karatage.text import shorten
 
 if TYPE_CHECKING:
     from cyclopts.field_info import FieldInfo
@@ -240,6 +241,9 @@ def _explain(problem: CycloptsError, words: Sequence[str]) -> str:
     token = getattr(problem, "token", None)
     if isinstance(problem.__cause__, KaratageError):
         return f"{token.keyword} {problem.__cause__}" if token is not None else str(problem.__cause__)
+    if isinstance(problem, UnusedCliTokensError):
+        extra = " ".join(problem.unused_tokens or ())
+        return f"'{shorten(extra)}' is too much: name files behind the command, or by an option, not both"
     option = (token.keyword or token.value).partition("=")[0] if token is not None else ""
     return REFUSED.get(f"{words[0]} {option}", str(problem))
 
