@@ -57,6 +57,7 @@ TEXTS = [
     "--right-relevant",
     "--sizes",
     "--split",
+    "--correction",
     "--study",
     "--topics",
     "--train",

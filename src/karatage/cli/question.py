@@ -30,7 +30,10 @@ def make_question_options(*skip: str) -> Any:
         skip=skip,
         measure=Annotated[str, complete(list_measures)],
         approach=complete(list_models),
-        correction=Parameter(choices=list_names()),
+        correction=(
+            complete(lambda: list(list_names())),
+            Parameter(help=f"How errors are undone: {', '.join(list_names())}; auto: as the gold's design allows."),
+        ),
         seed=AT_LEAST_0,
     )
 
