@@ -257,7 +257,7 @@ def find_frame(world: World, cell: Cell, pair: Pair) -> pl.DataFrame:
 
 def compare_once(world: World, cell: Cell, pair: Pair, rng: np.random.Generator) -> dict[str, object]:
     """Draw gold, compare, and note what was found; a refusal is a finding."""
-    question = kt.Question(measure=cell.measure, topics=cell.claim, correction=cell.correction)  # type: ignore[arg-type]
+    question = kt.Question(measure=cell.measure, claim=cell.claim, correction=cell.correction)  # type: ignore[arg-type]
     if cell.resampled:
         world = world.resample(rng)
     row: dict[str, object] = {

@@ -97,7 +97,7 @@ def try_once(study: Study, measure: str, order: str, share: float, *, crowd: boo
     alignment = kt.align(study.runs, pool)
     belief = form_belief(alignment, combine_judgments(pool, helpers, experts))
     rng = np.random.default_rng(2)
-    found = settle(alignment, belief, kt.parse_measure(measure), margin=MARGIN, risk=0.05, rng=rng)
+    found = settle(alignment, belief, kt.parse_measure(measure), indifference=MARGIN, risk=0.05, rng=rng)
     truth = kt.score(study.runs, study.gold, measure).value[0].mean(axis=0)
     wrong = found.counts & (truth[None, :] - truth[:, None] > MARGIN)
     return {

@@ -5,12 +5,14 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterator, Sequence
-from enum import Enum, EnumType
-from typing import Any, get_args
+from typing import Literal, get_args, get_origin
 
-import typer
+from cyclopts import App
+from cyclopts.annotations import resolve_optional
+from cyclopts.argument import Argument
 
 from karatage.cli.app import app
+from karatage.cli.parsing import show_default
 
 OPTION = re.compile(r"(?<![\w`-])(--[a-z][\w-]*)")
 KINDS = {int: "whole number", float: "number", str: "text", bool: ""}
@@ -19,60 +21,74 @@ KINDS = {int: "whole number", float: "number", str: "text", bool: ""}
 def describe_all(names: Sequence[str]) -> str:
     """Every command with its arguments, options and defaults, in Markdown."""
     del names
-    return "\n\n".join(_describe(name, command) for name, command in walk())
+    return "\n\n".join(_describe(words, command) for words, command in walk())
 
 
-def walk() -> Iterator[tuple[str, Any]]:
+def walk() -> Iterator[tuple[tuple[str, ...], App]]:
     """All commands with their full names, groups before their members."""
-    yield from _walk("karatage", typer.main.get_command(app))
+    yield from _walk((), app)
 
 
-def _walk(name: str, command: Any) -> Iterator[tuple[str, Any]]:
-    yield name, command
-    for part, member in getattr(command, "commands", {}).items():
-        yield from _walk(f"{name} {part}", member)
+def _walk(words: tuple[str, ...], command: App) -> Iterator[tuple[tuple[str, ...], App]]:
+    yield words, command
+    for name in command:
+        if not name.startswith("-"):
+            yield from _walk((*words, name), command[name]) if command.default_command is None else ()
 
 
-def _describe(name: str, command: Any) -> str:
-    places = [parameter.metavar or parameter.name.upper() for parameter in command.params if _is_place(parameter)]
-    last = ["COMMAND ..."] if hasattr(command, "commands") else []
-    usage = " ".join([name, "[OPTIONS]", *(f"[{place}]" for place in places), *last])
-    parts = [f"## {name}", f"```{{program}} {name}\n```", f"```text\n{usage}\n```", inspect.cleandoc(command.help)]
-    parts += [_describe_parameter(parameter) for parameter in command.params]
-    return "\n\n".join(parts)
+def list_arguments(words: tuple[str, ...], command: App) -> list[Argument]:
+    """What a command takes, in the order of its help."""
+    if command.default_command is None:
+        return []
+    with app.app_stack(list(words)):
+        return [
+            argument for argument in command.assemble_argument_collection(parse_docstring=True) if argument.name != "*"
+        ]
 
 
-def _is_place(parameter: Any) -> bool:
-    return not parameter.opts[0].startswith("-")
+def _describe(words: tuple[str, ...], command: App) -> str:
+    name = " ".join(("karatage", *words))
+    arguments = list_arguments(words, command)
+    places = [f"[{_name_place(argument)}]" for argument in arguments if argument.index is not None]
+    last = ["COMMAND ..."] if command.default_command is None else []
+    usage = " ".join([name, "[OPTIONS]", *places, *last])
+    about = inspect.cleandoc(_indent(command.help))
+    parts = [f"## {name}", f"```{{program}} {name}\n```", f"```text\n{usage}\n```", about]
+    flags = [name for name in command if not words and name.startswith("--")]
+    parts += [f"````{{option}} {name}\n{command[name].help.splitlines()[0]}\n````" for name in flags]
+    return "\n\n".join([*parts, *map(_describe_argument, arguments)])
 
 
-def _describe_parameter(parameter: Any) -> str:
-    if _is_place(parameter):
-        head = parameter.metavar or parameter.name.upper()
-    else:
-        names = ", ".join([*parameter.opts, *parameter.secondary_opts])
-        kind = parameter.metavar or _name_kind(parameter.type_descriptor.annotation)
-        head = f"{names} <{kind}>" if kind else names
-    facts = [OPTION.sub(r"`\1`", parameter.help or ""), *_list_facts(parameter)]
+def _indent(text: str) -> str:
+    """Examples as code."""
+    return re.sub(r"^  (karatage .*)$", r"    \1", text, flags=re.M)
+
+
+def _name_place(argument: Argument) -> str:
+    return argument.name.lstrip("-").upper()
+
+
+def _describe_argument(argument: Argument) -> str:
+    options = [name for name in argument.names if name.startswith("-")]
+    kind = argument.parameter.metavar or _name_kind(argument)
+    head = ", ".join(options) + (f" <{kind}>" if kind else "") if options else _name_place(argument)
+    facts = [OPTION.sub(r"`\1`", argument.parameter.help or ""), *_list_facts(argument)]
     return f"````{{option}} {head}\n{' '.join(fact for fact in facts if fact)}\n````"
 
 
-def _name_kind(annotation: Any) -> str:
+def _name_kind(argument: Argument) -> str:
     """What is given, in words; choices as they are."""
-    if annotation in KINDS:
-        return KINDS[annotation]
-    if isinstance(annotation, EnumType):
-        return "|".join(choice.value for choice in annotation)
-    return _name_kind(get_args(annotation)[0])
+    choices = argument.get_choices()
+    if choices:
+        return "|".join(choices)
+    hint = resolve_optional(argument.hint)
+    if get_origin(hint) is tuple:
+        hint = get_args(hint)[0]
+    return "" if get_origin(hint) is Literal else KINDS[hint]
 
 
-def _list_facts(parameter: Any) -> Iterator[str]:
-    if parameter.required:
-        yield "*Required.*"
-    if parameter.multiple and "repeated" not in parameter.help:
-        yield "*May be repeated.*"
-    default = parameter.default
-    if default is not None and default is not False and default not in ("", "-"):
-        values = default if isinstance(default, list) else [default]
-        shown = " ".join(str(value.value if isinstance(value, Enum) else value) for value in values)
-        yield f"*Default:* `{shown}`."
+def _list_facts(argument: Argument) -> Iterator[str]:
+    shown = argument.parameter.show_default
+    default = shown if isinstance(shown, str) else show_default(argument.field_info.default)
+    if default:
+        yield f"*Default:* `{default}`."

@@ -1,9 +1,8 @@
 """What contracts share: the files that examples run on."""
 
 import pytest
-from typer.testing import CliRunner
 
-from karatage.cli.app import app
+from tests.invoking import invoke
 
 
 @pytest.fixture(scope="session")
@@ -13,7 +12,7 @@ def demo_files(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(home)
         patch.setattr("karatage.cli.demo._Story.draw", lambda _: "")
-        assert CliRunner().invoke(app, ["demo", "-q"]).exit_code == 0
+        assert invoke(["demo", "-q"]).exit_code == 0
     return home / "demo"
 
 

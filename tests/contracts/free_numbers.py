@@ -51,7 +51,7 @@ _COMPARISON = {
 }
 _DIAGNOSIS = {"seed", "systems.*.short", "systems.*.topics", "systems.*.judged", "measures.*.detectable"}
 _DRAWS = {"seed", "topics"}
-_SETTLING = {"draws", "margin", "risk", "wrong.*.*"}
+_SETTLING = {"draws", "indifference", "risk", "wrong.*.*"}
 _SCORES = {"value.*.*.*"}
 _WEIGHTS = {f"distance.{of}.*" for of in ("und", "uni", "ovr", "own", "gold")}
 _EVALUATION = {"seed", "judges", *(f"draws.*.{of}" for of in _DRAWS), *(f"weights.*.{of}" for of in _WEIGHTS)}

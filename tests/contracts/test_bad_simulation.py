@@ -37,7 +37,10 @@ MISTAKES = {
     "no gold": ("-o out.csv", "no gold was given, e.g. karatage simulate gold.qrels -o crowd.csv"),
     "nothing at all": ("", "no gold was given"),
     "gold that is not there": ("gold.qrel -o out.csv", "gold.qrel: no such file; did you mean gold.qrels?"),
-    "gold named twice": ("gold.qrels -g gold.qrels", "gold was named twice"),
+    "gold named twice": (
+        "gold.qrels -g gold.qrels",
+        "'gold.qrels' is too much: name files behind the command, or by an option",
+    ),
     "gold without relevant items": ("zero.qrels -o out.csv", "zero.qrels: no item is relevant (all grades are 0)"),
     "unknown model": ("gold.qrels --model hbc -o out.csv", "unknown crowd model 'hbc'; did you mean 'hcb'?"),
     "a model file that is not there": ("gold.qrels --model brokn.json", "brokn.json: no such file; did you mean"),
@@ -105,9 +108,9 @@ MISTAKES = {
     "collection: too few documents": ("--collection out --documents 10", "10 documents a topic do not fill rankings"),
     "collection: bad quality": (
         "--collection out --quality high",
-        "--quality 'high' has 1 part; write it as worst,best",
+        "--quality 'high' has 1 part; write two numbers",
     ),
-    "collection: no quality": ("--collection out --quality 1,x", "--quality '1,x': 'x' is no number"),
+    "collection: no quality": ("--collection out --quality 1,x", "--quality '1,x' is no list of numbers"),
     "collection: quality upside down": ("--collection out --quality 2,1", "quality (2, 1) is no range"),
     "collection: all relevant": ("--collection out --relevant 1", "relevant 1 is no share of documents"),
     "collection: negative spread": ("--collection out --difficulty -1", "difficulty -1 is no spread"),

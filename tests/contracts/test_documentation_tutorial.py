@@ -7,9 +7,7 @@ import shlex
 import subprocess
 from pathlib import Path
 
-from typer.testing import CliRunner
-
-from karatage.cli.app import app
+from tests.invoking import invoke
 
 TUTORIAL = (Path(__file__).parents[2] / "docs" / "tutorial.md").read_text()
 CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.M | re.S)
@@ -22,7 +20,7 @@ def run(command):
     words = shlex.split(command)
     if words[0] != "karatage":
         return subprocess.run(command, shell=True, check=True, capture_output=True, text=True).stdout
-    done = CliRunner().invoke(app, words[1:])
+    done = invoke(words[1:])
     assert done.exit_code == 0, (command, done.output, done.exception)
     return done.stdout
 

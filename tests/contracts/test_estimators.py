@@ -13,10 +13,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from typer.testing import CliRunner
 
 import karatage as kt
-from karatage.cli.app import app
 from karatage.data.method import Method
 from karatage.decisions.case import Case, make_case
 from karatage.decisions.estimators.contract import Estimator, Fitted, Levels, SecondOpinion, SystemPairs
@@ -29,6 +27,7 @@ from karatage.views.page import render_page
 from karatage.views.showing import lay_out
 from karatage.views.tabulating.comparison import tabulate_difference
 from karatage.views.tabulating.diagnosis import tabulate_measures
+from tests.invoking import invoke
 
 MEASURE = "P@10"
 PAIR = ("old", "newer")
@@ -421,10 +420,10 @@ def test_a_name_is_registered_once() -> None:
 def test_the_command_line_takes_what_is_registered(beside_demo: Path) -> None:
     files, pair = "demo/runs -j demo/judgments.csv -g demo/gold.qrels", "--a system-01 --b system-02"
     command = f"compare {files} {pair} -q --correction halved"
-    refused = CliRunner().invoke(app, command.split())
+    refused = invoke(command.split())
     assert refused.exit_code != 0
     with offered(HALVED):
-        found = CliRunner().invoke(app, command.split())
+        found = invoke(command.split())
     assert found.exit_code == 0
     assert "half of it" in found.stdout
 

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-import typer
-from typer.testing import CliRunner
 
 import karatage as kt
-from karatage.cli.app import app, main
+from karatage.cli.app import main
+from tests.invoking import invoke, list_commands
 
 # In TREC's files control characters separate fields, so that only the first few of these can be systems.
 ANYWHERE = [
@@ -95,7 +94,7 @@ def beside(hostile, tmp_path, monkeypatch):
 
 def run(line, words=()):
     names = {"{a}": ANYWHERE[0], "{b}": ANYWHERE[1]}
-    return CliRunner().invoke(app, [*(names.get(word, word) for word in line.split()), *words])
+    return invoke([*(names.get(word, word) for word in line.split()), *words])
 
 
 @pytest.mark.parametrize(("name", "ending"), CASES)
@@ -202,6 +201,9 @@ def test_sentences_and_pages_are_printable_whatever_they_are_made_of(capsys, tmp
 
 
 def test_every_command_is_tried():
-    root = typer.main.get_command(app)
     tried = {name.split()[0] for name in COMMANDS} | {"report"}
-    assert set(root.commands) - tried == {"benchmark", "experiment", "demo"}  # names there are data sets, or simulated
+    assert {name.split()[0] for name in list_commands()} - tried == {
+        "benchmark",
+        "experiment",
+        "demo",
+    }  # names there are data sets, or simulated

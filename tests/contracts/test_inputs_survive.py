@@ -3,30 +3,23 @@
 import hashlib
 import os
 import shutil
-import typing
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
-import typer
+from cyclopts.annotations import resolve_optional
 
 import karatage as kt
-from karatage.cli import options
-from karatage.cli.app import app
+from karatage.cli.app import call
+from karatage.cli.parsing import Reads, Writes, find_marks
 from karatage.errors import OptionError
 from karatage.experiments.noisy.plan import NoisyPlan
 from karatage.experiments.plans import Plan
 from karatage.io.files import start_over
+from tests.invoking import list_commands
 
-ROOT = typer.main.get_command(app)
-GROUPS = {name: command for name, command in ROOT.commands.items() if hasattr(command, "commands")}
-COMMANDS = {
-    **{name: command for name, command in ROOT.commands.items() if name not in GROUPS},
-    **{f"{group} {name}": command for group in GROUPS for name, command in GROUPS[group].commands.items()},
-}
-# Arguments that name input, by what the help calls them; of `report`, runs.
-ARGUMENTS = {"RUNS...", "JUDGMENTS...", "FOLDERS...", "GOLD", "RUNS... | RESULTS..."}
+COMMANDS = list_commands()
 # Options whose value is text that names no file.
 TEXTS = [
     "--a",
@@ -64,16 +57,16 @@ TEXTS = [
     "--right-relevant",
     "--sizes",
     "--split",
+    "--correction",
     "--study",
     "--topics",
     "--train",
 ]
 CONTENT = {
-    "RUNS...": "runs/one",
-    "RUNS... | RESULTS...": "runs/one",
-    "JUDGMENTS...": "judgments.csv",
+    "FOLDERS": "judgments.csv",
     "GOLD": "gold.qrels",
-    "FOLDERS...": "judgments.csv",
+    "JUDGMENTS": "judgments.csv",
+    "RUNS": "runs/one",
     "--crowd": "crowd.json",
     "--disagreement": "disagreement.json",
     "--families": "families.tsv",
@@ -98,20 +91,24 @@ STORES = {("aggregate", "--judges", "--history")} | {
 ALIASES = ("same", "link", "hard link", "folder", "glob")
 
 
-def name_option(parameter):
-    if parameter.param_type_name == "argument":
-        return parameter.metavar
-    return next(name for name in parameter.opts if name.startswith("--"))
+def name_option(argument):
+    return next((name for name in argument.names if name.startswith("--")), argument.name)
+
+
+def find_files(arguments, kind):
+    """Arguments that name files, each with what marks it as such."""
+    for argument in arguments:
+        yield from ((argument, mark) for mark in find_marks(argument.field_info.annotation) if isinstance(mark, kind))
 
 
 def list_cases():
     """All of (command, output, is it a folder, input)."""
-    for name, command in COMMANDS.items():
-        shown = {name_option(parameter): parameter.metavar for parameter in command.params}
-        inputs = [option for option, metavar in shown.items() if metavar == options.READ or metavar in ARGUMENTS]
-        for output, metavar in shown.items():
-            if metavar in (options.WRITTEN, options.FOLDER):
-                yield from ((name, output, metavar == options.FOLDER, given) for given in inputs)
+    for name, arguments in COMMANDS.items():
+        inputs = [name_option(argument) for argument, _ in find_files(arguments, Reads)]
+        inputs += [argument.name.lstrip("-").upper() for argument, _ in find_files(arguments[:1], Reads)]
+        for argument, mark in find_files(arguments, Writes):
+            folder = "folder" in mark.kind
+            yield from ((name, name_option(argument), folder, given) for given in dict.fromkeys(inputs))
 
 
 CASES = [
@@ -193,23 +190,18 @@ def move_into_folder(home, other, alias):
 
 
 def test_every_option_says_whether_it_names_a_file():
-    functions = {name: find_function(name) for name in COMMANDS}
     stray = {
         (name, option)
-        for name, command in COMMANDS.items()
-        for parameter in command.params
-        if not parameter.metavar
-        and (option := name_option(parameter)) not in TEXTS
-        and typing.get_type_hints(functions[name])[parameter.name] in (str, str | None, list[str], list[str] | None)
+        for name, arguments in COMMANDS.items()
+        for argument in arguments
+        if (option := name_option(argument)) not in TEXTS
+        and not list(find_marks(argument.field_info.annotation))
+        and not argument.get_choices()
+        and not argument.parameter.metavar
+        and resolve_optional(argument.hint) in (str, tuple[str, ...])
     }
-    assert not stray, "use options.reads or options.writes, or add it to TEXTS"
+    assert not stray, "mark it with Reads or Writes, or add it to TEXTS"
     assert {given for *_, given in CASES} <= set(CONTENT), "say what such an input holds"
-
-
-def find_function(name):
-    *group, last = name.split()
-    registered = next(g.typer_instance for g in app.registered_groups if g.name == group[0]) if group else app
-    return next(c.callback for c in registered.registered_commands if (c.name or c.callback.__name__) == last)
 
 
 @pytest.mark.parametrize("alias", ALIASES)
@@ -221,7 +213,7 @@ def test_no_output_replaces_an_input(home, name, output, folder, given, alias):
     before = take_sums(home)
     inputs = [given, path] if given.startswith("--") else [path]
     with pytest.raises(OptionError, match="is read"):
-        ROOT([*name.split(), *inputs, output, target], standalone_mode=False)
+        call([*name.split(), *inputs, output, target])
     assert take_sums(home) == before
 
 
@@ -249,7 +241,7 @@ def test_pictures_and_tables_of_a_page_replace_no_input(home, monkeypatch, optio
     before = take_sums(home)
     line = ["report", "runs", "-j", "judgments.csv", "-g", str(real), "-m", "P@5", option, "filled", "-q"]
     with pytest.raises(OptionError, match="is read"):
-        ROOT(line, standalone_mode=False)
+        call(line)
     assert take_sums(home) == before
 
 
@@ -259,7 +251,7 @@ def fail(*_):
 
 def test_what_one_command_wrote_the_next_may_read(home):
     for _ in range(2):
-        ROOT(["aggregate", "judgments.csv", "-a", "mv", "-o", "merged.csv", "-q"], standalone_mode=False)
+        call(["aggregate", "judgments.csv", "-a", "mv", "-o", "merged.csv", "-q"])
         assert kt.read_gold("merged.csv")
         start_over()
 
@@ -271,11 +263,11 @@ def test_a_record_of_judges_may_be_extended(home, alias):
     graded = kt.read_judgments("judgments.csv").to_frame()
     graded.filter(pl.col("judge") != record.judges[1]).write_csv("next.csv")
     line = ["aggregate", "next.csv", "-a", "emgz", "--history", path, "--judges", target, "-o", "merged.csv", "-q"]
-    ROOT(line, standalone_mode=False)
+    call(line)
     extended = kt.read_record(target)
     answers = extended.answers[[extended.judges.index(judge) for judge in record.judges]]
     assert answers[1] == pytest.approx(record.answers[1])  # graded nothing this time
     more = answers.sum((1, 2)) > record.answers.sum((1, 2))
     assert np.flatnonzero(~more).tolist() == [1]
     with pytest.raises(OptionError, match="is read"):
-        ROOT([*line[:-5], "-o", path, "-q"], standalone_mode=False)
+        call([*line[:-5], "-o", path, "-q"])

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import karatage as kt
-from karatage.cli import completing
+from karatage.cli.options import list_measures
 from karatage.measures.expected import score_expected
 from karatage.measures.registry import ALIASES, FAMILIES, as_weighted_sum, ceiling
 from karatage.measures.spec import Family
@@ -153,8 +153,8 @@ def test_no_score_is_above_its_ceiling(family: Family, alignment: kt.Alignment) 
 @every
 def test_it_is_offered_where_names_are_completed(family: Family) -> None:
     assert kt.parse_measure(family.example).name == family.name
-    assert family.example in completing.list_measures()
-    assert len(completing.list_measures()) == len(FAMILIES)
+    assert family.example in list_measures()
+    assert len(list_measures()) == len(FAMILIES)
 
 
 def find_naming(code: str) -> list[int]:

@@ -5,11 +5,10 @@ import shlex
 import sys
 
 import pytest
-from typer.testing import CliRunner
 
 import karatage as kt
-from karatage.cli.app import app
 from karatage.views.showing import lay_out
+from tests.invoking import invoke
 
 FILES = "runs -j judgments.csv -g gold.qrels"
 FIGURES = "--figures-a 10278,0.6260,0.414 --figures-b 20604,0.6385,0.402 --rates 43/59,67/84"
@@ -60,7 +59,7 @@ def folder(tmp_path_factory):
 def run(command: str, monkeypatch) -> str:
     arguments = shlex.split(command)
     monkeypatch.setattr(sys, "argv", ["karatage", *arguments])
-    result = CliRunner().invoke(app, arguments)
+    result = invoke(arguments)
     assert result.exit_code == 0, result.output + str(result.exception)
     return result.stdout
 

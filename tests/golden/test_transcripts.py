@@ -10,9 +10,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from typer.testing import CliRunner
 
-from karatage.cli.app import app, main
+from karatage.cli.app import main
+from tests.invoking import invoke
 
 HERE = Path(__file__).parent
 TRANSCRIPTS = {
@@ -38,12 +38,12 @@ TRANSCRIPTS = {
     "--rates-b 14/50,230/285",
     "compare-no-gold": "compare demo/runs -j demo/judgments.csv -m AP --a system-12 --b system-11 --test permutation",
     "plan": "plan demo/runs -j demo/judgments.csv --budget 200 -m DCG@10 --a system-12 --b system-11 -o plan/queue.csv",
-    "plan-leaderboard": "plan demo/runs -j demo/judgments.csv --budget 300 --batches 2 --seed 3",
+    "plan-leaderboard": "plan demo/runs -j demo/judgments.csv --budget 300 --looks 2 --seed 3",
     "plan-figures": "plan --figures-a 10278,0.6260,0.414 --figures-b 20604,0.6385,0.402 --rates 43/59,67/84 "
     "--power 0.8 --prices 0.1,2,2 --depth 3 --budget 20000",
     "plan-refused": "plan --figures-a 50,0.527,0.240 --figures-b 50,0.513,0.260 --rates 17/38,216/262 "
     "--rates-b 14/50,230/285",
-    "queue": "queue demo/runs -j demo/judgments.csv -g demo/judged-queue.csv -m DCG@10 --margin 0.1 --best 1 "
+    "queue": "queue demo/runs -j demo/judgments.csv -g demo/judged-queue.csv -m DCG@10 --indifference 0.1 --best 1 "
     "--budget 250 --prices expert=4,crowd=0.05 -o next/queue.csv",
     "queue-first": "queue demo/runs -m nDCG@10 --order thompson --budget 100 --prices B",
     "queue-stop": "queue demo/runs -g demo/gold.qrels -m AP --budget 100 --prices A",
@@ -66,7 +66,7 @@ def demo_folder(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.setattr("karatage.cli.demo._Story.draw", lambda _: "")  # the page takes longest, and no command reads it
-        assert CliRunner().invoke(app, ["demo", "-q"]).exit_code == 0
+        assert invoke(["demo", "-q"]).exit_code == 0
     return folder
 
 

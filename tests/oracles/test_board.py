@@ -38,7 +38,7 @@ def gold_of(kind: str) -> kt.Judgments:
 
 
 def ask(kind: str, topics: str = "new") -> kt.Question:
-    return kt.Question(measure=MEASURE, topics=topics, correction="rates" if kind == "rates" else "auto")
+    return kt.Question(measure=MEASURE, claim=topics, correction="rates" if kind == "rates" else "auto")
 
 
 @cache

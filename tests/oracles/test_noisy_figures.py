@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from typer.testing import CliRunner
 
 import karatage as kt
-from karatage.cli.app import app
 from karatage.data.comparison import Comparison, Opinion
+from tests.invoking import invoke
 
 EBAY = ("10278,0.6260,0.414", "20604,0.6385,0.402", "43/59,67/84")
 TREC = ("50,0.527,0.240", "50,0.513,0.260", "17/38,216/262", "14/50,230/285")
@@ -25,7 +24,7 @@ def find(found: Comparison, way: str) -> Opinion:
 
 
 def run(*arguments: str) -> str:
-    result = CliRunner().invoke(app, ["compare", *arguments])
+    result = invoke(["compare", *arguments])
     assert result.exit_code == 0, result.output
     return result.stdout
 
@@ -99,12 +98,12 @@ def test_trec_by_the_command() -> None:
     assert "0.527 > 0.447" in " ".join(run(*arguments).split())
     told = json.loads(run(*arguments, "-f", "json"))
     assert told["corrected"] is told["p_value"] is None
-    planned = CliRunner().invoke(app, ["plan", *arguments, "-f", "json"])
+    planned = invoke(["plan", *arguments, "-f", "json"])
     assert json.loads(planned.stdout)["topics_without_errors"] == 2454
 
 
 def test_dcg_by_the_command() -> None:
-    shown = CliRunner().invoke(app, ["experiment", "noisy", "--preset", "dcg", "-q"])
+    shown = invoke(["experiment", "noisy", "--preset", "dcg", "-q"])
     assert shown.exit_code == 0
     assert "0.565465" in shown.stdout
     assert "0.482132" in shown.stdout
@@ -114,6 +113,6 @@ def test_dcg_by_the_command() -> None:
 def test_levels_that_are_none(level: str) -> None:
     a, b, rates = EBAY
     arguments = ["compare", "--figures-a", a, "--figures-b", b, "--rates", rates, "--confidence", level]
-    done = CliRunner().invoke(app, arguments)
+    done = invoke(arguments)
     assert isinstance(done.exception, kt.KaratageError)
     assert "confidence lies between 0 and 1" in str(done.exception)

@@ -41,7 +41,7 @@ def list_results(rng: random.Random) -> dict[str, Callable[[], object]]:
     gold = gold.keep_rows(draw.random(len(gold.grade)) < kept)
     judgments = judgments.keep_rows(draw.random(len(judgments.grade)) < rng.choice((1.0, 0.3)))
     measure, topics = rng.choice(MEASURES), rng.choice(("new", "these"))
-    question = kt.Question(measure=measure, topics=topics, confidence=rng.choice((0.95, 0.5, 0.999)))
+    question = kt.Question(measure=measure, claim=topics, confidence=rng.choice((0.95, 0.5, 0.999)))
     trusted, model, adjust = rng.choice((gold, None)), rng.choice(MODELS), rng.choice(("holm", "bh", "none"))
     rules = kt.QueueRules(prices=PRICES, measure="P@5")
     a, b = runs.systems[:2]

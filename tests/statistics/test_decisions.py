@@ -32,7 +32,7 @@ class Setting:
         judgments = kt.read_judgments(folder / "llm_labels.tsv.gz")
         self.gold = kt.read_gold(folder / "gold.qrels")
         self.judgments = judgments
-        self.question = kt.Question(measure=measure, approach=JUDGE, topics=claim)
+        self.question = kt.Question(measure=measure, approach=JUDGE, claim=claim)
         mean = kt.score(self.runs, self.gold, measure).mean[0]
         self.systems = tuple(self.runs.systems[s] for s in np.argsort(-mean)[:BEST])
         self.frame = self.gold.to_frame().drop("judge")
@@ -108,7 +108,7 @@ def test_two_systems_in_a_call_as_users_compare_them(
     for number in range(REPEATS):
         judgments = judged[JUDGES[number % len(JUDGES)]]
         a, b = rng.choice(runs.systems, 2, replace=False)
-        question = kt.Question(measure=measure, topics="these", seed=number)
+        question = kt.Question(measure=measure, claim="these", seed=number)
         rows = grades[np.sort(rng.choice(len(grades), 200, replace=False))]
         if planned:
             queue = kt.plan(runs, judgments, question, budget=200, systems=(a, b)).queue.drop("grade")

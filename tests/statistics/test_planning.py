@@ -62,7 +62,7 @@ def adaptive(world, judgments):
     """Two batches, the second planned on what the first had shown, many times over."""
     found = []
     for seed in range(100):
-        question = kt.Question(measure="DCG@10", topics="these", seed=seed)
+        question = kt.Question(measure="DCG@10", claim="these", seed=seed)
         first = kt.plan(world.runs, judgments, question, budget=60)
         second = kt.plan(world.runs, judgments, question, budget=60, judged=grade_items([first], world.gold))
         plans = [first, second] if second.labels else [first]

@@ -24,7 +24,7 @@ def compare_with_truth(measure: str, share: float, *, crowd: bool) -> tuple[np.n
         pool = pool_runs(world.runs, 30)
         alignment = kt.align(world.runs, pool)
         belief = form_belief(alignment, combine_judgments(pool, judges, experts))
-        found = settle(alignment, belief, kt.parse_measure(measure), margin=MARGIN, risk=0.05, rng=rng)
+        found = settle(alignment, belief, kt.parse_measure(measure), indifference=MARGIN, risk=0.05, rng=rng)
         truth = kt.score(world.runs, world.gold, measure).value[0].mean(axis=0)
         wrong = truth[None, :] - truth[:, None] > MARGIN
         said.append(found.wrong[found.counts])
@@ -53,7 +53,7 @@ def test_stopping_leaves_few_pairs_in_the_wrong_order() -> None:
     wrong = pairs = judged = items = stopped = 0
     for seed in range(12):
         world = kt.simulate_collection(systems=6, topics=15, depth=20, rng=100 + seed)
-        rules = kt.QueueRules(prices=kt.parse_prices("10:1"), expert_share=1.0, margin=0.02, seed=seed)
+        rules = kt.QueueRules(prices=kt.parse_prices("10:1"), expert_share=1.0, indifference=0.02, seed=seed)
         experts, chosen = None, np.zeros(len(world.gold.grade), bool)
         names = {pair: k for k, pair in enumerate(world.gold.to_frame().select("topic", "document").iter_rows())}
         for _ in range(12):

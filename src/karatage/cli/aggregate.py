@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from karatage.cli import options
-from karatage.cli.completing import complete_models
+from karatage.aggregation.votes import Supervision
+from karatage.cli.options import (
+    FILE,
+    FLAT,
+    PATH,
+    GoldFiles,
+    JudgmentFiles,
+    ModelName,
+    OutputName,
+    Reading,
+    Seed,
+    Top,
+    Writing,
+)
 from karatage.cli.output import (
-    STANDARD_OUTPUT,
     choose_style,
     emit,
     emit_result,
@@ -20,7 +29,9 @@ from karatage.cli.output import (
     show_table,
     tell,
 )
+from karatage.cli.parsing import STANDARD_OUTPUT, Reads, Writes
 from karatage.cli.terminal import progress_steps
+from karatage.errors import OptionError
 from karatage.text import counted
 
 if TYPE_CHECKING:
@@ -36,92 +47,57 @@ QRELS_ENDINGS = (".qrels", ".qrel")
 
 
 def aggregate(
-    judgment_files: options.JudgmentArguments = None,
+    judgments: JudgmentFiles = (),
     *,
-    judgments: options.SomeJudgmentFiles = None,
-    gold: options.GoldFiles = None,
-    approach: Annotated[
-        str,
-        typer.Option(
-            "--approach",
-            "-a",
-            help="mv, ds, glad, ...; options in brackets: 'ds(prior=none)'.",
-            autocompletion=complete_models,
-        ),
-    ] = "ds",
-    supervision: options.Supervision = None,
-    with_gold: Annotated[
-        bool, typer.Option("--with-gold", help="Write gold's grades of items that no judge has graded, too.")
-    ] = False,
-    judges: Annotated[
-        str | None,
-        options.writes(
-            "--judges", kind="store", help="Write what the model found about each judge here; - shows it instead."
-        ),
-    ] = None,
-    history: Annotated[
-        str | None,
-        options.reads(
-            "--history",
-            store=True,
-            help="What --judges wrote for an earlier batch (.csv, .tsv, .parquet); ds and emgz.",
-        ),
-    ] = None,
-    grades: options.Grades = None,
-    gold_grades: options.GoldGrades = None,
-    columns: options.Columns = None,
-    gold_columns: options.GoldColumns = None,
-    repeats: options.Repeats = None,
-    top: options.Top = 20,
-    seed: options.Seed = 0,
-    style: options.Format = None,
-    output: Annotated[
-        str,
-        options.writes("--output", "-o", help="Write here (.qrels; .csv, .tsv, .json, .parquet with probabilities)."),
-    ] = STANDARD_OUTPUT,
-    raw: options.Raw = False,
-    most_memory: options.MostMemory = None,
-    quiet: options.Quiet = False,
+    gold: GoldFiles = (),
+    approach: ModelName = "ds",
+    supervision: Supervision | None = None,
+    with_gold: bool = False,
+    judges: Annotated[str | None, FILE, Writes("store")] = None,
+    history: Annotated[str | None, PATH, Reads(store=True)] = None,
+    top: Top = 20,
+    seed: Seed = 0,
+    output: OutputName = STANDARD_OUTPUT,
+    reading: Annotated[Reading, FLAT] = Reading(),
+    to: Annotated[Writing, FLAT] = Writing(),
 ) -> None:
-    """Merge many judges' grades into one grade for each item, as qrels or with probabilities.
+    """Merge grades.
 
-    Example, on the files that `karatage demo` writes:
-
-        karatage aggregate demo/judgments.csv -a ds -o merged.qrels
+    Args:
+        approach: mv, ds, glad, ...; options in brackets: 'ds(prior=none)'.
+        supervision: What gold is used for; default: full where gold is given.
+        with_gold: Write gold's grades of items that no judge has graded, too.
+        judges: Write what the model found about each judge here; - shows it instead.
+        history: What --judges wrote for an earlier batch (.csv, .tsv, .parquet); ds and emgz.
+        output: Write here (.qrels; .csv, .tsv, .json, .parquet with probabilities).
     """
     import karatage as kt
-    from karatage.errors import OptionError
 
     model, record = (approach, None) if history is None else _recall(approach, history)
-    as_qrels = style is None and output.removesuffix(".gz").removesuffix(".zst").endswith(QRELS_ENDINGS)
-    chosen = "qrels" if as_qrels else choose_style(style, output)
-    judges_style = None if judges is None else choose_style(style if judges == STANDARD_OUTPUT else None, judges)
+    as_qrels = to.format is None and output.removesuffix(".gz").removesuffix(".zst").endswith(QRELS_ENDINGS)
+    chosen = "qrels" if as_qrels else choose_style(to.format, output)
+    judges_style = None if judges is None else choose_style(to.format if judges == STANDARD_OUTPUT else None, judges)
     if with_gold and not gold:
         raise OptionError("--with-gold adds gold's own items, so it needs gold: name its file with -g")
-    graded, trusted = options.read_both(
-        options.require_judgments(judgment_files, judgments, "aggregate"),
-        gold,
-        grades=(grades, gold_grades),
-        columns=(columns, gold_columns),
-        repeats=repeats,
-        quiet=quiet,
-    )
-    with progress_steps(approach, quiet=quiet) as step:
+    if not judgments:
+        raise OptionError("no judgments were given; name their files, e.g. karatage aggregate crowd.csv")
+    graded, trusted = reading.read_both(judgments, gold, quiet=to.quiet)
+    with progress_steps(approach, quiet=to.quiet) as step:
         merged = kt.aggregate(
             graded,
             model,
             gold=None if with_gold and not _share_items(graded, trusted) else trusted,
-            supervision=None if supervision is None else supervision.value,
+            supervision=supervision,
             rng=seed,
             progress=step,
         )
     sentence = f"{merged.sentence}{_say_accuracy(merged, trusted)}"
     added = trusted if with_gold else None
     if judges is not None and judges_style is not None:
-        _write_judges(merged, record, judges_style, judges, top, raw=raw)
+        _write_judges(merged, record, judges_style, judges, top, raw=to.raw)
     if judges != STANDARD_OUTPUT or output != STANDARD_OUTPUT:
-        _write_grades(merged, added, chosen, output, top, sentence, raw=raw)
-    if not quiet:
+        _write_grades(merged, added, chosen, output, top, sentence, raw=to.raw)
+    if not to.quiet:
         gold_notes = () if trusted is None else tuple(f"gold: {note}" for note in trusted.notes)
         tell((*graded.notes, *gold_notes, *merged.notes))
         if chosen != "table" or output != STANDARD_OUTPUT or judges == STANDARD_OUTPUT:
@@ -135,7 +111,6 @@ def _recall(approach: str, history: str) -> tuple[Model, JudgeRecord]:
     from karatage.aggregation.dawid_skene import DawidSkene
     from karatage.aggregation.history import JudgeHistory
     from karatage.aggregation.registry import parse_model
-    from karatage.errors import OptionError
     from karatage.io.records import read_record
 
     model = parse_model(approach).model

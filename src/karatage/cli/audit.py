@@ -4,24 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from karatage.cli import options
-from karatage.cli.completing import complete_models
-from karatage.cli.output import (
-    STANDARD_OUTPUT,
-    choose_style,
-    emit,
-    emit_result,
-    encode_frame,
-    fit_columns,
-    render,
-    say,
-    show_table,
-    tell,
-    tell_rest,
-)
+from karatage.cli.options import FLAT, Families, GoldFiles, JudgmentFiles, ModelNames, Output, Reading, Seed, Top
+from karatage.cli.output import choose_style, fit_columns, put, render, show_table, tell_rest
 from karatage.cli.terminal import progress
+from karatage.errors import OptionError
 from karatage.text import counted
 
 if TYPE_CHECKING:
@@ -34,65 +20,41 @@ MOST_ACROSS = 80  # judges, whose square might fit on a page
 
 
 def audit(
-    judgment_files: options.JudgmentArguments = None,
+    judgments: JudgmentFiles = (),
     *,
-    judgments: options.SomeJudgmentFiles = None,
-    gold: options.GoldFiles = None,
-    families: options.Families = None,
-    approach: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--approach",
-            "-a",
-            help="Merges to hold against the best judge; may be repeated.",
-            autocompletion=complete_models,
-        ),
-    ] = None,
-    grades: options.Grades = None,
-    gold_grades: options.GoldGrades = None,
-    columns: options.Columns = None,
-    gold_columns: options.GoldColumns = None,
-    repeats: options.Repeats = None,
-    pairs: Annotated[bool, typer.Option("--pairs", help="Judges two by two, instead of one by one.")] = False,
-    top: options.Top = 20,
-    seed: options.Seed = 0,
-    style: options.Format = None,
-    output: options.Output = STANDARD_OUTPUT,
-    raw: options.Raw = False,
-    most_memory: options.MostMemory = None,
-    quiet: options.Quiet = False,
+    gold: GoldFiles = (),
+    families: Families = None,
+    approach: ModelNames = (),
+    pairs: bool = False,
+    top: Top = 20,
+    seed: Seed = 0,
+    reading: Annotated[Reading, FLAT] = Reading(),
+    to: Annotated[Output, FLAT] = Output(),
 ) -> None:
-    """Say which judges to keep, which to drop, and when to spend on gold.
+    """Audit judges.
 
-    Example, on the files that `karatage demo` writes:
-
-        karatage audit demo/judgments.csv -g demo/gold.qrels
+    Args:
+        approach: Merges to hold against the best judge; may be repeated.
+        pairs: Judges two by two, instead of one by one.
     """
     from karatage.decisions.audit import audit as audit_judges
     from karatage.io.families import read_families
 
-    chosen = choose_style(style, output)
+    choose_style(to.format, to.output)
+    if not judgments:
+        raise OptionError("no judgments were given; name their files, e.g. karatage audit crowd.csv")
     family_of = None if families is None else read_families(families)
-    graded, trusted = options.read_both(
-        options.require_judgments(judgment_files, judgments, "audit"),
-        gold,
-        grades=(grades, gold_grades),
-        columns=(columns, gold_columns),
-        repeats=repeats,
-        quiet=quiet,
+    graded, trusted = reading.read_both(judgments, gold, quiet=to.quiet)
+    with progress("Auditing", quiet=to.quiet):
+        found = audit_judges(graded, gold=trusted, families=family_of, approaches=list(approach) or None, rng=seed)
+    put(
+        found,
+        to,
+        lambda: _render(found, top, pairs=pairs),
+        frame=lambda: found.pairs if pairs else found.to_frame(),
+        facts=lambda: found.tell_facts(pairs=pairs),
+        output=to.output,
     )
-    with progress("Auditing", quiet=quiet):
-        result = audit_judges(graded, gold=trusted, families=family_of, approaches=approach, rng=seed)
-    if chosen == "json":
-        emit_result(result.tell_facts(pairs=pairs), output)
-    elif chosen == "table":
-        emit(_render(result, top, pairs=pairs), output)
-    else:
-        emit(encode_frame(result.pairs if pairs else result.to_frame(), chosen, raw=raw), output)
-    if not quiet:
-        tell(result.notes)
-        if chosen != "table" or output != STANDARD_OUTPUT:
-            say(result.sentence)
 
 
 def _render(result: Audit, top: int, *, pairs: bool) -> str:

@@ -5,13 +5,25 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from karatage.cli import options
-from karatage.cli.completing import complete_models
 from karatage.cli.experiment.shared import hold_output
-from karatage.cli.output import STANDARD_OUTPUT, emit, emit_result, encode_frame, encode_result, say, tell
+from karatage.cli.options import (
+    FLAT,
+    Fresh,
+    GoldFile,
+    InputFiles,
+    JudgmentFiles,
+    ModelNames,
+    OwnFolder,
+    Printing,
+    Reading,
+    Seed,
+    Workers,
+    parse_columns,
+)
+from karatage.cli.output import encode_frame, encode_result, put
+from karatage.cli.parsing import STANDARD_OUTPUT
 from karatage.cli.terminal import progress, progress_cells
+from karatage.errors import DataError, OptionError
 from karatage.text import counted, shorten
 
 if TYPE_CHECKING:
@@ -22,85 +34,52 @@ TABLE_ENDINGS, CHART_ENDINGS = ("tsv", "parquet"), ("html", "svg", "png")
 
 
 def benchmark(
-    folders: Annotated[
-        list[str] | None,
-        options.reads_arguments("FOLDERS...", "Folders with a labels* and a gold* table, or folders of such."),
-    ] = None,
+    folders: InputFiles = (),
+    /,
     *,
-    judgments: options.SomeJudgmentFiles = None,
-    gold: options.GoldFile = None,
-    approach: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--approach", "-a", help="E.g. mv, ds(prior=none); may be repeated.", autocompletion=complete_models
-        ),
-    ] = None,
-    amounts: Annotated[
-        str, typer.Option("--amounts", help="Percent of gold to train on; none: no training.")
-    ] = "10,20,50,80,90",
-    grades: options.Grades = None,
-    gold_grades: options.GoldGrades = None,
-    columns: options.Columns = None,
-    gold_columns: options.GoldColumns = None,
-    repeats: options.Repeats = None,
-    per_data_set: Annotated[
-        bool, typer.Option("--per-data-set", help="Also a table of all supervision for each data set.")
-    ] = False,
-    workers: options.Workers = 1,
-    fresh: options.Fresh = False,
-    seed: options.Seed = 0,
-    style: Annotated[
-        options.Style, typer.Option("--format", "-f", help=f"{options.FORMAT_HELP}.")
-    ] = options.Style.table,
-    output: Annotated[
-        str | None,
-        options.writes(
-            "--output",
-            "-o",
-            kind="own folder",
-            help="A folder for results, tables and charts; a run there can be resumed.",
-        ),
-    ] = None,
-    most_memory: options.MostMemory = None,
-    quiet: options.Quiet = False,
+    judgments: JudgmentFiles = (),
+    gold: GoldFile = None,
+    approach: ModelNames = (),
+    amounts: str = "10,20,50,80,90",
+    per_data_set: bool = False,
+    workers: Workers = 1,
+    fresh: Fresh = False,
+    seed: Seed = 0,
+    output: OwnFolder = None,
+    reading: Annotated[Reading, FLAT] = Reading(),
+    to: Annotated[Printing, FLAT] = Printing(),
 ) -> None:
-    """Which model merges grades best? Accuracy and F1 against gold, as in the SQUARE benchmark.
+    """Try models.
 
-    Example, on the files that `karatage demo` writes:
-
-        karatage benchmark -j demo/judgments.csv -g demo/gold.qrels --amounts 50
+    Args:
+        folders: Folders with a labels* and a gold* table, or folders of such.
+        approach: E.g. mv, ds(prior=none); may be repeated.
+        amounts: Percent of gold to train on; none: no training.
+        per_data_set: Also a table of all supervision for each data set.
+        output: A folder for results, tables and charts; a run there can be resumed.
     """
     from karatage.cli.benchmark_tables import render_benchmark
-    from karatage.errors import DataError
     from karatage.experiments.engine import Execution
     from karatage.experiments.square.running import benchmark as try_models
 
     asked = _parse_amounts(amounts)
-    data = _read(
-        folders or [],
-        (judgments or [], gold),
-        grades=(grades, gold_grades),
-        columns=(columns, gold_columns),
-        repeats=repeats,
-        quiet=quiet,
-    )
+    data = _read(folders, judgments, gold, reading, quiet=to.quiet)
     with hold_output(output):
-        with progress_cells(quiet=quiet) as watch:
+        with progress_cells(quiet=to.quiet) as watch:
             execution = Execution(workers=workers, fresh=fresh, progress=watch)
-            result = try_models(data, approaches=approach, amounts=asked, output=output, execution=execution, rng=seed)
+            result = try_models(
+                data, approaches=list(approach) or None, amounts=asked, output=output, execution=execution, rng=seed
+            )
         if output is not None:
-            with progress("Writing tables and charts", quiet=quiet):
+            with progress("Writing tables and charts", quiet=to.quiet):
                 _write_folder(result, Path(output))
-    if style == options.Style.json:
-        emit_result(result.to_dict(), STANDARD_OUTPUT)
-    elif style == options.Style.tsv:
-        emit(encode_frame(result.to_frame(), "tsv"), STANDARD_OUTPUT)
-    else:
-        emit(render_benchmark(result, per_data_set=per_data_set), STANDARD_OUTPUT)
-    if not quiet:
-        tell(result.notes)
-        if style != options.Style.table:
-            say(result.sentence)
+    put(
+        result,
+        to,
+        lambda: render_benchmark(result, per_data_set=per_data_set),
+        frame=result.to_frame,
+        facts=result.to_dict,
+    )
     if result.failed:
         where = "" if output is None else f" (see reason in {output}/scores.tsv)"
         raise DataError(
@@ -109,8 +88,6 @@ def benchmark(
 
 
 def _parse_amounts(text: str) -> list[int]:
-    from karatage.errors import OptionError
-
     if text.strip() == "none":
         return []
     parts = [part.strip().removesuffix("%").strip() for part in text.split(",")]
@@ -121,19 +98,11 @@ def _parse_amounts(text: str) -> list[int]:
 
 
 def _read(
-    folders: list[str],
-    pair: tuple[list[str], str | None],
-    *,
-    grades: tuple[str | None, str | None],
-    columns: tuple[str | None, str | None],
-    repeats: options.RepeatRule | None,
-    quiet: bool,
+    folders: tuple[str, ...], judgments: tuple[str, ...], gold: str | None, reading: Reading, *, quiet: bool
 ) -> DataSets:
     """Data sets from folders, and the one from two tables, named after the folder its judgments are in."""
-    from karatage.errors import OptionError
     from karatage.experiments.square.data_sets import DataSet, DataSets, check_names, read_data_sets
 
-    judgments, gold = pair
     if bool(judgments) != (gold is not None):
         raise OptionError("a data set of two tables needs both --judgments and --gold")
     if not judgments and not folders:
@@ -143,16 +112,16 @@ def _read(
     if folders:
         with progress("Reading", quiet=quiet):
             found = read_data_sets(
-                folders,
-                grades=grades[0],
-                gold_grades=grades[1],
-                columns=options.parse_columns(columns[0]),
-                gold_columns=options.parse_columns(columns[1]),
-                repeats=None if repeats is None else repeats.value,
+                list(folders),
+                grades=reading.grades,
+                gold_grades=reading.gold_grades,
+                columns=parse_columns(reading.columns),
+                gold_columns=parse_columns(reading.gold_columns),
+                repeats=reading.repeats,
             )
     if not judgments:
         return found
-    graded, trusted = options.read_both(judgments, gold, grades=grades, columns=columns, repeats=repeats, quiet=quiet)
+    graded, trusted = reading.read_both(judgments, gold, quiet=quiet)
     assert trusted is not None
     members = (*found, DataSet.of(_name(judgments[0]), graded, trusted))
     check_names([member.name for member in members])

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from karatage.cli import options
-from karatage.cli.output import STANDARD_OUTPUT, emit, render
+from cyclopts import Parameter
+
+from karatage.cli.options import Quiet, Seed
+from karatage.cli.output import emit, render
+from karatage.cli.parsing import STANDARD_OUTPUT, Writes
 from karatage.cli.terminal import progress
 
 if TYPE_CHECKING:
@@ -34,23 +37,21 @@ On your own files:
 
 
 def demo(
-    folder: Annotated[
-        str, options.writes("--output", "-o", "--folder", kind="folder", help="Where to write the files.")
-    ] = "demo",
-    seed: options.Seed = 7,
-    quiet: options.Quiet = False,
+    *,
+    output: Annotated[str, Parameter(alias=("--folder", "-o"), metavar="FOLDER"), Writes("folder")] = "demo",
+    seed: Seed = 7,
+    quiet: Quiet = False,
 ) -> None:
-    """Write simulated collections as ordinary files, and tell a story: what judges like is not always better.
+    """Write the demo's files.
 
-    Example:
-
-        karatage demo
+    Args:
+        output: Where to write the files.
     """
     import karatage as kt
     from karatage.cli.simulate_jobs import refuse_other_collection
     from karatage.simulation.story import simulate_story
 
-    home = Path(folder)
+    home = Path(output)
     with progress("Simulating", quiet=quiet):
         world = kt.simulate_collection(rng=seed)
         refuse_other_collection(home, world.runs.systems, world.gold)

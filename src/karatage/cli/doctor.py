@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from textwrap import fill, wrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from karatage.cli import options
-from karatage.cli.output import (
-    STANDARD_OUTPUT,
-    WIDTH,
-    choose_style,
-    emit,
-    emit_result,
-    encode_frame,
-    render,
-    say,
-    show_table,
-    tell,
-    tell_rest,
+from karatage.cli.options import (
+    FLAT,
+    GoldFiles,
+    JudgmentFiles,
+    MeasureName,
+    Output,
+    Pair,
+    Reading,
+    RunFiles,
+    Seed,
+    Top,
+    parse_columns,
 )
+from karatage.cli.output import WIDTH, choose_style, put, render, show_table, tell_rest
+from karatage.cli.parsing import STANDARD_OUTPUT
 from karatage.cli.terminal import progress
+from karatage.errors import OptionError
 from karatage.text import make_printable, shorten
 
 if TYPE_CHECKING:
@@ -40,67 +41,38 @@ LONGEST = 600  # characters of a finding
 
 
 def doctor(
-    run_files: options.RunFiles = None,
+    runs: RunFiles = (),
     *,
-    judgments: options.SomeJudgmentFiles = None,
-    runs: options.MoreRunFiles = None,
-    gold: options.GoldFiles = None,
-    measure: options.MeasureName = "P@10",
-    a: options.SystemA = None,
-    b: options.SystemB = None,
-    grades: options.Grades = None,
-    gold_grades: options.GoldGrades = None,
-    columns: options.Columns = None,
-    gold_columns: options.GoldColumns = None,
-    repeats: options.Repeats = None,
-    top: options.Top = 5,
-    seed: options.Seed = 0,
-    style: options.Format = None,
-    output: options.Output = STANDARD_OUTPUT,
-    raw: options.Raw = False,
-    most_memory: options.MostMemory = None,
-    quiet: options.Quiet = False,
+    judgments: JudgmentFiles = (),
+    gold: GoldFiles = (),
+    measure: MeasureName = "P@10",
+    pair: Annotated[Pair, FLAT] = Pair(),
+    top: Top = 5,
+    seed: Seed = 0,
+    reading: Annotated[Reading, FLAT] = Reading(),
+    to: Annotated[Output, FLAT] = Output(),
 ) -> None:
-    """Check files, and say in plain words what can and what cannot be concluded from them.
-
-    Any of runs, judgments and gold may be given. Files that cannot be read are told, each with its line, and the others
-    are looked at without them; the exit code is then 2.
-
-    Example, on the files that `karatage demo` writes:
-
-        karatage doctor demo/runs -j demo/judgments.csv -g demo/gold.qrels
-    """
+    """Check files."""
     from karatage.decisions.diagnose import examine
     from karatage.decisions.question import Question
     from karatage.decisions.reading import Sources
-    from karatage.errors import OptionError
 
-    chosen = choose_style(style, output)
-    paths = [*(run_files or []), *(runs or [])]
-    if not (paths or judgments or gold):
+    choose_style(to.format, to.output)
+    if not (runs or judgments or gold):
         raise OptionError("no files were given, e.g. karatage doctor runs/ -j crowd.csv -g gold.qrels")
     sources = Sources(
-        runs=paths or None,
-        judgments=judgments or None,
-        gold=gold or None,
-        grades=(grades, gold_grades),
-        columns=(options.parse_columns(columns), options.parse_columns(gold_columns)),
-        repeats=None if repeats is None else repeats.value,
+        runs=list(runs) or None,
+        judgments=list(judgments) or None,
+        gold=list(gold) or None,
+        grades=(reading.grades, reading.gold_grades),
+        columns=(parse_columns(reading.columns), parse_columns(reading.gold_columns)),
+        repeats=reading.repeats,
     )
-    with progress("Examining", quiet=quiet):
-        found = examine(sources, Question(measure=measure, seed=seed), a=a, b=b)
-    if chosen == "json":
-        emit_result(found.to_dict(), output)
-    elif chosen == "table":
-        emit(_render(found, top), output)
-    else:
-        emit(encode_frame(found.to_frame(), chosen, raw=raw), output)
-    if not quiet:
-        tell(found.notes)
-        if chosen != "table" or output != STANDARD_OUTPUT:
-            say(found.sentence)
+    with progress("Examining", quiet=to.quiet):
+        found = examine(sources, Question(measure=measure, seed=seed), a=pair.a, b=pair.b)
+    put(found, to, lambda: _render(found, top), frame=found.to_frame, facts=found.to_dict, output=to.output)
     if found.state == "wrong":
-        raise typer.Exit(BAD_FILES)
+        sys.exit(BAD_FILES)
 
 
 def _render(found: Diagnosis, top: int) -> str:

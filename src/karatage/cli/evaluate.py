@@ -6,23 +6,22 @@ import re
 from textwrap import fill
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from karatage.cli import options
-from karatage.cli.output import (
-    STANDARD_OUTPUT,
-    choose_style,
-    emit,
-    emit_result,
-    encode_frame,
-    fit_columns,
-    render,
-    say,
-    show_table,
-    tell,
-    tell_rest,
+from karatage.cli.options import (
+    AT_LEAST_0,
+    FLAT,
+    ApproachNames,
+    GoldFiles,
+    JudgmentFiles,
+    Measures,
+    Output,
+    Reading,
+    RunFiles,
+    Seed,
+    Top,
 )
+from karatage.cli.output import choose_style, fit_columns, put, render, show_table, tell_rest
 from karatage.cli.terminal import progress
+from karatage.errors import OptionError
 from karatage.text import counted, shorten
 
 if TYPE_CHECKING:
@@ -35,98 +34,66 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    run_files: options.RunFiles = None,
+    runs: RunFiles = (),
     *,
-    judgments: options.JudgmentFiles,
-    runs: options.MoreRunFiles = None,
-    gold: options.GoldFiles = None,
-    measure: options.Measures = ["nDCG@10"],  # noqa: B006 typer copies it
-    approach: options.Approaches = ["uniform", "mv"],  # noqa: B006
-    grades: options.Grades = None,
-    gold_grades: options.GoldGrades = None,
-    columns: options.Columns = None,
-    gold_columns: options.GoldColumns = None,
-    repeats: options.Repeats = None,
-    per_topic: Annotated[
-        bool, typer.Option("--per-topic", help="Scores for every topic (tsv, json, parquet).")
-    ] = False,
-    top: options.Top = 20,
-    weights: Annotated[
-        bool, typer.Option("--weights", help="What each judge weighs, for approaches that weigh.")
-    ] = False,
-    explain: Annotated[
-        bool, typer.Option("--explain", help="Why each judge weighs what it does, a line each.")
-    ] = False,
-    train: Annotated[
-        str | None,
-        typer.Option("--train", help="Topics whose gold only teaches: 401,402 or a share like 30%."),
-    ] = None,
-    gold_certainty: Annotated[
-        float, typer.Option("--gold-certainty", help="Below 1, gold is random: 0.95 is the papers' choice.")
-    ] = 1.0,
-    draws: Annotated[
-        int,
-        typer.Option("--draws", min=0, help="Draw grades so many times from merged ones: intervals, P(A beats B)."),
-    ] = 0,
-    seed: options.Seed = 0,
-    style: options.Format = None,
-    output: options.Output = "-",
-    raw: options.Raw = False,
-    most_memory: options.MostMemory = None,
-    quiet: options.Quiet = False,
+    judgments: JudgmentFiles = (),
+    gold: GoldFiles = (),
+    measure: Measures = ("nDCG@10",),
+    approach: ApproachNames = ("uniform", "mv"),
+    per_topic: bool = False,
+    top: Top = 20,
+    weights: bool = False,
+    explain: bool = False,
+    train: str | None = None,
+    gold_certainty: float = 1.0,
+    draws: Annotated[int, AT_LEAST_0] = 0,
+    seed: Seed = 0,
+    reading: Annotated[Reading, FLAT] = Reading(),
+    to: Annotated[Output, FLAT] = Output(),
 ) -> None:
-    """Rank systems under noisy judges, and say how near each approach comes to gold.
+    """Evaluate systems.
 
-    Example, on the files that `karatage demo` writes:
-
-        karatage evaluate demo/runs -j demo/judgments.csv -g demo/gold.qrels
+    Args:
+        approach: uniform, sgl_tau_msd, sup_tau, mv, ds, binmv, ..., judge:NAME, judge:* (all); may be repeated.
+        per_topic: Scores for every topic (tsv, json, parquet).
+        weights: What each judge weighs, for approaches that weigh.
+        explain: Why each judge weighs what it does, a line each.
+        train: Topics whose gold only teaches: 401,402 or a share like 30%.
+        gold_certainty: Below 1, gold is random: 0.95 is the papers' choice.
+        draws: Draw grades so many times from merged ones: intervals, P(A beats B).
     """
-    import karatage as kt
-    from karatage.errors import OptionError
+    from dataclasses import replace
 
-    chosen = choose_style(style, output)
-    paths = [*(run_files or []), *(runs or [])]
-    if not paths:
+    import karatage as kt
+
+    if per_topic and choose_style(to.format, to.output) == "table":
+        to = replace(to, format="tsv")
+    if not runs:
         raise OptionError("no runs were given; name run files or a folder, e.g. karatage evaluate runs/ -j crowd.csv")
-    if per_topic and chosen == "table":
-        chosen = "tsv"
-    with progress("Reading", quiet=quiet):
-        retrieved = kt.read_runs(paths)
-    graded, trusted = options.read_both(
-        judgments,
-        gold,
-        grades=(grades, gold_grades),
-        columns=(columns, gold_columns),
-        repeats=repeats,
-        quiet=quiet,
-    )
+    if not judgments:
+        raise OptionError("no judgments were given; name their files with --judgments or -j")
+    retrieved, graded, trusted = reading.read_all(runs, judgments, gold, quiet=to.quiet)
     used = _use_gold(trusted, train, gold_certainty, seed)
-    with progress("Scoring", quiet=quiet):
-        result = kt.evaluate(retrieved, graded, measure, approach=approach, gold=used, rng=seed)
+    with progress("Scoring", quiet=to.quiet):
+        result = kt.evaluate(retrieved, graded, list(measure), approach=list(approach), gold=used, rng=seed)
     if (weights or explain) and not result.weights:
         raise OptionError("no approach asked for weighs judges; name one such as sgl_tau_msd, tpc_tau_own4 or sup_tau")
     if draws:
-        with progress("Drawing", quiet=quiet):
+        with progress("Drawing", quiet=to.quiet):
             result = kt.draw_evaluation(retrieved, result, draws=draws)
-    if chosen == "json":
-        emit_result(result.to_dict(per_topic=per_topic, weights=weights or explain), output)
-    elif chosen == "table":
-        emit(_render(result, top, weights=weights, explain=explain), output)
-    else:
-        emit(
-            encode_frame(_choose_frame(result, per_topic=per_topic, weights=weights or explain), chosen, raw=raw),
-            output,
-        )
-    if not quiet:
-        tell(result.notes)
-        if chosen != "table" or output != STANDARD_OUTPUT:
-            say(result.sentence)
+    put(
+        result,
+        to,
+        lambda: _render(result, top, weights=weights, explain=explain),
+        frame=lambda: _choose_frame(result, per_topic=per_topic, weights=weights or explain),
+        facts=lambda: result.to_dict(per_topic=per_topic, weights=weights or explain),
+        output=to.output,
+    )
 
 
 def _use_gold(gold: Judgments | None, train: str | None, certainty: float, seed: int) -> Gold | None:
     """Gold with what the options say of it."""
     from karatage.data.gold import Gold
-    from karatage.errors import OptionError
 
     if gold is None:
         if train is not None or certainty != 1:
@@ -147,8 +114,6 @@ def _use_gold(gold: Judgments | None, train: str | None, certainty: float, seed:
 def _choose_frame(result: Evaluation, *, per_topic: bool, weights: bool) -> pl.DataFrame:
     """The one table that a file without structure holds."""
     import polars as pl
-
-    from karatage.errors import OptionError
 
     if not weights:
         return result.per_topic() if per_topic else result.to_frame()

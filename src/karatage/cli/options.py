@@ -1,238 +1,241 @@
-"""Options that commands share, so that they read alike everywhere."""
+"""Options that commands share, so that they read alike everywhere.
 
-from __future__ import annotations
+Annotations are evaluated here, as classes of other modules inherit them.
+"""
 
 import os
-from enum import StrEnum
-from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Literal
 
-import typer
+from cyclopts import Parameter
+from cyclopts.completion import CompletionContext
+from cyclopts.validators import Number
 
-from karatage.cli.completing import complete_approaches, complete_measures, complete_models
-from karatage.cli.terminal import remember_quiet
+from karatage.cli.parsing import STANDARD_OUTPUT, Reads, Writes
+from karatage.cli.terminal import progress, remember_quiet
+from karatage.data.judgments import Judgments, Repeats
+from karatage.data.runs import Runs
+from karatage.errors import OptionError
+from karatage.text import shorten
 
-if TYPE_CHECKING:
-    from karatage.data.judgments import Judgments
-    from karatage.data.judgments import Repeats as RepeatsName
-    from karatage.io.files import OutputKind
-
-
-class Style(StrEnum):
-    """How results are printed."""
-
-    table = "table"
-    tsv = "tsv"
-    json = "json"
-
-
-class RepeatRule(StrEnum):
-    """Which grade counts when a judge graded an item more than once."""
-
-    last = "last"
-    first = "first"
-    majority = "majority"
-    all = "all"
-    error = "error"
+FLAT = Parameter(name="*")  # the fields of a dataclass, each an option
+PATH, FILE, FOLDER = (Parameter(metavar=name, allow_leading_hyphen=True) for name in ("PATH", "FILE", "FOLDER"))
+InputFile = Annotated[str | None, PATH, Reads()]
+InputFiles = Annotated[tuple[str, ...], PATH, Reads()]
+OutputFile = Annotated[str | None, FILE, Writes()]
+OutputName = Annotated[str, FILE, Writes()]
+OutputFolder = Annotated[str | None, FOLDER, Writes("folder")]
+OwnFolder = Annotated[str | None, FOLDER, Writes("own folder")]
 
 
-class SupervisionKind(StrEnum):
-    """What gold is used for."""
+def complete(list_names: Callable[[], list[str]]) -> Parameter:
+    """For the shell: what may stand here begins with one of these names."""
 
-    none = "none"
-    light = "light"
-    full = "full"
+    def offer(context: CompletionContext) -> list[str]:
+        return [name for name in list_names() if name.startswith(context.incomplete)]
 
-
-READ, WRITTEN, FOLDER = "PATH", "FILE", "FOLDER"  # what options that name files show in place of a value
+    return Parameter(completer=offer)
 
 
-def reads(*names: str, help: str, store: bool = False, **more: Any) -> Any:  # noqa: A002 as typer calls it
-    """An option that names input, which no output may replace; unless both are of a store."""
-    note = partial(_note, store=store)
-    return typer.Option(*names, metavar=READ, callback=lambda value: note(value), help=help, **more)
+def list_measures() -> list[str]:
+    """An example of each measure that needs no quotes in a shell."""
+    from karatage.measures.registry import FAMILIES
+
+    return sorted(family.example for family in FAMILIES.values())
 
 
-def reads_arguments(metavar: str, help: str) -> Any:  # noqa: A002
-    """Arguments that name input."""
-    return typer.Argument(metavar=metavar, callback=lambda value: _note(value), help=help)
+def list_models() -> list[str]:
+    """Models that merge grades."""
+    from karatage.aggregation.registry import MODELS
+
+    return sorted(MODELS)
 
 
-def _note(value: list[str] | str | None, *, store: bool = False) -> list[str] | str | None:
-    from karatage.io.files import note_input
-    from karatage.io.sources import find_files
+def list_approaches() -> list[str]:
+    """Everything that `evaluate` takes by a plain name."""
+    from karatage.approaches.registry import APPROACHES
 
-    for path in [value] if isinstance(value, str) else value or []:
-        for name in find_files(path):
-            note_input(name, store=store)
-    return value
+    return sorted(APPROACHES)
 
 
-def writes(*names: str, help: str, kind: OutputKind = "file") -> Any:  # noqa: A002
-    """An option that names output; what it names is claimed before the command begins, so that it is never read."""
+def list_crowds() -> list[str]:
+    """The crowds that come with the library."""
+    from karatage.simulation.crowd import list_crowds as list_shipped
 
-    def claim(context: typer.Context, param: typer.CallbackParam, value: str | None) -> str | None:
-        from karatage.io.files import claim_output, start_over
-
-        if value is not None:
-            context.call_on_close(start_over)
-            claim_output(value, param.opts[0], kind)
-        return value
-
-    return typer.Option(*names, metavar=FOLDER if "folder" in kind else WRITTEN, callback=claim, help=help)
+    return list(list_shipped())
 
 
-def _set_most_memory(value: str | None) -> str | None:
-    if value is not None:
-        from karatage.io.unpacking import VARIABLE, parse_size
+def list_orders() -> list[str]:
+    """Orders of documents to judge."""
+    from karatage.orders.orders import list_orders as list_known
 
-        parse_size(value, "--most-memory")
-        os.environ[VARIABLE] = value  # for workers, too
-    return value
+    return list(list_known())
 
 
-RunFiles = Annotated[
-    list[str] | None,
-    reads_arguments("RUNS...", "TREC runs: files, folders, globs, or - for stdin."),
-]
-MoreRunFiles = Annotated[list[str] | None, reads("--runs", help="The same as RUNS; may be repeated.")]
+def _remember(_: object, quiet: bool) -> None:
+    remember_quiet(quiet)
 
-JUDGMENTS_HELP = "The judges' grades: tables, or a folder with one qrels file per judge"
-JudgmentFiles = Annotated[list[str], reads("--judgments", "-j", help=f"{JUDGMENTS_HELP}; may be repeated.")]
-SomeJudgmentFiles = Annotated[list[str] | None, reads("--judgments", "-j", help=f"{JUDGMENTS_HELP}; may be repeated.")]
-JudgmentArguments = Annotated[list[str] | None, reads_arguments("JUDGMENTS...", f"{JUDGMENTS_HELP}.")]
 
-GOLD_HELP = "Trusted grades: qrels, a table, or a judged queue"
-GoldFile = Annotated[str | None, reads("--gold", "-g", help=f"{GOLD_HELP}.")]
-GoldFiles = Annotated[list[str] | None, reads("--gold", "-g", help=f"{GOLD_HELP}; may be repeated.")]
+def _limit_memory(_: object, size: str | None) -> None:
+    from karatage.io.unpacking import VARIABLE, parse_size
 
+    if size is not None:
+        parse_size(size, "--most-memory")
+        os.environ[VARIABLE] = size  # for workers, too
+
+
+AT_LEAST_0, AT_LEAST_1 = Parameter(validator=Number(gte=0)), Parameter(validator=Number(gte=1))
 MEASURE_HELP = "E.g. P@10, DCG@10, nDCG@20, AP, RBP(p=0.8)"
-MeasureName = Annotated[str, typer.Option("--measure", "-m", help=f"{MEASURE_HELP}.", autocompletion=complete_measures)]
-SomeMeasureName = Annotated[
-    str | None,
-    typer.Option("--measure", "-m", help=f"{MEASURE_HELP}; default P@10.", autocompletion=complete_measures),
-]
-Measures = Annotated[
-    list[str],
-    typer.Option("--measure", "-m", help=f"{MEASURE_HELP}; may be repeated.", autocompletion=complete_measures),
-]
+JUDGMENTS_HELP = "The judges' grades: tables, or a folder with one qrels file per judge"
+GOLD_HELP = "Trusted grades: qrels, a table, or a judged queue"
 
-Approaches = Annotated[
-    list[str],
-    typer.Option(
-        "--approach",
-        "-a",
-        help="uniform, sgl_tau_msd, sup_tau, mv, ds, binmv, ..., judge:NAME, judge:* (all); may be repeated.",
-        autocompletion=complete_approaches,
-    ),
-]
-Approach = Annotated[
-    str | None,
-    typer.Option(
-        "--approach",
-        "-a",
-        help="How judges become one: mv, ds, judge:NAME; default: the only one, or mv.",
-        autocompletion=complete_models,
-    ),
-]
-SystemA = Annotated[str | None, typer.Option("--a", help="One of two systems; default: all, or the two there are.")]
-SystemB = Annotated[str | None, typer.Option("--b", help="The other; differences are b - a.")]
-Families = Annotated[
-    str | None, reads("--families", help="Judges that may err alike: judge, tab and family in each line.")
-]
-Chart = Annotated[str | None, writes("--chart", help="Draw a chart here: .svg, .png, .html or .json.")]
-Top = Annotated[int, typer.Option("--top", min=0, help="Rows shown in tables; 0 = all.")]
-PER_ITEM_HELP = "Crowd judges of each document"
-PerItem = Annotated[int, typer.Option("--per-item", help=f"{PER_ITEM_HELP}.")]
-ORDER_HELP = "effect, meta-ap, average-rank, depth, disagreement, move-to-front, thompson"
-DISAGREEMENT_HELP = "A model (.json) for the order disagreement"
-Grades = Annotated[
-    str | None, typer.Option("--grades", help="What labels mean: 0-3, or no=0,yes=1,broken=drop, or both.")
-]
-GoldGrades = Annotated[str | None, typer.Option("--gold-grades", help="The same for gold; default: as --grades.")]
-Columns = Annotated[str | None, typer.Option("--columns", help="Which column is what, e.g. judge=team,grade=score.")]
-GoldColumns = Annotated[str | None, typer.Option("--gold-columns", help="The same for gold.")]
-Repeats = Annotated[
-    RepeatRule | None,
-    typer.Option("--repeats", help="Which grade counts when a judge graded again; default: merging hears all."),
-]
-Supervision = Annotated[
-    SupervisionKind | None,
-    typer.Option("--supervision", help="What gold is used for; default: full where gold is given."),
-]
-Workers = Annotated[int, typer.Option("--workers", "-w", min=1, help="Processes that share the work.")]
-Fresh = Annotated[bool, typer.Option("--fresh", help="Compute anew what an earlier run left in --output.")]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of everything that is drawn at random.")]
-
-FORMAT_HELP = "How results are printed"
-Format = Annotated[Style | None, typer.Option("--format", "-f", help=f"{FORMAT_HELP}; default: table.")]
-Output = Annotated[
-    str,
-    writes("--output", "-o", help="Write here instead; .txt, .csv, .tsv, .json, .parquet or .gz tell how."),
-]
-QueueOutput = Annotated[
-    str, writes("--output", "-o", help="Write the queue here: .csv, .tsv, .jsonl, .parquet; also .gz.")
-]
-FiguresA = Annotated[
-    str | None, typer.Option("--figures-a", help="Instead of files: topics,mean,deviation of a's P@k.")
-]
-FiguresB = Annotated[str | None, typer.Option("--figures-b", help="The same for b.")]
-Rates = Annotated[
-    str | None, typer.Option("--rates", help="Judges right about relevant, other gold items: 43/59,67/84.")
-]
-RatesB = Annotated[str | None, typer.Option("--rates-b", help="The same for b, had it other judges.")]
-Raw = Annotated[
-    bool, typer.Option("--raw", help="In .csv, no ' before names that a spreadsheet would take for a formula.")
-]
+RunFiles = Annotated[InputFiles, Parameter(help="TREC runs: files, folders, globs, or - for stdin.")]
+JudgmentFiles = Annotated[InputFiles, Parameter(help=f"{JUDGMENTS_HELP}; may be repeated.")]
+GoldFile = Annotated[InputFile, Parameter(help=f"{GOLD_HELP}.")]
+GoldFiles = Annotated[InputFiles, Parameter(help=f"{GOLD_HELP}; may be repeated.")]
+MeasureName = Annotated[str, complete(list_measures), Parameter(help=f"{MEASURE_HELP}.")]
+Measures = Annotated[tuple[str, ...], complete(list_measures), Parameter(help=f"{MEASURE_HELP}; may be repeated.")]
+ModelName = Annotated[str, complete(list_models)]
+ModelNames = Annotated[tuple[str, ...], complete(list_models)]
+ApproachNames = Annotated[tuple[str, ...], complete(list_approaches)]
+Families = Annotated[InputFile, Parameter(help="Judges that may err alike: judge, tab and family in each line.")]
+Chart = Annotated[OutputFile, Parameter(help="Draw a chart here: .svg, .png, .html or .json.")]
+Top = Annotated[int, AT_LEAST_0, Parameter(help="Rows shown in tables; 0 = all.")]
+PerItem = Annotated[int, AT_LEAST_1, Parameter(help="Crowd judges of each document.")]
+Seed = Annotated[int, AT_LEAST_0, Parameter(help="Seed of everything that is drawn at random.")]
+Workers = Annotated[int, AT_LEAST_1, Parameter(help="Processes that share the work.")]
+Fresh = Annotated[bool, Parameter(help="Compute anew what an earlier run left in --output.")]
+Quiet = Annotated[bool, Parameter(validator=_remember, help="No notes and no progress.")]
 MostMemory = Annotated[
     str | None,
-    typer.Option(
-        "--most-memory",
+    Parameter(
         metavar="SIZE",
-        callback=_set_most_memory,
+        validator=_limit_memory,
         help="Memory that reading one file may take, e.g. 8G; default: half of what is free.",
     ),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No notes and no progress.", callback=remember_quiet)]
+Format = Literal["table", "tsv", "json"]
 
 
-def require_judgments(arguments: list[str] | None, options: list[str] | None, command: str) -> list[str]:
-    """The files named, in either way."""
-    from karatage.errors import OptionError
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How files are read.
 
-    paths = [*(arguments or []), *(options or [])]
-    if not paths:
-        raise OptionError(f"no judgments were given; name their files, e.g. karatage {command} crowd.csv")
-    return paths
+    Args:
+        grades: What labels mean: 0-3, or no=0,yes=1,broken=drop, or both.
+        gold_grades: The same for gold; default: as --grades.
+        columns: Which column is what, e.g. judge=team,grade=score.
+        gold_columns: The same for gold.
+        repeats: Which grade counts when a judge graded again; default: all are used.
+    """
+
+    grades: str | None = None
+    gold_grades: str | None = None
+    columns: str | None = None
+    gold_columns: str | None = None
+    repeats: Repeats | None = None
+    most_memory: MostMemory = None
+
+    def read_all(
+        self, runs: tuple[str, ...], judgments: tuple[str, ...], gold: tuple[str, ...], *, quiet: bool
+    ) -> tuple[Runs, Judgments, Judgments | None]:
+        """Runs, judgments, and gold where there is any."""
+        import karatage as kt
+
+        with progress("Reading", quiet=quiet):
+            retrieved = kt.read_runs(list(runs))
+        return retrieved, *self.read_both(judgments, gold, quiet=quiet)
+
+    def read_both(
+        self, judgments: tuple[str, ...], gold: str | tuple[str, ...] | None, *, quiet: bool
+    ) -> tuple[Judgments, Judgments | None]:
+        """Judgments, and gold where there is any."""
+        with progress("Reading", quiet=quiet):
+            return self.read_judgments(judgments), self.read_gold(gold) if gold else None
+
+    def read_judgments(self, paths: tuple[str, ...]) -> Judgments:
+        """The judges' grades in these files."""
+        import karatage as kt
+
+        columns = parse_columns(self.columns)
+        return kt.read_judgments(list(paths), grades=self.grades, columns=columns, repeats=self.repeats)
+
+    def read_gold(self, paths: str | tuple[str, ...]) -> Judgments:
+        """The gold in these files."""
+        import karatage as kt
+
+        scale = self.grades if self.gold_grades is None else self.gold_grades
+        named = paths if isinstance(paths, str) else list(paths)
+        return kt.read_gold(named, grades=scale, columns=parse_columns(self.gold_columns), repeats=self.repeats)
 
 
-def read_both(
-    judgments: list[str],
-    gold: str | list[str] | None,
-    *,
-    grades: tuple[str | None, str | None],
-    columns: tuple[str | None, str | None],
-    repeats: RepeatRule | None,
-    quiet: bool,
-) -> tuple[Judgments, Judgments | None]:
-    """Judgments and gold; what `grades` and `columns` say of judgments comes first, of gold second."""
-    import karatage as kt
-    from karatage.cli.terminal import progress
+@dataclass(frozen=True, kw_only=True)
+class Printing:
+    """How results are shown.
 
-    rule: RepeatsName | None = None if repeats is None else repeats.value
-    with progress("Reading", quiet=quiet):
-        graded = kt.read_judgments(judgments, grades=grades[0], columns=parse_columns(columns[0]), repeats=rule)
-        if not gold:
-            return graded, None
-        scale = grades[1] if grades[1] is not None else grades[0]
-        return graded, kt.read_gold(gold, grades=scale, columns=parse_columns(columns[1]), repeats=rule)
+    Args:
+        format: How results are printed; default: table.
+    """
+
+    format: Format | None = None
+    quiet: Quiet = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Writing(Printing):
+    """How results are shown and written.
+
+    Args:
+        raw: In .csv, no ' before names that a spreadsheet would take for a formula.
+    """
+
+    raw: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output(Writing):
+    """How results are shown, and where.
+
+    Args:
+        output: Write here instead; .txt, .csv, .tsv, .json, .parquet or .gz tell how.
+    """
+
+    output: OutputName = STANDARD_OUTPUT
+
+
+@dataclass(frozen=True, kw_only=True)
+class QueueOutput(Writing):
+    """How a queue is shown, and where it is written.
+
+    Args:
+        output: Write the queue here: .csv, .tsv, .jsonl, .parquet; also .gz.
+    """
+
+    output: OutputName = STANDARD_OUTPUT
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """Two systems.
+
+    Args:
+        a: One of two systems; default: all, or the two there are.
+        b: The other; differences are b - a.
+    """
+
+    a: str | None = None
+    b: str | None = None
+
+    def require_both(self) -> tuple[str, str] | None:
+        """Both systems, or None where none is named."""
+        if (self.a is None) != (self.b is None):
+            raise OptionError("one of --a and --b is missing; name both systems, or none for a leaderboard of all")
+        return None if self.a is None or self.b is None else (self.a, self.b)
 
 
 def parse_columns(text: str | None) -> dict[str, str] | None:
     """Read `role=column,role=column`."""
-    from karatage.errors import OptionError
-    from karatage.text import shorten
-
     if text is None:
         return None
     pairs = {}

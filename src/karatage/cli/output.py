@@ -1,4 +1,4 @@
-"""Printing: tables of 80 columns, machine formats, notes and progress on standard error."""
+"""Printing: every result through `put`; tables of 80 columns, machine formats, notes on standard error."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import os
 import shlex
 import sys
 import textwrap
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from karatage.cli.options import Style
+from karatage.cli.parsing import STANDARD_OUTPUT
 from karatage.cli.terminal import remove_colour, wants_colour
 from karatage.errors import DataError, OptionError
 from karatage.text import counted, make_printable, shorten
@@ -20,22 +20,68 @@ if TYPE_CHECKING:
     import polars as pl
     from rich.console import Group, RenderableType
 
+    from karatage.cli.options import Format, Printing
     from karatage.views.tables import Table
 
 WIDTH = 80
 NAME_WIDTH, HEADER_WIDTH = 16, 24
 GAP = 3  # between columns: two of padding, one of rich's divider
-STANDARD_OUTPUT = "-"
 LINE_END = "\n"
 PIECE = 1 << 20  # characters that are written at once
 
 
-def choose_style(style: Style | None, output: str) -> str:
+class Result(Protocol):
+    """What `put` has to know of a result."""
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """Warnings."""
+        ...
+
+    @property
+    def sentence(self) -> str:
+        """What to take away."""
+        ...
+
+
+def put(
+    result: Result,
+    to: Printing,
+    text: Callable[[], str],
+    *,
+    frame: Callable[[], pl.DataFrame],
+    facts: Callable[[], Mapping[str, object]],
+    output: str = STANDARD_OUTPUT,
+) -> None:
+    """Print a result in the format asked for; its notes, and where needed its sentence, go to standard error.
+
+    Args:
+        result: What was found.
+        to: How it is to be printed.
+        text: Makes the tables for people.
+        frame: Makes the one table for machines.
+        facts: Makes everything, for JSON.
+        output: Where it goes.
+    """
+    chosen = choose_style(to.format, output)
+    if chosen == "json":
+        emit_result(facts(), output)
+    elif chosen == "table":
+        emit(text(), output)
+    else:
+        emit(encode_frame(frame(), chosen, raw=getattr(to, "raw", False)), output)
+    if not to.quiet:
+        tell(result.notes)
+        if chosen != "table" or output != STANDARD_OUTPUT:
+            say(result.sentence)
+
+
+def choose_style(asked: Format | None, output: str) -> str:
     """The format asked for, or the one that the output's ending tells."""
     ending = Path(output.removesuffix(".gz").removesuffix(".zst")).suffix
     known = {".csv": "csv", ".json": "json", ".tsv": "tsv", ".parquet": "parquet", ".txt": "table", "": "table"}
-    if style is not None:
-        return style.value
+    if asked is not None:
+        return asked
     if output != STANDARD_OUTPUT and ending not in known:
         raise OptionError(
             f"{output}: cannot tell the format; use .txt, .csv, .tsv, .json or .parquet, or pass --format"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from textwrap import fill
 from typing import TYPE_CHECKING
 
-from karatage.cli.output import STANDARD_OUTPUT, WIDTH, render, show_table
+from karatage.cli.output import WIDTH, render, show_table
+from karatage.cli.parsing import STANDARD_OUTPUT
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

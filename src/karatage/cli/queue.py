@@ -6,101 +6,79 @@ import shlex
 from textwrap import fill
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from karatage.cli import options
-from karatage.cli.completing import complete_models, complete_orders
-from karatage.cli.output import (
-    STANDARD_OUTPUT,
-    WIDTH,
-    emit,
-    emit_result,
-    encode_frame,
-    render,
-    say,
-    show_table,
-    tell,
-    tell_rest,
+from karatage.cli.options import (
+    AT_LEAST_0,
+    FLAT,
+    GoldFiles,
+    InputFile,
+    JudgmentFiles,
+    OutputFile,
+    Pair,
+    PerItem,
+    QueueOutput,
+    Reading,
+    RunFiles,
+    complete,
+    list_measures,
+    list_models,
+    list_orders,
 )
+from karatage.cli.output import WIDTH, put, render, say, show_table, tell, tell_rest
+from karatage.cli.parsing import STANDARD_OUTPUT, make_options
 from karatage.cli.terminal import progress
+from karatage.decisions.queue import QueueRules
+from karatage.errors import OptionError
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from karatage.data.disagreement import DisagreementModel
     from karatage.data.judgments import Judgments
-    from karatage.data.judgments import Repeats as RepeatsName
     from karatage.data.queue import JudgingQueue
     from karatage.data.runs import Runs
 
 SHOWN = 10  # systems of the leaderboard
+Rules = make_options(
+    QueueRules,
+    skip=("prices", "disagreement", "systems"),
+    measure=Annotated[str, complete(list_measures)],
+    order=complete(list_orders),
+    approach=complete(list_models),
+    seed=AT_LEAST_0,
+)
 
 
 def queue(
-    run_files: options.RunFiles = None,
+    runs: RunFiles = (),
     *,
-    runs: options.MoreRunFiles = None,
-    judgments: options.SomeJudgmentFiles = None,
-    gold: options.GoldFiles = None,
-    budget: Annotated[str | None, typer.Option("--budget", help="Money for this batch, e.g. 500.")] = None,
-    prices: Annotated[
-        str | None, typer.Option("--prices", help="A (10:1), B (5:2), a ratio, or expert=4,crowd=0.05.")
-    ] = None,
-    per_item: options.PerItem = 5,
-    expert_share: Annotated[
-        float, typer.Option("--expert-share", help="Of the budget; the rest is the crowd's.")
-    ] = 0.5,
-    order: Annotated[
-        str | None, typer.Option("--order", help=f"{options.ORDER_HELP}.", autocompletion=complete_orders)
-    ] = None,
-    disagreement: Annotated[
-        str | None, options.reads("--disagreement", help=f"{options.DISAGREEMENT_HELP}; default: learnt from -j.")
-    ] = None,
-    save_disagreement: Annotated[
-        str | None, options.writes("--save-disagreement", help="Write the model learnt from -j here (.json).")
-    ] = None,
-    measure: options.MeasureName = "P@10",
-    depth: Annotated[int, typer.Option("--depth", help="Of the pool.")] = 100,
-    approach: Annotated[
-        str,
-        typer.Option(
-            "--approach", "-a", help="How the crowd's grades are merged: mv, ds, ...", autocompletion=complete_models
-        ),
-    ] = "mv",
-    margin: Annotated[float, typer.Option("--margin", help="A difference that does not matter.")] = 0.01,
-    risk: Annotated[
-        float, typer.Option("--risk", help="Probability of a wrong order at which judging may stop.")
-    ] = 0.05,
-    best: Annotated[
-        int | None, typer.Option("--best", help="Only pairs with one of so many best systems matter.")
-    ] = None,
-    a: options.SystemA = None,
-    b: options.SystemB = None,
-    grades: options.Grades = None,
-    gold_grades: options.GoldGrades = None,
-    columns: options.Columns = None,
-    gold_columns: options.GoldColumns = None,
-    repeats: options.Repeats = None,
-    seed: options.Seed = 0,
-    style: options.Format = None,
-    output: options.QueueOutput = STANDARD_OUTPUT,
-    raw: options.Raw = False,
-    most_memory: options.MostMemory = None,
-    quiet: options.Quiet = False,
+    judgments: JudgmentFiles = (),
+    gold: GoldFiles = (),
+    budget: str | None = None,
+    prices: str | None = None,
+    per_item: PerItem = 5,
+    rules: Annotated[Rules, FLAT] = Rules(),  # type: ignore[valid-type]
+    disagreement: InputFile = None,
+    save_disagreement: OutputFile = None,
+    pair: Annotated[Pair, FLAT] = Pair(),
+    reading: Annotated[Reading, FLAT] = Reading(),
+    to: Annotated[QueueOutput, FLAT] = QueueOutput(),
 ) -> None:
-    """Which documents should be judged next, by experts or the crowd, or is it enough?
+    """Choose what to judge next.
 
-    Example, on the files that `karatage demo` writes:
-
-        karatage queue demo/runs --budget 500 --prices A -o queue.csv
+    Args:
+        budget: Money for this batch, e.g. 500.
+        prices: A (10:1), B (5:2), a ratio, or expert=4,crowd=0.05.
+        disagreement: A model (.json) for the order disagreement; default: learnt from -j.
+        save_disagreement: Write the model learnt from -j here (.json).
     """
     from dataclasses import replace
 
     import karatage as kt
-    from karatage.errors import OptionError
+    from karatage.io.asked import write_queue
+    from karatage.io.queues import find_ending
 
-    paths = [*(run_files or []), *(runs or [])]
-    if not paths:
+    order, seed = vars(rules)["order"], vars(rules)["seed"]
+    if not runs:
         raise OptionError("no runs were given, e.g. karatage queue runs/ --budget 500 --prices A -o queue.csv")
     if budget is None:
         raise OptionError("how much may this batch cost? Say so with --budget, e.g. --budget 500")
@@ -109,66 +87,26 @@ def queue(
             "what do judgments cost? Say so with --prices: A (an expert costs as much as 10 crowd labels), B (5:2), a "
             "ratio such as 8:1, or expert=4,crowd=0.05"
         )
-    if (a is None) != (b is None):
-        raise OptionError("one of --a and --b is missing; name both systems, or none for a leaderboard of all")
+    systems = pair.require_both()
     if disagreement is not None and order != "disagreement":
         raise OptionError("--disagreement is a model for --order disagreement; ask for that order, or leave it out")
     cost = kt.parse_prices(prices, per_item)
-    if output != STANDARD_OUTPUT:
-        from karatage.io.queues import find_ending
-
-        find_ending(output)  # a name that cannot be written is told before the work
-    with progress("Reading", quiet=quiet):
-        retrieved = kt.read_runs(paths)
-    crowd, experts = _read(
-        judgments, gold, (grades, gold_grades), (columns, gold_columns), repeats=repeats, quiet=quiet
-    )
-    model = _find_model(order, disagreement, save_disagreement, retrieved, crowd, seed, quiet=quiet)
-    rules = kt.QueueRules(
-        prices=cost,
-        measure=measure,
-        order=order,
-        expert_share=expert_share,
-        depth=depth,
-        approach=approach,
-        disagreement=model,
-        margin=margin,
-        risk=risk,
-        best=best,
-        systems=None if a is None or b is None else (a, b),
-        seed=seed,
-    )
-    with progress("Planning", quiet=quiet):
-        found = kt.queue(retrieved, rules, budget=budget, crowd=crowd, experts=experts)
+    if to.output != STANDARD_OUTPUT:
+        find_ending(to.output)  # a name that cannot be written is told before the work
+    with progress("Reading", quiet=to.quiet):
+        retrieved = kt.read_runs(list(runs))
+        crowd = reading.read_judgments(judgments) if judgments else None
+        experts = reading.read_gold(gold) if gold else None
+    model = _find_model(order, disagreement, save_disagreement, retrieved, crowd, seed, quiet=to.quiet)
+    asked = QueueRules(**vars(rules), prices=cost, disagreement=model, systems=systems)
+    with progress("Planning", quiet=to.quiet):
+        found = kt.queue(retrieved, asked, budget=budget, crowd=crowd, experts=experts)
     # Chances count from the first batch that was drawn; else files are all that tells how many batches there were.
     if found.frame is None and (experts is None or experts.draw is None):
-        found = replace(found, batch=max(len(gold or []), len(judgments or [])) + 1)
-    _print(found, style, output, raw=raw, quiet=quiet)
-
-
-def _read(
-    judgments: list[str] | None,
-    gold: list[str] | None,
-    grades: tuple[str | None, str | None],
-    columns: tuple[str | None, str | None],
-    *,
-    repeats: options.RepeatRule | None,
-    quiet: bool,
-) -> tuple[Judgments | None, Judgments | None]:
-    """The crowd's judgments and the experts', as far as there are any."""
-    import karatage as kt
-
-    crowd = experts = None
-    with progress("Reading", quiet=quiet):
-        rule: RepeatsName | None = None if repeats is None else repeats.value
-        if judgments:
-            crowd = kt.read_judgments(
-                judgments, grades=grades[0], columns=options.parse_columns(columns[0]), repeats=rule
-            )
-        if gold:
-            scale = grades[1] if grades[1] is not None else grades[0]
-            experts = kt.read_gold(gold, grades=scale, columns=options.parse_columns(columns[1]), repeats=rule)
-    return crowd, experts
+        found = replace(found, batch=max(len(gold), len(judgments)) + 1)
+    if to.output != STANDARD_OUTPUT:
+        write_queue(found, to.output, raw=to.raw)
+    put(found, to, lambda: _render(found, to.output), frame=lambda: found.queue, facts=found.to_dict)
 
 
 def _find_model(
@@ -183,7 +121,6 @@ def _find_model(
 ) -> DisagreementModel | None:
     """The model that was given, or one learnt from the crowd where the order asks for it."""
     import karatage as kt
-    from karatage.errors import OptionError
 
     if path is not None:
         if save is not None:
@@ -204,24 +141,6 @@ def _find_model(
         tell(model.notes)
         say(model.sentence)
     return model
-
-
-def _print(found: JudgingQueue, style: options.Style | None, output: str, *, raw: bool, quiet: bool) -> None:
-    from karatage.io.asked import write_queue
-
-    chosen = "table" if style is None else style.value
-    if output != STANDARD_OUTPUT:
-        write_queue(found, output, raw=raw)
-    if chosen == "json":
-        emit_result(found.to_dict(), STANDARD_OUTPUT)
-    elif chosen == "tsv":
-        emit(encode_frame(found.queue, "tsv"), STANDARD_OUTPUT)
-    else:
-        emit(_render(found, output), STANDARD_OUTPUT)
-    if not quiet:
-        tell(found.notes)
-        if chosen != "table":
-            say(found.sentence)
 
 
 def _render(found: JudgingQueue, output: str) -> str:

@@ -7,16 +7,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from karatage.cli.output import STANDARD_OUTPUT
+from karatage.cli.parsing import STANDARD_OUTPUT
 from karatage.cli.simulate_tables import Crowd, NextStep, print_collection, print_crowd, print_experts
 from karatage.cli.terminal import progress
 from karatage.errors import OptionError
 from karatage.text import list_names
 
 if TYPE_CHECKING:
-    from karatage.cli.simulate_request import Request
+    from karatage.cli.simulate import Request
     from karatage.data.crowd import CrowdModel
     from karatage.data.judgments import Judgments
+    from karatage.simulation.shape import CollectionShape
 
 
 def judge_gold(crowd: CrowdModel, gold: Judgments, request: Request) -> None:
@@ -60,7 +61,7 @@ def judge_queue(crowd: CrowdModel, gold: Judgments, request: Request) -> None:
     print_crowd(Crowd(crowd, answers.crowd, summary), request, steps, answers.notes)
 
 
-def make_collection(crowd: CrowdModel, request: Request) -> None:
+def make_collection(crowd: CrowdModel, request: Request, shape: CollectionShape) -> None:
     """Runs, gold, truth and a crowd's judgments, as ordinary files."""
     import karatage as kt
     from karatage.io.writing import encode_table, write_bytes
@@ -69,7 +70,9 @@ def make_collection(crowd: CrowdModel, request: Request) -> None:
     assert request.collection is not None
     home = Path(request.collection)
     with progress("Simulating", quiet=request.quiet):
-        world = request.shape.simulate(request.seed)
+        world = kt.simulate_collection(
+            systems=request.systems, topics=request.topics, depth=request.depth, shape=shape, rng=request.seed
+        )
         refuse_other_collection(home, world.runs.systems, world.pool)
         gold = _limit_grades(world.pool, crowd)
         judgments = kt.simulate_crowd(gold, crowd, per_item=request.per_item, judges=request.judges, rng=request.seed)

@@ -8,25 +8,15 @@ from collections.abc import Sequence
 from textwrap import fill
 from typing import TYPE_CHECKING, NamedTuple
 
-from karatage.cli.output import (
-    STANDARD_OUTPUT,
-    WIDTH,
-    choose_style,
-    emit,
-    emit_result,
-    encode_frame,
-    render,
-    say,
-    show_table,
-    tell,
-)
+from karatage.cli.output import WIDTH, choose_style, emit, encode_frame, put, render, show_table, tell
+from karatage.cli.parsing import STANDARD_OUTPUT
 from karatage.text import counted
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from karatage.cli.options import Style
-    from karatage.cli.simulate_request import Request
+    from karatage.cli.options import Printing
+    from karatage.cli.simulate import Request
     from karatage.data.asked import AskedQueue
     from karatage.data.crowd import CrowdModel
     from karatage.data.crowd_summary import CrowdSummary
@@ -67,65 +57,73 @@ class Crowd(NamedTuple):
         return [*learned, *self.judgments.notes, *self.summary.notes]
 
 
+class Told(NamedTuple):
+    """What is told of a simulation."""
+
+    notes: Sequence[str]
+    sentence: str
+
+
 def print_crowd(crowd: Crowd, request: Request, steps: Sequence[NextStep], notes: Sequence[str] = ()) -> None:
     """A crowd: who judged, how well, and where the judgments are."""
-    chosen = "table" if request.style is None else request.style.value
-    summary = crowd.summary
-    notes = [*notes, *crowd.list_notes(request)]
-    if chosen == "json":
-        found = {**summary.to_dict(), "notes": notes, "seed": request.seed}
-        emit_result({**found, "written": _list_written(steps)}, STANDARD_OUTPUT)
-    elif chosen == "tsv":
-        emit(encode_frame(crowd.judgments.to_frame(), "tsv"), STANDARD_OUTPUT)
-    else:
-        written = [fill(step.line, WIDTH) for step in steps]
-        emit(render(*_show_crowd(crowd), "", fill(summary.sentence, WIDTH), *written), STANDARD_OUTPUT)
-    _tell(notes, summary.sentence, request, chosen)
+    summary, told = crowd.summary, Told([*notes, *crowd.list_notes(request)], crowd.summary.sentence)
+    found = {"notes": told.notes, "seed": request.seed, "written": _list_written(steps)}
+    lines = [fill(line, WIDTH) for line in (told.sentence, *(step.line for step in steps))]
+    put(
+        told,
+        request,
+        lambda: render(*_show_crowd(crowd), "", *lines),
+        frame=crowd.judgments.to_frame,
+        facts=lambda: {**summary.to_dict(), **found},
+    )
 
 
 def print_experts(queue: AskedQueue, answers: Answers, request: Request, steps: Sequence[NextStep]) -> None:
     """A queue of which nothing goes to the crowd."""
     import polars as pl
 
-    relevant = int((answers.grade > 0).sum())
-    sentence = (
-        f"Experts gave gold's grades to {counted(len(answers.grade), 'document')}, of which {relevant:,} relevant."
+    count, relevant = len(answers.grade), int((answers.grade > 0).sum())
+    sentence = f"Experts gave gold's grades to {counted(count, 'document')}, of which {relevant:,} relevant."
+    found = {"experts": count, "relevant": relevant, "notes": answers.notes, "sentence": sentence}
+    put(
+        Told(answers.notes, sentence),
+        request,
+        lambda: render(*(fill(line, WIDTH) for line in (sentence, *(step.line for step in steps)))),
+        frame=lambda: pl.DataFrame({"topic": queue.topic, "document": queue.document, "grade": answers.grade}),
+        facts=lambda: {**found, "written": _list_written(steps)},
     )
-    chosen = "table" if request.style is None else request.style.value
-    if chosen == "json":
-        found = {"experts": len(answers.grade), "relevant": relevant, "notes": answers.notes, "sentence": sentence}
-        emit_result({**found, "written": _list_written(steps)}, STANDARD_OUTPUT)
-    elif chosen == "tsv":
-        table = {"topic": queue.topic, "document": queue.document, "grade": answers.grade}
-        emit(encode_frame(pl.DataFrame(table), "tsv"), STANDARD_OUTPUT)
-    else:
-        emit(render(fill(sentence, WIDTH), *(fill(step.line, WIDTH) for step in steps)), STANDARD_OUTPUT)
-    _tell(answers.notes, sentence, request, chosen)
 
 
 def print_collection(world: World, crowd: Crowd, request: Request) -> None:
     """A collection: what is in it, who judged it, and what to do next."""
-    summary, notes = crowd.summary, crowd.list_notes(request)
     assert request.collection is not None
-    home = request.collection.rstrip("/")
+    summary, home = crowd.summary, request.collection.rstrip("/")
     counts = f"{counted(len(world.runs.systems), 'system')}, {counted(len(world.gold.topics), 'topic')}"
     sentence = f"Wrote a collection of {counts} and {counted(len(world.pool.grade), 'judged document')} to {home}. "
-    chosen = "table" if request.style is None else request.style.value
-    if chosen == "json":
-        truth = {"systems": world.systems.to_dicts(), "topics": world.topics.to_dicts()}
-        told = {"folder": home, "truth": truth, "crowd": summary.to_dict(), "notes": notes, "seed": request.seed}
-        emit_result(told, STANDARD_OUTPUT)
-    elif chosen == "tsv":
-        emit(encode_frame(world.systems, "tsv"), STANDARD_OUTPUT)
-    else:
-        from karatage.views.tabulating.crowd import tabulate_collection
+    told = Told(crowd.list_notes(request), sentence + summary.sentence)
+    truth = {"systems": world.systems.to_dicts(), "topics": world.topics.to_dicts()}
+    put(
+        told,
+        request,
+        lambda: _show_collection(world, crowd, told.sentence, home),
+        frame=lambda: world.systems,
+        facts=lambda: {
+            "folder": home,
+            "truth": truth,
+            "crowd": summary.to_dict(),
+            "notes": told.notes,
+            "seed": request.seed,
+        },
+    )
 
-        parts: list[RenderableType] = [show_table(tabulate_collection(world)), "", *_show_crowd(crowd), ""]
-        parts.append(fill(sentence + summary.sentence, WIDTH))
-        parts.append(fill("The truth is in its folder truth. Next:", WIDTH))
-        files = shlex.join([f"{home}/runs", "-j", f"{home}/judgments.csv", "-g", f"{home}/gold.qrels"])
-        emit(render(*parts) + f"$ karatage evaluate {files} -a mv\n", STANDARD_OUTPUT)
-    _tell(notes, sentence + summary.sentence, request, chosen)
+
+def _show_collection(world: World, crowd: Crowd, sentence: str, home: str) -> str:
+    from karatage.views.tabulating.crowd import tabulate_collection
+
+    parts: list[RenderableType] = [show_table(tabulate_collection(world)), "", *_show_crowd(crowd), ""]
+    parts += [fill(sentence, WIDTH), fill("The truth is in its folder truth. Next:", WIDTH)]
+    files = shlex.join([f"{home}/runs", "-j", f"{home}/judgments.csv", "-g", f"{home}/gold.qrels"])
+    return render(*parts) + f"$ karatage evaluate {files} -a mv\n"
 
 
 def print_model(model: CrowdModel, request: Request) -> None:
@@ -139,7 +137,7 @@ def print_model(model: CrowdModel, request: Request) -> None:
         tell(model.notes)
 
 
-def print_models(style: Style | None, output: str) -> None:
+def print_models(to: Printing, output: str) -> None:
     """The crowds that come with the library, a line each."""
     import polars as pl
 
@@ -157,7 +155,7 @@ def print_models(style: Style | None, output: str) -> None:
             "shared": [float(sum(model.correlation)) for model in models],
         }
     )
-    chosen = choose_style(style, output)
+    chosen = choose_style(to.format, output)
     if chosen == "json":
         emit(f"{json.dumps(frame.to_dicts(), ensure_ascii=False, indent=2)}\n".encode(), output)
     elif chosen != "table":
@@ -180,11 +178,3 @@ def _show_crowd(crowd: Crowd) -> list[RenderableType]:
 
 def _list_written(steps: Sequence[NextStep]) -> dict[str, str]:
     return {step.whose: step.path for step in steps if step.path is not None}
-
-
-def _tell(notes: Sequence[str], sentence: str, request: Request, chosen: str) -> None:
-    if request.quiet:
-        return
-    tell(notes)
-    if chosen != "table":
-        say(sentence)

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from karatage.experiments.engine import Progress as CellProgress
 
 NAME = 40  # characters of what is being done
-DISABLE_HELP_COLOUR = "_TYPER_FORCE_DISABLE_TERMINAL"  # read by typer when it first prints help or an error
 _asked = {"quiet": False}
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -30,16 +29,9 @@ def wants_colour(stream: TextIO) -> bool:
     return bool(os.environ.get("FORCE_COLOR")) or stream.isatty()
 
 
-def settle_colour() -> None:
-    """Help and errors, which typer prints, follow the same rule."""
-    if not (wants_colour(sys.stdout) or wants_colour(sys.stderr)):
-        os.environ[DISABLE_HELP_COLOUR] = "1"
-
-
-def remember_quiet(quiet: bool) -> bool:
+def remember_quiet(quiet: bool) -> None:
     """Keep whether notes are wanted, for those that are told when the command is done."""
     _asked["quiet"] = quiet
-    return quiet
 
 
 def tell_remarks() -> None:

@@ -119,12 +119,19 @@ class Prices:
 
 @dataclass(frozen=True)
 class Goal:
-    """What one wants to be able to claim."""
+    """What one wants to be able to claim.
 
-    level: float = 0.05  # two-sided
-    power: float | None = None  # chance to claim it when it is so; None: a half, as [NOISY18] has it
-    difference: float | None = None  # by gold; None: the one the figures show
-    split: tuple[float, float, float] | None = None  # of the error allowed: topics, gold-relevant, other gold items
+    Args:
+        level: Level of the test, two-sided.
+        power: Chance to show the difference, e.g. 0.8; default: a half, as in [NOISY18].
+        difference: Difference to be shown, by gold; default: the one that the figures show.
+        split: Shares of the error allowed: topics, gold-relevant, other gold items; sums to 1.
+    """
+
+    level: float = 0.05
+    power: float | None = None
+    difference: float | None = None
+    split: tuple[float, float, float] | None = None
 
     def __post_init__(self) -> None:
         """Refuse chances that are none."""

@@ -16,7 +16,7 @@ from karatage.text import counted, percent
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Settling(Result, kind="settling"):
-    """For each pair of systems the probability that the order stated is wrong by more than a margin.
+    """For each pair of systems the probability that the order stated is wrong by more than an indifference.
 
     It is about these topics, and about what more judging could show; other topics may order systems otherwise.
     """
@@ -27,9 +27,9 @@ class Settling(Result, kind="settling"):
     systems: tuple[str, ...]
     score: FloatArray  # (system,) expected
     spread: FloatArray  # (system,) standard deviation over draws
-    wrong: FloatArray  # (system, system) chance that the column beats the row by more than the margin
+    wrong: FloatArray  # (system, system) chance that the column beats the row by more than the indifference
     counts: BoolArray  # (system, system) pairs that matter: the row is stated to be no worse than the column
-    margin: float
+    indifference: float
     risk: float
     draws: int
 
@@ -44,7 +44,7 @@ class Settling(Result, kind="settling"):
         require_numbers("score", self.score, 0)
         require_numbers("spread", self.spread, 0)
         require_numbers("wrong", self.wrong, 0, 1)
-        require_numbers("margin", self.margin, 0)
+        require_numbers("indifference", self.indifference, 0)
         require_numbers("risk", self.risk, 0, 1)
         require_numbers("draws", self.draws, 1)
         if (self.counts & ((self.score[:, None] < self.score[None, :]) | np.eye(size, dtype=bool))).any():
@@ -74,7 +74,7 @@ class Settling(Result, kind="settling"):
 
     @property
     def settled(self) -> bool:
-        """The rule to stop by: no pair that matters is wrong by more than the margin with more than this risk."""
+        """The rule to stop by: no pair that matters is wrong by more than the indifference with more than this risk."""
         return not self.undecided
 
     @property
@@ -93,8 +93,8 @@ class Settling(Result, kind="settling"):
     def rule(self) -> str:
         """When to stop."""
         return (
-            f"stop when no pair that matters is in the wrong order by more than {self.margin:g} {self.measure} with a "
-            f"probability above {percent(self.risk)}"
+            f"stop when no pair that matters is in the wrong order by more than {self.indifference:g} {self.measure} "
+            f"with a probability above {percent(self.risk)}"
         )
 
     @property
@@ -104,7 +104,7 @@ class Settling(Result, kind="settling"):
             return "There is no pair of systems to order."
         a, b, chance = self.worst
         pairs = counted(self.pairs, "pair")
-        beyond = f"by more than {self.margin:g} {self.measure}"
+        beyond = f"by more than {self.indifference:g} {self.measure}"
         doubt = f"the most doubtful is {a} above {b}, wrong {beyond} with probability {chance:.2f}"
         if self.settled:
             return f"Settled: of {pairs} none is in the wrong order {beyond} with probability above {self.risk:g}."

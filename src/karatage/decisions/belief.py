@@ -256,7 +256,7 @@ def settle(
     belief: Belief,
     measure: Measure,
     *,
-    margin: float,
+    indifference: float,
     risk: float,
     rng: np.random.Generator,
 ) -> Settling:
@@ -268,7 +268,7 @@ def settle(
     score = value.mean(axis=0)
     wrong = np.empty((value.shape[1], value.shape[1]))
     for a in range(len(wrong)):
-        wrong[a] = (value - value[:, a, None] > margin).mean(axis=0)
+        wrong[a] = (value - value[:, a, None] > indifference).mean(axis=0)
     order = np.empty(len(score), np.int64)
     order[np.argsort(-score, kind="stable")] = np.arange(len(score))
     return Settling(
@@ -278,7 +278,7 @@ def settle(
         spread=value.std(axis=0, ddof=1),
         wrong=wrong,
         counts=order[:, None] < order[None, :],
-        margin=margin,
+        indifference=indifference,
         risk=risk,
         draws=len(value),
     )

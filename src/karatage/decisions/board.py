@@ -92,7 +92,7 @@ def compare_board(case: Case, adjust: Adjust) -> Board:
     return Board(
         measure=str(question.parsed),
         approach=case.approach,
-        claim=question.claim,
+        claim=question.about,
         topics=len(case.topics),
         adjust=adjust,
         confidence=question.confidence,
@@ -199,7 +199,7 @@ def _half(error: FloatArray, degrees: FloatArray, question: Question) -> FloatAr
 def _assume_topics(case: Case) -> str:
     topics = (
         "topics are a random sample of those that matter"
-        if case.question.topics == "new"
+        if case.question.claim == "new"
         else "these topics are all that matter"
     )
     return f"{topics}; systems answered {'the same ones, paired' if case.paired else 'their own, not paired'}"
@@ -280,7 +280,7 @@ def _tell_nearness(case: Case, found: Fitted, *, lost: float, steep: bool) -> It
         )
     if steep:
         yield "gold shows no differences between systems beyond its own chance, so there is no attenuation slope"
-    if case.question.topics == "these":
+    if case.question.claim == "these":
         yield "intervals of tau, tau_ap and slope are about topics like these, not these only"
     if case.disjoint:
         yield "the systems answered different topics, so tau, tau_ap and slope have no intervals"

@@ -64,7 +64,7 @@ def compare_pair(case: Case) -> Comparison:
         a=a,
         b=b,
         approach=case.approach,
-        claim=question.claim,
+        claim=question.about,
         topics=len(case.topics),
         naive=naive,
         corrected=opinion,
@@ -162,7 +162,7 @@ def _list_assumptions(case: Case, found: Fitted | None) -> tuple[str, ...]:
     pairing = "the same topics, paired" if case.paired else "topics of their own, not paired"
     topics = (
         "topics are a random sample of those that matter"
-        if case.question.topics == "new"
+        if case.question.claim == "new"
         else "these topics are all that matter"
     )
     return (f"{topics}; both systems answered {pairing}", *(found.assumed if found is not None else ()))

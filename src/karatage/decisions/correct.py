@@ -221,12 +221,12 @@ def require_spread(case: Case, found: Fitted) -> Fitted:
     """What is the same in every topic says nothing of how new topics vary, so nothing is claimed of it."""
     pairs = found.pairs
     fixed = (pairs.variance == 0) & (pairs.value != 0)
-    if case.question.topics == "these" or not fixed.any():
+    if case.question.claim == "these" or not fixed.any():
         return found
     if len(fixed) == 2:
         raise GuardError(
             f"the difference is {pairs.value[0, 1]:+.3f} in each of {counted(len(case.topics), 'topic')}, so that gold "
-            "does not show how topics vary; judge more topics, or claim these topics only (--topics these)"
+            "does not show how topics vary; judge more topics, or claim these topics only (--claim these)"
         )
     return replace(found, pairs=replace(pairs, variance=np.where(fixed, np.inf, pairs.variance)))
 

@@ -156,7 +156,7 @@ def list_possible(checkup: Checkup, prospects: Sequence[Prospect]) -> Iterator[s
             yield f"differences between systems in {', '.join(names)}, with judges' errors undone {estimator.phrase}"
     here = [p.measure for p in prospects if p.these_only]
     if here:
-        yield f"differences between systems in {', '.join(here)}, on these topics only (--topics these)"
+        yield f"differences between systems in {', '.join(here)}, on these topics only (--claim these)"
 
 
 def list_impossible(checkup: Checkup, prospects: Sequence[Prospect]) -> Iterator[str]:
@@ -236,12 +236,12 @@ def _find_sameness(checkup: Checkup) -> str | None:
 
 def _say_ready(checkup: Checkup, asked: Prospect, who: str) -> str:
     if asked.detectable == 0:
-        return f"Ready to compare: gold knows {asked.measure} of {who} for sure, on {checkup.question.claim}."
+        return f"Ready to compare: gold knows {asked.measure} of {who} for sure, on {checkup.question.about}."
     if asked.detectable is None:
         return f"Gold tells too little to see any difference in {asked.measure} between {who}: get more of it."
     return (
         f"Ready to compare: a difference in {asked.measure} between {who} of {asked.detectable:.2g} or more would "
-        f"show with {POWER:.0%} power, on {checkup.question.claim}."
+        f"show with {POWER:.0%} power, on {checkup.question.about}."
     )
 
 
@@ -308,7 +308,7 @@ def suggest(checkup: Checkup, words: Words, prospects: Sequence[Prospect], *, wr
     decided = next((p for p in prospects if p.estimator is not None), None)
     claim: tuple[str, ...] = ()
     if prospects[0].these_only:
-        decided, claim = prospects[0], ("--topics", "these")
+        decided, claim = prospects[0], ("--claim", "these")
     elif prospects[0].estimator is None:
         planned = choose_sum(measure)
         budget = choose_budget(checkup, planned)

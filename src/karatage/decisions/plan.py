@@ -48,6 +48,7 @@ def plan(
     measure: str | Measure | Question,
     *,
     budget: int | Sequence[int],
+    looks: int = 1,
     systems: tuple[str, str] | None = None,
     judged: Judgments | None = None,
 ) -> GoldPlan:
@@ -61,12 +62,13 @@ def plan(
         judgments: What the judges said; several are merged first.
         measure: A weighted sum such as `nDCG@10`, `P@10` or `RBP(p=0.8)`, or a `kt.Question`, whose seed draws.
         budget: Gold labels to ask for; several numbers are batches, to be judged in turn.
+        looks: Cut the budget into so many batches of about the same size.
         systems: Two systems to tell apart. Default: all of them, as a leaderboard.
         judged: Gold from earlier batches of the same plan. New batches are drawn from the rest, for the pairs that it
             leaves undecided. Without it all pairs count: what the judges say of them is what is in doubt.
     """
     question = _settle_correction(Question.of(measure))
-    counts = _check_budget(budget)
+    counts = _check_budget(budget, looks)
     case = make_case(runs, judgments, judged, question, systems=_name_systems(runs, systems), seed=question.seed)
     return plan_gold(case, counts)
 
@@ -123,11 +125,18 @@ def _settle_correction(question: Question) -> Question:
     return question if fits else replace(question, correction=AUTO)
 
 
-def _check_budget(budget: int | Sequence[int]) -> list[int]:
+def _check_budget(budget: int | Sequence[int], looks: int) -> list[int]:
     counts = list(budget) if isinstance(budget, Sequence) else [budget]
     if not counts or not all(isinstance(count, Integral) and count >= 1 for count in counts):
         raise OptionError(f"a budget of {budget} is no number of gold labels: give whole numbers from 1, one per batch")
-    return [int(count) for count in counts]
+    if looks == 1:
+        return [int(count) for count in counts]
+    if len(counts) > 1:
+        raise OptionError("several budgets are batches already; give one number with looks")
+    total = int(counts[0])
+    if not (isinstance(looks, Integral) and 1 <= looks <= total):
+        raise OptionError(f"a budget of {total} does not fill {looks} batches; give fewer looks, 1 or more")
+    return [total // looks + (n < total % looks) for n in range(looks)]
 
 
 def _name_systems(runs: Runs, systems: tuple[str, str] | None) -> tuple[str, ...]:
@@ -304,7 +313,7 @@ def _tell(case: Case, known: _Known, chosen: Chosen, new: Forecast | None) -> It
             "no gold yet to tell how good the judges are: widths are for judges that tell nothing, with gold as varied "
             "as their grades; judge a first batch and plan the next with it to know better"
         )
-    if new is None and case.question.topics == "new":
+    if new is None and case.question.claim == "new":
         yield f"{tell_few_topics(len(case.topics))}: {CLAIM_THESE}, or judge {LEAST_TOPICS} at least"
     if new is not None:
         yield "how far topics differ is taken from the judges' scores"

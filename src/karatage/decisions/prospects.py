@@ -64,7 +64,7 @@ def _look(checkup: Checkup, measure: str) -> Prospect:
 
 
 def _knows_these(case: Case) -> bool:
-    choice = correct(replace(case, question=replace(case.question, topics="these")))
+    choice = correct(replace(case, question=replace(case.question, claim="these")))
     return choice.corrected is not None and choice.alarm is None
 
 

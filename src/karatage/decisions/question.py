@@ -15,7 +15,7 @@ from karatage.measures.spec import Measure
 Claim = Literal["new", "these"]
 Judges = Literal["shared", "independent"]
 Test = Literal["t", "wilcoxon", "permutation", "bootstrap"]
-CHOICES = {"topics": Claim, "judges": Judges, "test": Test}
+CHOICES = {"claim": Claim, "judges": Judges, "test": Test}
 LEAST_RESAMPLES = 100
 
 
@@ -23,26 +23,29 @@ LEAST_RESAMPLES = 100
 class Question:
     """A measure, the claim that is to be made with it, and the assumptions behind.
 
+    A claim about `new` topics is what a decision to ship needs. With independent judges, each system has its own gold
+    sample, [NOISY18] (10). `auto` chooses the correction by the design of the gold: `sampled` for gold with sampling
+    probabilities, `even` for a simple random sample, `topics` for gold on whole topics, `census` for gold on all that
+    matters. On request only: `gold-topics` leaves out the judges, `rates` undoes their error rates; the bias that can
+    be subtracted then is that of [NOISY18] 3.8. For gold on whole topics, any approach of `evaluate` will do.
+
     Args:
-        measure: Such as `P@10` or `nDCG@10`.
-        approach: How judges become one: `mv`, `ds`, `judge:NAME`, or for gold on whole topics any approach of
-            `evaluate`. Default: the only judge, or `mv`.
-        topics: `new` = topics like these, the claim that a decision to ship needs; `these` = these topics only.
-        judges: `shared` = one gold sample tells of the judges of both systems; `independent` = [NOISY18] (10).
-        correction: `auto` chooses by the design of the gold: `sampled` for gold with sampling probabilities, `even` for
-            a simple random sample, `topics` for gold on whole topics, `census` for gold on all that matters. On request
-            only: `gold-topics` leaves out the judges, `rates` undoes their error rates.
+        measure: E.g. P@10, DCG@10, nDCG@20, AP, RBP(p=0.8).
+        approach: How judges become one: mv, ds, judge:NAME; default: the only one, or mv.
+        claim: Claim it of new topics like these, or of these topics only.
+        judges: Whether one gold sample is about both systems' judges, or each system has its own.
+        correction: How errors are undone; auto: as the gold's design allows.
         paired: Whether both systems answered the same topics.
-        test: The test on the judges' own scores.
-        undo_bias: Whether to subtract the bias of [NOISY18] 3.8, where error rates are undone.
+        test: Test on the judges' own scores.
+        undo_bias: Subtract the small bias of error rates.
         resamples: Bootstrap draws for a second opinion; 0 = none.
-        confidence: Of intervals; what is left is the level of tests.
-        seed: Of ties and resampling.
+        confidence: Confidence level of intervals; tests use alpha = 1 - level.
+        seed: Seed of everything that is drawn at random.
     """
 
-    measure: str | Measure
+    measure: str | Measure = "P@10"
     approach: str | None = None
-    topics: Claim = "new"
+    claim: Claim = "new"
     judges: Judges = "shared"
     correction: str = "auto"
     paired: bool = True
@@ -90,6 +93,6 @@ class Question:
         return f"the same documents in the top {cutoff}" if cutoff else "the same documents in the same order"
 
     @property
-    def claim(self) -> str:
+    def about(self) -> str:
         """Of what topics something is said."""
-        return NEW_TOPICS if self.topics == "new" else "these topics only"
+        return NEW_TOPICS if self.claim == "new" else "these topics only"

@@ -53,20 +53,23 @@ FEW_CHECKED = 20  # crowd-judged documents with an expert's grade, below which t
 class QueueRules:
     """What is to be found out, in which order documents come, who judges them at what price, and when to stop.
 
+    Documents that some system has in its first ranks, up to `depth`, are the pool. Judging may stop when no pair that
+    matters is in the wrong order by more than `indifference` with more than `risk`.
+
     Args:
-        prices: Of an expert's judgment, and of a crowd label.
-        measure: By which systems are ordered.
-        order: Of the documents: one of `kt.list_orders()`. Default: `effect` for measures that are weighted sums of
-            grades, else `thompson`.
+        prices: What a judgment by an expert and one by the crowd costs.
+        measure: E.g. P@10, DCG@10, nDCG@20, AP, RBP(p=0.8).
+        order: effect, meta-ap, average-rank, depth, disagreement, move-to-front, thompson; default: effect for measures
+            that are weighted sums of grades, else thompson.
         expert_share: Share of the budget for experts; the rest goes to the crowd.
-        depth: Of the pool: documents that some system has in its first so many ranks.
-        approach: How the crowd's grades become one: `mv`, `ds`, ...
-        disagreement: A model for the order `disagreement`.
-        margin: A difference in the measure that does not matter.
-        risk: Probability, up to which a pair may be in the wrong order by more than the margin.
+        depth: Depth of the pool.
+        approach: How the crowd's grades are merged: mv, ds, ...
+        disagreement: A model for the order disagreement.
+        indifference: A difference in the measure that does not matter.
+        risk: Probability of a wrong order at which judging may stop.
         best: Only pairs with one of so many best systems matter; default: all pairs.
         systems: Only these two systems matter.
-        seed: Of everything drawn at random.
+        seed: Seed of everything that is drawn at random.
     """
 
     prices: JudgingPrices
@@ -76,7 +79,7 @@ class QueueRules:
     depth: int = 100
     approach: str = "mv"
     disagreement: DisagreementModel | None = None
-    margin: float = 0.01
+    indifference: float = 0.01
     risk: float = 0.05
     best: int | None = None
     systems: tuple[str, str] | None = None
@@ -93,8 +96,10 @@ class QueueRules:
             raise OptionError(f"{self.approach} can do nothing without gold on the crowd's documents; choose mv or ds")
         if not 0 <= self.expert_share <= 1:
             raise OptionError(f"the experts' share of the budget is {self.expert_share:g}; give one from 0 to 1")
-        if not (math.isfinite(self.margin) and self.margin >= 0):
-            raise OptionError(f"a margin of {self.margin:g}: give the difference that does not matter, 0 or more")
+        if not (math.isfinite(self.indifference) and self.indifference >= 0):
+            raise OptionError(
+                f"an indifference of {self.indifference:g}: give the difference that does not matter, 0 or more"
+            )
         if not 0 < self.risk < 0.5:
             raise OptionError(f"a risk of {self.risk:g}: give a probability above 0 and below 0.5, such as 0.05")
         if self.best is not None and self.systems is not None:
@@ -137,7 +142,7 @@ def queue(
     """The next documents to judge within a budget: the first of an order to experts, the next ones to the crowd.
 
     Call it again with the new judgments for the next batch. It gives an empty queue once no pair of systems that
-    matters is in the wrong order by more than the margin with more than the risk allowed, as far as judging can tell.
+    matters is in the wrong order by more than `indifference`, with more than the risk allowed.
 
     Args:
         runs: What the systems retrieved.
@@ -157,7 +162,7 @@ def queue(
         alignment,
         belief,
         rules.parsed,
-        margin=rules.margin,
+        indifference=rules.indifference,
         risk=rules.risk,
         rng=stream(rules.seed, "settle"),
     )

@@ -48,7 +48,7 @@ class SurveyRules:
         approaches: Those held against gold; default: a vote, plain and weighted averages of scores, a model of judges'
             errors, and up to forty judges alone.
         families: Judge to family: judges of one family may err alike.
-        adjust: How p-values of the many pairs of a leaderboard are adjusted, as in `compare_all`.
+        adjust: For many pairs: Holm, Benjamini-Hochberg, or not at all.
     """
 
     approaches: tuple[str, ...] | None = None

@@ -18,12 +18,15 @@ TOPIC_MEAN, TOPIC_SPREAD = -0.3, 0.3  # of the mean latent relevance of a topic'
 class CollectionShape:
     """What documents, systems and topics are like.
 
+    Systems lie evenly between the worst and the best quality; 0 ranks at random. Difficulty is the standard deviation
+    of a topic's noise, which is 1 on average.
+
     Args:
-        documents: Of a topic; default: twice the depth of the runs.
-        pool: First ranks of each system whose documents are judged; default: all documents are, retrieved or not.
-        relevant: Share of relevant documents to be expected; default: some 15 %.
-        quality: Of the worst and the best system; the others lie evenly between them. 0 ranks at random.
-        difficulty: How far topics differ: standard deviation of their noise, which is 1 on average.
+        documents: Documents of a topic; default: twice the depth of the runs.
+        pool: Judge the first ranks of each run only; default: all documents, retrieved or not.
+        relevant: Share of relevant documents to be expected; default: about 0.15.
+        quality: Quality of the worst and the best system.
+        difficulty: How far topics differ; 0: not at all.
         shared: Standard deviation of the error that all judges share, where latent relevance has 1.
     """
 

@@ -253,7 +253,7 @@ def test_comparisons_are_those_of_compare(study, collection):
     pair = study.cells.choose_pairs(world, cell)[0]
     row = study.cells.compare_once(world, cell, pair, np.random.default_rng(1))
     gold = study.cells.draw_gold(world, cell, pair, np.random.default_rng(1))
-    question = kt.Question(measure=MEASURE, topics="these", correction="even")
+    question = kt.Question(measure=MEASURE, claim="these", correction="even")
     found = kt.compare(world.runs, world.judgments, gold, question, a=pair.a, b=pair.b)
     assert (row["value"], row["low"], row["high"]) == (
         found.corrected.difference.value,

@@ -4,16 +4,11 @@ import json
 
 import polars as pl
 import pytest
-import typer
 from rich.cells import cell_len
-from typer.testing import CliRunner
 
 import karatage as kt
-from karatage.cli.audit import audit
 from karatage.errors import KaratageError
-
-app = typer.Typer()
-app.command()(audit)
+from tests.invoking import invoke
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +27,7 @@ def run(folder, monkeypatch):
     monkeypatch.chdir(folder)
 
     def call(command):
-        return CliRunner().invoke(app, [*command.split(), "-a", "mv", "-a", "ds"])
+        return invoke(["audit", *command.split(), "-a", "mv", "-a", "ds"])
 
     return call
 
@@ -113,9 +108,9 @@ def test_pairs_of_too_many_judges_are_those_of_a_sample(tmp_path, monkeypatch):
     crowd, found = tmp_path / "crowd.csv", tmp_path / "found.csv"
     rows = [f"j{j},i{i},{(j * i) % 3 % 2}" for j in range(100) for i in range(10)]
     crowd.write_text("\n".join(["judge,item,grade", *rows, ""]))
-    shown = CliRunner().invoke(app, [str(crowd), "--pairs", "--top", "5"])
+    shown = invoke(["audit", str(crowd), "--pairs", "--top", "5"])
     assert shown.exit_code == 0
     assert "more pairs" in shown.stdout
     assert "100 judges have about 4,950 pairs that share items, of which " in shown.stderr
-    assert CliRunner().invoke(app, [str(crowd), "--pairs", "-o", str(found), "-q"]).exit_code == 0
+    assert invoke(["audit", str(crowd), "--pairs", "-o", str(found), "-q"]).exit_code == 0
     assert 150 < len(pl.read_csv(found)) <= 200

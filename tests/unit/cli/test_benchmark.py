@@ -5,20 +5,15 @@ import json
 import numpy as np
 import polars as pl
 import pytest
-import typer
 from rich.cells import cell_len
-from typer.testing import CliRunner
 
-from karatage.cli.benchmark import benchmark
 from karatage.errors import DataError, InputFileError, OptionError
-
-app = typer.Typer()
-app.command()(benchmark)
+from tests.invoking import invoke
 
 
 def run(*arguments):
-    result = CliRunner().invoke(app, [str(a) for a in arguments])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
+    result = invoke(["benchmark", *arguments])
+    if result.exception is not None:
         raise result.exception
     assert result.exit_code == 0, result.output
     return result.stdout, result.stderr

@@ -9,12 +9,12 @@ import numpy as np
 import polars as pl
 import pytest
 from rich.cells import cell_len
-from typer.testing import CliRunner
 
 import karatage as kt
-from karatage.cli.app import app, main
+from karatage.cli.app import main
 from karatage.cli.comparison import render_comparison
 from karatage.errors import DataError, InputFileError, KaratageError, OptionError, UnknownNameError
+from tests.invoking import invoke
 
 PAIR = "--a system-01 --b system-04"
 
@@ -46,7 +46,7 @@ def run(folder, monkeypatch):
     monkeypatch.chdir(folder)
 
     def call(command, code=0, **options):
-        done = CliRunner().invoke(app, ["compare", *command.split()], **options)
+        done = invoke(["compare", *command.split()], **options)
         if done.exception is not None and not isinstance(done.exception, SystemExit):
             raise done.exception
         assert done.exit_code == code, done.output
@@ -112,7 +112,7 @@ def test_tables_for_machines(run, folder):
 
 def test_the_gate(run):
     for topics, significant in (("these", True), ("new", False)):
-        asked = f"{FILES} -g gold.qrels -m P(rel=2)@10 --topics {topics} -f json -q"
+        asked = f"{FILES} -g gold.qrels -m P(rel=2)@10 --claim {topics} -f json -q"
         assert json.loads(run(asked).stdout)["significant"] is significant
         run(f"{asked} --fail-unless-significant", code=0 if significant else 1)
     refused = run(f"{FILES} -g sample.csv -m AP -q --fail-unless-significant", code=1)
@@ -134,8 +134,8 @@ def test_options_reach_the_question(run):
 
     default, base = told(""), told("--correction rates")
     assert told("--approach ds")["approach"] == "ds"
-    assert told("--topics these")["claim"] != default["claim"]
-    assert told("--topics these --correction rates")["refusal"] is not None
+    assert told("--claim these")["claim"] != default["claim"]
+    assert told("--claim these --correction rates")["refusal"] is not None
     assert told("--judges independent --correction rates")["p_value"] > base["p_value"]
     assert (default["corrected"]["way"], base["corrected"]["way"]) == ("even", "rates")
     assert told("--correction even")["corrected"] == default["corrected"]
@@ -153,9 +153,9 @@ def test_options_reach_the_question(run):
 def test_standard_input(run, folder):
     by_file = run(f"{FILES} -g sample.csv -f json -q").stdout
     text = (folder / "crowd.csv").read_text()
-    assert run(f"system-01.run system-04.run -j - {PAIR} -g sample.csv -f json -q", input=text).stdout == by_file
+    assert run(f"system-01.run system-04.run -j - {PAIR} -g sample.csv -f json -q", given=text).stdout == by_file
     gold = (folder / "sample.csv").read_text()
-    assert run(f"{FILES} -g - -f json -q", input=gold).stdout == by_file
+    assert run(f"{FILES} -g - -f json -q", given=gold).stdout == by_file
 
 
 def test_waiting_batches_are_left_out(run):

@@ -7,11 +7,10 @@ import shlex
 import polars as pl
 import pytest
 from rich.cells import cell_len
-from typer.testing import CliRunner
 
 import karatage as kt
-from karatage.cli.app import app
 from karatage.errors import OptionError
+from tests.invoking import invoke
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +28,7 @@ def folder(tmp_path_factory):
 @pytest.fixture
 def run(folder, monkeypatch):
     monkeypatch.chdir(folder)
-    return lambda command: CliRunner().invoke(app, shlex.split(command))
+    return lambda command: invoke(shlex.split(command))
 
 
 def test_the_page_fits_80_columns_and_ends_in_the_sentence(run):

@@ -5,15 +5,15 @@ from dataclasses import replace
 
 import polars as pl
 import pytest
-import typer
-from typer.testing import CliRunner
 
-from karatage.cli.app import app
 from karatage.cli.experiment import shared
-from karatage.cli.experiment.shared import Source, View, parse_numbers, parse_sizes, show
-from karatage.cli.options import Style
+from karatage.cli.experiment.shared import RunOptions, Source, View, show
+from karatage.cli.parsing import parse_numbers, parse_pair, parse_range, parse_sizes
 from karatage.errors import DataError, OptionError
 from karatage.io.locking import hold_folder
+from tests.invoking import invoke
+
+NAMES = ("aware", "supervised", "random-relevance", "noisy", "collaborative")
 
 
 class Findings:
@@ -47,14 +47,13 @@ VIEW = View(
     draw=draw,
     lay_out=lay_out,
     still="two$",
-    log=("done before",),
 )
 
 
 def test_the_folder(tmp_path, capsys):
-    show(Findings(), VIEW, output=str(tmp_path), style=Style.table, quiet=False)
+    show(Findings(), VIEW, RunOptions(output=str(tmp_path), format="table", quiet=False))
     out, err = capsys.readouterr()
-    assert (out, err) == ("A table\n", "note: a doubt\nnote: done before\n")
+    assert (out, err) == ("A table\n", "note: a doubt\n")
     files = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
     assert files == {
         "results.csv",
@@ -77,11 +76,11 @@ def test_the_folder(tmp_path, capsys):
 
 def test_machine_formats(capsys, monkeypatch):
     monkeypatch.setattr("sys.argv", ["python -m karatage", "experiment", "some", "a file"])
-    show(Findings(), VIEW, output=None, style=Style.tsv, quiet=False)
+    show(Findings(), VIEW, RunOptions(output=None, format="tsv", quiet=False))
     out, err = capsys.readouterr()
     assert out == "a\n1\n2\n"
     assert err.endswith("This is what to take away.\n")
-    show(Findings(), VIEW, output=None, style=Style.json, quiet=True)
+    show(Findings(), VIEW, RunOptions(output=None, format="json", quiet=True))
     out, err = capsys.readouterr()
     told = {"sentence": "This is what to take away.", "command": "karatage experiment some 'a file'"}
     assert json.loads(out) == told
@@ -89,9 +88,9 @@ def test_machine_formats(capsys, monkeypatch):
 
 
 def test_sizes_and_numbers():
-    assert parse_sizes(None) is None
     assert parse_sizes("2-5,8, 3") == (2, 3, 4, 5, 8)
-    assert parse_numbers(None) is None
+    assert (parse_range("2-4"), parse_range("3")) == ((2, 4), (3, 3))
+    assert parse_pair("0.8,2") == (0.8, 2.0)
     assert parse_numbers("0,0.5, .9") == (0.0, 0.5, 0.9)
     for text in ("", "2-", "5-2", "two", "-3", "2--4", "1-99999999999"):
         with pytest.raises(OptionError, match="is no list of numbers; write it like 2-30 or 2,3,5"):
@@ -114,8 +113,8 @@ def test_rules_come_from_the_levels():
 
 
 def test_the_group_lists_its_commands():
-    result = CliRunner().invoke(app, ["experiment"])
-    for name in typer.main.get_command(app).commands["experiment"].commands:
+    result = invoke(["experiment"])
+    for name in NAMES:
         assert name in result.output
 
 
@@ -179,7 +178,7 @@ def test_a_second_run_in_the_same_folder_changes_nothing(tmp_path):
     """The lock comes before the plan is written."""
     (tmp_path / "plan.toml").write_text("the first run's")
     with hold_folder(tmp_path):
-        done = CliRunner().invoke(app, [*NOISY, str(tmp_path)])
+        done = invoke([*NOISY, str(tmp_path)])
     assert "another run is at work there" in str(done.exception)
     assert sorted(path.name for path in tmp_path.iterdir()) == [".lock", "plan.toml"]
     assert (tmp_path / "plan.toml").read_text() == "the first run's"
@@ -204,7 +203,7 @@ def test_the_folder_is_held_until_the_last_file(tmp_path, monkeypatch, line, las
     (tmp_path / "j.csv").write_text("judge,item,grade\na,d,1\nb,d,1\na,e,0\nb,e,0\n")
     (tmp_path / "g.csv").write_text("item,grade\nd,1\ne,0\n")
     monkeypatch.setattr(last if "." in last else f"karatage.io.writing.{last}", try_to_hold)
-    done = CliRunner().invoke(app, [*line, "out"])
+    done = invoke([*line, "out"])
     assert done.exit_code == 0, done.exception
     assert tried
     with hold_folder(tmp_path / "out"):

@@ -9,22 +9,18 @@ import time
 
 import polars as pl
 import pytest
-import typer
 from rich.cells import cell_len
-from typer.testing import CliRunner
 
-from karatage.cli.experiment.aware import aware
 from karatage.errors import OptionError, UnknownNameError
 from karatage.views.reading import read_result
+from tests.invoking import invoke
 
-app = typer.Typer()
-app.command()(aware)
 TINY = ("-j", "simulated:5", "-m", "AP", "-a", "uniform", "-a", "sgl_tau_msd", "-a", "mv", "--replicates", "8")
 
 
 def run(*arguments):
-    result = CliRunner().invoke(app, [str(a) for a in arguments])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
+    result = invoke(["experiment", "aware", *arguments])
+    if result.exception is not None:
         raise result.exception
     assert result.exit_code == 0, result.output
     return result.stdout, result.stderr

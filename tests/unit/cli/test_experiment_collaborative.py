@@ -6,25 +6,21 @@ from dataclasses import replace
 
 import polars as pl
 import pytest
-import typer
 from rich.cells import cell_len
-from typer.testing import CliRunner
 
 import karatage as kt
-from karatage.cli.experiment.collaborative import collaborative
 from karatage.cli.experiment.collaborative_tables import render_collaborative
 from karatage.errors import OptionError
 from karatage.io.crowds import write_crowd
 from karatage.simulation.crowd import load_crowd
+from tests.invoking import invoke
 
-app = typer.Typer()
-app.command()(collaborative)
 QUICK = ("--samples", 1, "--resamples", 0, "--expert-shares", "0,20", "--crowd-shares", "0,40", "--fixed-share", 40)
 
 
 def run(*arguments):
-    result = CliRunner().invoke(app, [str(a) for a in arguments])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
+    result = invoke(["experiment", "collaborative", *arguments])
+    if result.exception is not None:
         raise result.exception
     assert result.exit_code == 0, result.output
     return result.stdout, result.stderr
@@ -195,7 +191,7 @@ def test_disagreement_is_read_from_its_file(files, tmp_path):
         (("--expert-shares", "a,b"), "'a,b' is no list of numbers"),
         (("--ratio", "nonsense"), "cannot read the prices 'nonsense'"),
         (("--order", "effect"), "rests on judgments so far"),
-        (("-s", "everything"), "studies is"),
+        (("-s", "everything"), 'Invalid value "everything" for -s'),
     ],
 )
 def test_bad_options_are_refused(given, message):

@@ -4,20 +4,15 @@ import json
 
 import polars as pl
 import pytest
-import typer
 from rich.cells import cell_len
-from typer.testing import CliRunner
 
-from karatage.cli.experiment.noisy import noisy
 from karatage.errors import OptionError
-
-app = typer.Typer()
-app.command()(noisy)
+from tests.invoking import invoke
 
 
 def run(*arguments):
-    result = CliRunner().invoke(app, [str(a) for a in arguments])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
+    result = invoke(["experiment", "noisy", *arguments])
+    if result.exception is not None:
         raise result.exception
     assert result.exit_code == 0, result.output
     return result.stdout, result.stderr
@@ -128,7 +123,7 @@ def test_machine_formats():
 
 
 def test_refusals():
-    with pytest.raises(OptionError, match=r'studies is .*"speed".* but should be a list of one of "intervals"'):
+    with pytest.raises(OptionError, match=r'Invalid value "speed" for --study. Choose from: "intervals"'):
         run("--study", "speed")
     with pytest.raises(OptionError, match="no better than a coin"):
         run("--right-relevant", 0.5, "--right-other", 0.5)

@@ -4,21 +4,17 @@ import json
 
 import polars as pl
 import pytest
-import typer
 from rich.cells import cell_len
-from typer.testing import CliRunner
 
-from karatage.cli.experiment.random_relevance import random_relevance
 from karatage.errors import DataError, OptionError
+from tests.invoking import invoke
 
-app = typer.Typer()
-app.command()(random_relevance)
 SMALL = ("--preset", "small", "--seed", 3)
 
 
 def run(*arguments):
-    result = CliRunner().invoke(app, [str(a) for a in arguments])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
+    result = invoke(["experiment", "random-relevance", *arguments])
+    if result.exception is not None:
         raise result.exception
     assert result.exit_code == 0, result.output
     return result.stdout, result.stderr

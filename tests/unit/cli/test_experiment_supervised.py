@@ -5,24 +5,20 @@ import json
 import numpy as np
 import polars as pl
 import pytest
-import typer
 from rich.cells import cell_len
-from typer.testing import CliRunner
 
 import karatage as kt
-from karatage.cli.experiment.supervised import supervised
 from karatage.errors import DataError, OptionError
 from karatage.experiments.panels import PanelRules, prepare_gold
 from karatage.simulation.panel import simulate_panel
+from tests.invoking import invoke
 
-app = typer.Typer()
-app.command()(supervised)
 SMALL = ("--sizes", "2,3", "--samples", "3", "--replicates", "4")
 
 
 def run(*arguments):
-    result = CliRunner().invoke(app, [str(a) for a in arguments])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
+    result = invoke(["experiment", "supervised", *arguments])
+    if result.exception is not None:
         raise result.exception
     assert result.exit_code == 0, result.output
     return result.stdout, result.stderr

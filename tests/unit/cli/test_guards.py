@@ -7,11 +7,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from typer.testing import CliRunner
 
 import karatage as kt
-from karatage.cli.app import app
 from karatage.simulation.story import simulate_story
+from tests.invoking import invoke
 
 FILES = "runs -j crowd.csv --a old --b newer"
 
@@ -43,7 +42,7 @@ def run(home: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(home)
 
     def call(command: str, code: int = 0) -> str:
-        done = CliRunner().invoke(app, command.split())
+        done = invoke(command.split())
         assert done.exit_code == code, done.output
         return " ".join(done.output.split())
 

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 from rich.cells import cell_len
 
-from karatage.cli.options import Style, parse_columns
+from karatage.cli.options import parse_columns
 from karatage.cli.output import choose_style, render, show_table
 from karatage.errors import OptionError
 from karatage.views.tables import Table
@@ -47,7 +47,7 @@ def test_paragraphs_wrap_and_markup_is_text():
         (None, "a.json", "json"),
         (None, "a.tsv.gz", "tsv"),
         (None, "a.parquet", "parquet"),
-        (Style.json, "a.tsv", "json"),
+        ("json", "a.tsv", "json"),
     ],
 )
 def test_the_format_is_asked_for_or_told_by_the_ending(style, output, expected):

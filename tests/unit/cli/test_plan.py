@@ -5,12 +5,11 @@ import shlex
 
 import polars as pl
 import pytest
-from typer.testing import CliRunner
 
 import karatage as kt
-from karatage.cli.app import app
 from karatage.cli.figures import parse_figures, parse_numbers, parse_rates
 from karatage.errors import KaratageError, OptionError
+from tests.invoking import invoke
 
 TABLE_4 = "--figures-a 50,0.527,0.240 --figures-b 50,0.513,0.260 --rates 17/38,216/262"
 EBAY = "--figures-a 10278,0.6260,0.414 --figures-b 20604,0.6385,0.402 --rates 43/59,67/84"
@@ -36,7 +35,7 @@ def run(folder, monkeypatch):
     monkeypatch.chdir(folder)
 
     def call(command):
-        return CliRunner().invoke(app, shlex.split(command))
+        return invoke(shlex.split(command))
 
     return call
 
@@ -77,7 +76,7 @@ def test_the_summary_fits_the_page_and_ends_in_the_next_command(run, folder):
 
 @pytest.mark.parametrize("systems", [PAIR, ""])
 def test_from_a_plan_to_a_decision(run, fill, systems):
-    planned = run(f"plan {FILES} {systems} --budget 90 --batches 3 -o way.csv -q")
+    planned = run(f"plan {FILES} {systems} --budget 90 --looks 3 -o way.csv -q")
     assert planned.exit_code == 0
     assert planned.stderr == ""
     then = planned.stdout.splitlines()[-1].removeprefix("$ karatage ").replace("way.csv", "way-judged.csv")
@@ -85,7 +84,7 @@ def test_from_a_plan_to_a_decision(run, fill, systems):
     width = []
     for upto in (1, 2, 3):
         fill("way.csv", "way-judged.csv", upto=upto)
-        answer = json.loads(run(f"{then} --topics these -f json -q").stdout)
+        answer = json.loads(run(f"{then} --claim these -f json -q").stdout)
         assert answer["refusal"] is None
         assert answer["corrected"]["way"] == "sampled"
         width.append(answer["corrected"]["difference"]["standard_error"])
@@ -93,16 +92,16 @@ def test_from_a_plan_to_a_decision(run, fill, systems):
 
 
 def test_from_an_adaptive_plan_to_a_decision(run, fill):
-    run(f"plan {FILES} --budget 120 --batches 2 -o first.csv -q")
+    run(f"plan {FILES} --budget 120 --looks 2 -o first.csv -q")
     fill("first.csv", "first-judged.csv", upto=1)
-    planned = run(f"plan {FILES} --judged first-judged.csv --budget 50 --topics these -o second.csv")
+    planned = run(f"plan {FILES} --judged first-judged.csv --budget 50 --claim these -o second.csv")
     assert planned.exit_code == 0
     assert "undecided" in planned.stdout
     last = planned.stdout.splitlines()[-1]
-    assert last == "$ karatage compare runs -j judge.csv -g first-judged.csv -g second.csv -m DCG@10 --topics these"
+    assert last == "$ karatage compare runs -j judge.csv -g first-judged.csv -g second.csv -m DCG@10 --claim these"
     fill("second.csv", "second-judged.csv")
-    answer = run(f"compare {FILES} -g first-judged.csv -g second-judged.csv {PAIR} --topics these -f json -q")
-    before = run(f"compare {FILES} -g first-judged.csv {PAIR} --topics these -f json -q")
+    answer = run(f"compare {FILES} -g first-judged.csv -g second-judged.csv {PAIR} --claim these -f json -q")
+    before = run(f"compare {FILES} -g first-judged.csv {PAIR} --claim these -f json -q")
     errors = [json.loads(r.stdout)["corrected"]["difference"]["standard_error"] for r in (answer, before)]
     assert errors[0] < errors[1]
     third = run(f"plan {FILES} --judged first-judged.csv --judged second-judged.csv --budget 10 -f json -q")
@@ -164,9 +163,10 @@ def test_options_matter(run):
     assert items(f"-j judge.csv {PAIR} --grades 0-7")["items"] == base["items"]
     assert items(f"-j crowd.csv {PAIR} -a judge:llm-small")["items"] == base["items"]
     assert items(f"-j crowd.csv {PAIR} -a judge:spammer")["items"] != base["items"]
-    assert items(f"--judgments judge.csv --runs runs/system-01.gz {PAIR} --runs runs/system-02.gz") == base
+    by_option = run(f"plan --judgments judge.csv --runs runs {PAIR} --budget 20 -q -f json")
+    assert json.loads(by_option.stdout)["items"] == base["items"]
     assert items("-j judge.csv")["pairs"] == 6
-    assert [b["labels"] for b in items(f"-j judge.csv {PAIR} --batches 3")["batches"]] == [7, 7, 6]
+    assert [b["labels"] for b in items(f"-j judge.csv {PAIR} --looks 3")["batches"]] == [7, 7, 6]
 
 
 @pytest.mark.parametrize(
@@ -177,7 +177,7 @@ def test_options_matter(run):
         (f"{FILES}", "how many gold labels can be had"),
         (f"{FILES} --budget 2.5", "--budget 2.5 is no number of gold labels"),
         (f"{FILES} --budget 0", "--budget 0 is no number of gold labels"),
-        (f"{FILES} --budget 3 --batches 4", "--budget 3 does not fill 4 batches"),
+        (f"{FILES} --budget 3 --looks 4", "--budget 3 does not fill 4 batches"),
         (f"{FILES} --budget 3 --a system-01", "one of --a and --b is missing"),
         (f"{FILES} --budget 3 {TABLE_4}", "RUNS is for choosing documents from files, --figures-a for numbers"),
         (f"{TABLE_4} -m P@5", "--measure is for choosing documents from files"),
@@ -274,7 +274,7 @@ def test_what_widths_go_by_is_told(run, fill):
 
 
 @pytest.mark.parametrize(
-    ("topics", "budget", "claim"), [(8, 500, ""), (8, 30, " --topics these"), (4, 500, " --topics these")]
+    ("topics", "budget", "claim"), [(8, 500, ""), (8, 30, " --claim these"), (4, 500, " --claim these")]
 )
 def test_the_command_that_comes_next_decides_over_few_topics_too(topics, budget, claim, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -282,10 +282,10 @@ def test_the_command_that_comes_next_decides_over_few_topics_too(topics, budget,
     for system in world.runs.systems:
         kt.write_run(world.runs, system, tmp_path / "runs" / system)
     kt.write_judgments(world.judgments, tmp_path / "crowd.csv")
-    shown = CliRunner().invoke(app, shlex.split(f"plan runs -j crowd.csv {PAIR} --budget {budget} -o queue.csv")).stdout
+    shown = invoke(shlex.split(f"plan runs -j crowd.csv {PAIR} --budget {budget} -o queue.csv")).stdout
     then = shown.strip().splitlines()[-1].removeprefix("$ karatage ")
     assert then == f"compare runs -j crowd.csv -g queue.csv -m P@10 {PAIR}{claim}"
     table, known = pl.read_csv("queue.csv", infer_schema=False).drop("grade"), world.pool.to_frame()
     known = known.select("topic", "document", "grade")
     table.join(known, on=["topic", "document"], how="left").write_csv("queue.csv")
-    assert "refused" not in CliRunner().invoke(app, shlex.split(then)).stdout
+    assert "refused" not in invoke(shlex.split(then)).stdout

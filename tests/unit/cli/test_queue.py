@@ -8,13 +8,12 @@ from decimal import Decimal
 
 import polars as pl
 import pytest
-from typer.testing import CliRunner
 
 import karatage as kt
-from karatage.cli.app import app
 from karatage.errors import KaratageError
+from tests.invoking import invoke
 
-BASE = "queue runs --budget 300 --prices A --margin 0.03"
+BASE = "queue runs --budget 300 --prices A --indifference 0.03"
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +32,7 @@ def run(folder, monkeypatch):
     monkeypatch.chdir(folder)
 
     def call(command, code=0):
-        result = CliRunner().invoke(app, shlex.split(command))
+        result = invoke(shlex.split(command))
         if code:
             assert isinstance(result.exception, KaratageError), result.output
             return str(result.exception)
@@ -44,7 +43,7 @@ def run(folder, monkeypatch):
 
 
 def test_the_queue_says_who_judges_what_at_what_cost(run, folder):
-    said = run("queue runs --budget 150.75 --prices expert=10,crowd=0.15 --margin 0.03 -o queue.csv -q")
+    said = run("queue runs --budget 150.75 --prices expert=10,crowd=0.15 --indifference 0.03 -o queue.csv -q")
     assert "Send 7 documents to experts and 107 documents to the crowd, for 150.25 of" in " ".join(said.split())
     frame = pl.read_csv(folder / "queue.csv")
     assert frame.columns[:8] == ["topic", "document", "grade", "to", "judgments", "priority", "pi", "cost"]
@@ -139,7 +138,7 @@ def test_a_disagreement_model_is_learnt_saved_and_used(run, folder):
         ("queue runs --budget 300 --prices A --order disagreement", "must be learnt from somewhere"),
         ("queue runs --budget 300 --prices A --order effect -m AP", "AP is not a weighted sum"),
         ("queue runs --budget 300 --prices A --depth 0", "pool of depth 0"),
-        ("queue runs --budget 300 --prices A --per-item 0", "0 crowd judgments per document"),
+        ("queue runs --budget 300 --prices A --per-item 0", "for --per-item. Must be >= 1"),
         ("queue runs --budget 300 --prices A -o queue.xls", "cannot tell the queue's format"),
         ("queue runs --budget 300 --prices A -g gold.qrels -o ./gold.qrels", "would be written over, but it is read"),
         (

@@ -8,11 +8,10 @@ import shlex
 import sys
 
 import pytest
-from typer.testing import CliRunner
 
 import karatage as kt
-from karatage.cli.app import app
 from karatage.errors import KaratageError
+from tests.invoking import invoke
 
 FILES = "runs -j judgments.csv -g gold.qrels -m P@5"
 
@@ -35,7 +34,7 @@ def run(folder, monkeypatch):
     def call(command, code=0):
         arguments = shlex.split(command)
         monkeypatch.setattr(sys, "argv", ["karatage", *arguments])
-        result = CliRunner().invoke(app, arguments)
+        result = invoke(arguments)
         if code:
             assert isinstance(result.exception, KaratageError), result.output
             return str(result.exception)

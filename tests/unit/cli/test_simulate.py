@@ -8,13 +8,12 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
-from typer.testing import CliRunner
 
 import karatage as kt
-from karatage.cli.app import app
 from karatage.data.crowd import Contribution, Correlation, CrowdModel
 from karatage.errors import KaratageError
 from karatage.simulation.summary import summarise_crowd
+from tests.invoking import invoke
 
 SMALL = CrowdModel(
     name="small",
@@ -59,7 +58,7 @@ def run(folder, monkeypatch):
     monkeypatch.chdir(folder)
 
     def call(command):
-        return CliRunner().invoke(app, shlex.split(f"simulate {command}"))
+        return invoke(shlex.split(f"simulate {command}"))
 
     return call
 
@@ -234,8 +233,7 @@ def made(folder, tmp_path_factory):
     options = (
         "--systems 5 --topics 4 --depth 20 --documents 60 --pool 8 --relevant 0.2 --quality 0.5,2 --difficulty 0.3"
     )
-    result = CliRunner().invoke(
-        app,
+    result = invoke(
         ["simulate", "--collection", str(home), *options.split(), "--model", str(folder / "small.json"), "--seed", "6"],
     )
     assert result.exit_code == 0, result.exception
@@ -263,7 +261,7 @@ def test_a_collection_ends_in_a_command_that_runs(made):
     *lines, last = result.stdout.splitlines()
     assert max(len(line) for line in lines if str(home) not in line) <= 80
     assert last.startswith("$ karatage evaluate ")
-    done = CliRunner().invoke(app, shlex.split(last.removeprefix("$ karatage ")))
+    done = invoke(shlex.split(last.removeprefix("$ karatage ")))
     assert done.exit_code == 0, done.exception
 
 
@@ -301,7 +299,7 @@ def test_judges_with_fewer_grades_than_the_collection(run, folder):
 def test_another_collection_is_not_written_over(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     options = "--systems 3 --depth 5 --documents 10"
-    assert CliRunner().invoke(app, shlex.split(f"simulate --collection w --topics 4 {options} -q")).exit_code == 0
-    assert CliRunner().invoke(app, shlex.split(f"simulate --collection w --topics 4 {options} -q")).exit_code == 0
-    refused = CliRunner().invoke(app, shlex.split(f"simulate --collection w --topics 5 {options} -q"))
+    assert invoke(shlex.split(f"simulate --collection w --topics 4 {options} -q")).exit_code == 0
+    assert invoke(shlex.split(f"simulate --collection w --topics 4 {options} -q")).exit_code == 0
+    refused = invoke(shlex.split(f"simulate --collection w --topics 5 {options} -q"))
     assert "belongs to another collection" in str(refused.exception)

@@ -18,7 +18,7 @@ def make_settling(**fields):
         systems=("a", "b", "c"),
         score=np.array([0.5, 0.4, 0.3]),
         spread=np.array([0.01, 0.02, 0.03]),
-        margin=0.01,
+        indifference=0.01,
         draws=250,
         **given | fields,
     )

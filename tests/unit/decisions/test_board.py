@@ -261,7 +261,7 @@ def test_too_little_gold_has_no_slope_and_says_so() -> None:
 
 
 def test_doubts_are_told() -> None:
-    assert any("topics like these, not these only" in note for note in rank(world().gold, ask(topics="these")).notes)
+    assert any("topics like these, not these only" in note for note in rank(world().gold, ask(claim="these")).notes)
     few = kt.simulate_collection(systems=3, topics=6, rng=1)
     board = kt.compare_all(few.runs, few.judgments, few.gold, MEASURE)
     assert any("6 topics only" in note for note in board.notes)
@@ -377,7 +377,7 @@ def test_pairs_that_gold_cannot_tell_apart_are_told() -> None:
 def test_identical_systems_are_known_to_be_when_judges_were_never_seen_to_err() -> None:
     runs = world().runs
     twin = replace(runs, systems=(*runs.systems[:3], "twin"), bounds=runs.bounds[:, [0, 1, 2, 0]])
-    board = kt.compare_all(twin, perfect(), on_topics(15), ask(topics="these"))
+    board = kt.compare_all(twin, perfect(), on_topics(15), ask(claim="these"))
     assert board.corrected_pairs is not None
     names = np.array(board.systems)
     same = np.isin(names[board.a], [runs.systems[0], "twin"]) & np.isin(names[board.b], [runs.systems[0], "twin"])

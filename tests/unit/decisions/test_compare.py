@@ -105,7 +105,7 @@ def test_perfect_judges_are_not_taken_to_be_perfect_by_a_sample() -> None:
 @pytest.mark.parametrize("topics", ["these", "new"])
 def test_what_is_not_known_of_the_ideal_is_in_the_error_of_ndcg(topics: str) -> None:
     """As the variance of the difference over ideals that are as likely."""
-    asked = ask("nDCG@10", topics=topics)
+    asked = ask("nDCG@10", claim=topics)
     gold = kt.read_gold(sample(300).to_frame().drop("judge").with_columns(pi=pl.lit(300 / 4000)))
     case, sure = (make_case(world().runs, world().judgments, gold, asked, systems=(A, B), seed=0) for _ in "ab")
     assert case.inverse_ideals is not None
@@ -127,7 +127,7 @@ def test_gold_on_everything_is_gold_alone() -> None:
     assert found.corrected is not None
     assert found.corrected.difference.value == pytest.approx(gap.mean())
     assert found.corrected.difference.standard_error == pytest.approx(gap.std(ddof=1) / np.sqrt(len(gap)))
-    exact = compare(world().gold, ask(topics="these"))
+    exact = compare(world().gold, ask(claim="these"))
     assert exact.corrected is not None
     assert exact.corrected.difference.exact
     assert "known for sure" in exact.sentence
@@ -211,7 +211,7 @@ REFUSED = {
     ),
     "no pi": (perfect(), sample(400), ask(correction="sampled"), "gold has no column pi"),
     "no weighted sum": (perfect(), sample(400), "AP", "re-judge whole topics"),
-    "rates of these topics": (perfect(), sample(400), ask(topics="these", correction="rates"), "claim new topics"),
+    "rates of these topics": (perfect(), sample(400), ask(claim="these", correction="rates"), "claim new topics"),
     "two gold topics": (perfect(), on_topics(2), "AP", "re-judge 5 whole topics at least, better 10"),
     "clustered": (world().judgments, SIX_TOPICS, MEASURE, "gold is on 6 of 40 topics"),
     "clustered, by rates": (world().judgments, SIX_TOPICS, BY_RATES, "gold sits in 6 of 40 topics"),
@@ -302,7 +302,7 @@ def test_options_matter() -> None:
 
     base = corrected()
     assert corrected(confidence=0.99).high > base.high
-    assert corrected(topics="these").standard_error != base.standard_error
+    assert corrected(claim="these").standard_error != base.standard_error
     rates = corrected(correction="rates")
     assert corrected(correction="rates", undo_bias=True).value != rates.value
     assert corrected(correction="rates", paired=False).standard_error > rates.standard_error
@@ -324,8 +324,8 @@ def test_wrong_requests() -> None:
         kt.compare(world().runs, world().judgments, None, MEASURE, a=A, b=A)
     with pytest.raises(UnknownNameError, match="did you mean 'system-11'"):
         kt.compare(world().runs, world().judgments, None, MEASURE, a=A, b="sytem-11")
-    with pytest.raises(OptionError, match="topics 'all' is none of new, these"):
-        ask(topics="all")
+    with pytest.raises(OptionError, match="claim 'all' is none of new, these"):
+        ask(claim="all")
     with pytest.raises(OptionError, match="learns from gold"):
         compare(sample(300), ask(approach="nb"))
     with pytest.raises(OptionError, match="paired topics"):
@@ -384,7 +384,7 @@ def drawn(size: int) -> kt.Judgments:
 NEEDS = {
     "rates": (lambda: sample(300), ask("P(rel=2)@5", confidence=0.9, correction="rates")),
     "even": (lambda: sample(300), ask(confidence=0.8)),
-    "sampled": (lambda: drawn(1500), ask(topics="these")),
+    "sampled": (lambda: drawn(1500), ask(claim="these")),
     "sampled, new": (lambda: drawn(300), ask(confidence=0.8)),
     "topics": (lambda: on_topics(15), ask(confidence=0.9)),
 }

@@ -167,14 +167,14 @@ def compare(gold: str, question: str | kt.Question, judges: str = "crowd", lists
 @pytest.mark.parametrize("gold", GOLD)
 def test_any_gold(gold: str, measure: str) -> None:
     check(compare(gold, measure))
-    check(compare(gold, kt.Question(measure=measure, topics="these")))
+    check(compare(gold, kt.Question(measure=measure, claim="these")))
 
 
 @pytest.mark.parametrize("judges", JUDGES)
 @pytest.mark.parametrize("gold", ["no gold", "sample", "all", "drawn", "topics"])
 def test_any_judges(judges: str, gold: str) -> None:
     for measure, topics in ((MEASURE, "new"), (MEASURE, "these"), ("AP", "these")):
-        check(compare(gold, kt.Question(measure=measure, topics=topics), judges))
+        check(compare(gold, kt.Question(measure=measure, claim=topics), judges))
 
 
 @pytest.mark.parametrize("lists", RUNS)
@@ -222,7 +222,7 @@ def test_a_sample_of_gold_tells_of_documents_that_nobody_judged_and_error_rates_
     assert "the judges graded no document that counts: 2 ('system-01', 'system-11')" in str(rates.refusal)
     truth = gap(kt.score(world().runs, world().gold, "P@10"))
     for topics in ("these", "new"):
-        found = compare("sample", kt.Question(measure="P@10", topics=topics), "not the top")
+        found = compare("sample", kt.Question(measure="P@10", claim=topics), "not the top")
         assert found.corrected is not None
         assert found.corrected.difference.low < truth < found.corrected.difference.high
         assert found.naive.difference.value == 0
@@ -263,7 +263,7 @@ def differing(top: pl.DataFrame) -> pl.DataFrame:
 
 
 def test_one_topic_that_gold_knows() -> None:
-    found = compare("all", kt.Question(measure="AP", topics="these"), "one topic")
+    found = compare("all", kt.Question(measure="AP", claim="these"), "one topic")
     scores = kt.score(world().runs, on_topics(0), "AP").value[0, 0]
     assert found.corrected is not None
     gap = scores[world().runs.systems.index(B)] - scores[world().runs.systems.index(A)]
@@ -273,7 +273,7 @@ def test_one_topic_that_gold_knows() -> None:
 
 def test_judges_never_seen_to_err_are_not_sure_elsewhere() -> None:
     perfect = kt.read_judgments(grades().with_columns(judge=pl.lit("perfect")))
-    asked = kt.Question(measure=MEASURE, topics="these")
+    asked = kt.Question(measure=MEASURE, claim="these")
     found = kt.compare(world().runs, perfect, on_topics(*range(12)), asked, a=A, b=B)
     assert "judges and gold agree on all 12 topics with gold" in str(found.refusal)
     everything = kt.compare(world().runs, perfect, world().gold, asked, a=A, b=B)
@@ -527,7 +527,7 @@ def test_few_items_that_are_all_there_is_are_enough() -> None:
     judgments = kt.read_judgments({"ann": {t: {"a": 0, "b": 1} for t in "123"}})
     rows = [(t, d, int(d == "b" and t != "2"), 1.0) for t in "123" for d in "ab"]
     gold = kt.read_gold(pl.DataFrame(rows, schema=["topic", "document", "grade", "pi"], orient="row"))
-    asked = kt.Question(measure="P@1", topics="these")
+    asked = kt.Question(measure="P@1", claim="these")
     found = kt.compare(kt.read_runs(lists), judgments, gold, asked, a="old", b="new").corrected
     assert found is not None
     assert found.difference.exact

@@ -405,8 +405,8 @@ def test_what_holds_for_these_topics_only_is_asked_so(few):
     found = kt.diagnose(few.runs, judgments, gold, "P@10", a="system-01", b="system-02")
     assert found.measures["way"].null_count() == len(found.measures)
     assert [command.split()[1] for command in found.commands] == ["audit", "compare", "report"]
-    assert all("--topics these" in command for command in found.commands[1:])
-    assert any("on these topics only (--topics these)" in line for line in found.can)
+    assert all("--claim these" in command for command in found.commands[1:])
+    assert any("on these topics only (--claim these)" in line for line in found.can)
 
 
 def test_repeated_grades_are_votes_and_told(truth, crowd):

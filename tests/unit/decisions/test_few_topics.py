@@ -60,14 +60,14 @@ def test_a_sample_and_fewer_than_five_topics_say_nothing_of_new_ones() -> None:
         refused = compare(topics, gold)
         assert refused.corrected is None
         assert f"{topics} topics say too little about new ones" in str(refused.refusal)
-        assert "claim these topics only (--topics these)" in str(refused.refusal)
-        assert compare(topics, gold, topics="these").corrected is not None
+        assert "claim these topics only (--claim these)" in str(refused.refusal)
+        assert compare(topics, gold, claim="these").corrected is not None
 
 
 def test_other_measures_name_the_same_way_out() -> None:
     here = world(4)
     found = kt.compare(here.runs, here.judgments, here.pool, "nDCG@10", a=A, b=B)
-    assert "claim these topics only (--topics these)" in str(found.refusal)
+    assert "claim these topics only (--claim these)" in str(found.refusal)
 
 
 @pytest.mark.parametrize(("topics", "budget", "claims"), [(8, 5000, True), (8, 30, False), (4, 5000, False)])

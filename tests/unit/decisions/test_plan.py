@@ -182,9 +182,7 @@ def test_a_budget_beyond_the_frame_is_a_census_and_then_exact(world, judgments, 
     assert found.these.standard_error == found.these.half_width == 0
     assert "their difference on these 16 topics will be known for sure" in found.sentence
     gold = judge(found, world.gold, tmp_path / "all.csv")
-    answer = kt.compare(
-        world.runs, judgments, gold, kt.Question(measure="DCG@10", topics="these"), a=PAIR[0], b=PAIR[1]
-    )
+    answer = kt.compare(world.runs, judgments, gold, kt.Question(measure="DCG@10", claim="these"), a=PAIR[0], b=PAIR[1])
     grade = {(t, d): g for _, t, d, g in world.gold.to_frame().iter_rows()}
     truth = sum(gap * grade[item] for item, gap in gaps(world.runs, PAIR[1], PAIR[0]).items()) / 16
     assert answer.corrected.difference.exact
@@ -246,7 +244,7 @@ def test_a_second_batch_is_drawn_from_the_rest_for_what_is_undecided(world, judg
     first = plan(budget=(150, 80))
     gold = judge(first, world.gold, tmp_path / "first.csv", upto=1)
     assert len(gold.grade) == 150
-    second = plan(kt.Question(measure="DCG@10", topics="these"), budget=40, judged=gold)
+    second = plan(kt.Question(measure="DCG@10", claim="these"), budget=40, judged=gold)
     assert second.earlier == 150
     assert second.frame == first.frame
     assert second.items["batch"].unique().to_list() == [2]
@@ -261,7 +259,7 @@ def test_a_second_batch_is_drawn_from_the_rest_for_what_is_undecided(world, judg
 
 def test_chances_follow_the_undecided_pairs(world, judgments, plan, tmp_path):
     gold = judge(plan(budget=150), world.gold, tmp_path / "first.csv")
-    second = plan(kt.Question(measure="DCG@10", topics="these"), budget=30, judged=gold)
+    second = plan(kt.Question(measure="DCG@10", claim="these"), budget=30, judged=gold)
     pairs = undecided_pairs(world.runs, judgments, gold)
     assert second.undecided == len(pairs)
     seen = {(t, d) for t, d in zip(gold.to_frame()["topic"], gold.to_frame()["document"], strict=True)}
@@ -279,7 +277,7 @@ def test_chances_follow_the_undecided_pairs(world, judgments, plan, tmp_path):
 
 
 def undecided_pairs(runs, judgments, gold):
-    question = kt.Question(measure="DCG@10", topics="these")
+    question = kt.Question(measure="DCG@10", claim="these")
     found = DRAWN.fit(make_case(runs, judgments, gold, question, systems=runs.systems, seed=0))
     names = runs.systems
     pairs = np.transpose(np.triu_indices(len(names), 1))
@@ -289,7 +287,7 @@ def undecided_pairs(runs, judgments, gold):
 
 def test_all_decided_plans_nothing(world, judgments, plan, tmp_path):
     gold = judge(plan(budget=10_000), world.gold, tmp_path / "all.csv")
-    found = plan(kt.Question(measure="DCG@10", topics="these"), budget=40, judged=gold)
+    found = plan(kt.Question(measure="DCG@10", claim="these"), budget=40, judged=gold)
     assert (found.labels, found.undecided) == (0, 0)
     assert found.sentence == (
         f"All {found.frame_size} documents on which these 5 systems differ have gold: nothing is left."
@@ -299,7 +297,7 @@ def test_all_decided_plans_nothing(world, judgments, plan, tmp_path):
 def test_a_pair_told_apart_is_drawn_for_all_the_same(plan, world, judgments, tmp_path):
     scores = kt.score(world.runs, world.gold, "DCG@10").value[0].mean(axis=0)
     worst, best = (world.runs.systems[s] for s in (scores.argmin(), scores.argmax()))
-    question = kt.Question(measure="DCG@10", topics="these")
+    question = kt.Question(measure="DCG@10", claim="these")
     first = plan(question, budget=100, systems=(worst, best))
     gold = judge(first, world.gold, tmp_path / "pair.csv")
     assert kt.compare(world.runs, judgments, gold, question, a=worst, b=best).significant
@@ -454,7 +452,7 @@ def test_the_same_documents_for_another_measure_are_another_plan(world, plan, tm
 
 def test_drawing_evenly_is_from_what_tells_undecided_pairs(world, judgments, plan, tmp_path):
     gold = judge(plan(budget=220), world.gold, tmp_path / "first.csv")
-    second = plan(kt.Question(measure="DCG@10", topics="these"), budget=30, judged=gold)
+    second = plan(kt.Question(measure="DCG@10", claim="these"), budget=30, judged=gold)
     pairs = undecided_pairs(world.runs, judgments, gold)
     seen = set(zip(gold.to_frame()["topic"], gold.to_frame()["document"], strict=True))
     weights = {item: w for item, w in dcg_weights(world.runs).items() if item not in seen}

@@ -126,7 +126,7 @@ def test_a_settled_leaderboard_stops() -> None:
     assert found.stop
     assert found.sentence.startswith("Stop judging. Settled")
     assert found.queue.columns[:5] == ["topic", "document", "grade", "to", "judgments"]
-    assert kt.queue(WORLD.runs, replace(RULES, margin=2.0), budget=100).stop
+    assert kt.queue(WORLD.runs, replace(RULES, indifference=2.0), budget=100).stop
 
 
 def test_documents_judged_beside_the_pool_count_but_are_not_asked_for() -> None:
@@ -195,8 +195,8 @@ def test_a_model_of_votes_hears_the_crowd_so_far() -> None:
         ({"order": "dept"}, "did you mean 'depth'"),
         ({"measure": "nDGC@10"}, "did you mean 'nDCG'"),
         ({"expert_share": 1.2}, "share of the budget is 1.2"),
-        ({"margin": -0.1}, "margin of -0.1"),
-        ({"margin": float("nan")}, "margin of nan"),
+        ({"indifference": -0.1}, "indifference of -0.1"),
+        ({"indifference": float("nan")}, "indifference of nan"),
         ({"risk": 0.0}, "risk of 0"),
         ({"risk": 0.5}, "risk of 0.5"),
         ({"prices": "A"}, "prices must be kt.JudgingPrices"),
@@ -247,7 +247,7 @@ def test_batches_drawn_are_numbered_on() -> None:
 def test_what_the_crowd_said_guides_the_crowd() -> None:
     """Runs take turns in front, but the one whose documents the crowd found wanting waits behind the other."""
     crowd = kt.read_judgments({name: {"1": {"a1": 0, "a2": 0, "b1": 1, "b2": 1}} for name in "xyz"})
-    rules = replace(RULES, order="move-to-front", measure="AP", expert_share=0.0, margin=0.0, risk=1e-6)
+    rules = replace(RULES, order="move-to-front", measure="AP", expert_share=0.0, indifference=0.0, risk=1e-6)
     found = kt.queue(PAIR, rules, budget=2, crowd=crowd)
     assert found.items["document"].to_list() == ["b3", "b4"]
 

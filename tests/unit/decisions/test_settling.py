@@ -25,10 +25,10 @@ ALIGNMENT = kt.align(RUNS, POOL)
 GOLD = kt.read_gold({"1": {"a": 1, "b": 0}, "2": {"e": 0}})
 
 
-def settle_for(measure: str, *, margin: float = 0.0, risk: float = 0.05, seed: int = 0) -> Settling:
+def settle_for(measure: str, *, indifference: float = 0.0, risk: float = 0.05, seed: int = 0) -> Settling:
     belief = form_belief(ALIGNMENT, combine_judgments(POOL, None, GOLD))
     rng = np.random.default_rng(seed)
-    return settle(ALIGNMENT, belief, kt.parse_measure(measure), margin=margin, risk=risk, rng=rng)
+    return settle(ALIGNMENT, belief, kt.parse_measure(measure), indifference=indifference, risk=risk, rng=rng)
 
 
 @pytest.mark.parametrize("measure", ["P@2", "AP", "nDCG@2"])
@@ -45,7 +45,7 @@ def test_the_probability_of_a_wrong_order_is_that_of_all_worlds(measure: str) ->
         (scores,) = kt.score_grades(ALIGNMENT, grade[:, None], [measure]).values()
         value = scores.value[0].mean(axis=0)
         wrong += weight * (value[None, :] - value[:, None] > 0.1)
-    found = settle_for(measure, margin=0.1)
+    found = settle_for(measure, indifference=0.1)
     np.testing.assert_allclose(found.wrong, wrong, atol=4 * np.sqrt(0.25 / found.draws))
 
 
@@ -59,7 +59,7 @@ def test_pairs_are_stated_in_the_order_of_expected_scores() -> None:
 
 
 def test_a_margin_or_a_risk_settles_what_is_open() -> None:
-    strict, loose = settle_for("P@2"), settle_for("P@2", margin=0.6)
+    strict, loose = settle_for("P@2"), settle_for("P@2", indifference=0.6)
     assert not strict.settled
     assert loose.settled
     assert (loose.wrong <= strict.wrong).all()
@@ -72,7 +72,7 @@ def test_all_judged_is_settled() -> None:
     every = kt.read_gold({"1": {"a": 1, "b": 0, "c": 0, "d": 1}, "2": {"e": 0, "f": 1, "g": 0}})
     belief = form_belief(ALIGNMENT, combine_judgments(POOL, None, every))
     rng = np.random.default_rng(0)
-    found = settle(ALIGNMENT, belief, kt.parse_measure("AP"), margin=0.0, risk=0.05, rng=rng)
+    found = settle(ALIGNMENT, belief, kt.parse_measure("AP"), indifference=0.0, risk=0.05, rng=rng)
     scores = kt.score(RUNS, every, "AP")
     np.testing.assert_allclose(found.score, scores.value[0].mean(axis=0))
     assert found.settled
@@ -117,7 +117,7 @@ def test_equals_are_in_no_wrong_order() -> None:
     alignment = kt.align(runs, pool)
     belief = form_belief(alignment, combine_judgments(pool, None, None))
     rng = np.random.default_rng(0)
-    found = settle(alignment, belief, kt.parse_measure("P@1"), margin=0.0, risk=0.05, rng=rng)
+    found = settle(alignment, belief, kt.parse_measure("P@1"), indifference=0.0, risk=0.05, rng=rng)
     assert found.wrong.max() == 0
     assert found.settled
 
@@ -128,7 +128,7 @@ def test_topics_that_no_system_has_do_not_count() -> None:
     alignment = kt.align(RUNS, gold)
     belief = form_belief(alignment, combine_judgments(gold, None, gold))
     rng = np.random.default_rng(0)
-    found = settle(alignment, belief, kt.parse_measure("AP"), margin=0.0, risk=0.05, rng=rng)
+    found = settle(alignment, belief, kt.parse_measure("AP"), indifference=0.0, risk=0.05, rng=rng)
     np.testing.assert_allclose(found.score, kt.score(RUNS, kt.read_gold(every), "AP").value[0].mean(axis=0))
 
 
@@ -155,10 +155,10 @@ def test_documents_below_the_cutoff_count_where_a_measure_asks_what_there_is_to_
     alignment = kt.align(runs, pool)
     belief = form_belief(alignment, combine_judgments(pool, None, kt.read_gold({"1": {"a": 1, "b": 0}, "2": {"d": 2}})))
     rng = np.random.default_rng(0)
-    found = settle(alignment, belief, kt.parse_measure("nDCG@1"), margin=0.0, risk=0.05, rng=rng)
+    found = settle(alignment, belief, kt.parse_measure("nDCG@1"), indifference=0.0, risk=0.05, rng=rng)
     drawn = belief.draw(20_000, np.random.default_rng(1))
     (scores,) = kt.score_grades(alignment, drawn, ["nDCG@1"], top_grade=2).values()
     np.testing.assert_allclose(found.score, scores.value.mean(axis=(0, 1)), atol=0.02)
     assert found.spread[0] > 0.05  # as c may be better than a
-    precise = settle(alignment, belief, kt.parse_measure("P@1"), margin=0.0, risk=0.05, rng=rng)
+    precise = settle(alignment, belief, kt.parse_measure("P@1"), indifference=0.0, risk=0.05, rng=rng)
     np.testing.assert_array_equal(precise.score, [1, 0.5])

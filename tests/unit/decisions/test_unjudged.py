@@ -46,7 +46,7 @@ def test_they_count_as_not_relevant_under_an_even_sample(measure: str) -> None:
             runs,
             judged,
             kt.read_gold(grades.sample(150, seed=seed)),
-            kt.Question(measure=measure, correction="even", topics="these"),
+            kt.Question(measure=measure, correction="even", claim="these"),
             a="a",
             b="b",
         )
@@ -68,7 +68,7 @@ def test_nothing_is_claimed_where_gold_could_not_tell_of_many_of_them(every: int
     """Else a system that finds what nobody judged would be called worse."""
     runs, grades = collection(every)
     judged = kt.read_judgments(grades.with_columns(pl.lit("j").alias("judge"), slip(grades)))
-    asked = kt.Question(measure="P@10", topics="these")
+    asked = kt.Question(measure="P@10", claim="these")
     sample = grades.sample(200, seed=1)
     found = kt.compare(runs, judged, kt.read_gold(sample), asked, a="a", b="b")
     board = kt.compare_all(runs, judged, kt.read_gold(sample), asked)
@@ -109,7 +109,7 @@ def test_a_queue_has_them_and_gold_tells() -> None:
         .join(grades, on=["topic", "document"], how="left")
         .with_columns(pl.col("grade").fill_null(1))
     )
-    found = kt.compare(runs, judged, kt.read_gold(gold), kt.Question(measure="P@10", topics="these"), a="a", b="b")
+    found = kt.compare(runs, judged, kt.read_gold(gold), kt.Question(measure="P@10", claim="these"), a="a", b="b")
     assert found.corrected is not None
     assert found.corrected.difference.exact
     pool = kt.score(runs, kt.read_gold(grades), "P@10").value[0].mean(axis=0)
@@ -149,7 +149,7 @@ def test_a_plain_sample_is_of_the_fewest_documents_that_hold_it(name: str) -> No
     runs, judged, grades = make_frames()
     documents, size = FRAMES[name]
     drawn = grades.filter(pl.col("document").is_in(documents.split())).sample(fraction=0.5, seed=1)
-    question = kt.Question(measure="P@5", correction="even", topics="these")
+    question = kt.Question(measure="P@5", correction="even", claim="these")
     found = kt.compare(runs, judged, kt.read_gold(drawn), question, a="a", b="b")
     assert f"each of {size} documents had the same chance to be among the gold" in found.assumed
 
@@ -165,7 +165,7 @@ def test_a_plain_sample_is_looked_at_by_all_systems_and_by_what_the_two_rank_dif
         return check_evenness(frame, sampled)
 
     monkeypatch.setattr("karatage.decisions.estimators.drawn.check_evenness", listen)
-    question = kt.Question(measure="P@5", correction="even", topics="these")
+    question = kt.Question(measure="P@5", correction="even", claim="these")
     kt.compare(runs, judged, kt.read_gold(grades.sample(fraction=0.5, seed=1)), question, a="a", b="b")
     assert seen[0].systems == ("a", "b", "c")
     assert (seen[0].rank > 0).sum(axis=0).tolist() == [150, 150, 150]
@@ -176,7 +176,7 @@ def test_a_plain_sample_is_looked_at_by_all_systems_and_by_what_the_two_rank_dif
 def test_gold_with_chances_is_not_taken_as_a_plain_sample() -> None:
     runs, judged, grades = make_frames()
     drawn = grades.sample(fraction=0.5, seed=1).with_columns(pi=pl.lit(0.5))
-    question = kt.Question(measure="P@5", correction="even", topics="these")
+    question = kt.Question(measure="P@5", correction="even", claim="these")
     found = kt.compare(runs, judged, kt.read_gold(drawn), question, a="a", b="b")
     assert found.refusal is not None
     assert found.refusal.startswith("gold has sampling probabilities (pi), so it is not a simple random sample")

@@ -106,7 +106,7 @@ def test_a_leaderboard_is_settled_where_no_doubt_is_above_the_risk():
         spread=np.array([0.1, 0.1, 0.2]),
         wrong=wrong,
         counts=np.triu(np.ones((3, 3), bool), 1),
-        margin=0.01,
+        indifference=0.01,
         risk=0.05,
         draws=100,
     )

@@ -3,99 +3,59 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
-from karatage.cli import options
+from cyclopts import Parameter
+
 from karatage.cli.experiment import shared
+from karatage.cli.options import FLAT
+from karatage.experiments.aware.plan import AwarePlan
+from karatage.experiments.plans import list_presets, make_plan, narrow_options
 
+KIND = "aware"
 CHARTS = "charts"  # a folder of their own: there are many
+Options = shared.make_plan_options(AwarePlan)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommandPlan(shared.Source, AwarePlan):
+    """What to do, and on what."""
 
 
 def aware(
-    runs: shared.RunFolders = None,
+    runs: shared.RunFolders = (),
+    /,
     *,
-    judges: shared.Judges = None,
-    gold: options.GoldFile = None,
-    correlation: shared.Correlation = None,
-    relevant: shared.Relevant = None,
-    gold_relevant: shared.GoldRelevant = None,
-    grades: options.Grades = None,
-    gold_grades: options.GoldGrades = None,
-    columns: options.Columns = None,
-    gold_columns: options.GoldColumns = None,
-    measure: shared.Measures = None,
-    approach: shared.Approaches = None,
-    sizes: shared.Sizes = None,
-    samples: shared.Samples = None,
-    replicates: shared.Replicates = None,
-    preset: shared.PresetName = None,
-    plan: shared.PlanFile = None,
-    engine: shared.Engine = "local",
-    workers: options.Workers = 1,
-    fresh: options.Fresh = False,
-    seed: shared.Seed = None,
-    style: shared.Format = options.Style.table,
-    output: shared.OutputFolder = None,
-    most_memory: options.MostMemory = None,
-    quiet: options.Quiet = False,
+    source: Annotated[shared.SourceOptions, FLAT] = shared.SourceOptions(),
+    options: Annotated[Options, FLAT] = Options(),  # type: ignore[valid-type]
+    preset: Annotated[str | None, Parameter(choices=list_presets(KIND))] = None,
+    to: Annotated[shared.FileRunOptions, FLAT] = shared.FileRunOptions(),
 ) -> None:
-    """Merge grades or merge scores? Approaches on k judges out of many, against gold: the AWARE paper's experiment.
+    """Run the AWARE paper's experiment.
 
-    Example, on a simulated collection:
-
-        karatage experiment aware --preset small
+    Args:
+        preset: small: seconds, for a try; paper: the paper's full size.
     """
     from karatage.cli.experiment.aware_tables import render_aware
-    from karatage.experiments.aware.plan import AwarePlan
+    from karatage.experiments.aware.findings import AwareFindings
     from karatage.experiments.aware.running import experiment_aware
-    from karatage.experiments.engine import Execution
-    from karatage.experiments.plans import make_plan, narrow_options, write_plan
     from karatage.views.aware_charts import draw_all
     from karatage.views.aware_page import lay_out
 
-    @dataclass(frozen=True, kw_only=True)
-    class CommandPlan(shared.Source, AwarePlan):
-        """What to do, and on what."""
-
-    asked = make_plan(
-        CommandPlan,
-        "aware",
-        preset=preset,
-        path=plan,
-        given={
-            "runs": shared.locate(runs),
-            "judges": shared.locate(judges),
-            "gold": shared.locate(gold),
-            "correlations": shared.parse_numbers(correlation),
-            "relevant": relevant,
-            "gold_relevant": gold_relevant,
-            "grades": grades,
-            "gold_grades": gold_grades,
-            "columns": columns,
-            "gold_columns": gold_columns,
-            "measures": measure or None,
-            "approaches": approach or None,
-            "sizes": shared.parse_sizes(sizes),
-            "samples": samples,
-            "replicates": replicates,
-            "seed": seed,
-        },
-    )
-    collection = asked.options.read(asked.options.seed, quiet=quiet)
-    design = narrow_options(AwarePlan, asked.options)
-    with shared.hold_output(output):
-        with shared.watch_over(output, quiet=quiet) as watch:
-            log = () if output is None else write_plan(asked, output)
-            execution = Execution(workers=workers, fresh=fresh, progress=watch, engine=engine)
-            findings = experiment_aware(collection, design, output=output, execution=execution)
-        view = shared.View(
-            text=render_aware(findings),
-            long_text=render_aware(findings, everything=True),
-            tables=findings.tables,
-            draw=lambda: {f"{CHARTS}/{name}": chart for name, chart in draw_all(findings).items()},
-            lay_out=lambda charts: lay_out(
-                findings, {name.removeprefix(f"{CHARTS}/"): c for name, c in charts.items()}
-            ),
+    def make_view(found: AwareFindings) -> shared.View:
+        return shared.View(
+            text=render_aware(found),
+            long_text=render_aware(found, everything=True),
+            tables=found.tables,
+            draw=lambda: {f"{CHARTS}/{name}": chart for name, chart in draw_all(found).items()},
+            lay_out=lambda charts: lay_out(found, {name.removeprefix(f"{CHARTS}/"): c for name, c in charts.items()}),
             still="tau_ap-|rmse-",
-            log=(*log, *findings.log),
         )
-        shared.show(findings, view, output=output, style=style, quiet=quiet)
+
+    given = shared.list_given(runs, source, options)
+    asked = make_plan(CommandPlan, KIND, preset=preset, path=to.plan, given=given)
+    collection = asked.options.read(asked.options.seed, quiet=to.quiet)
+    design = narrow_options(AwarePlan, asked.options)
+    shared.perform(
+        asked, to, lambda how: experiment_aware(collection, design, output=to.output, execution=how), make_view
+    )

@@ -5,182 +5,116 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from cyclopts import Parameter
 
-from karatage.cli import options
-from karatage.cli.completing import complete_crowds, complete_measures, complete_models, complete_orders
 from karatage.cli.experiment import shared
+from karatage.cli.options import (
+    FLAT,
+    PATH,
+    InputFiles,
+    complete,
+    list_crowds,
+    list_measures,
+    list_models,
+    list_orders,
+    parse_columns,
+)
+from karatage.cli.parsing import Reads, make_options
 from karatage.cli.terminal import progress
+from karatage.errors import OptionError
+from karatage.experiments.collaborative.plan import CollaborativePlan
+from karatage.experiments.plans import list_presets, make_plan, narrow_options
 
 if TYPE_CHECKING:
     from karatage.data.judgments import Judgments
     from karatage.data.runs import Runs
+    from karatage.experiments.collaborative.findings import CollaborativeFindings
 
 KIND = "collaborative"
 
 
-def collaborative(
-    runs: Annotated[
-        list[str] | None,
-        options.reads_arguments("RUNS...", "TREC runs: files, folders, globs; none: a simulated collection."),
-    ] = None,
-    *,
-    gold: options.GoldFile = None,
-    gold_grades: Annotated[
-        str | None, typer.Option("--gold-grades", help="What gold's labels mean: 0-3, or no=0,yes=1,broken=drop.")
-    ] = None,
-    gold_columns: options.GoldColumns = None,
-    relevant: Annotated[
-        int | None, typer.Option("--relevant", min=1, help="The lowest relevant grade; default 1.")
-    ] = None,
-    depth: Annotated[
-        int | None, typer.Option("--depth", min=1, help="Pool: documents in so many first ranks; default: gold's.")
-    ] = None,
-    study: Annotated[
-        list[str] | None,
-        typer.Option("--study", "-s", help="orders, finding, consensus or shares; may be repeated. Default: all."),
-    ] = None,
-    order: Annotated[
-        list[str] | None,
-        typer.Option("--order", help=f"{options.ORDER_HELP}; may be repeated.", autocompletion=complete_orders),
-    ] = None,
-    disagreement: Annotated[str | None, options.reads("--disagreement", help=f"{options.DISAGREEMENT_HELP}.")] = None,
-    crowd: Annotated[
-        list[str] | None,
-        options.reads(
-            "--crowd",
-            help="E.g. hcb, careful, hcb:independent, own.json; may be repeated.",
-            autocompletion=complete_crowds,
-        ),
-    ] = None,
-    table_crowd: Annotated[
-        list[str] | None,
-        options.reads(
-            "--table-crowd", help="Crowds of table 3.3; default: as --crowd.", autocompletion=complete_crowds
-        ),
-    ] = None,
-    approach: Annotated[
-        str | None,
-        typer.Option(
-            "--approach",
-            "-a",
-            help="Merges the crowd where shares are varied; default ry.",
-            autocompletion=complete_models,
-        ),
-    ] = None,
-    compare: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--compare",
-            help="An approach to compare, at a fixed share; may be repeated.",
-            autocompletion=complete_models,
-        ),
-    ] = None,
-    expert_shares: Annotated[
-        str | None, typer.Option("--expert-shares", help="% of the pool: 0,2,4,8,16,32,64 unless you say otherwise.")
-    ] = None,
-    crowd_shares: Annotated[str | None, typer.Option("--crowd-shares", help="The same for the crowd.")] = None,
-    fixed_share: Annotated[
-        float | None, typer.Option("--fixed-share", help="The crowd's share where approaches are compared; default 32.")
-    ] = None,
-    ratio: Annotated[
-        list[str] | None,
-        typer.Option("--ratio", help="A (10:1), B (5:2), 4:1, or expert=4,crowd=0.05; may be repeated."),
-    ] = None,
-    per_item: Annotated[
-        int | None, typer.Option("--per-item", min=1, help=f"{options.PER_ITEM_HELP}; default 5.")
-    ] = None,
-    measure: Annotated[
-        str | None,
-        typer.Option(
-            "--measure", "-m", help=f"{options.MEASURE_HELP}; default Bpref.", autocompletion=complete_measures
-        ),
-    ] = None,
-    samples: Annotated[int | None, typer.Option("--samples", min=1, help="Crowds drawn; default 5.")] = None,
-    resamples: Annotated[
-        int | None, typer.Option("--resamples", min=0, help="Sets of topics drawn, for intervals; default 200.")
-    ] = None,
-    preset: shared.PresetName = None,
-    plan: shared.PlanFile = None,
-    engine: shared.Engine = "local",
-    workers: options.Workers = 1,
-    fresh: options.Fresh = False,
-    seed: shared.Seed = None,
-    style: shared.Format = options.Style.table,
-    output: shared.OutputFolder = None,
-    most_memory: options.MostMemory = None,
-    quiet: options.Quiet = False,
-) -> None:
-    """When does a crowd beside experts beat experts alone at the same cost? Chapter 3 of the SQUARE thesis.
+@dataclass(frozen=True, kw_only=True)
+class Files:
+    """What the experiment is to run on.
 
-    Example, on the files that `karatage demo` writes:
-
-        karatage experiment collaborative demo/runs -g demo/gold.qrels --preset small
+    Args:
+        gold: Trusted grades: qrels, a table, or a judged queue.
+        gold_grades: What gold's labels mean: 0-3, or no=0,yes=1,broken=drop.
+        gold_columns: The same for gold.
     """
-    from karatage.cli.experiment.collaborative_tables import render_collaborative
-    from karatage.experiments.collaborative.plan import CollaborativePlan
+
+    runs: tuple[str, ...] = ()
+    gold: str | None = None
+    gold_grades: str | None = None
+    gold_columns: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommandPlan(Files, CollaborativePlan):
+    """What to do, and on what."""
+
+
+FileOptions = make_options(Files, skip=("runs",), optional=True, gold=(PATH, Reads()))
+Options = shared.make_plan_options(
+    CollaborativePlan,
+    studies=Parameter(name=("--study", "-s")),
+    orders=(Parameter(name="--order"), complete(list_orders)),
+    crowds=(PATH, Reads(), Parameter(name="--crowd"), complete(list_crowds)),
+    table_crowds=(PATH, Reads(), Parameter(name="--table-crowd"), complete(list_crowds)),
+    approach=complete(list_models),
+    approaches=(Parameter(name="--compare"), complete(list_models)),
+    ratios=Parameter(name="--ratio"),
+    measure=complete(list_measures),
+    disagreement=(PATH, Reads()),
+)
+
+
+def collaborative(
+    runs: Annotated[InputFiles, Parameter(help="TREC runs: files, folders, globs; none: a simulated collection.")] = (),
+    /,
+    *,
+    files: Annotated[FileOptions, FLAT] = FileOptions(),  # type: ignore[valid-type]
+    options: Annotated[Options, FLAT] = Options(),  # type: ignore[valid-type]
+    preset: Annotated[str | None, Parameter(choices=list_presets(KIND))] = None,
+    to: Annotated[shared.FileRunOptions, FLAT] = shared.FileRunOptions(),
+) -> None:
+    """Run chapter 3 of the SQUARE thesis.
+
+    Args:
+        preset: small: seconds, for a try; paper: the paper's full size.
+    """
     from karatage.experiments.collaborative.running import experiment_collaborative
-    from karatage.experiments.engine import Execution
-    from karatage.experiments.plans import make_plan, narrow_options, write_plan
+
+    given = shared.list_given(runs, files, options)
+    given |= {name: _locate_crowds(given[name]) for name in ("crowds", "table_crowds")}
+    given["disagreement"] = shared.locate(given["disagreement"])
+    asked = make_plan(CommandPlan, KIND, preset=preset, path=to.plan, given=given)
+    with progress("Reading", quiet=to.quiet):
+        systems, trusted = _read(asked.options)
+    design = narrow_options(CollaborativePlan, asked.options)
+    shared.perform(
+        asked,
+        to,
+        lambda how: experiment_collaborative(systems, trusted, design, output=to.output, execution=how),
+        _make_view,
+    )
+
+
+def _make_view(found: CollaborativeFindings) -> shared.View:
+    from karatage.cli.experiment.collaborative_tables import render_collaborative
     from karatage.views.collaborative import lay_out_collaborative
     from karatage.views.collaborative_charts import draw_all
 
-    @dataclass(frozen=True, kw_only=True)
-    class CommandPlan(CollaborativePlan):
-        """What to do, and on what."""
-
-        runs: tuple[str, ...] = ()
-        gold: str | None = None
-        gold_grades: str | None = None
-        gold_columns: str | None = None
-
-    given = {
-        "runs": shared.locate(runs),
-        "gold": shared.locate(gold),
-        "gold_grades": gold_grades,
-        "gold_columns": gold_columns,
-        "relevant": relevant,
-        "depth": depth,
-        "studies": study or None,
-        "orders": order or None,
-        "disagreement": shared.locate(disagreement),
-        "crowds": _locate_crowds(crowd),
-        "table_crowds": _locate_crowds(table_crowd),
-        "approach": approach,
-        "approaches": compare or None,
-        "expert_shares": shared.parse_numbers(expert_shares),
-        "crowd_shares": shared.parse_numbers(crowd_shares),
-        "fixed_share": fixed_share,
-        "ratios": ratio or None,
-        "per_item": per_item,
-        "measure": measure,
-        "samples": samples,
-        "resamples": resamples,
-        "seed": seed,
-    }
-    asked = make_plan(CommandPlan, KIND, preset=preset, path=plan, given=given)
-    chosen = asked.options
-    with progress("Reading", quiet=quiet):
-        columns = options.parse_columns(chosen.gold_columns)
-        systems, trusted = _read(chosen.runs, chosen.gold, chosen.gold_grades, columns, chosen.seed)
-    design = narrow_options(CollaborativePlan, chosen)
-    with shared.hold_output(output):
-        with shared.watch_over(output, quiet=quiet) as watch:
-            log = () if output is None else write_plan(asked, output)
-            execution = Execution(workers=workers, fresh=fresh, progress=watch, engine=engine)
-            found = experiment_collaborative(systems, trusted, design, output=output, execution=execution)
-        view = shared.View(
-            text=render_collaborative(found),
-            long_text=render_collaborative(found, everything=True),
-            tables=found.tables,
-            draw=lambda: draw_all(found),
-            lay_out=lambda charts: lay_out_collaborative(found, charts),
-            log=(*log, *found.log),
-        )
-        shared.show(found, view, output=output, style=style, quiet=quiet)
+    return shared.View(
+        text=render_collaborative(found),
+        long_text=render_collaborative(found, everything=True),
+        tables=found.tables,
+        draw=lambda: draw_all(found),
+        lay_out=lambda charts: lay_out_collaborative(found, charts),
+    )
 
 
-def _locate_crowds(names: list[str] | None) -> list[str] | None:
+def _locate_crowds(names: tuple[str, ...] | None) -> list[str] | None:
     """Files by their whole path; names of crowds stay as they are, whatever lies in this folder."""
     from karatage.experiments.collaborative.plan import FILE_ENDINGS, INDEPENDENT
 
@@ -192,21 +126,19 @@ def _locate_crowds(names: list[str] | None) -> list[str] | None:
     return found or None
 
 
-def _read(
-    runs: tuple[str, ...], gold: str | None, grades: str | None, columns: dict[str, str] | None, seed: int
-) -> tuple[Runs, Judgments]:
+def _read(asked: CommandPlan) -> tuple[Runs, Judgments]:
     """What was named, or a simulated collection."""
-    from karatage.errors import OptionError
     from karatage.io.judgments import read_gold
     from karatage.io.runs import read_runs
     from karatage.random_streams import stream
     from karatage.simulation.collection import simulate_collection
 
-    if not runs:
-        if gold is not None:
+    if not asked.runs:
+        if asked.gold is not None:
             raise OptionError("gold needs runs; name their folder, or leave gold out for a simulated collection")
-        world = simulate_collection(rng=stream(seed, "collection"))
+        world = simulate_collection(rng=stream(asked.seed, "collection"))
         return world.runs, world.gold
-    if gold is None:
+    if asked.gold is None:
         raise OptionError("gold plays the experts; name its qrels file with --gold")
-    return read_runs(list(runs)), read_gold(gold, grades=grades, columns=columns)
+    columns = parse_columns(asked.gold_columns)
+    return read_runs(list(asked.runs)), read_gold(asked.gold, grades=asked.gold_grades, columns=columns)

@@ -7,93 +7,73 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar
 
-import typer
+from cyclopts import Parameter
 
-from karatage.cli import options
-from karatage.cli.completing import complete_approaches, complete_measures
-from karatage.cli.output import STANDARD_OUTPUT, emit, emit_result, encode_frame, encode_result, say, tell
+from karatage.cli.options import (
+    AT_LEAST_0,
+    FOLDER,
+    PATH,
+    Fresh,
+    InputFiles,
+    MostMemory,
+    Printing,
+    Workers,
+    complete,
+    list_approaches,
+    list_measures,
+    parse_columns,
+)
+from karatage.cli.output import encode_frame, encode_result, put, say, tell
+from karatage.cli.parsing import Reads, Writes, make_options
 from karatage.cli.terminal import progress, progress_cells
+from karatage.errors import DataError, OptionError
 from karatage.text import shorten
 
 if TYPE_CHECKING:
     import altair as alt
     import polars as pl
+    from _typeshed import DataclassInstance
 
     from karatage.experiments.collection import Collection
-    from karatage.experiments.engine import Progress
+    from karatage.experiments.engine import Execution, Progress
     from karatage.experiments.panels import PanelRules
+    from karatage.experiments.plans import Plan
     from karatage.views.page import Page
 
+    Schema = TypeVar("Schema", bound=DataclassInstance)
+    Found = TypeVar("Found", bound="Findings")
+
 CHART_ENDINGS = ("html", "svg", "png")
-
-
-class Preset(StrEnum):
-    """How large an experiment is."""
-
-    small = "small"
-    paper = "paper"
-
-
 RunFolders = Annotated[
-    list[str] | None,
-    options.reads_arguments("RUNS...", "Folders of TREC runs, each a set of systems; none: a simulated collection."),
+    InputFiles, Parameter(help="Folders of TREC runs, each a set of systems; none: a simulated collection.")
 ]
-Judges = Annotated[
-    list[str] | None,
-    options.reads("--judgments", "-j", help=f"{options.JUDGMENTS_HELP}; or simulated:31; may be repeated."),
-]
-Correlation = Annotated[
-    str | None,
-    typer.Option("--correlation", help="Of simulated judges' errors, e.g. 0,0.3,0.6: a panel for each. Default: 0."),
-]
-Relevant = Annotated[
-    str | None,
-    typer.Option("--relevant", help="The lowest relevant grade, or middle of each judge's scale; default: 1."),
-]
-GoldRelevant = Annotated[str | None, typer.Option("--gold-relevant", help="The same for gold; default: as --relevant.")]
-Measures = Annotated[
-    list[str] | None,
-    typer.Option("--measure", "-m", help=f"{options.MEASURE_HELP}; may be repeated.", autocompletion=complete_measures),
-]
-Approaches = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--approach",
-        "-a",
-        help="An approach or a group of them; may be repeated.",
-        autocompletion=complete_approaches,
-    ),
-]
-Sizes = Annotated[str | None, typer.Option("--sizes", help="Judges in a k-tuple: 2-30, or 2,3,5.")]
-Samples = Annotated[int | None, typer.Option("--samples", min=1, help="k-tuples drawn of each size.")]
-Replicates = Annotated[
-    int | None, typer.Option("--replicates", min=1, help="Random judges of each class that weights rest on.")
-]
-PresetName = Annotated[
-    Preset | None, typer.Option("--preset", help="small: seconds, for a try; paper: the paper's full size.")
-]
-PlanFile = Annotated[
-    str | None,
-    options.reads("--plan", store=True, help="A plan (TOML), as an earlier run wrote it; other options override it."),
-]
-Engine = Annotated[str, typer.Option("--engine", help="local, or dask://host:port for a cluster.")]
-Seed = Annotated[
-    int | None, typer.Option("--seed", min=0, help="Seed of everything that is drawn at random; default: the plan's.")
-]
-Format = Annotated[options.Style, typer.Option("--format", "-f", help=f"{options.FORMAT_HELP}.")]
-OutputFolder = Annotated[
-    str | None,
-    options.writes(
-        "--output",
-        "-o",
-        kind="own folder",
-        help="A folder for results, tables, charts and a page; a run there can be resumed.",
-    ),
-]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions(Printing):
+    """How an experiment is run, and what is written.
+
+    Args:
+        plan: A plan (TOML), as an earlier run wrote it; other options override it.
+        engine: local, or dask://host:port for a cluster.
+        output: A folder for results, tables, charts and a page; a run there can be resumed.
+    """
+
+    plan: Annotated[str | None, PATH, Reads(store=True)] = None
+    engine: str = "local"
+    workers: Workers = 1
+    fresh: Fresh = False
+    output: Annotated[str | None, FOLDER, Writes("own folder")] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileRunOptions(RunOptions):
+    """The same for an experiment that reads files."""
+
+    most_memory: MostMemory = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,6 +81,17 @@ class Source:
     """What an experiment is to run on: the part of a plan that names files.
 
     A command's plan is a dataclass that inherits from this and from the experiment's own plan.
+
+    Args:
+        judges: The judges' grades: tables, or a folder with one qrels file per judge; or simulated:31; may be repeated.
+        gold: Trusted grades: qrels, a table, or a judged queue.
+        correlations: Correlation of simulated judges' errors, e.g. 0,0.3,0.6: a panel for each; default: 0.
+        relevant: The lowest relevant grade, or middle of each judge's scale.
+        gold_relevant: The same for gold; default: as --relevant.
+        grades: What labels mean: 0-3, or no=0,yes=1,broken=drop, or both.
+        gold_grades: The same for gold; default: as --grades.
+        columns: Which column is what, e.g. judge=team,grade=score.
+        gold_columns: The same for gold.
     """
 
     runs: tuple[str, ...] = ()
@@ -123,7 +114,6 @@ class Source:
 
     def read(self, seed: int, *, quiet: bool) -> Collection:
         """Read it, or simulate what is not given."""
-        from karatage.errors import OptionError
         from karatage.experiments.collection import SIMULATED, is_simulated, read_collection
         from karatage.io.judgments import read_gold, read_judgments
 
@@ -132,7 +122,7 @@ class Source:
         judges = self.judges or (SIMULATED,)
         with progress("Reading", quiet=quiet):
             scale = self.grades if self.gold_grades is None else self.gold_grades
-            columns, gold_columns = options.parse_columns(self.columns), options.parse_columns(self.gold_columns)
+            columns, gold_columns = parse_columns(self.columns), parse_columns(self.gold_columns)
             return read_collection(
                 self.runs or SIMULATED,
                 judges[0]
@@ -145,7 +135,34 @@ class Source:
             )
 
 
-def locate(paths: list[str] | str | None) -> list[str] | str | None:
+SourceOptions = make_options(
+    Source,
+    skip=("runs",),
+    optional=True,
+    judges=(PATH, Reads(), Parameter(name=("--judgments", "-j"))),
+    gold=(PATH, Reads()),
+    correlations=Parameter(name="--correlation"),
+)
+
+
+def make_plan_options(schema: type, **special: Any) -> Any:
+    """The options of an experiment's plan, None where not given: then a preset or a plan says what they are."""
+    usual = {
+        "measures": (Parameter(name=("--measure", "-m")), complete(list_measures)),
+        "approaches": (Parameter(name=("--approach", "-a")), complete(list_approaches)),
+        "seed": AT_LEAST_0,
+    }
+    return make_options(schema, optional=True, **{**usual, **special})
+
+
+def list_given(runs: tuple[str, ...], files: Any, options: Any) -> dict[str, Any]:
+    """What the command line says of a plan; files by their whole path."""
+    named = {**vars(files), "runs": runs}
+    named |= {name: locate(named[name]) for name in ("runs", "judges", "gold") if name in named}
+    return {**named, **vars(options)}
+
+
+def locate(paths: tuple[str, ...] | str | None) -> list[str] | str | None:
     """Files and folders by their whole path, so that a plan can be used from anywhere; other words as they are."""
     if isinstance(paths, str):
         return str(Path(paths).absolute()) if Path(paths).exists() or glob.has_magic(paths) else paths
@@ -155,7 +172,6 @@ def locate(paths: list[str] | str | None) -> list[str] | str | None:
 @contextmanager
 def hold_output(output: str | None) -> Iterator[None]:
     """Have the folder for results to oneself, from before the first file is written until after the last."""
-    from karatage.errors import DataError, OptionError
     from karatage.io.files import make_folder
     from karatage.io.locking import hold_folder
 
@@ -185,37 +201,6 @@ def watch_over(output: str | None, *, quiet: bool) -> Iterator[Progress | None]:
         raise
 
 
-def parse_numbers(text: str | None) -> tuple[float, ...] | None:
-    """Read `0,0.3,0.6`; None stays None."""
-    from karatage.errors import OptionError
-
-    if text is None:
-        return None
-    try:
-        return tuple(float(part) for part in text.split(","))
-    except ValueError:
-        raise OptionError(f"'{shorten(text)}' is no list of numbers; write it like 0,0.3,0.6") from None
-
-
-def parse_sizes(text: str | None) -> tuple[int, ...] | None:
-    """Read `2-5,8`; None stays None.
-
-    >>> parse_sizes("2-5,8")
-    (2, 3, 4, 5, 8)
-    """
-    from karatage.errors import OptionError
-
-    if text is None:
-        return None
-    found: set[int] = set()
-    for part in text.split(","):
-        low, dash, high = (piece.strip() for piece in part.partition("-"))
-        if not low.isdecimal() or (dash and not high.isdecimal()) or int(high or low) < int(low) or len(part) > 12:
-            raise OptionError(f"sizes '{shorten(text)}' is no list of numbers; write it like 2-30 or 2,3,5")
-        found |= set(range(int(low), int(high or low) + 1))
-    return tuple(sorted(found))
-
-
 class Findings(Protocol):
     """What every experiment returns."""
 
@@ -232,6 +217,11 @@ class Findings(Protocol):
     @property
     def sentence(self) -> str:
         """What to take away."""
+        ...
+
+    @property
+    def log(self) -> tuple[str, ...]:
+        """Notes on this run, not on what was found."""
         ...
 
     def to_dict(self) -> dict[str, object]:
@@ -252,24 +242,30 @@ class View:
     lay_out: Callable[[Charts], Page]
     long_text: str | None = None  # for tables.txt, where it is to say more than what is printed
     still: str | None = None  # a pattern: charts of such names need no interactive HTML, which is large
-    log: tuple[str, ...] = ()  # notes on this run, not on what was found: they go to standard error only
 
 
-def show(findings: Findings, view: View, *, output: str | None, style: options.Style, quiet: bool) -> None:
+def perform(
+    asked: Plan[Schema], to: RunOptions, run: Callable[[Execution], Found], make_view: Callable[[Found], View]
+) -> None:
+    """Run an experiment, write its folder if there is to be one, and print what was found."""
+    from karatage.experiments.engine import Execution
+    from karatage.experiments.plans import write_plan
+
+    with hold_output(to.output):
+        with watch_over(to.output, quiet=to.quiet) as watch:
+            log = () if to.output is None else write_plan(asked, to.output)
+            found = run(Execution(workers=to.workers, fresh=to.fresh, progress=watch, engine=to.engine))
+        show(found, make_view(found), to)
+        if not to.quiet:
+            tell((*log, *found.log))
+
+
+def show(findings: Findings, view: View, to: RunOptions) -> None:
     """Write the output folder, if there is to be one, and print."""
-    if output is not None:
-        with progress("Writing tables and charts", quiet=quiet):
-            _write_folder(findings, view, Path(output))
-    if style == options.Style.json:
-        emit_result(findings.to_dict(), STANDARD_OUTPUT)
-    elif style == options.Style.tsv:
-        emit(encode_frame(findings.frame, "tsv"), STANDARD_OUTPUT)
-    else:
-        emit(view.text, STANDARD_OUTPUT)
-    if not quiet:
-        tell([*findings.notes, *view.log])
-        if style != options.Style.table:
-            say(findings.sentence)
+    if to.output is not None:
+        with progress("Writing tables and charts", quiet=to.quiet):
+            _write_folder(findings, view, Path(to.output))
+    put(findings, to, lambda: view.text, frame=lambda: findings.frame, facts=findings.to_dict)
 
 
 def _write_folder(findings: Findings, view: View, home: Path) -> None:

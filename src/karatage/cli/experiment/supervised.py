@@ -2,127 +2,64 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from cyclopts import Parameter
 
-from karatage.cli import options
 from karatage.cli.experiment import shared
+from karatage.cli.options import FLAT
+from karatage.experiments.plans import list_presets, make_plan, narrow_options
+from karatage.experiments.supervised.plan import SupervisedPlan
 
 if TYPE_CHECKING:
     from karatage.experiments.panels import PanelRules
 
 KIND = "supervised"
+Options = shared.make_plan_options(SupervisedPlan, configurations=Parameter(name=("--configuration", "-c")))
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommandPlan(shared.Source, SupervisedPlan):
+    """What to do, and on what."""
+
+    def make_rules(self) -> PanelRules:
+        """Judges who graded parts may stay where only partitioned ones are tried."""
+        return replace(super().make_rules(), whole_only="whole" in self.configurations)
 
 
 def supervised(
-    runs: shared.RunFolders = None,
+    runs: shared.RunFolders = (),
+    /,
     *,
-    judges: shared.Judges = None,
-    gold: options.GoldFile = None,
-    correlation: shared.Correlation = None,
-    relevant: shared.Relevant = None,
-    gold_relevant: shared.GoldRelevant = None,
-    grades: options.Grades = None,
-    gold_grades: options.GoldGrades = None,
-    columns: options.Columns = None,
-    gold_columns: options.GoldColumns = None,
-    measure: shared.Measures = None,
-    approach: shared.Approaches = None,
-    configuration: Annotated[
-        list[str] | None,
-        typer.Option("--configuration", "-c", help="whole or partitioned judges; may be repeated. Default: both."),
-    ] = None,
-    sizes: shared.Sizes = None,
-    samples: shared.Samples = None,
-    training: Annotated[
-        float | None, typer.Option("--training", help="The share of topics whose gold teaches; default: 0.3.")
-    ] = None,
-    people: Annotated[
-        str | None, typer.Option("--people", help="Behind a partitioned judge of a topic, at least and at most: 2-4.")
-    ] = None,
-    replicates: shared.Replicates = None,
-    preset: shared.PresetName = None,
-    plan: shared.PlanFile = None,
-    engine: shared.Engine = "local",
-    workers: options.Workers = 1,
-    fresh: options.Fresh = False,
-    seed: shared.Seed = None,
-    style: shared.Format = options.Style.table,
-    output: shared.OutputFolder = None,
-    most_memory: options.MostMemory = None,
-    quiet: options.Quiet = False,
+    source: Annotated[shared.SourceOptions, FLAT] = shared.SourceOptions(),
+    options: Annotated[Options, FLAT] = Options(),  # type: ignore[valid-type]
+    preset: Annotated[str | None, Parameter(choices=list_presets(KIND))] = None,
+    to: Annotated[shared.FileRunOptions, FLAT] = shared.FileRunOptions(),
 ) -> None:
-    """Does gold on a few topics tell which judges to trust on the others? The s-AWARE paper's experiment.
+    """Run the s-AWARE paper's experiment.
 
-    Example, on a simulated collection:
-
-        karatage experiment supervised --preset small
+    Args:
+        preset: small: seconds, for a try; paper: the paper's full size.
     """
     from karatage.cli.experiment.supervised_tables import render_supervised
-    from karatage.experiments.engine import Execution
-    from karatage.experiments.plans import make_plan, narrow_options, write_plan
-    from karatage.experiments.supervised.plan import SupervisedPlan
+    from karatage.experiments.supervised.findings import SupervisedFindings
     from karatage.experiments.supervised.running import experiment_supervised
     from karatage.views.supervised import draw_all, lay_out_supervised
 
-    @dataclass(frozen=True, kw_only=True)
-    class CommandPlan(shared.Source, SupervisedPlan):
-        """What to do, and on what."""
-
-        def make_rules(self) -> PanelRules:
-            """Judges who graded parts may stay where only partitioned ones are tried."""
-            from dataclasses import replace
-
-            return replace(super().make_rules(), whole_only="whole" in self.configurations)
-
-    asked = make_plan(
-        CommandPlan,
-        KIND,
-        preset=preset,
-        path=plan,
-        given={
-            "runs": shared.locate(runs),
-            "judges": shared.locate(judges),
-            "gold": shared.locate(gold),
-            "correlations": shared.parse_numbers(correlation),
-            "relevant": relevant,
-            "gold_relevant": gold_relevant,
-            "grades": grades,
-            "gold_grades": gold_grades,
-            "columns": columns,
-            "gold_columns": gold_columns,
-            "measures": measure or None,
-            "approaches": approach or None,
-            "configurations": configuration or None,
-            "sizes": shared.parse_sizes(sizes),
-            "samples": samples,
-            "training": training,
-            "people": _parse_people(people),
-            "replicates": replicates,
-            "seed": seed,
-        },
-    )
-    collection = asked.options.read(asked.options.seed, quiet=quiet)
-    design = narrow_options(SupervisedPlan, asked.options)
-    with shared.hold_output(output):
-        with shared.watch_over(output, quiet=quiet) as watch:
-            log = () if output is None else write_plan(asked, output)
-            execution = Execution(workers=workers, fresh=fresh, progress=watch, engine=engine)
-            findings = experiment_supervised(collection, design, output=output, execution=execution)
-        view = shared.View(
-            text=render_supervised(findings),
-            long_text=render_supervised(findings, everything=True),
-            tables=findings.tables,
-            draw=lambda: draw_all(findings),
-            lay_out=lambda charts: lay_out_supervised(findings, charts),
-            log=(*log, *findings.log),
+    def make_view(found: SupervisedFindings) -> shared.View:
+        return shared.View(
+            text=render_supervised(found),
+            long_text=render_supervised(found, everything=True),
+            tables=found.tables,
+            draw=lambda: draw_all(found),
+            lay_out=lambda charts: lay_out_supervised(found, charts),
         )
-        shared.show(findings, view, output=output, style=style, quiet=quiet)
 
-
-def _parse_people(text: str | None) -> tuple[int, ...] | None:
-    """Read `2-4`, or `3` for teams of three; None stays None."""
-    sizes = shared.parse_sizes(text)
-    return None if sizes is None else (sizes[0], sizes[-1])
+    given = shared.list_given(runs, source, options)
+    asked = make_plan(CommandPlan, KIND, preset=preset, path=to.plan, given=given)
+    collection = asked.options.read(asked.options.seed, quiet=to.quiet)
+    design = narrow_options(SupervisedPlan, asked.options)
+    shared.perform(
+        asked, to, lambda how: experiment_supervised(collection, design, output=to.output, execution=how), make_view
+    )

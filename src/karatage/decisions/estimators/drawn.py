@@ -53,7 +53,7 @@ class DrawnFitted(Fitted):
 
     def _find_rest(self, case: Case, naive: Estimate) -> float:
         """The judges' variance over new topics, as `plan` takes it: the rest is a difference of two noisy variances."""
-        return naive.standard_error**2 if case.question.topics == "new" else super()._find_rest(case, naive)
+        return naive.standard_error**2 if case.question.claim == "new" else super()._find_rest(case, naive)
 
     def name_more_gold(self, case: Case, more: int) -> str | None:
         """No more than there are documents that matter, among which `plan` draws."""
@@ -97,7 +97,7 @@ def fit_sample(case: Case, method: Method) -> DrawnFitted:
     factors = None
     if case.inverse_ideals is not None and case.scale is not None:
         factors = case.inverse_ideals / np.where(case.scale > 0, case.scale, 1.0)
-    claim: Claim = "these topics" if case.question.topics == "these" else "new topics"
+    claim: Claim = "these topics" if case.question.claim == "these" else "new topics"
     said, topic = case.said[inside].astype(np.int64), case.topic[inside]
     found = sum_topics(weight, said, topic, len(case.topics), drawn, factors=factors)
     single, pairs, gold = found.scores(claim), found.differences(claim), found.differences("these topics")
@@ -176,7 +176,7 @@ def _require(case: Case) -> None:
             "the systems answered different topics, so gold on single documents does not compare them; give runs over "
             f"the same topics{RATES_INSTEAD if case.additive else ''}"
         )
-    if case.question.topics == "new" and len(case.topics) < find_least_topics(case):
+    if case.question.claim == "new" and len(case.topics) < find_least_topics(case):
         raise DataError(f"{tell_few_topics(len(case.topics))}; judge {LEAST_TOPICS} at least, or {CLAIM_THESE}")
     if not (case.gold_item >= 0).any():
         raise DataError("no gold item is among the documents of these systems and topics; are items written alike?")

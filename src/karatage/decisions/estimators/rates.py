@@ -217,7 +217,7 @@ def _require(case: Case, design: GoldDesign) -> None:
             f"{case.approach} ends in scores, and scores have no error rates; choose an approach that gives grades, "
             "such as mv, ds or judge:NAME, or re-judge whole topics"
         )
-    if case.question.topics == "these":
+    if case.question.claim == "these":
         raise DataError(
             "error rates say how judges err in general, not on these topics; draw gold with known chances "
             "(karatage plan), or claim new topics"

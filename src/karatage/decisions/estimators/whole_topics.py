@@ -53,7 +53,7 @@ class TopicsFitted(Fitted):
         block = max(1, BLOCK // case.scores.size)
         for part in (slice(start, start + block) for start in range(0, draws, block)):
             y, f, r = gold[:, inside[part]], judge[:, inside[part]], rest[:, outside[part]]
-            found = estimate_topics(y, f, r, claim=case.question.topics, lam=self.lam)
+            found = estimate_topics(y, f, r, claim=case.question.claim, lam=self.lam)
             corrected[part] = np.asarray(found.value).T
             naive[part] = (f.sum(axis=2) + r.sum(axis=2)).T / len(case.topics)
             known_judge[part], known_gold[part] = f.mean(axis=2).T, y.mean(axis=2).T
@@ -90,7 +90,7 @@ class WholeTopics(Estimator):
         _require(case, int(known.sum()))
         if len(case.topics) == 1:
             return _take_gold(case, self.method)
-        claim = case.question.topics
+        claim = case.question.claim
         gold, judge, rest = case.gold_scores[known].T, case.scores[known].T, case.scores[~known].T
         single = estimate_topics(gold, judge, rest, claim=claim, lam=self.lam)
         rows = [
@@ -158,10 +158,10 @@ def _require(case: Case, topics: int) -> None:
             f"topics{RATES_INSTEAD if case.additive else ''}"
         )
     everything = topics == len(case.topics)
-    if case.question.topics == "new" and len(case.topics) < FEWEST_TOPICS:
+    if case.question.claim == "new" and len(case.topics) < FEWEST_TOPICS:
         way_out = f", or {CLAIM_THESE}" if everything else ""
         raise DataError(f"{tell_few_topics(len(case.topics))}; judge {LEAST_TOPICS} at least{way_out}")
-    if topics < FEWEST_TOPICS and not (everything and case.question.topics == "these"):
+    if topics < FEWEST_TOPICS and not (everything and case.question.claim == "these"):
         found = counted(topics, "topic") if topics else "no topic"
         raise DataError(
             f"{found} {'has' if topics < 2 else 'have'} gold on all that counts, too few to see how topics differ; "

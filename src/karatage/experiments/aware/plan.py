@@ -17,9 +17,16 @@ LARGEST = 30
 class AwarePlan:
     """Which approaches are tried, by which measures, on how many judges, how often.
 
-    By default the paper's design with fewer samples and replicates, of which it has 1,000 each.
-    `sizes` are those of the k-tuples; none: 2 to 30, or to one less than there are judges. `samples` k-tuples are drawn
-    of each size, or all of them where there are fewer. `replicates` is the number of random judges of each class.
+    By default the paper's design with fewer samples and replicates, of which it has 1,000 each. Where there are fewer
+    k-tuples than samples, all of them are taken.
+
+    Args:
+        measures: E.g. P@10, DCG@10, nDCG@20, AP, RBP(p=0.8); may be repeated.
+        approaches: An approach or a group of them; may be repeated.
+        sizes: Judges in a k-tuple: 2-30, or 2,3,5; default: 2-30, or to one less than there are judges.
+        samples: k-tuples drawn of each size.
+        replicates: Random judges of each class that weights rest on.
+        seed: Seed of everything that is drawn at random.
     """
 
     measures: tuple[str, ...] = MEASURES

@@ -44,12 +44,29 @@ class Mix(NamedTuple):
 class CollaborativePlan:
     """What is studied: orders, crowds, consensus approaches, shares of the pool in %, and what judgments cost.
 
-    `orders` are compared with experts alone, and each is mixed with each of the `crowds`, which are names or files.
-    Where shares are varied, the crowd is merged by `approach`; where `approaches` are compared, it has `fixed_share`
-    of the pool. `table_crowds` are those that table 3.3 is about; none: all of `crowds`. `ratios` are prices of an
-    expert's judgment to a crowd's merged one, from `per_item` judges. Relevant is a grade from `relevant` on. `depth`
-    keeps documents in so many first ranks of a system; none: gold's pool. `samples` is the number of crowds drawn,
-    `resamples` that of sets of topics. `disagreement` is a model's file, without which that order is left out.
+    Orders are compared with experts alone, and each is mixed with each of the crowds, which are names or files. Where
+    shares are varied, the crowd is merged by `approach`; where `approaches` are compared, it has `fixed_share` of the
+    pool. Without a model, the order `disagreement` is left out.
+
+    Args:
+        studies: What to study; may be repeated.
+        orders: effect, meta-ap, average-rank, depth, disagreement, move-to-front, thompson; may be repeated.
+        crowds: E.g. hcb, careful, hcb:independent, own.json; may be repeated.
+        table_crowds: Crowds of table 3.3; default: as --crowd.
+        approach: Merges the crowd where shares are varied.
+        approaches: An approach to compare, at a fixed share; may be repeated.
+        expert_shares: Experts' shares of the pool in %.
+        crowd_shares: The crowd's shares of the pool in %.
+        fixed_share: The crowd's share where approaches are compared.
+        ratios: A (10:1), B (5:2), 4:1, or expert=4,crowd=0.05; may be repeated.
+        per_item: Crowd judges of each document.
+        measure: E.g. P@10, DCG@10, nDCG@20, AP, RBP(p=0.8).
+        relevant: The lowest relevant grade.
+        depth: Pool: documents in so many first ranks; default: gold's.
+        samples: Crowds drawn.
+        resamples: Sets of topics drawn, for intervals.
+        disagreement: A model (.json) for the order disagreement.
+        seed: Seed of everything that is drawn at random.
     """
 
     studies: tuple[Study, ...] = STUDIES

@@ -39,10 +39,20 @@ class World(NamedTuple):
 class NoisyPlan:
     """What is studied, in which worlds: every combination of rates, gold sizes, topics and true P@k.
 
-    `right_relevant` and `right_other` are how often judges are right about relevant and about other documents, and
-    belong together one by one. `gold_sizes` are gold items of each of these two kinds. `precision` is true P@k. Its
-    ranks are up to .09 above and below; topics are up to `topic_spread`. `differences` are what a second system has
-    more, for tests.
+    `right_relevant` and `right_other` belong together one by one. Ranks are up to .09 above and below the true P@k.
+
+    Args:
+        studies: What to study; may be repeated.
+        right_relevant: How often judges are right about relevant documents: 0.9, or 0.9,0.7.
+        right_other: The same for other documents, one for each of the former.
+        gold_sizes: Gold items of each of these two kinds: 250, or 50,100.
+        topics: How many topics: 50, or 25,50.
+        precision: True P@k, of the worse system in tests: 0.4, or 0.2,0.4.
+        differences: What the better system has more, in tests: 0,0.05,0.1.
+        topic_spread: How far topics are from the mean at most.
+        depth: Ranks looked at.
+        simulations: Simulations of each world.
+        seed: Seed of everything that is drawn at random.
     """
 
     studies: tuple[Study, ...] = ("intervals",)

@@ -33,8 +33,16 @@ class RandomRelevancePlan:
     """Which approaches merge how many judges, how often, and how certain a single grade is.
 
     `certainty` is the probability that what a judge, or randomised gold, calls relevant is so; what they call not
-    relevant is so with the rest of it. `sizes` must be smaller than the panel; larger ones are left out. `draws` is how
-    often grades are drawn to check expected measures against simulation; 0: not at all.
+    relevant is so with the rest of it. Sizes must be smaller than the panel; larger ones are left out.
+
+    Args:
+        measures: E.g. P@10, DCG@10, nDCG@20, AP, RBP(p=0.8); may be repeated.
+        approaches: An approach or a group of them; may be repeated.
+        sizes: Judges in a k-tuple: 2-30, or 2,3,5.
+        samples: k-tuples drawn of each size.
+        certainty: How certain a single grade is.
+        draws: Simulated grades that check expected measures; 0: none.
+        seed: Seed of everything that is drawn at random.
     """
 
     measures: tuple[str, ...] = MEASURES

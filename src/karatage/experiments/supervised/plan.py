@@ -44,10 +44,19 @@ TAUGHT_ON_DOCUMENTS = "emsemi"  # its gold is some documents of every topic; of 
 class SupervisedPlan:
     """Which approaches are tried on how many judges, how often, and how much of gold they may see.
 
-    Approaches go by name or group (`table1`, `sup`, `all30`, `own`). `training` is the share of topics, and for emsemi
-    of each topic's documents, whose gold teaches. In the partitioned configuration a judge of a topic is a team of
-    `people`, so many at least and at most. `replicates` is the number of random judges of each class that unsupervised
-    estimators compare with.
+    Approaches go by name or group (`table1`, `sup`, `all30`, `own`). For emsemi, `training` is also the share of each
+    topic's documents whose gold teaches. In the partitioned configuration a judge of a topic is a team of people.
+
+    Args:
+        measures: E.g. P@10, DCG@10, nDCG@20, AP, RBP(p=0.8); may be repeated.
+        approaches: An approach or a group of them; may be repeated.
+        configurations: Whole or partitioned judges; may be repeated.
+        sizes: Judges in a k-tuple: 2-30, or 2,3,5.
+        samples: k-tuples drawn of each size.
+        replicates: Random judges of each class that weights rest on.
+        training: Share of topics whose gold teaches.
+        people: People behind a partitioned judge of a topic, at least and at most: 2-4.
+        seed: Seed of everything that is drawn at random.
     """
 
     measures: tuple[str, ...] = ("AP",)

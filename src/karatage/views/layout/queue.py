@@ -40,7 +40,7 @@ def lay_out_settling(settling: Settling) -> Page:
     """How sure the leaderboard is."""
     facts = list_options(
         measure=settling.measure,
-        margin=f"{settling.margin:g}",
+        indifference=f"{settling.indifference:g}",
         risk=percent(settling.risk),
         draws=f"{settling.draws:,}",
     )

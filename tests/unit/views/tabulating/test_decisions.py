@@ -38,9 +38,9 @@ def board(*, gold: bool = True) -> kt.Board:
     return kt.compare_all(world().runs, world().judgments, world().gold if gold else None, MEASURE)
 
 
-def compare(*, gold: bool = True, topics: str = "new") -> kt.Comparison:
+def compare(*, gold: bool = True, claim: str = "new") -> kt.Comparison:
     first, second, *_ = world().runs.systems
-    question = kt.Question(measure=MEASURE, topics=topics)
+    question = kt.Question(measure=MEASURE, claim=claim)
     return kt.compare(world().runs, world().judgments, world().gold if gold else None, question, a=first, b=second)
 
 
@@ -80,7 +80,7 @@ def test_captions_say_who_a_and_b_are() -> None:
 
 
 def test_what_is_exact_is_called_so() -> None:
-    found = compare(topics="these")
+    found = compare(claim="these")
     assert found.corrected.difference.exact
     frame = tabulate_difference(found).frame
     assert frame["by"].to_list() == ["judges", "gold alone, exact"]

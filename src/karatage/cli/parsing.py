@@ -1,0 +1,186 @@
+"""From words to options: short names, lists of numbers, files that must survive, options made from a dataclass.
+
+What an option is called, what it may be, its default and its help are said once: by the field of a dataclass and its
+line under `Args:`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import MISSING, dataclass, fields, make_dataclass
+from typing import TYPE_CHECKING, Annotated, Any, get_origin, get_type_hints
+
+from cyclopts import Parameter, UnknownOptionError
+from cyclopts.annotations import resolve_optional
+
+from karatage.errors import OptionError
+from karatage.text import counted, shorten
+
+if TYPE_CHECKING:
+    from cyclopts import App
+    from cyclopts.argument import Argument, ArgumentCollection
+
+    from karatage.io.files import OutputKind
+
+SHORT = {
+    "judgments": "-j",
+    "gold": "-g",
+    "measure": "-m",
+    "measures": "-m",
+    "approach": "-a",
+    "approaches": "-a",
+    "studies": "-s",
+    "configurations": "-c",
+    "workers": "-w",
+    "format": "-f",
+    "output": "-o",
+    "quiet": "-q",
+}
+STANDARD_OUTPUT = "-"
+
+
+@dataclass(frozen=True)
+class Reads:
+    """Marks an option that names input, which no output may replace; unless both are of a `store`."""
+
+    store: bool = False
+
+
+@dataclass(frozen=True)
+class Writes:
+    """Marks an option that names output, which is claimed before the command begins, so that it is never read."""
+
+    kind: OutputKind = "file"
+
+
+def guard_files(app: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
+    """Note all input and claim all output that a command line names, before any of it is read or written."""
+    from karatage.io.files import claim_output, note_input
+    from karatage.io.sources import find_files
+
+    for argument in arguments:
+        _refuse_options(argument, arguments)
+        default = argument.field_info.default
+        given = [token.value for token in argument.tokens] or ([default] if isinstance(default, str) else [])
+        for mark in find_marks(argument.field_info.annotation):
+            for path in given:
+                if isinstance(mark, Writes):
+                    claim_output(path, argument.name, mark.kind)
+                else:
+                    for name in find_files(path):
+                        note_input(name, store=mark.store)
+
+
+def _refuse_options(argument: Argument, arguments: ArgumentCollection) -> None:
+    """Arguments may be `-`, so that unknown options are first taken for arguments."""
+    for token in argument.tokens:
+        if token.keyword is None and token.value.startswith("-") and token.value != STANDARD_OUTPUT:
+            raise UnknownOptionError(token=token, argument_collection=arguments)
+
+
+def find_marks(annotation: Any) -> Iterator[Reads | Writes]:
+    """Whether an option names files."""
+    return (part for part in getattr(annotation, "__metadata__", ()) if isinstance(part, Reads | Writes))
+
+
+def parse_numbers(text: str) -> tuple[float, ...]:
+    """Read `0,0.3,0.6`."""
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise OptionError(f"'{shorten(text)}' is no list of numbers; write it like 0,0.3,0.6") from None
+
+
+def parse_sizes(text: str) -> tuple[int, ...]:
+    """Read `2-5,8`.
+
+    >>> parse_sizes("2-5,8")
+    (2, 3, 4, 5, 8)
+    """
+    found: set[int] = set()
+    for part in text.split(","):
+        low, dash, high = (piece.strip() for piece in part.partition("-"))
+        if not low.isdecimal() or (dash and not high.isdecimal()) or int(high or low) < int(low) or len(part) > 12:
+            raise OptionError(f"'{shorten(text)}' is no list of numbers; write it like 2-30 or 2,3,5")
+        found |= set(range(int(low), int(high or low) + 1))
+    return tuple(sorted(found))
+
+
+def parse_range(text: str) -> tuple[int, int]:
+    """Read `2-4`, or `3` for 3 to 3."""
+    sizes = parse_sizes(text)
+    return sizes[0], sizes[-1]
+
+
+def read_word(parse: Callable[[str], object]) -> Parameter:
+    """An option of one word that `parse` reads."""
+    return Parameter(converter=lambda _, tokens: parse(tokens[0].value), n_tokens=1, accepts_keys=False, metavar="LIST")
+
+
+def parse_pair(text: str) -> tuple[float, float]:
+    """Read `0.8,1.6`."""
+    parts = text.split(",")
+    if len(parts) != 2:
+        raise OptionError(f"'{shorten(text)}' has {counted(len(parts), 'part')}; write two numbers, e.g. 0.8,1.6")
+    first, second = parse_numbers(text)
+    return first, second
+
+
+LISTS = {
+    tuple[float, float]: parse_pair,
+    tuple[float, ...]: parse_numbers,
+    tuple[int, ...]: parse_sizes,
+    tuple[int, int]: parse_range,
+}
+
+
+def make_options(schema: type, *, skip: tuple[str, ...] = (), optional: bool = False, **special: Any) -> Any:
+    """The fields of a library dataclass as options of a command, with their types, defaults and help.
+
+    Args:
+        schema: The dataclass.
+        skip: Fields that the command fills in another way.
+        optional: Whether an option that is not given is None, so that a preset or a plan can say what it is.
+        special: For some fields, what else the command line has to know of them; or their whole annotation.
+    """
+    hints, made = get_type_hints(schema), []
+    for field in fields(schema):
+        if field.name in skip:
+            continue
+        hint, extra = hints[field.name], special.get(field.name, ())
+        if get_origin(extra) is Annotated:
+            hint, extra = extra.__origin__, extra.__metadata__
+        extra = extra if isinstance(extra, tuple) else (extra,)
+        given = resolve_optional(hint)
+        if given in LISTS:
+            extra = (read_word(LISTS[given]), *extra)
+        default = None if field.default is MISSING else field.default
+        if optional:
+            hint, extra = hint | None, (*extra, Parameter(show_default=show_default(default) or False))
+        made.append((field.name, Annotated[(hint, *extra)] if extra else hint, None if optional else default))
+    namespace = {"__doc__": schema.__doc__, "__module__": schema.__module__}
+    return make_dataclass(schema.__name__, made, namespace=namespace, frozen=True, kw_only=True)
+
+
+def show_default(value: object) -> str | None:
+    """A default as it would be typed; None where there is nothing to show."""
+    if value is None or value is False or value in ((), "", STANDARD_OUTPUT):
+        return None
+    if isinstance(value, tuple):
+        return (" " if isinstance(value[0], str) else ",").join(map(show_number, value))
+    return show_number(value)
+
+
+def show_number(value: object) -> str:
+    """A number without a useless .0."""
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def find_changed(given: Any, usual: Any) -> list[str]:
+    """Options that differ from what is usual, by the names of their fields."""
+    return [field.name for field in fields(given) if getattr(given, field.name) != getattr(usual, field.name)]
+
+
+def name_option(field: str) -> str:
+    """What a field is called on the command line."""
+    return f"--{field.replace('_', '-')}"
