@@ -91,7 +91,7 @@ def print_sizes(found: SizePlan, style: Style | None, output: str, *, raw: bool,
 
 
 def _render(found: SizePlan) -> str:
-    from karatage.views.tabulating.sizes import explain_sizes, tabulate_sizes
+    from karatage.views.sizes import explain_sizes, tabulate_sizes
 
     return render(
         show_table(tabulate_sizes(found)),

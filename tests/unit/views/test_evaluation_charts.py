@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from karatage.views.tabulating.evaluation import tabulate_measure
 
 import karatage as kt
 from karatage.errors import DataError, UnknownNameError
 from karatage.views.evaluation_charts import draw_fidelity, draw_scores_board
-from karatage.views.tabulating.evaluation import tabulate_measure
 
 
 def test_every_system_has_its_score_by_every_approach_and_gold(hostile, read_chart):

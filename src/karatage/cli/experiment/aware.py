@@ -49,8 +49,8 @@ def aware(
     from karatage.experiments.aware.running import experiment_aware
     from karatage.experiments.engine import Execution
     from karatage.experiments.plans import make_plan, narrow_options, write_plan
+    from karatage.views.aware import view_aware
     from karatage.views.aware_charts import draw_all
-    from karatage.views.aware_page import lay_out
 
     @dataclass(frozen=True, kw_only=True)
     class CommandPlan(shared.Source, AwarePlan):
@@ -92,9 +92,7 @@ def aware(
             long_text=render_aware(findings, everything=True),
             tables=findings.tables,
             draw=lambda: {f"{CHARTS}/{name}": chart for name, chart in draw_all(findings).items()},
-            lay_out=lambda charts: lay_out(
-                findings, {name.removeprefix(f"{CHARTS}/"): c for name, c in charts.items()}
-            ),
+            lay_out=lambda _: view_aware(findings),
             still="tau_ap-|rmse-",
             log=(*log, *findings.log),
         )

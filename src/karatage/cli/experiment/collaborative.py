@@ -122,7 +122,7 @@ def collaborative(
     from karatage.experiments.collaborative.running import experiment_collaborative
     from karatage.experiments.engine import Execution
     from karatage.experiments.plans import make_plan, narrow_options, write_plan
-    from karatage.views.collaborative import lay_out_collaborative
+    from karatage.views.collaborative import view_collaborative
     from karatage.views.collaborative_charts import draw_all
 
     @dataclass(frozen=True, kw_only=True)
@@ -174,7 +174,7 @@ def collaborative(
             long_text=render_collaborative(found, everything=True),
             tables=found.tables,
             draw=lambda: draw_all(found),
-            lay_out=lambda charts: lay_out_collaborative(found, charts),
+            lay_out=lambda _: view_collaborative(found),
             log=(*log, *found.log),
         )
         shared.show(found, view, output=output, style=style, quiet=quiet)

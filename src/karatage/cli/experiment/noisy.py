@@ -83,7 +83,7 @@ def noisy(
     from karatage.experiments.noisy.plan import NoisyPlan
     from karatage.experiments.noisy.running import experiment_noisy
     from karatage.experiments.plans import make_plan, write_plan
-    from karatage.views.noisy import lay_out_noisy
+    from karatage.views.noisy import view_noisy
     from karatage.views.noisy_charts import draw_all
 
     given = {
@@ -110,7 +110,7 @@ def noisy(
             text=render_noisy(found),
             tables=list_tables(found),
             draw=lambda: draw_all(found),
-            lay_out=lambda charts: lay_out_noisy(found, charts),
+            lay_out=lambda _: view_noisy(found),
             log=(*log, *found.log),
         )
         shared.show(found, view, output=output, style=style, quiet=quiet)

@@ -62,7 +62,7 @@ def random_relevance(
     from karatage.experiments.plans import make_plan, narrow_options, write_plan
     from karatage.experiments.random_relevance.plan import RandomRelevancePlan
     from karatage.experiments.random_relevance.running import experiment_random_relevance
-    from karatage.views.random_relevance import draw_all, lay_out_random_relevance
+    from karatage.views.random_relevance import draw_all, view_random_relevance
 
     @dataclass(frozen=True, kw_only=True)
     class CommandPlan(shared.Source, RandomRelevancePlan):
@@ -108,7 +108,7 @@ def random_relevance(
             text=render_random_relevance(found),
             tables={**tables, "check": found.check} if len(found.check) else tables,
             draw=lambda: draw_all(found),
-            lay_out=lambda charts: lay_out_random_relevance(found, charts),
+            lay_out=lambda _: view_random_relevance(found),
             log=(*log, *found.log),
         )
         shared.show(found, view, output=output, style=style, quiet=quiet)
@@ -116,7 +116,7 @@ def random_relevance(
 
 def render_random_relevance(found: RandomRelevanceFindings) -> str:
     """[RANDREL19] tables 1 and 2 as text, 80 columns wide; the controls, the check, and the closing sentence."""
-    from karatage.views.tabulating import random_relevance as tabulating
+    from karatage.views import random_relevance as tabulating
 
     parts: list[RenderableType] = [show_table(tabulating.tabulate_alone(found, *place)) for place in found.places]
     for place in found.places:

@@ -65,7 +65,7 @@ def supervised(
     from karatage.experiments.plans import make_plan, narrow_options, write_plan
     from karatage.experiments.supervised.plan import SupervisedPlan
     from karatage.experiments.supervised.running import experiment_supervised
-    from karatage.views.supervised import draw_all, lay_out_supervised
+    from karatage.views.supervised import draw_all, view_supervised
 
     @dataclass(frozen=True, kw_only=True)
     class CommandPlan(shared.Source, SupervisedPlan):
@@ -116,7 +116,7 @@ def supervised(
             long_text=render_supervised(findings, everything=True),
             tables=findings.tables,
             draw=lambda: draw_all(findings),
-            lay_out=lambda charts: lay_out_supervised(findings, charts),
+            lay_out=lambda _: view_supervised(findings),
             log=(*log, *findings.log),
         )
         shared.show(findings, view, output=output, style=style, quiet=quiet)
