@@ -42,11 +42,11 @@ def view_comparison(found: Comparison) -> Page:
 def view_decision(found: Comparison) -> Section:
     """The part that a survey has, too."""
     text = [f"{entitle_comparison(found)}.", *explain_correction(found)]
-    if found.refusal is not None:
-        text.append(f"Correction was refused: {found.refusal}.")
+    refused = "" if found.refusal is None else f"Correction was refused: {found.refusal}."
     caption = "The difference by every opinion, with its interval"
     chart = Figure(partial(draw_comparison, found), caption, "comparison")
-    return Section("The decision", "\n\n".join(text), [tabulate_difference(found), tabulate_scores(found)], [chart])
+    tables = [tabulate_difference(found), tabulate_scores(found)]
+    return Section("The decision", "\n\n".join(text), tables, [chart], background=refused)
 
 
 def entitle_comparison(found: Comparison) -> str:

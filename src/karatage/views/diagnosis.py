@@ -30,7 +30,8 @@ def view_diagnosis(found: Diagnosis) -> Page:
         lacking = (found.systems["judged"] < 1).any() or (found.systems["short"] > 0).any()
         sections.append(Section("Systems", "", [tabulate_judged(found)] if lacking else [], [view_coverage(found)]))
     if len(found.measures):
-        sections.append(Section("Measures", tables=[tabulate_measures(found)]))
+        known = found.measures["way"].is_not_null().any()
+        sections.append(Section("Measures", tables=[tabulate_measures(found)], detail=not known))
     sections += list_conclusions(found)
     if found.commands:
         sections.append(Section("What to type next", commands=found.commands))

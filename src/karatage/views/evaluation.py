@@ -82,7 +82,7 @@ def _draw_weights(found: Weights, table: Table | None) -> Figure:
 
 def _explain_weights(found: Weights) -> Section:
     title = f"Why judges weigh what they do, {found.approach} on {found.measure}"
-    return Section(title, "\n\n".join(found.explain()))
+    return Section(title, "\n\n".join(f"- {line}" for line in found.explain()))
 
 
 def view_topics(evaluation: Evaluation, a: str | None, b: str | None) -> Section:

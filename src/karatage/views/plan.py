@@ -72,5 +72,5 @@ def explain_forecasts(found: GoldPlan) -> str:
     of = "Of the difference" if len(found.systems) == 2 else "Of differences, the median over pairs"
     if found.census:
         return f"{of}; gold will have graded all documents that matter."
-    basis = "estimated from the gold so far" if found.informed else "as if the judges told nothing: less for good ones"
+    basis = "going by the gold so far" if found.informed else "as if the judges told nothing: less for good ones"
     return f"{of}; {basis}."

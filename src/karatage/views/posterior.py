@@ -65,7 +65,7 @@ def tabulate_grades(merged: Posterior, added: Judgments | None = None) -> Table:
 
 def tabulate_record(merged: Posterior) -> Table:
     """What the model found about each judge."""
-    caption = f"Judges, as estimated by {merged.model}"
+    caption = f"Judges, as {merged.model} sees them"
     columns = _put_text_first(merged.judges)
     return Table(merged.judges, caption, DIGITS, name="judges", about="judge", columns=columns)
 

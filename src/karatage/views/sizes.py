@@ -63,7 +63,7 @@ def explain_sizes(found: SizePlan) -> Iterator[str]:
     corrected = ", ".join("-" if math.isnan(value) else f"{value:.3f}" for value in found.estimates)
     size = found.topics_without_errors
     free = f"{size:,.0f}" if math.isfinite(size) else "no number of"
-    yield f"Corrected means {corrected}; with judges that are never wrong: {free} topics."
+    yield f"Corrected means {corrected}; were judges never wrong: {free} topics."
     if found.refusal is None:
         shows_from = "no difference" if math.isinf(found.detectable) else f"differences from {found.detectable:.4g} up"
         yield f"With these numbers: standard error {found.standard_error:.4g}, ± {found.half_width:.4g}; {shows_from}."

@@ -26,7 +26,7 @@ from karatage.views.table import (
 WIDTH = 80
 NAME_WIDTH, HEADER_WIDTH = 16, 24
 GAP = 3  # between columns
-BEST = "*"
+BEST, ITEM = "*", "- "
 ALL_ROWS, ALL_COLUMNS = "--top 0 shows all", "--format json has all"
 
 
@@ -42,10 +42,8 @@ def render_page(
         colour: Whether the terminal shows colours.
         all_rows: Where rows that are left out can be seen.
     """
-    shown = page if detail else page.short
-    parts = [page.title, ""]
-    lines = [Text(part) for part in parts]
-    for section in shown.sections:
+    lines = [Text(page.title), Text("")]
+    for section in (page if detail else page.short).sections:
         lines += _show_section(section, top, all_rows)
     return print_lines([*lines, Text(page.sentence)], colour=colour)
 
@@ -73,15 +71,23 @@ def _list_spans(line: Text) -> Iterator[tuple[str, str]]:
 
 def _show_section(section: Section, top: int, all_rows: str) -> Iterator[Text]:
     """Tables, then paragraphs; the title only where there is no table to say what this is about."""
-    if section.title and not section.tables and (section.paragraphs or section.commands):
+    below = [*map(_write_paragraph, section.paragraphs)]
+    below += [Text(break_command(command), no_wrap=True) for command in section.commands]
+    if below and not section.tables:
         yield Text(section.title, "bold")
     for table in section.tables:
         yield from show_table(table, top=top, all_rows=all_rows)
-    yield from map(Text, section.paragraphs)
-    for command in section.commands:
-        yield Text(break_command(command), no_wrap=True)
-    if section.tables or section.paragraphs or section.commands:
+    yield from below
+    if below:
         yield Text("")
+
+
+def _write_paragraph(text: str) -> Text:
+    """Lines of a list are indented."""
+    if not text.startswith(ITEM):
+        return Text(text)
+    lines = _wrap(" ".join(text.removeprefix(ITEM).split()), WIDTH - len(ITEM))
+    return Text(ITEM + f"\n{' ' * len(ITEM)}".join(lines), no_wrap=True)
 
 
 def show_table(table: Table, *, top: int = 0, all_rows: str = ALL_ROWS) -> Iterator[Text]:
@@ -101,11 +107,13 @@ def show_table(table: Table, *, top: int = 0, all_rows: str = ALL_ROWS) -> Itera
         yield Text("")
         yield from _lay_lines(part)
         yield Text("")
-    left = len(shown.columns) - len(parts[0].columns) if not shown.keys else 0
+    left = 0 if shown.keys else len(shown.columns) - len(parts[0].columns)
     if cut:
         yield Text(f"… {counted(len(table.frame) - cut, f'more {noun}')}; {all_rows}.")
     if left:
         yield Text(f"… {counted(left, 'more column')}; {ALL_COLUMNS}.")
+    if cut or left:
+        yield Text("")
 
 
 def fit_columns(table: Table) -> Table:
@@ -150,7 +158,7 @@ def _lay_lines(table: Table) -> Iterator[Text]:
     groups = table.frame[table.group].to_list() if table.group else []
     for number, row in enumerate(zip(*columns, strict=True)):
         if groups and number and (number == 1 or groups[number - 1] != groups[number - 2]):
-            yield Text(shorten(str(groups[number - 1]), WIDTH), "bold")
+            yield Text(f" {shorten(str(groups[number - 1]), WIDTH - 1)}", "bold")
         cells = [
             _wrap(text, width) if name in table.wrap else [_cut(text, width)]
             for name, text, width in zip(names, row, widths, strict=True)

@@ -19,7 +19,7 @@ def view_weights(weights: Weights) -> Page:
     """Weights with their range over topics, and why they are what they are."""
     caption = "What each judge weighs, from the lightest to the heaviest topic"
     figure = Figure(partial(draw_weights, weights), caption, "weights")
-    lines = [f"{line}." for line in weights.explain()]
+    lines = [f"- {line}" for line in weights.explain()]
     if len(lines) > MOST_REASONS:
         lines[MOST_REASONS:] = [f"{counted(len(lines) - MOST_REASONS, 'lighter judge')} left out."]
     facts = list_options(

@@ -118,7 +118,7 @@ def test_the_page_has_all_charts_tables_and_doubts(found):
     page = Reader()
     page.feed(render_page(view_collaborative(found)))
     assert page.pictures == 2 + 2 * 3
-    assert page.tables == 1 + 1 + 3 + 1 + 1
+    assert page.tables == 3 + 1 + 3 + 9 + 1
     assert found.sentence in page.text
     for note in found.notes:
         assert note in page.text

@@ -17,7 +17,7 @@ import pytest
 
 from karatage.errors import DataError, OptionError, PictureError
 from karatage.progress import take_remarks
-from karatage.views import charts, page, pictures
+from karatage.views import charts, html, pictures
 from karatage.views.charts import write_chart, write_charts
 from karatage.views.html import render_page
 from karatage.views.page import Figure, Page, Section
@@ -230,14 +230,14 @@ def fail_at(monkeypatch, module, number, problem):
 
 def test_a_page_goes_without_the_one_picture_that_fails(monkeypatch):
     take_remarks()
-    fail_at(monkeypatch, page, 2, PictureError("it died"))
+    fail_at(monkeypatch, html, 2, PictureError("it died"))
     figures = [Figure(make_chart, "c") for _ in range(3)]
     text = render_page(Page("t", "s", [Section("one", charts=figures)], notes=["first"]))
     assert text.count('<div class="still">') == 2
     (note,) = take_remarks()
     assert note == "still pictures could not be drawn: it died; the charts still work in a browser"
     assert text.index("<li>first</li>") < text.index(f"<li>{note}</li>")
-    fail_at(monkeypatch, page, 2, DataError("it is wrong"))
+    fail_at(monkeypatch, html, 2, DataError("it is wrong"))
     with pytest.raises(DataError, match="it is wrong"):
         render_page(Page("t", "s", [Section("one", charts=figures)]))
 

@@ -57,7 +57,7 @@ def _table1(findings: SupervisedFindings, measure: str, outcome: str) -> Iterato
                 yield shorten(name_place(findings, place), WIDTH)
                 before = place
             cells = [f"{row[name]:.4f}{BEST if table.mark[name][n] else ' '}" for name in names]
-            yield _line(f"k{row['k']:02d}", cells, widths)
+            yield _line(f"k{row['size']:02d}", cells, widths)
     yield ""
 
 
