@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -42,39 +42,34 @@ def render_page(
         colour: Whether the terminal shows colours.
         all_rows: Where rows that are left out can be seen.
     """
-    lines = [Text(page.title), Text("")]
+    lines = [_say(page.title), Text("")]
     for section in (page if detail else page.short).sections:
         lines += _show_section(section, top, all_rows)
-    return print_lines([*lines, Text(page.sentence)], colour=colour)
+    return print_lines([*lines, _say(page.sentence)], colour=colour)
 
 
-def print_lines(lines: Sequence[Text], *, colour: bool = False) -> str:
-    """Lines of text, wrapped where they are too long; nothing in them is obeyed by a terminal."""
+def print_lines(lines: Iterable[Text], *, colour: bool = False) -> str:
+    """Lines of text, wrapped where they are too long."""
     written = io.StringIO()
-    console = Console(file=written, width=WIDTH, highlight=False, force_terminal=colour, color_system="auto")
+    console = Console(
+        file=written, width=WIDTH, highlight=False, force_terminal=colour, color_system="standard" if colour else None
+    )
     for line in lines:
-        shown = Text.assemble(*((make_printable(part, keep="\n"), style) for part, style in _list_spans(line)))
-        shown.no_wrap = line.no_wrap
-        console.print(shown, crop=False, soft_wrap=bool(line.no_wrap))
+        console.print(line, crop=False, soft_wrap=bool(line.no_wrap))
     return "\n".join(line.rstrip() for line in written.getvalue().splitlines()) + "\n"
 
 
-def _list_spans(line: Text) -> Iterator[tuple[str, str]]:
-    """Parts of a line, each with its style."""
-    at = 0
-    for span in line.spans:
-        yield line.plain[at : span.start], ""
-        yield line.plain[span.start : span.end], str(span.style)
-        at = span.end
-    yield line.plain[at:], ""
+def _say(text: str, style: str = "", *, whole: bool = False) -> Text:
+    """Text with nothing in it that a terminal would obey; `whole` if it has its own lines."""
+    return Text(make_printable(text, keep="\n"), style, no_wrap=whole)
 
 
 def _show_section(section: Section, top: int, all_rows: str) -> Iterator[Text]:
     """Tables, then paragraphs; the title only where there is no table to say what this is about."""
     below = [*map(_write_paragraph, section.paragraphs)]
-    below += [Text(break_command(command), no_wrap=True) for command in section.commands]
+    below += [_say(break_command(command), whole=True) for command in section.commands]
     if below and not section.tables:
-        yield Text(section.title, "bold")
+        yield _say(section.title, "bold")
     for table in section.tables:
         yield from show_table(table, top=top, all_rows=all_rows)
     yield from below
@@ -85,9 +80,9 @@ def _show_section(section: Section, top: int, all_rows: str) -> Iterator[Text]:
 def _write_paragraph(text: str) -> Text:
     """Lines of a list are indented."""
     if not text.startswith(ITEM):
-        return Text(text)
+        return _say(text)
     lines = _wrap(" ".join(text.removeprefix(ITEM).split()), WIDTH - len(ITEM))
-    return Text(ITEM + f"\n{' ' * len(ITEM)}".join(lines), no_wrap=True)
+    return _say(ITEM + f"\n{' ' * len(ITEM)}".join(lines), whole=True)
 
 
 def show_table(table: Table, *, top: int = 0, all_rows: str = ALL_ROWS) -> Iterator[Text]:
@@ -103,7 +98,7 @@ def show_table(table: Table, *, top: int = 0, all_rows: str = ALL_ROWS) -> Itera
     parts = list(split_columns(shown)) if shown.keys else [fit_columns(shown)]
     for part in parts:
         starred = any(any(part.mark.get(name, ())) for name in part.columns)
-        yield Text(f"{write_caption(part)}{f'; {BEST} is best' if starred else ''}", "italic")
+        yield _say(f"{write_caption(part)}{f'; {BEST} is best' if starred else ''}", "italic")
         yield Text("")
         yield from _lay_lines(part)
         yield Text("")

@@ -48,7 +48,7 @@ def audit() -> kt.Audit:
 
 def check_shown(table: Table) -> None:
     """Fits a terminal, and its names are unique where they are looked up."""
-    assert max(map(len, print_lines(list(show_table(table))).splitlines())) <= 80
+    assert max(map(len, print_lines(show_table(table)).splitlines())) <= 80
     lay_out_table(table)
 
 

@@ -41,7 +41,7 @@ HOSTILE = [
 
 
 def print_table(table, **options):
-    return print_lines(list(show_table(table, **options)))
+    return print_lines(show_table(table, **options))
 
 
 def make_table(**options):
