@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 
 import polars as pl
@@ -91,11 +90,7 @@ def _view_consensus(findings: CollaborativeFindings) -> Section:
     names = ["order", "crowd", "approach", "experts", *_low_high("tau_ap"), *_low_high("lead")]
     here = findings.consensus.filter(ratio=plan.ratios[0])
     whole = _tabulate_all(here, names, "Approaches; low and high over samples")
-    crossed = [
-        _keep_first_order(table, order, plan.orders)
-        for order in plan.orders
-        for table in tabulate_consensus(findings, order)
-    ]
+    crossed = [table for order in plan.orders for table in tabulate_consensus(findings, order)]
     return Section("Consensus", "", [*crossed, whole], figures, background=text)
 
 
@@ -109,32 +104,12 @@ def _view_shares(findings: CollaborativeFindings) -> Section:
         figures.append(Figure(partial(draw_shares, findings, order), caption))
         caption = f"Gaps to experts alone at the same cost: {order}"
         figures.append(Figure(partial(draw_gaps, findings, order), caption))
-    names = [
-        "order",
-        "crowd",
-        "ratio",
-        "experts",
-        "crowd_share",
-        "cost",
-        "tau_ap",
-        "alone",
-        *_low_high("gap"),
-        *_ends("gap"),
-    ]
+    names = [*PLACE, "experts", "crowd_share", "cost", "tau_ap", "alone", *_low_high("gap"), *_ends("gap")]
     whole = _tabulate_all(findings.shares.with_columns(pl.col("cost") * 100), names, "All mixes")
-    crossed = [
-        _keep_first_order(table, order, plan.orders)
-        for order in plan.orders
-        for table in tabulate_shares(findings, order)
-    ]
+    crossed = [table for order in plan.orders for table in tabulate_shares(findings, order)]
     signs = f"{SIGNS_TEXT}." if plan.samples > 1 else ""
     tables = [*crossed, tabulate_wins(findings), tabulate_reach(findings), whole]
     return Section("Shares", signs, tables, figures, background=text)
-
-
-def _keep_first_order(table: Table, order: str, orders: tuple[str, ...]) -> Table:
-    """The terminal shows tables of the first order only."""
-    return replace(table, detail=order != orders[0])
 
 
 def _tabulate_all(frame: pl.DataFrame, names: list[str], caption: str) -> Table:
@@ -188,7 +163,7 @@ def tabulate_consensus(findings: CollaborativeFindings, order: str) -> Iterator[
     for (crowd,), table in here.group_by(["crowd"], maintain_order=True):
         name = shorten(str(crowd), NAME)
         caption = f"{order}, {findings.plan.fixed_share:g} % by crowd {name}: tau_ap, by % by experts"
-        yield Table(_cross(table, "approach", "tau_ap"), caption, 3)
+        yield Table(_cross(table, "approach", "tau_ap"), caption, 3, detail=_is_later(findings, order))
 
 
 def tabulate_shares(findings: CollaborativeFindings, order: str) -> Iterator[Table]:
@@ -204,10 +179,17 @@ def tabulate_shares(findings: CollaborativeFindings, order: str) -> Iterator[Tab
         if ratio == findings.plan.ratios[0]:
             caption = f"{order}, crowd {name}: tau_ap, by % by the crowd (down) and experts"
             frame = _cross(by_share, "crowd_part", "tau_ap")
-            yield Table(frame, caption, 3, columns=label_columns(frame, crowd_part="crowd"))
+            columns = label_columns(frame, crowd_part="crowd")
+            yield Table(frame, caption, 3, columns=columns, detail=_is_later(findings, order))
         caption = f"{order}, crowd {name} at {shorten(str(ratio), NAME)}: gap to experts alone at the same cost"
         gaps = _cross(by_share, "crowd_part", "told")
-        yield Table(gaps, caption, columns=label_columns(gaps, crowd_part="crowd"), right=gaps.columns[1:])
+        columns, right = label_columns(gaps, crowd_part="crowd"), gaps.columns[1:]
+        yield Table(gaps, caption, columns=columns, right=right, detail=_is_later(findings, order))
+
+
+def _is_later(findings: CollaborativeFindings, order: str) -> bool:
+    """The terminal shows tables of the first order only."""
+    return order != findings.plan.orders[0]
 
 
 def _cross(table: pl.DataFrame, down: str, value: str) -> pl.DataFrame:

@@ -52,9 +52,9 @@ def view_coverage(found: Diagnosis) -> Figure:
 
 def tabulate_checks(found: Diagnosis) -> Table:
     """What was checked, what was found, and what to do about it."""
-    frame = found.to_frame().with_columns(pl.col("about").replace(TITLES))
-    columns = label_columns(frame, about="of", advice="what to do")
-    return Table(frame, "Checks", name="checks", columns=columns, group="about", wrap=("finding", "advice"))
+    frame = found.to_frame().with_columns(of=pl.col("about").replace(TITLES))
+    columns = {"of": "of", "state": "state", "finding": "finding", "advice": "what to do"}
+    return Table(frame, "Checks", name="checks", columns=columns, group="of", wrap=("finding", "advice"))
 
 
 def tabulate_judged(found: Diagnosis) -> Table:

@@ -22,21 +22,14 @@ def view_disagreement(model: DisagreementModel) -> Page:
     figures = []
     if model.rates["topics"].sum():
         figures.append(Figure(partial(draw_disagreement, model), "Rates on held-out items, by topic", "rates"))
-    sections = [
-        Section("Held-out items", "", [tabulate_rates(model)], figures),
-        Section("Topics", "", [tabulate_topics(model)]),
-    ]
+    frame = model.rates.with_columns(pl.col("rate").str.to_uppercase())
+    rates = Table(frame, "On held-out items", DIGITS, name="rates", columns=label_columns(frame, **HEADERS))
+    sections = [Section("Held-out items", "", [rates], figures), Section("Topics", "", [_tabulate_topics(model)])]
     facts = list_facts(model, features=", ".join(model.features), threshold=f"{model.threshold:g}", splits=model.trials)
     return Page("Where judges disagree", model.sentence, sections, model.notes, facts)
 
 
-def tabulate_rates(model: DisagreementModel) -> Table:
-    """How predictions do on held-out items."""
-    frame = model.rates.with_columns(pl.col("rate").str.to_uppercase())
-    return Table(frame, "On held-out items", DIGITS, name="rates", columns=label_columns(frame, **HEADERS))
-
-
-def tabulate_topics(model: DisagreementModel) -> Table:
+def _tabulate_topics(model: DisagreementModel) -> Table:
     """What was learned on each topic, and which topics were left out."""
     frame = model.to_frame()
     rates = [name for name in frame.columns if name in set(model.rates["rate"])]

@@ -73,8 +73,8 @@ def entitle_queue(found: JudgingQueue) -> str:
 
 def tabulate_settling(found: Settling) -> Table:
     """The leaderboard so far, with the doubt about each system's place."""
-    frame = found.to_frame().with_columns(pl.col("spread").round(NOISE))
-    columns = {"system": "system", "score": "expected", "spread": "± s.d.", "doubt": "doubt"}
+    frame = found.to_frame().with_columns(rounded=pl.col("spread").round(NOISE))
+    columns = {"system": "system", "score": "expected", "rounded": "± s.d.", "doubt": "doubt"}
     caption = f"Leaderboard by {found.measure} so far"
     return Table(frame, caption, digits={"doubt": 3}, name="settling", about="system", columns=columns)
 

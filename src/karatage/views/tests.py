@@ -33,20 +33,11 @@ def view_unpaired(found: UnpairedTest) -> Page:
 
 
 def _view(found: PairedTest | UnpairedTest, title: str, facts: list[tuple[str, str]]) -> Page:
-    figure = Figure(partial(draw_test, found), "The difference with its interval", "difference")
-    section = Section("The test", ERRORS, [tabulate_test(found)], [figure])
-    return Page(title, found.sentence, [section], found.notes, facts)
-
-
-def tabulate_test(found: PairedTest | UnpairedTest) -> Table:
     """A difference, its interval and its p-value."""
-    columns = {
-        "difference": "difference",
-        "low": f"{percent(found.confidence)} from",
-        "high": "to",
-        "statistic": "statistic",
-        "p_value": "p",
-    }
+    columns = {"difference": "difference", "low": f"{percent(found.confidence)} from", "high": "to"}
+    columns |= {"statistic": "statistic", "p_value": "p"}
     frame = keep_finite(pl.DataFrame({name: [float(getattr(found, name))] for name in columns}))
     signed = ("difference", "low", "high", "statistic")
-    return Table(frame, "Second less first", signed=signed, name="test", columns=columns)
+    table = Table(frame, "Second less first", signed=signed, name="test", columns=columns)
+    figure = Figure(partial(draw_test, found), "The difference with its interval", "difference")
+    return Page(title, found.sentence, [Section("The test", ERRORS, [table], [figure])], found.notes, facts)
