@@ -119,7 +119,7 @@ if TYPE_CHECKING:
     from karatage.views.decisions import draw_board, draw_comparison
     from karatage.views.effects import draw_interaction, draw_main_effects, draw_tukey
     from karatage.views.reading import Saved, read_result
-    from karatage.views.reporting import write_report
+    from karatage.views.report import write_report
 
 __version__ = "0.1.0"
 spare_addresses()  # before anything that takes many
@@ -227,7 +227,7 @@ _MODULES = {
     "views.decisions": "draw_board draw_comparison",
     "views.effects": "draw_interaction draw_main_effects draw_tukey",
     "views.reading": "Saved read_result",
-    "views.reporting": "write_report",
+    "views.report": "write_report",
     "simulation.collection": "JudgeProfile SystemProfile World simulate_collection",
     "simulation.crowd": "list_crowds load_crowd simulate_crowd",
     "simulation.learning": "learn_crowd",

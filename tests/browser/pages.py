@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,10 @@ import polars as pl
 
 import karatage as kt
 from karatage.views.choosing import choose, fade
-from karatage.views.page import Figure, Page, Section, write_page
+from karatage.views.html import write_page
+from karatage.views.page import Figure, Page, Section
 from karatage.views.showing import lay_out
-from karatage.views.tables import Table
+from karatage.views.table import Table
 
 MEASURE = "P(rel=2)@10"
 LONG = "long " * 2000
@@ -66,9 +67,11 @@ def lay_out_numbers() -> Page:
     ]
     behind = Table(numbers, "What is drawn", name="drawn", about="system")
     charts = [
-        Figure(draw_points(numbers.fill_null(0), "system", "difference"), "Differences", "differences", behind),
-        Figure(draw_points(numbers.fill_null(0), "system", "p"), "p-values", "p-values"),
-        Figure(draw_points(graded, "judge", "kappa"), "Agreement", "agreement"),
+        Figure(
+            partial(draw_points, numbers.fill_null(0), "system", "difference"), "Differences", "differences", behind
+        ),
+        Figure(partial(draw_points, numbers.fill_null(0), "system", "p"), "p-values", "p-values"),
+        Figure(partial(draw_points, graded, "judge", "kappa"), "Agreement", "agreement"),
     ]
     sections = [
         Section("Charts", "Some charts.", charts=charts),

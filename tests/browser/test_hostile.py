@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from karatage.views.svg import clean
+from karatage.views.table import clean
 from tests.browser.pages import HOSTILE
 from tests.browser.visiting import MEASURING, PHONE, WIDE, find_chosen, find_mark, texts
 

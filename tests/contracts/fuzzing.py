@@ -23,11 +23,11 @@ from typing import Any, NamedTuple
 import karatage as kt
 from karatage.data.disagreement import DroppedTopic, HeldOut, TopicModel
 from karatage.errors import KaratageError
-from karatage.views import page as pages
-from karatage.views.markup import to_latex, to_markdown
+from karatage.views import html as pages
+from karatage.views.html import clean_chart
 from karatage.views.reading import restore
 from karatage.views.showing import lay_out
-from karatage.views.svg import clean_chart
+from karatage.views.table import to_latex, to_markdown
 
 Place = tuple[str | int, ...]
 LONGEST_MESSAGE = 800

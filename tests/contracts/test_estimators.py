@@ -23,10 +23,10 @@ from karatage.decisions.estimators.rates import RATES
 from karatage.decisions.estimators.registry import list_estimators, list_names, register, unregister
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.simulation.story import simulate_story
-from karatage.views.page import render_page
+from karatage.views.comparison import tabulate_difference
+from karatage.views.diagnosis import tabulate_measures
+from karatage.views.html import render_page
 from karatage.views.showing import lay_out
-from karatage.views.tabulating.comparison import tabulate_difference
-from karatage.views.tabulating.diagnosis import tabulate_measures
 from tests.invoking import invoke
 
 MEASURE = "P@10"
@@ -308,7 +308,7 @@ def test_doctor(estimator: Estimator, tmp_path: Path) -> None:
     found = kt.diagnose(world().runs, world().judgments, gold, ask(estimator), a=PAIR[0], b=PAIR[1])
     row = found.measures.row(0, named=True)
     assert (row["way"], row["label"]) == (estimator.name, estimator.method.label)
-    assert tabulate_measures(found).frame["by"][0] == estimator.method.label
+    assert tabulate_measures(found).frame["label"][0] == estimator.method.label
     assert any(sentence.endswith(estimator.phrase) and MEASURE in sentence for sentence in found.can)
     said = [check.finding for check in found.checks]
     assert (estimator.premise in said) == bool(estimator.premise)

@@ -229,7 +229,7 @@ def test_the_table_is_large_enough():
 @pytest.mark.parametrize(("option", "name"), [("--figures", "comparison.svg"), ("--tables", "checks.md")])
 def test_pictures_and_tables_of_a_page_replace_no_input(home, monkeypatch, option, name, alias):
     """Their folder may hold inputs, but no file of theirs may be one; nothing else is written either."""
-    monkeypatch.setattr("karatage.views.reporting.write_page", fail)
+    monkeypatch.setattr("karatage.views.report.write_page", fail)
     (home / "filled").mkdir()
     real = home / "filled" / name if alias == "same" else home / "judged.csv"
     if alias == "link":

@@ -11,6 +11,7 @@ import altair as alt
 import numpy as np
 import polars as pl
 import pytest
+from rich.cells import cell_len
 
 import karatage as kt
 from karatage.errors import OptionError
@@ -18,9 +19,12 @@ from karatage.experiments.aware.findings import AwareFindings
 from karatage.experiments.collection import Collection
 from karatage.experiments.panels import PanelRules, prepare_gold
 from karatage.experiments.square.data_sets import DataSet, DataSets
-from karatage.views.page import render_page
-from karatage.views.showing import LAYOUTS, lay_out
-from karatage.views.svg import clean
+from karatage.text import make_printable
+from karatage.views.html import render_page
+from karatage.views.page import Figure
+from karatage.views.showing import MODULES, VIEWS, lay_out
+from karatage.views.table import clean, write_column, write_header
+from karatage.views.text import render_page as print_page
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -225,7 +229,7 @@ def read_html(text):
 
 
 def test_every_result_with_a_sentence_has_a_page_and_an_example_here():
-    assert set(LAYOUTS) >= SPEAKING
+    assert set(MODULES) >= SPEAKING
     assert set(EXAMPLES) == SPEAKING
 
 
@@ -261,6 +265,29 @@ def test_every_chart_of_a_page_is_drawn_with_names_as_text(kind):
     assert "<script>alert" not in body
     assert "<img" not in body
     assert "<b>doc" not in body
+
+
+@pytest.mark.parametrize("kind", sorted(EXAMPLES))
+def test_the_terminal_prints_every_page_in_80_columns_without_drawing(kind, monkeypatch):
+    monkeypatch.setattr(Figure, "chart", property(lambda _: pytest.fail("a chart was drawn")))
+    page = lay_out(make(kind))
+    for shown, detail in ((page.short, False), (page, True)):
+        text = print_page(page, detail=detail)
+        lines = text.splitlines()
+        assert max(map(cell_len, lines)) <= 80
+        assert not {c for c in text if not c.isprintable()} - {"\n"}
+        assert make_printable(page.sentence).split()[0][:40] in text
+        for section in shown.sections:
+            for table in section.tables:
+                first = next(name for name in table.columns if name != table.group)
+                for cell in (write_header(table, first, plain=True), *write_column(table, first, plain=True)):
+                    assert make_printable(cell)[:6].split("�")[0] in text, (table.caption, cell)
+
+
+def test_every_view_is_registered_where_it_is_looked_for():
+    for kind in EXAMPLES:
+        lay_out(make(kind))
+    assert {kind.__name__: view.__module__.rpartition(".")[2] for kind, view in VIEWS.items()} == MODULES
 
 
 def test_what_cannot_be_drawn_says_why():

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from karatage.data.judgments import Judgments
     from karatage.data.posterior import Posterior
     from karatage.data.record import JudgeRecord
-    from karatage.views.tables import Table
+    from karatage.views.table import Table
 
 QRELS_ENDINGS = (".qrels", ".qrel")
 
@@ -132,7 +132,7 @@ def _write_grades(
     elif chosen == "json":
         emit_result(merged.to_dict(gold=added), output)
     elif chosen == "table":
-        from karatage.views.tabulating.posterior import tabulate_grades
+        from karatage.views.posterior import tabulate_grades
 
         emit(render(*_show(tabulate_grades(merged, added), top), "", sentence), output)
     else:
@@ -145,7 +145,7 @@ def _write_judges(
     """What the model found about each judge, and what was known of those who graded nothing this time."""
     frame = merged.judges if record is None else record.extend(merged.judges)
     if chosen == "table":
-        from karatage.views.tabulating.posterior import tabulate_record
+        from karatage.views.posterior import tabulate_record
 
         emit(render(*_show(tabulate_record(merged), top)), path)
     elif chosen == "json":
@@ -157,7 +157,7 @@ def _write_judges(
 def _show(table: Table, top: int) -> list[RenderableType]:
     """The first rows and columns, as far as a page carries them."""
     shown = fit_columns(table, top=top)
-    rows, columns = len(table.frame) - top if top else 0, table.frame.width - shown.frame.width
+    rows, columns = len(table.frame) - top if top else 0, len(table.columns) - len(shown.columns)
     left_out = [
         *([counted(rows, "more row")] if rows > 0 else []),
         *([counted(columns, "more column")] if columns else []),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from karatage.data.audit import Audit
-    from karatage.views.tables import Table
+    from karatage.views.table import Table
 
 MOST_ACROSS = 80  # judges, whose square might fit on a page
 
@@ -58,7 +58,7 @@ def audit(
 
 
 def _render(result: Audit, top: int, *, pairs: bool) -> str:
-    from karatage.views.tabulating.audit import tabulate_families, tabulate_panel
+    from karatage.views.audit import tabulate_families, tabulate_panel
 
     parts: list[RenderableType] = _show_pairs(result, top) if pairs else _show_judges(result, top)
     if len(result.panel):
@@ -72,20 +72,17 @@ def _render(result: Audit, top: int, *, pairs: bool) -> str:
 
 def _show_judges(result: Audit, top: int) -> list[RenderableType]:
     """As much of them as fits; why each is suspected below."""
-    from dataclasses import replace
-
-    from karatage.views.tabulating.audit import explain_columns, explain_suspicions, tabulate_judges
+    from karatage.views.audit import explain_suspicions, tabulate_judges
 
     table = tabulate_judges(result)
     shown = fit_columns(table, top=top)
-    shown = replace(shown, caption=explain_columns(shown.frame.columns))
     parts: list[RenderableType] = [show_table(shown, top=top), *tell_rest(table, top, "judge")]
     return [*parts, *_tell_columns(table, shown, "tsv"), *explain_suspicions(result, top)]
 
 
 def _show_merges(result: Audit) -> list[RenderableType]:
     """Whole names, since they say how the best were chosen."""
-    from karatage.views.tabulating.audit import tabulate_merges
+    from karatage.views.audit import tabulate_merges
 
     table = tabulate_merges(result)
     shown = fit_columns(table)
@@ -93,19 +90,19 @@ def _show_merges(result: Audit) -> list[RenderableType]:
 
 
 def _tell_columns(table: Table, shown: Table, style: str) -> list[str]:
-    rest = table.frame.width - shown.frame.width
+    rest = len(table.columns) - len(shown.columns)
     return [f"… {counted(rest, 'more column')}; --format {style} shows all."] if rest else []
 
 
 def _show_pairs(result: Audit, top: int) -> list[RenderableType]:
     """A square where the page is wide enough, else the pairs that agree most."""
-    from karatage.views.tabulating.audit import tabulate_agreement, tabulate_pairs
+    from karatage.views.audit import tabulate_agreement, tabulate_pairs
 
     if result.pairs.is_empty():
         return ["No two judges share an item."]
     if len(result.judges) <= MOST_ACROSS:
         square = tabulate_agreement(result)
-        if fit_columns(square).frame.width == square.frame.width:
+        if len(fit_columns(square).columns) == len(square.columns):
             return [show_table(square)]
     table = tabulate_pairs(result)
     return [show_table(table, top=top), *tell_rest(table, top, "pair")]

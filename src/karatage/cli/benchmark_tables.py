@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def render_benchmark(result: Benchmark, *, per_data_set: bool = False) -> str:
     """Averages, scores without gold by data set, who leads where; and the closing sentence."""
-    from karatage.views.tabulating.benchmark import (
+    from karatage.views.benchmark import (
         explain_leaders,
         tabulate_leaders,
         tabulate_settings,
@@ -36,5 +36,5 @@ def render_benchmark(result: Benchmark, *, per_data_set: bool = False) -> str:
     elif len(several) > 1:
         accuracy = tabulate_without_gold(result, several)
         parts += [show_table(part, star=True) for part in split_columns(accuracy, star=True)]
-    parts += [show_table(tabulate_leaders(result), wrap=("best first", "approaches")), explain_leaders(result)]
+    parts += [show_table(tabulate_leaders(result), wrap=("leaders", "approaches")), explain_leaders(result)]
     return render(*parts, "", result.sentence)

@@ -17,7 +17,7 @@ TURNED = 5  # pairs shown
 
 def render_board(board: Board, *, top: int = 20) -> str:
     """The first systems (`top`, 0 = all), how verdicts flip, how far the judges' order is off, and the sentence."""
-    from karatage.views.tabulating.board import (
+    from karatage.views.board import (
         entitle_board,
         explain_board,
         explain_letters,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def render_comparison(found: Comparison) -> str:
     """The opinions side by side, what they rest on, and the sentence."""
-    from karatage.views.tabulating.comparison import (
+    from karatage.views.comparison import (
         entitle_comparison,
         explain_correction,
         tabulate_difference,

@@ -76,7 +76,7 @@ def doctor(
 
 
 def _render(found: Diagnosis, top: int) -> str:
-    from karatage.views.tabulating.diagnosis import tabulate_judged, tabulate_measures
+    from karatage.views.diagnosis import tabulate_judged, tabulate_measures
 
     parts: list[RenderableType] = list(_list_checks(found))
     table = tabulate_judged(found)
@@ -97,7 +97,7 @@ def _render(found: Diagnosis, top: int) -> str:
 
 def _list_checks(found: Diagnosis) -> Iterator[RenderableType]:
     """Checks under the heading of what they are about."""
-    from karatage.views.tabulating.diagnosis import TITLES
+    from karatage.views.diagnosis import TITLES
 
     about = ""
     for check in found.checks:

@@ -123,7 +123,9 @@ def _choose_frame(result: Evaluation, *, per_topic: bool, weights: bool) -> pl.D
 
 
 def _render(result: Evaluation, top: int, *, weights: bool, explain: bool) -> str:
-    from karatage.views.tabulating.evaluation import tabulate_draws, tabulate_fidelity, tabulate_weights
+    from karatage.views.draws import tabulate_draws
+    from karatage.views.evaluation import tabulate_fidelity
+    from karatage.views.weights import tabulate_weights
 
     parts: list[RenderableType] = []
     for measure in result.measures:
@@ -142,10 +144,10 @@ def _render(result: Evaluation, top: int, *, weights: bool, explain: bool) -> st
 
 def _show_scores(result: Evaluation, measure: str, top: int) -> list[RenderableType]:
     """As many approaches side by side as fit."""
-    from karatage.views.tabulating.evaluation import tabulate_measure
+    from karatage.views.evaluation import tabulate_measure
 
     table = tabulate_measure(result, measure)
     shown = fit_columns(table, top=top)
     parts: list[RenderableType] = [show_table(shown, top=top), *tell_rest(table, top, "system")]
-    rest = table.frame.width - shown.frame.width
+    rest = len(table.columns) - len(shown.columns)
     return [*parts, f"… {counted(rest, 'more approach')}; --format tsv shows all."] if rest else parts

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.console import Group, RenderableType
 
     from karatage.cli.options import Format, Printing
-    from karatage.views.tables import Table
+    from karatage.views.table import Table
 
 WIDTH = 80
 NAME_WIDTH, HEADER_WIDTH = 16, 24
@@ -176,10 +176,10 @@ def show_table(table: Table, *, top: int | None = None, wrap: Collection[str] = 
     from rich.table import Table as Grid
     from rich.text import Text
 
-    from karatage.views.tables import list_marks, stands_right, take_rows
+    from karatage.views.table import list_marks, stands_right, take_rows, write_caption
 
     shown = take_rows(table, top) if top else table
-    names = shown.frame.columns
+    names = list(shown.columns)
     columns = [_write_texts(shown, name, star=star, longest=None if name in wrap else WIDTH) for name in names]
     widths = [min(max(Text(text).cell_len for text in column), WIDTH) for column in columns]
     texts = [k for k, name in enumerate(names) if not stands_right(shown, name)]
@@ -196,16 +196,16 @@ def show_table(table: Table, *, top: int | None = None, wrap: Collection[str] = 
         grid.add_column(rows[0][k], justify="left" if k in texts else "right", no_wrap=True)
     for row in rows[1:]:
         grid.add_row(*row)
-    return Group(*([Text(shown.caption, "italic")] if shown.caption else []), grid)
+    return Group(*([Text(write_caption(shown), "italic")] if shown.caption else []), grid)
 
 
 def fit_columns(table: Table, *, top: int | None = None, star: bool = False) -> Table:
     """A table without the last columns that would leave no room for names."""
-    from karatage.views.tables import stands_right, take_columns, take_rows
+    from karatage.views.table import stands_right, take_columns, take_rows
 
     shown = take_rows(table, top) if top else table
     room, kept = WIDTH, []
-    for name in shown.frame.columns:
+    for name in shown.columns:
         width = max(map(len, _write_texts(shown, name, star=star)))
         room -= GAP + (width if stands_right(shown, name) else min(width, NAME_WIDTH))
         if room < 0:
@@ -216,13 +216,13 @@ def fit_columns(table: Table, *, top: int | None = None, star: bool = False) -> 
 
 def split_columns(table: Table, keys: int = 1, *, star: bool = False) -> Iterator[Table]:
     """As many columns side by side as fit, the others below; the first, which say what a row is, with all of them."""
-    from karatage.views.tables import take_columns
+    from karatage.views.table import take_columns
 
-    names = table.frame.columns
+    names = list(table.columns)
     waiting = names[keys:]
     while waiting:
         part = fit_columns(take_columns(table, [*names[:keys], *waiting]), star=star)
-        count = max(part.frame.width - keys, 1)
+        count = max(len(part.columns) - keys, 1)
         yield take_columns(table, [*names[:keys], *waiting[:count]])
         waiting = waiting[count:]
 
@@ -235,7 +235,7 @@ def tell_rest(table: Table, top: int, noun: str, where: str = "--top 0 shows all
 
 def _write_texts(table: Table, name: str, *, star: bool = False, longest: int | None = WIDTH) -> list[str]:
     """The header of a column and its cells, printable and on one line."""
-    from karatage.views.tables import list_marks, write_column, write_header
+    from karatage.views.table import list_marks, write_column, write_header
 
     texts = [shorten(text, longest or len(text)) for text in write_column(table, name, plain=True)]
     if star and name in table.mark:

@@ -165,7 +165,7 @@ def _find_sizes(sizes: SizeOptions, goal: Any, budget: float | None, first: str)
 
 
 def _render_sizes(found: SizePlan) -> str:
-    from karatage.views.tabulating.sizes import explain_sizes, tabulate_sizes
+    from karatage.views.sizes import explain_sizes, tabulate_sizes
 
     return render(
         show_table(tabulate_sizes(found)),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def render_documents(found: GoldPlan, output: str, then: str) -> str:
     """Batches, what they buy, the sentence, and the command that comes next."""
-    from karatage.views.tabulating.plan import entitle_plan, explain_forecasts, tabulate_batches, tabulate_forecasts
+    from karatage.views.plan import entitle_plan, explain_forecasts, tabulate_batches, tabulate_forecasts
 
     if not found.labels:
         end = "" if output == STANDARD_OUTPUT else " No queue was written."

@@ -144,7 +144,7 @@ def _find_model(
 
 
 def _render(found: JudgingQueue, output: str) -> str:
-    from karatage.views.tabulating.queue import entitle_queue, explain_settling, tabulate_batch, tabulate_settling
+    from karatage.views.queue import entitle_queue, explain_settling, tabulate_batch, tabulate_settling
 
     systems = tabulate_settling(found.settling)
     parts: list[RenderableType] = [fill(entitle_queue(found), WIDTH), "", show_table(systems, top=SHOWN)]

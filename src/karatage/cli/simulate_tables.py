@@ -118,7 +118,7 @@ def print_collection(world: World, crowd: Crowd, request: Request) -> None:
 
 
 def _show_collection(world: World, crowd: Crowd, sentence: str, home: str) -> str:
-    from karatage.views.tabulating.crowd import tabulate_collection
+    from karatage.views.crowd import tabulate_collection
 
     parts: list[RenderableType] = [show_table(tabulate_collection(world)), "", *_show_crowd(crowd), ""]
     parts += [fill(sentence, WIDTH), fill("The truth is in its folder truth. Next:", WIDTH)]
@@ -128,7 +128,7 @@ def _show_collection(world: World, crowd: Crowd, sentence: str, home: str) -> st
 
 def print_model(model: CrowdModel, request: Request) -> None:
     """A model that was kept or drawn."""
-    from karatage.views.tabulating.crowd import tabulate_model
+    from karatage.views.crowd import tabulate_model
 
     tables = [show_table(table) for table in tabulate_model(model)]
     written = [path for path in (request.save, request.chart) if path is not None]
@@ -161,7 +161,7 @@ def print_models(to: Printing, output: str) -> None:
     elif chosen != "table":
         emit(encode_frame(frame, chosen), output)
     else:
-        from karatage.views.tabulating.crowd import MODELS_TEXT, tabulate_models
+        from karatage.views.crowd import MODELS_TEXT, tabulate_models
 
         table = show_table(tabulate_models(models))
         sources = [fill(f"{model.name}: {model.source}", WIDTH) for model in models]
@@ -170,7 +170,7 @@ def print_models(to: Printing, output: str) -> None:
 
 def _show_crowd(crowd: Crowd) -> list[RenderableType]:
     """Judges by quality, and the crowd against gold."""
-    from karatage.views.tabulating.crowd import BANDS_TEXT, tabulate_bands, tabulate_crowd
+    from karatage.views.crowd import BANDS_TEXT, tabulate_bands, tabulate_crowd
 
     bands = tabulate_bands(crowd.summary, crowd.model)
     return [show_table(bands), BANDS_TEXT, "", show_table(tabulate_crowd(crowd.summary))]

@@ -15,8 +15,8 @@ from karatage.experiments.square.findings import LETTERS, QUALITIES, Benchmark
 from karatage.io.writing import write_bytes
 from karatage.progress import remark
 from karatage.text import counted, shorten
+from karatage.views.html import clean_chart
 from karatage.views.pictures import bundle_vega, draw_picture
-from karatage.views.svg import clean_chart
 
 if TYPE_CHECKING:
     import altair as alt

@@ -32,12 +32,13 @@ from karatage.views.decisions import (
     place_judges,
     shade_ways,
 )
-from karatage.views.tabulating.board import frame_forest
+from karatage.views.table import keep_finite
 
 if TYPE_CHECKING:
     import altair as alt
 
     from karatage.data.board import Board
+    from karatage.data.standing import Differences
 
 TOLD, NOT_TOLD, DOUBTED = "told apart", "not told apart", "doubted by gold"
 FLIPS = {"falls": "judges' verdict falls", "arises": "verdict arises", "turns": "verdict turns around"}
@@ -135,3 +136,39 @@ def _entitle(board: Board, reference: str) -> alt.TitleParams:
         f"({ADJUSTMENTS[board.adjust]})"
     )
     return alt.TitleParams(f"Every system against {shorten(reference, NAME)}", subtitle=told, anchor="start")
+
+
+def frame_forest(board: Board, *, reference: str | None = None) -> pl.DataFrame:
+    """Every other system less the reference (default: the best), by judges and corrected.
+
+    Columns: system, by (judges or corrected), difference, low, high, p (adjusted as the board is), verdict (better,
+    worse, open or doubted).
+    """
+    centre = 0 if reference is None else board.systems.index(reference)
+    found = [("judges", board.naive_pairs)]
+    found += [("corrected", board.corrected_pairs)] if board.corrected_pairs is not None else []
+    return pl.concat([_compare_with(board, centre, by, pairs) for by, pairs in found])
+
+
+def _compare_with(board: Board, centre: int, by: str, pairs: Differences) -> pl.DataFrame:
+    there = np.flatnonzero((board.a == centre) | (board.b == centre))
+    other = np.where(board.a[there] == centre, board.b[there], board.a[there])
+    sign = np.where(board.b[there] == centre, -1.0, 1.0)  # pairs are b - a
+    ends = np.stack([sign * pairs.low[there], sign * pairs.high[there]])
+    claimed = sign * pairs.sign[there]
+    words = np.select([pairs.doubted[there], claimed > 0, claimed < 0], ["doubted", "better", "worse"], "open")
+    p = {"holm": pairs.holm, "bh": pairs.bh, "none": pairs.p_value}[board.adjust][there]
+    frame = pl.DataFrame(
+        {
+            "system": pl.Series(board.systems, dtype=pl.String).gather(other),
+            "by": [by] * len(there),
+            "difference": sign * pairs.value[there],
+            "low": ends.min(axis=0),
+            "high": ends.max(axis=0),
+            "p": p,
+            "verdict": words.tolist(),
+            "place": other,
+        },
+        schema_overrides={"by": pl.String, "verdict": pl.String},
+    )
+    return keep_finite(frame.sort("place").drop("place"))

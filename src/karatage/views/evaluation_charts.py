@@ -25,7 +25,6 @@ from karatage.views.choosing import (
     place_rows,
     tell,
 )
-from karatage.views.tabulating.evaluation import tell_other_topics
 
 if TYPE_CHECKING:
     import altair as alt
@@ -196,3 +195,12 @@ def _without(values: Sequence[str], *taken: str) -> tuple[str, ...]:
 
 
 _SHADES, _FORMS = _without(COLOURS, COLOURS[-1]), _without(SHAPES, "square")
+
+
+def tell_other_topics(result: Evaluation, measure: str) -> str:
+    """What goes on from a caption, where gold's scores are means over other topics than the approaches'."""
+    if result.gold is None or result.name_gold(measure) == "gold":
+        return ""
+    own = counted(len(result.scores[measure].topics), "topic")
+    gold = counted(int(result.gold[measure].judged[0].sum()), "topic")
+    return f"; gold averages {gold}, approaches {own}"

@@ -1,8 +1,8 @@
-"""Charts and page of the random relevance experiment."""
+"""The random relevance experiment: judges alone and merged, by certain and by expected measures."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -12,16 +12,14 @@ from karatage.experiments.random_relevance.findings import OUTCOMES, RandomRelev
 from karatage.text import shorten
 from karatage.views.charts import COLOURS, SHAPES
 from karatage.views.page import Figure, Page, Section
-from karatage.views.tabulating.random_relevance import (
-    tabulate_alone,
-    tabulate_check,
-    tabulate_controls,
-    tabulate_merged,
-)
+from karatage.views.showing import shows
+from karatage.views.table import Table, label_columns, mark_best
 
 if TYPE_CHECKING:
     import altair as alt
 
+CONTROLS = "Controls, tau_ap: a judge who calls nothing relevant, to DGS and RGS; RGS to DGS"
+NAME = 20  # characters
 GOLDS = {"DGS": "gold as it is (DGS)", "RGS": "gold made random (RGS)"}
 DASHES = ([1, 0], [4, 3])
 ACROSS = 3
@@ -80,25 +78,80 @@ def draw_all(findings: RandomRelevanceFindings) -> dict[str, alt.ConcatChart]:
     }
 
 
-def lay_out_random_relevance(
-    findings: RandomRelevanceFindings, charts: Mapping[str, alt.TopLevelMixin] | None = None
-) -> Page:
-    """Tables 1 and 2, charts, controls and the check as a page; `charts` as `draw_all` makes them."""
-    drawn = charts if charts is not None else draw_all(findings)
-    tables, figures = [], []
+@shows(RandomRelevanceFindings)
+def view_random_relevance(findings: RandomRelevanceFindings) -> Page:
+    """[RANDREL19] tables 1 and 2, charts, controls and the check."""
+    plan, figures = findings.plan, []
     for number, (systems, panel) in enumerate(findings.places, 1):
-        tables.append(tabulate_merged(findings, systems, panel))
-        told = f"{systems}, {panel}: mean tau_ap against the number of merged judges, by measure"
-        figures.append(Figure(drawn[f"tau_ap-{number}"], told))
-    plan = findings.plan
+        caption = f"{systems}, {panel}: mean tau_ap against the number of merged judges, by measure"
+        draw = partial(draw_random_relevance, findings, systems=systems, panel=panel)
+        figures.append(Figure(draw, caption, f"tau_ap-{number}"))
     alone = [tabulate_alone(findings, *place, gains=True) for place in findings.places]
-    alone.append(tabulate_controls(findings))
+    merged = [tabulate_merged(findings, *place) for place in findings.places]
+    certain, samples = TEXT1.format(certainty=plan.certainty), TEXT2.format(samples=plan.samples)
     sections = [
-        Section("Judges alone", TEXT1.format(certainty=plan.certainty), alone),
-        Section("Judges merged", TEXT2.format(samples=plan.samples), tables, figures),
+        Section("Judges alone", "", [*alone, tabulate_controls(findings)], background=certain),
+        Section("Judges merged", "", merged, figures, background=samples),
     ]
     if len(findings.check):
-        text = TEXT3.format(draws=plan.draws)
-        sections.append(Section("Check by simulation", text, [tabulate_check(findings)]))
+        tables = [tabulate_check(findings, worst=True), tabulate_check(findings)]
+        sections.append(Section("Check by simulation", "", tables, background=TEXT3.format(draws=plan.draws)))
     title = shorten(f"Random relevance: {findings.collection}, {len(findings.judges)} judges", 160)
     return Page(title, findings.sentence, sections, findings.notes)
+
+
+def _name_place(systems: str, panel: str) -> str:
+    return f"{shorten(systems, NAME)}, {shorten(panel, NAME)}"
+
+
+def tabulate_alone(findings: RandomRelevanceFindings, systems: str, panel: str, *, gains: bool = False) -> Table:
+    """[RANDREL19] table 1; with `gains`, also over the certain measure against DGS."""
+    names = [name for outcome in OUTCOMES for name in (outcome, *([f"{outcome} gain"] if gains else []))]
+    columns = [column for name in names for column in (name, f"{name} ±")]
+    shown = findings.table1.filter(systems=systems, panel=panel).select("gold", "measure", *columns)
+    caption = f"{_name_place(systems, panel)}: {len(findings.judges)} judges alone, mean and 95 % interval"
+    headers = label_columns(shown, **{column: "±" for column in columns if column.endswith("±")})
+    signed = [name for name in names if name.endswith("gain")]
+    return Table(shown, caption, signed=signed, columns=headers, keys=2)
+
+
+def tabulate_merged(
+    findings: RandomRelevanceFindings, systems: str, panel: str, *, measure: str | None = None
+) -> Table:
+    """[RANDREL19] table 2, by one measure or all; the best against each gold is marked."""
+    frame = findings.table2().filter(systems=systems, panel=panel).drop("systems", "panel")
+    family = pl.col("measure").str.strip_prefix("eR")
+    if measure is not None:
+        frame = frame.filter(family == measure)
+    sizes = [name for name in frame.columns if name.startswith("M = ")]
+    best = mark_best(frame.with_columns(family=family), sizes, within=["family", "gold"])
+    by = "" if measure is None else f" by {measure}"
+    caption = f"{_name_place(systems, panel)}: judges merged, mean tau_ap{by}"
+    columns = label_columns(frame if measure is None else frame.drop("measure"))
+    return Table(frame, caption, mark=best, columns=columns, keys=3)
+
+
+def tabulate_controls(findings: RandomRelevanceFindings) -> Table:
+    """What random grades do by themselves."""
+    return Table(findings.controls, CONTROLS, name="controls")
+
+
+def tabulate_check(findings: RandomRelevanceFindings, *, worst: bool = False) -> Table:
+    """Formulas less simulation; with `worst`, only where they differ most by each measure."""
+    check = findings.check
+    if worst:
+        far = pl.col("difference").abs()
+        check = check.filter(far.rank("ordinal", descending=True).over("measure") == 1)
+    names = {measure: findings.name_measure(measure, expected=True) for measure in findings.labels}
+    several = [name for name in ("systems", "panel") if findings.check[name].n_unique() > 1]
+    shown = check.select(
+        pl.col("measure").replace(names),
+        pl.concat_str(*several, "of", separator=", ").alias("grades of"),
+        "difference",
+        pl.col("standard_error").alias("error"),
+        "tau_ap",
+    )
+    caption = f"Formulas less simulation ({findings.plan.draws:,} draws), where a system's score differs most"
+    name = "check-worst" if worst else "check"
+    digits = {"difference": 5, "error": 5}
+    return Table(shown, caption, digits, signed=("difference",), name=name, detail=not worst)

@@ -1,20 +1,22 @@
-"""Charts and page of the s-AWARE experiment."""
+"""The s-AWARE experiment: approaches that learn from gold, over sizes of k-tuples, against a baseline."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from karatage.errors import OptionError
-from karatage.experiments.supervised.findings import OUTCOMES, Place, SupervisedFindings
+from karatage.experiments.supervised.findings import LOWER_IS_BETTER, OUTCOMES, PLACE, Place, SupervisedFindings
 from karatage.experiments.supervised.plan import find_family
-from karatage.experiments.supervised.telling import name_place
+from karatage.experiments.supervised.telling import name_place, name_sizes
 from karatage.text import shorten
 from karatage.views.charts import SHAPES
 from karatage.views.page import Figure, Page, Section
-from karatage.views.tabulating.supervised import tabulate_means, tabulate_overall
+from karatage.views.showing import shows
+from karatage.views.table import Table
 
 if TYPE_CHECKING:
     import altair as alt
@@ -134,22 +136,73 @@ def _name_chart(findings: SupervisedFindings, place: Place, measure: str, outcom
     return f"{outcome}-{number}-{place.configuration}" + (f"-{findings.plan.measures.index(measure) + 1}" * several)
 
 
-def lay_out_supervised(findings: SupervisedFindings, charts: Mapping[str, alt.TopLevelMixin] | None = None) -> Page:
-    """Table 1, figure 3 and the differences as a page; `charts` as `draw_all` makes them."""
-    drawn = charts if charts is not None else draw_all(findings)
+@shows(SupervisedFindings)
+def view_supervised(findings: SupervisedFindings) -> Page:
+    """[SAWARE20] table 1, figure 3 and the differences; the terminal has the first outcome."""
     plan, sections = findings.plan, []
     for measure in plan.measures:
         figures = [
             Figure(
-                drawn[_name_chart(findings, place, measure, "tau_ap")], f"{name_place(findings, place)}: tau_ap by k"
+                partial(draw_supervised, findings, place, measure=measure),
+                f"{name_place(findings, place)}: tau_ap by k",
+                _name_chart(findings, place, measure, "tau_ap"),
             )
             for place in findings.places
         ]
         text = TEXT1.format(outcome="tau_ap", samples=plan.samples, training=plan.training)
-        sections.append(Section(f"{measure}: table 1", text, [tabulate_means(findings, measure, "tau_ap")], figures))
+        means = [replace(tabulate_means(findings, measure, name), detail=name != OUTCOMES[0]) for name in OUTCOMES]
+        sections.append(Section(f"{measure}: table 1", "", means, figures, background=text))
         tables = [
-            tabulate_overall(findings, place, measure, outcome) for outcome in OUTCOMES for place in findings.places
+            replace(tabulate_overall(findings, place, measure, name), detail=name != OUTCOMES[0])
+            for name in OUTCOMES
+            for place in findings.places
         ]
-        sections.append(Section(f"{measure}: how sure", TEXT2.format(baseline=findings.baseline), tables))
+        gaps = TEXT2.format(baseline=findings.baseline)
+        sections.append(Section(f"{measure}: how sure", "", tables, background=gaps))
+        sizes = [tabulate_by_size(findings, place, measure, name) for name in OUTCOMES for place in findings.places]
+        sections.append(Section(f"{measure}: by size", "", sizes, detail=True))
     title = shorten(f"s-AWARE: {findings.collection}", 160)
     return Page(title, findings.sentence, sections, findings.notes)
+
+
+def tabulate_means(findings: SupervisedFindings, measure: str, outcome: str) -> Table:
+    """[SAWARE20] table 1: a row for each place and size, a column for each approach; the best of a row is marked."""
+    names = findings.plan.names
+    frame = findings.table(measure=measure, outcome=outcome)
+    best = mark_rows(frame.select(names), lowest=outcome in LOWER_IS_BETTER)
+    places = [name_place(findings, Place(*row)) for row in frame.select(PLACE).iter_rows()]
+    frame = frame.with_columns(pl.Series("where", places, dtype=pl.String))
+    columns = {"where": "", "size": "k", **{name: name for name in names}}
+    caption = f"Mean {outcome} to gold by {measure}"
+    return Table(frame, caption, mark=best, name=f"means-{outcome}", columns=columns, group="where", keys=1)
+
+
+def mark_rows(frame: pl.DataFrame, *, lowest: bool = False) -> dict[str, list[bool]]:
+    """Where each row has its largest (or lowest) value.
+
+    >>> mark_rows(pl.DataFrame({"a": [0.1, 0.3], "b": [0.2, 0.2]}))
+    {'a': [False, True], 'b': [True, False]}
+    """
+    top = frame.select(top=pl.min_horizontal(pl.all()) if lowest else pl.max_horizontal(pl.all()))["top"]
+    return {name: (frame[name] == top).fill_null(False).to_list() for name in frame.columns}
+
+
+def tabulate_overall(findings: SupervisedFindings, place: Place, measure: str, outcome: str) -> Table:
+    """Every approach over all sizes, and how far it is from the baseline."""
+    frame = findings.overall.filter(measure=measure, outcome=outcome, **place._asdict())
+    sizes = sorted(findings.frame.filter(**place._asdict())["size"].unique())
+    caption = f"{name_place(findings, place)}: {outcome} by {measure}, {name_sizes(sizes)} together"
+    return _list_gaps(findings, frame, {"approach": "approach"}, caption)
+
+
+def tabulate_by_size(findings: SupervisedFindings, place: Place, measure: str, outcome: str) -> Table:
+    """The same at each size."""
+    frame = findings.summary.filter(measure=measure, outcome=outcome, **place._asdict())
+    caption = f"{name_place(findings, place)}: {outcome} by {measure}, by size"
+    return _list_gaps(findings, frame, {"size": "k", "approach": "approach"}, caption)
+
+
+def _list_gaps(findings: SupervisedFindings, frame: pl.DataFrame, keys: dict[str, str], caption: str) -> Table:
+    columns = keys | {"mean": "mean", "standard_error": "error", "gap": f"less {shorten(findings.baseline, 20)}"}
+    columns |= {"gap_low": "95% from", "gap_high": "to"}
+    return Table(frame, caption, signed=("gap", "gap_low", "gap_high"), columns=columns)

@@ -70,9 +70,9 @@ def test_turned_verdicts_are_shown():
     turned = replace(board, corrected_pairs=tell_apart(value, p_value, 0.05))
     assert turned.count_flips()["turns"] == 1
     text = render_board(turned)
-    assert "Verdicts that turn around" in text
+    assert "Reversed verdicts" in text
     assert f"{value[claimed]:+.4f}" in text
-    assert "Verdicts that turn around" not in render_board(board)
+    assert "Reversed verdicts" not in render_board(board)
 
 
 def test_what_is_not_known_has_no_number():

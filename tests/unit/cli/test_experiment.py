@@ -187,7 +187,7 @@ def test_a_second_run_in_the_same_folder_changes_nothing(tmp_path):
 @pytest.mark.parametrize(
     ("line", "last"),
     [
-        (NOISY, "karatage.views.page.write_page"),
+        (NOISY, "karatage.views.html.write_page"),
         (["benchmark", "-j", "j.csv", "-g", "g.csv", "-a", "mv", "--amounts", "none", "-q", "-o"], "write_bytes"),
     ],
 )

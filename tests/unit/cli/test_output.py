@@ -7,7 +7,7 @@ from rich.cells import cell_len
 from karatage.cli.options import parse_columns
 from karatage.cli.output import choose_style, render, show_table
 from karatage.errors import OptionError
-from karatage.views.tables import Table
+from karatage.views.table import Table
 
 HOSTILE = [
     "<script>alert(1)</script>",

@@ -14,7 +14,7 @@ import vl_convert
 
 import karatage as kt
 from karatage.data.estimate import wilson_interval
-from karatage.views.svg import clean_chart
+from karatage.views.html import clean_chart
 
 MEASURE = "P(rel=2)@10"
 HOSTILE = (

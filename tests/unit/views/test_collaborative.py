@@ -7,7 +7,7 @@ import pytest
 
 import karatage as kt
 from karatage.errors import OptionError
-from karatage.views.collaborative import lay_out_collaborative
+from karatage.views.collaborative import view_collaborative
 from karatage.views.collaborative_charts import (
     draw_all,
     draw_consensus,
@@ -16,7 +16,7 @@ from karatage.views.collaborative_charts import (
     draw_orders,
     draw_shares,
 )
-from karatage.views.page import render_page
+from karatage.views.html import render_page
 
 PLAN = kt.CollaborativePlan(
     orders=("depth", "meta-ap"),
@@ -116,9 +116,9 @@ class Reader(HTMLParser):
 
 def test_the_page_has_all_charts_tables_and_doubts(found):
     page = Reader()
-    page.feed(render_page(lay_out_collaborative(found)))
+    page.feed(render_page(view_collaborative(found)))
     assert page.pictures == 2 + 2 * 3
-    assert page.tables == 1 + 1 + 3 + 1 + 1
+    assert page.tables == 3 + 1 + 3 + 9 + 1
     assert found.sentence in page.text
     for note in found.notes:
         assert note in page.text
@@ -134,5 +134,5 @@ def test_the_page_has_all_charts_tables_and_doubts(found):
 
 
 def test_a_page_of_one_study_is_short(bare):
-    page = lay_out_collaborative(bare)
+    page = view_collaborative(bare)
     assert [section.title for section in page.sections] == ["Finding"]

@@ -8,8 +8,8 @@ import pytest
 
 import karatage as kt
 from karatage.errors import DataError, UnknownNameError
+from karatage.views.evaluation import tabulate_measure
 from karatage.views.evaluation_charts import draw_fidelity, draw_scores_board
-from karatage.views.tabulating.evaluation import tabulate_measure
 
 
 def test_every_system_has_its_score_by_every_approach_and_gold(hostile, read_chart):
@@ -81,10 +81,10 @@ def test_gold_of_other_topics_is_told(hostile, read_chart):
     assert drawn.params["sorted_by"]["bind"]["options"][0] == "gold (4 topics)"
     assert "best first by gold (4 topics); gold averages 4 topics, approaches 9 topics" in drawn.texts
     table = tabulate_measure(found, "P@10")
-    assert table.headers["gold"] == "gold (4 topics)"
+    assert table.columns["gold"] == "gold (4 topics)"
     assert table.caption == "P@10; gold averages 4 topics, approaches 9 topics"
     whole = tabulate_measure(hostile.evaluation, hostile.measure)
-    assert (whole.headers["gold"], whole.caption) == ("gold", hostile.measure)
+    assert (whole.columns["gold"], whole.caption) == ("gold", hostile.measure)
 
 
 def test_fidelity_on_different_topics_is_told(hostile, read_chart):

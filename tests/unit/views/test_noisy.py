@@ -7,9 +7,9 @@ import pytest
 
 import karatage as kt
 from karatage.errors import OptionError
-from karatage.views.noisy import lay_out_noisy
+from karatage.views.html import render_page
+from karatage.views.noisy import view_noisy
 from karatage.views.noisy_charts import draw_all, draw_coverage, draw_histogram, draw_power, spell_rates
-from karatage.views.page import render_page
 
 GRID = kt.NoisyPlan(
     studies=("intervals", "tests", "ebay", "trec", "dcg"),
@@ -82,7 +82,7 @@ def test_what_was_not_studied_is_not_drawn(found, alone):
 
 
 def test_the_page_has_all_tables_and_charts(found):
-    page = lay_out_noisy(found)
+    page = view_noisy(found)
     assert page.sentence == found.sentence
     assert [section.title for section in page.sections] == ["Intervals", "Tests", "eBay", "TREC", "Graded judgments"]
     text = render_page(page)

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import re
+from functools import partial
 from html.parser import HTMLParser
 
 import altair as alt
@@ -11,10 +12,10 @@ import polars as pl
 import pytest
 
 from karatage.errors import DataError, OptionError
-from karatage.views.page import Figure, Page, Section, render_page, write_page
+from karatage.views.html import adapt_svg, clean_chart, render_page, write_page
+from karatage.views.page import Figure, Page, Section
 from karatage.views.pictures import draw_picture
-from karatage.views.svg import adapt_svg, clean_chart
-from karatage.views.tables import Table, mark_best
+from karatage.views.table import Table, mark_best
 
 HOSTILE = """</svg></title><script>alert("1'&")</script>"""
 ENDLESS = {"meta", "link", "br", "img", "hr", "input"}
@@ -60,7 +61,9 @@ def make_chart(name=HOSTILE):
 def make_page(name=HOSTILE):
     frame = pl.DataFrame({name: [name, "mv"], "tau": [0.5, 0.75], "p": [1e-9, None], "n": [1234, -5]})
     table = Table(frame, name, digits={"tau": 2}, mark=mark_best(frame, ["tau"]))
-    sections = [Section(name, f"one {name}\n\ntwo", [table], [Figure(make_chart(name), name)]) for _ in range(3)]
+    sections = [
+        Section(name, f"one {name}\n\ntwo", [table], [Figure(partial(make_chart, name), name)]) for _ in range(3)
+    ]
     return Page(name, name, sections, [name])
 
 

@@ -17,9 +17,10 @@ import pytest
 
 from karatage.errors import DataError, OptionError, PictureError
 from karatage.progress import take_remarks
-from karatage.views import charts, page, pictures
+from karatage.views import charts, html, pictures
 from karatage.views.charts import write_chart, write_charts
-from karatage.views.page import Figure, Page, Section, render_page
+from karatage.views.html import render_page
+from karatage.views.page import Figure, Page, Section
 from karatage.views.pictures import draw_picture
 
 SPEC = '{"mark": "point", "title": "Größe", "data": {"values": [{"a": 1}]}, "encoding": {"x": {"field": "a"}}}'
@@ -170,10 +171,12 @@ from pathlib import Path
 from tests.unit.views import test_pictures as tests
 from karatage.errors import PictureError
 from karatage.views.charts import write_chart, write_charts
-from karatage.views.page import Figure, Page, Section, write_page
+from karatage.views.html import write_page
+from karatage.views.page import Figure, Page, Section
 from karatage.progress import take_remarks
 home, chart = Path(sys.argv[1]), tests.make_chart()
-write_page(home / "page.html", Page("t", "s", [Section("one", charts=[Figure(chart, "c"), Figure(chart, "d")])]))
+charts = [Figure(lambda: chart, "c"), Figure(lambda: chart, "d")]
+write_page(home / "page.html", Page("t", "s", [Section("one", charts=charts)]))
 write_chart(chart, home / "chart.html")
 write_charts([(chart, home / name) for name in ("a.svg", "a.png", "a.json")])
 try:
@@ -227,14 +230,14 @@ def fail_at(monkeypatch, module, number, problem):
 
 def test_a_page_goes_without_the_one_picture_that_fails(monkeypatch):
     take_remarks()
-    fail_at(monkeypatch, page, 2, PictureError("it died"))
-    figures = [Figure(make_chart(), "c") for _ in range(3)]
+    fail_at(monkeypatch, html, 2, PictureError("it died"))
+    figures = [Figure(make_chart, "c") for _ in range(3)]
     text = render_page(Page("t", "s", [Section("one", charts=figures)], notes=["first"]))
     assert text.count('<div class="still">') == 2
     (note,) = take_remarks()
     assert note == "still pictures could not be drawn: it died; the charts still work in a browser"
     assert text.index("<li>first</li>") < text.index(f"<li>{note}</li>")
-    fail_at(monkeypatch, page, 2, DataError("it is wrong"))
+    fail_at(monkeypatch, html, 2, DataError("it is wrong"))
     with pytest.raises(DataError, match="it is wrong"):
         render_page(Page("t", "s", [Section("one", charts=figures)]))
 

@@ -11,8 +11,8 @@ from karatage.experiments.collection import Collection
 from karatage.experiments.random_relevance.plan import RandomRelevancePlan
 from karatage.experiments.random_relevance.running import experiment_random_relevance
 from karatage.simulation.panel import simulate_panel
-from karatage.views.page import render_page
-from karatage.views.random_relevance import draw_all, draw_random_relevance, lay_out_random_relevance
+from karatage.views.html import render_page
+from karatage.views.random_relevance import draw_all, draw_random_relevance, view_random_relevance
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -50,7 +50,7 @@ def test_unknown_places_are_refused(found):
 def test_the_page_has_all_tables_and_charts(found):
     charts = draw_all(found)
     assert list(charts) == ["tau_ap-1", "tau_ap-2", "tau-1", "tau-2"]
-    page = lay_out_random_relevance(found, charts)
+    page = view_random_relevance(found)
     assert page.sentence == found.sentence
     assert [section.title for section in page.sections] == ["Judges alone", "Judges merged", "Check by simulation"]
     text = render_page(page)
@@ -71,4 +71,4 @@ def test_without_a_check_there_is_no_section_for_it():
     world = kt.simulate_collection(systems=3, topics=3, depth=40, rng=0)
     collection = Collection.of({"s": world.runs}, {"p": simulate_panel(world.gold, judges=4, rng=0)}, world.gold)
     plan = RandomRelevancePlan(sizes=(2,), samples=2, draws=0, measures=("AP",))
-    assert len(lay_out_random_relevance(experiment_random_relevance(collection, plan)).sections) == 2
+    assert len(view_random_relevance(experiment_random_relevance(collection, plan)).sections) == 2

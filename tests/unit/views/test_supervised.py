@@ -14,7 +14,7 @@ from karatage.experiments.panels import PanelRules, prepare_gold
 from karatage.experiments.supervised.plan import SupervisedPlan
 from karatage.experiments.supervised.running import experiment_supervised
 from karatage.simulation.panel import simulate_panel
-from karatage.views.page import render_page
+from karatage.views.html import render_page
 from karatage.views.supervised import (
     HEIGHT,
     LABEL,
@@ -23,9 +23,9 @@ from karatage.views.supervised import (
     _span,
     draw_all,
     draw_supervised,
-    lay_out_supervised,
+    mark_rows,
+    view_supervised,
 )
-from karatage.views.tabulating.supervised import mark_rows
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +73,7 @@ def test_every_measure_outcome_and_place_has_a_chart(found):
 
 
 def test_the_page_has_table_1_the_figures_and_the_doubts(found):
-    page = render_page(lay_out_supervised(replace(found, notes=("a doubt",))))
+    page = render_page(view_supervised(replace(found, notes=("a doubt",))))
     assert page.count('<div class="still"><svg') == 4
     assert "sup_tau_cubed" in page
     assert "T&lt;08" in page

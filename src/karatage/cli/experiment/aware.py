@@ -39,8 +39,8 @@ def aware(
     from karatage.cli.experiment.aware_tables import render_aware
     from karatage.experiments.aware.findings import AwareFindings
     from karatage.experiments.aware.running import experiment_aware
+    from karatage.views.aware import view_aware
     from karatage.views.aware_charts import draw_all
-    from karatage.views.aware_page import lay_out
 
     def make_view(found: AwareFindings) -> shared.View:
         return shared.View(
@@ -48,7 +48,7 @@ def aware(
             long_text=render_aware(found, everything=True),
             tables=found.tables,
             draw=lambda: {f"{CHARTS}/{name}": chart for name, chart in draw_all(found).items()},
-            lay_out=lambda charts: lay_out(found, {name.removeprefix(f"{CHARTS}/"): c for name, c in charts.items()}),
+            lay_out=lambda _: view_aware(found),
             still="tau_ap-|rmse-",
         )
 

@@ -20,10 +20,12 @@ def render_aware(findings: AwareFindings, *, everything: bool = False) -> str:
 
     With `everything`, also every approach by size and outcome, and what lies between the first and the last panel.
     """
-    from karatage.views.tabulating import aware as tabulating
+    from karatage.views import aware as tabulating
 
     panels = findings.panels if everything else findings.ends
-    parts: list[RenderableType] = [show_table(table) for table in tabulating.tabulate_families(findings, panels)]
+    parts: list[RenderableType] = [
+        show_table(table) for table in tabulating.tabulate_families(findings) if everything or not table.detail
+    ]
     if everything:
         parts += [show_table(table) for table in tabulating.tabulate_approaches(findings, ALL_SIZES)]
     most = None if everything else SHOWN_LEVELS
@@ -33,6 +35,9 @@ def render_aware(findings: AwareFindings, *, everything: bool = False) -> str:
         claims = tabulating.tabulate_claims(findings, panel)
         parts += [show_table(table, wrap=("in the paper", "here")) for table in claims]
     parts += [show_table(table) for table in tabulating.tabulate_contests(findings, SHOWN_SIZES)]
-    parts += [show_table(table, wrap=("scores", "grades", "open")) for table in tabulating.tabulate_leads(findings)]
+    parts += [
+        show_table(table, wrap=("scores_lead", "grades_lead", "undecided"))
+        for table in tabulating.tabulate_leads(findings)
+    ]
     parts += [show_table(table) for table in tabulating.tabulate_crossings(findings)]
     return render(*parts, findings.sentence)

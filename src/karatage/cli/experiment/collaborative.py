@@ -102,7 +102,7 @@ def collaborative(
 
 def _make_view(found: CollaborativeFindings) -> shared.View:
     from karatage.cli.experiment.collaborative_tables import render_collaborative
-    from karatage.views.collaborative import lay_out_collaborative
+    from karatage.views.collaborative import view_collaborative
     from karatage.views.collaborative_charts import draw_all
 
     return shared.View(
@@ -110,7 +110,7 @@ def _make_view(found: CollaborativeFindings) -> shared.View:
         long_text=render_collaborative(found, everything=True),
         tables=found.tables,
         draw=lambda: draw_all(found),
-        lay_out=lambda charts: lay_out_collaborative(found, charts),
+        lay_out=lambda _: view_collaborative(found),
     )
 
 

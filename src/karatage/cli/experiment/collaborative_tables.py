@@ -16,7 +16,7 @@ FEW = 1  # orders whose tables are printed; all are in tables.txt
 
 def render_collaborative(findings: CollaborativeFindings, *, everything: bool = False) -> str:
     """All tables as text, 80 columns wide, and the closing sentence; of mixes only the first order's at first."""
-    from karatage.views.tabulating import collaborative as tabulating
+    from karatage.views import collaborative as tabulating
 
     parts: list[RenderableType] = []
     if len(findings.order_means):

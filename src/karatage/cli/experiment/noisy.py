@@ -38,12 +38,12 @@ def noisy(
 
 def _make_view(found: NoisyFindings) -> shared.View:
     from karatage.cli.experiment.noisy_tables import list_tables, render_noisy
-    from karatage.views.noisy import lay_out_noisy
+    from karatage.views.noisy import view_noisy
     from karatage.views.noisy_charts import draw_all
 
     return shared.View(
         text=render_noisy(found),
         tables=list_tables(found),
         draw=lambda: draw_all(found),
-        lay_out=lambda charts: lay_out_noisy(found, charts),
+        lay_out=lambda _: view_noisy(found),
     )

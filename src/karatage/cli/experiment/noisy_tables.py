@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from karatage.experiments.noisy.findings import NoisyFindings
-    from karatage.views.tables import Table
+    from karatage.views.table import Table
 
 FEW_WORLDS = 12  # of which each has a line of its own with all figures
 TITLES = {"ebay": "eBay [NOISY18] 7", "trec": "TREC [NOISY18] 8, table 4", "dcg": "Graded judgments [NOISY18] 4.2"}
@@ -27,7 +27,7 @@ def list_tables(found: NoisyFindings) -> dict[str, pl.DataFrame]:
 
 def render_noisy(found: NoisyFindings) -> str:
     """All tables as text, 80 columns wide, and the closing sentence."""
-    from karatage.views.tabulating.noisy import TESTS_TEXT, tabulate_example
+    from karatage.views.noisy import TESTS_TEXT, tabulate_example
 
     parts: list[RenderableType] = []
     if len(found.intervals):
@@ -40,7 +40,7 @@ def render_noisy(found: NoisyFindings) -> str:
 
 
 def _list_intervals(found: NoisyFindings) -> Iterator[Table]:
-    from karatage.views.tabulating.noisy import tabulate_coverage, tabulate_intervals
+    from karatage.views.noisy import tabulate_coverage, tabulate_intervals
 
     if len(found.intervals) <= FEW_WORLDS:
         yield from tabulate_intervals(found)
@@ -51,7 +51,7 @@ def _list_intervals(found: NoisyFindings) -> Iterator[Table]:
 
 def _list_tests(found: NoisyFindings) -> Iterator[Table]:
     from karatage.experiments.noisy.testing import GOLD_SAMPLES
-    from karatage.views.tabulating.noisy import tabulate_power, tabulate_sizes_of_tests
+    from karatage.views.noisy import tabulate_power, tabulate_sizes_of_tests
 
     for samples in GOLD_SAMPLES:
         yield from tabulate_sizes_of_tests(found, samples)

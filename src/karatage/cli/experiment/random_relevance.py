@@ -56,7 +56,7 @@ def random_relevance(
 
 
 def _make_view(found: RandomRelevanceFindings) -> shared.View:
-    from karatage.views.random_relevance import draw_all, lay_out_random_relevance
+    from karatage.views.random_relevance import draw_all, view_random_relevance
 
     tables = {
         "table1": found.table1,
@@ -70,13 +70,13 @@ def _make_view(found: RandomRelevanceFindings) -> shared.View:
         text=render_random_relevance(found),
         tables={**tables, "check": found.check} if len(found.check) else tables,
         draw=lambda: draw_all(found),
-        lay_out=lambda charts: lay_out_random_relevance(found, charts),
+        lay_out=lambda _: view_random_relevance(found),
     )
 
 
 def render_random_relevance(found: RandomRelevanceFindings) -> str:
     """[RANDREL19] tables 1 and 2 as text, 80 columns wide; the controls, the check, and the closing sentence."""
-    from karatage.views.tabulating import random_relevance as tabulating
+    from karatage.views import random_relevance as tabulating
 
     parts: list[RenderableType] = [show_table(tabulating.tabulate_alone(found, *place)) for place in found.places]
     for place in found.places:

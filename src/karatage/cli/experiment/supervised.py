@@ -45,7 +45,7 @@ def supervised(
     from karatage.cli.experiment.supervised_tables import render_supervised
     from karatage.experiments.supervised.findings import SupervisedFindings
     from karatage.experiments.supervised.running import experiment_supervised
-    from karatage.views.supervised import draw_all, lay_out_supervised
+    from karatage.views.supervised import draw_all, view_supervised
 
     def make_view(found: SupervisedFindings) -> shared.View:
         return shared.View(
@@ -53,7 +53,7 @@ def supervised(
             long_text=render_supervised(found, everything=True),
             tables=found.tables,
             draw=lambda: draw_all(found),
-            lay_out=lambda charts: lay_out_supervised(found, charts),
+            lay_out=lambda _: view_supervised(found),
         )
 
     given = shared.list_given(runs, source, options)

@@ -26,7 +26,7 @@ def render_supervised(findings: SupervisedFindings, *, everything: bool = False)
     With `everything`, also tau and RMSE, and the differences from the baseline at each size.
     """
     from karatage.experiments.supervised.findings import OUTCOMES
-    from karatage.views.tabulating.supervised import tabulate_by_size, tabulate_overall
+    from karatage.views.supervised import tabulate_by_size, tabulate_overall
 
     parts: list[RenderableType] = []
     for measure in findings.plan.measures:
@@ -42,7 +42,7 @@ def _table1(findings: SupervisedFindings, measure: str, outcome: str) -> Iterato
     """A row for each place and size; as many approaches side by side as fit, the best of a row with a star."""
     from karatage.experiments.supervised.findings import Place
     from karatage.experiments.supervised.telling import name_place
-    from karatage.views.tabulating.supervised import tabulate_means
+    from karatage.views.supervised import tabulate_means
 
     table = tabulate_means(findings, measure, outcome)
     yield f"{table.caption}; {BEST} marks the best of a row"
@@ -57,7 +57,7 @@ def _table1(findings: SupervisedFindings, measure: str, outcome: str) -> Iterato
                 yield shorten(name_place(findings, place), WIDTH)
                 before = place
             cells = [f"{row[name]:.4f}{BEST if table.mark[name][n] else ' '}" for name in names]
-            yield _line(f"k{row['k']:02d}", cells, widths)
+            yield _line(f"k{row['size']:02d}", cells, widths)
     yield ""
 
 

@@ -1,0 +1,109 @@
+"""A benchmark of merges: accuracy and F1 by approach, without gold by data set, and who leads where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+import polars as pl
+
+from karatage.experiments.square.findings import EQUAL, QUALITIES, Benchmark
+from karatage.text import counted, list_names
+from karatage.views.charts import draw_benchmark
+from karatage.views.page import Figure, Page, Section, list_facts
+from karatage.views.showing import shows
+from karatage.views.table import Table, label_columns
+
+DIGITS = 3
+WORDS = {"accuracy": "acc", "f1": "F1"}
+
+
+@shows(Benchmark)
+def view_benchmark(result: Benchmark, *, per_data_set: bool = False) -> Page:
+    """Approaches on average, without gold or on each data set, and which are not worse than the best."""
+    sets = [facts.name for facts in result.data_sets]
+    common, text = result.common_sets, ""
+    tables: list[Table] = []
+    if common:
+        text = f"Means are over the data sets that every approach could do: {list_names(common, 12)}."
+        caption = f"Mean over {counted(len(common), 'data set')}" if len(common) > 1 else common[0]
+        tables += tabulate_settings(result.averages(), caption)
+    if per_data_set:
+        tables += [table for name in sets for table in tabulate_settings(result.table((name,)), name)]
+    elif len(sets) > 1:
+        tables.append(tabulate_without_gold(result, sets))
+    sections = [
+        Section("Approaches", text if len(common) > 1 else "", tables, list(_draw(result))),
+        Section("Who leads where", explain_leaders(result), [tabulate_leaders(result)]),
+    ]
+    failed = f"{len(result.failed):,}" if result.failed else None
+    facts = list_facts(result, approaches=", ".join(result.approaches), data_sets=len(sets), failed=failed)
+    title = f"{counted(len(result.approaches), 'approach')} on {counted(len(sets), 'data set')}"
+    return Page(title, result.sentence, sections, result.notes, facts)
+
+
+def _draw(result: Benchmark) -> Iterator[Figure]:
+    """A chart for each supervision and quality in which there is something to compare with the baseline."""
+    relative = result.relative()
+    for supervision in relative["supervision"].unique(maintain_order=True):
+        for quality in QUALITIES:
+            found = relative.filter(supervision=supervision, quality=quality)
+            if set(found["approach"]) <= {result.baseline}:
+                continue
+            gold = "without gold" if supervision == "none" else f"with gold in {supervision} supervision"
+            caption = f"{quality.capitalize()} {gold}, in points above {result.baseline}"
+            columns = {"data_set": "data set", "approach": "approach", "amount": "amount", "value": "value"}
+            columns["gap"] = "gap"
+            behind = Table(found, "Against the baseline", DIGITS, signed=("gap",), name="relative", columns=columns)
+            draw = partial(draw_benchmark, result, supervision=supervision, quality=quality)
+            yield Figure(draw, caption, f"{quality}-{supervision}", behind)
+
+
+def tabulate_settings(frame: pl.DataFrame, title: str) -> Iterator[Table]:
+    """[COLLAB14] table 2.2, light and full supervision one below the other; the best of each column is bold."""
+    settings = [name for name in frame.columns if name not in {"approach", "quality", "maxima"}]
+    full = [name for name in settings if name.startswith("full")]
+    light = [name for name in settings if name not in full]
+    for kind, names in ("light", light), ("full", full):
+        if not names:
+            continue
+        told = f", {kind} supervision, % of gold" if len(names) > 1 or kind == "full" else ""
+        last = ["maxima"] if names[-1] == settings[-1] else []
+        shown = frame.select("approach", pl.col("quality").replace(WORDS), *names, *last)
+        columns = label_columns(shown, quality="", **{name: name.removeprefix(f"{kind} ") for name in names})
+        mark = {name: _mark_top(frame, name) for name in names}
+        yield Table(shown, f"{title}{told}", DIGITS, mark=mark, name=f"settings-{kind}", columns=columns, keys=2)
+
+
+def _mark_top(frame: pl.DataFrame, name: str) -> list[bool]:
+    best = pl.col(name) >= pl.col(name).max().over("quality") - EQUAL
+    return frame.select(best.fill_null(False)).to_series().to_list()
+
+
+def tabulate_without_gold(result: Benchmark, names: Sequence[str]) -> Table:
+    """Accuracy by data set, an approach in each column; the best of each row is bold."""
+    rows = []
+    for name in names:
+        accuracy = result.table((name,)).filter(quality="accuracy").select("approach", "none")
+        rows.append({"data set": name, **dict(accuracy.iter_rows())})
+    schema = {"data set": pl.String} | dict.fromkeys(result.approaches, pl.Float64)
+    frame = pl.DataFrame(rows, schema=schema)
+    top = pl.max_horizontal(result.approaches)
+    mark = {name: frame.select((pl.col(name) == top).fill_null(False))[name].to_list() for name in result.approaches}
+    return Table(frame, "Accuracy without gold", DIGITS, mark=mark, name="without-gold", keys=1)
+
+
+def tabulate_leaders(result: Benchmark) -> Table:
+    """[COLLAB14] table 2.3."""
+    frame = result.leaders().with_columns(pl.col("quality").replace(WORDS))
+    columns = {"data_set": "data set", "quality": "", "leaders": "best first", "approaches": "approaches"}
+    columns["best"] = "best"
+    gold = f", with {result.usual_amount} % of gold" if result.usual_amount else ""
+    caption = f"Not significantly worse than the best{gold}"
+    return Table(frame, caption, DIGITS, name="leaders", columns=columns, wrap=("leaders", "approaches"))
+
+
+def explain_leaders(result: Benchmark) -> str:
+    """What numbers and letters of the table of leaders stand for."""
+    numbered = ", ".join(f"{k} {name}" for k, name in enumerate(result.approaches, 1))
+    return f"{numbered}; u without gold, l light, f full supervision."

@@ -1,0 +1,73 @@
+"""A diagnosis of files: what was checked, what can be concluded, and what to type next."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import polars as pl
+
+from karatage.data.diagnosis import Diagnosis
+from karatage.views.diagnosis_charts import draw_judged
+from karatage.views.page import Figure, Page, Section, list_facts
+from karatage.views.showing import shows
+from karatage.views.table import Table, label_columns
+
+TITLES = {
+    "files": "Files",
+    "runs": "Runs",
+    "pool": "Runs and judgments together",
+    "judges": "Judges",
+    "gold": "Gold",
+    "decision": "The decision",
+}
+
+
+@shows(Diagnosis)
+def view_diagnosis(found: Diagnosis) -> Page:
+    """Checks first, then what follows from them."""
+    sections = [Section("Checks", tables=[tabulate_checks(found)])]
+    if len(found.systems):
+        lacking = (found.systems["judged"] < 1).any() or (found.systems["short"] > 0).any()
+        sections.append(Section("Systems", "", [tabulate_judged(found)] if lacking else [], [view_coverage(found)]))
+    if len(found.measures):
+        known = found.measures["way"].is_not_null().any()
+        sections.append(Section("Measures", tables=[tabulate_measures(found)], detail=not known))
+    sections += list_conclusions(found)
+    if found.commands:
+        sections.append(Section("What to type next", commands=found.commands))
+    return Page("What these files are fit for", found.sentence, sections, found.notes, list_facts(found))
+
+
+def list_conclusions(found: Diagnosis) -> list[Section]:
+    """What can and what cannot be concluded."""
+    told = {"What can be concluded": found.can, "What cannot be concluded": found.cannot}
+    return [Section(title, "\n\n".join(f"- {line}" for line in lines)) for title, lines in told.items() if lines]
+
+
+def view_coverage(found: Diagnosis) -> Figure:
+    """How much of each system's ranking has a grade."""
+    caption = "How much of each system's ranking was judged; documents that nobody judged count as not relevant"
+    return Figure(partial(draw_judged, found), caption, "judged", tabulate_judged(found))
+
+
+def tabulate_checks(found: Diagnosis) -> Table:
+    """What was checked, what was found, and what to do about it."""
+    frame = found.to_frame().with_columns(of=pl.col("about").replace(TITLES))
+    columns = {"of": "of", "state": "state", "finding": "finding", "advice": "what to do"}
+    return Table(frame, "Checks", name="checks", columns=columns, group="of", wrap=("finding", "advice"))
+
+
+def tabulate_judged(found: Diagnosis) -> Table:
+    """How much of each system's ranking was judged, the least first."""
+    frame = found.systems.sort("judged", nulls_last=False, maintain_order=True)
+    caption = f"How much of what counts for {found.measure} was judged"
+    columns = label_columns(frame, short="short rankings")
+    return Table(frame, caption, digits=1, name="judged", about="system", shares=("judged",), columns=columns)
+
+
+def tabulate_measures(found: Diagnosis) -> Table:
+    """Which measures can be corrected, how, and which difference could then be detected."""
+    frame = found.measures.with_columns(pl.col("label").fill_null("not at all"))
+    columns = {"measure": "measure", "label": "by", "detectable": "difference that shows"}
+    caption = "How judges' errors can be corrected, and the difference that then shows with 80% power"
+    return Table(frame, caption, digits=3, name="correctable", columns=columns)

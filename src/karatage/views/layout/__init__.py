@@ -1,1 +1,0 @@
-"""Results as pages; one module for each kind of result."""

@@ -1,0 +1,369 @@
+"""Tables, built once: cells for pages and the terminal, Markdown, LaTeX and CSV for papers and repositories."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import polars as pl
+
+from karatage.errors import OptionError
+from karatage.io.writing import encode_table, write_bytes
+from karatage.text import shorten
+
+if TYPE_CHECKING:
+    from karatage.io.files import PathLike
+
+# What XML cannot hold, with which the converter would take the whole process down; and marks that turn text around, for
+# a name must not reverse the sentence it stands in.
+UNHEARD = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\u202a-\u202e\u2066-\u2069]")
+REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+
+NOTHING, PLAIN_NOTHING = "–", "-"
+MINUS, PLAIN_MINUS = "−", "-"
+INFINITY, PLAIN_INFINITY = "∞", "inf"
+DIGITS = 4
+LONGEST = 200  # characters of a cell on a page
+MOST_ROWS = 500  # on a page
+LONGEST_PRINTED = 100  # characters of a cell, in a paper and in a repository
+MARKDOWN = {c: f"\\{c}" for c in "\\`*_[]|~"} | {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "`": r"\textasciigrave{}",
+    "[": "{[}",  # an option or a star of the line before
+    "*": "{*}",
+    MINUS: "$-$",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A frame to show: numbers to the right with `digits` after the point (by column, if a mapping), text to the left.
+
+    The frame is for machines; readers see its `columns`. All other options name columns as the frame does.
+
+    Args:
+        frame: What it says; numbers are numbers.
+        caption: What it is about.
+        digits: After the point of numbers that have one.
+        mark: Which rows of a column are the best; `mark_best` finds them. They are bold, in the terminal starred.
+        signed: Columns whose numbers carry their sign: +0.0123.
+        name: Stem of the file it is written to.
+        about: The column that names the system or judge of a row.
+        shares: Columns of shares, shown as percent.
+        columns: The columns that readers see, in order, each with its header; default: all under their own names.
+        right: Columns of text that stand to the right and are not cut: numbers with something to them.
+        meanings: What columns mean, for the caption.
+        noun: What a row is, if the terminal shows only the first ones; default: `about`.
+        keys: So many first columns say what a row is; in the terminal they are repeated where others do not fit beside
+            them. 0: the last columns are left out there.
+        group: A column of text which the terminal shows as headings between rows.
+        wrap: Columns of text which the terminal breaks into lines instead of cutting them.
+        detail: Whether the terminal leaves it out.
+    """
+
+    frame: pl.DataFrame
+    caption: str
+    digits: int | Mapping[str, int] = DIGITS
+    mark: Mapping[str, Sequence[bool]] = field(default_factory=dict)
+    signed: Collection[str] = ()
+    name: str = ""
+    about: str = ""
+    shares: Collection[str] = ()
+    columns: Mapping[str, str] = field(default_factory=dict)
+    right: Collection[str] = ()
+    meanings: Mapping[str, str] = field(default_factory=dict)
+    noun: str = ""
+    keys: int = 0
+    group: str = ""
+    wrap: Collection[str] = ()
+    detail: bool = False
+
+    def __post_init__(self) -> None:
+        """Show all columns where none were chosen."""
+        if not self.columns:
+            object.__setattr__(self, "columns", label_columns(self.frame))
+
+
+def label_columns(frame: pl.DataFrame, **headers: str) -> dict[str, str]:
+    """All columns of a frame, some under another header.
+
+    >>> label_columns(pl.DataFrame({"kind": [], "size": []}), kind="")
+    {'kind': '', 'size': 'size'}
+    """
+    return {name: headers.get(name, name) for name in frame.columns}
+
+
+class Cell(NamedTuple):
+    """One place of a table: its text, whether it stands to the right as numbers do, whether it is bold, its number."""
+
+    text: str
+    number: bool
+    bold: bool = False
+    value: float | None = None
+
+
+class Row(NamedTuple):
+    """Cells of a row, and the system or judge they are about."""
+
+    cells: tuple[Cell, ...]
+    about: str
+
+
+class LaidOut(NamedTuple):
+    """A table as a page shows it."""
+
+    caption: str
+    name: str
+    about: str
+    headers: tuple[Cell, ...]
+    rows: tuple[Row, ...]
+
+
+def mark_best(
+    frame: pl.DataFrame, columns: Sequence[str], *, within: str | Sequence[str] = (), lowest: bool = False
+) -> dict[str, list[bool]]:
+    """Where each column has its largest (or lowest) value, within each group of rows.
+
+    >>> mark_best(pl.DataFrame({"m": ["AP", "AP", "P"], "tau": [0.1, 0.3, 0.2]}), ["tau"], within="m")
+    {'tau': [False, True, True]}
+    """
+    groups = [within] if isinstance(within, str) else list(within)
+    found = {}
+    for name in columns:
+        values = pl.col(name).fill_nan(None) if frame[name].dtype.is_float() else pl.col(name)
+        best = values.min() if lowest else values.max()
+        same = values == (best.over(groups) if groups else best)
+        found[name] = frame.select(same.fill_null(False))[name].to_list()
+    return found
+
+
+def keep_finite(frame: pl.DataFrame) -> pl.DataFrame:
+    """A frame with null where a number is not finite: JSON cannot represent such a value."""
+    numbers = pl.col(pl.Float64)
+    return frame.with_columns(pl.when(numbers.is_finite()).then(numbers))
+
+
+def take_rows(table: Table, count: int) -> Table:
+    """The first rows of a table."""
+    mark = {name: list(rows)[:count] for name, rows in table.mark.items()}
+    return replace(table, frame=table.frame.head(count), mark=mark)
+
+
+def take_columns(table: Table, names: Sequence[str]) -> Table:
+    """Some of the columns that readers see."""
+    return replace(table, columns={name: table.columns[name] for name in names})
+
+
+def keep_first(table: Table, most: int = MOST_ROWS) -> Table:
+    """The first rows of a table that is too long for a page; its caption says how many there are."""
+    rows = len(table.frame)
+    if rows <= most:
+        return table
+    return replace(take_rows(table, most), caption=f"{table.caption}: the first {most:,} of {rows:,} rows")
+
+
+def clean(text: str) -> str:
+    """Text that HTML and XML can hold."""
+    return UNHEARD.sub(REPLACEMENT, text)
+
+
+def write_caption(table: Table) -> str:
+    """The caption, with what the columns mean."""
+    meanings = [f"{table.columns[name]}: {text}" for name, text in table.meanings.items() if name in table.columns]
+    return "; ".join([table.caption, *meanings])
+
+
+def write_cell(value: object, digits: int, *, signed: bool = False, share: bool = False, plain: bool = False) -> str:
+    """A value as readers see it; `plain` in ASCII, for the terminal.
+
+    >>> write_cell(-0.25, 2), write_cell(-0.25, 2, plain=True), write_cell(1e-9, 4), write_cell(0.123, 1, share=True)
+    ('−0.25', '-0.25', '<0.0001', '12.3%')
+    """
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return PLAIN_NOTHING if plain else NOTHING
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Decimal):  # money, exact
+        return write_cell(float(value), _count_digits(value), signed=signed, share=share, plain=plain)
+    if not isinstance(value, int | float):
+        return clean(str(value))
+    shown = _write_number(value, digits, "+" if signed and value else "", "%" if share else "")
+    if plain:
+        return shown.replace(INFINITY, PLAIN_INFINITY).replace("<", "< ")
+    return shown.replace(PLAIN_MINUS, MINUS)
+
+
+def _count_digits(value: Decimal) -> int:
+    exponent = value.as_tuple().exponent
+    return max(-exponent, 0) if isinstance(exponent, int) else 0
+
+
+def _write_number(value: float, digits: int, sign: str, unit: str) -> str:
+    """With an ASCII minus; a number above 0 never shows as 0, for no p-value is 0, and 0 has no sign."""
+    if math.isinf(value):
+        return f"{'-' if value < 0 else sign}{INFINITY}"
+    if isinstance(value, int) and not unit:
+        return f"{value:{sign},}"
+    shown = f"{value:{sign},.{digits}{unit or 'f'}}"
+    if sign or re.search("[1-9]", shown):
+        return shown
+    return f"<{10**-digits:.{digits}f}{unit}" if value > 0 else f"{0:.{digits}f}{unit}"
+
+
+def write_column(table: Table, name: str, *, plain: bool = False) -> list[str]:
+    """The cells of a column as readers see them."""
+    digits = table.digits if isinstance(table.digits, int) else table.digits.get(name, DIGITS)
+    signed, share = name in table.signed, name in table.shares
+    texts = [write_cell(value, digits, signed=signed, share=share, plain=plain) for value in table.frame[name]]
+    if plain or name not in table.right:
+        return texts
+    return [re.sub(r"(?<![\w.])-(?=[\d.])", MINUS, text) for text in texts]
+
+
+def write_header(table: Table, name: str, *, plain: bool = False) -> str:
+    """What readers see above a column; `plain` with the terminal's minus."""
+    header = table.columns[name]
+    return header.replace(MINUS, PLAIN_MINUS) if plain and header != name else header
+
+
+def lay_out_table(table: Table) -> LaidOut:
+    """What a page shows of a table: long text is cut."""
+    frame = table.frame
+    columns = [list(_lay_out_column(table, name)) for name in table.columns]
+    headers = [
+        Cell(shorten_cell(write_header(table, name), LONGEST), stands_right(table, name)) for name in table.columns
+    ]
+    names = frame[table.about].cast(pl.String).fill_null("") if table.about else [""] * len(frame)
+    rows = zip(zip(*columns, strict=True), names, strict=True) if columns else ()
+    return LaidOut(
+        caption=clean(write_caption(table)),
+        name=table.name,
+        about=table.about,
+        headers=tuple(headers),
+        rows=tuple(Row(cells, clean(name)) for cells, name in rows),
+    )
+
+
+def _lay_out_column(table: Table, name: str) -> Iterator[Cell]:
+    right, number = stands_right(table, name), is_number(table, name)
+    texts = write_column(table, name)
+    for text, value, bold in zip(texts, table.frame[name], list_marks(table, name), strict=True):
+        known = number and value is not None and not math.isnan(value)
+        yield Cell(shorten_cell(text, LONGEST), right, bold, float(value) if known else None)
+
+
+def list_marks(table: Table, name: str) -> list[bool]:
+    """Whether each cell of a column is bold."""
+    frame = table.frame
+    if not set(table.mark) <= set(frame.columns) or any(len(rows) != len(frame) for rows in table.mark.values()):
+        raise OptionError(f"table '{table.caption}': marks are of its columns, one for each of {len(frame):,} rows")
+    return [bool(best) for best in table.mark.get(name, [False] * len(frame))]
+
+
+def is_number(table: Table, name: str) -> bool:
+    """Whether a column holds numbers."""
+    return table.frame[name].dtype.is_numeric()
+
+
+def stands_right(table: Table, name: str) -> bool:
+    """Whether a column stands to the right, as numbers do."""
+    return is_number(table, name) or name in table.right
+
+
+def shorten_cell(text: str, width: int) -> str:
+    """Text that HTML can hold, cut to `width` characters; what is short enough keeps its lines."""
+    return clean(text) if len(text) <= width else shorten(clean(text[: width + 1]), width)
+
+
+def to_markdown(table: Table) -> str:
+    r"""A table as GitHub's Markdown: its caption, and rows between pipes.
+
+    >>> print(to_markdown(Table(pl.DataFrame({"approach": ["mv"], "tau_ap": [0.5]}), "By AP", digits=2)))
+    By AP
+    <BLANKLINE>
+    | approach | tau\_ap |
+    | :--- | ---: |
+    | mv | 0.50 |
+    <BLANKLINE>
+    """
+    names = list(table.columns)
+    heads = [_escape(write_header(table, name), MARKDOWN, LONGEST_PRINTED) for name in names]
+    columns = []
+    for name in names:
+        texts = [_escape(text, MARKDOWN, LONGEST_PRINTED) for text in write_column(table, name)]
+        marked = zip(texts, list_marks(table, name), strict=True)
+        columns.append([f"**{text}**" if bold and text else text for text, bold in marked])
+    sides = ["---:" if stands_right(table, name) else ":---" for name in names]
+    lines = [f"| {' | '.join(row)} |" for row in (heads, sides, *zip(*columns, strict=True))]
+    return "\n".join([_escape(write_caption(table), MARKDOWN), "", *lines, ""])
+
+
+def to_latex(table: Table) -> str:
+    """A table as LaTeX with the rules of booktabs; text stays UTF-8, and long names are cut."""
+    names = list(table.columns)
+    heads = [_escape(write_header(table, name), LATEX, LONGEST_PRINTED) for name in names]
+    columns = []
+    for name in names:
+        number = is_number(table, name)
+        texts = [_print_number(t) if number else _print_text(t) for t in write_column(table, name, plain=number)]
+        marked = zip(texts, list_marks(table, name), strict=True)
+        columns.append([rf"\textbf{{{text}}}" if bold else text for text, bold in marked])
+    rows = [" & ".join(row) + r" \\" for row in zip(*columns, strict=True)]
+    label = [rf"\label{{tab:{stem}}}"] if (stem := re.sub(r"[^a-z0-9]+", "-", table.name.lower()).strip("-")) else []
+    lines = [
+        r"\begin{table}",
+        r"\centering",
+        rf"\caption{{{_escape(write_caption(table), LATEX)}}}",
+        *label,
+        rf"\begin{{tabular}}{{{''.join('r' if stands_right(table, name) else 'l' for name in names)}}}",
+        r"\toprule",
+        " & ".join(heads) + r" \\",
+        r"\midrule",
+        *rows,
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"\end{table}",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _print_number(text: str) -> str:
+    """A number of the terminal as LaTeX has it."""
+    if text == PLAIN_NOTHING:
+        return "--"
+    return re.sub("([-+<]) ?", r"$\1$", text).replace(PLAIN_INFINITY, r"$\infty$").replace("%", r"\%")
+
+
+def _print_text(text: str) -> str:
+    return "--" if text == NOTHING else _escape(text, LATEX, LONGEST_PRINTED)
+
+
+def _escape(text: str, marks: Mapping[str, str], width: int | None = None) -> str:
+    """On one line, cut to `width`, with nothing that the format would take for its own."""
+    line = " ".join(clean(text).split())
+    return "".join(marks.get(c, c) for c in shorten(line, len(line) if width is None else width))
+
+
+def write_table(table: Table, path: PathLike) -> None:
+    """Write a table; the name's ending says how: .md, .tex or .csv. In LaTeX it goes by the file's name."""
+    ending = Path(path).suffix.lower()
+    if ending == ".csv":
+        write_bytes(path, encode_table(table.frame, ending))
+    elif ending in {".md", ".tex"}:
+        text = to_markdown(table) if ending == ".md" else to_latex(replace(table, name=Path(path).stem))
+        write_bytes(path, text.encode("utf-8", "replace"))
+    else:
+        raise OptionError(f"{shorten(os.fspath(path), 200)}: tables are written as .md, .tex or .csv; end the name so")
