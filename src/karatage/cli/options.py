@@ -20,7 +20,7 @@ from karatage.errors import OptionError
 from karatage.text import shorten
 
 FLAT = Parameter(name="*")  # the fields of a dataclass, each an option
-PATH, FILE, FOLDER = (Parameter(metavar=name, allow_leading_hyphen=True) for name in ("PATH", "FILE", "FOLDER"))
+PATH, FILE, FOLDER = (Parameter(metavar=name) for name in ("PATH", "FILE", "FOLDER"))
 InputFile = Annotated[str | None, PATH, Reads()]
 InputFiles = Annotated[tuple[str, ...], PATH, Reads()]
 OutputFile = Annotated[str | None, FILE, Writes()]
