@@ -128,20 +128,28 @@ def find_imports(source: Path) -> dict[str, set[str]]:
 
 
 def find_longest_chain(imports: dict[str, set[str]]) -> int:
-    """Modules on the longest way along imports; an import that leads back to a module on the way is not followed."""
-    known: dict[str, int] = {}
-    way: list[str] = []
+    """Modules on the longest way along imports; modules that import each other in a circle all count."""
+    reached = {name: _reach(imports, name) for name in imports}
+    circle = {name: frozenset([name, *(n for n in reached[name] if name in reached[n])]) for name in imports}
+    known: dict[frozenset[str], int] = {}
 
-    def measure_chain(name: str) -> int:
-        if name in way:
-            return 0
-        if name not in known:
-            way.append(name)
-            known[name] = 1 + max(map(measure_chain, sorted(imports[name])), default=0)
-            way.pop()
-        return known[name]
+    def measure_chain(own: frozenset[str]) -> int:
+        if own not in known:
+            below = {circle[used] for name in own for used in imports[name]} - {own}
+            known[own] = len(own) + max(map(measure_chain, below), default=0)
+        return known[own]
 
-    return max(map(measure_chain, sorted(imports)))
+    return max(map(measure_chain, circle.values()))
+
+
+def _reach(imports: dict[str, set[str]], name: str) -> set[str]:
+    found: set[str] = set()
+    left = [name]
+    while left:
+        new = imports[left.pop()] - found
+        found |= new
+        left += new
+    return found
 
 
 def find_named(source: Path, imports: dict[str, set[str]]) -> Iterator[tuple[Path, bool]]:
