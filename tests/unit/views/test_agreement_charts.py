@@ -7,10 +7,10 @@ from itertools import pairwise
 
 import polars as pl
 import pytest
-from tests.unit.views.conftest import make_many
 
 from karatage.errors import DataError
-from karatage.views.agreement_charts import PANELS, draw_agreement, draw_confusion, order_judges
+from karatage.views.audit_charts import PANELS, draw_agreement, draw_confusion, order_judges
+from tests.unit.views.conftest import make_many
 
 
 def test_every_cell_of_every_judge_is_there(hostile, read_chart):

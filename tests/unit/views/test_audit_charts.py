@@ -7,11 +7,12 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
-from tests.unit.views.conftest import make_many
 
 import karatage as kt
 from karatage.errors import DataError
-from karatage.views.audit_charts import MOST, draw_judges, draw_votes, draw_weights
+from karatage.views.audit_charts import MOST, draw_judges, draw_votes
+from karatage.views.evaluation_charts import draw_weights
+from tests.unit.views.conftest import make_many
 
 
 def audit_alone(judges: int = 1, gold: bool = True) -> kt.Audit:

@@ -18,9 +18,8 @@ import pytest
 from karatage.errors import DataError, OptionError, PictureError
 from karatage.progress import take_remarks
 from karatage.views import charts, page, pictures
-from karatage.views.charts import write_chart, write_charts
 from karatage.views.page import Figure, Page, Section, render_page
-from karatage.views.pictures import draw_picture
+from karatage.views.pictures import draw_picture, write_chart, write_charts
 
 SPEC = '{"mark": "point", "title": "Größe", "data": {"values": [{"a": 1}]}, "encoding": {"x": {"field": "a"}}}'
 FETCHED = '{"mark": "point", "data": {"url": "http://127.0.0.1:1/a.csv"}}'
@@ -169,7 +168,7 @@ import sys
 from pathlib import Path
 from tests.unit.views import test_pictures as tests
 from karatage.errors import PictureError
-from karatage.views.charts import write_chart, write_charts
+from karatage.views.pictures import write_chart, write_charts
 from karatage.views.page import Figure, Page, Section, write_page
 from karatage.progress import take_remarks
 home, chart = Path(sys.argv[1]), tests.make_chart()

@@ -5,9 +5,9 @@ import re
 
 import polars as pl
 import pytest
+from karatage.views.row_charts import WHOLE, Across, Mark, Rows
 
 from karatage.views.pictures import draw_picture
-from karatage.views.row_charts import WHOLE, Across, Mark, Rows
 from karatage.views.svg import clean_chart
 
 FRAME = pl.DataFrame(

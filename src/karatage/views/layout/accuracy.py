@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from karatage.views.certainty_charts import draw_accuracy
+from karatage.views.calibration_charts import draw_accuracy
 from karatage.views.layout.facts import list_options
 from karatage.views.page import Figure, Page, Section
 from karatage.views.tabulating.accuracy import tabulate_answers

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from karatage.text import counted
-from karatage.views.agreement_charts import draw_agreement, draw_confusion
-from karatage.views.audit_charts import draw_judges, draw_votes
+from karatage.views.audit_charts import draw_agreement, draw_confusion, draw_judges, draw_votes
 from karatage.views.layout.facts import list_facts
 from karatage.views.layout.limits import keep_first
 from karatage.views.page import Figure, Page, Section

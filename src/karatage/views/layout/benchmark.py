@@ -8,7 +8,7 @@ import polars as pl
 
 from karatage.experiments.square.findings import QUALITIES
 from karatage.text import counted, list_names
-from karatage.views.charts import draw_benchmark
+from karatage.views.benchmark_charts import draw_benchmark
 from karatage.views.layout.facts import list_facts
 from karatage.views.page import Figure, Page, Section
 from karatage.views.tables import Table

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from karatage.text import percent
-from karatage.views.decisions import draw_board
-from karatage.views.difference_charts import draw_differences
+from karatage.views.decisions import draw_board, draw_differences
 from karatage.views.layout.facts import list_facts
 from karatage.views.page import Figure, Page, Section
 from karatage.views.tabulating.board import (

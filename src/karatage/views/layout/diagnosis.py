@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from karatage.views.diagnosis_charts import draw_judged
 from karatage.views.layout.facts import list_facts
 from karatage.views.page import Figure, Page, Section
+from karatage.views.plan_charts import draw_judged
 from karatage.views.tabulating.diagnosis import tabulate_checks, tabulate_judged, tabulate_measures
 
 if TYPE_CHECKING:

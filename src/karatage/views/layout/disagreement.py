@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from karatage.views.certainty_charts import draw_disagreement
 from karatage.views.layout.facts import list_facts
 from karatage.views.page import Figure, Page, Section
+from karatage.views.plan_charts import draw_disagreement
 from karatage.views.tabulating.disagreement import tabulate_rates, tabulate_topics
 
 if TYPE_CHECKING:

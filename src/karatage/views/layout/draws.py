@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from karatage.text import percent, shorten
+from karatage.views.evaluation_charts import draw_draws
 from karatage.views.layout.facts import list_options
 from karatage.views.page import Figure, Page, Section
-from karatage.views.score_charts import draw_draws
 from karatage.views.tabulating.evaluation import tabulate_draws
 
 if TYPE_CHECKING:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from karatage.text import counted, shorten
-from karatage.views.certainty_charts import draw_sources
-from karatage.views.effects import draw_interaction, draw_main_effects, draw_tukey
+from karatage.views.effects import draw_interaction, draw_main_effects, draw_sources, draw_tukey
 from karatage.views.layout.facts import list_options
 from karatage.views.page import Figure, Page, Section
 from karatage.views.tabulating.effects import tabulate_level_pairs, tabulate_levels, tabulate_means, tabulate_sources

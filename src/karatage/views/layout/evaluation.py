@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from karatage.text import counted
-from karatage.views.audit_charts import draw_weights
-from karatage.views.evaluation_charts import draw_fidelity, draw_scores_board
+from karatage.views.evaluation_charts import draw_fidelity, draw_scores_board, draw_weights
 from karatage.views.layout.facts import list_facts
 from karatage.views.page import Figure, Page, Section
 from karatage.views.tabulating.evaluation import (

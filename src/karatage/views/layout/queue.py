@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from karatage.text import percent
 from karatage.views.layout.facts import list_facts, list_options
 from karatage.views.page import Figure, Page, Section
-from karatage.views.queue_charts import draw_queue, draw_settling, frame_queue
+from karatage.views.plan_charts import draw_queue, draw_settling, frame_queue
 from karatage.views.tables import Table
 from karatage.views.tabulating.queue import entitle_queue, explain_settling, tabulate_batch, tabulate_settling
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from karatage.text import counted
+from karatage.views.evaluation_charts import MOST, draw_score_map, draw_systems
 from karatage.views.layout.facts import list_options
 from karatage.views.page import Figure, Page, Section
-from karatage.views.score_charts import MOST, draw_score_map, draw_systems
 from karatage.views.tabulating.scores import tabulate_judges, tabulate_systems
 
 if TYPE_CHECKING:

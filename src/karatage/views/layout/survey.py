@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karatage.text import counted, end_sentence
-from karatage.views.calibration_charts import draw_attenuation
+from karatage.views.decisions import draw_attenuation
 from karatage.views.layout.audit import lay_out_judges
 from karatage.views.layout.board import lay_out_differences, lay_out_leaderboard
 from karatage.views.layout.calibration import lay_out_reliability

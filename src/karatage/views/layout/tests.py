@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from karatage.text import percent
-from karatage.views.certainty_charts import draw_test
+from karatage.views.decisions import draw_test
 from karatage.views.layout.facts import list_options
 from karatage.views.page import Figure, Page, Section
 from karatage.views.tabulating.effects import tabulate_test

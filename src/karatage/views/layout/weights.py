@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from karatage.text import counted, shorten
-from karatage.views.audit_charts import draw_weights
+from karatage.views.evaluation_charts import draw_weights
 from karatage.views.layout.facts import list_options
 from karatage.views.page import Figure, Page, Section
 from karatage.views.tabulating.evaluation import tabulate_weights

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from karatage.text import counted
-from karatage.views.score_charts import MOST, frame_systems
+from karatage.views.evaluation_charts import MOST, frame_systems
 from karatage.views.tables import Table
 
 if TYPE_CHECKING:
