@@ -118,13 +118,14 @@ def draw_votes(audit: Audit) -> alt.LayerChart:
     across = Axis("votes:Q", "votes", scale, ticks)
     down = Axis("who:N", sort=names, axis={"labelLimit": 200, "ticks": False})
     told = tell("who:N", "judges:Q", "votes:Q", "low:Q", "high:Q")
-    pale, narrow = {"color": PLAIN, "opacity": 0.3, "height": {"band": 0.8}}, {"height": {"band": 0.45}}
-    text = {"encodings": {"text": "said:N"}, "align": "left", "dx": 6}
+    pale = {"color": PLAIN, "opacity": 0.3, "height": {"band": 0.8}}
+    full = {"color": CORRECTED, "height": {"band": 0.45}}
+    thick, beside = {"color": JUDGES, "strokeWidth": 2.5}, {"align": "left", "dx": 6}
     layers = [
-        mark(frame, "bar", across.of("judges:Q"), down, told=told, **pale),
-        mark(frame, "bar", across, down, told=told, color=CORRECTED, **narrow),
-        mark(frame, "rule", across.of("low:Q"), down, to=("high:Q", None), told=told, color=JUDGES, strokeWidth=2.5),
-        mark(frame, "text", across.of("longest:Q"), down, told=told, **text),
+        mark(frame, "bar", across.of("judges:Q"), down, told=told, style=pale),
+        mark(frame, "bar", across, down, told=told, style=full),
+        mark(frame, "rule", across.of("low:Q"), down, to=("high:Q", None), told=told, style=thick),
+        mark(frame, "text", across.of("longest:Q"), down, told=told, encodings={"text": "said:N"}, style=beside),
     ]
     row = frame.row(0, named=True)
     interval = "" if row["low"] is None else f" ({row['low']:.1f} to {row['high']:.1f})"
@@ -172,7 +173,7 @@ def draw_confusion(audit: Audit) -> alt.FacetChart:
     if cell >= WORDY:
         ink = alt.condition("datum.share > 0.55", alt.value("#222222"), alt.value("#F2F2F2"))
         text = {"text": alt.Text("share:Q", format=".0%"), "color": ink}
-        layers.append(mark(alt.Chart(), "text", *axes, told=told, encodings=text, fontSize=10))
+        layers.append(mark(alt.Chart(), "text", *axes, told=told, encodings=text, style={"fontSize": 10}))
     width, height = (cell * frame[side].n_unique() for side in ("grade", "gold"))
     column = max(width, NARROWEST)
     titles = name_by_number(cut_names(names, int(column / LETTER)))

@@ -25,7 +25,7 @@ from karatage.experiments.aware.contenders import MERGED_GRADES, OWN_CHANCE, SEV
 from karatage.experiments.aware.families import add_correlation, choose_sizes, frame_families, list_families
 from karatage.text import shorten
 from karatage.views.effects import draw_interaction, draw_main_effects, draw_tukey
-from karatage.views.marks import DASH, Axis, Key, find_span, lay_panel, lay_panels, mark, mark_level, mark_lines
+from karatage.views.marks import DASH, Axis, Key, find_span, lay_panel, lay_panels, mark_level, mark_lines
 
 if TYPE_CHECKING:
     import altair as alt
@@ -123,10 +123,11 @@ def draw_crossing(findings: AwareFindings) -> alt.ConcatChart:
             here = frame.filter((pl.col("systems") == systems) & (pl.col("measure") == measure))
             scale = {"domain": sorted(here["size"].unique()), "scheme": "viridis"}
             looks = {"color": Key("size:O", title="judges", legend={}, scale=scale)}
-            spans = mark(here, "rule", across, up.of("low:Q"), to=(None, "high:Q"), looks=looks, strokeWidth=1.5)
-            lines = mark_lines(here, across, up, looks, told=told, points=30, width=2)
+            lines = mark_lines(
+                here, across, up, looks, told=told, ends=("low", "high"), interval="line", points=30, width=2
+            )
             title = labels[measure] if len(findings.systems) == 1 else f"{labels[measure]}, {systems}"
-            panels.append(lay_panel([mark_level(0.0), *lines, spans], PANEL, shorten(title, TITLE)))
+            panels.append(lay_panel([mark_level(0.0), *lines], PANEL, shorten(title, TITLE)))
     baseline = findings.contest["second"][0]
     heading = f"tau_ap: best merge of scores less {baseline}, by correlation of the judges' errors"
     return lay_panels(panels, heading, len(findings.measures))

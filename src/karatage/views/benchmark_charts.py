@@ -9,7 +9,7 @@ import polars as pl
 from karatage.errors import OptionError
 from karatage.experiments.square.findings import LETTERS, QUALITIES, Benchmark
 from karatage.text import counted, shorten
-from karatage.views.marks import SHAPES, Axis, cycle, lay_panel, lay_panels, mark, mark_level, mark_lines
+from karatage.views.marks import Axis, lay_panel, lay_panels, mark, mark_level, mark_lines, tell_apart
 
 if TYPE_CHECKING:
     import altair as alt
@@ -36,19 +36,17 @@ def draw_benchmark(result: Benchmark, *, supervision: str = "none", quality: Qua
         raise OptionError(f"there is no result with supervision {supervision} to compare with {result.baseline}")
     frame = pl.concat([found, _average(found, result)]).with_columns(points=pl.col("gap") * 100)
     seen = [name for name in result.approaches if name in set(found["approach"])]
-    legend = {"title": "approach", "legend": None if bars else {}}
-    colours = cycle("approach", result.approaches, **legend).only(seen)
-    shapes = cycle("approach", result.approaches, SHAPES, **legend).only(seen)
+    keys = tell_apart("approach", result.approaches, None if bars else {})
+    looks = {name: key.only(seen) for name, key in keys.items()}
     panels = []
     for (name,), panel in frame.group_by(["data_set"], maintain_order=True):
         up = _make_height(panel)
         if bars:
             across = Axis("approach:N", sort=seen, axis={"labelAngle": -45, "labelLimit": 90})
-            layers = [mark(panel, "bar", across, up, looks={"color": colours}, told=TOLD)]
+            layers = [mark(panel, "bar", across, up, looks={"color": looks["color"]}, told=TOLD)]
         else:
             ticks = {"values": sorted(panel["amount"].unique()), "grid": False}
             across = Axis("amount:Q", "% of gold", {"domain": [0, 100]}, ticks)
-            looks = {"color": colours, "shape": shapes}
             layers = mark_lines(panel, across, up, looks, told=TOLD, points=40, width=2)
         panels.append(lay_panel([mark_level(0.0), *layers], PANEL, shorten(str(name), 24)))
     what = "F1" if quality == "f1" else "Accuracy"

@@ -62,12 +62,11 @@ def draw_calibration(calibration: Calibration) -> alt.VConcatChart:
     bins, told = calibration.bins, _tell_bins()
     main = [
         mark_diagonal(across, up, (0.0, 1.0)),
-        mark(bins, "rule", across, up.of("low:Q"), to=(None, "high:Q"), told=told, color=JUDGES, strokeWidth=2),
-        *mark_lines(bins, across, up, looks, told=told, points=60, width=1),
+        *mark_lines(bins, across, up, looks, told=told, ends=("low", "high"), interval="line", points=60, width=1),
     ]
     low = Axis("from:Q", f"{kind} that an item is relevant, by the judges", ends, SHARE)
     items = Axis("weight:Q", "items", axis={"format": ".0%", "tickCount": 3})
-    bars = mark(bins, "rect", low, items, to=("to:Q", 0), told=told, color=PLAIN, opacity=0.7)
+    bars = mark(bins, "rect", low, items, to=("to:Q", 0), told=told, style={"color": PLAIN, "opacity": 0.7})
     panels = [lay_panel(main, (SIDE, SIDE)), lay_panel([bars], (SIDE, LOW))]
     head = entitle(f"Do {calibration.forecast} mean what they say?", _tell_calibration(calibration))
     chart: alt.VConcatChart = alt.vconcat(*panels, spacing=6, title=head)
@@ -85,8 +84,8 @@ def draw_shift(calibration: Calibration) -> alt.LayerChart:
     apart = {"yOffset": alt.YOffset("whose:N", sort=list(shades.looks))}
     said = {**apart, "text": alt.Text("share:Q", format=".1%")}
     layers = [
-        mark(frame, "bar", *axes, told=told, looks={"color": shades}, encodings=apart, opacity=0.85),
-        mark(frame, "text", *axes, told=told, encodings=said, align="left", dx=4, fontSize=9),
+        mark(frame, "bar", *axes, told=told, looks={"color": shades}, encodings=apart, style={"opacity": 0.85}),
+        mark(frame, "text", *axes, told=told, encodings=said, style={"align": "left", "dx": 4, "fontSize": 9}),
     ]
     size = 480, (14 * len(shades.looks) + 8) * frame["grade"].n_unique()
     return lay_panel(layers, size, "Grades side by side", _tell_shift(calibration))

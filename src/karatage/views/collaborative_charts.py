@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -12,7 +12,6 @@ from karatage.experiments.collaborative.findings import CollaborativeFindings
 from karatage.experiments.collaborative.summing import ABOVE, BELOW
 from karatage.text import shorten
 from karatage.views.marks import (
-    SHAPES,
     Axis,
     Key,
     cycle,
@@ -21,6 +20,7 @@ from karatage.views.marks import (
     mark,
     mark_diagonal,
     mark_lines,
+    tell_apart,
 )
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def draw_orders(findings: CollaborativeFindings) -> alt.ConcatChart:
     frame = findings.order_means
     if not len(frame):
         raise OptionError("orders were not studied, so there is nothing to draw")
-    looks = _tell_apart("order", findings.plan.orders)
+    looks = tell_apart("order", findings.plan.orders, {})
     across = Axis("experts:O", "% of the pool judged", axis={"labelAngle": 0, **NUMBERS})
     told = ["order", "experts", "tau", "tau_ap", "tau_ap_topics_low", "tau_ap_topics_high", "found"]
     panels = []
@@ -76,7 +76,7 @@ def draw_consensus(findings: CollaborativeFindings, order: str) -> alt.ConcatCha
     found = findings.consensus.filter(order=order, ratio=ratio)
     if not len(found):
         raise OptionError(f"there is no result for approaches by the order '{shorten(order)}'")
-    looks = _tell_apart("approach", findings.plan.approaches)
+    looks = tell_apart("approach", findings.plan.approaches, {})
     told = ["approach", "experts", "crowd_share", "cost", "tau_ap", "tau_ap_low", "tau_ap_high", "lead"]
     alone = _draw_alone(findings, order, found)
     panels = []
@@ -121,12 +121,11 @@ def draw_gaps(findings: CollaborativeFindings, order: str) -> alt.ConcatChart:
     table = found.with_columns(text=text, decided=pl.col("verdict").is_in(DECIDED).fill_null(False))
     panels = []
     for key, here in table.group_by(["crowd", "ratio"], maintain_order=True):
-        words = {"told": told, "encodings": {"text": "text:N"}, "color": INK, "fontSize": 10}
-        layers = [
-            mark(here, "rect", *axes, told=told, looks={"color": shade}),
-            mark(here, "text", *axes, fontWeight="bold", **words).transform_filter("datum.decided"),
-            mark(here, "text", *axes, **words).transform_filter("!datum.decided"),
-        ]
+        layers = [mark(here, "rect", *axes, told=told, looks={"color": shade})]
+        for weight, test in (("bold", "datum.decided"), ("normal", "!datum.decided")):
+            style = {"color": INK, "fontSize": 10, "fontWeight": weight}
+            words = mark(here, "text", *axes, told=told, encodings={"text": "text:N"}, style=style)
+            layers.append(words.transform_filter(test))
         panels.append(lay_panel(layers, (340, 210), _name_mix(key)))
     title = f"{order}: mixes less experts alone at the same cost; bold: 95 % interval over samples excludes 0"
     return lay_panels(panels, title, len(findings.plan.ratios))
@@ -168,22 +167,15 @@ def _name_mix(key: tuple[object, ...]) -> str:
     return f"crowd {crowd}, ratio {ratio}"
 
 
-def _tell_apart(column: str, names: tuple[str, ...]) -> Mapping[str, Key]:
-    """The same colour and shape for a name in every chart."""
-    given = {"title": column, "legend": {}}
-    return {"color": cycle(column, names, **given), "shape": cycle(column, names, SHAPES, **given)}
-
-
 def _draw_alone(findings: CollaborativeFindings, order: str, found: pl.DataFrame) -> list[alt.Chart]:
     """Experts alone: a black line as far as mixes go, with markers at the shares that mixes have."""
     most = max(findings.plan.expert_shares) / 100
     edge = max(float(found["cost"].to_numpy().max()), most)
     line = findings.alone_means.filter(pl.col("order") == order, pl.col("judged") <= edge).rename({"judged": "cost"})
     own = findings.order_means.filter(pl.col("order") == order).with_columns(cost=pl.col("judged") / findings.items)
-    dots = {"size": 34, "filled": True, "opacity": 1}
-    drawn = {"line": (line, {"strokeWidth": 1.2}), "point": (own, dots)}
+    thin, dots = {"color": ALONE, "strokeWidth": 1.2}, {"color": ALONE, "size": 34, "filled": True, "opacity": 1}
     return [
-        mark(frame, what, COST, QUALITY, told=["cost", "tau_ap"], color=ALONE, **style)
-        for what, (frame, style) in drawn.items()
+        mark(frame, what, COST, QUALITY, told=["cost", "tau_ap"], style=style)
+        for what, frame, style in (("line", line, thin), ("point", own, dots))
         if len(frame)
     ]

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 _ALWAYS = 2  # levels of contribution that are shown even when nobody is there
 _SIDE = 200
+POINTS = {"filled": True}
 # From reliable to inverted.
 QUALITIES = [CORRECTED, COLOURS[5], PLAIN, COLOURS[1], JUDGES]
 
@@ -49,17 +50,17 @@ def draw_crowd(model: CrowdModel) -> alt.HConcatChart:
     shares = model.shares
     shown = [k for k in range(CONTRIBUTION_LEVELS) if k < _ALWAYS or shares[:, :, k].any()]
     scale = {"domain": [0, max(float(shares.max()) * 100, 1e-9)], "scheme": "cividis", "type": "sqrt"}
-    shade = alt.Color("percent:Q", title="% of judges", scale=alt.Scale(**scale))  # few cells hold most judges
-    seen = {"color": alt.when("datum.percent > 0").then(shade).otherwise(alt.value("transparent"))}
+    shade = Key("percent:Q", title="% of judges", legend={}, scale=scale)  # by the root: few cells hold most judges
+    seen = alt.when("datum.percent > 0").then(shade.encode(alt.Color)).otherwise(alt.value("transparent"))
     ticks = {"values": [0, 0.2, 0.4, 0.6, 0.8, 1], "format": ".1f", "grid": False}
     across = Axis("true_positive:Q", "true positive rate", WHOLE, ticks)
     up = Axis("true_negative:Q", "true negative rate", WHOLE, ticks)
-    style = {"to": ("true_positive_to:Q", "true_negative_to:Q"), "stroke": PLAIN, "strokeWidth": 0.2}
+    to, style = ("true_positive_to:Q", "true_negative_to:Q"), {"stroke": PLAIN, "strokeWidth": 0.2}
     told = ["true_positive", "true_negative", "percent"]
     panels = []
     for k in shown:
         low, high = 100 * k // CONTRIBUTION_LEVELS, 100 * (k + 1) // CONTRIBUTION_LEVELS
-        cells = mark(_lay_out(model, k), "rect", across, up, told=told, encodings=seen, **style)
+        cells = mark(_lay_out(model, k), "rect", across, up, to=to, told=told, encodings={"color": seen}, style=style)
         panel = lay_panel([cells], (_SIDE, _SIDE), f"{low}-{high} % contribution")
         panel.title.subtitle = f"{100 * float(shares[:, :, k].sum()):.2g} % of judges"
         panels.append(panel)
@@ -92,8 +93,8 @@ def draw_summary(summary: CrowdSummary) -> alt.LayerChart:
         "size": Key("grades:Q", title="grades", legend={"symbolFillColor": PLAIN}, scale={"range": [20, 260]}),
     }
     told = ["judge:N", "quality:N", "tpr:Q", "tnr:Q", "grades:Q"]
-    points = mark(frame, "point", across, up, looks=looks, told=told, follow="judge", shown=0.75, filled=True)
-    layers = [mark_diagonal(across, up, (0.0, 1.0), falling=True), points.properties(name="judges")]
+    rates = mark(frame, "point", across, up, told=told, follow="judge", shown=0.75, looks=looks, style=POINTS)
+    layers = [mark_diagonal(across, up, (0.0, 1.0), falling=True), rates.properties(name="judges")]
     said = ["dashed: as good as a coin"]
     if len(known) < len(summary.judges):
         said.append(f"{counted(len(summary.judges) - len(known), 'judge')} not shown: saw one kind of items only")

@@ -11,7 +11,7 @@ from karatage.data.board import ADJUSTMENTS
 from karatage.data.standing import find_flips
 from karatage.errors import DataError, UnknownNameError
 from karatage.text import counted, percent, shorten
-from karatage.views.choosing import NAME, finite, let_choose, tell
+from karatage.views.choosing import NAME, finite, let_choose, place_values, tell
 from karatage.views.marks import CORRECTED, GAP, GREY_TOP, JUDGES, Axis, Key, Rows, lay_panel, mark, mark_diagonal
 from karatage.views.tables import keep_finite
 from karatage.views.tabulating.board import frame_forest
@@ -98,8 +98,7 @@ def _lay_out(board: Board) -> pl.DataFrame:
 
 def _place_judges(board: Board) -> list[int]:
     """Where each system stands by the judges' scores, from 0."""
-    order = np.argsort(board.naive.rank, kind="stable")
-    return np.argsort(order, kind="stable").tolist()
+    return place_values(pl.Series(board.naive.rank), lowest_first=True)
 
 
 def draw_differences(board: Board, reference: str | None = None) -> alt.HConcatChart:
@@ -175,9 +174,8 @@ def draw_attenuation(board: Board) -> alt.LayerChart:
     across = Axis("corrected:Q", f"{board.measure}, corrected", ends)
     up = Axis("judges:Q", f"{board.measure}, by the judges", ends)
     told = tell("system:N", "judges:Q", "corrected:Q", "low:Q", "high:Q")
-    points = mark(
-        frame, "point", across, up, told=told, follow="system", shown=0.85, color=CORRECTED, filled=True, size=48
-    )
+    style = {"color": CORRECTED, "filled": True, "size": 48}
+    points = mark(frame, "point", across, up, told=told, follow="system", shown=0.85, style=style)
     layers = [mark_diagonal(across, up, (low - margin, high + margin)), points.properties(name="systems")]
     chart = lay_panel(layers, (SIDE + 60, SIDE), "Judges' scores against corrected ones", _tell_slope(board))
     return let_choose(chart, "system")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -70,6 +70,10 @@ class _Across:
         return len(self.levels) > 2 and all(_is_number(level) for level in self.levels)
 
     @property
+    def interval(self) -> str:
+        return "band" if self.numeric else "bar"
+
+    @property
     def width(self) -> int:
         return WIDTH if self.numeric else max(WIDTH, STEP * len(self.levels))
 
@@ -120,8 +124,9 @@ def _draw_effect(result: Anova, factor: str) -> alt.LayerChart:
     across = _Across(factor, tuple(means["level"]))
     up = _make_height(means, f"{shorten(result.design.name, NAME)} (marginal mean)")
     told = [alt.Tooltip("level:N", title=factor), "mean:Q", "low:Q", "high:Q", "size:Q"]
-    given = {"ends": ("low", "high"), "band": across.numeric, "points": 12, "width": 1}
-    layers = mark_lines(across.place(means, "level"), across.axis, up, {"color": MEAN}, told=told, **given)
+    frame, ends = across.place(means, "level"), ("low", "high")
+    looks, interval = {"color": MEAN}, across.interval
+    layers = mark_lines(frame, across.axis, up, looks, told=told, ends=ends, interval=interval, points=12, width=1)
     return lay_panel(layers, (across.width, HEIGHT))
 
 
@@ -164,18 +169,17 @@ def draw_interaction(
     up = _make_height(frame, f"{shorten(result.design.name, NAME)} (mean)")
     told = [alt.Tooltip("second:N", title=lines), alt.Tooltip("first:N", title=x), "mean:Q", "low:Q", "high:Q"]
     looks = {"color": _shade(group, baselines, legend=len(bold) < len(levels))}
-    thick, detail = frame.filter("bold"), {"detail": "second:N"}
-    given = {"told": told, "encodings": detail}
-    spans, lines_drawn = mark_lines(
-        thick, across.axis, up, looks, ends=("low", "high"), band=across.numeric, width=2.2, **given
-    )
-    thin = mark_lines(frame.filter(~pl.col("bold")), across.axis, up, looks, width=0.9, **given)
+    given: dict[str, Any] = {"told": told, "encodings": {"detail": "second:N"}}
+    thick, thin = (frame.filter(pl.col("bold") == is_bold) for is_bold in (True, False))
+    spans: dict[str, Any] = {"ends": ("low", "high"), "interval": across.interval}
     ends = thick.filter(pl.col("place") == across.last)
+    intervals, bold_lines = mark_lines(thick, across.axis, up, looks, width=2.2, **spans, **given)
+    thin_lines = mark_lines(thin, across.axis, up, looks, width=0.9, **given)
     names = name_lines(ends, up, find_span(frame, "low", "high"), size, looks)
-    return lay_panel([spans, *thin, lines_drawn, names], size)
+    return lay_panel([intervals, *thin_lines, bold_lines, names], size)
 
 
-def draw_tukey(test: Tukey, *, baselines: Sequence[str] = ()) -> alt.LayerChart:
+def draw_tukey(test: Tukey, *, baselines: Sequence[str] = ()) -> alt.HConcatChart:
     """Levels from best to worst with comparison intervals: where two do not overlap, their levels differ.
 
     The top group is blue, and the best level's interval is drawn through all rows; so is each baseline's, in a warm
@@ -192,10 +196,10 @@ def draw_tukey(test: Tukey, *, baselines: Sequence[str] = ()) -> alt.LayerChart:
     across = Axis("mean:Q", title, {"zero": False, "nice": True})
     looks = {"color": Key("colour", {shade: shade for shade in colour.values()}, legend=None)}
     edges = [
-        mark(shown, "rule", across.of(f"{side}:Q"), looks=looks, strokeDash=DASH, opacity=0.7)
+        mark(shown, "rule", across.of(f"{side}:Q"), looks=looks, style={"strokeDash": DASH, "opacity": 0.7})
         for side in ("low", "high")
     ]
-    band = mark(shown, "rect", across.of("low:Q"), to=("high:Q", None), looks=looks, opacity=0.13)
+    band = mark(shown, "rect", across.of("low:Q"), to=("high:Q", None), looks=looks, style={"opacity": 0.13})
     told = ["level:N", "mean:Q", "low:Q", "high:Q", "size:Q", "letters:N"]
     rows = Rows(frame, "level", told, looks)
     panel = rows.draw_dots(across, 2 * WIDTH, size=34, below=[band, *edges])

@@ -5,7 +5,7 @@ A chart is a frame and what its columns stand for: an `Axis` for each place, a `
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -31,7 +31,8 @@ from karatage.views.choosing import (
 if TYPE_CHECKING:
     import altair as alt
 
-    Told = Sequence[str | alt.Tooltip]
+    Options = Mapping[str, Any]  # as Vega-Lite names them
+    Told = Sequence[object]  # columns, or tooltips of Altair
 
 # Okabe and Ito's colours, which the colour-blind can tell apart, grey for black, which a dark page would swallow.
 # Beyond eight, shapes go on telling.
@@ -44,7 +45,11 @@ LABEL = 12  # pixels of a line of text
 WHOLE = {"domain": [0, 1], "nice": False}
 TOP = {"orient": "top", "labelLimit": 300}
 GREY_TOP = {"orient": "top", "symbolFillColor": PLAIN, "symbolStrokeColor": PLAIN}
-Options = Mapping[str, Any]  # as Vega-Lite names them
+INTERVALS: Mapping[str, tuple[str, Options]] = {
+    "band": ("area", {"opacity": 0.18}),
+    "bar": ("rule", {"strokeWidth": 5, "opacity": 0.4}),
+    "line": ("rule", {"strokeWidth": 1.6}),
+}
 
 
 @dataclass(frozen=True)
@@ -61,7 +66,7 @@ class Axis:
         """The same axis for another column."""
         return replace(self, column=column)
 
-    def encode(self, channel: type[alt.X] | type[alt.Y]) -> alt.X | alt.Y:
+    def encode(self, channel: type[Any]) -> Any:
         """As Altair has it."""
         import altair as alt
 
@@ -100,9 +105,22 @@ class Key:
         return channel(column, title=self.title, scale=alt.Scale(**scale), legend=legend)
 
 
-def cycle(column: str, names: Sequence[str], looks: Sequence[Any] = COLOURS, **given: Any) -> Key:
+def cycle(
+    column: str,
+    names: Iterable[str],
+    looks: Sequence[Any] = COLOURS,
+    *,
+    title: str | None = None,
+    legend: Options | None = TOP,
+) -> Key:
     """A look for each name, in turn: the same in all charts with these names."""
-    return Key(column, {name: looks[k % len(looks)] for k, name in enumerate(names)}, **given)
+    return Key(column, {name: looks[k % len(looks)] for k, name in enumerate(names)}, title, legend)
+
+
+def tell_apart(column: str, names: Iterable[str], legend: Options | None, title: str | None = None) -> dict[str, Key]:
+    """Names by colour and by shape, under the column's name if there is no title."""
+    told = {"color": COLOURS, "shape": SHAPES}
+    return {name: cycle(column, names, looks, title=title or column, legend=legend) for name, looks in told.items()}
 
 
 def mark(
@@ -116,7 +134,7 @@ def mark(
     pale: str = "",
     looks: Mapping[str, Key | str | None] | None = None,
     encodings: Options | None = None,
-    **options: Any,
+    style: Options | None = None,
 ) -> alt.Chart:
     """One layer.
 
@@ -131,15 +149,16 @@ def mark(
         pale: A test for marks that are paler.
         looks: `color`, `shape`, `strokeDash` or `strokeWidth`: a key, or the same for all.
         encodings: Others, as Altair has them.
-        options: Of the mark.
+        style: Options of the mark.
     """
     import altair as alt
 
     chart = data if isinstance(data, alt.Chart) else alt.Chart(data)
     given: dict[str, Any] = dict(encodings or {})
-    for axis, channel in zip(axes, (alt.X, alt.Y), strict=False):
+    options: dict[str, Any] = dict(style or {})
+    for axis, (name, channel) in zip(axes, {"x": alt.X, "y": alt.Y}.items(), strict=False):
         if axis is not None:
-            given[channel.__name__.lower()] = axis.encode(channel)
+            given[name] = axis.encode(channel)
     for name, end in zip(("x2", "y2"), to, strict=True):
         if end is not None:
             given[name] = end if isinstance(end, str) else alt.datum(end)
@@ -147,7 +166,7 @@ def mark(
         if isinstance(look, Key):
             given[name] = look.encode(getattr(alt, name[0].upper() + name[1:]))
         elif look is not None:
-            options = {name: look, **options}
+            options[name] = look
     if told:
         given["tooltip"] = list(told)
     if follow in CHOICES:
@@ -159,18 +178,20 @@ def mark(
 def mark_line(axis: Axis, value: float) -> alt.Chart:
     """A dashed line to go by, at a value of the horizontal axis."""
     line = pl.DataFrame({"line": [value]})
-    return mark(line, "rule", Axis("line:Q", axis.title), color=PLAIN, strokeDash=DASH)
+    return mark(line, "rule", Axis("line:Q", axis.title), style={"color": PLAIN, "strokeDash": DASH})
 
 
 def mark_level(value: float, *, dash: Sequence[int] = (1, 0)) -> alt.Chart:
     """A line at a height."""
-    return mark(pl.DataFrame({"level": [value]}), "rule", None, Axis("level:Q"), color=PLAIN, strokeDash=list(dash))
+    style = {"color": PLAIN, "strokeDash": list(dash)}
+    return mark(pl.DataFrame({"level": [value]}), "rule", None, Axis("level:Q"), style=style)
 
 
 def mark_diagonal(across: Axis, up: Axis, ends: tuple[float, float], *, falling: bool = False) -> alt.Chart:
     """A dashed line from one corner to the other."""
     frame = pl.DataFrame({"across": ends, "up": ends[::-1] if falling else ends})
-    return mark(frame, "line", across.of("across:Q"), up.of("up:Q"), color=PLAIN, strokeDash=DASH, strokeWidth=1.2)
+    style = {"color": PLAIN, "strokeDash": DASH, "strokeWidth": 1.2}
+    return mark(frame, "line", across.of("across:Q"), up.of("up:Q"), style=style)
 
 
 def mark_lines(
@@ -181,12 +202,12 @@ def mark_lines(
     *,
     told: Told = (),
     ends: tuple[str, str] | None = None,
-    band: bool = False,
+    interval: str = "bar",
     points: int = 0,
     width: float | None = 1.6,
     encodings: Options | None = None,
 ) -> list[alt.Chart]:
-    """A line for each value of the keys; points of that size on it, and intervals as a band or as bars.
+    """A line for each value of the keys, with points of that size and intervals.
 
     Args:
         data: A frame, or a chart that has been begun.
@@ -195,24 +216,25 @@ def mark_lines(
         looks: As for `mark`; shapes are those of points.
         told: What lines and points say.
         ends: Columns where intervals begin and end.
-        band: Draw intervals as one band instead of a bar each.
+        interval: A `band`, or at each point a pale `bar` or a `line`.
         points: Pixels of area; 0 for none.
         width: Of lines, where no key tells it.
         encodings: Of lines, points and intervals.
     """
-    plain = {name: look for name, look in looks.items() if name != "shape"}
-    colour = {"color": looks.get("color")}
+    given: dict[str, Any] = {"told": told, "encodings": encodings}
     layers = []
     if ends is not None:
-        style: dict[str, Any] = {"opacity": 0.18} if band else {"strokeWidth": 5, "opacity": 0.4}
-        spans: dict[str, Any] = {"to": (None, ends[1]), "looks": colour, "encodings": encodings, **style}
-        layers.append(mark(data, "area" if band else "rule", across, up.of(f"{ends[0]}:Q"), **spans))
-    thick = {} if width is None else {"strokeWidth": width}
-    layers.append(mark(data, "line", across, up, looks=plain, told=told, encodings=encodings, **thick))
+        what, style = INTERVALS[interval]
+        spans: dict[str, Any] = {"to": (None, ends[1]), "looks": {"color": looks.get("color")}, "style": style, **given}
+        layers.append(mark(data, what, across, up.of(f"{ends[0]}:Q"), **spans))
+    plain = {name: look for name, look in looks.items() if name != "shape"}
+    layers.append(
+        mark(data, "line", across, up, looks=plain, style=None if width is None else {"strokeWidth": width}, **given)
+    )
     if points:
         dots = {name: looks[name] for name in ("color", "shape") if name in looks}
         style = {"filled": True, "size": points, "opacity": 1}
-        layers.append(mark(data, "point", across, up, looks=dots, told=told, encodings=encodings, **style))
+        layers.append(mark(data, "point", across, up, looks=dots, style=style, **given))
     return layers
 
 
@@ -222,11 +244,10 @@ def name_lines(
     """Names beside the right ends of lines; `place_labels` tells where."""
     import altair as alt
 
-    labels = mark(
-        place_labels(ends, span, size[1]), "text", None, up.of("label:Q"), looks=looks, align="left", fontSize=10
-    )
-    drawn: alt.Chart = labels.encode(x=alt.value(size[0] + 6), text="named:N")
-    return drawn
+    labels = place_labels(ends, span, size[1])
+    style = {"align": "left", "fontSize": 10}
+    beside = {"x": alt.value(size[0] + 6), "text": "named:N"}
+    return mark(labels, "text", None, up.of("label:Q"), looks=looks, encodings=beside, style=style)
 
 
 def place_labels(ends: pl.DataFrame, span: tuple[float, float], height: int) -> pl.DataFrame:
@@ -380,26 +401,26 @@ class Rows:
 
         across = across if across.scale else replace(across, scale={"zero": False})
         looks = {**self.looks, **({} if colour is None else {"color": colour})}
-        style: dict[str, Any] = {"told": self.told, "follow": self.kind, "shown": shown, "pale": self.pale}
+        given: dict[str, Any] = {"told": self.told, "follow": self.kind, "shown": shown, "pale": self.pale}
         if self.apart:
             offset = alt.YOffset("by:N", sort=list(self.apart), scale=alt.Scale(paddingOuter=0.25))
-            style["encodings"] = {"yOffset": offset}
+            given["encodings"] = {"yOffset": offset}
+        down = self._down(named=named)
         layers = [*below, *([] if line is None else [mark_line(across, line)])]
         if span is not None:
-            only = {name: look for name, look in looks.items() if name == "color"}
-            where = across.of(f"{span[0]}:Q"), self._down(named=named)
-            layers.append(mark(self._start(), "rule", *where, to=(span[1], None), looks=only, strokeWidth=1.6, **style))
-        where = across, self._down(named=named)
-        dots = mark(self._start(), "point", *where, looks=looks, filled=True, size=size, opacity=shown, **style)
+            spans: dict[str, Any] = {"to": (span[1], None), "style": {"strokeWidth": 1.6}, **given}
+            colours = {"color": looks["color"]}
+            layers.append(mark(self._start(), "rule", across.of(f"{span[0]}:Q"), down, looks=colours, **spans))
+        style = {"filled": True, "size": size, "opacity": shown}
+        dots = mark(self._start(), "point", across, down, looks=looks, style=style, **given)
         layers.append(dots.properties(name=_call(self.kind, across)))
         return self._lay(layers, width)
 
     def draw_bars(self, across: Axis, width: int, *, line: float | None = None, named: bool = False) -> alt.LayerChart:
         """A bar for each row, or its parts one after the other."""
-        looks = {name: look for name, look in self.looks.items() if name == "color"}
         where = across, self._down(named=named)
-        style: dict[str, Any] = {"told": self.told, "follow": self.kind, "height": {"band": 0.7}}
-        bars = mark(self._start(), "bar", *where, looks=looks, **style)
+        looks, style = {"color": self.looks["color"]}, {"height": {"band": 0.7}}
+        bars = mark(self._start(), "bar", *where, looks=looks, told=self.told, follow=self.kind, style=style)
         layers = [bars.properties(name=_call(self.kind, across)), *([] if line is None else [mark_line(across, line)])]
         return self._lay(layers, width)
 
@@ -407,7 +428,7 @@ class Rows:
         """A line down the members of each group of rows that cannot be told apart, the first in another colour."""
         import altair as alt
 
-        members = [(g, name) for g, group in enumerate(groups) for name in group]
+        members: list[tuple[int | None, str]] = [(g, name) for g, group in enumerate(groups) for name in group]
         tied = {name for _, name in members}
         # Rows without a tie need a place as well, or panels would not match.
         members += [(None, name) for name in self.names if name not in tied]
@@ -417,12 +438,10 @@ class Rows:
         )
         where = Axis("group:O", None, {"domain": list(range(len(groups)))}, None), self._down(named=None)
         ordered = {"detail": "group:O", "order": "place:Q" if self._sorted else "row:Q"}
-        dots = mark(base, "circle", *where, told=tell(f"{self.kind}:N"), follow=self.kind, size=16)
-        layers = [
-            mark(base, "line", *where, encodings=ordered, strokeWidth=1.4, opacity=0.7),
-            dots.properties(name=f"{self.kind}-groups"),
-        ]
-        return self._lay(layers, width)
+        lines = mark(base, "line", *where, encodings=ordered, style={"strokeWidth": 1.4, "opacity": 0.7})
+        told = tell(f"{self.kind}:N")
+        dots = mark(base, "circle", *where, told=told, follow=self.kind, style={"size": 16})
+        return self._lay([lines, dots.properties(name=f"{self.kind}-groups")], width)
 
     def put_together(self, panels: Sequence[alt.LayerChart], title: str, said: Sequence[str] = ()) -> alt.HConcatChart:
         """Panels side by side, with a choice of system or judge and of the order."""

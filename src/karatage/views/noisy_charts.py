@@ -17,7 +17,6 @@ from karatage.views import marks
 from karatage.views.marks import (
     DASH,
     PLAIN,
-    SHAPES,
     Axis,
     Key,
     cycle,
@@ -26,6 +25,7 @@ from karatage.views.marks import (
     mark,
     mark_level,
     mark_lines,
+    tell_apart,
 )
 
 if TYPE_CHECKING:
@@ -58,12 +58,12 @@ def draw_histogram(findings: NoisyFindings) -> alt.ConcatChart:
         style = {"opacity": 0.55, "stroke": "white", "strokeWidth": 0.3}
         true = pl.DataFrame({"true": [row["precision"]], "label": [f"true: {row['precision']:g}"]})
         left = row["naive"] > row["precision"]  # the label stands where naive estimates do not
-        label = {"align": "right", "dx": -5} if left else {"align": "left", "dx": 5}
+        label: dict[str, object] = {"align": "right", "dx": -5} if left else {"align": "left", "dx": 5}
         where = across.of("true:Q")
         layers = [
-            mark(here, "rect", across, up, to=("high:Q", 0), looks=looks, told=told, **style),
-            mark(true, "rule", where, color=PLAIN, strokeDash=DASH, strokeWidth=1.5),
-            mark(true, "text", where, encodings={"text": "label"}, y=10, **label),
+            mark(here, "rect", across, up, to=("high:Q", 0), looks=looks, told=told, style=style),
+            mark(true, "rule", where, style={"color": PLAIN, "strokeDash": DASH, "strokeWidth": 1.5}),
+            mark(true, "text", where, encodings={"text": "label"}, style={"y": 10, **label}),
         ]
         rates = f"{row['right_relevant']:.0%} of relevant, {row['right_other']:.0%} of others"
         title = f"right about {rates}; {row['gold_size']} gold items of each kind"
@@ -81,14 +81,13 @@ def draw_coverage(findings: NoisyFindings) -> alt.ConcatChart:
         rates=pl.struct("right_relevant", "right_other").map_elements(spell_rates, return_dtype=pl.String)
     )
     names = list(dict.fromkeys(found["rates"]))
-    given = {"title": "right", "legend": {}}
-    looks = {"color": cycle("rates", names, **given), "shape": cycle("rates", names, SHAPES, **given)}
+    looks = tell_apart("rates", names, {}, "right")
     edge = min(float(found["covered_t"].to_numpy().min(initial=1.0)), CONFIDENCE - 2 * BAND)
     across = Axis("gold_size:O", "gold items of each kind", axis={"labelAngle": 0})
     up = Axis("covered_t:Q", "covered", {"domain": [math.floor(edge * 20) / 20, 1], "zero": False}, PERCENT)
     told = ["rates", "gold_size", "covered_t", "covered", "refused", "outside"]
     aim = pl.DataFrame({"low": [CONFIDENCE - BAND], "high": [CONFIDENCE + BAND]})
-    band = mark(aim, "rect", None, up.of("low:Q"), to=(None, "high:Q"), color="#009E73", opacity=0.15)
+    band = mark(aim, "rect", None, up.of("low:Q"), to=(None, "high:Q"), style={"color": "#009E73", "opacity": 0.15})
     panels = []
     for (topics, precision), here in found.group_by("topics", "precision", maintain_order=True):
         lines = mark_lines(here, across, up, looks, told=told, points=34, width=2)
@@ -112,8 +111,8 @@ def draw_power(findings: NoisyFindings, *, samples: str, topics: int) -> alt.Con
         rows, ordered = here.drop_nulls("rejected"), {"order": "difference:Q"}
         lines = mark_lines(rows, across, up, looks, told=told, width=None, encodings=ordered)
         rates = spell_rates(here.row(0, named=True))
-        title = [f"right {rates}, {findings.measure} = {key[2]:g}", f"gold {key[3]}"]
-        panels[key] = lay_panel([mark_level(1 - CONFIDENCE, dash=(2, 2)), *lines], (165, 130), title)
+        told_here = [f"right {rates}, {findings.measure} = {key[2]:g}", f"gold {key[3]}"]
+        panels[key] = lay_panel([mark_level(1 - CONFIDENCE, dash=(2, 2)), *lines], (165, 130), told_here)
     order = sorted(panels, key=lambda key: (findings.plan.rates.index(key[:2]), *key[2:]))
     title = f"{WHO[samples]}, {topics} topics: how often tests reject"
     return lay_panels([panels[key] for key in order], title, found["gold_size"].n_unique())

@@ -140,8 +140,11 @@ def draw_disagreement(model: DisagreementModel) -> alt.LayerChart:
     frame = frame.with_columns(about=pl.col("rate").replace(RATES), rate=pl.col("rate").str.to_uppercase())
     means = frame.group_by("rate", maintain_order=True).agg(value=pl.col("value").mean(), topics=pl.len())
     axes = Axis("value:Q", "rate on held-out items", WHOLE), Axis("rate:N", sort=[name.upper() for name in rates])
-    ticks = {"told": ["topic:N", "rate:N", "about:N", "value:Q"], "color": PLAIN, "thickness": 1.5, "opacity": 0.6}
-    dots = {"told": ["rate:N", "value:Q", "topics:Q"], "color": CORRECTED, "filled": True, "size": 80, "opacity": 1}
-    layers = [mark(frame, "tick", *axes, **ticks), mark(means, "point", *axes, **dots)]
+    ticks = {"color": PLAIN, "thickness": 1.5, "opacity": 0.6}
+    dots = {"color": CORRECTED, "filled": True, "size": 80, "opacity": 1}
+    layers = [
+        mark(frame, "tick", *axes, told=["topic:N", "rate:N", "about:N", "value:Q"], style=ticks),
+        mark(means, "point", *axes, told=["rate:N", "value:Q", "topics:Q"], style=dots),
+    ]
     said = ["a tick for each topic, a dot for the mean over topics"]
     return lay_panel(layers, (540, 28 * len(rates)), "Disagreement foretold", said)

@@ -48,7 +48,7 @@ def draw_sureness(posterior: Posterior) -> alt.VConcatChart:
         up = Axis("items:Q", f"grade {grade}", {"type": "sqrt", "domainMin": 0}, ticks)
         told = ["grade:Q", "from:Q", "to:Q", "items:Q"]
         style = {"color": CORRECTED, "stroke": PLAIN, "strokeWidth": 0.5}
-        bars = mark(frame.filter(grade=grade), "rect", across, up, to=("to:Q", 0), told=told, **style)
+        bars = mark(frame.filter(grade=grade), "rect", across, up, to=("to:Q", 0), told=told, style=style)
         panels.append(lay_panel([bars, mark_line(across, SURE)], (ROOM, PANEL)))
     said = f"dashed: {SURE:.0%} sure; a scale for each grade, by the square root so that few show"
     head = entitle(f"How sure {counted(len(posterior.grades), 'merged grade')} are", [said])
@@ -77,8 +77,9 @@ def draw_judges(posterior: Posterior, frame: pl.DataFrame) -> alt.HConcatChart |
     title = f"Judges, as {posterior.model} sees them"
     if len(frame) > MANY_JUDGES and not posterior.judge_topics:
         axes = Axis("grades:Q", "grades given", {"type": "log"}), Axis("value:Q", "accuracy", {"domain": [0, 1]})
-        style = {"follow": "judge", "shown": 0.7, "filled": True, "size": 34, "color": CORRECTED}
-        points = mark(frame, "point", *axes, told=["judge", "value", "grades"], **style)
+        style = {"filled": True, "size": 34, "color": CORRECTED}
+        told = ["judge", "value", "grades"]
+        points = mark(frame, "point", *axes, told=told, follow="judge", shown=0.7, style=style)
         return let_choose(lay_panel([points.properties(name="judge-value")], (WIDEST - 60, 260), title, []), "judge")
     orders = {} if posterior.judge_topics else {"grades": "grades"}
     told = ["judge:N", *(f"{name}:Q" for name in frame.columns if name != "judge")]

@@ -10,7 +10,7 @@ import polars as pl
 from karatage.errors import OptionError
 from karatage.experiments.random_relevance.findings import OUTCOMES, RandomRelevanceFindings
 from karatage.text import shorten
-from karatage.views.marks import SHAPES, Axis, cycle, lay_panel, lay_panels, mark_lines
+from karatage.views.marks import Axis, cycle, lay_panel, lay_panels, mark_lines, tell_apart
 from karatage.views.page import Figure, Page, Section
 from karatage.views.tabulating.random_relevance import (
     tabulate_alone,
@@ -46,12 +46,8 @@ def draw_random_relevance(
         raise OptionError(f"there is no result for systems '{systems}', panel '{panel}' and outcome '{outcome}'")
     drawn = found.with_columns(pl.col("gold").replace(GOLDS), value=pl.col(outcome))
     edge = drawn.select(low=pl.min("value"), high=pl.max("value")).row(0)
-    given = {"title": "approach", "legend": {"labelLimit": 200}}
-    looks = {
-        "color": cycle("approach", findings.approaches, **given),
-        "shape": cycle("approach", findings.approaches, SHAPES, **given),
-        "strokeDash": cycle("gold", list(GOLDS.values()), DASHES, title="against", legend={"symbolType": "stroke"}),
-    }
+    dashes = cycle("gold", GOLDS.values(), DASHES, title="against", legend={"symbolType": "stroke"})
+    looks = {**tell_apart("approach", findings.approaches, {"labelLimit": 200}), "strokeDash": dashes}
     across = Axis("size:O", "judges merged (M)", axis={"labelAngle": 0})
     up = Axis("value:Q", outcome, {"domain": list(edge), "nice": True, "zero": False})
     told = ["approach", "gold", "size", "value", "samples"]

@@ -61,8 +61,8 @@ def draw_supervised(
         name_lines(ends, up, span, PANEL, {"color": colours}),
     ]
     gap = Axis("gap:Q", f"difference from {findings.baseline}")
-    intervals = ("gap_low", "gap_high")
-    gaps = mark_lines(frame, across, gap, looks, told=told, ends=intervals, band=True, points=34, width=1.4)
+    ends_of = ("gap_low", "gap_high")
+    gaps = mark_lines(frame, across, gap, looks, told=told, ends=ends_of, interval="band", points=34, width=1.4)
     panels = [lay_panel(layers, PANEL) for layers in (means, gaps)]
     head = shorten(f"{name_place(findings, place)}: {outcome} to gold by {asked}", 120)
     chart: alt.HConcatChart = alt.hconcat(*panels, spacing=20, title=head)

@@ -197,10 +197,11 @@ def _layer_topics(base: alt.Chart, row: str, topics: Sequence[str], ways: Sequen
     looks = {"color": Key("by", LOOKS["color"]).only(ways), "shape": Key("by", LOOKS["shape"]).only(ways)}
     layers = [mark_line(across, 0.0)]
     if len(ways) > 1:
-        between = {"to": ("gold:Q", None), "told": told, "color": PLAIN, "strokeWidth": 1.2}
-        layers.append(mark(base, "rule", across.of("judges:Q"), down, **between))
+        style = {"color": PLAIN, "strokeWidth": 1.2}
+        layers.append(mark(base, "rule", across.of("judges:Q"), down, to=("gold:Q", None), told=told, style=style))
     folded = base.transform_fold([*ways], as_=["by", "difference"])
-    dots = mark(folded, "point", across, down, told=told, looks=looks, filled=True, size=42, opacity=1)
+    style = {"filled": True, "size": 42, "opacity": 1}
+    dots = mark(folded, "point", across, down, told=told, looks=looks, style=style)
     size = WIDEST - 20 - measure_names(topics), measure_rows(len(topics))
     return lay_panel([*layers, dots.properties(name="topics")], size)
 
