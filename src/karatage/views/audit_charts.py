@@ -63,7 +63,7 @@ def draw_judges(audit: Audit) -> alt.HConcatChart:
     """
     known = "accuracy" in audit.judges.columns
     titles = RIGHT if known else AGREEING
-    frame = lay_out_judges(audit, list(titles))
+    frame = _frame_judges(audit, list(titles))
     orders = {"lenient": "at_lenient"} | ({"family": "at_family"} if "family" in frame.columns else {})
     told = tell_columns(frame.drop(*orders.values(), "flagged"))
     natural = "right" if known else "agreeing"
@@ -83,7 +83,7 @@ def draw_judges(audit: Audit) -> alt.HConcatChart:
     return rows.put_together(panels, "Judges, one by one", tell_shown(len(frame), len(audit.judges), "graded most"))
 
 
-def lay_out_judges(audit: Audit, fields: Sequence[str]) -> pl.DataFrame:
+def _frame_judges(audit: Audit, fields: Sequence[str]) -> pl.DataFrame:
     """A row for each judge that is shown: those with most items, best first by the first field."""
     wanted = [column for field in fields for column in (field, f"{field}_low", f"{field}_high")]
     have = [column for column in wanted if column in audit.judges.columns]
@@ -111,7 +111,7 @@ def _find_busiest(audit: Audit, most: int, *, heard: Sequence[str] | None = None
 
 def draw_votes(audit: Audit) -> alt.LayerChart:
     """How many judges there are (pale) and how many independent ones they are worth (full), with a 95 % interval."""
-    frame = lay_out_votes(audit)
+    frame = _frame_votes(audit)
     names, most = frame["who"].to_list(), max(frame["longest"].to_list())
     scale = {"domain": [0, 1.45 * most], "nice": False}  # room for what is said beside the bars
     ticks = {"grid": False, "tickMinStep": 1, "labelExpr": f"datum.value <= {most} ? datum.label : ''"}
@@ -134,7 +134,7 @@ def draw_votes(audit: Audit) -> alt.LayerChart:
     return lay_panel(layers, size, "What the judges are worth", [said])
 
 
-def lay_out_votes(audit: Audit) -> pl.DataFrame:
+def _frame_votes(audit: Audit) -> pl.DataFrame:
     """All judges, the grades of one item where not everybody grades everything, and each family."""
     votes, judges = audit.statistic("effective_votes"), audit.statistic("judges_compared")
     if votes is None or judges is None:
@@ -162,7 +162,7 @@ def draw_confusion(audit: Audit) -> alt.FacetChart:
     """For each judge, of the items with a gold grade (down) how many got which grade (across)."""
     import altair as alt
 
-    frame = lay_out_confusion(audit)
+    frame = _frame_confusion(audit)
     names = frame.unique("panel", maintain_order=True)["judge"].to_list()
     cell = next(size for panels, size in CELLS.items() if len(names) <= panels)
     axes = Axis("grade:O", axis={"labelAngle": 0}), Axis("gold:O", sort="descending")
@@ -186,7 +186,7 @@ def draw_confusion(audit: Audit) -> alt.FacetChart:
     return let_choose(chart, "judge")
 
 
-def lay_out_confusion(audit: Audit) -> pl.DataFrame:
+def _frame_confusion(audit: Audit) -> pl.DataFrame:
     """The judges with most gold items, families together, in each those that are right most often first."""
     if audit.confusion.is_empty():
         raise DataError("without gold that judges have graded nothing is known of what they mistake for what")
@@ -200,7 +200,7 @@ def lay_out_confusion(audit: Audit) -> pl.DataFrame:
 def draw_agreement(audit: Audit, value: str = "kappa") -> alt.LayerChart:
     """How far every two judges agree beyond chance; families, and in them judges that agree most, stand together."""
     names = order_judges(audit, value)
-    frame = lay_out_agreement(audit, names, value)
+    frame = _frame_agreement(audit, names, value)
     if frame[value].null_count() == len(frame):
         raise DataError(
             f"the {len(names):,} judges who graded most have no {value} among them: their pairs were not drawn"
@@ -217,7 +217,7 @@ def draw_agreement(audit: Audit, value: str = "kappa") -> alt.LayerChart:
     return let_choose(chart, "judge")
 
 
-def lay_out_agreement(audit: Audit, names: list[str], value: str = "kappa") -> pl.DataFrame:
+def _frame_agreement(audit: Audit, names: list[str], value: str = "kappa") -> pl.DataFrame:
     """Each pair of these judges twice, so that the map is square."""
     pairs = audit.pairs.select("judge", "other", "shared", value)
     both = pl.concat([pairs, pairs.select(judge="other", other="judge", shared="shared", **{value: value})])

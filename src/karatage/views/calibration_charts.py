@@ -24,6 +24,7 @@ from karatage.views.marks import (
     mark,
     mark_diagonal,
     mark_lines,
+    tell_two,
 )
 
 if TYPE_CHECKING:
@@ -41,10 +42,7 @@ WHOSE = {
     "elsewhere": ("judges, items without gold", CORRECTED),
 }
 RIGHT, WRONG = "right", "wrong"
-ANSWERS = {
-    "color": Key("mark", {RIGHT: CORRECTED, WRONG: JUDGES}),
-    "shape": Key("mark", {RIGHT: "circle", WRONG: "diamond"}),
-}
+ANSWERS = tell_two(RIGHT, WRONG)
 
 
 def draw_calibration(calibration: Calibration) -> alt.VConcatChart:
@@ -77,7 +75,7 @@ def draw_shift(calibration: Calibration) -> alt.LayerChart:
     """Grades decided on by the judges and by gold on the same items, and by the judges on items without gold."""
     import altair as alt
 
-    frame = lay_out_grades(calibration)
+    frame = _frame_grades(calibration)
     shades = Key("whose", dict(WHOSE.values())).only(frame["whose"].to_list())
     axes = Axis("share:Q", "share of items", axis={"format": ".0%"}), Axis("grade:O", "grade", sort="descending")
     told = [alt.Tooltip("whose:N"), alt.Tooltip("grade:O"), alt.Tooltip("share:Q", format=".1%")]
@@ -91,7 +89,7 @@ def draw_shift(calibration: Calibration) -> alt.LayerChart:
     return lay_panel(layers, size, "Grades side by side", _tell_shift(calibration))
 
 
-def lay_out_grades(calibration: Calibration) -> pl.DataFrame:
+def _frame_grades(calibration: Calibration) -> pl.DataFrame:
     """A row for each grade and who gave it."""
     names = {column: name for column, (name, _) in WHOSE.items()}
     frame = calibration.grades.unpivot(index="grade", variable_name="whose", value_name="share").drop_nulls("share")

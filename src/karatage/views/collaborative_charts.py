@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -133,20 +132,18 @@ def draw_gaps(findings: CollaborativeFindings, order: str) -> alt.ConcatChart:
 
 def draw_all(findings: CollaborativeFindings) -> dict[str, alt.ConcatChart]:
     """All charts, by the names of their files."""
-    return dict(_draw_all(findings))
-
-
-def _draw_all(findings: CollaborativeFindings) -> Iterator[tuple[str, alt.ConcatChart]]:
+    found = {}
     if len(findings.order_means):
-        yield "orders", draw_orders(findings)
+        found["orders"] = draw_orders(findings)
     if len(findings.finding_means):
-        yield "finding", draw_finding(findings)
+        found["finding"] = draw_finding(findings)
     for order in findings.plan.orders:
         if len(findings.consensus):
-            yield f"consensus-{order}", draw_consensus(findings, order)
+            found[f"consensus-{order}"] = draw_consensus(findings, order)
         if len(findings.shares):
-            yield f"shares-{order}", draw_shares(findings, order)
-            yield f"gaps-{order}", draw_gaps(findings, order)
+            found[f"shares-{order}"] = draw_shares(findings, order)
+            found[f"gaps-{order}"] = draw_gaps(findings, order)
+    return found
 
 
 def _write_gap(gap: float) -> str:

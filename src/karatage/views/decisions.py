@@ -80,25 +80,17 @@ def _list_ways(board: Board) -> list[str]:
 
 def _lay_out(board: Board) -> pl.DataFrame:
     """A row for each system and way to score it."""
-    standings = [board.naive] if board.corrected is None else [board.naive, board.corrected]
-    facts = {
-        "system": pl.Series(board.systems, dtype=pl.String),
-        "letters": pl.Series(board.letters, dtype=pl.String),
-        "top": [name in set(board.top) for name in board.systems],
-        "at_judges": _place_judges(board),
-    }
+    frame = board.to_frame().with_columns(
+        top=pl.col("system").is_in(board.top),
+        at_judges=pl.Series(place_values(pl.Series(board.naive.rank), lowest_first=True)),
+    )
+    facts = ("score", "low", "high", "rank")
+    ways = {way: "naive" if way == "judges" else way for way in _list_ways(board)}
     found = [
-        pl.DataFrame({**facts, "score": one.value, "low": one.low, "high": one.high, "rank": one.rank}).with_columns(
-            by=pl.lit(way)
-        )
-        for way, one in zip(_list_ways(board), standings, strict=True)
+        frame.select("system", "letters", "top", "at_judges", by=pl.lit(way), **{f: f"{name}_{f}" for f in facts})
+        for way, name in ways.items()
     ]
     return keep_finite(pl.concat(found))
-
-
-def _place_judges(board: Board) -> list[int]:
-    """Where each system stands by the judges' scores, from 0."""
-    return place_values(pl.Series(board.naive.rank), lowest_first=True)
 
 
 def draw_differences(board: Board, reference: str | None = None) -> alt.HConcatChart:
@@ -106,7 +98,7 @@ def draw_differences(board: Board, reference: str | None = None) -> alt.HConcatC
 
     The marks tell what can be claimed of the pair, with all pairs of the board in mind; intervals are each on its own.
     """
-    frame, ways = lay_out_differences(board, reference), _list_ways(board)
+    frame, ways = _frame_differences(board, reference), _list_ways(board)
     named = shorten(board.systems[0] if reference is None else reference, NAME)
     rows = Rows(
         frame,
@@ -125,23 +117,18 @@ def draw_differences(board: Board, reference: str | None = None) -> alt.HConcatC
     return rows.put_together([panel], f"Every system against {named}", [said])
 
 
-def lay_out_differences(board: Board, reference: str | None = None) -> pl.DataFrame:
+def _frame_differences(board: Board, reference: str | None = None) -> pl.DataFrame:
     """A row for each way and each system but the reference: system - reference, and what can be claimed of the two."""
     if reference is not None and reference not in board.systems:
         raise UnknownNameError("system", reference, board.systems)
     named = 0 if reference is None else board.systems.index(reference)
     pairs = np.flatnonzero((board.a == named) | (board.b == named))
     other = np.where(board.a[pairs] == named, board.b[pairs], board.a[pairs])
-    places = pl.DataFrame(
-        {
-            "system": pl.Series(board.systems, dtype=pl.String).gather(other),
-            "row": other,
-            "at_judges": np.array(_place_judges(board))[other],
-            "verdict": pl.Series(_find_verdicts(board), dtype=pl.String).gather(pairs),
-        }
+    verdicts = {board.systems[s]: _find_verdicts(board)[pair] for s, pair in zip(other, pairs, strict=True)}
+    frame = frame_forest(board, reference=reference).join(
+        _lay_out(board).select("system", "at_judges").unique(), on="system", how="left", maintain_order="left"
     )
-    differences = frame_forest(board, reference=reference).drop("verdict")
-    return differences.join(places, on="system", maintain_order="left").sort("row", maintain_order=True)
+    return frame.with_columns(verdict=pl.col("system").replace_strict(verdicts, return_dtype=pl.String))
 
 
 def _find_verdicts(board: Board) -> list[str]:
@@ -159,20 +146,14 @@ def draw_attenuation(board: Board) -> alt.LayerChart:
     """Every system's score by the judges over its corrected one; on the diagonal they are the same."""
     if board.corrected is None:
         raise DataError(f"nothing was corrected: {board.refusal or 'there is no gold'}")
-    corrected = board.corrected
-    columns = {
-        "judges": board.naive.value,
-        "corrected": corrected.value,
-        "low": corrected.low,
-        "high": corrected.high,
-    }
-    frame = keep_finite(pl.DataFrame({"system": pl.Series(board.systems, dtype=pl.String), **columns}))
+    ends = {"low": "corrected_low", "high": "corrected_high"}
+    frame = keep_finite(board.to_frame().select("system", judges="naive_score", corrected="corrected_score", **ends))
     scores = pl.concat([frame["judges"], frame["corrected"]]).drop_nulls().to_list()
     low, high = min(scores), max(scores)
     margin = MARGIN * (high - low or 1)
-    ends = {"domain": [low - margin, high + margin], "nice": True, "zero": False}
-    across = Axis("corrected:Q", f"{board.measure}, corrected", ends)
-    up = Axis("judges:Q", f"{board.measure}, by the judges", ends)
+    scale = {"domain": [low - margin, high + margin], "nice": True, "zero": False}
+    across = Axis("corrected:Q", f"{board.measure}, corrected", scale)
+    up = Axis("judges:Q", f"{board.measure}, by the judges", scale)
     told = tell("system:N", "judges:Q", "corrected:Q", "low:Q", "high:Q")
     style = {"color": CORRECTED, "filled": True, "size": 48}
     points = mark(frame, "point", across, up, told=told, follow="system", shown=0.85, style=style)
@@ -194,23 +175,18 @@ def _tell_slope(board: Board) -> list[str]:
 
 def draw_comparison(comparison: Comparison) -> alt.HConcatChart:
     """The difference by every opinion, with its interval and a line where there is none."""
-    found = [
-        {
-            "by": opinion.method.label,
-            "kind": "judges" if opinion is comparison.naive else "corrected",
-            "difference": opinion.difference.value,
-            "low": opinion.difference.low,
-            "high": opinion.difference.high,
-            "p_value": opinion.p_value,
-        }
-        for opinion in comparison.opinions
-    ]
+    frame = comparison.to_frame().select(
+        "difference",
+        *("low", "high", "p_value"),
+        by=pl.Series([opinion.method.label for opinion in comparison.opinions]),
+        kind=pl.when(pl.int_range(pl.len()) == 0).then(pl.lit("judges")).otherwise(pl.lit("corrected")),
+    )
     looks = {
         "color": Key("kind", SHADES.looks, legend=None),
         "shape": Key("kind", FORMS.looks, legend=None),
     }
     told = tell("by:N", "difference:Q", "low:Q", "high:Q", "p_value:Q")
-    rows = Rows(keep_finite(pl.DataFrame(found)), "by", told, looks, room=34)
+    rows = Rows(frame, "by", told, looks, room=34)
     panel = rows.draw_dots(Axis("difference:Q", f"difference in {comparison.measure}"), rows.width, line=0.0, size=70)
     a, b = (shorten(name, NAME) for name in (comparison.a, comparison.b))
     confidence = percent(comparison.naive.difference.confidence)

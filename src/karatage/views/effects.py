@@ -44,16 +44,8 @@ OTHERS = "others"
 SMALL = 0.01  # omega squared
 # Texts that Vega takes for code where they are sorted or grouped by; a mark without width makes them names again.
 TRAPS = (
-    *(
-        "constructor",
-        "hasOwnProperty",
-        "isPrototypeOf",
-        "propertyIsEnumerable",
-        "toLocaleString",
-        "toString",
-        "valueOf",
-    ),
-    *("__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__"),
+    *("constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString", "toString"),
+    *("valueOf", "__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__"),
 )
 DISARMED = {name: f"{name}\N{WORD JOINER}" for name in TRAPS}
 

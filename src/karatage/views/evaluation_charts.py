@@ -34,6 +34,7 @@ from karatage.views.marks import (
     cycle,
     draw_map,
     entitle,
+    tell_two,
 )
 from karatage.views.tabulating.evaluation import tell_other_topics
 
@@ -53,17 +54,14 @@ QUALITIES = {"tau": "tau to gold's order", "tau_ap": "tau_ap, the top counts mor
 SEVERAL = {"orient": "top", "columns": 5, "labelLimit": 160}
 BEST = 120  # pixels
 CONTENDER, BEHIND = "may be the best", "hardly the best"
-CHANCES = {
-    "color": Key("mark", {CONTENDER: CORRECTED, BEHIND: PLAIN}),
-    "shape": Key("mark", {CONTENDER: "circle", BEHIND: "diamond"}),
-}
+CHANCES = tell_two(CONTENDER, BEHIND, (CORRECTED, PLAIN))
 _SHADES, _FORMS = COLOURS[:-1], tuple(shape for shape in SHAPES if shape != "square")
 
 
 def draw_scores_board(evaluation: Evaluation, measure: str | None = None) -> alt.HConcatChart:
     """Systems with their scores by every approach and by gold, best first by gold, or by the first approach."""
     measure = measure or evaluation.measures[0]
-    frame = lay_out_scores(evaluation, measure)
+    frame = _frame_scores(evaluation, measure)
     trusted = None if evaluation.gold is None else evaluation.name_gold(measure)
     ways = [*_choose_approaches(evaluation, measure), *([] if trusted is None else [trusted])]
     natural = trusted or ways[0]
@@ -85,7 +83,7 @@ def draw_scores_board(evaluation: Evaluation, measure: str | None = None) -> alt
     return rows.put_together([panel], f"{measure} by approach", [said + tell_other_topics(evaluation, measure)])
 
 
-def lay_out_scores(evaluation: Evaluation, measure: str) -> pl.DataFrame:
+def _frame_scores(evaluation: Evaluation, measure: str) -> pl.DataFrame:
     """A row for each system and approach, and for gold; at_0, at_1 ... say where the system stands by each."""
     if measure not in evaluation.measures:
         raise UnknownNameError("measure", measure, evaluation.measures)
@@ -133,7 +131,7 @@ def draw_fidelity(evaluation: Evaluation) -> alt.HConcatChart:
     """How near each approach comes to gold's order and scores; measures, where there are several, by shape."""
     legend = {"orient": "top"} if len(evaluation.measures) > 1 else None
     rows = Rows(
-        lay_out_fidelity(evaluation),
+        _frame_fidelity(evaluation),
         "approach",
         tell("approach:N", "measure:N", "tau:Q", "tau_ap:Q", "rmse:Q", "topics:Q"),
         {"shape": cycle("measure", evaluation.measures, _FORMS, legend=legend)},
@@ -158,7 +156,7 @@ def draw_fidelity(evaluation: Evaluation) -> alt.HConcatChart:
     return rows.put_together(panels, "How near approaches come to gold", [said])
 
 
-def lay_out_fidelity(evaluation: Evaluation) -> pl.DataFrame:
+def _frame_fidelity(evaluation: Evaluation) -> pl.DataFrame:
     """A row for each measure and approach, best first by the first measure's tau; its place by tau_ap and RMSE."""
     if not evaluation.fidelity:
         raise DataError("there is no gold to compare approaches with")

@@ -123,6 +123,12 @@ def tell_apart(column: str, names: Iterable[str], legend: Options | None, title:
     return {name: cycle(column, names, looks, title=title or column, legend=legend) for name, looks in told.items()}
 
 
+def tell_two(good: str, bad: str, colours: tuple[str, str] = (CORRECTED, JUDGES)) -> dict[str, Key]:
+    """Two values of the column `mark`, by colour and by shape."""
+    names = good, bad
+    return {"color": cycle("mark", names, colours), "shape": cycle("mark", names, ("circle", "diamond"))}
+
+
 def mark(
     data: pl.DataFrame | alt.Chart,
     what: str,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -120,18 +120,16 @@ def draw_power(findings: NoisyFindings, *, samples: str, topics: int) -> alt.Con
 
 def draw_all(findings: NoisyFindings) -> dict[str, alt.ConcatChart]:
     """All charts, by the names of their files."""
-    return dict(_draw_all(findings))
-
-
-def _draw_all(findings: NoisyFindings) -> Iterator[tuple[str, alt.ConcatChart]]:
+    found = {}
     if 0 < len(findings.intervals) <= FEW_WORLDS:
-        yield "histogram", draw_histogram(findings)
+        found["histogram"] = draw_histogram(findings)
     if len(findings.intervals) > 1:
-        yield "coverage", draw_coverage(findings)
+        found["coverage"] = draw_coverage(findings)
     if len(findings.tests):
         for samples in GOLD_SAMPLES:
             for topics in findings.plan.topics:
-                yield f"power-{samples}-{topics}", draw_power(findings, samples=samples, topics=topics)
+                found[f"power-{samples}-{topics}"] = draw_power(findings, samples=samples, topics=topics)
+    return found
 
 
 def spell_rates(row: Mapping[str, float]) -> str:

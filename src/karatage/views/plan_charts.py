@@ -10,7 +10,7 @@ from karatage.data.disagreement import HeldOut
 from karatage.data.queue import CROWD, EXPERT
 from karatage.errors import OptionError
 from karatage.text import counted, percent
-from karatage.views.marks import CORRECTED, GAP, JUDGES, PLAIN, WHOLE, Axis, Key, Rows, lay_panel, mark
+from karatage.views.marks import CORRECTED, GAP, JUDGES, PLAIN, WHOLE, Axis, Key, Rows, lay_panel, mark, tell_two
 
 if TYPE_CHECKING:
     import altair as alt
@@ -28,10 +28,7 @@ HAVE, LACK = "at hand", "still needed"
 NEEDS = Key("mark", {HAVE: CORRECTED, LACK: JUDGES})
 WHO = Key("mark", {EXPERT: CORRECTED, CROWD: JUDGES})
 SETTLED, OPEN = "settled", "order may be wrong"
-STANDINGS = {
-    "color": Key("mark", {SETTLED: CORRECTED, OPEN: JUDGES}),
-    "shape": Key("mark", {SETTLED: "circle", OPEN: "diamond"}),
-}
+STANDINGS = tell_two(SETTLED, OPEN)
 RATES = {
     "tpr": "of the items judges disagree on, found",
     "ppv": "of those foretold, disagreed on",

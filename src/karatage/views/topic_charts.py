@@ -154,7 +154,7 @@ def draw_topic_differences(
     scores = TopicScores.of(evaluation, measure, approach, with_gold=with_gold)
     best = evaluation.lead(scores.measure, scores.approach).first if best is None else best
     second = scores.find_next(best)
-    rows = lay_out_all_topics(scores, best)
+    rows = _frame_all_topics(scores, best)
     store, chosen = f"{CHOICES['system']}_store", CHOICES["system"]
     held = f"data('{store}')"
     default = f"(!length({held}) || {held}[0].values[0] == datum.best) && datum.system == datum.second"
@@ -176,7 +176,7 @@ def draw_topic_differences(
     return let_choose(chart.add_params(choose_order(list(orders))), "system", listed)
 
 
-def lay_out_all_topics(scores: TopicScores, best: str) -> list[dict[str, object]]:
+def _frame_all_topics(scores: TopicScores, best: str) -> list[dict[str, object]]:
     """A row for each system but the best: its differences to that on every topic, by their number."""
     at = scores.find(best)
     ways = {"judges": scores.judges} | ({} if scores.gold is None else {"gold": scores.gold})
