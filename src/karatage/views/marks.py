@@ -231,7 +231,12 @@ def mark_lines(
     layers = []
     if ends is not None:
         what, style = INTERVALS[interval]
-        spans: dict[str, Any] = {"to": (None, ends[1]), "looks": {"color": looks.get("color")}, "style": style, **given}
+        spans: dict[str, Any] = {
+            "to": (None, f"{ends[1]}:Q"),
+            "looks": {"color": looks.get("color")},
+            "style": style,
+            **given,
+        }
         layers.append(mark(data, what, across, up.of(f"{ends[0]}:Q"), **spans))
     plain = {name: look for name, look in looks.items() if name != "shape"}
     layers.append(
@@ -414,7 +419,7 @@ class Rows:
         down = self._down(named=named)
         layers = [*below, *([] if line is None else [mark_line(across, line)])]
         if span is not None:
-            spans: dict[str, Any] = {"to": (span[1], None), "style": {"strokeWidth": 1.6}, **given}
+            spans: dict[str, Any] = {"to": (f"{span[1]}:Q", None), "style": {"strokeWidth": 1.6}, **given}
             colours = {"color": looks["color"]}
             layers.append(mark(self._start(), "rule", across.of(f"{span[0]}:Q"), down, looks=colours, **spans))
         style = {"filled": True, "size": size, "opacity": shown}
