@@ -97,12 +97,12 @@ class Key:
         """As Altair has it."""
         import altair as alt
 
-        scale = dict(self.scale)
-        if self.looks:
-            scale |= {"domain": list(self.looks), "range": list(self.looks.values())}
         legend = None if self.legend is None else alt.Legend(**self.legend)
-        column = self.column if ":" in self.column else f"{self.column}:N"
-        return channel(column, title=self.title, scale=alt.Scale(**scale), legend=legend)
+        if ":" in self.column:
+            return channel(self.column, title=self.title, scale=alt.Scale(**self.scale), legend=legend)
+        names = list(self.looks)
+        scale = alt.Scale(domain=names, range=list(self.looks.values()))
+        return channel(f"{self.column}:N", title=self.title, scale=scale, legend=legend, sort=names)
 
 
 def cycle(
