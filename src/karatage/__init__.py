@@ -115,10 +115,10 @@ if TYPE_CHECKING:
     from karatage.simulation.shape import CollectionShape
     from karatage.simulation.summary import summarise_crowd
     from karatage.views.benchmark_charts import draw_benchmark
+    from karatage.views.charts import write_chart
     from karatage.views.crowds import draw_crowd
     from karatage.views.decisions import draw_board, draw_comparison
     from karatage.views.effects import draw_interaction, draw_main_effects, draw_tukey
-    from karatage.views.pictures import write_chart
     from karatage.views.reading import Saved, read_result
     from karatage.views.reporting import write_report
 
@@ -216,10 +216,10 @@ _MODULES = {
     "decisions.queues.queue": "queue",
     "decisions.queues.rules": "QueueRules",
     "views.benchmark_charts": "draw_benchmark",
+    "views.charts": "write_chart",
     "views.crowds": "draw_crowd",
     "views.decisions": "draw_board draw_comparison",
     "views.effects": "draw_interaction draw_main_effects draw_tukey",
-    "views.pictures": "write_chart",
     "views.reading": "Saved read_result",
     "views.reporting": "write_report",
     "simulation.collection": "JudgeProfile SystemProfile World simulate_collection",

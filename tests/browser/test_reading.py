@@ -8,7 +8,7 @@ import altair as alt
 import polars as pl
 import pytest
 
-from karatage.views.pictures import write_chart
+from karatage.views.charts import write_chart
 from tests.browser.visiting import MEASURING, PHONE, settle, wait_until_drawn
 
 BACKGROUND = "getComputedStyle(document.body).backgroundColor"

@@ -216,8 +216,8 @@ def _compare_figures(
 
 def _draw(found: Comparison | Board, path: str) -> None:
     from karatage.data.comparison import Comparison
+    from karatage.views.charts import write_chart
     from karatage.views.decisions import draw_board, draw_comparison
-    from karatage.views.pictures import write_chart
 
     write_chart(draw_comparison(found) if isinstance(found, Comparison) else draw_board(found), path)
 

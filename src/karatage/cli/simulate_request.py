@@ -136,7 +136,7 @@ class Request:
 
             find_ending(self.judged)
         if self.chart is not None:
-            from karatage.views.pictures import ENDINGS as CHART_ENDINGS
+            from karatage.views.charts import ENDINGS as CHART_ENDINGS
 
             if Path(self.chart).suffix.lower() not in CHART_ENDINGS:
                 formats = ", ".join(CHART_ENDINGS)

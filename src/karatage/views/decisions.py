@@ -14,7 +14,6 @@ from karatage.text import counted, percent, shorten
 from karatage.views.choosing import NAME, finite, let_choose, place_values, tell
 from karatage.views.marks import CORRECTED, GAP, GREY_TOP, JUDGES, Axis, Key, Rows, lay_panel, mark, mark_diagonal
 from karatage.views.tables import keep_finite
-from karatage.views.tabulating.board import frame_forest
 
 if TYPE_CHECKING:
     import altair as alt
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from karatage.comparison.unpaired import UnpairedTest
     from karatage.data.board import Board
     from karatage.data.comparison import Comparison
+    from karatage.data.standing import Differences
 
 COLUMN, ALL_COLUMNS = 9, 110  # pixels, for each group and for all of them
 SHADES = Key("by", {"judges": JUDGES, "corrected": CORRECTED})
@@ -129,6 +129,42 @@ def _frame_differences(board: Board, reference: str | None = None) -> pl.DataFra
         _lay_out(board).select("system", "at_judges").unique(), on="system", how="left", maintain_order="left"
     )
     return frame.with_columns(verdict=pl.col("system").replace_strict(verdicts, return_dtype=pl.String))
+
+
+def frame_forest(board: Board, *, reference: str | None = None) -> pl.DataFrame:
+    """Every other system less the reference (default: the best), by judges and corrected.
+
+    Columns: system, by (judges or corrected), difference, low, high, p (adjusted as the board is), verdict (better,
+    worse, open or doubted).
+    """
+    centre = 0 if reference is None else board.systems.index(reference)
+    found = [("judges", board.naive_pairs)]
+    found += [("corrected", board.corrected_pairs)] if board.corrected_pairs is not None else []
+    return pl.concat([_compare_with(board, centre, by, pairs) for by, pairs in found])
+
+
+def _compare_with(board: Board, centre: int, by: str, pairs: Differences) -> pl.DataFrame:
+    there = np.flatnonzero((board.a == centre) | (board.b == centre))
+    other = np.where(board.a[there] == centre, board.b[there], board.a[there])
+    sign = np.where(board.b[there] == centre, -1.0, 1.0)  # pairs are b - a
+    ends = np.stack([sign * pairs.low[there], sign * pairs.high[there]])
+    claimed = sign * pairs.sign[there]
+    words = np.select([pairs.doubted[there], claimed > 0, claimed < 0], ["doubted", "better", "worse"], "open")
+    p = {"holm": pairs.holm, "bh": pairs.bh, "none": pairs.p_value}[board.adjust][there]
+    frame = pl.DataFrame(
+        {
+            "system": pl.Series(board.systems, dtype=pl.String).gather(other),
+            "by": [by] * len(there),
+            "difference": sign * pairs.value[there],
+            "low": ends.min(axis=0),
+            "high": ends.max(axis=0),
+            "p": p,
+            "verdict": words.tolist(),
+            "place": other,
+        },
+        schema_overrides={"by": pl.String, "verdict": pl.String},
+    )
+    return keep_finite(frame.sort("place").drop("place"))
 
 
 def _find_verdicts(board: Board) -> list[str]:

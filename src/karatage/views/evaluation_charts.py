@@ -36,7 +36,6 @@ from karatage.views.marks import (
     entitle,
     tell_two,
 )
-from karatage.views.tabulating.evaluation import tell_other_topics
 
 if TYPE_CHECKING:
     import altair as alt
@@ -100,6 +99,15 @@ def _frame_scores(evaluation: Evaluation, measure: str) -> pl.DataFrame:
     columns = ["system", "rank", "score", "standard_error"]
     rows = [board.select(pl.lit(name).alias("by"), *columns) for name, board in boards.items()]
     return pl.concat(rows).join(places, on="system", how="left").sort(f"at_{natural}", maintain_order=True)
+
+
+def tell_other_topics(result: Evaluation, measure: str) -> str:
+    """What goes on from a caption, where gold's scores are means over other topics than the approaches'."""
+    if result.gold is None or result.name_gold(measure) == "gold":
+        return ""
+    own = counted(len(result.scores[measure].topics), "topic")
+    gold = counted(int(result.gold[measure].judged[0].sum()), "topic")
+    return f"; gold averages {gold}, approaches {own}"
 
 
 def _choose_approaches(evaluation: Evaluation, measure: str) -> list[str]:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 from karatage.errors import OptionError
 from karatage.io.files import name_file, refuse_replacing
+from karatage.views.charts import write_charts
 from karatage.views.markup import write_table
 from karatage.views.page import Page, write_page
-from karatage.views.pictures import prepare_pictures, write_charts
+from karatage.views.pictures import prepare_pictures
 from karatage.views.showing import lay_out
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from karatage.errors import OptionError
 from karatage.experiments.engine import Outcome
 from karatage.experiments.square.findings import Benchmark, CellResult, DataSetFacts
 from karatage.views.benchmark_charts import draw_benchmark
-from karatage.views.pictures import write_chart
+from karatage.views.charts import write_chart
 
 
 def make_result():

@@ -17,9 +17,10 @@ import pytest
 
 from karatage.errors import DataError, OptionError, PictureError
 from karatage.progress import take_remarks
-from karatage.views import page, pictures
+from karatage.views import charts, page, pictures
+from karatage.views.charts import write_chart, write_charts
 from karatage.views.page import Figure, Page, Section, render_page
-from karatage.views.pictures import draw_picture, write_chart, write_charts
+from karatage.views.pictures import draw_picture
 
 SPEC = '{"mark": "point", "title": "Größe", "data": {"values": [{"a": 1}]}, "encoding": {"x": {"field": "a"}}}'
 FETCHED = '{"mark": "point", "data": {"url": "http://127.0.0.1:1/a.csv"}}'
@@ -168,7 +169,7 @@ import sys
 from pathlib import Path
 from tests.unit.views import test_pictures as tests
 from karatage.errors import PictureError
-from karatage.views.pictures import write_chart, write_charts
+from karatage.views.charts import write_chart, write_charts
 from karatage.views.page import Figure, Page, Section, write_page
 from karatage.progress import take_remarks
 home, chart = Path(sys.argv[1]), tests.make_chart()
@@ -240,13 +241,13 @@ def test_a_page_goes_without_the_one_picture_that_fails(monkeypatch):
 
 def test_folders_go_without_the_one_picture_that_fails(monkeypatch, tmp_path):
     take_remarks()
-    fail_at(monkeypatch, pictures, 1, PictureError("it died"))
+    fail_at(monkeypatch, charts, 1, PictureError("it died"))
     write_charts([(make_chart(), tmp_path / name) for name in ("a.svg", "b.svg")])
     assert [path.name for path in tmp_path.iterdir()] == ["b.svg"]
     assert take_remarks() == ["still pictures could not be drawn: it died; 1 file left out"]
     with pytest.raises(OptionError, match="cannot tell the format"):
         write_charts([(make_chart(), tmp_path / "a.bmp")])
-    fail_at(monkeypatch, pictures, 1, PictureError("it died"))
+    fail_at(monkeypatch, charts, 1, PictureError("it died"))
     with pytest.raises(PictureError, match=r"a.svg: this picture could not be drawn: it died; write .html or .json"):
         write_chart(make_chart(), tmp_path / "a.svg")
 

@@ -275,8 +275,8 @@ def show(findings: Findings, view: View, *, output: str | None, style: options.S
 def _write_folder(findings: Findings, view: View, home: Path) -> None:
     from karatage.io.files import place_file, refuse_replacing
     from karatage.io.writing import write_bytes
+    from karatage.views.charts import write_charts
     from karatage.views.page import write_page
-    from karatage.views.pictures import write_charts
 
     tables = {home / f"results.{ending}": (findings.frame, ending) for ending in ("csv", "parquet")}
     for name, frame in view.tables.items():

@@ -11,6 +11,7 @@ import polars as pl
 
 from karatage.data.board import ADJUSTMENTS
 from karatage.text import counted, percent, shorten
+from karatage.views.decisions import frame_forest
 from karatage.views.tables import Table, keep_finite
 from karatage.views.tabulating.comparison import NAME, explain_correction
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from karatage.data.board import Board
-    from karatage.data.standing import Bounded, Differences
+    from karatage.data.standing import Bounded
 
 TO_BEST = "to the best"  # corrected difference, where scores are not known
 FLIPS = {"falls": "verdicts that fall", "arises": "verdicts that arise", "turns": "verdicts that turn around"}
@@ -100,42 +101,6 @@ def tabulate_turned(board: Board) -> Table | None:
     frame = board.flips().filter(flip="turns")
     shown = frame.select("a", "b", judges="naive_difference", corrected="corrected_difference")
     return Table(shown, "Verdicts that turn around", signed=("judges", "corrected"), name="turned")
-
-
-def frame_forest(board: Board, *, reference: str | None = None) -> pl.DataFrame:
-    """Every other system less the reference (default: the best), by judges and corrected.
-
-    Columns: system, by (judges or corrected), difference, low, high, p (adjusted as the board is), verdict (better,
-    worse, open or doubted).
-    """
-    centre = 0 if reference is None else board.systems.index(reference)
-    found = [("judges", board.naive_pairs)]
-    found += [("corrected", board.corrected_pairs)] if board.corrected_pairs is not None else []
-    return pl.concat([_compare_with(board, centre, by, pairs) for by, pairs in found])
-
-
-def _compare_with(board: Board, centre: int, by: str, pairs: Differences) -> pl.DataFrame:
-    there = np.flatnonzero((board.a == centre) | (board.b == centre))
-    other = np.where(board.a[there] == centre, board.b[there], board.a[there])
-    sign = np.where(board.b[there] == centre, -1.0, 1.0)  # pairs are b - a
-    ends = np.stack([sign * pairs.low[there], sign * pairs.high[there]])
-    claimed = sign * pairs.sign[there]
-    words = np.select([pairs.doubted[there], claimed > 0, claimed < 0], ["doubted", "better", "worse"], "open")
-    p = {"holm": pairs.holm, "bh": pairs.bh, "none": pairs.p_value}[board.adjust][there]
-    frame = pl.DataFrame(
-        {
-            "system": pl.Series(board.systems, dtype=pl.String).gather(other),
-            "by": [by] * len(there),
-            "difference": sign * pairs.value[there],
-            "low": ends.min(axis=0),
-            "high": ends.max(axis=0),
-            "p": p,
-            "verdict": words.tolist(),
-            "place": other,
-        },
-        schema_overrides={"by": pl.String, "verdict": pl.String},
-    )
-    return keep_finite(frame.sort("place").drop("place"))
 
 
 def tabulate_forest(board: Board, *, reference: str | None = None) -> Table:

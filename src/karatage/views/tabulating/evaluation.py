@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from karatage.data.evaluation import Fidelity
-from karatage.text import counted, percent
+from karatage.text import percent
+from karatage.views.evaluation_charts import tell_other_topics
 from karatage.views.tables import Table, mark_best
 
 if TYPE_CHECKING:
@@ -32,15 +33,6 @@ def tabulate_measure(result: Evaluation, measure: str) -> Table:
         frame = frame.join(scores, on="system", how="left", maintain_order="left")
     name = "scores" if measure == result.measures[0] else f"scores-{result.measures.index(measure) + 1}"
     return Table(frame, caption, name=name, about="system", headers=headers)
-
-
-def tell_other_topics(result: Evaluation, measure: str) -> str:
-    """What goes on from a caption, where gold's scores are means over other topics than the approaches'."""
-    if result.gold is None or result.name_gold(measure) == "gold":
-        return ""
-    own = counted(len(result.scores[measure].topics), "topic")
-    gold = counted(int(result.gold[measure].judged[0].sum()), "topic")
-    return f"; gold averages {gold}, approaches {own}"
 
 
 def tabulate_fidelity(result: Evaluation) -> Table:
