@@ -114,7 +114,8 @@ if TYPE_CHECKING:
     from karatage.simulation.partition import partition_judges
     from karatage.simulation.shape import CollectionShape
     from karatage.simulation.summary import summarise_crowd
-    from karatage.views.charts import draw_benchmark, write_chart
+    from karatage.views.benchmark_charts import draw_benchmark
+    from karatage.views.charts import write_chart
     from karatage.views.crowds import draw_crowd
     from karatage.views.decisions import draw_board, draw_comparison
     from karatage.views.effects import draw_interaction, draw_main_effects, draw_tukey
@@ -222,7 +223,8 @@ _MODULES = {
     "measures.scoring": "score score_all score_grades",
     "measures.spec": "Measure",
     "decisions.queue": "QueueRules queue",
-    "views.charts": "draw_benchmark write_chart",
+    "views.benchmark_charts": "draw_benchmark",
+    "views.charts": "write_chart",
     "views.crowds": "draw_crowd",
     "views.decisions": "draw_board draw_comparison",
     "views.effects": "draw_interaction draw_main_effects draw_tukey",

@@ -139,7 +139,8 @@ def _write_folder(result: Benchmark, home: Path) -> None:
     from karatage.experiments.square.findings import QUALITIES
     from karatage.io.files import refuse_replacing
     from karatage.io.writing import write_bytes
-    from karatage.views.charts import draw_benchmark, write_charts
+    from karatage.views.benchmark_charts import draw_benchmark
+    from karatage.views.charts import write_charts
 
     tables = {
         "scores": result.to_frame(),

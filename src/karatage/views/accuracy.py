@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from karatage.data.accuracy import Accuracy
-from karatage.views.certainty_charts import draw_accuracy
+from karatage.views.calibration_charts import draw_accuracy
 from karatage.views.page import Figure, Page, Section, list_options
 from karatage.views.showing import shows
 from karatage.views.table import Table, label_columns

@@ -9,8 +9,7 @@ import polars as pl
 
 from karatage.data.audit import Audit
 from karatage.text import counted, shorten
-from karatage.views.agreement_charts import draw_agreement, draw_confusion
-from karatage.views.audit_charts import draw_judges, draw_votes
+from karatage.views.audit_charts import draw_agreement, draw_confusion, draw_judges, draw_votes
 from karatage.views.page import Figure, Page, Section, list_facts
 from karatage.views.showing import shows
 from karatage.views.table import Table

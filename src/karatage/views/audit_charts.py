@@ -1,47 +1,59 @@
-"""Charts of the judges: how often each is right and how lenient, what each weighs, and how many votes all are worth."""
+"""Charts of the judges: how often each is right, what each mistakes for what, who agrees, and what all are worth."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from karatage.errors import DataError
 from karatage.text import counted, shorten
-from karatage.views.charts import CORRECTED, JUDGES, PLAIN
 from karatage.views.choosing import (
+    LETTER,
     WIDEST,
-    choose,
-    choose_order,
-    fade,
+    cut_names,
     let_choose,
-    mark_line,
     measure_names,
-    measure_rows,
-    name_rows,
-    place_names,
-    place_rows,
+    name_by_number,
+    place_values,
     tell,
+    tell_columns,
+    tell_shown,
+)
+from karatage.views.marks import (
+    CORRECTED,
+    GAP,
+    GREY_TOP,
+    JUDGES,
+    PLAIN,
+    Axis,
+    Key,
+    Rows,
+    draw_map,
+    entitle,
+    lay_panel,
+    mark,
 )
 
 if TYPE_CHECKING:
     import altair as alt
 
     from karatage.data.audit import Audit
-    from karatage.data.weights import Weights
+    from karatage.data.axes import FloatArray
 
-MOST = 60  # judges in a chart
+MOST, PANELS = 60, 30  # judges in a chart, and confusion matrices
 FLAGGED, UNSUSPECTED = "suspect", "no suspicion"
-
-
-class _Panel(NamedTuple):
-    """A column of the judges' table with its interval, beside the names."""
-
-    field: str
-    title: str
-    colour: str
-    line: float | None = None  # to go by
+FLAGS = Key("flagged", {UNSUSPECTED: "circle", FLAGGED: "cross"}, legend=GREY_TOP)
+RIGHT = {"accuracy": "share of gold items graded rightly", "gold_leniency": "grades higher than gold by"}
+AGREEING = {"kappa": "mean kappa with the other judges", "leniency": "grades higher than others by"}
+ROOM = 530  # pixels for matrices side by side
+CELLS = {2: 44, 6: 26, PANELS: 15}  # pixels of a cell, for so many panels
+WORDY = 26  # pixels from which a cell has room for a number
+NARROWEST = 84  # pixels of a panel with its heading
+SIDE = 430  # pixels of a heat map
+NAME, FEW = 26, 40  # characters of a name, and how many judges leave room for large ones
 
 
 def draw_judges(audit: Audit) -> alt.HConcatChart:
@@ -49,53 +61,46 @@ def draw_judges(audit: Audit) -> alt.HConcatChart:
 
     Without gold: how far it agrees with the others, and how much higher than they do it grades.
     """
-    import altair as alt
-
     known = "accuracy" in audit.judges.columns
+    titles = RIGHT if known else AGREEING
+    frame = _frame_judges(audit, list(titles))
+    orders = {"lenient": "at_lenient"} | ({"family": "at_family"} if "family" in frame.columns else {})
+    told = tell_columns(frame.drop(*orders.values(), "flagged"))
+    natural = "right" if known else "agreeing"
+    rows = Rows(frame, "judge", told, {"shape": FLAGS}, natural=natural, orders=orders)
     panels = [
-        _Panel("accuracy", "share of gold items graded rightly", CORRECTED)
-        if known
-        else _Panel("kappa", "mean kappa with the other judges", CORRECTED, 0.0),
-        _Panel("gold_leniency", "grades higher than gold by", JUDGES, 0.0)
-        if known
-        else _Panel("leniency", "grades higher than others by", JUDGES, 0.0),
+        rows.draw_dots(
+            Axis(f"{field}:Q", title, axis={"tickCount": 6}),
+            (rows.width - GAP) // 2,
+            span=(f"{field}_low", f"{field}_high") if f"{field}_low" in frame.columns else None,
+            line=None if field == "accuracy" else 0.0,
+            colour=colour,
+            size=46,
+            named=colour == CORRECTED,
+        )
+        for (field, title), colour in zip(titles.items(), (CORRECTED, JUDGES), strict=True)
     ]
-    frame = lay_out_judges(audit, [panel.field for panel in panels])
-    first = "right" if known else "agreeing"
-    orders = {first: "row", "lenient": "at_lenient", "name": "at_name"}
-    orders |= {"family": "at_family"} if "family" in frame.columns else {}
-    names = frame.sort("row")["judge"].to_list()
-    width = (WIDEST - measure_names(names)) // 2
-    drawn = [_draw_panel(frame, panel, names if k == 0 else None, orders, width) for k, panel in enumerate(panels)]
-    title = alt.TitleParams(
-        "Judges, one by one", subtitle=tell_shown(len(names), len(audit.judges), "graded most"), anchor="start"
-    )
-    chart: alt.HConcatChart = alt.hconcat(*drawn, spacing=8, title=title).resolve_scale(shape="shared")
-    return let_choose(chart.add_params(choose_order(list(orders))), "judge")
+    return rows.put_together(panels, "Judges, one by one", tell_shown(len(frame), len(audit.judges), "graded most"))
 
 
-def lay_out_judges(audit: Audit, fields: Sequence[str]) -> pl.DataFrame:
+def _frame_judges(audit: Audit, fields: Sequence[str]) -> pl.DataFrame:
     """A row for each judge that is shown: those with most items, best first by the first field."""
     wanted = [column for field in fields for column in (field, f"{field}_low", f"{field}_high")]
     have = [column for column in wanted if column in audit.judges.columns]
     if fields[0] not in have:
         raise DataError("no two judges share an item, and there is no gold: nothing tells how good they are")
-    frame = find_busiest(audit, MOST)
+    frame = _find_busiest(audit, MOST)
     flags = pl.when(pl.col("flags") == "").then(pl.lit(UNSUSPECTED)).otherwise(pl.lit(FLAGGED)).alias("flagged")
     family = [name for name in ("family",) if name in frame.columns]
     frame = frame.select("judge", *family, "items", *have, "flags", flags)
-    places = [
-        frame[field].fill_null(float("-inf")).rank("ordinal", descending=True).cast(pl.Int64) - 1 for field in fields
-    ]
-    columns = [places[0].alias("row"), places[1].alias("at_lenient")]
-    columns.append(pl.Series("at_name", place_names(frame["judge"].to_list())))
+    frame = frame.with_columns(at_lenient=pl.Series(place_values(frame[fields[1]])))
+    frame = frame.sort(fields[0], descending=True, nulls_last=True, maintain_order=True)
     if family:
-        order = frame.with_columns(columns).select("family", "row", at=pl.int_range(pl.len())).sort("family", "row")
-        columns.append(order.with_columns(at_family=pl.int_range(pl.len())).sort("at")["at_family"])
-    return frame.with_columns(columns)
+        frame = frame.with_columns(at_family=pl.struct("family", pl.int_range(pl.len())).rank("ordinal") - 1)
+    return frame
 
 
-def find_busiest(audit: Audit, most: int, *, heard: Sequence[str] | None = None) -> pl.DataFrame:
+def _find_busiest(audit: Audit, most: int, *, heard: Sequence[str] | None = None) -> pl.DataFrame:
     """The judges (or those of them that were `heard`) that graded most, in the order they have in the audit."""
     by = "gold_items" if "gold_items" in audit.judges.columns else "items"
     numbered = audit.judges.with_row_index("place")
@@ -104,97 +109,32 @@ def find_busiest(audit: Audit, most: int, *, heard: Sequence[str] | None = None)
     return numbered.sort(by, "place", descending=[True, False]).head(most).sort("place").drop("place")
 
 
-def _draw_panel(
-    frame: pl.DataFrame, panel: _Panel, names: list[str] | None, orders: dict[str, str], width: int
-) -> alt.LayerChart:
-    import altair as alt
-
-    low = f"{panel.field}_low"
-    axis = None if names is None else name_rows(names)
-    down = alt.Y("row:O", title=None, sort=alt.SortField("place"), axis=axis)
-    told = _tell_columns(frame.drop(*orders.values(), "flagged"))
-    drawn = alt.Chart(frame).transform_calculate(place=place_rows(orders))
-    drawn = drawn.encode(down, color=alt.value(panel.colour), opacity=fade(choose("judge")), tooltip=told)
-    shapes = alt.Scale(domain=[UNSUSPECTED, FLAGGED], range=["circle", "cross"])
-    legend = alt.Legend(orient="top", symbolFillColor=PLAIN, symbolStrokeColor=PLAIN)
-    mark = alt.Shape("flagged:N", title=None, scale=shapes, legend=legend)
-    value = alt.X(f"{panel.field}:Q", title=panel.title, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=6))
-    layers = [] if panel.line is None else [mark_line(panel.line, panel.title)]
-    if low in frame.columns:
-        layers.append(
-            drawn.mark_rule(strokeWidth=1.8).encode(alt.X(f"{low}:Q", title=panel.title), x2=f"{panel.field}_high:Q")
-        )
-    layers.append(drawn.mark_point(filled=True, size=46).encode(value, mark).properties(name=panel.field))
-    chart: alt.LayerChart = alt.LayerChart(layer=layers, width=width, height=measure_rows(len(frame)))
-    return chart
-
-
-def draw_weights(weights: Weights) -> alt.LayerChart:
-    """What each judge weighs, from the lightest to the heaviest topic, and a line where all would weigh the same."""
-    import altair as alt
-
-    every = weights.to_frame()
-    frame = every.head(MOST).with_columns(row=pl.int_range(pl.len()))
-    names = frame["judge"].to_list()
-    frame = frame.with_columns(pl.Series("at_name", place_names(names)))
-    orders = {"weight": "row", "name": "at_name"}
-    title = "weight"
-    down = alt.Y("row:O", title=None, sort=alt.SortField("place"), axis=name_rows(names))
-    told = _tell_columns(frame.drop("row", "at_name", "measure", "approach"))
-    drawn = alt.Chart(frame).transform_calculate(place=place_rows(orders))
-    drawn = drawn.encode(down, color=alt.value(CORRECTED), opacity=fade(choose("judge")), tooltip=told)
-    layers = [
-        mark_line(weigh_alike(weights), title),
-        drawn.mark_rule(strokeWidth=1.8).encode(alt.X("lowest:Q", title=title), x2="highest:Q"),
-        drawn.mark_point(filled=True, size=46).encode(alt.X("weight:Q", title=title)).properties(name="weights"),
-    ]
-    subtitle = [
-        *tell_shown(len(names), len(every), "weigh most"),
-        "line: lightest to heaviest topic; dashed: all alike",
-    ]
-    chart: alt.LayerChart = alt.LayerChart(
-        layer=layers,
-        width=WIDEST - measure_names(names),
-        height=measure_rows(len(names)),
-        title=alt.TitleParams(f"Weights by {weights.approach}, {weights.measure}", subtitle=subtitle, anchor="start"),
-    )
-    return let_choose(chart.add_params(choose_order(list(orders))), "judge")
-
-
-def weigh_alike(weights: Weights) -> float:
-    """What a judge would weigh if all those heard on a topic weighed the same, as a mean over topics."""
-    heard = weights.present.sum(axis=0)
-    return float((1 / heard[heard > 0]).mean())
-
-
 def draw_votes(audit: Audit) -> alt.LayerChart:
     """How many judges there are (pale) and how many independent ones they are worth (full), with a 95 % interval."""
-    import altair as alt
-
-    frame = lay_out_votes(audit)
-    names = frame["who"].to_list()
-    down = alt.Y("who:N", title=None, sort=names, axis=alt.Axis(labelLimit=200, ticks=False))
-    title = "votes"
-    drawn = alt.Chart(frame).encode(down, tooltip=tell("who:N", "judges:Q", "votes:Q", "low:Q", "high:Q"))
+    frame = _frame_votes(audit)
+    names, most = frame["who"].to_list(), max(frame["longest"].to_list())
+    scale = {"domain": [0, 1.45 * most], "nice": False}  # room for what is said beside the bars
+    ticks = {"grid": False, "tickMinStep": 1, "labelExpr": f"datum.value <= {most} ? datum.label : ''"}
+    across = Axis("votes:Q", "votes", scale, ticks)
+    down = Axis("who:N", sort=names, axis={"labelLimit": 200, "ticks": False})
+    told = tell("who:N", "judges:Q", "votes:Q", "low:Q", "high:Q")
+    pale = {"color": PLAIN, "opacity": 0.3, "height": {"band": 0.8}}
+    full = {"color": CORRECTED, "height": {"band": 0.45}}
+    thick, beside = {"color": JUDGES, "strokeWidth": 2.5}, {"align": "left", "dx": 6}
     layers = [
-        drawn.mark_bar(color=PLAIN, opacity=0.3, height={"band": 0.8}).encode(alt.X("judges:Q", title=title)),
-        drawn.mark_bar(color=CORRECTED, height={"band": 0.45}).encode(alt.X("votes:Q", title=title)),
-        drawn.mark_rule(color=JUDGES, strokeWidth=2.5).encode(alt.X("low:Q", title=title), x2="high:Q"),
-        drawn.mark_text(align="left", dx=6).encode(alt.X("longest:Q", title=title), text="said:N"),
+        mark(frame, "bar", across.of("judges:Q"), down, told=told, style=pale),
+        mark(frame, "bar", across, down, told=told, style=full),
+        mark(frame, "rule", across.of("low:Q"), down, to=("high:Q", None), told=told, style=thick),
+        mark(frame, "text", across.of("longest:Q"), down, told=told, encodings={"text": "said:N"}, style=beside),
     ]
-    most = max(frame["longest"].to_list())
-    scale = alt.Scale(domain=[0, 1.45 * most], nice=False)  # room for what is said beside the bars
-    axis = alt.Axis(grid=False, tickMinStep=1, labelExpr=f"datum.value <= {most} ? datum.label : ''")
-    chart: alt.LayerChart = alt.LayerChart(
-        layer=[layer.encode(x=layer.encoding.x.scale(scale).axis(axis)) for layer in layers],
-        width=WIDEST - measure_names([shorten(name, 30) for name in names]),
-        height=36 * len(frame),
-        title=alt.TitleParams("What the judges are worth", subtitle=_say_votes(frame), anchor="start"),
-    )
-    return chart
+    row = frame.row(0, named=True)
+    interval = "" if row["low"] is None else f" ({row['low']:.1f} to {row['high']:.1f})"
+    said = f"{counted(int(row['judges']), 'judge')} carry {row['votes']:.1f} effective votes{interval}"
+    size = WIDEST - measure_names([shorten(name, 30) for name in names]), 36 * len(frame)
+    return lay_panel(layers, size, "What the judges are worth", [said])
 
 
-def lay_out_votes(audit: Audit) -> pl.DataFrame:
+def _frame_votes(audit: Audit) -> pl.DataFrame:
     """All judges, the grades of one item where not everybody grades everything, and each family."""
     votes, judges = audit.statistic("effective_votes"), audit.statistic("judges_compared")
     if votes is None or judges is None:
@@ -218,17 +158,105 @@ def _count(judges: float) -> str:
     return counted(int(judges), "judge") if judges == int(judges) else f"{judges:.1f} grades"
 
 
-def _say_votes(frame: pl.DataFrame) -> str:
-    row = frame.row(0, named=True)
-    interval = "" if row["low"] is None else f" ({row['low']:.1f} to {row['high']:.1f})"
-    return f"{counted(int(row['judges']), 'judge')} carry {row['votes']:.1f} effective votes{interval}"
+def draw_confusion(audit: Audit) -> alt.FacetChart:
+    """For each judge, of the items with a gold grade (down) how many got which grade (across)."""
+    import altair as alt
+
+    frame = _frame_confusion(audit)
+    names = frame.unique("panel", maintain_order=True)["judge"].to_list()
+    cell = next(size for panels, size in CELLS.items() if len(names) <= panels)
+    axes = Axis("grade:O", axis={"labelAngle": 0}), Axis("gold:O", sort="descending")
+    told = tell("judge:N", "gold:O", "grade:O", "share:Q", "share_low:Q", "share_high:Q", "items:Q")
+    shade = Key("share:Q", title="share", legend={}, scale={"scheme": "viridis", "domain": [0, 1]})
+    cells = mark(alt.Chart(), "rect", *axes, told=told, follow="judge", looks={"color": shade})
+    layers = [cells.properties(name="cells")]
+    if cell >= WORDY:
+        ink = alt.condition("datum.share > 0.55", alt.value("#222222"), alt.value("#F2F2F2"))
+        text = {"text": alt.Text("share:Q", format=".0%"), "color": ink}
+        layers.append(mark(alt.Chart(), "text", *axes, told=told, encodings=text, style={"fontSize": 10}))
+    width, height = (cell * frame[side].n_unique() for side in ("grade", "gold"))
+    column = max(width, NARROWEST)
+    titles = name_by_number(cut_names(names, int(column / LETTER)))
+    header = alt.Header(labelExpr=titles, labelFontSize=10, labelLimit=column, labelPadding=2)
+    left = tell_shown(len(names), audit.confusion["judge"].n_unique(), "have most gold items")
+    title = entitle("What judges make of gold's grades", ["up: gold's grade; across: the grade said", *left])
+    panel = alt.layer(*layers, data=frame).properties(width=width, height=height)
+    facet = alt.Facet("panel:O", title=None, header=header)
+    chart: alt.FacetChart = panel.facet(facet, columns=max(ROOM // (column + GAP), 1), spacing=GAP, title=title)
+    return let_choose(chart, "judge")
 
 
-def tell_shown(shown: int, judges: int, which: str) -> list[str]:
-    """How many judges a chart leaves out."""
-    return [f"the {shown:,} that {which}; {judges - shown:,} are left out"] if shown < judges else []
+def _frame_confusion(audit: Audit) -> pl.DataFrame:
+    """The judges with most gold items, families together, in each those that are right most often first."""
+    if audit.confusion.is_empty():
+        raise DataError("without gold that judges have graded nothing is known of what they mistake for what")
+    shown = _find_busiest(audit, PANELS, heard=audit.confusion["judge"].unique().to_list())
+    family = [name for name in ("family",) if name in shown.columns]
+    order = shown.sort(*family, "accuracy", descending=[*([False] * len(family)), True], nulls_last=True)
+    place = order.select("judge", panel=pl.int_range(pl.len()))
+    return audit.confusion.join(place, on="judge", how="inner").sort("panel", "gold", "grade")
 
 
-def _tell_columns(frame: pl.DataFrame) -> list[alt.Tooltip]:
-    kinds = {name: "N" if kind == pl.String else "Q" for name, kind in frame.schema.items()}
-    return tell(*(f"{name}:{kind}" for name, kind in kinds.items()))
+def draw_agreement(audit: Audit, value: str = "kappa") -> alt.LayerChart:
+    """How far every two judges agree beyond chance; families, and in them judges that agree most, stand together."""
+    names = order_judges(audit, value)
+    frame = _frame_agreement(audit, names, value)
+    if frame[value].null_count() == len(frame):
+        raise DataError(
+            f"the {len(names):,} judges who graded most have no {value} among them: their pairs were not drawn"
+        )
+    least = min(0.0, *frame[value].drop_nulls().to_list())
+    scale = {"scheme": "viridis", "domain": [least, 1.0]}
+    shade = Key(f"{value}:Q", title=value.replace("_", " "), legend={}, scale=scale)
+    side = min(SIDE, max(26 * len(names), 90))
+    told = tell("judge:N", "other:N", f"{value}:Q", "shared:Q")
+    labels = {"labelExpr": name_by_number(cut_names(names, NAME)), "labelLimit": 160, "domain": False}
+    labels["labelFontSize"] = 9 if len(names) <= FEW else 7
+    chart = draw_map(frame, names, names, shade, told=told, follow="judge", size=(side, side), **labels)
+    chart.title = entitle("Agreement of every two judges", tell_shown(len(names), len(audit.judges), "graded most"))
+    return let_choose(chart, "judge")
+
+
+def _frame_agreement(audit: Audit, names: list[str], value: str = "kappa") -> pl.DataFrame:
+    """Each pair of these judges twice, so that the map is square."""
+    pairs = audit.pairs.select("judge", "other", "shared", value)
+    both = pl.concat([pairs, pairs.select(judge="other", other="judge", shared="shared", **{value: value})])
+    place = pl.DataFrame({"judge": pl.Series(names, dtype=pl.String), "row": range(len(names))})
+    return (
+        both.join(place, on="judge", how="inner")
+        .join(place.rename({"judge": "other", "row": "column"}), on="other", how="inner")
+        .sort("row", "column")
+    )
+
+
+def order_judges(audit: Audit, value: str = "kappa") -> list[str]:
+    """At most so many judges as can be read, those that agree near each other, and families together."""
+    if audit.pairs.is_empty():
+        raise DataError("there are no pairs of judges: no two share an item, or pairs were not written to the file")
+    met = pl.concat([audit.pairs["judge"], audit.pairs["other"].alias("judge")]).unique().to_list()
+    shown = _find_busiest(audit, MOST, heard=met)
+    names = shown["judge"].to_list()
+    place = {name: k for k, name in enumerate(names)}
+    nearness = np.zeros((len(names), len(names)))
+    for one, other, found in audit.pairs.select("judge", "other", value).iter_rows():
+        if one in place and other in place and found is not None:
+            nearness[place[one], place[other]] = nearness[place[other], place[one]] = found
+    at = {name: k for k, name in enumerate(names[j] for j in _order_leaves(nearness))}
+    if "family" not in shown.columns:
+        return sorted(names, key=lambda name: at[name])
+    family = dict(shown.select("judge", pl.col("family").fill_null("")).iter_rows())
+    means = {home: np.mean([at[name] for name in names if family[name] == home]) for home in family.values()}
+    return sorted(names, key=lambda name: (means[family[name]], family[name], at[name]))
+
+
+def _order_leaves(nearness: FloatArray) -> list[int]:
+    """An order in which neighbours are near: leaves of a tree that joins the nearest first."""
+    if len(nearness) < 3:
+        return list(range(len(nearness)))
+    from scipy.cluster.hierarchy import leaves_list, linkage
+    from scipy.spatial.distance import squareform
+
+    distance = 1 - nearness
+    np.fill_diagonal(distance, 0.0)
+    tree = linkage(squareform(distance, checks=False), "average", optimal_ordering=True)
+    return [int(leaf) for leaf in leaves_list(tree)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
 import polars as pl
@@ -24,14 +24,15 @@ from karatage.experiments.aware.analysis import (
 from karatage.experiments.aware.contenders import MERGED_GRADES, OWN_CHANCE, SEVERAL_MEASURES, UNIFORM
 from karatage.experiments.aware.families import add_correlation, choose_sizes, frame_families, list_families
 from karatage.text import shorten
-from karatage.views.effects import PLAIN, draw_interaction, draw_main_effects, draw_tukey
+from karatage.views.effects import draw_interaction, draw_main_effects, draw_tukey
+from karatage.views.marks import DASH, Axis, Key, find_span, lay_panel, lay_panels, mark_level, mark_lines
 
 if TYPE_CHECKING:
     import altair as alt
 
     from karatage.experiments.aware.findings import AwareFindings
 
-WIDTH, HEIGHT = 230, 170
+PANEL = (230, 170)
 TITLE = 40  # characters
 # Baselines warm, gaps cool, as in the paper's figures.
 COLOURS = {
@@ -84,89 +85,52 @@ def draw_families(
 
     frame = frame_families(findings, outcome=outcome).filter(pl.col("systems") == systems)
     families, labels = list_families(findings), label_measures(findings.measures)
+    legend = {"orient": "right", "symbolType": "stroke", "symbolSize": 300, "labelLimit": 200}
+    colours = {name: COLOURS[name if name in COLOURS else name.rpartition(" ")[2]] for name in families}
+    dashes = {name: DASH if name.startswith("tpc") else [1, 0] for name in families}
+    looks = {"color": Key("family", colours, legend=legend), "strokeDash": Key("family", dashes, legend=legend)}
+    across = Axis("size:Q", "judges in the k-tuple", {"zero": False, "nice": False}, {"tickMinStep": 1, "format": "d"})
+    told = ["family:N", "size:Q", alt.Tooltip(f"{part}:Q", format=".4f"), "best_approach:N"]
     panels = []
     for panel in findings.panels:
         for measure in findings.measures:
-            here = frame.filter((pl.col("panel") == panel) & (pl.col("measure") == measure))
-            edges = frame.filter(pl.col("measure") == measure).select(pl.min(part), pl.col(part).max().alias("top"))
+            own = frame.filter(pl.col("measure") == measure)
+            up = Axis(f"{part}:Q", None, {"domain": list(find_span(own, part, part)), "nice": False})
+            here, thick = own.filter(pl.col("panel") == panel), pl.col("family").is_in(THICK)
+            layers = [
+                *mark_lines(here.filter(thick), across, up, looks, told=told, width=2.6),
+                *mark_lines(here.filter(~thick), across, up, looks, told=told, width=1.2),
+            ]
             title = labels[measure] if len(findings.panels) == 1 else f"{labels[measure]}, {panel}"
-            panels.append(_draw_lines(here, part, families, edges.row(0), title))
+            panels.append(lay_panel(layers, PANEL, shorten(title, TITLE)))
     what = "best member of each family" if part == "best" else "mean over the members of each family"
     heading = f"{TITLES[outcome]} to gold by size of the k-tuple: {what}"
-    chart: alt.ConcatChart = alt.concat(*panels, columns=len(findings.measures), title=heading)
-    return chart
-
-
-def _draw_lines(
-    frame: pl.DataFrame, part: Part, families: Sequence[str], edges: tuple[float, float], title: str
-) -> alt.LayerChart:
-    import altair as alt
-
-    colours = [COLOURS[family if family in COLOURS else family.rpartition(" ")[2]] for family in families]
-    dashes = [[4, 3] if family.startswith("tpc") else [1, 0] for family in families]
-    legend = alt.Legend(title=None, orient="right", symbolType="stroke", symbolSize=300, labelLimit=200)
-    low, high = edges
-    room = 0.03 * (high - low or 1.0)
-    layers = [
-        alt.Chart(frame.filter(pl.col("family").is_in(THICK) == thick))
-        .mark_line(strokeWidth=2.6 if thick else 1.2)
-        .encode(
-            alt.X(
-                "size:Q",
-                title="judges in the k-tuple",
-                scale=alt.Scale(zero=False, nice=False),
-                axis=alt.Axis(tickMinStep=1, format="d"),
-            ),
-            alt.Y(f"{part}:Q", title=None, scale=alt.Scale(domain=[low - room, high + room], nice=False)),
-            alt.Color("family:N", scale=alt.Scale(domain=families, range=colours), legend=legend),
-            alt.StrokeDash("family:N", scale=alt.Scale(domain=families, range=dashes), legend=legend),
-            tooltip=["family:N", "size:Q", alt.Tooltip(f"{part}:Q", format=".4f"), "best_approach:N"],
-        )
-        for thick in (True, False)
-    ]
-    heading = alt.TitleParams(text=shorten(title, TITLE), fontSize=11, anchor="middle")
-    chart: alt.LayerChart = alt.LayerChart(layer=layers, width=WIDTH, height=HEIGHT, title=heading)
-    return chart
+    return lay_panels(panels, heading, len(findings.measures))
 
 
 def draw_crossing(findings: AwareFindings) -> alt.ConcatChart:
     """The best merge of scores less merged grades against the correlation of errors; above 0 scores are better."""
-    import altair as alt
-
     frame = add_correlation(findings.contest)
     frame = frame.filter(pl.col("size").is_in(choose_sizes(findings.sizes, SHOWN_SIZES)))
     frame = frame.with_columns(pl.col("low", "high").fill_null(pl.col("difference")))
-    edges, labels = frame.select(pl.min("low"), pl.max("high")).row(0), label_measures(findings.measures)
-    panels = []
+    across = Axis("correlation:Q", "error correlation")
+    edges = frame.select(pl.min("low"), pl.max("high")).row(0)
+    up = Axis("difference:Q", None, {"domain": list(edges), "nice": True})
+    told = ["size:O", "correlation:Q", "difference:Q", "low:Q", "high:Q", "first:N"]
+    labels, panels = label_measures(findings.measures), []
     for systems in findings.systems:
         for measure in findings.measures:
             here = frame.filter((pl.col("systems") == systems) & (pl.col("measure") == measure))
+            scale = {"domain": sorted(here["size"].unique()), "scheme": "viridis"}
+            looks = {"color": Key("size:O", title="judges", legend={}, scale=scale)}
+            lines = mark_lines(
+                here, across, up, looks, told=told, ends=("low", "high"), interval="line", points=30, width=2
+            )
             title = labels[measure] if len(findings.systems) == 1 else f"{labels[measure]}, {systems}"
-            panels.append(_draw_differences(here, edges, title))
+            panels.append(lay_panel([mark_level(0.0), *lines], PANEL, shorten(title, TITLE)))
     baseline = findings.contest["second"][0]
     heading = f"tau_ap: best merge of scores less {baseline}, by correlation of the judges' errors"
-    chart: alt.ConcatChart = alt.concat(*panels, columns=len(findings.measures), title=heading)
-    return chart
-
-
-def _draw_differences(frame: pl.DataFrame, edges: tuple[float, float], title: str) -> alt.LayerChart:
-    import altair as alt
-
-    sizes = sorted(frame["size"].unique())
-    scale = alt.Scale(domain=sizes, scheme="viridis")
-    across = alt.X("correlation:Q", title="error correlation")
-    height = alt.Scale(domain=list(edges), nice=True)
-    base = alt.Chart(frame).encode(across, alt.Color("size:O", scale=scale, title="judges"))
-    told = ["size:O", "correlation:Q", "difference:Q", "low:Q", "high:Q", "first:N"]
-    layers = [
-        alt.Chart(pl.DataFrame({"zero": [0.0]})).mark_rule(color=PLAIN).encode(alt.Y("zero:Q", title=None)),
-        base.mark_line().encode(alt.Y("difference:Q", title=None, scale=height)),
-        base.mark_point(filled=True, size=30, opacity=1).encode(alt.Y("difference:Q"), tooltip=told),
-        base.mark_rule(strokeWidth=1.5).encode(alt.Y("low:Q"), alt.Y2("high:Q")),
-    ]
-    heading = alt.TitleParams(text=shorten(title, TITLE), fontSize=11, anchor="middle")
-    chart: alt.LayerChart = alt.LayerChart(layer=layers, width=WIDTH, height=HEIGHT, title=heading)
-    return chart
+    return lay_panels(panels, heading, len(findings.measures))
 
 
 def _draw_effects(findings: AwareFindings, analysis: Analysis) -> Iterator[tuple[str, alt.TopLevelMixin]]:

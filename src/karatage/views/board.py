@@ -13,8 +13,7 @@ import polars as pl
 from karatage.data.board import ADJUSTMENTS, Board
 from karatage.text import counted, percent, shorten
 from karatage.views.comparison import NAME, explain_correction
-from karatage.views.decisions import draw_board
-from karatage.views.difference_charts import draw_differences, frame_forest
+from karatage.views.decisions import draw_board, draw_differences, frame_forest
 from karatage.views.page import Figure, Page, Section, list_facts
 from karatage.views.showing import shows
 from karatage.views.table import Table, keep_finite

@@ -1,34 +1,48 @@
-"""Charts of calibration and shift: probabilities and grades against gold's, judges' scores against corrected ones."""
+"""Charts of judges against gold: probabilities and grades against gold's, and what judges say of each kind of item."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 import polars as pl
 
 from karatage.data.comparison import say_p
 from karatage.data.standing import Bounded
-from karatage.errors import DataError
 from karatage.text import counted, shorten
-from karatage.views.charts import CORRECTED, GOLD, JUDGES, PLAIN
-from karatage.views.choosing import choose, fade, finite, let_choose, tell
+from karatage.views.choosing import finite
+from karatage.views.marks import (
+    CORRECTED,
+    GOLD,
+    JUDGES,
+    PLAIN,
+    WHOLE,
+    Axis,
+    Key,
+    Rows,
+    entitle,
+    lay_panel,
+    mark,
+    mark_diagonal,
+    mark_lines,
+    tell_two,
+)
 
 if TYPE_CHECKING:
     import altair as alt
 
-    from karatage.data.board import Board
+    from karatage.data.accuracy import Accuracy
     from karatage.data.calibration import Calibration
 
 SIDE, LOW = 330, 70  # pixels of a square panel, and of a low one below it
-MARGIN = 0.04  # of a scale, so that its first and last mark are seen whole
-PERCENT = ".0%"
+SHARE = {"format": ".0%", "tickCount": 6}
 DISTANCE = ("value", "p_value", "way")
 WHOSE = {
     "judges": ("judges, gold's items", JUDGES),
     "gold": ("gold, the same items", GOLD),
     "elsewhere": ("judges, items without gold", CORRECTED),
 }
+RIGHT, WRONG = "right", "wrong"
+ANSWERS = tell_two(RIGHT, WRONG)
 
 
 def draw_calibration(calibration: Calibration) -> alt.VConcatChart:
@@ -38,40 +52,22 @@ def draw_calibration(calibration: Calibration) -> alt.VConcatChart:
     """
     import altair as alt
 
-    ends = alt.Scale(domain=[0, 1])
-    axis = alt.Axis(format=PERCENT, tickCount=6)
+    ends = {"domain": [0, 1]}
     kind = "share of votes" if calibration.forecast == "vote shares" else "probability"
-    title = f"{kind} that an item is relevant, by the judges"
-    drawn = alt.Chart(calibration.bins).encode(
-        alt.X("probability:Q", title="", scale=ends, axis=axis), tooltip=_tell_bins()
-    )
-    share = "relevant by gold"
-    layers = [
-        _draw_diagonal((0.0, 1.0), ("", share)),
-        drawn.mark_rule(color=JUDGES, strokeWidth=2).encode(alt.Y("low:Q", title=share), y2="high:Q"),
-        drawn.mark_line(color=JUDGES, strokeWidth=1, opacity=0.5).encode(alt.Y("share:Q", title=share)),
-        drawn.mark_point(color=JUDGES, filled=True, size=60, shape="diamond", opacity=1).encode(
-            alt.Y("share:Q", title=share, scale=ends, axis=axis)
-        ),
+    across = Axis("probability:Q", "", ends, SHARE)
+    up = Axis("share:Q", "relevant by gold", ends, SHARE)
+    looks = {"color": JUDGES, "shape": "diamond"}
+    bins, told = calibration.bins, _tell_bins()
+    main = [
+        mark_diagonal(across, up, (0.0, 1.0)),
+        *mark_lines(bins, across, up, looks, told=told, ends=("low", "high"), interval="line", points=60, width=1),
     ]
-    main = alt.LayerChart(layer=layers, width=SIDE, height=SIDE)
-    bars = (
-        alt.Chart(calibration.bins)
-        .transform_calculate(none="0")
-        .mark_bar(color=PLAIN, opacity=0.7)
-        .encode(
-            alt.X("from:Q", title=title, scale=ends, axis=axis),
-            alt.X2("to:Q"),
-            alt.Y("weight:Q", title="items", axis=alt.Axis(format=PERCENT, tickCount=3)),
-            alt.Y2("none:Q"),
-            tooltip=_tell_bins(),
-        )
-        .properties(width=SIDE, height=LOW)
-    )
-    head = alt.TitleParams(
-        f"Do {calibration.forecast} mean what they say?", subtitle=_tell_calibration(calibration), anchor="start"
-    )
-    chart: alt.VConcatChart = alt.vconcat(main, bars, spacing=6, title=head)
+    low = Axis("from:Q", f"{kind} that an item is relevant, by the judges", ends, SHARE)
+    items = Axis("weight:Q", "items", axis={"format": ".0%", "tickCount": 3})
+    bars = mark(bins, "rect", low, items, to=("to:Q", 0), told=told, style={"color": PLAIN, "opacity": 0.7})
+    panels = [lay_panel(main, (SIDE, SIDE)), lay_panel([bars], (SIDE, LOW))]
+    head = entitle(f"Do {calibration.forecast} mean what they say?", _tell_calibration(calibration))
+    chart: alt.VConcatChart = alt.vconcat(*panels, spacing=6, title=head)
     return chart
 
 
@@ -79,100 +75,33 @@ def draw_shift(calibration: Calibration) -> alt.LayerChart:
     """Grades decided on by the judges and by gold on the same items, and by the judges on items without gold."""
     import altair as alt
 
-    frame = lay_out_grades(calibration)
-    ways = frame["whose"].unique(maintain_order=True).to_list()
-    shades = [shade for name, shade in WHOSE.values() if name in ways]
-    across = alt.X("share:Q", title="share of items", axis=alt.Axis(format=PERCENT))
-    down = alt.Y("grade:O", title="grade", sort="descending")
-    inner = alt.YOffset("whose:N", sort=ways)
+    frame = _frame_grades(calibration)
+    shades = Key("whose", dict(WHOSE.values())).only(frame["whose"].to_list())
+    axes = Axis("share:Q", "share of items", axis={"format": ".0%"}), Axis("grade:O", "grade", sort="descending")
     told = [alt.Tooltip("whose:N"), alt.Tooltip("grade:O"), alt.Tooltip("share:Q", format=".1%")]
-    base = alt.Chart(frame).encode(across, down, inner, tooltip=told)
-    legend = alt.Legend(orient="top", labelLimit=220)
+    apart = {"yOffset": alt.YOffset("whose:N", sort=list(shades.looks))}
+    said = {**apart, "text": alt.Text("share:Q", format=".1%")}
     layers = [
-        base.mark_bar(opacity=0.85).encode(
-            alt.Color("whose:N", title=None, scale=alt.Scale(domain=ways, range=shades), legend=legend)
-        ),
-        base.mark_text(align="left", dx=4, fontSize=9).encode(text=alt.Text("share:Q", format=".1%")),
+        mark(frame, "bar", *axes, told=told, looks={"color": shades}, encodings=apart, style={"opacity": 0.85}),
+        mark(frame, "text", *axes, told=told, encodings=said, style={"align": "left", "dx": 4, "fontSize": 9}),
     ]
-    chart: alt.LayerChart = alt.LayerChart(
-        layer=layers,
-        width=480,
-        height=(14 * len(ways) + 8) * frame["grade"].n_unique(),
-        title=alt.TitleParams("Grades side by side", subtitle=_tell_shift(calibration), anchor="start"),
-    )
-    return chart
+    size = 480, (14 * len(shades.looks) + 8) * frame["grade"].n_unique()
+    return lay_panel(layers, size, "Grades side by side", _tell_shift(calibration))
 
 
-def lay_out_grades(calibration: Calibration) -> pl.DataFrame:
+def _frame_grades(calibration: Calibration) -> pl.DataFrame:
     """A row for each grade and who gave it."""
     names = {column: name for column, (name, _) in WHOSE.items()}
     frame = calibration.grades.unpivot(index="grade", variable_name="whose", value_name="share").drop_nulls("share")
     return frame.with_columns(pl.col("whose").replace_strict(names, return_dtype=pl.String))
 
 
-def draw_attenuation(board: Board) -> alt.LayerChart:
-    """Every system's score by the judges over its corrected one; on the diagonal they are the same."""
-    import altair as alt
-
-    frame = lay_out_attenuation(board)
-    scores = pl.concat([frame["judges"], frame["corrected"]]).drop_nulls()
-    span = max(scores) - min(scores)
-    low, high = min(scores) - MARGIN * (span or 1), max(scores) + MARGIN * (span or 1)
-    ends = alt.Scale(domain=[low, high], nice=True, zero=False)
-    titles = f"{board.measure}, corrected", f"{board.measure}, by the judges"
-    told = tell("system:N", "judges:Q", "corrected:Q", "low:Q", "high:Q")
-    faded = fade(choose("system"), 0.85)
-    drawn = alt.Chart(frame).encode(alt.Y("judges:Q", title=titles[1], scale=ends), opacity=faded, tooltip=told)
-    points = drawn.mark_point(color=CORRECTED, filled=True, size=48).encode(
-        alt.X("corrected:Q", title=titles[0], scale=ends)
-    )
-    layers = [_draw_diagonal((low, high), titles), points.properties(name="systems")]
-    chart: alt.LayerChart = alt.LayerChart(
-        layer=layers,
-        width=SIDE + 60,
-        height=SIDE,
-        title=alt.TitleParams("Judges' scores against corrected ones", subtitle=_tell_slope(board), anchor="start"),
-    )
-    return let_choose(chart, "system")
-
-
-def lay_out_attenuation(board: Board) -> pl.DataFrame:
-    """A row for each system: its score by the judges, and corrected with its interval."""
-    if board.corrected is None:
-        raise DataError(f"nothing was corrected: {board.refusal or 'there is no gold'}")
-    columns = {
-        "judges": board.naive.value,
-        "corrected": board.corrected.value,
-        "low": board.corrected.low,
-        "high": board.corrected.high,
-    }
-    frame = pl.DataFrame({"system": pl.Series(board.systems, dtype=pl.String), **columns})
-    return frame.with_columns(pl.when(pl.col(pl.Float64).is_finite()).then(pl.col(pl.Float64)))
-
-
-def _draw_diagonal(ends: tuple[float, float], titles: tuple[str, str]) -> alt.Chart:
-    """A line where both axes say the same."""
-    import altair as alt
-
-    across, down = titles
-    frame = pl.DataFrame({"across": ends, "down": ends})
-    line = alt.Chart(frame).mark_line(color=PLAIN, strokeDash=[4, 3], strokeWidth=1.2)
-    drawn: alt.Chart = line.encode(alt.X("across:Q", title=across), alt.Y("down:Q", title=down))
-    return drawn
-
-
 def _tell_bins() -> list[alt.Tooltip]:
     import altair as alt
 
-    shares = {
-        "from": "from",
-        "to": "to",
-        "probability": "probability",
-        "share": "relevant",
-        "low": "low",
-        "high": "high",
-    }
-    told = [alt.Tooltip(f"{field}:Q", title=title, format=".1%") for field, title in shares.items()]
+    columns = ("from", "to", "probability", "share", "low", "high")
+    shares = {column: "relevant" if column == "share" else column for column in columns}
+    told = [alt.Tooltip(f"{column}:Q", title=title, format=".1%") for column, title in shares.items()]
     return [*told, alt.Tooltip("items:Q", format=",")]
 
 
@@ -207,12 +136,15 @@ def _say(found: Bounded, times: float, digits: int) -> str:
     return f"{times * found.value:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
 
 
-def _tell_slope(board: Board) -> list[str]:
-    """What the slope of the judges' differences means."""
-    said = ["on the dashed line they are the same"]
-    if board.slope is None or not np.isfinite(board.slope).all():
-        return said
-    slope, low, high = board.slope
-    meaning = "judges shrink differences" if high < 1 else "judges stretch differences"
-    meaning = "by chance or not" if low <= 1 <= high else meaning
-    return [*said, f"a difference of 0.100 shows as {slope / 10:.3f} ({low / 10:.3f} to {high / 10:.3f})", meaning]
+def draw_accuracy(accuracy: Accuracy) -> alt.HConcatChart:
+    """What judges say of items of each kind, as shares with 95 % intervals."""
+    frame = accuracy.to_frame().with_columns(
+        name=pl.format("{} → {}", "gold", "said"),
+        value=pl.col("share"),
+        mark=pl.when(pl.col("gold") == pl.col("said")).then(pl.lit(RIGHT)).otherwise(pl.lit(WRONG)),
+    )
+    told = ["name:N", "gold:N", "said:N", "items:Q", "value:Q", "low:Q", "high:Q"]
+    rows = Rows(frame, "name", told, ANSWERS)
+    panel = rows.draw_dots(Axis("value:Q", "share of the items that are so by gold", WHOLE), rows.width)
+    title = f"What judges say of {accuracy.items:,} gold items"
+    return rows.put_together([panel], title, ["gold's kind → what judges say of it"])

@@ -6,12 +6,11 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import polars as pl
 
 from karatage.text import shorten
-from karatage.views.charts import PLAIN
 
 if TYPE_CHECKING:
     import altair as alt
@@ -19,8 +18,7 @@ if TYPE_CHECKING:
 Chart = TypeVar(
     "Chart", "alt.Chart", "alt.LayerChart", "alt.HConcatChart", "alt.VConcatChart", "alt.ConcatChart", "alt.FacetChart"
 )
-Kind = Literal["system", "judge"]
-CHOICES: Mapping[Kind, str] = {"system": "chosen", "judge": "chosen_judge"}
+CHOICES = {"system": "chosen", "judge": "chosen_judge"}
 SORTED_BY = "sorted_by"
 WIDEST = 600  # pixels of a chart, with names
 ROW, ROOMY_ROW, FEW = 13, 20, 30  # pixels of a row, and of one among few
@@ -29,14 +27,14 @@ LETTER = 5.6  # pixels, of a name on an axis
 PALE = 0.15
 
 
-def choose(kind: Kind) -> alt.Parameter:
+def choose(kind: str) -> alt.Parameter:
     """A choice that charts of the same kind of thing share: one system or judge, by a click on any of its marks."""
     import altair as alt
 
     return alt.selection_point(name=CHOICES[kind], fields=[kind], toggle=False)
 
 
-def let_choose(chart: Chart, kind: Kind, listed: Mapping[str | None, str] | None = None) -> Chart:
+def let_choose(chart: Chart, kind: str, listed: Mapping[str | None, str] | None = None) -> Chart:
     """The chart with a choice that clicks on its named marks make, or a list of names with what readers see."""
     import altair as alt
 
@@ -94,19 +92,17 @@ def place_rows(orders: Mapping[str, str]) -> str:
     return "".join(chosen) + f"datum.{last}"
 
 
-def name_rows(names: Sequence[str]) -> alt.Axis:
-    """An axis for rows that are numbered, so that names which are the same when cut stay apart."""
-    import altair as alt
-
-    return alt.Axis(
-        labelExpr=name_by_number(cut_names(names, NAME)),
-        labelLimit=220,
-        labelFontSize=10,
-        labelOverlap=False,
-        ticks=False,
-        grid=True,
-        gridOpacity=0.3,
-    )
+def name_rows(names: Sequence[str]) -> dict[str, Any]:
+    """Options of an axis for rows that are numbered, so that names which are the same when cut stay apart."""
+    return {
+        "labelExpr": name_by_number(cut_names(names, NAME)),
+        "labelLimit": 220,
+        "labelFontSize": 10,
+        "labelOverlap": False,
+        "ticks": False,
+        "grid": True,
+        "gridOpacity": 0.3,
+    }
 
 
 def name_by_number(names: Sequence[str], number: str = "value") -> str:
@@ -148,13 +144,11 @@ def _cut_middle(name: str, width: int) -> str:
     return f"{shorten(name[:head], width)}…{shorten(name[head + 1 - width :], width)}"
 
 
-def mark_line(value: float, title: str) -> alt.Chart:
-    """A line to go by, across an axis with this title."""
-    import altair as alt
-
-    line = alt.Chart(pl.DataFrame({"line": [value]})).mark_rule(color=PLAIN, strokeDash=[4, 3])
-    drawn: alt.Chart = line.encode(alt.X("line:Q", title=title))
-    return drawn
+def place_values(values: pl.Series, *, lowest_first: bool = False) -> list[int]:
+    """Where each value stands, by default the highest first; what is not known comes last, equals keep their order."""
+    order = values.to_frame("value").with_row_index("k")
+    order = order.sort("value", "k", descending=[not lowest_first, False], nulls_last=True)
+    return order.with_row_index("place").sort("k")["place"].to_list()
 
 
 def finite(value: float) -> float | None:
@@ -172,3 +166,13 @@ def tell(*fields: str) -> list[alt.Tooltip]:
         said = alt.Tooltip(field, title=name.replace("_", " "))
         told.append(said.format(".2~g" if name == "p_value" else ".4~f") if kind == "Q" else said)
     return told
+
+
+def tell_shown(shown: int, judges: int, which: str) -> list[str]:
+    """How many judges a chart leaves out."""
+    return [f"the {shown:,} that {which}; {judges - shown:,} are left out"] if shown < judges else []
+
+
+def tell_columns(frame: pl.DataFrame) -> list[alt.Tooltip]:
+    """All columns of a frame."""
+    return tell(*(f"{name}:{'N' if kind == pl.String else 'Q'}" for name, kind in frame.schema.items()))

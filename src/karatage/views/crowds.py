@@ -4,14 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from karatage.data.crowd import CONTRIBUTION_LEVELS, RATE_LEVELS, CrowdModel
 from karatage.data.crowd_summary import BANDS, name_bands
 from karatage.errors import OptionError
 from karatage.text import counted, shorten
-from karatage.views.charts import COLOURS, CORRECTED, JUDGES, PLAIN, SHAPES
-from karatage.views.choosing import choose, fade, let_choose
+from karatage.views.choosing import let_choose
+from karatage.views.marks import (
+    COLOURS,
+    CORRECTED,
+    JUDGES,
+    PLAIN,
+    SHAPES,
+    WHOLE,
+    Axis,
+    Key,
+    cycle,
+    lay_panel,
+    mark,
+    mark_diagonal,
+)
 
 if TYPE_CHECKING:
     import altair as alt
@@ -20,6 +34,7 @@ if TYPE_CHECKING:
 
 _ALWAYS = 2  # levels of contribution that are shown even when nobody is there
 _SIDE = 200
+POINTS = {"filled": True}
 # From reliable to inverted.
 QUALITIES = [CORRECTED, COLOURS[5], PLAIN, COLOURS[1], JUDGES]
 
@@ -34,52 +49,31 @@ def draw_crowd(model: CrowdModel) -> alt.HConcatChart:
 
     shares = model.shares
     shown = [k for k in range(CONTRIBUTION_LEVELS) if k < _ALWAYS or shares[:, :, k].any()]
-    rows = [
-        {
-            "true_positive": a / RATE_LEVELS,
-            "true_positive_to": (a + 1) / RATE_LEVELS,
-            "true_negative": b / RATE_LEVELS,
-            "true_negative_to": (b + 1) / RATE_LEVELS,
-            "level": k,
-            "percent": 100 * float(shares[a, b, k]),
-        }
-        for k in shown
-        for a in range(RATE_LEVELS)
-        for b in range(RATE_LEVELS)
-    ]
-    frame = pl.DataFrame(rows)
-    top = max(float(shares.max()) * 100, 1e-9)
-    # few cells hold most judges, so shades go by the square root
-    shade = alt.Color("percent:Q", title="% of judges", scale=alt.Scale(domain=[0, top], scheme="cividis", type="sqrt"))
-    empty = alt.value("transparent")
-    ticks = alt.Axis(values=[0, 0.2, 0.4, 0.6, 0.8, 1], format=".1f", grid=False)
-    whole = alt.Scale(domain=[0, 1], nice=False)
-    across = alt.X("true_positive:Q", axis=ticks, scale=whole, title="true positive rate")
-    up = alt.Y("true_negative:Q", axis=ticks, scale=whole, title="true negative rate")
+    scale = {"domain": [0, max(float(shares.max()) * 100, 1e-9)], "scheme": "cividis", "type": "sqrt"}
+    shade = Key("percent:Q", title="% of judges", legend={}, scale=scale)  # by the root: few cells hold most judges
+    seen = alt.when("datum.percent > 0").then(shade.encode(alt.Color)).otherwise(alt.value("transparent"))
+    ticks = {"values": [0, 0.2, 0.4, 0.6, 0.8, 1], "format": ".1f", "grid": False}
+    across = Axis("true_positive:Q", "true positive rate", WHOLE, ticks)
+    up = Axis("true_negative:Q", "true negative rate", WHOLE, ticks)
+    to, style = ("true_positive_to:Q", "true_negative_to:Q"), {"stroke": PLAIN, "strokeWidth": 0.2}
+    told = ["true_positive", "true_negative", "percent"]
     panels = []
     for k in shown:
         low, high = 100 * k // CONTRIBUTION_LEVELS, 100 * (k + 1) // CONTRIBUTION_LEVELS
-        within = float(shares[:, :, k].sum())
-        title = alt.TitleParams(
-            text=f"{low}-{high} % contribution",
-            subtitle=f"{100 * within:.2g} % of judges",
-            fontSize=11,
-            anchor="middle",
-        )
-        panels.append(
-            alt.Chart(frame.filter(pl.col("level") == k), width=_SIDE, height=_SIDE, title=title)
-            .mark_rect(stroke=PLAIN, strokeWidth=0.2)
-            .encode(
-                across,
-                up,
-                color=alt.when("datum.percent > 0").then(shade).otherwise(empty),
-                x2="true_positive_to:Q",
-                y2="true_negative_to:Q",
-                tooltip=["true_positive", "true_negative", "percent"],
-            )
-        )
+        cells = mark(_lay_out(model, k), "rect", across, up, to=to, told=told, encodings={"color": seen}, style=style)
+        panel = lay_panel([cells], (_SIDE, _SIDE), f"{low}-{high} % contribution")
+        panel.title.subtitle = f"{100 * float(shares[:, :, k].sum()):.2g} % of judges"
+        panels.append(panel)
     chart: alt.HConcatChart = alt.hconcat(*panels, title=f"Judges like {shorten(model.name)}")
     return chart
+
+
+def _lay_out(model: CrowdModel, level: int) -> pl.DataFrame:
+    """A row for each cell of the map of a level of contribution."""
+    a, b = np.indices((RATE_LEVELS, RATE_LEVELS)).reshape(2, -1)
+    edges = {"true_positive": a, "true_positive_to": a + 1, "true_negative": b, "true_negative_to": b + 1}
+    frame = pl.DataFrame({name: edge / RATE_LEVELS for name, edge in edges.items()})
+    return frame.with_columns(level=pl.lit(level), percent=pl.Series(100 * model.shares[:, :, level].ravel()))
 
 
 def draw_summary(summary: CrowdSummary) -> alt.LayerChart:
@@ -87,34 +81,22 @@ def draw_summary(summary: CrowdSummary) -> alt.LayerChart:
 
     Judges on the line are like coins. Those that saw one kind of items only are left out.
     """
-    import altair as alt
-
     known = summary.judges.drop_nulls(["tpr", "tnr"])
     if known.is_empty():
         raise OptionError("no judge saw both relevant items and others, so none has two rates to draw")
     frame = known.with_columns(quality=name_bands(pl.col("tpr"), pl.col("tnr")))
-    whole = alt.Scale(domain=[0, 1], nice=False)
-    across = alt.X("tnr:Q", title="share of other items rejected (TNR)", scale=whole)
-    up = alt.Y("tpr:Q", title="share of relevant items found (TPR)", scale=whole)
-    shade = alt.Color(
-        "quality:N", title="judges", sort=list(BANDS), scale=alt.Scale(domain=list(BANDS), range=QUALITIES)
-    )
-    form = alt.Shape(
-        "quality:N", title="judges", sort=list(BANDS), scale=alt.Scale(domain=list(BANDS), range=SHAPES[:5])
-    )
-    size = alt.Size(
-        "grades:Q", scale=alt.Scale(range=[20, 260]), legend=alt.Legend(title="grades", symbolFillColor=PLAIN)
-    )
-    points = alt.Chart(frame).mark_point(filled=True).encode(across, up, shade, form, size)
-    points = points.encode(
-        opacity=fade(choose("judge"), 0.75), tooltip=["judge:N", "quality:N", "tpr:Q", "tnr:Q", "grades:Q"]
-    )
-    coin = alt.Chart(pl.DataFrame({"tnr": [0.0, 1.0], "tpr": [1.0, 0.0]})).mark_line(color=PLAIN, strokeDash=[4, 3])
+    across = Axis("tnr:Q", "share of other items rejected (TNR)", WHOLE)
+    up = Axis("tpr:Q", "share of relevant items found (TPR)", WHOLE)
+    looks = {
+        "color": cycle("quality", BANDS, QUALITIES, title="judges", legend={}),
+        "shape": cycle("quality", BANDS, SHAPES, title="judges", legend={}),
+        "size": Key("grades:Q", title="grades", legend={"symbolFillColor": PLAIN}, scale={"range": [20, 260]}),
+    }
+    told = ["judge:N", "quality:N", "tpr:Q", "tnr:Q", "grades:Q"]
+    rates = mark(frame, "point", across, up, told=told, follow="judge", shown=0.75, looks=looks, style=POINTS)
+    layers = [mark_diagonal(across, up, (0.0, 1.0), falling=True), rates.properties(name="judges")]
     said = ["dashed: as good as a coin"]
     if len(known) < len(summary.judges):
         said.append(f"{counted(len(summary.judges) - len(known), 'judge')} not shown: saw one kind of items only")
-    title = alt.TitleParams(f"{counted(len(known), 'judge')} of {shorten(summary.name)}", subtitle=said, anchor="start")
-    chart: alt.LayerChart = alt.LayerChart(
-        layer=[coin.encode(across, up), points.properties(name="judges")], width=380, height=380, title=title
-    )
-    return let_choose(chart, "judge")
+    title = f"{counted(len(known), 'judge')} of {shorten(summary.name)}"
+    return let_choose(lay_panel(layers, (380, 380), title, said), "judge")

@@ -7,8 +7,8 @@ from functools import partial
 import polars as pl
 
 from karatage.data.diagnosis import Diagnosis
-from karatage.views.diagnosis_charts import draw_judged
 from karatage.views.page import Figure, Page, Section, list_facts
+from karatage.views.plan_charts import draw_judged
 from karatage.views.showing import shows
 from karatage.views.table import Table, label_columns
 

@@ -9,8 +9,8 @@ import polars as pl
 
 from karatage.data.draws import Draws
 from karatage.text import percent, shorten
+from karatage.views.evaluation_charts import draw_draws
 from karatage.views.page import Figure, Page, Section, list_options
-from karatage.views.score_charts import draw_draws
 from karatage.views.showing import shows
 from karatage.views.table import Table
 

@@ -1,17 +1,29 @@
-"""Charts of an analysis of variance: main effects, interactions, who differs from whom; [AWARE17] figures 4 to 9."""
+"""Charts of an analysis of variance: sources, main effects, interactions, who differs; [AWARE17] figures 4 to 9."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from karatage.errors import UnknownNameError
 from karatage.text import shorten
-from karatage.views.charts import COLOURS
+from karatage.views.marks import (
+    COLOURS,
+    DASH,
+    Axis,
+    Key,
+    Rows,
+    find_span,
+    lay_panel,
+    lay_panels,
+    mark,
+    mark_lines,
+    name_lines,
+)
 
 if TYPE_CHECKING:
     import altair as alt
@@ -24,24 +36,16 @@ WARM = ("#D55E00", "#E69F00", "#AA1133", "#CC79A7", "#8C510A", "#F0C000")
 COOL = ("#0072B2", "#009E73", "#56B4E9", "#6A3D9A", "#4A6FA5", "#66B2A6")
 MEAN, PLAIN = COLOURS[0], "#777777"
 WIDTH, HEIGHT = 280, 190  # pixels, of a panel of few levels
-STEP, ROW = 15, 15  # for each level across, for each level down
-LABEL = 12  # a line of text
+STEP = 15  # for each level across
 NAME, BESIDE = 60, 30  # characters of a name in a title, and beside its line
 CUT = f"truncate(datum.label, {NAME})"  # before it is measured, which takes long for very long names
 FEW_LINES = 6  # of an interaction; more need the room of two panels, and not all show intervals and names
 OTHERS = "others"
+SMALL = 0.01  # omega squared
 # Texts that Vega takes for code where they are sorted or grouped by; a mark without width makes them names again.
 TRAPS = (
-    *(
-        "constructor",
-        "hasOwnProperty",
-        "isPrototypeOf",
-        "propertyIsEnumerable",
-        "toLocaleString",
-        "toString",
-        "valueOf",
-    ),
-    *("__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__"),
+    *("constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString", "toString"),
+    *("valueOf", "__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__"),
 )
 DISARMED = {name: f"{name}\N{WORD JOINER}" for name in TRAPS}
 
@@ -58,6 +62,10 @@ class _Across:
         return len(self.levels) > 2 and all(_is_number(level) for level in self.levels)
 
     @property
+    def interval(self) -> str:
+        return "band" if self.numeric else "bar"
+
+    @property
     def width(self) -> int:
         return WIDTH if self.numeric else max(WIDTH, STEP * len(self.levels))
 
@@ -70,18 +78,26 @@ class _Across:
         place = pl.col(column).cast(pl.Float64) if self.numeric else pl.col(column).replace(DISARMED)
         return frame.with_columns(place.alias("place"))
 
-    def encode(self) -> alt.X:
-        import altair as alt
-
+    @property
+    def axis(self) -> Axis:
         title = shorten(self.title, NAME)
         if self.numeric:
             edges = [min(map(float, self.levels)), self.last]
-            ticks = alt.Axis(tickMinStep=1) if all(level.isdecimal() for level in self.levels) else alt.Axis()
-            scale = alt.Scale(domain=edges, nice=False, padding=8)
-            return alt.X("place:Q", title=title, scale=scale, axis=ticks)
+            ticks = {"tickMinStep": 1} if all(level.isdecimal() for level in self.levels) else {}
+            return Axis("place:Q", title, {"domain": edges, "nice": False, "padding": 8}, ticks)
         crowded = len(self.levels) > 8 or sum(map(len, self.levels)) > 40
-        axis = alt.Axis(labelAngle=-60 if crowded else 0, labelLimit=160, labelOverlap=False, labelExpr=CUT)
-        return alt.X("place:N", title=title, sort=_disarm(self.levels), axis=axis)
+        labels = {"labelAngle": -60 if crowded else 0, "labelLimit": 160, "labelOverlap": False, "labelExpr": CUT}
+        return Axis("place:N", title, axis=labels, sort=_disarm(self.levels))
+
+
+def draw_sources(result: Anova) -> alt.HConcatChart:
+    """How much of the variance each source explains, the largest first."""
+    frame = result.to_frame().drop_nulls("omega_squared").rename({"source": "name"})
+    frame = frame.sort("omega_squared", descending=True, maintain_order=True)
+    rows = Rows(frame, "name", ["name:N", "omega_squared:Q", "f:Q", "df:Q", "p_value:Q"])
+    across = Axis("omega_squared:Q", "omega squared: share of the variance, other sources left aside")
+    panel = rows.draw_bars(across, rows.width, line=SMALL, named=True)
+    return rows.put_together([panel], f"What explains {result.design.name}", [f"dashed: {SMALL:g}, a small effect"])
 
 
 def draw_main_effects(result: Anova, factors: Sequence[str] | None = None) -> alt.ConcatChart:
@@ -89,12 +105,21 @@ def draw_main_effects(result: Anova, factors: Sequence[str] | None = None) -> al
 
     Every factor has a panel with a scale of its own.
     """
+    names = list(result.design.factors) if factors is None else factors
+    return lay_panels([_draw_effect(result, name) for name in names], "", 2)
+
+
+def _draw_effect(result: Anova, factor: str) -> alt.LayerChart:
     import altair as alt
 
-    names = list(result.design.factors) if factors is None else factors
-    panels = [_draw_effect(result, name) for name in names]
-    chart: alt.ConcatChart = alt.concat(*panels, columns=2)
-    return chart
+    means = result.means(factor)
+    across = _Across(factor, tuple(means["level"]))
+    up = _make_height(means, f"{shorten(result.design.name, NAME)} (marginal mean)")
+    told = [alt.Tooltip("level:N", title=factor), "mean:Q", "low:Q", "high:Q", "size:Q"]
+    frame, ends = across.place(means, "level"), ("low", "high")
+    looks, interval = {"color": MEAN}, across.interval
+    layers = mark_lines(frame, across.axis, up, looks, told=told, ends=ends, interval=interval, points=12, width=1)
+    return lay_panel(layers, (across.width, HEIGHT))
 
 
 def draw_interaction(
@@ -128,35 +153,30 @@ def draw_interaction(
     frame = across.place(result.cell_means(x, lines), "first").with_columns(
         group=pl.col("second").replace_strict(group, return_dtype=pl.String).replace(DISARMED),
         bold=pl.col("second").is_in(bold),
+        named=pl.col("second").map_elements(lambda name: shorten(name, BESIDE), return_dtype=pl.String),
         second=pl.col("second").replace(DISARMED),
     )
-    height = HEIGHT if len(levels) <= FEW_LINES else 2 * HEIGHT
-    thin, thick = (alt.Chart(frame.filter(pl.col("bold") == is_bold)) for is_bold in (False, True))
-    labels = _spread(frame.filter(pl.col("bold") & (pl.col("place") == across.last)), _span(frame), height)
+    few = len(levels) <= FEW_LINES
+    size = across.width if few else max(across.width, 2 * WIDTH), HEIGHT if few else 2 * HEIGHT
+    up = _make_height(frame, f"{shorten(result.design.name, NAME)} (mean)")
     told = [alt.Tooltip("second:N", title=lines), alt.Tooltip("first:N", title=x), "mean:Q", "low:Q", "high:Q"]
-    title = f"{shorten(result.design.name, NAME)} (mean)"
-    value = _height("mean", title, frame)
-    layers = [
-        _mark_intervals(thick, across, _height("low", title, frame)),
-        thin.mark_line(strokeWidth=0.9, opacity=0.7).encode(value, tooltip=told),
-        thick.mark_line(strokeWidth=2.2).encode(value, tooltip=told),
-        alt.Chart(labels).mark_text(align="left", dx=7, fontSize=10).encode(alt.Y("label:Q"), text="named:N"),
-    ]
-    shade = _shade(group, baselines, legend=len(bold) < len(levels))
-    layers = [layer.encode(across.encode(), shade, detail="second:N") for layer in layers]
-    width = across.width if len(levels) <= FEW_LINES else max(across.width, 2 * WIDTH)
-    chart: alt.LayerChart = alt.LayerChart(layer=layers, width=width, height=height)
-    return chart
+    looks = {"color": _shade(group, baselines, legend=len(bold) < len(levels))}
+    given: dict[str, Any] = {"told": told, "encodings": {"detail": "second:N"}}
+    thick, thin = (frame.filter(pl.col("bold") == is_bold) for is_bold in (True, False))
+    spans: dict[str, Any] = {"ends": ("low", "high"), "interval": across.interval}
+    ends = thick.filter(pl.col("place") == across.last)
+    intervals, bold_lines = mark_lines(thick, across.axis, up, looks, width=2.2, **spans, **given)
+    thin_lines = mark_lines(thin, across.axis, up, looks, width=0.9, **given)
+    names = name_lines(ends, up, find_span(frame, "low", "high"), size, looks)
+    return lay_panel([intervals, *thin_lines, bold_lines, names], size)
 
 
-def draw_tukey(test: Tukey, *, baselines: Sequence[str] = ()) -> alt.LayerChart:
+def draw_tukey(test: Tukey, *, baselines: Sequence[str] = ()) -> alt.HConcatChart:
     """Levels from best to worst with comparison intervals: where two do not overlap, their levels differ.
 
     The top group is blue, and the best level's interval is drawn through all rows; so is each baseline's, in a warm
     colour: rows whose intervals touch it cannot be told from the baseline.
     """
-    import altair as alt
-
     for name in baselines:
         test.group_of(name)  # or it is told that there is none
     colour = {level: MEAN if level in test.top_group else PLAIN for level in test.levels}
@@ -165,52 +185,17 @@ def draw_tukey(test: Tukey, *, baselines: Sequence[str] = ()) -> alt.LayerChart:
     shown = frame.filter(pl.col("level").is_in([test.levels[0], *baselines]))
     best = "lower" if test.lower_is_better else "higher"
     title = f"{shorten(test.response, NAME)} ({best} is better; no overlap: different at level {test.level:g})"
-    scale = alt.Scale(zero=False, nice=True)
-    low, high = alt.X("low:Q", title=title, scale=scale), alt.X2("high:Q")
-    axis = alt.Axis(labelLimit=200, labelOverlap=False, labelExpr=CUT, grid=True, gridOpacity=0.3)
-    row = alt.Y("level:N", title=shorten(test.factor, NAME), sort=_disarm(test.levels), axis=axis)
-    shade = alt.Color("colour:N", scale=None)
-    band = alt.Chart(shown).mark_rect(opacity=0.13).encode(low, high, shade)
+    across = Axis("mean:Q", title, {"zero": False, "nice": True})
+    looks = {"color": Key("colour", {shade: shade for shade in colour.values()}, legend=None)}
     edges = [
-        alt.Chart(shown).mark_rule(strokeDash=[4, 3], opacity=0.7).encode(alt.X(f"{side}:Q"), shade)
+        mark(shown, "rule", across.of(f"{side}:Q"), looks=looks, style={"strokeDash": DASH, "opacity": 0.7})
         for side in ("low", "high")
     ]
+    band = mark(shown, "rect", across.of("low:Q"), to=("high:Q", None), looks=looks, style={"opacity": 0.13})
     told = ["level:N", "mean:Q", "low:Q", "high:Q", "size:Q", "letters:N"]
-    rows = alt.Chart(frame.with_columns(pl.col("level").replace(DISARMED)))
-    layers = [
-        band,
-        *edges,
-        rows.mark_rule(strokeWidth=2).encode(low, high, row, shade),
-        rows.mark_point(filled=True, size=34, opacity=1).encode(alt.X("mean:Q"), row, shade, tooltip=told),
-    ]
-    chart: alt.LayerChart = alt.LayerChart(layer=layers, width=2 * WIDTH, height=ROW * len(frame))
-    return chart
-
-
-def _draw_effect(result: Anova, factor: str) -> alt.LayerChart:
-    import altair as alt
-
-    means = result.means(factor)
-    across = _Across(factor, tuple(means["level"]))
-    base = alt.Chart(across.place(means, "level")).encode(across.encode())
-    title = f"{shorten(result.design.name, NAME)} (marginal mean)"
-    told = [alt.Tooltip("level:N", title=factor), "mean:Q", "low:Q", "high:Q", "size:Q"]
-    line = base.mark_line(color=MEAN, strokeWidth=1, point=alt.OverlayMarkDef(color=MEAN, size=12))
-    layers = [
-        _mark_intervals(base, across, _height("low", title, means)).encode(color=alt.value(MEAN)),
-        line.encode(_height("mean", title, means), tooltip=told),
-    ]
-    chart: alt.LayerChart = alt.LayerChart(layer=layers, width=across.width, height=HEIGHT)
-    return chart
-
-
-def _mark_intervals(base: alt.Chart, across: _Across, low: alt.Y) -> alt.Chart:
-    """A band where the factor is to scale, else a bar at each level."""
-    import altair as alt
-
-    marked = base.mark_area(opacity=0.2) if across.numeric else base.mark_rule(strokeWidth=5, opacity=0.4)
-    drawn: alt.Chart = marked.encode(low, alt.Y2("high:Q"))
-    return drawn
+    rows = Rows(frame, "level", told, looks)
+    panel = rows.draw_dots(across, 2 * WIDTH, size=34, below=[band, *edges])
+    return rows.put_together([panel], shorten(test.factor, NAME))
 
 
 def _group(levels: Sequence[str], families: Mapping[str, str] | None, baselines: Sequence[str]) -> dict[str, str]:
@@ -221,42 +206,17 @@ def _group(levels: Sequence[str], families: Mapping[str, str] | None, baselines:
     return family | {level: level for level in baselines}
 
 
-def _shade(group: Mapping[str, str], baselines: Sequence[str], *, legend: bool) -> alt.Color:
+def _shade(group: Mapping[str, str], baselines: Sequence[str], *, legend: bool) -> Key:
     """Where not every line has its name beside it, a legend tells the families."""
-    import altair as alt
-
-    cool = list(dict.fromkeys(name for level, name in group.items() if level not in baselines))
-    colours = [WARM[k % len(WARM)] for k in range(len(baselines))] + [COOL[k % len(COOL)] for k in range(len(cool))]
-    cool = _disarm(cool)
-    told = alt.Legend(title=None, values=cool, orient="bottom", columns=6, symbolType="stroke", symbolOpacity=1)
-    scale = alt.Scale(domain=[*_disarm(baselines), *cool], range=colours)
-    return alt.Color("group:N", scale=scale, legend=told if legend else None)
+    cool = _disarm(list(dict.fromkeys(name for level, name in group.items() if level not in baselines)))
+    looks = {name: WARM[k % len(WARM)] for k, name in enumerate(_disarm(baselines))}
+    looks |= {name: COOL[k % len(COOL)] for k, name in enumerate(cool)}
+    told = {"values": cool, "orient": "bottom", "columns": 6, "symbolType": "stroke", "symbolOpacity": 1}
+    return Key("group", looks, legend=told if legend else None)
 
 
-def _spread(ends: pl.DataFrame, span: tuple[float, float], height: int) -> pl.DataFrame:
-    """Names beside the ends of lines, `label` as near to `mean` as the names above and below leave room."""
-    unit = (span[1] - span[0]) / height * LABEL
-    ordered = ends.sort("mean")
-    place: list[float] = []
-    for mean in ordered["mean"]:
-        place.append(max(mean, place[-1] + unit) if place else mean)
-    lowered = max(0.0, place[-1] - span[1]) if place else 0.0
-    return ordered.with_columns(
-        label=pl.Series([value - lowered for value in place], dtype=pl.Float64),
-        named=pl.Series([shorten(name, BESIDE) for name in ordered["second"]], dtype=pl.String),
-    )
-
-
-def _height(column: str, title: str, frame: pl.DataFrame) -> alt.Y:
-    import altair as alt
-
-    return alt.Y(f"{column}:Q", title=title, scale=alt.Scale(domain=list(_span(frame)), nice=False))
-
-
-def _span(frame: pl.DataFrame) -> tuple[float, float]:
-    """From the lowest to the highest end of an interval, and a little more."""
-    low, high = frame.select(pl.col("low").min(), pl.col("high").max()).row(0)
-    return low - 0.03 * (high - low), high + 0.03 * (high - low)
+def _make_height(frame: pl.DataFrame, title: str) -> Axis:
+    return Axis("mean:Q", title, {"domain": list(find_span(frame, "low", "high")), "nice": False})
 
 
 def _disarm(names: Sequence[str]) -> list[str]:

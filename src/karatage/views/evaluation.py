@@ -9,9 +9,8 @@ import polars as pl
 
 from karatage.data.evaluation import Evaluation, Fidelity
 from karatage.text import counted, shorten
-from karatage.views.audit_charts import draw_weights
 from karatage.views.draws import tabulate_draws
-from karatage.views.evaluation_charts import draw_fidelity, draw_scores_board, tell_other_topics
+from karatage.views.evaluation_charts import draw_fidelity, draw_scores_board, draw_weights, tell_other_topics
 from karatage.views.page import Figure, Page, Section, list_facts
 from karatage.views.showing import shows
 from karatage.views.table import Table, label_columns, mark_best

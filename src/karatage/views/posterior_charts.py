@@ -8,9 +8,8 @@ import numpy as np
 import polars as pl
 
 from karatage.text import counted
-from karatage.views.charts import CORRECTED, PLAIN
-from karatage.views.choosing import WIDEST, choose, fade, let_choose
-from karatage.views.row_charts import DASH, WHOLE, Across, Rows
+from karatage.views.choosing import WIDEST, let_choose
+from karatage.views.marks import CORRECTED, PLAIN, WHOLE, Axis, Rows, entitle, lay_panel, mark, mark_line
 
 if TYPE_CHECKING:
     import altair as alt
@@ -39,33 +38,22 @@ def draw_sureness(posterior: Posterior) -> alt.VConcatChart:
 
     frame = frame_sureness(posterior)
     grades = sorted(frame["grade"].unique())
-    least = min(*frame["from"], SURE - 1 / BINS)
-    panels = [_draw_grade(frame.filter(grade=grade), least, last=grade == grades[-1]) for grade in grades]
+    ends = {"domain": [min(*frame["from"], SURE - 1 / BINS), 1], "nice": False}
+    panels = []
+    for grade in grades:
+        last = grade == grades[-1]
+        title = "probability of the grade decided on" if last else None
+        across = Axis("from:Q", title, ends, {"labels": last, "format": ".2~f"})
+        ticks = {"tickCount": 3, "tickMinStep": 1}
+        up = Axis("items:Q", f"grade {grade}", {"type": "sqrt", "domainMin": 0}, ticks)
+        told = ["grade:Q", "from:Q", "to:Q", "items:Q"]
+        style = {"color": CORRECTED, "stroke": PLAIN, "strokeWidth": 0.5}
+        bars = mark(frame.filter(grade=grade), "rect", across, up, to=("to:Q", 0), told=told, style=style)
+        panels.append(lay_panel([bars, mark_line(across, SURE)], (ROOM, PANEL)))
     said = f"dashed: {SURE:.0%} sure; a scale for each grade, by the square root so that few show"
-    head = alt.TitleParams(
-        f"How sure {counted(len(posterior.grades), 'merged grade')} are", subtitle=said, anchor="start"
-    )
+    head = entitle(f"How sure {counted(len(posterior.grades), 'merged grade')} are", [said])
     chart: alt.VConcatChart = alt.vconcat(*panels, spacing=6, title=head)
     return chart
-
-
-def _draw_grade(frame: pl.DataFrame, least: float, *, last: bool) -> alt.LayerChart:
-    import altair as alt
-
-    across = alt.X(
-        "from:Q",
-        title="probability of the grade decided on" if last else None,
-        scale=alt.Scale(domain=[least, 1], nice=False),
-        axis=alt.Axis(labels=last, format=".2~f"),
-    )
-    roots = alt.Scale(type="sqrt", domainMin=0)
-    up = alt.Y("items:Q", title=f"grade {frame['grade'][0]}", axis=alt.Axis(tickCount=3, tickMinStep=1), scale=roots)
-    bars = alt.Chart(frame).mark_rect(color=CORRECTED, stroke=PLAIN, strokeWidth=0.5)
-    line = alt.Chart(pl.DataFrame({"sure": [SURE]})).mark_rule(color=PLAIN, strokeDash=list(DASH))
-    told = ["grade:Q", "from:Q", "to:Q", "items:Q"]
-    layers = [bars.encode(across, up, x2="to:Q", y2=alt.datum(0), tooltip=told), line.encode(x="sure:Q")]
-    panel: alt.LayerChart = alt.LayerChart(layer=layers, width=ROOM, height=PANEL)
-    return panel
 
 
 def frame_judges(posterior: Posterior) -> pl.DataFrame | None:
@@ -88,25 +76,13 @@ def draw_judges(posterior: Posterior, frame: pl.DataFrame) -> alt.HConcatChart |
     """Judges by their accuracy as the model has it; many of them over the number of grades that they gave."""
     title = f"Judges, as {posterior.model} sees them"
     if len(frame) > MANY_JUDGES and not posterior.judge_topics:
-        return _scatter(frame, title)
+        axes = Axis("grades:Q", "grades given", {"type": "log"}), Axis("value:Q", "accuracy", {"domain": [0, 1]})
+        style = {"filled": True, "size": 34, "color": CORRECTED}
+        told = ["judge", "value", "grades"]
+        points = mark(frame, "point", *axes, told=told, follow="judge", shown=0.7, style=style)
+        return let_choose(lay_panel([points.properties(name="judge-value")], (WIDEST - 60, 260), title, []), "judge")
     orders = {} if posterior.judge_topics else {"grades": "grades"}
-    rows = Rows(frame, "judge", orders=orders, natural="accuracy")
-    told = [f"{name}:Q" for name in frame.columns if name != "judge"]
+    told = ["judge:N", *(f"{name}:Q" for name in frame.columns if name != "judge")]
+    rows = Rows(frame, "judge", told, natural="accuracy", orders=orders)
     said = ["lines: from the lowest to the highest over topics"] if posterior.judge_topics else []
-    return rows.put_together([rows.draw_dots(Across("accuracy", WHOLE), rows.room, told)], title, said)
-
-
-def _scatter(frame: pl.DataFrame, title: str) -> alt.LayerChart:
-    import altair as alt
-
-    across = alt.X("grades:Q", title="grades given", scale=alt.Scale(type="log"))
-    up = alt.Y("value:Q", title="accuracy", scale=alt.Scale(domain=list(WHOLE)))
-    points = alt.Chart(frame).mark_point(filled=True, size=34, color=CORRECTED)
-    drawn = points.encode(across, up, opacity=fade(choose("judge"), 0.7), tooltip=["judge", "value", "grades"])
-    chart: alt.LayerChart = alt.LayerChart(
-        layer=[drawn.properties(name="judge-dots")],
-        width=WIDEST - 60,
-        height=260,
-        title=alt.TitleParams(title, anchor="start"),
-    )
-    return let_choose(chart, "judge")
+    return rows.put_together([rows.draw_dots(Axis("value:Q", "accuracy", WHOLE), rows.width)], title, said)

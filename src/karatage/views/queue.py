@@ -12,7 +12,7 @@ from karatage.data.queue import JudgingQueue
 from karatage.data.settling import Settling
 from karatage.text import percent
 from karatage.views.page import Figure, Page, Section, list_facts, list_options
-from karatage.views.queue_charts import draw_queue, draw_settling, frame_queue
+from karatage.views.plan_charts import draw_queue, draw_settling, frame_queue
 from karatage.views.showing import shows
 from karatage.views.table import Table, label_columns
 

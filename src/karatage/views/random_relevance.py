@@ -10,7 +10,7 @@ import polars as pl
 from karatage.errors import OptionError
 from karatage.experiments.random_relevance.findings import OUTCOMES, RandomRelevanceFindings
 from karatage.text import shorten
-from karatage.views.charts import COLOURS, SHAPES
+from karatage.views.marks import Axis, cycle, lay_panel, lay_panels, mark_lines, tell_apart
 from karatage.views.page import Figure, Page, Section
 from karatage.views.showing import shows
 from karatage.views.table import Table, label_columns, mark_best
@@ -22,7 +22,7 @@ CONTROLS = "Controls, tau_ap: a judge who calls nothing relevant, to DGS and RGS
 NAME = 20  # characters
 GOLDS = {"DGS": "gold as it is (DGS)", "RGS": "gold made random (RGS)"}
 DASHES = ([1, 0], [4, 3])
-ACROSS = 3
+ACROSS, PANEL = 3, (230, 230)
 TEXT1 = """Each judge's leaderboard against gold's: certain measures, then expected ones, for which a grade holds with
 probability {certainty:g}. DGS is gold as it is, RGS gold made as uncertain as the judges. Means over judges with 95 %
 intervals; the gain is the difference from the certain measure against DGS, over the same judges.
@@ -39,34 +39,21 @@ def draw_random_relevance(
     findings: RandomRelevanceFindings, *, systems: str, panel: str, outcome: str = "tau_ap"
 ) -> alt.ConcatChart:
     """[RANDREL19] table 2 as lines: tau_ap (or tau) against the number of merged judges, one panel per measure."""
-    import altair as alt
-
     found = findings.summary.filter(systems=systems, panel=panel)
     if outcome not in OUTCOMES or not len(found):
         raise OptionError(f"there is no result for systems '{systems}', panel '{panel}' and outcome '{outcome}'")
     drawn = found.with_columns(pl.col("gold").replace(GOLDS), value=pl.col(outcome))
-    names = list(findings.approaches)
     edge = drawn.select(low=pl.min("value"), high=pl.max("value")).row(0)
-    cycle = range(len(names))
-    shade = alt.Scale(domain=names, range=[COLOURS[k % len(COLOURS)] for k in cycle])
-    mark = alt.Scale(domain=names, range=[SHAPES[k % len(SHAPES)] for k in cycle])
-    dash = alt.Scale(domain=list(GOLDS.values()), range=list(DASHES))
-    charts = [
-        alt.Chart(drawn.filter(measure=measure), title=f"{label} and eR{label}", width=230, height=230)
-        .mark_line(point=alt.OverlayMarkDef(size=36, filled=True))
-        .encode(
-            x=alt.X("size:O", title="judges merged (M)", axis=alt.Axis(labelAngle=0)),
-            y=alt.Y("value:Q", title=outcome, scale=alt.Scale(domain=list(edge), nice=True, zero=False)),
-            color=alt.Color("approach:N", scale=shade, sort=names, legend=alt.Legend(labelLimit=200)),
-            shape=alt.Shape("approach:N", scale=mark, sort=names),
-            strokeDash=alt.StrokeDash("gold:N", title="against", scale=dash, legend=alt.Legend(symbolType="stroke")),
-            tooltip=["approach", "gold", "size", "value", "samples"],
-        )
-        for measure, label in findings.labels.items()
-    ]
-    title = shorten(f"{systems}, {panel}: {outcome} of merged judges", 120)
-    chart: alt.ConcatChart = alt.concat(*charts, columns=ACROSS, title=title)
-    return chart
+    dashes = cycle("gold", GOLDS.values(), DASHES, title="against", legend={"symbolType": "stroke"})
+    looks = {**tell_apart("approach", findings.approaches, {"labelLimit": 200}), "strokeDash": dashes}
+    across = Axis("size:O", "judges merged (M)", axis={"labelAngle": 0})
+    up = Axis("value:Q", outcome, {"domain": list(edge), "nice": True, "zero": False})
+    told = ["approach", "gold", "size", "value", "samples"]
+    panels = []
+    for measure, label in findings.labels.items():
+        lines = mark_lines(drawn.filter(measure=measure), across, up, looks, told=told, points=36, width=2)
+        panels.append(lay_panel(lines, PANEL, f"{label} and eR{label}"))
+    return lay_panels(panels, shorten(f"{systems}, {panel}: {outcome} of merged judges", 120), ACROSS)
 
 
 def draw_all(findings: RandomRelevanceFindings) -> dict[str, alt.ConcatChart]:

@@ -8,8 +8,8 @@ import polars as pl
 
 from karatage.data.scores import Scores
 from karatage.text import counted
+from karatage.views.evaluation_charts import MOST, draw_score_map, draw_systems, frame_systems
 from karatage.views.page import Figure, Page, Section, list_options
-from karatage.views.score_charts import MOST, draw_score_map, draw_systems, frame_systems
 from karatage.views.showing import shows
 from karatage.views.table import Table
 

@@ -13,7 +13,7 @@ from karatage.experiments.supervised.findings import LOWER_IS_BETTER, OUTCOMES, 
 from karatage.experiments.supervised.plan import find_family
 from karatage.experiments.supervised.telling import name_place, name_sizes
 from karatage.text import shorten
-from karatage.views.charts import SHAPES
+from karatage.views.marks import SHAPES, Axis, Key, cycle, find_span, lay_panel, mark_lines, name_lines
 from karatage.views.page import Figure, Page, Section
 from karatage.views.showing import shows
 from karatage.views.table import Table
@@ -28,8 +28,7 @@ FAMILIES = {
     "merged grades": ("#56B4E9", "#2F7FC1", "#7A6FD0", "#4A6FA5", "#8F7BE8"),
 }
 BASELINE = "#777777"
-WIDTH, HEIGHT = 330, 300  # pixels of a panel
-LABEL = 12  # a line of text
+PANEL = (330, 300)  # pixels
 DRAWN = ("tau_ap", "rmse")  # tau looks like tau_ap
 TEXT1 = """Mean {outcome} between each approach's leaderboard and gold's, over {samples} samples of each size. A sample
 is a k-tuple of judges with a split of gold of its own: {training:.0%} of topics (for emsemi: of the documents of every
@@ -51,28 +50,22 @@ def draw_supervised(
     if place not in findings.places or asked not in findings.plan.measures or outcome not in OUTCOMES:
         raise OptionError(f"there is no result for {', '.join(place)} by {asked} and {outcome}")
     frame = findings.summary.filter(measure=asked, outcome=outcome, **place._asdict())
-    names = list(findings.plan.names)
-    shade = alt.Scale(domain=names, range=_choose_colours(findings))
-    mark = alt.Scale(domain=names, range=[SHAPES[k % len(SHAPES)] for k in range(len(names))])
-    colour = alt.Color("approach:N", scale=shade, sort=names, legend=None)
-    across = alt.X("size:O", title="judges in a k-tuple (k)", axis=alt.Axis(labelAngle=0))
+    names = findings.plan.names
+    colours = Key("approach", dict(zip(names, _choose_colours(findings), strict=True)), legend=None)
+    looks = {"color": colours, "shape": cycle("approach", names, SHAPES, legend=None)}
+    across = Axis("size:O", "judges in a k-tuple (k)", axis={"labelAngle": 0})
+    span = find_span(frame, "mean", "mean")
+    up = Axis("mean:Q", f"{outcome} (mean)", {"zero": False, "nice": True, "domain": list(span)})
     told = ["approach", "size", "mean", "standard_error", "gap", "gap_low", "gap_high", "samples"]
-    base = alt.Chart(frame).encode(across, colour, tooltip=told)
-    span = alt.Scale(zero=False, nice=True, domain=_span(frame, "mean"))
-    shape = alt.Shape("approach:N", scale=mark, sort=names, legend=None)
-    labels = alt.Chart(_place_labels(frame)).mark_text(align="left", fontSize=10)
+    ends = frame.filter(pl.col("size") == pl.col("size").max()).with_columns(named="approach")
     means = [
-        base.mark_line(strokeWidth=1.4).encode(alt.Y("mean:Q", title=f"{outcome} (mean)", scale=span)),
-        base.mark_point(filled=True, size=34, opacity=1).encode(alt.Y("mean:Q", scale=span), shape),
-        labels.encode(x=alt.value(WIDTH + 6), y=alt.Y("label:Q", scale=span), color=colour, text="approach:N"),
+        *mark_lines(frame, across, up, looks, told=told, points=34, width=1.4),
+        name_lines(ends, up, span, PANEL, {"color": colours}),
     ]
-    title = f"difference from {findings.baseline}"
-    gaps = [
-        base.mark_area(opacity=0.18).encode(alt.Y("gap_low:Q", title=title), alt.Y2("gap_high:Q")),
-        base.mark_line(strokeWidth=1.4).encode(alt.Y("gap:Q")),
-        base.mark_point(filled=True, size=34, opacity=1).encode(alt.Y("gap:Q"), shape),
-    ]
-    panels = [alt.LayerChart(layer=layers, width=WIDTH, height=HEIGHT) for layers in (means, gaps)]
+    gap = Axis("gap:Q", f"difference from {findings.baseline}")
+    ends_of = ("gap_low", "gap_high")
+    gaps = mark_lines(frame, across, gap, looks, told=told, ends=ends_of, interval="band", points=34, width=1.4)
+    panels = [lay_panel(layers, PANEL) for layers in (means, gaps)]
     head = shorten(f"{name_place(findings, place)}: {outcome} to gold by {asked}", 120)
     chart: alt.HConcatChart = alt.hconcat(*panels, spacing=20, title=head)
     return chart
@@ -90,32 +83,6 @@ def _choose_colours(findings: SupervisedFindings) -> list[str]:
         found.append(FAMILIES[family][used[family] % len(FAMILIES[family])])
         used[family] += 1
     return found
-
-
-def _span(frame: pl.DataFrame, column: str) -> list[float]:
-    low, high = frame.select(low=pl.col(column).min(), high=pl.col(column).max()).row(0)
-    margin = 0.03 * (high - low) or 0.01
-    return [low - margin, high + margin]
-
-
-def _place_labels(frame: pl.DataFrame) -> pl.DataFrame:
-    """Names at the right ends of lines, `label` as near to `mean` as leaves a line of text to each."""
-    ends = frame.filter(pl.col("size") == pl.col("size").max()).sort("mean")
-    low, high = _span(frame, "mean")
-    unit = (high - low) / HEIGHT * LABEL
-    stacks: list[list[float]] = []  # of names that touch, each around the middle of its lines
-    for mean in ends["mean"]:
-        stacks.append([mean])
-        while len(stacks) > 1 and _edge(stacks[-1], unit, -1) < _edge(stacks[-2], unit, 1):
-            last = stacks.pop()
-            stacks[-1] += last
-    place = [_edge(stack, unit, -1) + (k + 0.5) * unit for stack in stacks for k in range(len(stack))]
-    return ends.with_columns(label=pl.Series(place, dtype=pl.Float64))
-
-
-def _edge(stack: list[float], unit: float, side: int) -> float:
-    """The lower (-1) or upper (1) edge of names around the middle of their lines."""
-    return sum(stack) / len(stack) + side * len(stack) * unit / 2
 
 
 def draw_all(findings: SupervisedFindings) -> dict[str, alt.HConcatChart]:

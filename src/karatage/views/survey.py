@@ -13,8 +13,8 @@ from karatage.text import counted, end_sentence
 from karatage.views.audit import view_judges
 from karatage.views.board import tabulate_leaderboard, view_differences, view_leaderboard
 from karatage.views.calibration import view_reliability
-from karatage.views.calibration_charts import draw_attenuation
 from karatage.views.comparison import view_comparison, view_decision
+from karatage.views.decisions import draw_attenuation
 from karatage.views.diagnosis import list_conclusions, tabulate_checks, view_coverage
 from karatage.views.evaluation import view_fidelity, view_measure, view_topics, view_weights
 from karatage.views.page import Figure, Page, Section, list_facts

@@ -9,7 +9,7 @@ import polars as pl
 from karatage.comparison.paired import PairedTest
 from karatage.comparison.unpaired import UnpairedTest
 from karatage.text import percent
-from karatage.views.certainty_charts import draw_test
+from karatage.views.decisions import draw_test
 from karatage.views.page import Figure, Page, Section, list_options
 from karatage.views.showing import shows
 from karatage.views.table import Table, keep_finite

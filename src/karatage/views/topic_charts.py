@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -11,7 +11,6 @@ import polars as pl
 
 from karatage.errors import DataError, UnknownNameError
 from karatage.text import counted, shorten
-from karatage.views.charts import GOLD, JUDGES, PLAIN
 from karatage.views.choosing import (
     CHOICES,
     NAME,
@@ -20,14 +19,15 @@ from karatage.views.choosing import (
     cut_names,
     finite,
     let_choose,
-    mark_line,
     measure_names,
     measure_rows,
     name_by_number,
     name_rows,
     place_rows,
+    place_values,
     tell,
 )
+from karatage.views.marks import GOLD, JUDGES, PLAIN, Axis, Key, entitle, lay_panel, mark, mark_line
 
 if TYPE_CHECKING:
     import altair as alt
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 DIGITS = 5  # of differences that are there for all systems
 NOT_CHOSEN = "(the next best)"
+LOOKS = {"color": {"judges": JUDGES, "gold": GOLD}, "shape": {"judges": "diamond", "gold": "square"}}
 
 
 class TopicScores(NamedTuple):
@@ -73,6 +74,11 @@ class TopicScores(NamedTuple):
             measure, approach, found.topics, found.systems, found.value[found.judges.index(approach)], gold
         )
 
+    @property
+    def ways(self) -> list[str]:
+        """Whose scores there are."""
+        return ["judges"] if self.gold is None else ["judges", "gold"]
+
     def find(self, system: str) -> int:
         """The number of a system."""
         if system not in self.systems:
@@ -107,25 +113,12 @@ def draw_topics(
 
     scores = TopicScores.of(evaluation, measure, approach, with_gold=with_gold)
     frame = lay_out_topics(scores, a, b)
-    topics = frame["topic"].to_list()
-    orders = {"judges": "row", "gold": "at_gold", "topic": "at_topic"}
-    if scores.gold is None:
-        orders = {"judges": "row", "topic": "at_topic"}
-    title = f"difference in {scores.measure}"
+    orders = {"judges": "row", **({} if scores.gold is None else {"gold": "at_gold"}), "topic": "at_topic"}
     base = alt.Chart(frame).transform_calculate(place=place_rows(orders))
-    down = alt.Y("row:O", title="topic", sort=alt.SortField("place"), axis=name_rows(topics))
-    layers = _layer_topics(base.encode(down), title, ["judges"] if scores.gold is None else ["judges", "gold"])
-    chart: alt.LayerChart = alt.LayerChart(
-        layer=layers,
-        width=WIDEST - 20 - measure_names(topics),
-        height=measure_rows(len(topics)),
-        title=alt.TitleParams(
-            f"{shorten(b, NAME)} against {shorten(a, NAME)}, topic by topic",
-            subtitle=_tell_ahead(frame, b, scores.approach),
-            anchor="start",
-        ),
-    ).add_params(choose_order(list(orders)))
-    return chart
+    chart = _layer_topics(base, "row:O", frame["topic"].to_list(), scores.ways, f"difference in {scores.measure}")
+    title = f"{shorten(b, NAME)} against {shorten(a, NAME)}, topic by topic"
+    chart.title = entitle(title, _tell_ahead(frame, b, scores.approach))
+    return chart.add_params(choose_order(list(orders)))
 
 
 def lay_out_topics(scores: TopicScores, a: str, b: str) -> pl.DataFrame:
@@ -140,8 +133,7 @@ def lay_out_topics(scores: TopicScores, a: str, b: str) -> pl.DataFrame:
     if frame.is_empty():
         raise DataError(f"{scores.approach} has no scores by topic for these systems, so there is nothing to draw")
     if scores.gold is not None:
-        place = pl.col("gold").fill_null(-math.inf).rank("ordinal", descending=True).cast(pl.Int64) - 1
-        frame = frame.with_columns(at_gold=place)
+        frame = frame.with_columns(at_gold=pl.Series(place_values(frame["gold"])))
     return frame.with_columns(row=pl.int_range(pl.len()))
 
 
@@ -162,38 +154,29 @@ def draw_topic_differences(
     scores = TopicScores.of(evaluation, measure, approach, with_gold=with_gold)
     best = evaluation.lead(scores.measure, scores.approach).first if best is None else best
     second = scores.find_next(best)
-    rows = lay_out_all_topics(scores, best)
-    ways = ["judges"] if scores.gold is None else ["judges", "gold"]
+    rows = _frame_all_topics(scores, best)
     store, chosen = f"{CHOICES['system']}_store", CHOICES["system"]
     held = f"data('{store}')"
     default = f"(!length({held}) || {held}[0].values[0] == datum.best) && datum.system == datum.second"
     kept = alt.selection_point(name=chosen, fields=["system"], empty=False) | default
-    orders = {"judges": "by_judges", "gold": "by_gold", "topic": "t"}
-    if scores.gold is None:
-        orders = {"judges": "by_judges", "topic": "t"}
+    orders = {**{way: f"by_{way}" for way in scores.ways}, "topic": "t"}
     base = (
         alt.Chart(alt.InlineData(values=[{**row, "best": best, "second": second} for row in rows]))
         .transform_filter(kept)
-        .transform_flatten([*ways, "t"])
-        .transform_calculate(**{f"by_{way}": f"isValid(datum.{way}) ? -datum.{way} : 1e9" for way in ways})
+        .transform_flatten([*scores.ways, "t"])
+        .transform_calculate(**{f"by_{way}": f"isValid(datum.{way}) ? -datum.{way} : 1e9" for way in scores.ways})
         .transform_calculate(place=place_rows(orders), topic=name_by_number(cut_names(scores.topics, NAME), "t"))
     )
     title = f"difference in {scores.measure} to {shorten(best, NAME)}"
-    down = alt.Y("t:O", title="topic", sort=alt.EncodingSortField("place", "min"), axis=name_rows(scores.topics))
-    layers = _layer_topics(base.encode(down), title, ways)
-    chart: alt.LayerChart = alt.LayerChart(
-        layer=layers,
-        width=WIDEST - 20 - measure_names(scores.topics),
-        height=measure_rows(len(scores.topics)),
-        title=alt.TitleParams(_entitle(best, second), anchor="start"),
-    )
+    chart = _layer_topics(base, "t:O", scores.topics, scores.ways, title)
+    chart.title = alt.TitleParams(_entitle(best, second), anchor="start")
     names: list[str | None] = [str(row["system"]) for row in rows]
     shown = cut_names([str(name) for name in names], NAME)
     listed = dict(zip([None, *names], [NOT_CHOSEN, *shown], strict=True))
     return let_choose(chart.add_params(choose_order(list(orders))), "system", listed)
 
 
-def lay_out_all_topics(scores: TopicScores, best: str) -> list[dict[str, object]]:
+def _frame_all_topics(scores: TopicScores, best: str) -> list[dict[str, object]]:
     """A row for each system but the best: its differences to that on every topic, by their number."""
     at = scores.find(best)
     ways = {"judges": scores.judges} | ({} if scores.gold is None else {"gold": scores.gold})
@@ -206,25 +189,21 @@ def lay_out_all_topics(scores: TopicScores, best: str) -> list[dict[str, object]
     return rows
 
 
-def _layer_topics(base: alt.Chart, title: str, ways: list[str]) -> list[alt.Chart]:
+def _layer_topics(base: alt.Chart, row: str, topics: Sequence[str], ways: Sequence[str], title: str) -> alt.LayerChart:
     """A dot for each way, and a line between the two."""
-    import altair as alt
-
+    down = Axis(row, "topic", axis=name_rows(topics), sort={"field": "place", "op": "min"})
+    across = Axis("difference:Q", title)
     told = tell("topic:N", *(f"{way}:Q" for way in ways))
-    layers = [mark_line(0.0, title)]
+    looks = {"color": Key("by", LOOKS["color"]).only(ways), "shape": Key("by", LOOKS["shape"]).only(ways)}
+    layers = [mark_line(across, 0.0)]
     if len(ways) > 1:
-        between = base.mark_rule(color=PLAIN, strokeWidth=1.2)
-        layers.append(between.encode(alt.X("judges:Q", title=title), x2="gold:Q", tooltip=told))
-    shades = alt.Scale(domain=ways, range=[JUDGES, GOLD][: len(ways)])
-    shapes = alt.Scale(domain=ways, range=["diamond", "square"][: len(ways)])
-    dots = base.transform_fold([*ways], as_=["by", "difference"]).mark_point(filled=True, size=42, opacity=1)
-    dots = dots.encode(
-        alt.X("difference:Q", title=title),
-        alt.Color("by:N", title=None, scale=shades, legend=alt.Legend(orient="top")),
-        alt.Shape("by:N", title=None, scale=shapes, legend=alt.Legend(orient="top")),
-        tooltip=told,
-    )
-    return [*layers, dots.properties(name="topics")]
+        style = {"color": PLAIN, "strokeWidth": 1.2}
+        layers.append(mark(base, "rule", across.of("judges:Q"), down, to=("gold:Q", None), told=told, style=style))
+    folded = base.transform_fold([*ways], as_=["by", "difference"])
+    style = {"filled": True, "size": 42, "opacity": 1}
+    dots = mark(folded, "point", across, down, told=told, looks=looks, style=style)
+    size = WIDEST - 20 - measure_names(topics), measure_rows(len(topics))
+    return lay_panel([*layers, dots.properties(name="topics")], size)
 
 
 def _entitle(best: str, second: str) -> alt.ExprRef:

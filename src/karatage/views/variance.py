@@ -7,8 +7,7 @@ from functools import partial
 from karatage.comparison.anova import Anova
 from karatage.comparison.tukey import Tukey
 from karatage.text import counted, shorten
-from karatage.views.certainty_charts import draw_sources
-from karatage.views.effects import draw_interaction, draw_main_effects, draw_tukey
+from karatage.views.effects import draw_interaction, draw_main_effects, draw_sources, draw_tukey
 from karatage.views.page import Figure, Page, Section, list_options
 from karatage.views.showing import shows
 from karatage.views.table import Table, label_columns

@@ -6,7 +6,7 @@ from functools import partial
 
 from karatage.data.weights import Weights
 from karatage.text import counted, shorten
-from karatage.views.audit_charts import draw_weights
+from karatage.views.evaluation_charts import draw_weights
 from karatage.views.page import Figure, Page, Section, list_options
 from karatage.views.showing import shows
 from karatage.views.table import Table

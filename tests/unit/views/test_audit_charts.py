@@ -10,7 +10,8 @@ import pytest
 
 import karatage as kt
 from karatage.errors import DataError
-from karatage.views.audit_charts import MOST, draw_judges, draw_votes, draw_weights
+from karatage.views.audit_charts import MOST, draw_judges, draw_votes
+from karatage.views.evaluation_charts import draw_weights
 from tests.unit.views.conftest import make_many
 
 
@@ -35,7 +36,7 @@ def test_judges_are_shown_with_what_the_audit_found(hostile, read_chart):
 def test_judges_can_be_sorted_in_four_ways(hostile, read_chart):
     drawn = read_chart(draw_judges(hostile.audit))
     rows = drawn.rows("row")
-    assert drawn.params["sorted_by"]["bind"]["options"] == ["right", "lenient", "name", "family"]
+    assert drawn.params["sorted_by"]["bind"]["options"] == ["right", "lenient", "family", "name"]
     right = [row["accuracy"] for row in sorted(rows, key=lambda row: row["row"])]
     assert right == sorted(right, reverse=True)
     lenient = [row["gold_leniency"] for row in sorted(rows, key=lambda row: row["at_lenient"])]

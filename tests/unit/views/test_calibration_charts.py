@@ -13,7 +13,8 @@ import karatage as kt
 from karatage.data.standing import Bounded
 from karatage.decisions.calibrate import calibrate
 from karatage.errors import DataError
-from karatage.views.calibration_charts import draw_attenuation, draw_calibration, draw_shift
+from karatage.views.calibration_charts import draw_calibration, draw_shift
+from karatage.views.decisions import draw_attenuation
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +26,7 @@ def found(hostile):
 def test_bins_are_those_of_the_calibration(found, read_chart):
     drawn = read_chart(draw_calibration(found))
     assert drawn.rows("probability") == found.bins.to_dicts()
-    assert drawn.rows("across") == [{"across": 0.0, "down": 0.0}, {"across": 1.0, "down": 1.0}]
+    assert drawn.rows("across") == [{"across": 0.0, "up": 0.0}, {"across": 1.0, "up": 1.0}]
     ece = found.ece
     said = f"off by {100 * ece.value:.1f} ({100 * ece.low:.1f} to {100 * ece.high:.1f}) points on average"
     assert said in ": ".join(drawn.texts)

@@ -19,7 +19,7 @@ from karatage.views.board import (
     tabulate_verdicts,
 )
 from karatage.views.comparison import explain_correction, tabulate_difference, tabulate_scores
-from karatage.views.difference_charts import frame_forest
+from karatage.views.decisions import frame_forest
 from karatage.views.showing import lay_out
 from karatage.views.table import Table, lay_out_table, write_column
 from karatage.views.text import render_page

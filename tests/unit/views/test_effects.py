@@ -34,9 +34,9 @@ def spec(chart):
     whole = json.loads(chart.to_json())
 
     def fill(part):
-        if "data" in part:
+        if part.get("data"):
             part["rows"] = whole["datasets"][part["data"]["name"]]
-        for child in part.get("layer", []) + part.get("concat", []):
+        for child in part.get("layer", []) + part.get("concat", []) + part.get("hconcat", []):
             child.setdefault("data", part.get("data", child.get("data")))
             fill(child)
         return part
@@ -53,11 +53,11 @@ def test_main_effects_show_every_mean_with_its_interval():
     panels = spec(draw_main_effects(result))["concat"]
     assert [panel["layer"][1]["encoding"]["x"]["title"] for panel in panels] == ["k", "approach", "measure"]
     for name, panel in zip(("k", "approach", "measure"), panels, strict=True):
-        interval, line = panel["layer"]
+        interval, line, points = panel["layer"]
         assert kind(line) == "line"
         assert (interval["encoding"]["y"]["field"], interval["encoding"]["y2"]["field"]) == ("low", "high")
         means = result.means(name)
-        for layer in (interval, line):
+        for layer in (interval, line, points):
             assert [row["level"] for row in layer["rows"]] == means["level"].to_list()
             assert [row["mean"] for row in layer["rows"]] == pytest.approx(means["mean"].to_list())
         low, high = line["encoding"]["y"]["scale"]["domain"]
@@ -80,7 +80,7 @@ def test_many_levels_get_room():
     many = make_result([f"approach_{i:02d}" for i in range(64)])
     panel = spec(draw_main_effects(many, ["approach"]))["concat"][0]
     assert panel["width"] >= 64 * 14
-    assert spec(draw_tukey(tukey(many, "approach")))["height"] >= 64 * 12
+    assert spec(draw_tukey(tukey(many, "approach")))["hconcat"][0]["height"] >= 64 * 12
 
 
 def test_an_interaction_has_a_line_for_each_level():
@@ -144,9 +144,9 @@ def labels_domain(chart):
 
 def test_tukey_marks_the_top_group_and_baselines():
     test = tukey(make_result(), "approach")
-    band, *edges, intervals, points = spec(draw_tukey(test, baselines=["mv", "uniform"]))["layer"]
+    band, *edges, intervals, points = spec(draw_tukey(test, baselines=["mv", "uniform"]))["hconcat"][0]["layer"]
     assert [kind(layer) for layer in (band, *edges, intervals, points)] == ["rect", "rule", "rule", "rule", "point"]
-    assert points["encoding"]["y"]["sort"] == list(test.levels)
+    assert [row["level"] for row in sorted(points["rows"], key=lambda row: row["row"])] == list(test.levels)
     colour = {row["level"]: row["colour"] for row in points["rows"]}
     assert colour.pop("mv") == WARM[0]
     assert colour.pop("uniform") == WARM[1]
@@ -161,8 +161,8 @@ def test_tukey_marks_the_top_group_and_baselines():
 
 def test_tukey_says_which_end_is_good():
     result = make_result()
-    higher = spec(draw_tukey(tukey(result, "measure")))["layer"]
-    lower = spec(draw_tukey(tukey(result, "measure", lower_is_better=True)))["layer"]
+    higher = spec(draw_tukey(tukey(result, "measure")))["hconcat"][0]["layer"]
+    lower = spec(draw_tukey(tukey(result, "measure", lower_is_better=True)))["hconcat"][0]["layer"]
     assert "higher is better" in higher[0]["encoding"]["x"]["title"]
     assert "lower is better" in lower[0]["encoding"]["x"]["title"]
     assert higher[0]["rows"][0]["level"] == "AP"

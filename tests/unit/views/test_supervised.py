@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from itertools import pairwise
 
 import polars as pl
 import pytest
@@ -15,17 +14,7 @@ from karatage.experiments.supervised.plan import SupervisedPlan
 from karatage.experiments.supervised.running import experiment_supervised
 from karatage.simulation.panel import simulate_panel
 from karatage.views.html import render_page
-from karatage.views.supervised import (
-    HEIGHT,
-    LABEL,
-    _choose_colours,
-    _place_labels,
-    _span,
-    draw_all,
-    draw_supervised,
-    mark_rows,
-    view_supervised,
-)
+from karatage.views.supervised import _choose_colours, draw_all, draw_supervised, mark_rows, view_supervised
 
 
 @pytest.fixture(scope="module")
@@ -54,16 +43,6 @@ def test_families_have_the_papers_colours(found):
     assert colour["uniform"] == "#777777"
     assert all(int(colour[name][5:], 16) < 0x60 for name in colour if name.startswith("sup"))  # little blue in orange
     assert all(int(colour[name][5:], 16) > 0x60 for name in ("mv", "emmv", "emGZ", "emsemi"))
-
-
-def test_names_beside_lines_do_not_overlap(found):
-    frame = found.summary.filter(measure="AP", outcome="tau_ap", configuration="whole")
-    labels = _place_labels(frame)
-    low, high = _span(frame, "mean")
-    unit = (high - low) / HEIGHT * LABEL
-    assert labels["mean"].is_sorted()
-    assert all(b - a >= unit * (1 - 1e-9) for a, b in pairwise(labels["label"]))
-    assert labels["label"].mean() == pytest.approx(labels["mean"].mean())
 
 
 def test_every_measure_outcome_and_place_has_a_chart(found):
