@@ -86,7 +86,7 @@ def test_messages_and_docstrings_use_plain_phrases(place):
 
 def test_the_checks_find_something(tmp_path, proselint):
     page = tmp_path / "page.md"
-    page.write_text("Gold is dear, and very unique.\n\n> Gold is dear.\n\n    gold = dear\n\n" + "word " * 31 + "ends.\n")
+    page.write_text("Gold is dear, and very unique.\n\n> Gold is dear.\n\n    gold = dear\n\n" + "one two " * 16 + "ends.\n")
     passages = list(read_page(page, "page"))
     assert find_banned(passages) == ["page:1: 'dear', write: expensive"]
     assert [count_words(text) > LONGEST for _, text in passages] == [False, True]
