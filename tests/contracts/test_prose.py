@@ -1,4 +1,4 @@
-"""Pages and messages are plain English: no phrase of tests/prose/banned.toml, short sentences, nothing that proselint finds."""
+"""Pages and messages are plain English: short sentences, no banned phrase, nothing that proselint finds."""
 
 import re
 import tomllib
@@ -35,7 +35,20 @@ OFF = {
     "dates_times": False,  # takes figures for hours and decades
 }
 PROSELINT = {**DEFAULT, "checks": {**OFF, **{check: on for check, on in DEFAULT["checks"].items() if check not in OFF}}}
-CLEAN = ()  # packages and modules of src whose strings were reviewed
+CLEAN = (  # packages and modules of src whose strings were reviewed; the others follow
+    "aggregation",
+    "agreement",
+    "approaches",
+    "comparison",
+    "correction",
+    "merging",
+    "orders",
+    "simulation",
+    "errors",
+    "memory",
+    "progress",
+    "random_streams",
+)
 
 
 def name(path):
@@ -86,7 +99,9 @@ def test_messages_and_docstrings_use_plain_phrases(place):
 
 def test_the_checks_find_something(tmp_path, proselint):
     page = tmp_path / "page.md"
-    page.write_text("Gold is dear, and very unique.\n\n> Gold is dear.\n\n    gold = dear\n\n" + "one two " * 16 + "ends.\n")
+    page.write_text(
+        "Gold is dear, and very unique.\n\n> Gold is dear.\n\n    gold = dear\n\n" + "one two " * 16 + "ends.\n"
+    )
     passages = list(read_page(page, "page"))
     assert find_banned(passages) == ["page:1: 'dear', write: expensive"]
     assert [count_words(text) > LONGEST for _, text in passages] == [False, True]

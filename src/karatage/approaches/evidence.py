@@ -73,7 +73,7 @@ class Evidence:
 
     @cached_property
     def training(self) -> BoolArray:
-        """Topics that only teach."""
+        """Topics for training only."""
         taught = set() if self.gold is None else set(self.gold.training)
         return np.array([topic in taught for topic in self.judgments.topics])
 

@@ -1,4 +1,4 @@
-"""From gold items and what judges said of them to error rates, and when those cannot be undone."""
+"""From gold items and their judgments to error rates, and when those cannot be corrected."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from karatage.errors import DataError, JudgeError
 from karatage.text import counted
 
 LEAST_ITEMS = 5  # of a kind, to say anything about it
-CLEAR_OF_CHANCE = 2.0  # standard errors that judges must be better than a coin
+CLEAR_OF_CHANCE = 2.0  # standard errors that judges must be better than chance
 GET_GOLD = "have gold judges look at more of them (karatage plan chooses which)"
 
 
@@ -22,7 +22,7 @@ def measure_accuracy(
 ) -> Accuracy:
     """Count answers; `gold` and `said` are numbers of kinds, lowest gain first.
 
-    Items that were drawn with unequal chances weigh the inverse of theirs.
+    Items that were drawn with unequal probabilities are weighted by the inverse.
     """
     size = len(kinds)
     cell = gold * size + said
@@ -37,7 +37,7 @@ def measure_accuracy(
 
 
 def count_accuracy(right_relevant: float, relevant: float, right_other: float, others: float) -> Accuracy:
-    """The same from figures: so many of the relevant and of the other gold items judged rightly."""
+    """The same from figures: numbers of the relevant and of the other gold items judged rightly."""
     count = np.array([[right_other, others - right_other], [relevant - right_relevant, right_relevant]], float)
     size = np.array([others, relevant], float)
     return Accuracy(kinds=("not relevant", "relevant"), count=count, share=count / size[:, None], size=size)
@@ -56,22 +56,22 @@ def require_gold(accuracy: Accuracy) -> None:
 
 
 def require_informed(accuracy: Accuracy) -> None:
-    """Refuse judges no better than a coin: what they say has nothing to correct."""
+    """Refuse judges no better than random: there is nothing to correct."""
     better = measure_advantage(accuracy)
     if better < -CLEAR_OF_CHANCE:
         raise JudgeError(
-            f"the judges are right about {_list_rates(accuracy)}: worse than a coin; are their grades inverted? Map "
+            f"the judges are right about {_list_rates(accuracy)}: worse than chance; are their grades inverted? Map "
             "them the other way round, or use other judges"
         )
     if better <= CLEAR_OF_CHANCE:
         raise JudgeError(
-            f"the judges are right about {_list_rates(accuracy)}: not clearly better than a coin, so no correction "
+            f"the judges are right about {_list_rates(accuracy)}: not clearly better than chance, so no correction "
             "exists; check that grades are not inverted, get more gold, or re-judge with other judges"
         )
     if measure_separation(accuracy) <= CLEAR_OF_CHANCE:
         raise JudgeError(
             f"the judges' confusion matrix cannot be inverted safely (condition number {accuracy.condition:.0f}): they "
-            "hardly tell some grades apart; count these as one with a measure such as P(rel=2)@10 or DCG(rel=2)@10, "
+            "confuse some grades; count these as one with a measure such as P(rel=2)@10 or DCG(rel=2)@10, "
             "get more gold, or re-judge with other judges"
         )
 

@@ -115,7 +115,7 @@ def _each(samples: Samples) -> Samples:
 
 
 def _estimate(system: Figures, sample: RateCounts) -> float:
-    """[NOISY18] (16); NaN for judges no better than a coin."""
+    """[NOISY18] (16); NaN for judges no better than random."""
     if sample.d <= 0 or (_like_a_coin(sample) and _obeys(system, sample)):
         return math.nan
     return float(np.clip(correct(system.mean, sample.m_r, sample.m_n), 0.0, 1.0))
@@ -127,7 +127,7 @@ def _like_a_coin(sample: RateCounts) -> bool:
 
 
 def _obeys(system: Figures, sample: RateCounts) -> bool:
-    """[NOISY18] (17), but for rounding."""
+    """[NOISY18] (17), except for rounding."""
     return 1 - sample.m_n - 1e-12 <= system.mean <= sample.m_r + 1e-12
 
 
@@ -145,7 +145,7 @@ def _contradictions(a: Figures, b: Figures, samples: Samples) -> str | None:
             whose = f"{name}'s judges" if name else "judges"
             doubts.append(
                 f"{whose} are right about {sample.m_r:.0%} of {sample.relevant:,} relevant and "
-                f"{sample.m_n:.0%} of {sample.others:,} other gold items, not clearly better than a coin"
+                f"{sample.m_n:.0%} of {sample.others:,} other gold items, not clearly better than chance"
             )
     if not doubts:
         return None
@@ -231,5 +231,5 @@ def _notes(goal: Goal, samples: Samples, found: _Found) -> tuple[str, ...]:
         notes.append("judges made no mistake on one kind of gold item, for which the formulas ask no gold: check some")
     few = [size for sizes in (found.sizes.relevant, found.sizes.others) for size in sizes.tolist()]
     if min(few) < LEAST_ITEMS * 2:
-        notes.append(f"rates from fewer than {LEAST_ITEMS * 2} gold items of a kind are hardly known: check more")
+        notes.append(f"rates from fewer than {LEAST_ITEMS * 2} gold items of a kind are uncertain: check more")
     return tuple(notes)

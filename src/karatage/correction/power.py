@@ -66,7 +66,7 @@ def topics_without_errors(
 def independent_terms(
     j: ArrayLike, deviation: ArrayLike, m_r: ArrayLike, m_n: ArrayLike, paired: ArrayLike | None = None
 ) -> Terms:
-    """[NOISY18] (7) and (10) for two systems (..., system) with gold samples of their own.
+    """[NOISY18] (7) and (10) for two systems (..., system) with separate gold samples.
 
     `paired` is the standard deviation of the difference between the two over the same topics, None for other topics.
     """
@@ -82,7 +82,7 @@ def independent_terms(
 
 
 def shared_terms(difference: ArrayLike, v_difference: ArrayLike, m_r: ArrayLike, m_n: ArrayLike) -> Terms:
-    """The same with one gold sample for both, whose errors then cancel but for a stretch of the difference.
+    """The same with one gold sample for both, whose errors then cancel except for a scaling of the difference.
 
     `difference` is gold's; `v_difference` is V_a + V_b, or on the same topics the variance of the judges' difference.
     """
@@ -108,7 +108,7 @@ def find_sizes(terms: Terms, variance: ArrayLike, split: ArrayLike = EVENLY) -> 
 
 
 def find_variance(terms: Terms, sizes: Sizes) -> FloatArray:
-    """[NOISY18] (7), (10) backwards: the variance of the difference with so many of each."""
+    """[NOISY18] (7), (10) backwards: the variance of the difference with these numbers of each."""
     gold = _divide(terms.relevant, sizes.relevant) + _divide(terms.others, sizes.others)
     return np.asarray(_divide(terms.topics, sizes.topics) + gold.sum(axis=-1))
 
@@ -143,7 +143,7 @@ def smallest_difference(terms: Terms, sizes: Sizes, z: float, shared_at: ArrayLi
     """The smallest difference, by gold, that is `z` standard errors.
 
     With a shared gold sample its errors grow with the difference: `shared_at` is the one `terms` were made for. It is
-    infinite where the sample is too small to tell the judges from a coin, whatever the difference.
+    infinite where the sample is too small to distinguish the judges from random ones, for any difference.
     """
     if shared_at is None:
         return np.asarray(z * np.sqrt(find_variance(terms, sizes)))

@@ -45,7 +45,7 @@ def share_variance(share: ArrayLike, size: ArrayLike) -> FloatArray:
 
 
 def compare_independent(a: Estimated, b: Estimated) -> Estimated:
-    """[NOISY18] (10), (11): b - a, each corrected with rates of its own; normal."""
+    """[NOISY18] (10), (11): b - a, each corrected with its own rates; normal."""
     return Estimated(np.subtract(b.value, a.value), np.add(a.variance, b.variance))
 
 
@@ -108,7 +108,7 @@ def bootstrap(
     """[NOISY18] Algorithm 1: `draws` corrected shares for each of the `j` (draw, system); rates drawn once per row.
 
     For P@1, `v_j` = j (1 - j) / n and the binomial of the paper is near the normal that is drawn here; for P@k only the
-    variance over topics is known. `rates` are (m_r, m_n, n_r, n_n). Draws of judges no better than a coin give NaN.
+    variance over topics is known. `rates` are (m_r, m_n, n_r, n_n). Draws of judges no better than random give NaN.
     """
     j, v_j = np.atleast_1d(*_arrays(j, v_j))
     m_r, m_n, n_r, n_n = rates

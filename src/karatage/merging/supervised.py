@@ -25,7 +25,7 @@ def weigh_by_gold(estimator: SupervisedEstimator, value: FloatArray, gold: Float
 
 
 def _find_closeness(estimator: SupervisedEstimator, own: FloatArray, gold: FloatArray) -> float:
-    """1 for gold itself. AP correlation takes gold as the reference, and so weighs mistakes at a judge's top."""
+    """1 for gold itself. AP correlation takes gold as the reference, and so counts mistakes at a judge's top more."""
     if estimator.gap == "kld":  # directly: 1 - (1 - exp(-KL)) loses all digits where the densities are far apart
         densities = (find_heights(scores.reshape(1, -1)) for scores in (own, gold))
         return float(np.exp(-find_divergence(*densities)[0, 0]))

@@ -259,4 +259,4 @@ def test_the_sentence_names_the_largest_sure_effect_and_its_size():
     assert found.sentence.startswith("y depends on 1 of 2 sources at level 0.05, most on a, an effect that is large (")
     nothing = anova(frame, "noise", factors=["a", "b"])
     assert min(nothing.p_value) > 0.05
-    assert nothing.sentence == "noise depends on none of 2 sources for sure (level 0.05)."
+    assert nothing.sentence == "noise does not depend significantly on 2 sources (level 0.05)."
