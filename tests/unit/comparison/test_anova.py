@@ -195,9 +195,9 @@ def test_gaps_in_factors_are_refused(name, bad):
         explain(frame)
 
 
-def test_what_cannot_be_told_apart_is_refused():
+def test_what_cannot_be_estimated_is_refused():
     frame = make_frame().with_columns(twin=pl.col("approach").str.to_uppercase())
-    with pytest.raises(DataError, match="factors overlap: 5 effects, of which only 3 can be told apart"):
+    with pytest.raises(DataError, match="factors overlap: 5 effects, of which only 3 can be estimated"):
         anova(frame, "score", factors=["approach", "twin"])
     hole = make_frame().filter((pl.col("approach") != "ds") | (pl.col("measure") != "ERR"))
     assert not explain(hole).balanced
