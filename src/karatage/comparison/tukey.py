@@ -72,8 +72,8 @@ class Tukey(Shown):
         if not tied:
             every = f"all {others:,} others" if others > 1 else "the other"
             return f"{best}, significantly better than {every} at level {self.level:g}."
-        near = f"{counted(len(tied), 'other')} not significantly worse at level {self.level:g}: {list_names(tied)}"
-        return f"{best}; {near}."
+        near = f"{counted(len(tied), 'other')} at level {self.level:g}: {list_names(tied)}"
+        return f"{best}, not significantly better than {near}."
 
     def to_frame(self) -> pl.DataFrame:
         """One row per level, best first: level, mean, size, low, high (to compare), letters, top."""
