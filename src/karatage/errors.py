@@ -28,7 +28,7 @@ class DataError(KaratageError, ValueError):
 
 
 class JudgeError(DataError):
-    """Judges whose errors cannot be undone."""
+    """Judges whose errors cannot be corrected."""
 
 
 class RowError(DataError):

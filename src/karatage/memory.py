@@ -43,7 +43,7 @@ def spare_addresses() -> None:
 
 
 def count_free_memory() -> int:
-    """Bytes that this process may still take: of the machine's, of its container's and of its own limit, the least."""
+    """Bytes that this process may still take: the least of the limits of machine, container and process."""
     return max(0, min(_count_machine(), _count_container(), _count_addresses()))
 
 

@@ -1,4 +1,4 @@
-"""Progress of long work, told to whoever watches; the library itself prints nothing."""
+"""Progress of long work, reported to a callback; the library itself prints nothing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def watch(watcher: Watcher) -> Iterator[None]:
 
     Args:
         watcher: Called with the number of parts done, the number of parts in all, and what they are. Work within a part
-            may have parts of its own, under another name.
+            may have its own parts, under another name.
 
     >>> with watch(lambda done, total, name: print(done, "of", total, name)):
     ...     squares = [part**2 for part in follow([1, 2], 2, "numbers")]
@@ -35,7 +35,7 @@ def watch(watcher: Watcher) -> Iterator[None]:
 
 
 def follow(parts: Iterable[P], total: int, name: str) -> Iterator[P]:
-    """The parts as they are, while whoever watches is told; a single part is not worth telling."""
+    """The parts as they are, while progress is reported; a single part is not worth telling."""
     watcher = _watcher.get()
     if watcher is None or total < 2:
         yield from parts

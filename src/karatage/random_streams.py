@@ -32,5 +32,5 @@ def _check(seed: int) -> int:
 
 
 def stream(seed: int, name: str) -> np.random.Generator:
-    """A stream of its own for each named piece of work, so that adding one changes no other."""
+    """A separate stream for each named piece of work, so that adding one changes no other."""
     return np.random.default_rng([seed, zlib.crc32(name.encode())])

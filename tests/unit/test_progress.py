@@ -54,6 +54,6 @@ def test_long_work_tells_its_parts_and_finds_the_same(tmp_path):
         assert work() == alone
     ends = {name: total for done, total, name in told if done == total}
     assert ends["files of runs"] == 3
-    assert ends["judges weighed"] == len(world.judgments.judges)
+    assert ends["judges weighted"] == len(world.judgments.judges)
     assert ends["merges"] == 3
     assert {"approaches", "groups of random judges", "resampled leaderboards"} <= ends.keys()

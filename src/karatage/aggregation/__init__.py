@@ -1,1 +1,1 @@
-"""From many judges' grades to one belief per item; one file per model."""
+"""From many judges' grades to one probability table per item; one file per model."""

@@ -1,4 +1,4 @@
-"""Wawa: a vote in which a judge weighs as much as the judge agrees with the outcome, as crowd platforms do."""
+"""Wawa: a vote in which a judge's weight is its agreement with the outcome, as crowd platforms do."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from karatage.kernels.voting import count
 
 @dataclass(frozen=True, kw_only=True)
 class AgreementWeighted:
-    """Vote, weigh every judge by the share of grades on which the vote agrees, vote again, until it stands.
+    """Vote, weight every judge by the share of grades on which the vote agrees, vote again, until it stands.
 
     The published program stops after the first weighted vote (`max_steps=1`). Training items count as gold says.
     """

@@ -43,7 +43,7 @@ def unheard_classes(votes: Votes) -> FloatArray:
 def begin(votes: Votes, answer: FloatArray) -> FloatArray | Tables:
     """Where to start: every judge as gold's judges are together, by `answer` (said, grade); else the share of votes.
 
-    A vote read upside down is a summit of its own, from which no step leads to the right one.
+    Inverted votes are another local maximum, from which no step leads to the right one.
     """
     if not votes.gold_answers.any():
         return votes.share()

@@ -74,7 +74,7 @@ class Cubam:
         probability = np.zeros((votes.items, max(votes.grades, 2)))
         probability[:, high] = _believe(place, lean)
         probability[:, low] = 1 - probability[:, high]
-        rest = f"cubam: stopped after {len(trace)} rounds before coming to rest, as its authors do"
+        rest = f"cubam: stopped after {len(trace)} rounds before convergence, as its authors do"
         return votes.posterior(
             "cubam",
             normalise(probability[:, : votes.grades], 1),
@@ -123,7 +123,7 @@ def _two_grades(votes: Votes) -> tuple[int, int]:
 
 
 def _lean(votes: Votes, high: int) -> FloatArray:
-    """Log-odds of the upper component, (item,): even, or as in gold; beyond doubt where the grade is fixed."""
+    """Log-odds of the upper component, (item,): even, or as in gold; certain where the grade is fixed."""
     upper = votes.gold_classes[high] if high < votes.grades else 0.0
     lower = votes.gold_classes.sum() - upper
     lean = np.full(votes.items, math.log((upper + SMOOTHING) / (lower + SMOOTHING)))

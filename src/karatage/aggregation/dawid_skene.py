@@ -158,7 +158,7 @@ def _tell_smoothing(fit: Fit, unsmoothed: Fit) -> tuple[str, ...]:
     if differ <= MANY:
         return ()
     return (
-        f"ds: without its prior the model would grade {differ:.0%} of the items otherwise, so the result rests on "
+        f"ds: without its prior the model would grade {differ:.0%} of the items otherwise, so the result depends on "
         "the prior: get more grades per judge, or gold",
     )
 

@@ -92,5 +92,5 @@ def normalise(counts: FloatArray, axis: int) -> FloatArray:
 
 
 def tell_not_converged(name: str, fit: Fit) -> tuple[str, ...]:
-    """A doubt, where EM was stopped before it came to rest."""
-    return () if fit.converged else (f"{name}: stopped after {counted(len(fit.trace), 'step')} before coming to rest",)
+    """A warning, where EM was stopped before it converged."""
+    return () if fit.converged else (f"{name}: stopped after {counted(len(fit.trace), 'step')} before convergence",)

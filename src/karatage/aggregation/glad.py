@@ -71,7 +71,7 @@ class Glad:
         votes = Votes.prepare(judgments, gold, supervision)
         fit = self._iterate(votes, progress)
         ability, ease = fit.place.ability, fit.place.ease
-        notes = () if fit.converged else (f"glad: stopped after {len(fit.trace):,} steps before coming to rest",)
+        notes = () if fit.converged else (f"glad: stopped after {len(fit.trace):,} steps before convergence",)
         return votes.posterior(
             "glad",
             fit.place.probability,

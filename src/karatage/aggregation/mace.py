@@ -1,4 +1,4 @@
-"""MACE: a judge either knows the grade or spams, by habits of its own [HOVY13]."""
+"""MACE: a judge either knows the grade or guesses, by its own habits [HOVY13]."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Judges(NamedTuple):
 
     @staticmethod
     def believe(coin: FloatArray, habit: FloatArray) -> Judges:
-        """Judges of whom this is believed."""
+        """The judges."""
         return Judges(coin, habit, expect_log(coin), expect_log(habit))
 
     @property
@@ -128,7 +128,7 @@ class Mace:
         return fit, judges
 
     def _update(self, judges: Judges, answers: FloatArray, before: FloatArray) -> Judges:
-        """Split right answers between knowing and lucky spamming, then update what is believed of both."""
+        """Split right answers between knowledge and correct guesses, then update both posteriors."""
         right = np.einsum("jss->js", answers)
         knew = right * np.exp(-np.logaddexp(0.0, judges.spam() - judges.log_coin[:, :1]))
         spammed = answers.sum(axis=2) - knew

@@ -22,9 +22,10 @@ TieRule = Literal["random", "lowest", "highest", "prior", "fractional"]
 class MajorityVote:
     """Plurality.
 
-    Ties go by a seeded coin, to the lowest, the highest, or the grade most frequent overall (in gold, where given).
-    `fractional` gives each tied grade the same probability, instead of its share of votes, and the coin decides.
-    With `min`, an item is relevant only when at least so many judges gave it a grade above 0.
+    Ties are broken at random with the seed, or go to the lowest, the highest, or the most frequent grade overall (in
+    gold, where given). `fractional` gives each tied grade the same probability, instead of its share of votes, and
+    breaks the tie at random.
+    With `min`, an item is relevant only when at least this many judges gave it a grade above 0.
     """
 
     ties: TieRule = "random"
@@ -53,9 +54,13 @@ class MajorityVote:
         tied = int(((best.sum(axis=1) > 1) & (votes.rows.known < 0)).sum())
         notes: tuple[str, ...] = ()
         if tied:
-            rule = {"random": "a coin", "fractional": "a coin", "prior": "the commoner grade"}
-            where = rule.get(self.ties, f"the {self.ties} grade")
-            notes = (f"majority vote: {tied:,} of {len(counts):,} items were tied and went to {where}",)
+            rule = {
+                "random": "broken at random",
+                "fractional": "broken at random",
+                "prior": "given the more common grade",
+            }
+            how = rule.get(self.ties, f"given the {self.ties} grade")
+            notes = (f"majority vote: {tied:,} of {len(counts):,} items had ties, which were {how}",)
         shares = normalise(best.astype(float) if self.ties == "fractional" else counts, 1)
         posterior = votes.posterior("mv", shares, notes=notes)
         decided = posterior.grades.copy()

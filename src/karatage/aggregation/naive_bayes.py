@@ -1,4 +1,4 @@
-"""Naive Bayes: judges are learnt from gold alone, then heard once [SNOW08]."""
+"""Naive Bayes: judges are learned from gold alone, then applied once [SNOW08]."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from karatage.kernels.voting import expect
 
 @dataclass(frozen=True, kw_only=True)
 class NaiveBayes:
-    """Each judge's answers on gold, one added to every cell, give the matrix by which the judge is heard.
+    """Each judge's answers on gold, one added to every cell, give the judge's matrix.
 
     A judge without gold says nothing. Dialect `square` is the program of the SQUARE benchmark.
     """
@@ -40,7 +40,7 @@ class NaiveBayes:
         rng: int | np.random.Generator | None = None,
         progress: Progress | None = None,
     ) -> Posterior:
-        """Learn, then hear; `light` and `full` say the same of items without gold."""
+        """Learn, then apply; `light` and `full` say the same of items without gold."""
         need_gold("nb", supervision)
         votes = Votes.prepare(judgments, gold, supervision)
         if self.dialect == "square":
@@ -68,4 +68,4 @@ def _tell_unseen(votes: Votes) -> tuple[str, ...]:
     unseen = int((votes.gold_answers.sum(axis=(1, 2)) == 0).sum())
     if not unseen:
         return ()
-    return (f"nb: {unseen:,} of {votes.judges:,} judges graded no item that gold knows, so they are not heard",)
+    return (f"nb: {unseen:,} of {votes.judges:,} judges graded no item with gold, so they are not used",)

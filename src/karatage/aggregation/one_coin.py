@@ -1,4 +1,4 @@
-"""The one-coin model: a judge is right with the same probability whatever the grade, and errs evenly [DS79]."""
+"""The one-coin model: a judge is right with the same probability for every grade, and errs evenly [DS79]."""
 
 from __future__ import annotations
 

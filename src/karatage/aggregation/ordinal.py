@@ -41,7 +41,7 @@ class Ordinal:
     """EM; judge j sees an item of grade k about k + bias_j, with normal noise, and says the nearest grade.
 
     `prior` are the standard deviations of the judges' biases and of the logarithms of their spreads. `even` draws the
-    shares of the grades to even ones (with gold: to gold's): so many imagined items for each real one.
+    shares of the grades to even ones (with gold: to gold's): this many pseudo-items for each real one.
     """
 
     prior: tuple[float, float] = (0.5, 0.5)
@@ -81,7 +81,7 @@ class Ordinal:
         )
 
     def _typical(self, votes: Votes, top: LongArray) -> FloatArray:
-        """What a judge is like before anything is heard: where there is gold, as its judges are taken together."""
+        """The prior of a judge: where there is gold, as its judges are taken together."""
         highest = votes.grades - 1
         typical = _Judges(np.array([highest]), np.array([BIAS, math.log(SPREAD)]), np.square(self.prior))
         typical.learn(votes.gold_answers[top == highest].sum(axis=0).T[None])
@@ -107,7 +107,7 @@ class Ordinal:
 
 
 def _own_tops(votes: Votes) -> LongArray:
-    """The highest grade each judge uses, at least 1; the scale's, for judges heard too little to tell."""
+    """The highest grade each judge uses, at least 1; the scale's, for judges with too few grades."""
     answered = votes.rows.answered
     own = ((answered > 0) * np.arange(votes.grades)).max(axis=1)
     heard = answered.sum(axis=1) >= MANY * votes.grades

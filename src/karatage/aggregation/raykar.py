@@ -18,7 +18,7 @@ from karatage.data.posterior import Posterior
 
 @dataclass(frozen=True, kw_only=True)
 class Raykar:
-    """EM to the mode; a judge is right on each grade with a probability of its own, ~ Beta(`prior`).
+    """EM to the mode; a judge is right on each grade with its own probability, ~ Beta(`prior`).
 
     With more grades, a row of the judge's matrix has a Dirichlet prior of the same mode and weight. Shares of the
     grades ~ Dirichlet(`classes`, ...). Dialect `square` is the program of the SQUARE benchmark: binary, 50 steps.

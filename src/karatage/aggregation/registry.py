@@ -151,7 +151,7 @@ def aggregate(
     rng: int | np.random.Generator | None = None,
     progress: Progress | None = None,
 ) -> Posterior:
-    """Merge many judges' grades into one belief per item.
+    """Merge many judges' grades into one probability table per item.
 
     Args:
         judgments: What the judges said.
@@ -178,11 +178,11 @@ def merge(
     rng: int | np.random.Generator | None = None,
     progress: Progress | None = None,
 ) -> Posterior:
-    """Fit a model, and tell where its result is no better founded than the votes it rests on."""
+    """Fit a model, and tell where its result is no better founded than its votes."""
     if not isinstance(judgments, Judgments):
         raise OptionError(f"expected judgments, as kt.read_judgments returns them, not {type(judgments).__name__}")
     if gold is not None and supervision != "none" and not (match_gold(judgments, gold) >= 0).any():
-        raise DataError("gold and judgments share no item, so gold teaches nothing; are items written alike in both?")
+        raise DataError("gold and judgments share no item, so gold has no effect; are items written alike in both?")
     model, told = named.model, ""
     counts = named.expected or isinstance(model, MajorityVote)
     learns = not named.needs_gold and not counts and getattr(model, "history", None) is None
@@ -197,7 +197,7 @@ def merge(
 
 
 def _tell_far_from_votes(posterior: Posterior) -> str:
-    """A doubt, where a model overrules the plain vote often: it may be right, or judges may err together."""
+    """A warning, where a model often differs from the plain vote: it may be right, or judges may share errors."""
     judgments = posterior.judgments.every
     if len(judgments.grade) > WORTH_CHECKING:
         return ""
@@ -207,8 +207,8 @@ def _tell_far_from_votes(posterior: Posterior) -> str:
     if share <= MANY:
         return ""
     return (
-        f"{posterior.model} overrules the plain vote on {share:.0%} of the items: right where judges differ in skill "
-        "and err apart, wrong where they err together; check with gold, or see karatage audit"
+        f"{posterior.model} overrules the plain vote on {share:.0%} of the items: right if judges differ in skill "
+        "and have independent errors, wrong if they share errors; check with gold, or see karatage audit"
     )
 
 

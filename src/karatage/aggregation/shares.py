@@ -40,14 +40,14 @@ CONSENSUS: Mapping[Quality, Consensus] = {
     "zc": ZenCrowd(),
 }
 CERTAIN = 1e-9  # agreement by chance nearer to 1 than this leaves nothing to earn
-NO_MEETING = "no item has grades by two judges, so nothing can be learnt about them: all weigh the same"
+NO_MEETING = "no item has grades by two judges, so nothing can be learned about them: all weights are equal"
 
 
 @dataclass(frozen=True, kw_only=True)
 class BinomialVote:
     """BINMV: the probability of a grade is the share of the judges who gave it, among those who graded the item.
 
-    With `quality`, judges weigh as much as they agree, beyond chance, with the consensus that this model finds. Each
+    With `quality`, a judge's weight is its agreement, beyond chance, with the consensus that this model finds. Each
     judge has one vote for an item, the last one given.
     """
 
@@ -70,7 +70,7 @@ class BinomialVote:
         rng: int | np.random.Generator | None = None,
         progress: Progress | None = None,
     ) -> Posterior:
-        """Count votes, weighed where `quality` says so."""
+        """Count votes, weighted with `quality`."""
         single = replace(judgments.settle(), with_repeats=None)
         votes = Votes.prepare(single, gold, supervision)
         notes = _tell_repeats(self.name, judgments.every, single)
@@ -121,7 +121,7 @@ class QuantisedBinomialVote(BinomialVote):
 
 
 def agree_beyond_chance(judgments: Judgments, probability: FloatArray) -> FloatArray:
-    """How far each judge agrees with a belief (item, grade) about the items, between 0, no more than chance, and 1.
+    """How far each judge agrees with probabilities (item, grade) of the items, between 0, no more than chance, and 1.
 
     Cohen's kappa with probabilities on one side: the mean probability of the grade that the judge gave, against what
     the judge's shares of grades and the mean probabilities of the judge's items would give by chance. 0 where chance
@@ -149,12 +149,12 @@ def _tell_repeats(name: str, every: Judgments, single: Judgments) -> tuple[str, 
 
 
 def _tell_weights(name: str, votes: Votes, quality: FloatArray) -> tuple[str, ...]:
-    """Doubts, where weights are 0."""
+    """Warnings, where weights are 0."""
     if not quality.any():
-        return (f"{name}: no judge agrees with the consensus beyond chance, so all weigh the same",)
+        return (f"{name}: no judge agrees with the consensus beyond chance, so all weights are equal",)
     heard = np.diff(votes.rows.start)
     weight = np.bincount(np.repeat(np.arange(votes.items), heard), quality[votes.rows.judge], minlength=votes.items)
     unheard = int(((weight == 0) & (heard > 0)).sum())
     if not unheard:
         return ()
-    return (f"{name}: {counted(unheard, 'item')} graded only by judges of quality 0, who weigh the same there",)
+    return (f"{name}: {counted(unheard, 'item')} graded only by judges of quality 0, who have equal weights there",)

@@ -1,4 +1,4 @@
-"""What the programs of the SQUARE benchmark do, step by step, so that its published grades come out [SQUARE13]."""
+"""The programs of the SQUARE benchmark, step by step, which reproduce its published grades [SQUARE13]."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def slipped_beta(mean: float, deviation: float) -> tuple[float, float]:
 
 
 def fit_zencrowd(votes: Votes, progress: Progress | None = None) -> Posterior:
-    """Hard EM; wrong grades share nothing, and equal grades of a judge for an item are heard once, but count."""
+    """Hard EM; wrong grades share nothing, and equal grades of a judge for an item are used once, but count."""
     learnt = _trained(votes)
     right = np.einsum("jkk->j", learnt)
     beta = slipped_beta(0.7, 0.3)
@@ -62,7 +62,7 @@ def fit_zencrowd(votes: Votes, progress: Progress | None = None) -> Posterior:
 
 
 def fit_raykar(votes: Votes, progress: Progress | None = None) -> Posterior:
-    """Binary, its positive grade is 0; of a judge's repeated grades for an item only the first is heard."""
+    """Binary, its positive grade is 0; of a judge's repeated grades for an item only the first is used."""
     need_binary("ry(dialect=square)", votes.grades)
     added, classes = _raykar_priors(votes)
     known = votes.rows.known
@@ -87,12 +87,12 @@ def fit_raykar(votes: Votes, progress: Progress | None = None) -> Posterior:
         },
         trace=np.array(trace),
         converged=found.change < 1e-4,
-        notes=() if found.change < 1e-4 else (f"ry: its program stops after {STEPS} steps, before coming to rest",),
+        notes=() if found.change < 1e-4 else (f"ry: its program stops after {STEPS} steps, before convergence",),
     )
 
 
 def fit_naive_bayes(votes: Votes) -> Posterior:
-    """One grade against the rest: log-odds of its share of votes, and of what its row says of each vote.
+    """One grade against the rest: log-odds of its share of votes, and of its row's entry for each vote.
 
     A judge without gold gives every grade the same odds.
     """

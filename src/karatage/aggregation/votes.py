@@ -1,4 +1,4 @@
-"""Judgments as a model hears them: compressed rows, with what gold says; and checks that models' options share."""
+"""Judgments as a model uses them: compressed rows, with gold; and checks that models' options share."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MOST_MARKS = 50_000_000  # judges x topics up to which a mark for each is cheape
 class Votes:
     """Rows of the items that take part, and counts from the training items.
 
-    With scope `topic` a judge counts anew in every topic, and every topic has a prior of its own.
+    With scope `topic` a judge is separate in every topic, and every topic has its own prior.
     """
 
     judgments: Judgments
@@ -82,7 +82,7 @@ class Votes:
         return count_votes(self.rows.start, self.rows.said, self.grades)
 
     def share(self) -> FloatArray:
-        """The share of each grade in an item's votes, (item, grade); equal shares where nobody voted."""
+        """The share of each grade in an item's votes, (item, grade); equal shares where there are no votes."""
         share = self.count()
         silent = np.flatnonzero(np.diff(self.rows.start) == 0)
         share[silent] = 1.0
@@ -90,7 +90,7 @@ class Votes:
         return share
 
     def weigh(self, weight: FloatArray) -> FloatArray:
-        """The share of each grade in an item's votes by `weight` (judge,); plain shares where none weighs anything."""
+        """The share of each grade in an item's votes by `weight` (judge,); plain shares where all weights are 0."""
         item = np.repeat(np.arange(self.items), np.diff(self.rows.start))
         total = np.zeros((self.items, self.grades))
         for k in range(self.grades):
@@ -133,7 +133,7 @@ class Votes:
         silent = int((np.diff(self.rows.start) == 0).sum())
         notes = []
         if silent:
-            notes.append(f"{counted(silent, 'item')} without any grade, so what is said of it is a guess")
+            notes.append(f"{counted(silent, 'item')} without any grade, so its merged grade is a guess")
         if (self.gold >= 0).any():
             known = int((self.gold >= 0).sum())
             notes.append(f"gold is known for {known:,} of {len(self.gold):,} items, which keep it")

@@ -115,7 +115,7 @@ def _total(group: LongArray, value: FloatArray) -> FloatArray:
 
 
 def _resample(sums: FloatArray, size: FloatArray, rng: np.random.Generator) -> Iterator[FloatArray]:
-    """Means when groups are drawn anew, (draw, column), some draws at a time."""
+    """Means when groups are resampled, (draw, column), some draws at a time."""
     groups = len(size)
     step = max(AT_ONCE // groups, 1)
     for start in range(0, DRAWS, step):

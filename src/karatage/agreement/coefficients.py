@@ -61,7 +61,7 @@ def agreement_intervals(
 ) -> dict[str, Interval]:
     """Percent, Fleiss' kappa and alpha at its three levels, each with a percentile bootstrap interval over items.
 
-    All are computed on the same resamples. Each has a value of its own in every resample: the marginals behind chance
+    All are computed on the same resamples. Each has its own value in every resample: the marginals behind chance
     agreement, and behind alpha's ordinal metric, are those of the resample.
     """
     if resamples < 1:

@@ -76,7 +76,7 @@ def pick_merge(right: dict[str, FloatArray], said: dict[str, GradeArray], fold: 
 
 
 def _choose(hits: FloatArray, size: FloatArray) -> IntArray:
-    """For each fold, the best on the other folds, (contender, fold) counts; -1 where nobody has any."""
+    """For each fold, the best on the other folds, (contender, fold) counts; -1 where no contender has any."""
     others = size.sum(axis=1, keepdims=True) - size
     low, _ = wilson_interval(hits.sum(axis=1, keepdims=True) - hits, others)
     low = np.where(others > 0, low, -1.0)

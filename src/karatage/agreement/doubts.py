@@ -1,4 +1,4 @@
-"""What to bear in mind when judges are held against gold: scales that differ, judges hardly heard, too few topics."""
+"""Warnings when judges are compared with gold: scales that differ, judges with few gold items, too few topics."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ HARDLY = 0.05  # of the gold items
 
 
 def tell_below_gold(panel: Panel) -> Iterator[str]:
-    """Judges whose grades end below gold's, and what that does to all that is said of errors."""
+    """Judges whose grades end below gold's, and what that does to all error figures."""
     below = find_below_gold(panel)
     if below:
         yield (
             f"{len(below):,} of {counted(panel.judges, 'judge')} never go as high as gold, which goes up to "
             f"{panel.known.max()} ({count_short_scales(below)}): every item above a judge's scale counts as its error, "
-            "and as one shared by all on that scale, so that accuracy, error correlation and effective votes tell of "
-            "scales as well as of judges; map all grades to one scale with --grades and --gold-grades"
+            "and as one shared by all on that scale, so that accuracy, error correlation and effective votes depend "
+            "on scales as well as on judges; map all grades to one scale with --grades and --gold-grades"
         )
 
 
@@ -40,8 +40,8 @@ def tell_coverage(panel: Panel) -> Iterator[str]:
     hardly = (items > 0) & (items < wanted)
     if hardly.any() and np.median(items) >= wanted:
         yield (
-            f"judges hardly heard, with grades for less than {HARDLY:.0%} of the gold items: {_name(panel, hardly)}; "
-            "what is said of them is little more than a guess"
+            f"judges with few gold items, less than {HARDLY:.0%} of them: {_name(panel, hardly)}; "
+            "their figures are little more than a guess"
         )
 
 
@@ -59,7 +59,7 @@ def tell_topics(panel: Panel) -> Iterator[str]:
 
 
 def tell_sample(judges: int, sample: PairSample, kappa: Pairs) -> str:
-    """That not all pairs of judges were compared, and how much that adds to the doubt."""
+    """That not all pairs of judges were compared, and how much that adds to the standard error."""
     typical = np.nanmedian(np.r_[kappa.average_error(judges), np.nan])
     return (
         f"{judges:,} judges have about {sample.pairs:,.0f} pairs that share items, of which {len(sample):,}, drawn at "

@@ -54,7 +54,7 @@ class Inversion(NamedTuple):
         return (
             f"gold agrees with no judge: the judges say {self.judged} or more of "
             f"{self.right_relevant / self.relevant:.0%} of {self.relevant:,} items that gold grades {self.level} or "
-            f"more, and less of {self.right_others / self.others:.0%} of {self.others:,} others, worse than a coin"
+            f"more, and less of {self.right_others / self.others:.0%} of {self.others:,} others, worse than chance"
         )
 
     @property

@@ -1,4 +1,4 @@
-"""What can be said of each judge: how much, how leniently and how steadily it grades, and how often it is right."""
+"""Each judge's habits: how much, how leniently and how steadily it grades, and how often it is right."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ENOUGH_ABOVE = 5  # gold items above all that a judge ever said, for its scale t
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """Settled judgments with what the others and gold say of each row's item."""
+    """Settled judgments with the grades of the others and of gold for each row's item."""
 
     judgments: Judgments  # one grade for each judge and item
     grades: int  # of the judges and of gold
@@ -27,7 +27,7 @@ class Panel:
 
     @staticmethod
     def of(judgments: Judgments, known: GradeArray) -> Panel:
-        """Hear, for each grade, what the other judges of that item say."""
+        """Find, for each grade, what the other judges of that item say."""
         settled = judgments.settle()
         grades = int(max(settled.grade.max(initial=0), known.max(initial=0))) + 1
         choice = np.empty(len(settled.grade), np.int8)
@@ -57,12 +57,12 @@ class Panel:
 
     @property
     def gold_items(self) -> int:
-        """Graded items that gold knows."""
+        """Graded items with gold."""
         return int(((np.diff(self.judgments.row_start) > 0) & (self.known >= 0)).sum())
 
     @property
     def has_gold(self) -> bool:
-        """Whether gold knows any of the items."""
+        """Whether any of the items has gold."""
         return self.gold_items > 0
 
     def count_grades(self) -> LongArray:

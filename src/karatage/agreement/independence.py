@@ -67,7 +67,7 @@ class Independence:
         """Whether an item's judges are a few of many.
 
         The variance of their vote then comes from how errors of any two of them go together, good judges or bad, also
-        of those who never share another item. Where nearly all judges hear each item, they are the same ones.
+        of those who never share another item. Where nearly all judges grade each item, they are the same ones.
         """
         return not self.judges or self.votes < self.judges * FEW
 
@@ -111,7 +111,7 @@ def measure_independence(
 
 
 def _pool(rows: Rows, group: IntArray) -> Interval:
-    """Covariance over variance of two judges' errors on an item, each such pair counting alike, whoever they are.
+    """Covariance over variance of two judges' errors on an item, each such pair counting alike, for any judges.
 
     Where items have m grades, errors of share p, the share of wrong grades of an item then has exactly the variance
     p (1 - p) / m (1 + (m - 1) r).

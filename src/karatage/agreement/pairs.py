@@ -147,7 +147,7 @@ def meet_all(
     least: int = 1,
     sample: PairSample | None = None,
 ) -> Pairs:
-    """Summarise what each pair of judges said of the items they share.
+    """Summarise the grades of each pair of judges on the items they share.
 
     `group` (item,) counts in steps of `strata`, where every group is divided into strata. Pairs with fewer than `least`
     shared items do not count in the mean.

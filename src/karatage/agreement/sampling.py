@@ -43,7 +43,7 @@ class PairSample:
         return float(self.factor.sum())
 
     def blocks(self, cells: int) -> Iterator[PairSample]:
-        """A few pairs at a time, whose tables of so many cells fit in memory."""
+        """A few pairs at a time, whose tables fit in memory."""
         step = max(1, HELD_CELLS // cells)
         for at in range(0, len(self), step):
             part = slice(at, at + step)
@@ -65,8 +65,8 @@ def draw_pairs(rows: Rows, cells: int, source: np.random.Generator) -> PairSampl
     """Equally many partners for every judge that shares an item with another; `cells` has a pair's table.
 
     A pair that shares s items is expected k s (1/a + 1/b) times, where k partners are drawn and the two judges meet
-    others a and b times; each time it is drawn it stands for the inverse of that many pairs. Whoever drew it, and
-    however unequal the two are, sums over the sample are so unbiased.
+    others a and b times; each time it is drawn it stands for the inverse of that many pairs. Whichever judge drew it,
+    and however unequal the two are, sums over the sample are so unbiased.
     """
     order, start = group_rows(rows.judge.astype(np.int64), rows.judges)
     others = np.diff(rows.start)[rows.item[order]] - 1

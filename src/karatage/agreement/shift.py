@@ -27,7 +27,7 @@ class Distance(NamedTuple):
 def compare_items(
     probability: FloatArray, known: BoolArray, topic: LongArray, rng: np.random.Generator
 ) -> tuple[Distance, ...]:
-    """Compare what judges say of gold's items and of others, (item, grade), by permutations of topics.
+    """Compare the judges' grades of gold's items and of others, (item, grade), by permutations of topics.
 
     Within topics, where six at least have items of both kinds: their differences, weighted by gold items, against the
     same with random signs. Between topics with gold and topics without: their means, against random choices of as many

@@ -212,7 +212,7 @@ class People:
 
     @staticmethod
     def of(name: str, evidence: Evidence, measures: tuple[str, ...]) -> People:
-        """Put the judges together, and score what each of them did beside what gold says of it."""
+        """Put the judges together, and score what each of them did beside gold's grades of it."""
         judgments, grades = evidence.judgments, _require_gold(name, evidence).grades
         known = match_gold(judgments, grades)
         top = max(judgments.top_grade, grades.top_grade)
@@ -266,14 +266,14 @@ def _learn(
 
 
 def _plan_lessons(name: str, evidence: Evidence, with_gold: BoolArray) -> tuple[list[tuple[BoolArray, BoolArray]], str]:
-    """Which topics teach and for which topics."""
+    """Which topics are for training, and for which topics."""
     gold = _require_gold(name, evidence)
     everything = np.ones(len(with_gold), bool)
     if gold.training:
         taught = evidence.training & with_gold
         if not taught.any():
             raise DataError(f"{name} has nothing to learn from: no judge has a grade in the training topics")
-        return [(taught, everything)], f"judges were weighed on {int(taught.sum())} training topics"
+        return [(taught, everything)], f"judges were weighted by {int(taught.sum())} training topics"
     topics = np.flatnonzero(with_gold)
     if len(topics) < 2:
         raise DataError(
@@ -283,7 +283,7 @@ def _plan_lessons(name: str, evidence: Evidence, with_gold: BoolArray) -> tuple[
     folds = min(FOLDS, len(topics))
     fold_of = deal_topics(len(with_gold), topics, folds, stream(evidence.seed, "folds of topics"))
     lessons = [(with_gold & (fold_of != fold), fold_of == fold) for fold in range(folds)]
-    told = f"judges were weighed, for each topic, on gold of other topics only ({folds} folds), so gold can check it"
+    told = f"judges were weighted, for each topic, by gold of other topics only ({folds} folds), so gold can check it"
     return lessons, told
 
 

@@ -114,7 +114,7 @@ def evaluate_known(
 
 
 def _find_topics(evidence: Evidence) -> LongArray:
-    """The topics that are evaluated: those some run has, since others tell of no system, and that do not teach."""
+    """The topics that are evaluated: those some run has, since others have no scores, and that are not for training."""
     retrieved = evidence.alignment.retrieved_topics
     kept = retrieved[~evidence.training[retrieved]]
     if not len(kept):
@@ -137,7 +137,7 @@ def _stack(evidence: Evidence, measure: str, merged: dict[str, Merged]) -> Score
 
 
 def _score_gold(evidence: Evidence, gold: Gold) -> dict[str, Scores]:
-    """Gold's scores on the topics that do not teach; expected ones where gold is not certain."""
+    """Gold's scores on the topics that are not for training; expected ones where gold is not certain."""
     alignment, measures = evidence.gold_alignment, evidence.measures
     topics = alignment.retrieved_topics
     kept = topics[[alignment.topics[t] not in gold.training for t in topics]]
@@ -203,7 +203,7 @@ def _tell_weights(evidence: Evidence, weights: Sequence[Weights]) -> Iterator[st
         if partial:
             yield (
                 "judges who graded less than half of their topics' pools, compared with random judges of all of it, so "
-                f"that weights tell of how much they graded, too: {count_names(partial)}"
+                f"that weights also depend on how much they graded: {count_names(partial)}"
             )
 
 

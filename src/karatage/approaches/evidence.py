@@ -98,7 +98,7 @@ class Evidence:
 
     @cached_property
     def training(self) -> BoolArray:
-        """Topics that only teach."""
+        """Topics for training only."""
         taught = set() if self.gold is None else set(self.gold.training)
         return np.array([topic in taught for topic in self.judgments.topics])
 
@@ -145,7 +145,7 @@ class Panel:
     seed: int
 
     def telling(self, measure: str) -> BoolArray:
-        """Where a judge has scores that tell systems apart, (judge, topic): equal ones are neither random nor not."""
+        """Where a judge's scores differ between systems, (judge, topic): equal ones are neither random nor not."""
         telling: BoolArray = self.present & (np.ptp(self.value[measure], axis=2) > 0)
         return telling
 
@@ -190,7 +190,7 @@ def compare_with_shuffled(panel: Panel, gaps: Collection[Gap], replicates: int) 
     found = {name: _Sums(panel.present.shape, gaps, ("own",)) for name in panel.value}
     telling = {name: panel.telling(name) for name in panel.value}
     judges = len(panel.judgments.judges)
-    for judge in follow(range(judges), judges, "judges weighed"):
+    for judge in follow(range(judges), judges, "judges weighted"):
         where = np.flatnonzero(panel.present[judge])
         if not len(where):
             continue

@@ -132,7 +132,8 @@ class Anova(Shown):
         sure = found.filter(pl.col("p_value") < LEVEL)
         sources = f"{len(sure):,} of {counted(len(found), 'source')} at level {LEVEL:g}"
         if sure.is_empty():
-            return f"{self.design.name} depends on none of {counted(len(found), 'source')} for sure (level {LEVEL:g})."
+            none = f"does not depend significantly on {counted(len(found), 'source')}"
+            return f"{self.design.name} {none} (level {LEVEL:g})."
         source, omega = sure.select("source", "omega_squared").row(0)
         return (
             f"{self.design.name} depends on {sources}, most on {source}, an effect that is {_name_size(omega)} (omega "
@@ -182,13 +183,13 @@ def anova(frame: pl.DataFrame, response: str, *, factors: Sequence[str], interac
         frame: One row for each observation.
         response: The column to explain.
         factors: Columns with levels; numbers count as levels, too.
-        interactions: Pairs of factors whose joint effect may be more than the sum of their own.
+        interactions: Pairs of factors whose joint effect may be more than the sum of the single effects.
 
     Returns:
         The table and the marginal means. A balanced design (as many rows in every combination of levels) has a closed
         form, as has a single factor. Any other is fitted by statsmodels, with sums of squares of type III: they test
-        whether marginal means with equal weights are equal, whatever the number of rows behind each, and these are the
-        means that are drawn and that `tukey` compares; type II weighs by rows where factors interact.
+        whether marginal means with equal weights are equal, for any number of rows behind each, and these are the
+        means that are drawn and that `tukey` compares; type II weights by rows where factors interact.
     """
     design = Design.of(frame, response, factors, interactions)
     spent = int(design.model_df.sum())

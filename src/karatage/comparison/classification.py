@@ -41,7 +41,7 @@ def accuracy(credit: FloatArray, gold: GradeArray) -> float:
 def f1(credit: FloatArray, gold: GradeArray) -> float:
     """Expected F1 over the ties: of grade 1 where there are two grades, else the mean over the grades gold has.
 
-    Exact, since a grade's F1 depends only on two sums of independent coins, its hits and its false alarms; the mean
+    Exact, since a grade's F1 depends only on two sums of independent events, its hits and its false alarms; the mean
     over grades is exact with it. NaN where gold has no item of the grade.
     """
     _check(credit, gold)
@@ -177,7 +177,7 @@ def _total(mass: FloatArray) -> float:
 
 
 def _expected_f1(credit: FloatArray, positive: BoolArray) -> float:
-    """E[2 TP / (TP + FP + gold)], where each item is a coin of its own."""
+    """E[2 TP / (TP + FP + gold)], where each item is an independent event."""
     hits, hit_mass = _coin_sum(credit[positive])
     false, false_mass = _coin_sum(credit[~positive])
     gold = int(positive.sum())
@@ -188,7 +188,7 @@ def _expected_f1(credit: FloatArray, positive: BoolArray) -> float:
 
 
 def _coin_sum(chance: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Values and probabilities of the number of heads among coins with these chances."""
+    """Values and probabilities of the number of events with these probabilities."""
     sure = int((chance == 1).sum())
     mass, start = np.ones(1), sure
     for p, n in zip(*np.unique(chance[(chance > 0) & (chance < 1)], return_counts=True), strict=True):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Effect:
-    """The marginal means of a factor: the mean at each level, all levels of the other factors weighing the same."""
+    """The marginal means of a factor: the mean at each level, all levels of the other factors with equal weights."""
 
     levels: tuple[str, ...]
     mean: FloatArray  # (level,)
@@ -84,7 +84,7 @@ def fit_unbalanced(design: Design) -> Fit:
     rank = int(np.linalg.matrix_rank(matrix))
     if rank < matrix.shape[1]:
         raise DataError(
-            f"factors overlap: {matrix.shape[1]} effects, of which only {rank} can be told apart; "
+            f"factors overlap: {matrix.shape[1]} effects, of which only {rank} can be estimated; "
             "leave out a factor that others already determine"
         )
     fitted = OLS(design.response, matrix).fit()
@@ -128,5 +128,5 @@ def _check_cells(design: Design) -> None:
             first = f"'{design.factors[a].levels[i]}' with '{design.factors[b].levels[j]}'"
             raise DataError(
                 f"{len(empty)} of {cells} combinations of '{a}' and '{b}' have no row ({first}), "
-                "so that their interaction cannot be told; leave it out, or these levels"
+                "so that their interaction cannot be estimated; leave it out, or these levels"
             )

@@ -1,6 +1,6 @@
 """Is one system better than another on the same topics? Four classic tests on two systems' topic scores.
 
-They take scores as they are: errors of judges are not undone here.
+They take scores as they are: errors of judges are not corrected here.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ def tau_ap(
     samples: int = 100,
     rng: int | np.random.Generator | None = None,
 ) -> float:
-    """AP correlation: like tau, but mistakes at the top of the estimated ranking weigh more. Not symmetric.
+    """AP correlation: like tau, but mistakes at the top of the estimated ranking count more. Not symmetric.
 
     Ties count by their expectation over random orders; `ties="sample"` averages over `samples` random ones.
 

@@ -23,7 +23,7 @@ FEW_PAIRS = 256  # for more, a table is cheaper
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Tukey(Shown):
-    """Levels of a factor, best first, and which of them differ for sure."""
+    """Levels of a factor, best first, and which of them differ significantly."""
 
     response: str
     factor: str
@@ -72,8 +72,8 @@ class Tukey(Shown):
         if not tied:
             every = f"all {others:,} others" if others > 1 else "the other"
             return f"{best}, significantly better than {every} at level {self.level:g}."
-        near = f"{counted(len(tied), 'other')} cannot be told from it at level {self.level:g}: {list_names(tied)}"
-        return f"{best}; {near}."
+        near = f"{counted(len(tied), 'other')} at level {self.level:g}: {list_names(tied)}"
+        return f"{best}, not significantly better than {near}."
 
     def to_frame(self) -> pl.DataFrame:
         """One row per level, best first: level, mean, size, low, high (to compare), letters, top."""
@@ -121,7 +121,7 @@ def tukey(
     Args:
         result: The analysis of variance, whose error is the yardstick.
         factor: One of its factors.
-        level: Chance that any two equal levels are told apart.
+        level: Probability that any two equal levels are called different.
         lower_is_better: The best level has the lowest mean, as for RMSE; decides order and top group, not who differs.
         freedom: Degrees of freedom of the studentised range: the `error`'s, which is how the error's mean square is
             distributed, or N less the number of levels, as the `paper` prints; with one factor these are the same.

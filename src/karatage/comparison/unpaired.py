@@ -19,7 +19,7 @@ from karatage.text import counted
 
 @dataclass(frozen=True, kw_only=True)
 class UnpairedTest(Shown):
-    """How sure it is that the second system is better, or worse, than the first, on topics of its own."""
+    """How sure it is that the second system is better, or worse, than the first, on other topics."""
 
     difference: float  # of the means, second less first
     statistic: float  # t
@@ -39,7 +39,7 @@ class UnpairedTest(Shown):
     @property
     def sentence(self) -> str:
         """What to take away."""
-        where = f"on {self.topics[0]:,} and {self.topics[1]:,} topics of their own"
+        where = f"on {self.topics[0]:,} and {self.topics[1]:,} separate topics"
         return say_test(self.difference, self.p_value, (self.low, self.high), confidence=self.confidence, where=where)
 
     def to_dict(self) -> dict[str, object]:

@@ -1,1 +1,1 @@
-"""Undoing judges' errors with a gold sample: arrays in, estimates with their variance out."""
+"""Correcting judges' errors with a gold sample: arrays in, estimates with their variance out."""

@@ -115,7 +115,7 @@ def find_whole_topics(count: NDArray[np.integer], pool: NDArray[np.integer]) -> 
 
 
 def errors_given_gold(gold: NDArray[np.integer], said: ArrayLike) -> FloatArray:
-    """What the judge said of each gold item (item,), less what it says of items of that gold grade on average.
+    """The judge's grade of each gold item (item,), minus its mean for items of that gold grade.
 
     What the judge does to one grade is its error rates, which are corrected; how that varies over topics is what makes
     gold from few topics misleading.

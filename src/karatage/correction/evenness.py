@@ -1,7 +1,7 @@
 """Does a plain sample look like an even draw from its frame?
 
 Sample and frame are compared by topic, by the judges' grade, and by how the systems rank an item. Where every item had
-the same chance, the numbers drawn from groups of items are multivariate hypergeometric, whatever the frame is like.
+the same chance, the numbers drawn from groups of items are multivariate hypergeometric, for any frame.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ def _merge(
     *,
     none: tuple[int, str] | None = None,
 ) -> _Groups:
-    """Groups of adjacent values with so many items at `least`; a value that stands for none is a group of its own."""
+    """Groups of adjacent values with at least `least` items; a value that stands for none is a separate group."""
     values, place, count = np.unique(value, return_inverse=True, return_counts=True)
     apart = np.zeros(len(values), bool) if none is None else values == none[0]
     spans: list[list[int]] = [[]]
@@ -201,7 +201,7 @@ def _write_span(values: list[int]) -> str:
 
 
 def _group_by_difference(frame: Frame) -> _Groups:
-    """By how differently the compared systems weigh an item."""
+    """By the difference of the compared systems' weights of an item."""
     score = frame.gap.round(9)  # equal but for rounding
     edges = np.unique(np.quantile(score, np.arange(1, LEVELS) / LEVELS, method="lower"))
     place = np.searchsorted(edges, score, side="right")

@@ -103,9 +103,9 @@ def gold_variance(mean: ArrayLike, confusion: ArrayLike, size: ArrayLike, gain: 
 def bootstrap(
     mass: ArrayLike, counts: ArrayLike, gain: ArrayLike, *, draws: int, rng: np.random.Generator
 ) -> Resampled:
-    """[NOISY18] (25) with topics and gold items drawn anew, with replacement; `mass` (topic, said).
+    """[NOISY18] (25) with topics and gold items resampled with replacement; `mass` (topic, said).
 
-    `counts` (gold, said) are gold items, drawn all together, so that grades may come out with more or fewer of them.
+    `counts` (gold, said) are gold items, drawn all together, so that grades may have more or fewer of them.
     """
     mass, counts = np.asarray(mass, float), np.asarray(counts, float)
     _check_size(counts.sum(axis=-1))
@@ -181,5 +181,5 @@ def _check_size(size: ArrayLike) -> FloatArray:
 
 
 def _first(wrong: BoolArray) -> int:
-    """The first grade that is wrong, whatever the leading axes."""
+    """The first grade that is wrong, for any leading axes."""
     return int(np.flatnonzero(wrong.reshape(-1, wrong.shape[-1]).any(axis=0))[0])

@@ -1,7 +1,7 @@
-"""The best score that a topic allows, where gold knows some of its documents only: what nDCG divides by.
+"""The best score that a topic allows, where gold has only some of its documents: what nDCG divides by.
 
 Sorting expected grades would underestimate it, since a sum of the highest of many grades depends on their spread. So
-grades that gold does not know are drawn from what gold says of documents that the judge graded alike. Three things move
+grades that gold does not know are drawn from gold's grades of documents that the judge graded alike. Three things move
 these chances: how many of the systems retrieve a document, the topic (gold is stricter in some than the judge is), and
 how little gold there is. All three are learned from the gold, and drawn as well.
 """
@@ -29,7 +29,7 @@ TINY = 1e-12
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Pool:
-    """Documents of the topics, and what is known of them but for gold."""
+    """Documents of the topics, and what is known of them except gold."""
 
     said: LongArray  # (item,) the judge's grade, -1 = not judged
     topic: LongArray  # (item,)
@@ -38,7 +38,7 @@ class Pool:
 
 
 def measure_ideals(counts: LongArray, gain: FloatArray, weight: FloatArray) -> FloatArray:
-    """The ideal discounted gain (..., topic) of so many documents of each grade, `counts` (..., topic, grade).
+    """The ideal discounted gain (..., topic) of these numbers of documents of each grade, `counts` (..., topic, grade).
 
     `weight` (rank,) falls with the rank, `gain` (grade,) rises with the grade.
     """
@@ -58,7 +58,7 @@ def draw_ideals(
     rng: np.random.Generator,
     draws: int = DRAWS,
 ) -> FloatArray:
-    """Ideal discounted gains (draw, topic) that are in keeping with the gold `grade` (draw,) of the drawn items."""
+    """Ideal discounted gains (draw, topic) that are consistent with the gold `grade` (draw,) of the drawn items."""
     grades, classes = len(gain), int(pool.said.max()) + 2
     crowd = np.searchsorted(EDGES, pool.systems, side="right")
     known = np.zeros(len(pool.said), np.bool_)
@@ -105,7 +105,7 @@ class _Gold:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Model:
-    """What gold says of an item by the judge's grade, its topic and how many systems retrieve it."""
+    """Gold's probabilities for an item by the judge's grade, its topic and how many systems retrieve it."""
 
     chance: FloatArray  # (kind, grade) in a usual topic, for an item that the usual number of systems retrieve
     draws: FloatArray  # (kind,) how many draws these are worth
@@ -120,7 +120,7 @@ def _fit(gold: _Gold, topics: int, kinds: int, grades: int) -> _Model:
     """Chances that give back the shares seen in each kind, once tilted as far as crowd and topics tilt them.
 
     A kind's shares are shrunk to those of its neighbours as if it had one more draw from there, or less: the share of
-    the variance that the judge leaves unexplained. So a judge who never errs is taken at its word.
+    the variance that the judge leaves unexplained. So a judge who never errs is taken as correct.
     """
     weight = np.bincount(gold.kind, gold.raised, kinds)
     square = np.bincount(gold.kind, gold.raised**2, kinds)

@@ -104,7 +104,7 @@ def _each(samples: Samples) -> Samples:
 
 
 def _estimate(system: Figures, sample: RateCounts) -> float:
-    """[NOISY18] (16); NaN for judges no better than a coin."""
+    """[NOISY18] (16); NaN for judges no better than random."""
     if sample.d <= 0 or (_like_a_coin(sample) and _obeys(system, sample)):
         return math.nan
     return float(np.clip(correct(system.mean, sample.m_r, sample.m_n), 0.0, 1.0))
@@ -116,7 +116,7 @@ def _like_a_coin(sample: RateCounts) -> bool:
 
 
 def _obeys(system: Figures, sample: RateCounts) -> bool:
-    """[NOISY18] (17), but for rounding."""
+    """[NOISY18] (17), except for rounding."""
     return 1 - sample.m_n - 1e-12 <= system.mean <= sample.m_r + 1e-12
 
 
@@ -134,7 +134,7 @@ def _contradictions(a: Figures, b: Figures, samples: Samples) -> str | None:
             whose = f"{name}'s judges" if name else "judges"
             doubts.append(
                 f"{whose} are right about {sample.m_r:.0%} of {sample.relevant:,} relevant and "
-                f"{sample.m_n:.0%} of {sample.others:,} other gold items, not clearly better than a coin"
+                f"{sample.m_n:.0%} of {sample.others:,} other gold items, not clearly better than chance"
             )
     if not doubts:
         return None
@@ -220,7 +220,7 @@ def _notes(goal: Goal, samples: Samples, found: _Found) -> tuple[str, ...]:
         notes.append("judges made no mistake on one kind of gold item, for which the formulas ask no gold: check some")
     few = [size for sizes in (found.sizes.relevant, found.sizes.others) for size in sizes.tolist()]
     if min(few) < LEAST_ITEMS * 2:
-        notes.append(f"rates from fewer than {LEAST_ITEMS * 2} gold items of a kind are hardly known: check more")
+        notes.append(f"rates from fewer than {LEAST_ITEMS * 2} gold items of a kind are uncertain: check more")
     return tuple(notes)
 
 
@@ -272,7 +272,7 @@ def topics_without_errors(
 def independent_terms(
     j: ArrayLike, deviation: ArrayLike, m_r: ArrayLike, m_n: ArrayLike, paired: ArrayLike | None = None
 ) -> Terms:
-    """[NOISY18] (7) and (10) for two systems (..., system) with gold samples of their own.
+    """[NOISY18] (7) and (10) for two systems (..., system) with separate gold samples.
 
     `paired` is the standard deviation of the difference between the two over the same topics, None for other topics.
     """
@@ -288,7 +288,7 @@ def independent_terms(
 
 
 def shared_terms(difference: ArrayLike, v_difference: ArrayLike, m_r: ArrayLike, m_n: ArrayLike) -> Terms:
-    """The same with one gold sample for both, whose errors then cancel but for a stretch of the difference.
+    """The same with one gold sample for both, whose errors then cancel except for a scaling of the difference.
 
     `difference` is gold's; `v_difference` is V_a + V_b, or on the same topics the variance of the judges' difference.
     """
@@ -314,7 +314,7 @@ def find_sizes(terms: Terms, variance: ArrayLike, split: ArrayLike = EVENLY) -> 
 
 
 def find_variance(terms: Terms, sizes: Sizes) -> FloatArray:
-    """[NOISY18] (7), (10) backwards: the variance of the difference with so many of each."""
+    """[NOISY18] (7), (10) backwards: the variance of the difference with these numbers of each."""
     gold = _divide(terms.relevant, sizes.relevant) + _divide(terms.others, sizes.others)
     return np.asarray(_divide(terms.topics, sizes.topics) + gold.sum(axis=-1))
 
@@ -349,7 +349,7 @@ def smallest_difference(terms: Terms, sizes: Sizes, z: float, shared_at: ArrayLi
     """The smallest difference, by gold, that is `z` standard errors.
 
     With a shared gold sample its errors grow with the difference: `shared_at` is the one `terms` were made for. It is
-    infinite where the sample is too small to tell the judges from a coin, whatever the difference.
+    infinite where the sample is too small to distinguish the judges from random ones, for any difference.
     """
     if shared_at is None:
         return np.asarray(z * np.sqrt(find_variance(terms, sizes)))

@@ -18,7 +18,7 @@ from karatage.errors import DataError, JudgeError
 from karatage.text import counted
 
 LEAST_ITEMS = 5  # of a kind, to say anything about it
-CLEAR_OF_CHANCE = 2.0  # standard errors that judges must be better than a coin
+CLEAR_OF_CHANCE = 2.0  # standard errors that judges must be better than chance
 GET_GOLD = "have gold judges look at more of them (karatage plan chooses which)"
 
 
@@ -53,7 +53,7 @@ def share_variance(share: ArrayLike, size: ArrayLike) -> FloatArray:
 
 
 def compare_independent(a: Estimated, b: Estimated) -> Estimated:
-    """[NOISY18] (10), (11): b - a, each corrected with rates of its own; normal."""
+    """[NOISY18] (10), (11): b - a, each corrected with its own rates; normal."""
     return Estimated(np.subtract(b.value, a.value), np.add(a.variance, b.variance))
 
 
@@ -116,7 +116,7 @@ def bootstrap(
     """[NOISY18] Algorithm 1: `draws` corrected shares for each of the `j` (draw, system); rates drawn once per row.
 
     For P@1, `v_j` = j (1 - j) / n and the binomial of the paper is near the normal that is drawn here; for P@k only the
-    variance over topics is known. `rates` are (m_r, m_n, n_r, n_n). Draws of judges no better than a coin give NaN.
+    variance over topics is known. `rates` are (m_r, m_n, n_r, n_n). Draws of judges no better than random give NaN.
     """
     j, v_j = np.atleast_1d(*_arrays(j, v_j))
     m_r, m_n, n_r, n_n = rates
@@ -136,7 +136,7 @@ def measure_accuracy(
 ) -> Accuracy:
     """Count answers; `gold` and `said` are numbers of kinds, lowest gain first.
 
-    Items that were drawn with unequal chances weigh the inverse of theirs.
+    Items that were drawn with unequal probabilities are weighted by the inverse.
     """
     size = len(kinds)
     cell = gold * size + said
@@ -151,7 +151,7 @@ def measure_accuracy(
 
 
 def count_accuracy(right_relevant: float, relevant: float, right_other: float, others: float) -> Accuracy:
-    """The same from figures: so many of the relevant and of the other gold items judged rightly."""
+    """The same from figures: numbers of the relevant and of the other gold items judged rightly."""
     count = np.array([[right_other, others - right_other], [relevant - right_relevant, right_relevant]], float)
     size = np.array([others, relevant], float)
     return Accuracy(kinds=("not relevant", "relevant"), count=count, share=count / size[:, None], size=size)
@@ -170,22 +170,22 @@ def require_gold(accuracy: Accuracy) -> None:
 
 
 def require_informed(accuracy: Accuracy) -> None:
-    """Refuse judges no better than a coin: what they say has nothing to correct."""
+    """Refuse judges no better than random: there is nothing to correct."""
     better = measure_advantage(accuracy)
     if better < -CLEAR_OF_CHANCE:
         raise JudgeError(
-            f"the judges are right about {_list_rates(accuracy)}: worse than a coin; are their grades inverted? Map "
+            f"the judges are right about {_list_rates(accuracy)}: worse than chance; are their grades inverted? Map "
             "them the other way round, or use other judges"
         )
     if better <= CLEAR_OF_CHANCE:
         raise JudgeError(
-            f"the judges are right about {_list_rates(accuracy)}: not clearly better than a coin, so no correction "
+            f"the judges are right about {_list_rates(accuracy)}: not clearly better than chance, so no correction "
             "exists; check that grades are not inverted, get more gold, or re-judge with other judges"
         )
     if measure_separation(accuracy) <= CLEAR_OF_CHANCE:
         raise JudgeError(
             f"the judges' confusion matrix cannot be inverted safely (condition number {accuracy.condition:.0f}): they "
-            "hardly tell some grades apart; count these as one with a measure such as P(rel=2)@10 or DCG(rel=2)@10, "
+            "confuse some grades; count these as one with a measure such as P(rel=2)@10 or DCG(rel=2)@10, "
             "get more gold, or re-judge with other judges"
         )
 

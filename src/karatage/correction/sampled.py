@@ -1,4 +1,4 @@
-"""Systems compared by gold drawn with known chances: unbiased whatever the judge, narrow where the judge is good.
+"""Systems compared by gold drawn with known probabilities: unbiased for any judge, narrow where the judge is good.
 
 A rank measure is a weighted sum of gains, so an estimate of every item's gain estimates every system's score. An item
 without gold counts what gold gave on average where the judge said the same; a drawn one adds its residual over its
@@ -67,7 +67,7 @@ class Reach(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Sampled:
-    """What sampled gold says of each system in each topic.
+    """Estimates of each system in each topic from sampled gold.
 
     One more system than there are, the last, shows nothing: a score is the difference to it.
     """
@@ -88,8 +88,8 @@ class Sampled:
     def scores(self, claim: Claim) -> Estimated:
         """The mean over topics of each system (system,).
 
-        Items that all systems weigh alike need no gold to compare them, so they are seldom drawn; the common level of
-        the scores then leans on the judge.
+        Items with equal weights in all systems need no gold to compare them, so they are seldom drawn; the common
+        level of the scores then depends on the judge.
         """
         value, variance, degrees = self._compare(claim)
         return Estimated(value[-1, :-1], variance[-1, :-1], degrees[-1, :-1])
@@ -97,10 +97,11 @@ class Sampled:
     def differences(self, claim: Claim) -> Estimated:
         """Every pair of systems, (system, system): entry [a, b] is b minus a.
 
-        Where gold has every item that the two weigh differently, their difference is gold's. Where less than two draws
-        tell them apart, or all gold is alike, the variance is unknown, that is infinite. Gold's part in it is at least
+        Where gold has every item with different weights in the two, their difference is gold's. Where fewer than two
+        draws distinguish them, or all gold is alike, the variance is unknown, that is infinite. Gold's part in it is
+        at least
         what `MISSES` draws bring that miss by as much as gold's gains scatter: else a judge seen right 20 times would
-        be right for sure. Few draws are few degrees of freedom, however many topics there are.
+        be certainly right. Few draws are few degrees of freedom, however many topics there are.
         """
         value, variance, degrees = self._compare(claim)
         return Estimated(value[:-1, :-1], variance[:-1, :-1], degrees[:-1, :-1])
@@ -141,7 +142,7 @@ def learn_gains(
 
     `said` is a class: a grade, or -1 for not judged. Gold counts `factor` (draw,), by default its inverse chance. A
     class mean is shrunk to the overall mean as if it had one more draw from there, or less: the share of the gains'
-    variance that the classes leave unexplained. So a judge who never errs is taken at its word, and a class without
+    variance that the classes leave unexplained. So a judge who never errs is taken as correct, and a class without
     gold has the overall mean.
 
     Topic t is in fold `t % folds`. Should all gold lie in one fold, each topic is its own; should it lie in one topic,
@@ -180,10 +181,11 @@ def sum_topics(
     factors: FloatArray | None = None,
     folds: int = FOLDS,
 ) -> Sampled:
-    """Estimate every system's topic scores from what the judge said of all items and the gold of some.
+    """Estimate every system's topic scores from the judge's grades of all items and the gold of some.
 
     `weight` (item, system) is what an item's gain counts in a system's score, 0 where the system does not show it;
-    `topic` (item,) runs from 0 to `topics` - 1. Every item that two systems weigh differently must have had a chance to
+    `topic` (item,) runs from 0 to `topics` - 1. Every item with different weights in two systems must have had a
+    chance to
     be drawn in every batch (`find_reach` tells). Where a topic's weights are known up to a factor only, its mean is in
     `weight`, and `factors` (draw, topic) are as likely values of it, relative to that mean.
     """
@@ -253,8 +255,9 @@ def weigh_count(size: FloatArray, drawn: Drawn) -> float:
 def count_planned(size: FloatArray, drawn: Drawn) -> int | None:
     """How many items a queue held whose chances follow `size` (item,), as those of `plan` do; None for others.
 
-    Chances that vary in proportion to sizes, to many digits, are no accident, nor is a whole number as their sum. Such
-    queues hold just so many items, so that rows which were not brought back are seen though the file does not say its
+    Chances that vary in proportion to sizes, to many digits, are no accident, nor is a whole number as their sum.
+    Such queues hold exactly this many items, so that rows which were not brought back are seen though the file does
+    not say its
     length. Anybody may draw with one chance for all.
     """
     chance = drawn.pi < 1

@@ -52,7 +52,8 @@ def estimate_topics(
     topics of the same kind, or about `these`, of which gold's were drawn at random; the value is the same.
 
     `lam` is estimated where there are ten topics with gold or more (0 where the judge's scores are equal), fixed at
-    `FIXED N / (n + N)` for five to nine, whatever they show, and 0 for fewer. A useless judge makes the interval up to
+    `FIXED N / (n + N)` for five to nine, independent of the data, and 0 for fewer. A useless judge makes the interval
+    up to
     a quarter wider then; but to take gold alone where that looks narrower covers 2 to 3 % less, since gold alone looks
     narrow when it happens to vary little.
 

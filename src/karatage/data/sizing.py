@@ -46,7 +46,7 @@ class SizePlan(Result, kind="size-plan"):
     paired: bool  # whether both systems have the same topics
     level: float
     power: float | None  # None: no more than the level is asked for, as in [NOISY18]
-    estimates: tuple[float, float]  # corrected means; NaN where judges are no better than a coin
+    estimates: tuple[float, float]  # corrected means; NaN where judges are no better than chance
     difference: float  # to be shown, by gold, second less first
     needs: tuple[Need, ...]
     topics_without_errors: float  # were judges never wrong, [NOISY18] (26)

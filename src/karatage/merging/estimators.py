@@ -121,7 +121,7 @@ def weigh_judges(estimator: Estimator, gaps: Gaps, present: BoolArray) -> FloatA
 def normalise(weight: FloatArray, present: BoolArray) -> tuple[FloatArray, BoolArray]:
     """Weights that sum to 1 over the judges present in each topic, and the topics where they had to be made equal.
 
-    Where all weights are 0, judges present count alike; where nobody is present, all stay 0.
+    Where all weights are 0, judges present count alike; where no judge is present, all stay 0.
     """
     total = weight.sum(axis=0)
     silent = (total <= 0) & present.any(axis=0)
@@ -132,7 +132,7 @@ def normalise(weight: FloatArray, present: BoolArray) -> tuple[FloatArray, BoolA
 def merge_scores(value: FloatArray, share: FloatArray) -> FloatArray:
     """[AWARE17] (3): the average over judges of scores (judge, topic, system), with shares (judge, topic).
 
-    NaN in topics where nobody has a share.
+    NaN in topics where no judge has a share.
     """
     merged: FloatArray = np.einsum("jt,jts->ts", share, np.nan_to_num(value))
     merged[share.sum(axis=0) <= 0] = np.nan
@@ -155,7 +155,7 @@ def weigh_by_gold(estimator: SupervisedEstimator, value: FloatArray, gold: Float
 
 
 def _find_closeness(estimator: SupervisedEstimator, own: FloatArray, gold: FloatArray) -> float:
-    """1 for gold itself. AP correlation takes gold as the reference, and so weighs mistakes at a judge's top."""
+    """1 for gold itself. AP correlation takes gold as the reference, and so counts mistakes at a judge's top more."""
     if estimator.gap == "kld":  # directly: 1 - (1 - exp(-KL)) loses all digits where the densities are far apart
         densities = (find_heights(scores.reshape(1, -1)) for scores in (own, gold))
         return float(np.exp(-find_divergence(*densities)[0, 0]))

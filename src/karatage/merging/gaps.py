@@ -130,6 +130,6 @@ def find_divergence(x: FloatArray, y: FloatArray) -> FloatArray:
 
 
 def _saturate(divergence: FloatArray) -> FloatArray:
-    """[AWARE17] (22) with beta = 1, turned around: 0 for the same density, 1 for another altogether."""
+    """[AWARE17] (22) with beta = 1, its complement: 0 for the same density, 1 for another altogether."""
     distance: FloatArray = -np.expm1(-divergence)
     return distance

@@ -1,4 +1,4 @@
-"""Judges who know nothing: three classes who toss coins, and each judge's own grades shuffled."""
+"""Uninformative judges: three random classes, and each judge's own grades shuffled."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from karatage.text import counted, percent
 
 @dataclass(frozen=True, kw_only=True)
 class Allocation:
-    """How many documents of a queue go to experts and how many to the crowd; nobody judges what comes after."""
+    """How many documents of a queue go to experts and how many to the crowd; the rest is not judged."""
 
     experts: int
     labels: int  # crowd labels, of several judgments each
@@ -31,7 +31,7 @@ class Allocation:
 
 
 def cost_of(experts: int, labels: int, prices: JudgingPrices) -> Decimal:
-    """What so many expert judgments and crowd labels cost.
+    """The cost of these numbers of expert judgments and crowd labels.
 
     >>> cost_of(3, 4, JudgingPrices(Decimal(10), Decimal(1)))
     Decimal('34')

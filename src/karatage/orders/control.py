@@ -34,7 +34,7 @@ class Control:
 
     @property
     def gain(self) -> float:
-        """TPR - FPR, 0 for flags that tell nothing."""
+        """TPR - FPR, 0 for uninformative flags."""
         return self.found.tpr + self.found.tnr - 1
 
     @property

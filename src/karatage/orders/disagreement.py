@@ -98,11 +98,11 @@ def learn_from_features(
     threshold: float = THRESHOLD,
     rng: int | np.random.Generator | None = None,
 ) -> DisagreementModel:
-    """The same from any features: a regression for each topic that can teach one, tried on `trials` random splits."""
+    """The same from any features: a regression for each topic with enough items, tried on `trials` random splits."""
     if trials < 1:
         raise OptionError(f"{trials} trials: at least 1 split must be held out to tell whether a topic is of use")
     if not 0 < threshold < 1:
-        raise OptionError(f"a threshold of {threshold:g} is no chance between 0 and 1")
+        raise OptionError(f"a threshold of {threshold:g} is not a probability between 0 and 1")
     seed = settle_seed(rng)
     kept: list[TopicModel] = []
     dropped: list[DroppedTopic] = []
@@ -176,7 +176,7 @@ def transfer(model: DisagreementModel, table: FeatureTable, *, same_topics: bool
 
 
 def find_obstacle(disagree: BoolArray) -> str | None:
-    """Why a topic's items teach nothing, if so."""
+    """Why nothing can be learned from a topic's items, if so."""
     items, disagreed = len(disagree), int(disagree.sum())
     if items < LEAST_ITEMS:
         return f"{counted(items, 'item')} with enough judges, fewer than {LEAST_ITEMS}"
@@ -201,8 +201,8 @@ def _find_doubts(kept: list[TopicModel], dropped: list[DroppedTopic], threshold:
     disagreed = sum(t.disagreed for t in kept) + sum(t.disagreed for t in dropped)
     if disagreed >= SATURATED * items:
         notes.append(
-            f"judges disagree on {disagreed / items:.0%} of items: with so many judges, or so fine a scale, hardly any "
-            "item is unanimous; learn from fewer judges or fewer grades"
+            f"judges disagree on {disagreed / items:.0%} of items: with many judges or grades, few "
+            "items are unanimous; learn from fewer judges or fewer grades"
         )
     usual = [t.topic for t in kept if t.share >= threshold]
     if usual:
@@ -213,7 +213,7 @@ def _find_doubts(kept: list[TopicModel], dropped: list[DroppedTopic], threshold:
     dull = [t.topic for t in kept if not t.mean.auc >= DULL]
     if dull:
         notes.append(
-            f"topics kept for their recall whose items are hardly told apart (AUC below {DULL:g}): {count_names(dull)}"
+            f"topics kept for their recall whose items are poorly separated (AUC below {DULL:g}): {count_names(dull)}"
         )
     if dropped:
         notes.append(f"topics dropped: {count_names([t.topic for t in dropped])}")

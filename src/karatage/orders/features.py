@@ -24,7 +24,7 @@ class Features(NamedTuple):
 
 
 class VoteFeatures(NamedTuple):
-    """What judges said of each item so far, with one made-up grade spread evenly over the scale."""
+    """The grades of each item so far, with one pseudo-grade spread evenly over the scale."""
 
     mean_grade: FloatArray  # (item,) as a share of the top grade; .5 where nobody judged it
     doubt: FloatArray  # (item,) chance that two grades drawn like those so far differ

@@ -59,7 +59,7 @@ def _check_values(order: str, field: str, value: FloatArray | None, items: int) 
     if value.shape != (items,):
         raise DataError(f"the state's {field} has the shape {value.shape} for {counted(items, 'item')}; give one each")
     if not (np.isfinite(value) & (value >= 0)).all():
-        raise DataError(f"the state's {field} has values that are no numbers from 0 on; leave none out")
+        raise DataError(f"the state's {field} has values that are not numbers from 0 on; leave none out")
 
 
 DIGITS = 9  # sums over runs differ in the last bits when runs come in another order, which must not decide a tie
@@ -85,7 +85,7 @@ def _by_depth(state: JudgingState, n: int) -> Picks:
 
 
 def _find_best_rank(state: JudgingState) -> LongArray:
-    """From 0; one more than any rank for a document that nobody retrieved."""
+    """From 0; one more than any rank for a document that no run retrieved."""
     depth = state.ranked.shape[2]
     best = np.full(state.items + 1, depth)
     for rank in reversed(range(depth)):
@@ -164,7 +164,7 @@ def list_all(order: Order, state: JudgingState, answer: GradeArray) -> LongArray
 
 
 def _by_move_to_front(state: JudgingState, n: int) -> Picks:
-    """[CPC98]'s local version: each topic has priorities of its own."""
+    """[CPC98]'s local version: each topic has its own priorities."""
 
     def walk(
         _: int, ranked: IntArray, answer: GradeArray, may_pick: BoolArray, item: LongArray, turn: LongArray

@@ -27,7 +27,7 @@ class Line(NamedTuple):
 def fitting() -> Iterator[None]:
     """One thread in the linear algebra, so that fits are the same to the last bit however many there are.
 
-    Where Newton's steps get stuck, the solver goes on by another way and says so; nobody has to act on that.
+    Where Newton's steps get stuck, the solver goes on by another way and says so; no action is needed.
     """
     import sklearn
     from sklearn.exceptions import ConvergenceWarning
@@ -43,7 +43,7 @@ def fit_line(features: FloatArray, disagree: BoolArray) -> Line:
     """Ridge-penalised (C = 1) on features brought to mean 0 and deviation 1; coefficients in the features' own units.
 
     The penalty is scikit-learn's default: without it a topic that can be separated has no finite fit. Where there is
-    one outcome only, its chance is 0 or 1 whatever the features.
+    one outcome only, its probability is 0 or 1 for any features.
     """
     from sklearn.linear_model import LogisticRegression
 

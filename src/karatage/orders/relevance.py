@@ -38,7 +38,7 @@ class Evidence(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Prior:
-    """What is believed of the effects before anything is known: normal and independent."""
+    """Priors of the effects: normal and independent."""
 
     mean: tuple[float, ...]  # of the features' coefficients
     spread: tuple[float, ...]  # their standard deviations

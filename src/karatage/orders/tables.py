@@ -81,7 +81,7 @@ def find_disagreement(judgments: Judgments) -> Outcome:
 def split_votes(judgments: Judgments, seed: int) -> tuple[Judgments, Outcome]:
     """Two judges of each item drawn at random to tell whether they disagree, and the grades of all the others.
 
-    Items with fewer than three judges tell nothing. Each topic has a stream of its own.
+    Items with fewer than three judges are not used. Each topic has its own stream.
     """
     topic = judgments.item_topic[judgments.item]
     draw = np.empty(len(topic))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Answers:
-    """What judges said of a queue."""
+    """Judgments of a queue."""
 
     grade: pl.Series  # (row,) gold's, 0 where gold has none
     crowd: Judgments | None  # None where nothing is asked of the crowd
@@ -41,8 +41,8 @@ def answer_queue(
 ) -> Answers:
     """Judge what a queue asks for, each row by whom and as often as it says.
 
-    A document that gold does not have counts as not relevant, as is the custom with pools. Every batch has a crowd of
-    its own, whose judges carry the batch's number in their names: files of several batches can be put together.
+    A document that gold does not have counts as not relevant, as is the custom with pools. Every batch has a separate
+    crowd, whose judges carry the batch's number in their names: files of several batches can be put together.
 
     Args:
         queue: Who is asked what.

@@ -29,7 +29,7 @@ def assign_items(
 ) -> Assignment:
     """Give each item `per_item` different judges, who do their contribution of a topic before they begin another.
 
-    Judges stand in a circle, in the order given. A topic takes so many of them in a row that their contributions add up
+    Judges form a circle, in the order given. A topic takes as many of them in a row that their contributions add up
     to `per_item`, and the next topic goes on from there. Where the judges together do less than one topic needs, all
     work on every topic and do more of it; where they do more than all topics need, each does less.
 

@@ -107,8 +107,8 @@ def simulate_collection(
     """Make a collection.
 
     Each document has a latent relevance for its topic, cut into gold grades 0-3. A system sees it through noise
-    that falls with the system's quality and grows with the topic's difficulty; a judge sees it through an error shared
-    by all judges, one of its own, and a leniency, and cuts likewise. Judges see the pool only.
+    that falls with the system's quality and grows with the topic's difficulty; a judge sees it through an error
+    shared by all judges, its own error, and a leniency, and cuts likewise. Judges see the pool only.
 
     Args:
         systems: How many, without taste, whose names say nothing of their quality; or who they are.

@@ -17,7 +17,8 @@ _KNOWN: Final = 2.0  # judges' worth of the crowd's own spread in that of a kind
 def learn_confusion(evidence: Evidence, judge: LongArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Mean confusion (archetype, gold, said), and the concentration (archetype,) of the Dirichlet around its rows.
 
-    A judge's rows lean to the crowd's by one judgment each. The concentration follows from how far judges' rows are
+    A judge's rows are shrunk to the crowd's by one judgment each. The concentration follows from how far judges' rows
+    are
     from the mean beyond what chance explains: the variances of a Dirichlet are m (1 - m) / (1 + concentration).
 
     Args:

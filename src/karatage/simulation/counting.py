@@ -1,4 +1,4 @@
-"""What judges said of items whose gold is known, as arrays."""
+"""Judgments of items whose gold is known, as arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Judges' places on the grid of rates, with the chance in few judgments undone."""
+"""Judges' places on the grid of rates, without the noise of few judgments."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _take(places: Places, rows: LongArray) -> Places:
 
 
 def _tabulate(kinds: LongArray, topic: float) -> FloatArray:
-    """Log likelihood (kind, node) of (number, right), whose rate a topic of its own has moved."""
+    """Log likelihood (kind, node) of (number, right), whose rate its topic has moved."""
     from scipy.special import ndtr, ndtri
 
     number, right = kinds[:, :1].astype(float), kinds[:, 1:].astype(float)

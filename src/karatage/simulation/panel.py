@@ -20,8 +20,8 @@ Range = tuple[float, float]
 class PanelQuality:
     """How good the judges of a panel are: each draws its two rates uniformly from these ranges.
 
-    Some of the judges may be random (relevant with probability `random_share`, whatever the document), others inverted
-    (as good as the rest, with the scale upside down).
+    Some of the judges may be random (relevant with probability `random_share`, for any document), others inverted
+    (as good as the rest, with the scale inverted).
     """
 
     true_positive: Range = (0.45, 0.95)
@@ -56,7 +56,7 @@ def simulate_panel(
 
     Judge k errs on item i when sqrt(c) z_i + sqrt(1 - c) e_ik lies below the quantile of its error rate for gold's
     grade. z is the document's, the same for all judges, so c = `correlation` is the tetrachoric correlation of two
-    judges' errors among items of one gold grade, and no judge's rates depend on it. Each judge has a stream of its own:
+    judges' errors among items of one gold grade, and no judge's rates depend on it. Each judge has its own stream:
     more judges, or another correlation, leave the draws of the first ones as they are.
 
     With more than two grades an error goes to a neighbouring grade, up or down alike, and 1 - `true_positive` is the
@@ -77,7 +77,7 @@ def simulate_panel(
         raise OptionError(f"correlation {correlation} cannot be simulated; give a number from 0 to below 1")
     known = match_gold(gold, gold)
     if (known < 0).any():
-        raise DataError(f"gold has no grade for {counted(int((known < 0).sum()), 'item')}, so nobody can err there")
+        raise DataError(f"gold has no grade for {counted(int((known < 0).sum()), 'item')}, so no judge can err there")
     seed, top = settle_seed(rng), max(gold.top_grade, 1)
     shared = np.sqrt(correlation) * stream(seed, "panel documents").standard_normal(len(known))
     names, said = [], []

@@ -1,4 +1,4 @@
-"""Simulated pseudo-judges: whole judges cut up and put together anew in every topic."""
+"""Simulated pseudo-judges: whole judges cut up and recombined in every topic."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ def partition_judges(
     people: tuple[int, int] = (2, 4),
     rng: int | np.random.Generator | None = None,
 ) -> Partition:
-    """Make pseudo-judges whose judgments of a topic come from several people, in shares of its own [SAWARE20].
+    """Make pseudo-judges whose judgments of a topic come from several people, in varying shares [SAWARE20].
 
     In each topic the people are shuffled and cut into teams, and the pseudo-judges are dealt to the teams. A team's
     shares are drawn evenly from all that sum to 1 (Dirichlet). For each document one of the team's shifts is drawn by
     these shares: it says which member grades the document for the first pseudo-judge of the team, the next member does
-    so for the second, and so on. So every pseudo-judge grades every document once, and nobody grades a document for two
-    of them, unless there are more pseudo-judges than people in teams: then the rest are dealt to teams drawn anew.
+    so for the second, and so on. So every pseudo-judge grades every document once, and no person grades a document
+    for two of them, unless there are more pseudo-judges than people in teams: then the rest are assigned to newly
+    drawn teams.
 
     Args:
         judgments: Grades of whole judges, the people. What one of them has not graded stays without a grade.
@@ -89,7 +90,7 @@ def _fill_topic(person: IntArray, present: IntArray, size: tuple[int, int], sour
 
 
 def _draw_teams(people: IntArray, size: tuple[int, int], source: np.random.Generator) -> list[IntArray]:
-    """Cut `people` into teams; nobody is left over when sizes allow it."""
+    """Cut `people` into teams; no person is left over when sizes allow it."""
     low, high = min(size[0], len(people)), min(size[1], len(people))
     teams, at = [], 0
     while len(people) - at >= low:

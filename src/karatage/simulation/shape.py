@@ -43,9 +43,9 @@ class CollectionShape:
         if not 0 <= worst <= best < math.inf:
             raise OptionError(f"quality ({worst:g}, {best:g}) is no range; give 0 <= worst <= best")
         if not 0 <= self.difficulty < math.inf:
-            raise OptionError(f"difficulty {self.difficulty:g} is no spread; give 0 (all topics alike) or more")
+            raise OptionError(f"difficulty {self.difficulty:g} is not a spread; give 0 (all topics alike) or more")
         if not 0 <= self.shared < math.inf:
-            raise OptionError(f"shared {self.shared:g} is no spread of errors; give 0 (judges err apart) or more")
+            raise OptionError(f"shared {self.shared:g} is not a spread of errors; give 0 (independent errors) or more")
         if self.relevant is not None and not 0 < self.relevant < 1:
             raise OptionError(f"relevant {self.relevant:g} is no share of documents; give a number between 0 and 1")
 

@@ -1,4 +1,4 @@
-"""How far judges err alike: on an item, within a family, over a topic."""
+"""How far judges share errors: on an item, within a family, over a topic."""
 
 from __future__ import annotations
 

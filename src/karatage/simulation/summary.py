@@ -22,7 +22,7 @@ def summarise_crowd(judgments: Judgments, gold: Judgments, *, name: str = "crowd
     known = match_gold(judgments, gold)
     kept = known[judgments.item] >= 0
     if not kept.any():
-        raise DataError("judgments and gold share no item, so nothing can be said of this crowd")
+        raise DataError("judgments and gold share no item, so this crowd cannot be described")
     judge, item = judgments.judge[kept], judgments.item[kept]
     positive, said = known[item] > 0, judgments.grade[kept] > 0
     votes = np.bincount(item, minlength=len(known))

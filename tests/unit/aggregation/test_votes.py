@@ -79,7 +79,7 @@ def test_silent_items_are_told():
     crowd = kt.Judgments.from_codes(judge=np.array([0]), item=np.array([1]), grade=np.array([1], np.int8))
     votes = Votes.prepare(crowd)
     assert votes.share()[0].tolist() == [0.5, 0.5]
-    assert votes.posterior("m", votes.share()).notes == ("1 item without any grade, so what is said of it is a guess",)
+    assert votes.posterior("m", votes.share()).notes == ("1 item without any grade, so its merged grade is a guess",)
 
 
 @pytest.mark.parametrize(

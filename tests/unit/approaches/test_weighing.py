@@ -236,7 +236,7 @@ def test_a_training_topic_that_no_run_has_teaches_nothing(world):
             for training in (("102", "103"), ("102", "103", "unheard of"))
         ]
         np.testing.assert_array_equal(found[0][1].distance["gold"], found[1][1].distance["gold"])
-        assert all("judges were weighed on 2 training topics" in board.notes for board, _ in found)
+        assert all("judges were weighted by 2 training topics" in board.notes for board, _ in found)
 
 
 def test_a_person_is_compared_with_gold_on_its_own_documents():

@@ -125,7 +125,7 @@ def test_machine_formats():
 def test_refusals():
     with pytest.raises(OptionError, match=r'Invalid value "speed" for --study. Choose from: "intervals"'):
         run("--study", "speed")
-    with pytest.raises(OptionError, match="no better than a coin"):
+    with pytest.raises(OptionError, match="no better than chance"):
         run("--right-relevant", 0.5, "--right-other", 0.5)
     with pytest.raises(OptionError, match="no list of numbers"):
         run("--precision", "many")

@@ -69,10 +69,10 @@ def _drain(handles):
 
 def test_progress_with_the_time_left_is_on_standard_error_only(folder):
     out, err = look(folder, EVALUATE, out=False)
-    assert "judges weighed" in err
+    assert "judges weighted" in err
     assert "0:00:" in err
     assert ESCAPE not in out
-    assert "judges weighed" not in out
+    assert "judges weighted" not in out
 
 
 def test_a_terminal_gets_colour(folder):

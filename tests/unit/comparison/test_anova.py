@@ -195,9 +195,9 @@ def test_gaps_in_factors_are_refused(name, bad):
         explain(frame)
 
 
-def test_what_cannot_be_told_apart_is_refused():
+def test_what_cannot_be_estimated_is_refused():
     frame = make_frame().with_columns(twin=pl.col("approach").str.to_uppercase())
-    with pytest.raises(DataError, match="factors overlap: 5 effects, of which only 3 can be told apart"):
+    with pytest.raises(DataError, match="factors overlap: 5 effects, of which only 3 can be estimated"):
         anova(frame, "score", factors=["approach", "twin"])
     hole = make_frame().filter((pl.col("approach") != "ds") | (pl.col("measure") != "ERR"))
     assert not explain(hole).balanced
@@ -259,4 +259,4 @@ def test_the_sentence_names_the_largest_sure_effect_and_its_size():
     assert found.sentence.startswith("y depends on 1 of 2 sources at level 0.05, most on a, an effect that is large (")
     nothing = anova(frame, "noise", factors=["a", "b"])
     assert min(nothing.p_value) > 0.05
-    assert nothing.sentence == "noise depends on none of 2 sources for sure (level 0.05)."
+    assert nothing.sentence == "noise does not depend significantly on 2 sources (level 0.05)."

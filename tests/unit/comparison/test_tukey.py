@@ -147,7 +147,7 @@ def test_two_levels():
 
 def test_sentences():
     assert compare().sentence == (
-        "best is the best approach with 0.6300; 1 other cannot be told from it at level 0.05: 'glad'."
+        "best is the best approach with 0.6300, not significantly better than 1 other at level 0.05: 'glad'."
     )
     clear = compare(make_frame(MEANS | {"best": 0.9}))
     assert (

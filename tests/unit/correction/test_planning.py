@@ -182,7 +182,7 @@ def test_other_refusals():
     assert few.estimates[0] == 0
     coin = kt.plan_sizes(*EBAY, kt.RateCounts(7, 10, 5, 10))
     assert (
-        "right about 70% of 10 relevant and 50% of 10 other gold items, not clearly better than a coin" in coin.refusal
+        "right about 70% of 10 relevant and 50% of 10 other gold items, not clearly better than chance" in coin.refusal
     )
     assert all(math.isnan(value) for value in coin.estimates)
     assert json.loads(coin.to_json())["estimates"] == [None, None]

@@ -220,10 +220,10 @@ def test_too_little_gold_of_a_kind(relevant: int, words: str) -> None:
 @pytest.mark.parametrize(
     ("rates", "reason"),
     [
-        ((26, 50, 23, 50), "not clearly better than a coin"),
-        ((50, 50, 0, 50), "not clearly better than a coin"),
-        ((29, 50, 30, 50), "not clearly better than a coin"),  # D = .18, two standard errors .197
-        ((10, 50, 10, 50), "worse than a coin; are their grades inverted"),
+        ((26, 50, 23, 50), "not clearly better than chance"),
+        ((50, 50, 0, 50), "not clearly better than chance"),
+        ((29, 50, 30, 50), "not clearly better than chance"),  # D = .18, two standard errors .197
+        ((10, 50, 10, 50), "worse than chance; are their grades inverted"),
     ],
 )
 def test_judges_that_tell_nothing(rates: tuple[int, int, int, int], reason: str) -> None:

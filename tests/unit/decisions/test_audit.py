@@ -264,16 +264,16 @@ def test_the_verdict_is_shown_with_what_it_rests_on(each):
         assert any("judges with gold in fewer than 5 topics" in note for note in found.notes)
 
 
-def test_judges_hardly_heard_are_named():
+def test_judges_with_few_gold_items_are_named():
     truth, table = simulate([0.8] * 4, items=400)
     table[3, 19:] = -1
     found = audit(judge(table), gold=judge([truth]), approaches=QUICK, rng=1)
     assert any(
-        n.startswith("judges hardly heard") and "less than 5% of the gold items: 1 ('3');" in n for n in found.notes
+        n.startswith("judges with few gold items") and "less than 5% of them: 1 ('3');" in n for n in found.notes
     )
     table[1:, 19:] = -1  # of a crowd in which most grade little, that says nothing
     found = audit(judge(table), gold=judge([truth]), approaches=QUICK, rng=1)
-    assert not any(note.startswith("judges hardly heard") for note in found.notes)
+    assert not any(note.startswith("judges with few gold items") for note in found.notes)
 
 
 def test_where_nobody_can_stand_for_all_the_merge_is_still_told():

@@ -198,7 +198,7 @@ NOT_RELEVANT = kt.read_gold(gold_frame().filter(pl.col("grade") == 0)[::20])
 BY_RATES = ask(correction="rates")
 SIX_TOPICS = kt.read_gold(pl.concat([gold_frame().filter(pl.col("topic") == t)[::3] for t in world().gold.topics[:6]]))
 REFUSED = {
-    "coins": (judged_by(("coin", pl.col("document").hash(3) % 2 * 3)), sample(400), BY_RATES, "better than a coin"),
+    "coins": (judged_by(("coin", pl.col("document").hash(3) % 2 * 3)), sample(400), BY_RATES, "better than chance"),
     "inverted": (judged_by(("inverted", 3 - pl.col("grade"))), sample(400), MEASURE, "gold agrees with no judge"),
     "no relevant gold": (perfect(), NOT_RELEVANT, BY_RATES, "none is relevant by gold"),
     "not relevant only": (perfect(), NOT_RELEVANT, MEASURE, "gold has 100% of its items where the judges said 0"),

@@ -88,7 +88,7 @@ def test_confidence() -> None:
 
 
 REFUSED = {
-    "coins": (A, B, kt.RateCounts(5, 10, 6, 10), "not clearly better than a coin"),
+    "coins": (A, B, kt.RateCounts(5, 10, 6, 10), "not clearly better than chance"),
     "little gold": (A, B, kt.RateCounts(4, 4, 60, 60), "only 4 are relevant by gold"),
     "both above": (kt.Figures(50, 0.95, 0.1), kt.Figures(50, 0.97, 0.1), GOOD, "no number of topics would show a"),
     "one above, one below": (kt.Figures(50, 0.95, 0.1), kt.Figures(50, 0.1, 0.1), GOOD, "scores are 1 and 0;"),
@@ -152,7 +152,7 @@ def test_means_that_are_no_precision(mean: float) -> None:
     ("rates_b", "reason"),
     [
         (kt.RateCounts(3, 3, 60, 60), "only 3 are relevant by gold"),
-        (kt.RateCounts(5, 10, 6, 10), "not clearly better than a coin"),
+        (kt.RateCounts(5, 10, 6, 10), "not clearly better than chance"),
     ],
 )
 def test_the_judges_of_b_are_checked_too(rates_b: kt.RateCounts, reason: str) -> None:

@@ -304,7 +304,7 @@ def test_worlds_do_not_change_each_other(found):
         ({"topics": (5, 5)}, "twice"),
         ({"right_relevant": (0.9, 0.8)}, "one by one"),
         ({"right_relevant": (), "right_other": ()}, "one pair"),
-        ({"right_relevant": (0.4,), "right_other": (0.6,)}, "no better than a coin"),
+        ({"right_relevant": (0.4,), "right_other": (0.6,)}, "no better than chance"),
         ({"right_relevant": (1.2,)}, "rate 1.2 must lie between 0 and 1"),
         ({"precision": (1.5,)}, "precision 1.5"),
         ({"precision": (math.nan,)}, "precision nan"),

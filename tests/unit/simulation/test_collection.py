@@ -154,12 +154,12 @@ def test_systems_of_one_name_are_refused():
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"shared": -0.1}, "shared -0.1 is no spread of errors"),
+        ({"shared": -0.1}, "shared -0.1 is not a spread of errors"),
         ({"quality": (1.6, 0.8)}, "quality \\(1.6, 0.8\\) is no range; give 0 <= worst <= best"),
         ({"quality": (-1, 1)}, "quality"),
         ({"quality": (0, float("inf"))}, "quality"),
-        ({"difficulty": -0.1}, "difficulty -0.1 is no spread"),
-        ({"difficulty": float("nan")}, "difficulty nan is no spread"),
+        ({"difficulty": -0.1}, "difficulty -0.1 is not a spread"),
+        ({"difficulty": float("nan")}, "difficulty nan is not a spread"),
         ({"relevant": 0}, "relevant 0 is no share"),
         ({"relevant": 1.5}, "relevant 1.5 is no share"),
         ({"documents": 49}, "49 documents a topic do not fill rankings of 50"),

@@ -110,7 +110,7 @@ class NoisyPlan:
         low = next((pair for pair in self.rates if sum(pair) <= 1), None)
         if low is not None:
             rates = f"{low[0]:g} and {low[1]:g}"
-            raise OptionError(f"judges with rates {rates} are no better than a coin; their sum must exceed 1")
+            raise OptionError(f"judges with rates {rates} are no better than chance; their sum must exceed 1")
 
     @property
     def rates(self) -> tuple[tuple[float, float], ...]:

@@ -24,7 +24,7 @@ class Rates(NamedTuple):
 
     @property
     def clear(self) -> BoolArray:
-        """Where judges are clearly better than a coin; else karatage refuses to correct."""
+        """Where judges are clearly better than chance; else karatage refuses to correct."""
         error = np.sqrt(share_variance(self.m_r, self.size) + share_variance(self.m_n, self.size))
         return np.asarray(self.m_r + self.m_n - 1 > CLEAR_OF_CHANCE * error)
 

@@ -30,7 +30,7 @@ AMOUNTS = (10, 20, 50, 80, 90)
 # What a model can make of gold, where that is not everything.
 USES = {"mv": ("none",), "nb": ("full",)}
 NO_USE = {"mv": "learns nothing from gold", "nb": "learns from gold alone, so it is tried in full supervision only"}
-DECIDING = frozenset({"lowest", "highest", "prior"})  # tie rules other than a coin
+DECIDING = frozenset({"lowest", "highest", "prior"})  # tie rules other than chance
 
 
 class Setting(NamedTuple):
