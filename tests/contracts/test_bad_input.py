@@ -569,8 +569,8 @@ def test_a_mistake_is_explained(mistake: Mistake, tmp_path: Path, good: dict[str
         (["--gold", "GOLD", "--gold-certainty", "0.4"], "gold's certainty 0.4 must lie above 0.5"),
         (["--gold", "GOLD", "--train", "99"], "training topics without gold: 1 ('99')"),
         (["--gold", "GOLD", "--train", "120%"], "'120%' is no share of the topics; write it like 30%"),
-        (["--weights"], "no approach asked for weighs judges; name one such as sgl_tau_msd"),
-        (["--explain", "-a", "mv"], "no approach asked for weighs judges"),
+        (["--weights"], "no requested approach weights judges; name one such as sgl_tau_msd"),
+        (["--explain", "-a", "mv"], "no requested approach weights judges"),
         (["--weights", "-a", "sgl_tau_md", "--per-topic"], "--per-topic and --weights are two tables"),
     ],
 )

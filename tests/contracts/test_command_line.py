@@ -16,7 +16,7 @@ SHOWS = {
     "aggregate": "",
     "audit": "effective votes",
     "benchmark": "Not significantly worse",
-    "compare": "told apart when corrected",
+    "compare": "significant when corrected",
     "demo": "karatage report",
     "doctor": "Ready to compare",
     "evaluate": "nDCG@10",

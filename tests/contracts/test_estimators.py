@@ -332,7 +332,7 @@ def test_an_alias_is_the_same_estimator() -> None:
     """Registered a second time under another name, nothing but names changes."""
 
     def rename(text: str) -> str:
-        for ours, theirs in (("name", "rates"), ("label", "error rates undone")):
+        for ours, theirs in (("name", "rates"), ("label", "error rates corrected")):
             text = text.replace(json.dumps(getattr(ALIAS.method, ours)), json.dumps(theirs))
         return text
 

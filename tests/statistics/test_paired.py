@@ -11,7 +11,7 @@ DRAWS, TOPICS, RESAMPLES = 600, 14, 499
 
 
 def simulate(seed, *, lead=0.0, steps=None):
-    """Two systems on topics of their own difficulty; P@k where `steps` is k."""
+    """Two systems on separate topics difficulty; P@k where `steps` is k."""
     rng = np.random.default_rng(seed)
     topic = rng.beta(2, 3, TOPICS)
     x, y = (np.clip(topic + rng.normal(shift, 0.15, TOPICS), -1, 2) for shift in (0.0, lead))

@@ -101,7 +101,7 @@ _add(
     app,
     "compare",
     DECIDE,
-    "Is one system better, judges' errors undone?",
+    "Is one system better, with judges' errors corrected?",
     "Name two systems with --a and --b, or give two runs; otherwise all systems are compared with each other.\n\n"
     f"{ON_THE_DEMO}",
     "demo/runs -j demo/judgments.csv -g demo/gold.qrels",

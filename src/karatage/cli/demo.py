@@ -115,7 +115,7 @@ class _Story:
             f"    judgments.csv by {judges}; gold.csv, {STORY_LABELS} documents that `plan` chose\n",
             f"1. Is new better than old? Ask the {judges}:\n",
             self._ask("new", None),
-            "\n2. Ask again, with gold to undo the judges' errors:\n",
+            "\n2. Ask again, with gold to correct the judges' errors:\n",
             self._ask("new", gold),
             f"\nThis world is simulated, so the truth is known: {self._reveal('new')}. Old and new were made to rank "
             "equally well, but the judges share a taste, and new finds what they like.\n",

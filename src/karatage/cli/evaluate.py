@@ -56,11 +56,11 @@ def evaluate(
     Args:
         approach: uniform, sgl_tau_msd, sup_tau, mv, ds, binmv, ..., judge:NAME, judge:* (all); may be repeated.
         per_topic: Scores for every topic (tsv, json, parquet).
-        weights: What each judge weighs, for approaches that weigh.
-        explain: Why each judge weighs what it does, a line each.
-        train: Topics whose gold only teaches: 401,402 or a share like 30%.
+        weights: Each judge's weight, for approaches that weight judges.
+        explain: Reasons for each judge's weight, one line each.
+        train: Topics whose gold is for training only: 401,402 or a share like 30%.
         gold_certainty: Below 1, gold is random: 0.95 is the papers' choice.
-        draws: Draw grades so many times from merged ones: intervals, P(A beats B).
+        draws: Number of draws of merged grades: intervals, P(A better than B).
     """
     from dataclasses import replace
 
@@ -77,7 +77,7 @@ def evaluate(
     with progress("Scoring", quiet=to.quiet):
         result = kt.evaluate(retrieved, graded, list(measure), approach=list(approach), gold=used, rng=seed)
     if (weights or explain) and not result.weights:
-        raise OptionError("no approach asked for weighs judges; name one such as sgl_tau_msd, tpc_tau_own4 or sup_tau")
+        raise OptionError("no requested approach weights judges; name one such as sgl_tau_msd, tpc_tau_own4 or sup_tau")
     if draws:
         with progress("Drawing", quiet=to.quiet):
             result = kt.draw_evaluation(retrieved, result, draws=draws)
@@ -137,7 +137,7 @@ def _render(result: Evaluation, top: int, *, weights: bool, explain: bool) -> st
     for found in result.weights:
         table = tabulate_weights(found)
         parts += ["", show_table(table, top=top), *tell_rest(table, top, "judge")] if weights else []
-        parts += [f"\nWhy judges weigh what they do, {found.approach} on {found.measure}:"] if explain else []
+        parts += [f"\nReasons for the weights of judges, {found.approach} on {found.measure}:"] if explain else []
         parts += [fill(line, 80, initial_indent="  ", subsequent_indent="    ") for line in found.explain() if explain]
     return render(*parts, "", result.sentence)
 

@@ -79,5 +79,5 @@ def parse_number(part: str, option: str, text: str, form: str) -> float:
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
-        raise OptionError(f"{option} '{shorten(text)}': '{shorten(part.strip())}' is no number; write it as {form}")
+        raise OptionError(f"{option} '{shorten(text)}': '{shorten(part.strip())}' is not a number; write it as {form}")
     return number

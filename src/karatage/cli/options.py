@@ -99,13 +99,15 @@ Measures = Annotated[tuple[str, ...], complete(list_measures), Parameter(help=f"
 ModelName = Annotated[str, complete(list_models)]
 ModelNames = Annotated[tuple[str, ...], complete(list_models)]
 ApproachNames = Annotated[tuple[str, ...], complete(list_approaches)]
-Families = Annotated[InputFile, Parameter(help="Judges that may err alike: judge, tab and family in each line.")]
+Families = Annotated[
+    InputFile, Parameter(help="Judges whose errors may be correlated: judge, tab and family in each line.")
+]
 Chart = Annotated[OutputFile, Parameter(help="Draw a chart here: .svg, .png, .html or .json.")]
 Top = Annotated[int, AT_LEAST_0, Parameter(help="Rows shown in tables; 0 = all.")]
 PerItem = Annotated[int, AT_LEAST_1, Parameter(help="Crowd judges of each document.")]
 Seed = Annotated[int, AT_LEAST_0, Parameter(help="Seed of everything that is drawn at random.")]
 Workers = Annotated[int, AT_LEAST_1, Parameter(help="Processes that share the work.")]
-Fresh = Annotated[bool, Parameter(help="Compute anew what an earlier run left in --output.")]
+Fresh = Annotated[bool, Parameter(help="Recompute what an earlier run stored in --output.")]
 Quiet = Annotated[bool, Parameter(validator=_remember, help="No notes and no progress.")]
 MostMemory = Annotated[
     str | None,

@@ -136,7 +136,7 @@ def _count_labels(budget: float | None, looks: int) -> int:
     if budget is None:
         raise OptionError("how many gold labels can be had? Say so with --budget, e.g. --budget 200")
     if not (budget >= 1 and budget == int(budget)):
-        raise OptionError(f"--budget {budget:g} is no number of gold labels; give a whole number from 1")
+        raise OptionError(f"--budget {budget:g} is not a number of gold labels; give a whole number from 1")
     if looks > budget:
         raise OptionError(f"--budget {budget:g} does not fill {looks} batches; ask for fewer --looks")
     return int(budget)

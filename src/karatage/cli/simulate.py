@@ -121,7 +121,7 @@ class Request(Writing):
             others["--output"] = None if self.output == STANDARD_OUTPUT else self.output
             for name, value in others.items():
                 if value is not None:
-                    raise OptionError(f"--collection makes gold and judgments of its own; leave out {name}")
+                    raise OptionError(f"--collection makes its own gold and judgments; leave out {name}")
         elif gold is None and not self.only_learns:
             raise OptionError(
                 "no gold was given, e.g. karatage simulate gold.qrels -o crowd.csv; without any, --collection FOLDER "

@@ -40,9 +40,9 @@ MOST_NAMES = 6
 MOST_PAIRED = 100  # judges, whose pairs are always written down
 MOST_SQUARED = 5_000  # judges, whose pairs are a square table
 _ADVICE: dict[Regime, str] = {
-    "shared": "they err together, so more judges like these add little: add gold, or another kind of judge",
-    "mixed": "they err together in part",
-    "independent": "they err apart",
+    "shared": "they share errors, so more judges like these add little: add gold, or another kind of judge",
+    "mixed": "they share some errors",
+    "independent": "their errors are independent",
     "unknown": "",
 }
 _WAY: dict[Regime, str] = {
@@ -162,7 +162,7 @@ class Audit(Result, kind="audit"):
         self._check_gold()
         copied = self.flags.filter(pl.col("flag") == "copied")
         if copied["other"].null_count():
-            raise DataError("flags: a judge is said to copy nobody")
+            raise DataError("flags: a judge copies no one")
         best = self.merges.filter(pl.col("name").is_in([BEST_MERGE, BEST_JUDGE]))
         if best["picked"].null_count():
             raise DataError("merges: the best is not named")
@@ -282,7 +282,7 @@ class Audit(Result, kind="audit"):
         judge = self.judges.row(0, named=True)
         text = f"There is one judge, {shorten(judge['judge'])}"
         if judge.get("accuracy") is None:
-            text += ": nobody to compare it with but gold"
+            text += ": it can be compared only with gold"
         else:
             interval = f"[{judge['accuracy_low']:.1%}, {judge['accuracy_high']:.1%}]"
             text += f", right on {judge['accuracy']:.1%} {interval} of {counted(judge['gold_items'], 'gold item')}"
@@ -333,8 +333,10 @@ class Audit(Result, kind="audit"):
             wanted = f"about {GOLD_WANTED:,} of the {self.items:,} items, drawn at random,"
         if self.gold_items == 0:
             alpha = self.statistic("alpha_ordinal")
-            shared = f"agreement (ordinal alpha {alpha:.2f}) may be shared error" if alpha is not None else ""
-            return f"Spend on gold: {shared or 'nobody knows who is right'}; have {wanted} graded by someone you trust."
+            why = "it is not known which judges are right"
+            if alpha is not None:
+                why = f"agreement (ordinal alpha {alpha:.2f}) may be shared error"
+            return f"Spend on gold: {why}; have {wanted} graded by someone you trust."
         half = 98 / math.sqrt(self.gold_items)
         text = f"Spend on gold: {counted(self.gold_items, 'gold item')} place an accuracy only within {half:.0f} points"
         return f"{text}; have {wanted} graded."

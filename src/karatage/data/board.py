@@ -73,7 +73,7 @@ class Board(Result, kind="board"):
                 found.check(len(self.a), self.confidence, self.adjust)
         steps = settle_ties((self.corrected or self.naive).value)
         if (np.diff(steps) > 0).any():
-            raise DataError("systems do not stand in the order of their scores")
+            raise DataError("systems are not in the order of their scores")
         for name, bounded, most in (("tau", self.tau, 1), ("tau_ap", self.tau_ap, 1), ("slope", self.slope, np.inf)):
             if bounded is not None:
                 bounded.check(name, -most, most)
@@ -189,7 +189,7 @@ class Board(Result, kind="board"):
             f"{self.measure} ({level})"
         )
         if self.gold is None:
-            return f"{text}. Without gold judge errors are not undone: claim nothing yet."
+            return f"{text}. Without gold judge errors are not corrected: claim nothing yet."
         if self.corrected_pairs is None:
             return f"{text}. Corrected: refused, {end_sentence(str(self.refusal))}"
         if self.doubted:
@@ -197,14 +197,17 @@ class Board(Result, kind="board"):
         parts = [f"{text}; {self._say_verdicts(self.corrected_pairs)}."]
         doubted = int(self.corrected_pairs.doubted.sum())
         if doubted:
-            parts.append(f"Of {counted(doubted, 'pair')} nothing is said, as gold speaks against the correction.")
+            parts.append(f"Of {counted(doubted, 'pair')} no result is given, because gold contradicts the correction.")
         return " ".join([*parts, self._say_top()])
 
     def _say_verdicts(self, found: Differences) -> str:
         if not self.comparable:
             return f"that is about topics like these, while on these topics gold tells {found.count:,} apart"
         flips = self.count_flips()
-        told = f"verdicts that fall: {flips['falls']:,}, arise: {flips['arises']:,}, turn around: {flips['turns']:,}"
+        told = (
+            f"significant only without correction: {flips['falls']:,}, only with it: {flips['arises']:,}, "
+            f"reversed: {flips['turns']:,}"
+        )
         assert self.corrected is not None
         return f"{self.corrected.method.undone} it is {found.count:,} ({told})"
 
@@ -220,5 +223,5 @@ class Board(Result, kind="board"):
         if len(self.top) == 1:
             return f"{shorten(self.top[0])} leads alone, on {self.claim}."
         if len(self.top) == len(self.systems):
-            return f"No system can be told from the best one, on {self.claim}."
+            return f"No system differs significantly from the best one, on {self.claim}."
         return f"{len(self.top):,} systems share the top: {list_names(self.top)}."

@@ -160,16 +160,16 @@ class Comparison(Result, kind="comparison"):
     def _say_naive(self) -> str:
         topics = counted(self.topics, "topic")
         if math.isnan(self.naive.p_value):
-            return f"{topics} cannot tell chance from difference, and judge errors are not undone."
+            return f"{topics} cannot tell chance from difference, and judge errors are not corrected."
         verdict = "more than chance between topics" if self.naive.significant else "no more than chance between topics"
-        return f"Over {topics} that is {verdict}; without gold judge errors are not undone: claim nothing yet."
+        return f"Over {topics} that is {verdict}; without gold judge errors are not corrected: claim nothing yet."
 
     def _say_corrected(self, opinion: Opinion) -> str:
         found = opinion.difference
         digits = find_digits(found)
         text = f"Corrected: {found.value:+.{digits}f}"
         if found.exact:
-            text += ", known for sure" if self.claim.startswith("these") else ", the same in every topic"
+            text += ", known exactly" if self.claim.startswith("these") else ", the same in every topic"
         else:
             interval = f"[{found.low:+.{digits}f}, {found.high:+.{digits}f}]"
             text += f", {percent(found.confidence)} CI {interval}{_p(opinion.p_value, ', ')}"

@@ -14,7 +14,7 @@ from karatage.data.versions import list_versions
 from karatage.errors import DataError
 from karatage.text import counted
 
-# Of judges, by TPR + TNR - 1, which is 1 for a judge who never errs and 0 for a coin; the lowest value of each.
+# Of judges, by TPR + TNR - 1, which is 1 for a judge who never errs and 0 for a random one; the lowest value of each.
 BANDS = {"reliable": 0.8, "fair": 0.4, "poor": 0.1, "like a coin": -0.1, "inverted": -1.0}
 UNTOLD = "saw one kind only"  # of items, relevant ones or others
 JUDGES = {"judge": TEXT, "grades": COUNT, "tpr": maybe(SHARE), "tnr": maybe(SHARE)}
@@ -108,15 +108,15 @@ class CrowdSummary(Result, kind="crowd"):
 
     def _say_shared(self) -> str:
         if self.correlation is None:
-            return "Whether judges err together cannot be seen: that takes items with several judges, and errors."
+            return "Whether judges share errors is unknown: that needs items with several judges, and errors."
         value = f"{round(self.correlation, 2) + 0.0:.2f}"  # no negative zero
         found = f"(error correlation {value}, pooled over items of equal gold)"
         chance = 2 / math.sqrt(self.pairs)
         if (abs(self.correlation) <= TOGETHER and chance <= TOGETHER) or self.correlation < -chance:
-            return f"Judges err apart {found}."
+            return f"Judges have independent errors {found}."
         if self.correlation <= chance:
-            return f"Judges err together no more than chance may make them {found}."
-        return f"Judges err together {found}."
+            return f"Judges share errors no more than by chance {found}."
+        return f"Judges share errors {found}."
 
     def to_frame(self) -> pl.DataFrame:
         """One row per judge."""

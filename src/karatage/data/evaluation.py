@@ -227,7 +227,7 @@ class Evaluation(Result, kind="evaluation"):
             return text + "; one topic says nothing about others."
         margin = f" (standard error {lead.standard_error:.3f} over {lead.topics} topics)"
         clear = lead.difference > 2 * lead.standard_error
-        verdict = "clear of topic noise, but judge errors are not undone here" if clear else "too close to call"
+        verdict = "clear of topic noise, but judge errors are not corrected here" if clear else "too close to call"
         return text + margin + f": {verdict}."
 
     def _say_gold(self, measure: str) -> str:
@@ -250,7 +250,7 @@ class Evaluation(Result, kind="evaluation"):
         count = self.judges_first[measure]
         if count == 1:
             return f"All {self.judges} judges alone agree on the winner; add --gold to see how far to trust them."
-        return f"The {self.judges} judges alone would crown {count} different winners: get some gold before deciding."
+        return f"The {self.judges} judges, each alone, rank {count} different systems first: get some gold before deciding."
 
 
 def _measure_fidelity(scores: Scores, a: int, gold: Scores) -> Fidelity:

@@ -59,7 +59,7 @@ class Judgments:
                 f"judge, item and grade differ in length: {len(self.judge)}, {len(self.item)}, {len(self.grade)}"
             )
         if (self.item[1:] < self.item[:-1]).any():
-            raise DataError("item: rows do not stand in the order of items")
+            raise DataError("item: rows are not in the order of items")
         more = self.with_repeats
         if more is not None and not (
             (more.judges, more.topics) == (self.judges, self.topics)
@@ -182,7 +182,7 @@ class Judgments:
     def tell_heard(self) -> str:
         """How many grades are heard in merging, behind the number of those that count once; nothing if as many."""
         more = len(self.every.grade) - len(self.grade)
-        return f", one for each judge and item; merging hears {len(self.every.grade):,}" if more else ""
+        return f", one for each judge and item; merging uses {len(self.every.grade):,}" if more else ""
 
     def keep_rows(self, kept: BoolArray) -> Judgments:
         """The same items and judges with some of the grades only."""

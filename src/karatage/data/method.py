@@ -14,7 +14,7 @@ class Method:
     name: str
     label: str  # short, in tables
     about: str = ""  # what is right under which assumption
-    undone: str = "with their errors undone"  # what it does to the judges' verdicts
+    undone: str = "with their errors corrected"  # what it does to the judges' verdicts
     same_order: str = ""  # why the judges' order and the corrected one agree by construction, where they do
 
     def __post_init__(self) -> None:

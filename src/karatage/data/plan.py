@@ -146,7 +146,7 @@ class GoldPlan(Result, kind="gold-plan"):
         if len(self.systems) == 2:
             return f"{gold[0].upper()}{gold[1:]} leave nothing open between {self._who}: nothing is left to judge."
         return (
-            f"All {self.pairs:,} pairs of {self._who} are told apart by {gold} already (Holm): nothing more is drawn, "
+            f"All {self.pairs:,} pairs of {self._who} are already decided by {gold} (Holm): nothing more is drawn, "
             "but who stops because of that claims too often."
         )
 
@@ -154,7 +154,7 @@ class GoldPlan(Result, kind="gold-plan"):
         pair = len(self.systems) == 2
         if self.census:
             all_of = "their difference" if pair else "every difference"
-            known = f"{all_of} on these {counted(self.topics, 'topic')} will be known for sure"
+            known = f"{all_of} on these {counted(self.topics, 'topic')} will be known exactly"
             return (
                 f"{known}{'' if self.new is None else f', and to ± {self.new.half_width:.3g} over topics like them'}."
             )

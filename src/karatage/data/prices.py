@@ -84,7 +84,7 @@ def parse_money(value: Money, what: str) -> Decimal:
         money = value if isinstance(value, Decimal) else Decimal(str(value).strip())
     except InvalidOperation:
         raise OptionError(
-            f"{what} is '{shorten(str(value))}', which is no number; write it like 4 or 0.05, without a currency"
+            f"{what} is '{shorten(str(value))}', which is not a number; write it like 4 or 0.05, without a currency"
         ) from None
     if not money.is_finite():
         raise OptionError(f"{what} is {value}, which is no amount; write it like 4 or 0.05")

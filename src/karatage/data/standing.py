@@ -100,7 +100,7 @@ class Differences:
     high: FloatArray
     p_value: FloatArray  # two-sided, against no difference
     claimed: BoolArray  # whether the adjustment that was chosen lets a difference be claimed
-    doubted: BoolArray  # where gold speaks against the correction, so that nothing is said
+    doubted: BoolArray  # where gold contradicts the correction, so that nothing is said
 
     def __post_init__(self) -> None:
         """Protect the arrays."""

@@ -360,7 +360,7 @@ def require_weights(alignment: Alignment, measure: Measure, top_grade: int) -> W
     linear = as_weighted_sum(measure, alignment.ranked.shape[2], top_grade)
     if linear is None:
         raise DataError(
-            f"the order 'effect' weighs documents by what they count in the measure, and {measure} is not a "
+            f"the order 'effect' weights documents by what they count in the measure, and {measure} is not a "
             f"weighted sum of grades; choose {', '.join(WEIGHTED_SUMS)} with a depth, or another order"
         )
     return linear

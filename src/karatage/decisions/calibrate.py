@@ -111,7 +111,7 @@ def calibrate_fitted(
         group=_group(case, at, seed),
     )
     off = {"bias": (decided >= relevant) - found.relevant, "leniency": decided - grade}
-    measured = measure_calibration(found, off, stream(seed, "topics drawn anew"))
+    measured = measure_calibration(found, off, stream(seed, "topics resampled"))
     distances = _compare(case, seed)
     return Calibration(
         approach=approach,
@@ -194,7 +194,7 @@ def _tabulate_grades(case: _Case, weight: FloatArray) -> pl.DataFrame:
 
 
 def _tabulate_shift(leniency: Bounded, distances: Sequence[Distance]) -> pl.DataFrame:
-    rows = [("leniency", *leniency, np.nan, "topics drawn anew")]
+    rows = [("leniency", *leniency, np.nan, "topics resampled")]
     rows += [("total_variation", found.value, np.nan, np.nan, found.p_value, found.way) for found in distances]
     return pl.DataFrame(rows, schema=SHIFT, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
 
@@ -208,11 +208,11 @@ def _tell(case: _Case, judgments: Judgments, gold: Judgments, distances: Sequenc
         yield f"{counted(items, 'item')} of {len(gold.item_topic):,} with gold were graded"
     yield from tell_scales(judgments, gold)
     if not case.has_topics:
-        yield "items have no topics, so each is taken to have luck of its own in the intervals of calibration"
+        yield "items have no topics, so they are treated as independent in the intervals of calibration"
     elif case.topics < FEW_TOPICS:
-        yield f"calibration rests on gold in {counted(case.topics, 'topic')}: its intervals are for topics like these"
+        yield f"calibration uses gold in {counted(case.topics, 'topic')}: its intervals are for topics like these"
     if gold.draw is not None and len(np.unique(gold.draw.batch)) > 1:
-        yield "gold was drawn in several batches, each weighed by the inverse of its own chances"
+        yield "gold was drawn in several batches, each weighted by the inverse of its sampling probabilities"
     for found in distances:
         if found.way == NOT_COMPARED:
             yield "too few topics have gold on some of their items, or lack it, to tell if gold's items are typical"

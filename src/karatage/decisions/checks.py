@@ -37,9 +37,9 @@ MAP_ONE_BY_ONE = (
     "script of your own"
 )
 KINDS = {
-    "constant": "leave them out: one grade for everything tells nothing",
+    "constant": "leave them out: one grade for everything contains no information",
     "random": "leave them out, or look at how they worked: karatage audit tells more",
-    "inverted": "turn their grades round in a file of their own, or leave them out",
+    "inverted": "invert their grades in a separate file, or leave them out",
     "copied": "count them as one judge: karatage audit names their groups",
 }
 GOLD = "gold"
@@ -102,7 +102,7 @@ def _check_twins(runs: Runs, depth: int | None) -> Iterator[Check]:
         if len(names) > 1:
             yield _warn_of_runs(
                 f"identical rankings{where}: {list_names(names)}",
-                "keep one of them: no measure of this depth tells them apart",
+                "keep one of them: they have the same scores by every measure of this depth",
             )
 
 
@@ -270,7 +270,7 @@ def _check_topics(judgments: Judgments) -> Iterator[Check]:
     alone = _name(judgments, seen == 1)
     if topics > 1 and alone:
         state = f"judges who graded one topic only, out of {topics:,}: {count_names(alone)}"
-        yield _warn_of_judges(state, "do not weigh them by topic: a strict judge and a hard topic look alike")
+        yield _warn_of_judges(state, "do not weight them by topic: a strict judge and a hard topic look alike")
 
 
 def _check_habits(panel: Panel, rows: LongArray, seed: int) -> Iterator[Check]:
@@ -344,7 +344,7 @@ def check_gold(checkup: Checkup) -> Iterator[Check]:
             yield Check(
                 about=GOLD,
                 state="warning",
-                finding="there is no gold, so that judges' errors are neither known nor undone",
+                finding="there is no gold, so that judges' errors are neither known nor corrected",
                 advice="let karatage plan draw documents, and have them graded by someone you trust",
             )
         return
@@ -400,7 +400,7 @@ def _check_meeting(checkup: Checkup, gold: Judgments, judgments: Judgments) -> I
         )
         return
     outside = len(np.unique(gold.item)) - shared
-    told = f"; the other {outside:,} tell nothing of the judges" if outside else ""
+    told = f"; the other {outside:,} contain no information about the judges" if outside else ""
     yield Check(about=GOLD, state="ok", finding=f"judges graded {counted(shared, 'item')} of those with gold{told}")
     yield from _check_guards(checkup, judgments)
     if gold.top_grade != judgments.top_grade:

@@ -159,7 +159,7 @@ def _find_need(case: Case, naive: Opinion, opinion: Opinion, found: Fitted) -> s
 
 
 def _list_assumptions(case: Case, found: Fitted | None) -> tuple[str, ...]:
-    pairing = "the same topics, paired" if case.paired else "topics of their own, not paired"
+    pairing = "the same topics, paired" if case.paired else "separate topics, not paired"
     topics = (
         "topics are a random sample of those that matter"
         if case.question.claim == "new"
@@ -171,7 +171,7 @@ def _list_assumptions(case: Case, found: Fitted | None) -> tuple[str, ...]:
 def tell_sample(case: Case) -> Iterator[str]:
     """Doubts about the topics and the gold, whatever is found with them."""
     if len(case.topics) < LEAST_TOPICS:
-        yield f"{counted(len(case.topics), 'topic')} only: intervals over topics lean on their scores being normal"
+        yield f"{counted(len(case.topics), 'topic')} only: intervals over topics assume normal scores"
     batches = 1 if case.gold is None or case.gold.draw is None else int(case.gold.draw.batch.max())
     if batches > 1:
         yield (

@@ -153,7 +153,7 @@ def list_possible(checkup: Checkup, prospects: Sequence[Prospect]) -> Iterator[s
     for estimator in list_estimators():
         names = [p.measure for p in prospects if p.estimator is estimator]
         if names:
-            yield f"differences between systems in {', '.join(names)}, with judges' errors undone {estimator.phrase}"
+            yield f"differences between systems in {', '.join(names)}, with judges' errors corrected {estimator.phrase}"
     here = [p.measure for p in prospects if p.these_only]
     if here:
         yield f"differences between systems in {', '.join(here)}, on these topics only (--claim these)"
@@ -180,7 +180,7 @@ def list_impossible(checkup: Checkup, prospects: Sequence[Prospect]) -> Iterator
         yield "which system is better: there is one only"
         return
     if checkup.gold is None:
-        yield "that one system is better than another: judges' errors are not undone without gold"
+        yield "that one system is better than another: judges' errors are not corrected without gold"
         return
     reasons: dict[str, list[str]] = {}
     for prospect in prospects:
@@ -196,7 +196,7 @@ def list_impossible(checkup: Checkup, prospects: Sequence[Prospect]) -> Iterator
 def decide(checkup: Checkup, prospects: Sequence[Prospect]) -> str:
     """The answer to the question that was asked."""
     if checkup.unread:
-        return "Until then nothing can be said of which system is better."
+        return "Until then it is unknown which system is better."
     if checkup.judgments is None:
         return "Without judgments nothing can be concluded: add the judges' grades with --judgments."
     if checkup.runs is None:
@@ -211,7 +211,7 @@ def decide(checkup: Checkup, prospects: Sequence[Prospect]) -> str:
     if asked.estimator is not None:
         return _say_ready(checkup, asked, who)
     if checkup.gold is None:
-        return f"Claim nothing yet: without gold judges' errors are not undone. {_foretell(checkup, asked.measure)}"
+        return f"Claim nothing yet: without gold judges' errors are not corrected. {_foretell(checkup, asked.measure)}"
     refused = f"{asked.measure} cannot be corrected with this gold: {end_sentence(str(asked.refusal))}"
     others = [p.measure for p in prospects if p.estimator is not None]
     if asked.these_only:
@@ -224,7 +224,9 @@ def decide(checkup: Checkup, prospects: Sequence[Prospect]) -> str:
 def _say_judges(checkup: Checkup) -> str:
     if checkup.shared.any():
         return "Judges can be audited and merged; add runs to say anything about systems."
-    return "Grades can be merged and agreement measured, but nobody knows who is right: add gold, and runs."
+    return (
+        "Grades can be merged and agreement measured, but it is not known which judges are right: add gold, and runs."
+    )
 
 
 def _find_sameness(checkup: Checkup) -> str | None:
@@ -236,7 +238,7 @@ def _find_sameness(checkup: Checkup) -> str | None:
 
 def _say_ready(checkup: Checkup, asked: Prospect, who: str) -> str:
     if asked.detectable == 0:
-        return f"Ready to compare: gold knows {asked.measure} of {who} for sure, on {checkup.question.about}."
+        return f"Ready to compare: gold gives {asked.measure} of {who} without error, on {checkup.question.about}."
     if asked.detectable is None:
         return f"Gold tells too little to see any difference in {asked.measure} between {who}: get more of it."
     return (

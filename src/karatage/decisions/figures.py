@@ -29,12 +29,12 @@ TINY = 1e-12
 ALONE = Method(
     name="independent judges",
     label="independent judges",
-    about="Error rates undone, each system with judges and gold of its own ([NOISY18] (10), (11)).",
+    about="Error rates corrected, each system with separate judges and gold ([NOISY18] (10), (11)).",
 )
 SHARED = Method(
-    name="shared judges", label="shared judges", about="Error rates undone, which one gold sample tells for both."
+    name="shared judges", label="shared judges", about="Error rates corrected, from one gold sample for both."
 )
-BOOTSTRAP = Method(name="bootstrap", label="bootstrap", about="Shares and rates drawn anew ([NOISY18] Algorithm 1).")
+BOOTSTRAP = Method(name="bootstrap", label="bootstrap", about="Shares and rates resampled ([NOISY18] Algorithm 1).")
 
 
 def compare_figures(
@@ -100,9 +100,9 @@ def compare_figures(
         gold=_say_gold(gold_a, gold_b),
         accuracy=gold_a,
         assumed=(
-            "each system answered topics of its own, not paired",
+            "each system has separate topics, not paired",
             "judges err on these systems' documents as they do on the gold items",
-            "each system had judges and gold of its own" if alone else "the same judges graded both systems",
+            "each system had separate judges and gold" if alone else "the same judges graded both systems",
         ),
         seed=0,
         versions=list_versions(),

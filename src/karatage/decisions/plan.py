@@ -128,7 +128,9 @@ def _settle_correction(question: Question) -> Question:
 def _check_budget(budget: int | Sequence[int], looks: int) -> list[int]:
     counts = list(budget) if isinstance(budget, Sequence) else [budget]
     if not counts or not all(isinstance(count, Integral) and count >= 1 for count in counts):
-        raise OptionError(f"a budget of {budget} is no number of gold labels: give whole numbers from 1, one per batch")
+        raise OptionError(
+            f"a budget of {budget} is not a number of gold labels: give whole numbers from 1, one per batch"
+        )
     if looks == 1:
         return [int(count) for count in counts]
     if len(counts) > 1:
@@ -310,7 +312,7 @@ def _tell(case: Case, known: _Known, chosen: Chosen, new: Forecast | None) -> It
         yield f"{counted(gold, 'gold label')} are too few to tell anything: compare wants {LEAST_ITEMS} at least"
     if known.residual is None and (chosen.pi < 1).any():
         yield (
-            "no gold yet to tell how good the judges are: widths are for judges that tell nothing, with gold as varied "
+            "no gold yet to tell how good the judges are: widths are for uninformative judges, with gold as varied "
             "as their grades; judge a first batch and plan the next with it to know better"
         )
     if new is None and case.question.claim == "new":

@@ -170,7 +170,7 @@ def _check_topics(case: Case) -> Check:
         )
     found = f"{counted(topics, 'topic')} that both systems and judges know"
     if topics < find_least_topics(case):
-        unless = "" if topics < FEWEST_TOPICS else ", unless gold knows all that matters"
+        unless = "" if topics < FEWEST_TOPICS else ", unless gold has all documents that matter"
         return Check(
             about=ABOUT,
             state="warning",
@@ -181,7 +181,7 @@ def _check_topics(case: Case) -> Check:
         return Check(
             about=ABOUT,
             state="warning",
-            finding=f"{found}: intervals lean on topic scores being normal, and only large differences show",
+            finding=f"{found}: intervals assume normal topic scores, and only large differences show",
             advice=f"{MANY_TOPICS} topics or more are a safer ground",
         )
     return Check(about=ABOUT, state="ok", finding=found)

@@ -34,7 +34,7 @@ class Question:
         approach: How judges become one: mv, ds, judge:NAME; default: the only one, or mv.
         claim: Claim it of new topics like these, or of these topics only.
         judges: Whether one gold sample is about both systems' judges, or each system has its own.
-        correction: How errors are undone; auto: as the gold's design allows.
+        correction: How errors are corrected; auto: by the gold's design.
         paired: Whether both systems answered the same topics.
         test: Test on the judges' own scores.
         undo_bias: Subtract the small bias of error rates.
@@ -67,7 +67,7 @@ class Question:
                 raise OptionError(f"{name} '{getattr(self, name)}' is none of {', '.join(choices)}")
         if self.resamples and self.resamples < LEAST_RESAMPLES:
             raise OptionError(
-                f"resamples {self.resamples} are no number to take percentiles of; ask for {LEAST_RESAMPLES} at least, "
+                f"resamples {self.resamples} are too few for percentiles; ask for {LEAST_RESAMPLES} at least, "
                 "or 0 for none"
             )
 

@@ -174,7 +174,7 @@ def _tell_suspects(audited: Audit, case: Case) -> Iterator[str]:
     """The audit comes after the decision."""
     if audited.drop and not case.approach.startswith("judge:"):
         yield (
-            f"the decision still hears judges that the audit would leave out: {count_names(audited.drop)}; take them "
+            f"the decision still uses judges that the audit would leave out: {count_names(audited.drop)}; take them "
             "out of the judgments to decide without them"
         )
 

@@ -97,7 +97,7 @@ def read_collection(
     count = _count_simulated(judges)
     if runs == SIMULATED:
         if gold is not None or count is None:
-            raise OptionError("simulated runs come with a gold of their own and simulated judges; give no others")
+            raise OptionError("simulated runs have their own gold and simulated judges; give no others")
         world = simulate_collection(rng=stream(seed, "collection"))
         read, trusted = {SIMULATED: world.runs}, world.gold
     elif gold is None:

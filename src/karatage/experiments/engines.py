@@ -214,7 +214,7 @@ def _knock(engine: str, address: tuple[str, int]) -> None:
         reason = "no answer" if isinstance(problem, TimeoutError) else problem.strerror or problem
         raise DataError(f"{engine} cannot be reached ({reason}); start it with: dask scheduler --port {port}") from None
     if len(greeting) < 8 or int.from_bytes(greeting, "little") > 2**20:
-        raise DataError(f"{engine} is no Dask scheduler; start one with: dask scheduler --port {port}")
+        raise DataError(f"{engine} is not a Dask scheduler; start one with: dask scheduler --port {port}")
 
 
 def _compare_versions(engine: str, client: Client) -> None:

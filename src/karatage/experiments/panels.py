@@ -93,7 +93,7 @@ def fit_panels(panels: Mapping[str, Judgments], gold: Judgments, rules: PanelRul
     for name, given in panels.items():
         notes |= dict.fromkeys(given.notes)
         if given.with_repeats is not None:
-            notes["of a judge's repeated grades of an item only the last is heard here, by merging too"] = None
+            notes["of a judge's repeated grades of an item only the last is used here, also by merging"] = None
         placed[name] = _place(binarise(given, rules.level), gold)
         outside = len(given.settle().grade) - len(placed[name].grade)
         if outside:

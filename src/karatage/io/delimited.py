@@ -60,7 +60,7 @@ class _Text:
                 yield line, [] if len(fields) == 1 and not fields[0].strip() else fields
                 line = self.header + reader.line_num
         except csv.Error as problem:
-            what = "is never closed" if "end of data" in str(problem) else "stands in the middle of a field"
+            what = "is never closed" if "end of data" in str(problem) else "is in the middle of a field"
             raise InputFileError(self.source.name, line, f"a quotation mark {what}") from None
 
     def line_of_row(self, row: int) -> int | None:

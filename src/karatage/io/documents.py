@@ -45,7 +45,7 @@ def load_document(source: Source, what: str) -> object:
 
 
 def _refuse_constant(text: str) -> object:
-    raise ValueError(f"{text} is no number that JSON knows")
+    raise ValueError(f"{text} is not a JSON number")
 
 
 def _refuse_repeats(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:

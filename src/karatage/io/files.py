@@ -1,7 +1,7 @@
 """Files on the disk: which were read, which will be written, and how one is replaced whole and durably.
 
 No output may replace an input. Readers say what they read, commands say beforehand what they will write, and whichever
-comes second is refused. Files are told apart by device and inode, so that links and other spellings do not matter.
+comes second is refused. Files are distinguished by device and inode, so that links and other spellings do not matter.
 """
 
 from __future__ import annotations

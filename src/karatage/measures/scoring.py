@@ -235,7 +235,7 @@ def say_unjudged(missing: int, shown: int, measure: Measure, systems: int) -> It
     if missing:
         where = f"the first {measure.cutoff} ranks" if measure.cutoff else "all ranks"
         share = f"{missing:,} of {shown:,} positions in {where} of {counted(systems, 'system')} ({missing / shown:.1%})"
-        yield f"{share} hold documents that nobody judged, which count as not relevant"
+        yield f"{share} hold unjudged documents, which count as not relevant"
 
 
 def tell_undefined(

@@ -188,7 +188,7 @@ def tabulate_top_groups(findings: AwareFindings, panel: str, *, most: int | None
     text, number = pl.String(), pl.Float64()
     names = ("factor", "by tau_ap", "mean tau_ap", "by RMSE", "mean RMSE")
     shown = pl.DataFrame(rows, dict(zip(names, (text, text, number, text, number), strict=True)), orient="row")
-    caption = "Top groups: the best, and what cannot be told from it (Tukey, 5 %)"
+    caption = "Top groups: the best, and those not significantly worse (Tukey, 5 %)"
     columns = label_columns(shown, **{"mean tau_ap": "mean", "mean RMSE": "mean"})
     yield Table(shown, _add_place(caption, findings, panel), DIGITS, columns=columns)
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from karatage.data.standing import Bounded
 
-LUCK = """The best system is best in part by luck, so its lead over the others is too large on average. Each interval is
-for one system or difference by itself."""
+LUCK = """The best system is best in part by chance, so its lead over the others is too large on average. Each interval
+is for one system or difference by itself."""
 FLIPS = {
     "falls": "significant only without correction",
     "arises": "significant only when corrected",
@@ -56,7 +56,7 @@ def view_leaderboard(board: Board) -> Section:
         shown = f"Only the judges' scores are shown. Correction was refused: {board.refusal}."
     else:
         shown = "Only the judges' scores are shown: without gold their errors are not corrected."
-    caption = "Scores with intervals, and groups of systems that cannot be told apart"
+    caption = "Scores with intervals, and groups of systems that are not significantly different"
     chart = Figure(partial(draw_board, board), caption, "leaderboard")
     return Section("Leaderboard", explain_letters(board), [tabulate_leaderboard(board)], [chart], background=shown)
 
@@ -117,7 +117,7 @@ def spell_letters(letters: str) -> str:
 
 def explain_letters(board: Board) -> str:
     """What the letters of a leaderboard say."""
-    shared = "Systems that share a letter cannot be told apart"
+    shared = "Systems that share a letter are not significantly different"
     if board.corrected_pairs is not None and board.corrected_pairs.doubted.any():
         shared += ", or gold contradicts the correction of their difference"
     return f"{shared}."
@@ -125,9 +125,9 @@ def explain_letters(board: Board) -> str:
 
 def tabulate_verdicts(board: Board) -> Table:
     """How many pairs are told apart, and which verdicts change."""
-    counts = {"told apart by the judges": board.naive_pairs.count}
+    counts = {"significant by the judges": board.naive_pairs.count}
     if board.corrected_pairs is not None:
-        counts |= {"told apart when corrected": board.corrected_pairs.count}
+        counts |= {"significant when corrected": board.corrected_pairs.count}
         counts |= {FLIPS[kind]: count for kind, count in board.count_flips().items()}
         if board.corrected_pairs.doubted.any():
             counts["gold contradicts the correction"] = int(board.corrected_pairs.doubted.sum())

@@ -16,7 +16,7 @@ from karatage.views.table import Table
 DIGITS = 3
 NAME = 30
 WORDS = {
-    ("leniency", "topics drawn anew"): "mean grade less gold's",
+    ("leniency", "topics resampled"): "mean grade less gold's",
     ("total_variation", "within topics"): "grades of gold's items against others, within topics",
     ("total_variation", "between topics"): "grades in gold's topics against others, between topics",
     ("total_variation", "none"): "grades of gold's items against others",

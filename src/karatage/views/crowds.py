@@ -95,7 +95,7 @@ def draw_summary(summary: CrowdSummary) -> alt.LayerChart:
     told = ["judge:N", "quality:N", "tpr:Q", "tnr:Q", "grades:Q"]
     rates = mark(frame, "point", across, up, told=told, follow="judge", shown=0.75, looks=looks, style=POINTS)
     layers = [mark_diagonal(across, up, (0.0, 1.0), falling=True), rates.properties(name="judges")]
-    said = ["dashed: as good as a coin"]
+    said = ["dashed: as good as chance"]
     if len(known) < len(summary.judges):
         said.append(f"{counted(len(summary.judges) - len(known), 'judge')} not shown: saw one kind of items only")
     title = f"{counted(len(known), 'judge')} of {shorten(summary.name)}"

@@ -28,7 +28,11 @@ COLUMN, ALL_COLUMNS = 9, 110  # pixels, for each group and for all of them
 SHADES = Key("by", {"judges": JUDGES, "corrected": CORRECTED})
 FORMS = Key("by", {"judges": "diamond", "corrected": "circle"})
 TOLD, NOT_TOLD, DOUBTED = "told apart", "not told apart", "doubted by gold"
-FLIPS = {"falls": "judges' verdict falls", "arises": "verdict arises", "turns": "verdict turns around"}
+FLIPS = {
+    "falls": "significant only without correction",
+    "arises": "significant only with correction",
+    "turns": "reversed",
+}
 RING = "M0,-1A1,1,0,0,1,0,1A1,1,0,0,1,0,-1ZM0,-0.5A0.5,0.5,0,0,0,0,0.5A0.5,0.5,0,0,0,0,-0.5Z"
 VERDICTS = Key(
     "verdict",
@@ -69,7 +73,9 @@ def draw_board(board: Board) -> alt.HConcatChart:
     ]
     said = [f"{percent(board.confidence)} intervals, each system on its own"]
     if groups:
-        said.append("systems with dots on a common line at the right cannot be told apart; pale: told from the best")
+        said.append(
+            "systems with dots on a common line are not significantly different; pale: significantly worse than the best"
+        )
     title = f"{board.measure}, {counted(board.topics, 'topic')}: {counted(len(board.systems), 'system')}"
     return rows.put_together(panels, title, said)
 

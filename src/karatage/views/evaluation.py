@@ -75,12 +75,12 @@ def view_weights(evaluation: Evaluation, *, tables: bool = False) -> Iterator[Se
 
 
 def _draw_weights(found: Weights, table: Table | None) -> Figure:
-    caption = f"What each judge weighs by {found.approach} on {found.measure}"
+    caption = f"Each judge's weight by {found.approach} on {found.measure}"
     return Figure(partial(draw_weights, found), caption, f"weights-{found.approach}", table)
 
 
 def _explain_weights(found: Weights) -> Section:
-    title = f"Why judges weigh what they do, {found.approach} on {found.measure}"
+    title = f"Reasons for the weights of judges, {found.approach} on {found.measure}"
     return Section(title, "\n\n".join(f"- {line}" for line in found.explain()))
 
 

@@ -52,7 +52,7 @@ JUDGE = "judge:"
 QUALITIES = {"tau": "tau to gold's order", "tau_ap": "tau_ap, the top counts more", "rmse": "RMSE to gold's scores"}
 SEVERAL = {"orient": "top", "columns": 5, "labelLimit": 160}
 BEST = 120  # pixels
-CONTENDER, BEHIND = "may be the best", "hardly the best"
+CONTENDER, BEHIND = "may be the best", "unlikely the best"
 CHANCES = tell_two(CONTENDER, BEHIND, (CORRECTED, PLAIN))
 _SHADES, _FORMS = COLOURS[:-1], tuple(shape for shape in SHAPES if shape != "square")
 
@@ -191,7 +191,7 @@ def draw_draws(draws: Draws) -> alt.HConcatChart:
     ]
     said = [
         f"lines: the middle {percent(draws.level)} of {counted(len(draws.value), 'draw')}",
-        f"hardly the best: in more than {percent((1 + draws.level) / 2)} of draws another one is",
+        f"unlikely the best: in more than {percent((1 + draws.level) / 2)} of draws another one is",
     ]
     return rows.put_together(panels, f"{draws.measure} with grades drawn from {draws.approach}", said)
 
@@ -255,7 +255,7 @@ def draw_score_map(scores: Scores) -> alt.LayerChart:
 
 
 def draw_weights(weights: Weights) -> alt.HConcatChart:
-    """What each judge weighs, from the lightest to the heaviest topic, and a line where all would weigh the same."""
+    """Each judge's weight, from the lowest to the highest topic, and a line where all would weigh the same."""
     every = weights.to_frame()
     frame = every.head(MOST_WEIGHTS)
     rows = Rows(frame, "judge", tell_columns(frame.drop("measure", "approach")), natural="weight")

@@ -22,14 +22,15 @@ INTERVALS = """What judges say of a system whose true P@k is known, [NOISY18] Al
 compare has it, few topics count for what they are. A nominal 95 % interval covers in 95 % of {simulations:,}
 simulations, give or take {tolerance:.1f} %.
 
-Shares are of simulations in which correction was not refused, as it is where gold cannot tell judges from a coin.
+Shares are of simulations in which correction was not refused. It is refused if gold cannot distinguish the judges from
+random ones.
 Spread is the standard deviation of corrected estimates, to which the median standard error should be equal; bias is
 what section 3.8 expects."""
-TESTS = """How often tests at the 5 % level call two systems different. Naive tests take judges at their word: Welch's
-t (9), and the paired t. Independent is (10) and (11): each system corrected with rates of its own. Shared takes the
+TESTS = """How often tests at the 5 % level call two systems different. Naive tests take judges as correct: Welch's
+t (9), and the paired t. Independent is (10) and (11): each system corrected with separate rates. Shared takes the
 rates of one gold sample for both, so that their error cancels; paired over topics or not.
 
-With judges and gold of their own, the second system's judges have the two rates exchanged. Naive tests and the shared
+With separate judges and gold, the second system's judges have the two rates exchanged. Naive tests and the shared
 form (shown with rates from both gold samples thrown together) are wrong there: they see the judges differ, not the
 systems."""
 WORKED = {
@@ -41,7 +42,7 @@ WORKED = {
     "trec": (
         "TREC",
         "TREC [NOISY18] 8, table 4",
-        "Section 8, table 4: the two best runs of a track, each with a gold sample of its own.",
+        "Section 8, table 4: the two best runs of a track, each with a separate gold sample.",
     ),
     "dcg": (
         "Graded judgments",

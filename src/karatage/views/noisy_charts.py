@@ -37,7 +37,7 @@ SHADES = {NAIVE: marks.JUDGES, CORRECTED: marks.CORRECTED}  # red and blue, as i
 TEST_SHADES = ("#BBBBBB", "#777777", "#D55E00", "#56B4E9", "#0072B2")
 TEST_WIDTHS = (5, 1.2, 2, 4, 1.5)  # what lies below is wide, so that lines on top of each other can be told
 TEST_DASHES = ([1, 0], [2, 3], [1, 0], [1, 0], [6, 3])
-WHO = {ONE: "One gold sample for both systems", TWO: "Judges and gold of their own"}
+WHO = {ONE: "One gold sample for both systems", TWO: "Separate judges and gold"}
 PERCENT = {"format": "%", "tickCount": 5}
 
 

@@ -31,9 +31,9 @@ SETTLED, OPEN = "settled", "order may be wrong"
 STANDINGS = tell_two(SETTLED, OPEN)
 RATES = {
     "tpr": "of the items judges disagree on, found",
-    "ppv": "of those foretold, disagreed on",
+    "ppv": "of those predicted, disagreed on",
     "tnr": "of the items judges agree on, found",
-    "npv": "of those foretold to agree, agreed on",
+    "npv": "of those predicted to agree, agreed on",
     "auc": "area under the curve",
 }
 
@@ -144,4 +144,4 @@ def draw_disagreement(model: DisagreementModel) -> alt.LayerChart:
         mark(means, "point", *axes, told=["rate:N", "value:Q", "topics:Q"], style=dots),
     ]
     said = ["a tick for each topic, a dot for the mean over topics"]
-    return lay_panel(layers, (540, 28 * len(rates)), "Disagreement foretold", said)
+    return lay_panel(layers, (540, 28 * len(rates)), "Predicted disagreement", said)

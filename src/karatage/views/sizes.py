@@ -57,7 +57,7 @@ def is_priced(found: SizePlan) -> bool:
 
 def explain_sizes(found: SizePlan) -> Iterator[str]:
     """What the numbers rest on, and what they show."""
-    judges = "one gold sample for both" if found.judges == "shared" else "and each has judges of its own"
+    judges = "one gold sample for both" if found.judges == "shared" else "and each has separate judges"
     topics = "the same topics" if found.paired else "topics of their own"
     yield f"Systems have {topics}, {judges}."
     corrected = ", ".join("-" if math.isnan(value) else f"{value:.3f}" for value in found.estimates)

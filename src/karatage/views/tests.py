@@ -29,7 +29,7 @@ def view_unpaired(found: UnpairedTest) -> Page:
     """Topics of their own for each."""
     topics = " and ".join(f"{count:,}" for count in found.topics)
     facts = list_options(test="Welch's t", confidence=percent(found.confidence), topics=topics)
-    return _view(found, "Two systems on topics of their own", facts)
+    return _view(found, "Two systems on separate topics", facts)
 
 
 def _view(found: PairedTest | UnpairedTest, title: str, facts: list[tuple[str, str]]) -> Page:

@@ -17,7 +17,7 @@ MOST_REASONS = 30  # judges
 @shows(Weights)
 def view_weights(weights: Weights) -> Page:
     """Weights with their range over topics, and why they are what they are."""
-    caption = "What each judge weighs, from the lightest to the heaviest topic"
+    caption = "Each judge's weight, from the lowest to the highest topic"
     figure = Figure(partial(draw_weights, weights), caption, "weights")
     lines = [f"- {line}" for line in weights.explain()]
     if len(lines) > MOST_REASONS:

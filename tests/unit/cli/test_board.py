@@ -42,9 +42,9 @@ def test_all_is_said_in_80_columns(gold):
         if board.corrected is not None:
             assert f"{board.corrected.value[s]:.4f}" in line
             assert f"{board.corrected.low[s]:.4f}" in line
-    assert f"told apart by the judges {board.naive_pairs.count}" in words
+    assert f"significant by the judges {board.naive_pairs.count}" in words
     if board.corrected is not None:
-        assert f"told apart when corrected {board.corrected_pairs.count}" in words
+        assert f"significant when corrected {board.corrected_pairs.count}" in words
         by_rates = board.corrected.way == "rates"  # then both follow from what is assumed
         assert (f"tau {board.tau.value:.3f} [" in words) != by_rates
         assert (f"Slope of the judges' differences on gold's: {board.slope.value:.3f} [" in words) != by_rates

@@ -47,7 +47,7 @@ def test_tables_fit_80_columns_and_end_in_a_sentence(small, folder):
     assert "tau_ap of each family's best, by judges in the k-tuple: AP, correlation 0" in out
     words = " ".join(out.split())
     assert "Analysis of variance of RMSE / its maximum by parts of the 30 estimators: correlation 0.9" in words
-    assert "Top groups: the best, and what cannot be told from it" in out
+    assert "Top groups: the best, and those not significantly worse" in out
     assert "Does the paper's order hold here? correlation 0.9" in out
     assert "Best merge of scores less mv" in out
     assert "Error correlation at which merging scores overtakes merging grades" in out

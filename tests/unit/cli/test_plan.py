@@ -175,8 +175,8 @@ def test_options_matter(run):
         ("", "no runs were given, e.g. karatage plan runs/ -j crowd.csv"),
         ("runs --budget 5", "no judgments were given"),
         (f"{FILES}", "how many gold labels can be had"),
-        (f"{FILES} --budget 2.5", "--budget 2.5 is no number of gold labels"),
-        (f"{FILES} --budget 0", "--budget 0 is no number of gold labels"),
+        (f"{FILES} --budget 2.5", "--budget 2.5 is not a number of gold labels"),
+        (f"{FILES} --budget 0", "--budget 0 is not a number of gold labels"),
         (f"{FILES} --budget 3 --looks 4", "--budget 3 does not fill 4 batches"),
         (f"{FILES} --budget 3 --a system-01", "one of --a and --b is missing"),
         (f"{FILES} --budget 3 {TABLE_4}", "RUNS is for choosing documents from files, --figures-a for numbers"),
@@ -185,7 +185,7 @@ def test_options_matter(run):
         (f"{EBAY} --budget 100", "what a budget buys depends on prices; add --prices"),
         (f"{EBAY} --depth 2", "what a budget buys depends on prices; add --prices"),
         (f"{EBAY} --split 1,1", "--split '1,1' has 2 parts; write it as shares of topics"),
-        (f"{EBAY} --prices 1,x,2", "--prices '1,x,2': 'x' is no number; write it as judgment,gold-relevant"),
+        (f"{EBAY} --prices 1,x,2", "--prices '1,x,2': 'x' is not a number; write it as judgment,gold-relevant"),
     ],
 )
 def test_misuse_teaches(run, command, message):

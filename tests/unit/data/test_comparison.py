@@ -55,7 +55,7 @@ def test_the_better_system_is_named(value: float, better: str) -> None:
 def test_without_gold_the_judges_decide_but_nothing_is_claimed() -> None:
     found = comparison(gold=None, corrected=None)
     assert found.p_value == found.naive.p_value
-    assert "more than chance between topics; without gold judge errors are not undone" in found.sentence
+    assert "more than chance between topics; without gold judge errors are not corrected" in found.sentence
     chance = comparison(gold=None, corrected=None, naive=opinion(0.01, 0.02))
     assert "that is no more than chance" in chance.sentence
 

@@ -63,7 +63,7 @@ def test_numbers_are_taken_as_written():
         ("expert=4,crowd=0", "the price of a crowd judgment is 0; give more than 0"),
         ("expert=nan,crowd=1", "is nan, which is no amount"),
         ("expert=4,crowd=inf", "is inf, which is no amount"),
-        ("expert=4$,crowd=1", "is '4\\$', which is no number; write it like 4 or 0.05, without a currency"),
+        ("expert=4$,crowd=1", "is '4\\$', which is not a number; write it like 4 or 0.05, without a currency"),
         ("expert=,crowd=1", "is '', which is no number"),
         ("10:", "the ratio's crowd side is '', which is no number"),
         ("-1:2", "the ratio's expert side is -1; give more than 0"),

@@ -250,7 +250,7 @@ def test_doubts_are_told():
         calibrate(low, gold, relevant=2, rng=1).notes
     )
     few = gold.keep_topics(gold.topics[:3])
-    assert "calibration rests on gold in 3 topics" in " | ".join(calibrate(judgments, few, rng=1).notes)
+    assert "calibration uses gold in 3 topics" in " | ".join(calibrate(judgments, few, rng=1).notes)
     batches = gold.to_frame().drop("judge").with_columns(pi=pl.lit(0.5), batch=pl.Series([1, 2] * 50))
     assert "several batches" in " | ".join(calibrate(judgments, kt.read_gold(batches), rng=1).notes)
 

@@ -110,7 +110,7 @@ def test_what_gold_is(gold: dict[str, dict[str, int]], measure: str, kind: str) 
 
 
 def test_a_sample_is_no_census_because_nobody_judged_what_matters() -> None:
-    """Else a few documents that gold saw by chance would be all there is, known for sure."""
+    """Else a few documents that gold saw by chance would be all there is, known exactly."""
     lists = {"old": {t: {"x": 2.0, "a": 1.0} for t in "123"}, "new": {t: {"y": 2.0, "a": 1.0} for t in "123"}}
     case = make("P@1", gold={"1": {"x": 1, "a": 1}, "2": {"b": 0}}, lists=lists)
     assert case.design.kind == "items"

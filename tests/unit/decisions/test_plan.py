@@ -180,7 +180,7 @@ def test_a_budget_beyond_the_frame_is_a_census_and_then_exact(world, judgments, 
     assert found.labels == found.frame_size == len(gaps(world.runs, *PAIR))
     assert (found.items["pi"] == 1).all()
     assert found.these.standard_error == found.these.half_width == 0
-    assert "their difference on these 16 topics will be known for sure" in found.sentence
+    assert "their difference on these 16 topics will be known exactly" in found.sentence
     gold = judge(found, world.gold, tmp_path / "all.csv")
     answer = kt.compare(world.runs, judgments, gold, kt.Question(measure="DCG@10", claim="these"), a=PAIR[0], b=PAIR[1])
     grade = {(t, d): g for _, t, d, g in world.gold.to_frame().iter_rows()}
@@ -353,7 +353,7 @@ def test_compare_refuses_a_queue_of_other_systems(world, judgments, plan, tmp_pa
             r"AP is not a weighted sum .* re-judge all judged documents of each \(40 on average, so that ",
         ),
         (kt.Question(measure="P@5", approach="uniform"), {}, OptionError, "uniform ends in scores, not in grades"),
-        ("P@5", {"budget": 0}, OptionError, "a budget of 0 is no number of gold labels"),
+        ("P@5", {"budget": 0}, OptionError, "a budget of 0 is not a number of gold labels"),
         ("P@5", {"budget": (5, 0)}, OptionError, "whole numbers from 1, one per batch"),
         ("P@5", {"systems": ("system-01", "system-01")}, OptionError, "name two different systems"),
         ("P@5", {"systems": ("system-01", "system-1")}, UnknownNameError, "did you mean 'system-01'"),

@@ -1,4 +1,4 @@
-"""Error rates undone, written out with loops: values, variances and degrees of freedom of systems and pairs."""
+"""Error rates corrected, written out with loops: values, variances and degrees of freedom of systems and pairs."""
 
 from __future__ import annotations
 

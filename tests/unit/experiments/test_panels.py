@@ -121,7 +121,7 @@ def test_scales_and_repeats_are_told():
     assert found.panels["given"].grade.reshape(40, 2).sum(axis=0).tolist() == [6, 10]
     rows = panel_of(a=graded, b=binary).to_frame().vstack(panel_of(b=binary).to_frame())
     twice = fit_panels({"given": kt.read_judgments(rows)}, gold, PAPER)
-    assert "of a judge's repeated grades of an item only the last is heard here, by merging too" in twice.notes
+    assert "of a judge's repeated grades of an item only the last is used here, also by merging" in twice.notes
 
 
 def test_the_middle_of_each_scale():

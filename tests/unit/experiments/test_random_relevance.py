@@ -246,7 +246,7 @@ def test_sizes_that_leave_nobody_out_are_told(collection):
     plan = RandomRelevancePlan(sizes=(5, 6, 30), samples=40, draws=0, measures=("AP",))
     found = experiment_random_relevance(collection, plan)
     assert found.sizes == (5,)
-    assert "sizes that leave nobody out of 6 judges, not tried: 6, 30" in found.notes
+    assert "sizes that include all of 6 judges, not tried: 6, 30" in found.notes
     assert any(note.startswith("there are fewer k-tuples than the 40 asked for") for note in found.notes)
     assert (found.summary["tau_ap ±"] == 0).all()  # all 6 of them
     with pytest.raises(DataError, match="k-tuples of 6 or more leave nobody out of 6 judges"):

@@ -46,7 +46,7 @@ def write_changed(tmp_path, model, **changes):
         ({"version": 2}, r"model.json: is written in version 2 of the format, this reads 1: learn it again"),
         ({"format": "a crowd"}, r"model.json: holds no disagreement model"),
         ({"features": ["meta_ap"]}, r"model.json: the features of a model of votes are \['mean_grade', 'doubt'\]"),
-        ({"threshold": math.nan}, r"model.json: is no JSON: NaN is no number that JSON knows"),
+        ({"threshold": math.nan}, r"model.json: is no JSON: NaN is not a JSON number"),
         ({"topics": [{}]}, r"model.json: topics\[0\].topic is missing"),
     ],
 )

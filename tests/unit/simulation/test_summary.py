@@ -81,7 +81,7 @@ def test_the_correlation_of_errors_is_that_of_all_pairs_of_judges_of_an_item(wor
     assert found.correlation == pytest.approx(covariance / variance)
     assert found.correlation > 0.02
     assert found.pairs == sum(len(list(itertools.combinations(np.flatnonzero(crowd.item == i), 2))) for i in range(120))
-    assert "Judges err together no more than chance may make them" in found.sentence
+    assert "Judges share errors no more than chance may make them" in found.sentence
 
 
 def test_two_judges_who_always_err_alike_and_two_who_never_do():
@@ -137,7 +137,7 @@ def test_independent_judges_are_not_said_to_err_together():
     gold_items = kt.simulate_collection(systems=1, topics=5, depth=20, rng=1).gold
     for seed in range(5):
         panel = kt.simulate_panel(gold_items, judges=5, rng=seed)
-        assert "Judges err together (" not in summarise_crowd(panel, gold_items).sentence
+        assert "Judges share errors (" not in summarise_crowd(panel, gold_items).sentence
 
 
 def test_shared_errors_show():

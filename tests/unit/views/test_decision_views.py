@@ -122,12 +122,12 @@ def test_verdicts_are_counted() -> None:
     frame = tabulate_verdicts(found).frame
     counts = dict(frame.select("verdict", "pairs").iter_rows())
     flips = found.count_flips()
-    assert counts["told apart by the judges"] == found.naive_pairs.count
-    assert counts["told apart when corrected"] == found.corrected_pairs.count
+    assert counts["significant by the judges"] == found.naive_pairs.count
+    assert counts["significant when corrected"] == found.corrected_pairs.count
     assert counts["significant only without correction"] == flips["falls"]
     assert counts["significant only when corrected"] == flips["arises"]
     assert frame["share"].to_list() == [count / 15 for count in counts.values()]
-    assert list(tabulate_verdicts(board(gold=False)).frame["verdict"]) == ["told apart by the judges"]
+    assert list(tabulate_verdicts(board(gold=False)).frame["verdict"]) == ["significant by the judges"]
 
 
 def test_turned_verdicts_and_doubts_are_told() -> None:

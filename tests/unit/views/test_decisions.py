@@ -108,7 +108,7 @@ def test_a_comparison_shows_all_opinions_and_no_difference(tmp_path):
     text = text_of(tmp_path / "comparison.svg")
     assert f"{ODD} against system-03" in text
     assert f"right of the line {ODD} is better; 95% intervals" in text
-    assert "error rates undone" in text
+    assert "error rates corrected" in text
 
 
 def test_an_infinite_interval_can_be_drawn(tmp_path):

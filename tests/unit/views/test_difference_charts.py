@@ -63,10 +63,10 @@ def test_verdicts_say_what_becomes_of_the_judges(hostile, read_chart):
     rows = read_chart(draw_differences(odd)).rows("difference")
     found = {row["system"]: row["verdict"] for row in rows}
     expected = [
-        "judges' verdict falls",
+        "significant only without correction",
         "told apart",
-        "verdict turns around",
-        "verdict arises",
+        "reversed",
+        "significant only with correction",
         "not told apart",
         "doubted by gold",
     ]

@@ -174,7 +174,7 @@ def test_draws_show_means_intervals_and_who_may_be_best(world, merged):
     rows = read(draw_draws(draws), "p_best")
     expected = {name: (mean, best) for name, mean, _, _, _, _, best in draws.to_frame().rows()}
     assert {row["system"]: (row["value"], row["p_best"]) for row in rows} == expected
-    assert all((row["mark"] == "hardly the best") == (row["p_best"] < 0.025) for row in rows)
+    assert all((row["mark"] == "unlikely the best") == (row["p_best"] < 0.025) for row in rows)
 
 
 def test_a_test_is_drawn_with_its_interval_where_it_has_one():

@@ -26,7 +26,7 @@ LEAST_TOPICS = 10  # to say anything of new ones
 FEWEST_TOPICS = 5  # with gold, below which their spread says nothing
 LEAST_ITEMS = 10
 CLAIM_THESE = "claim these topics only (--claim these)"
-RATES_INSTEAD = ", or use --correction rates, which assumes that judges err alike on all documents"
+RATES_INSTEAD = ", or use --correction rates, which assumes the same error rates on all documents"
 WEIGHTED_SUMS = "nDCG@k, P@k, DCG@k or RBP"
 SAME = 1e-12
 
@@ -163,7 +163,7 @@ class Fitted:
         return Boards(*boards, *boards, np.array([self._noise]), len(case.topics))
 
     def resample(self, case: Case, draws: int, rng: np.random.Generator) -> Boards | None:
-        """Boards with topics drawn anew; None where that would tell nothing."""
+        """Boards with topics resampled; None where that would tell nothing."""
         if self.per_topic is None or len(self.per_topic) < 2:
             return None
         times = draw_topics(len(case.topics), draws, rng)

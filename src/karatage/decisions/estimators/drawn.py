@@ -79,7 +79,7 @@ DRAWN = DrawnGold(
     method=Method(
         name="sampled",
         label="gold drawn",
-        about="Corrected differences are unbiased whatever the judges do. Intervals are wider when there is less gold.",
+        about="Corrected differences are unbiased for any judges. Intervals are wider when there is less gold.",
     ),
     phrase="by gold drawn with known sampling probabilities",
     needs_chances=True,
@@ -193,7 +193,7 @@ def _tell(case: Case) -> Iterator[str]:
     if share > LITTLE:
         yield (
             f"scores are not estimated, only differences: up to {share:.0%} of a system's weight is on documents that "
-            "all systems rank alike, which gold drawn to tell systems apart does not contain"
+            "all systems rank alike, which gold drawn to compare systems does not contain"
         )
     outside = int((case.gold_item < 0).sum())
     if outside:
@@ -203,7 +203,7 @@ def _tell(case: Case) -> Iterator[str]:
         yield f"documents that matter and were judged but have no gold, counted as not relevant: {unseen:,}"
     alone = int((case.matters & ~case.judged & ~_find_unseen(case)).sum())
     if alone:
-        yield f"documents that matter but nobody judged, of which gold alone tells the correction: {alone:,}"
+        yield f"unjudged documents that matter, of which gold alone tells the correction: {alone:,}"
 
 
 class UnevenError(DataError):

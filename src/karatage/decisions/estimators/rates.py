@@ -44,12 +44,12 @@ ROUNDING, TINY = 1e-9, 1e-12
 CONTRADICTION = 0.001  # chance of calling scores and rates contradictory that are not
 CLEARLY = 4.0  # standard errors
 WORTH_TELLING = 1.1  # design effect
-BOOTSTRAP = Method(name="bootstrap", label="bootstrap", about="Topics and gold items drawn anew.")
+BOOTSTRAP = Method(name="bootstrap", label="bootstrap", about="Topics and gold items resampled.")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RatesFitted(Fitted):
-    """Scores with error rates undone."""
+    """Scores with error rates corrected."""
 
     answers: JudgeAnswers
     luck_variance: FloatArray  # (system, system) due to judges' slips on these very documents
@@ -149,7 +149,7 @@ class ErrorRates(Estimator):
             both, degrees = variance[:, None] + variance[None, :], np.full_like(degrees, np.inf)
             pairs = SystemPairs(value=pairs.value, variance=both, degrees=np.full_like(both, np.inf))
             gold_variance = by_gold[:, None] + by_gold[None, :]
-            assumed.append("each system had judges and gold of its own ([NOISY18] (10), (11))")
+            assumed.append("each system had separate judges and gold ([NOISY18] (10), (11))")
         else:
             assumed.append("the same judges graded both systems, so their error rates are shared")
         return RatesFitted(
@@ -170,14 +170,14 @@ class ErrorRates(Estimator):
 RATES = ErrorRates(
     method=Method(
         name="rates",
-        label="error rates undone",
-        about="""Corrected scores undo the judges' error rates. They are right if judges err alike on all systems'
+        label="error rates corrected",
+        about="""Scores are corrected by the judges' error rates. They are right if these are the same on all systems'
 documents; where they do not, corrected scores may be further off than the judges' own, and their intervals too
-narrow. Gold drawn for these systems (karatage plan) needs no such belief.""",
+narrow. Gold drawn for these systems (karatage plan) needs no such assumption.""",
         same_order="Error rates stretch all differences alike, so judges' and corrected orders agree by construction.",
     ),
-    phrase="by undoing the judges' error rates",
-    premise="the judges' error rates can be undone, if they are the same on all systems' documents",
+    phrase="by correcting the judges' error rates",
+    premise="the judges' error rates can be corrected, if they are the same on all systems' documents",
 )
 
 

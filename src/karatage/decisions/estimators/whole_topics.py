@@ -122,7 +122,7 @@ WHOLE_TOPICS = WholeTopics(
     method=Method(
         name="topics",
         label="gold topics",
-        about="Corrected scores are unbiased whatever the judges do. Intervals are wider when there is less gold.",
+        about="Corrected scores are unbiased for any judges. Intervals are wider when there is less gold.",
     ),
     phrase="by gold on whole topics",
 )

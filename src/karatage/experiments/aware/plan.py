@@ -25,7 +25,7 @@ class AwarePlan:
         approaches: An approach or a group of them; may be repeated.
         sizes: Judges in a k-tuple: 2-30, or 2,3,5; default: 2-30, or to one less than there are judges.
         samples: k-tuples drawn of each size.
-        replicates: Random judges of each class that weights rest on.
+        replicates: Random judges of each class for the weights.
         seed: Seed of everything that is drawn at random.
     """
 

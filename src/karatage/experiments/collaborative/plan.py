@@ -62,7 +62,7 @@ class CollaborativePlan:
         per_item: Crowd judges of each document.
         measure: E.g. P@10, DCG@10, nDCG@20, AP, RBP(p=0.8).
         relevant: The lowest relevant grade.
-        depth: Pool: documents in so many first ranks; default: gold's.
+        depth: Pool: documents in this many first ranks; default: gold's.
         samples: Crowds drawn.
         resamples: Sets of topics drawn, for intervals.
         disagreement: A model (.json) for the order disagreement.

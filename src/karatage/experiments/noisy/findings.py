@@ -203,7 +203,7 @@ class NoisyFindings(Result, kind="noisy"):
                     f"{_range(power, SHARED_PAIRED)}, the independent one {_range(power, INDEPENDENT)}"
                 )
             if told:
-                start = "One gold sample for both systems" if samples == ONE else "Judges and gold of their own"
+                start = "One gold sample for both systems" if samples == ONE else "Separate judges and gold"
                 end = "" if samples == ONE else ': say judges="independent" there'
                 yield f"{start}: {'; '.join(told)}{end}."
 

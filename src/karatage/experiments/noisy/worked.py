@@ -185,7 +185,7 @@ def _work_dcg(_: NoisyPlan) -> Iterator[Row]:
 
 def _tell_dcg(found: Figured) -> str:
     naive, corrected = found["DCG@2 by the judges", "mean"], found["corrected DCG@2", "mean"]
-    return f"Figure 1: DCG@2 is {naive:.6f} by the judges, {corrected:.6f} once their confusion is undone (25)."
+    return f"Figure 1: DCG@2 is {naive:.6f} by the judges, {corrected:.6f} with their confusion corrected (25)."
 
 
 EXAMPLES = {

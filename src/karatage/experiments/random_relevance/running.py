@@ -99,7 +99,7 @@ def _tell(ground: Ground, outcomes: Sequence[Outcome]) -> Iterator[str]:
     judges = len(next(iter(ground.panels.values())).judges)
     large = [str(size) for size in sorted(plan.sizes) if size not in ground.tuples]
     if large:
-        yield f"sizes that leave nobody out of {counted(judges, 'judge')}, not tried: {', '.join(large)}"
+        yield f"sizes that include all of {counted(judges, 'judge')}, not tried: {', '.join(large)}"
     few = [f"{len(members)} of {size}" for size, members in ground.tuples.items() if len(members) < plan.samples]
     if few:
         yield f"there are fewer k-tuples than the {plan.samples} asked for, and all were tried: {', '.join(few)}"

@@ -53,7 +53,7 @@ class SupervisedPlan:
         configurations: Whole or partitioned judges; may be repeated.
         sizes: Judges in a k-tuple: 2-30, or 2,3,5.
         samples: k-tuples drawn of each size.
-        replicates: Random judges of each class that weights rest on.
+        replicates: Random judges of each class for the weights.
         training: Share of topics whose gold teaches.
         people: People behind a partitioned judge of a topic, at least and at most: 2-4.
         seed: Seed of everything that is drawn at random.
