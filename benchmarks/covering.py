@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import karatage as kt
 from karatage.correction.topics import estimate_topics
-from karatage.simulation.story import DEPTH, JUDGES, SHAPE, SYSTEMS
+from karatage.simulation.collection import DEPTH, JUDGES, SHAPE, SYSTEMS
 
 WORLD_TOPICS, TOPICS = 20_000, 60
 GOLD_TOPICS = (10, 15, 25, 40)

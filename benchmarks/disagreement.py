@@ -20,9 +20,18 @@ from numpy.typing import NDArray
 import karatage as kt
 from karatage.data.disagreement import THRESHOLD, HeldOut
 from karatage.orders.control import control_disagreement
-from karatage.orders.disagreement import find_obstacle, learn_from_features, transfer
-from karatage.orders.regression import find_auc, rate_chances
-from karatage.orders.tables import FeatureTable, Outcome, find_disagreement, split_votes, tabulate
+from karatage.orders.disagreement import (
+    FeatureTable,
+    Outcome,
+    find_auc,
+    find_disagreement,
+    find_obstacle,
+    learn_from_features,
+    rate_chances,
+    split_votes,
+    tabulate,
+    transfer,
+)
 from karatage.random_streams import stream
 
 FloatArray = NDArray[np.float64]

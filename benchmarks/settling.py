@@ -18,7 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 import karatage as kt
-from karatage.data.settling import Settling
+from karatage.data.queue import Settling
 from karatage.decisions.belief import combine_judgments, form_belief, settle
 from karatage.orders.orders import list_all, parse_order
 

@@ -8,7 +8,7 @@ import polars as pl
 
 import karatage as kt
 from karatage.cli.demo import STORY_LABELS, STORY_MEASURE
-from karatage.simulation.story import simulate_story
+from karatage.simulation.collection import simulate_story
 
 LEVEL = 0.05
 

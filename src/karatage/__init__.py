@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from karatage.agreement.pairs import agreement_matrix, cohen_kappa
     from karatage.approaches.evaluating import evaluate
     from karatage.comparison.anova import Anova, anova, omega_squared
-    from karatage.comparison.paired import PairedTest, paired_test
+    from karatage.comparison.paired import PairedTest, UnpairedTest, paired_test, welch_test
     from karatage.comparison.rankings import (
         kendall_tau,
         kendall_tau_matrix,
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
         tau_ap_matrix,
     )
     from karatage.comparison.tukey import Tukey, tukey
-    from karatage.comparison.unpaired import UnpairedTest, welch_test
     from karatage.correction.planning import plan_sizes
     from karatage.data.accuracy import Accuracy
     from karatage.data.alignment import Alignment, align
@@ -43,20 +42,16 @@ if TYPE_CHECKING:
     from karatage.data.draws import Draws
     from karatage.data.estimate import Estimate, wilson_interval
     from karatage.data.evaluation import Evaluation
-    from karatage.data.figures import Figures, Goal, Prices, RateCounts
     from karatage.data.gold import Gold
     from karatage.data.judgments import Judgments
     from karatage.data.partition import Partition, assemble_judges
     from karatage.data.plan import GoldPlan
-    from karatage.data.posterior import Posterior
+    from karatage.data.posterior import JudgeRecord, Posterior
     from karatage.data.prices import JudgingPrices, parse_prices
-    from karatage.data.queue import JudgingQueue
-    from karatage.data.record import JudgeRecord
+    from karatage.data.queue import JudgingQueue, Settling
     from karatage.data.runs import Runs
     from karatage.data.scores import Scores
-    from karatage.data.settling import Settling
-    from karatage.data.sizing import SizePlan
-    from karatage.data.survey import Survey
+    from karatage.data.sizing import Figures, Goal, Prices, RateCounts, SizePlan
     from karatage.data.weights import Weights
     from karatage.decisions.audit import audit
     from karatage.decisions.board import compare_all
@@ -68,7 +63,7 @@ if TYPE_CHECKING:
     from karatage.decisions.plan import plan
     from karatage.decisions.question import Question
     from karatage.decisions.queue import QueueRules, queue
-    from karatage.decisions.survey import SurveyRules, survey
+    from karatage.decisions.survey import Survey, SurveyRules, survey
     from karatage.errors import KaratageError
     from karatage.experiments.aware.findings import AwareFindings
     from karatage.experiments.aware.plan import AwarePlan
@@ -91,12 +86,16 @@ if TYPE_CHECKING:
     from karatage.experiments.supervised.findings import SupervisedFindings
     from karatage.experiments.supervised.plan import SupervisedPlan
     from karatage.experiments.supervised.running import experiment_supervised
-    from karatage.io.asked import write_queue
-    from karatage.io.crowds import read_crowd, write_crowd
-    from karatage.io.disagreement import read_disagreement, write_disagreement
-    from karatage.io.families import read_families
     from karatage.io.judgments import read_gold, read_judgments
-    from karatage.io.records import read_record
+    from karatage.io.models import (
+        read_crowd,
+        read_disagreement,
+        read_families,
+        read_record,
+        write_crowd,
+        write_disagreement,
+    )
+    from karatage.io.queues import write_queue
     from karatage.io.runs import read_runs
     from karatage.io.writing import write_judgments, write_run
     from karatage.measures.expected import randomise, score_expected
@@ -107,13 +106,11 @@ if TYPE_CHECKING:
     from karatage.orders.orders import list_orders, next_items
     from karatage.orders.state import JudgingState, Picks
     from karatage.progress import watch
-    from karatage.simulation.collection import JudgeProfile, SystemProfile, World, simulate_collection
+    from karatage.simulation.answering import summarise_crowd
+    from karatage.simulation.collection import CollectionShape, JudgeProfile, SystemProfile, World, simulate_collection
     from karatage.simulation.crowd import list_crowds, load_crowd, simulate_crowd
     from karatage.simulation.learning import learn_crowd
-    from karatage.simulation.panel import PanelQuality, simulate_panel
-    from karatage.simulation.partition import partition_judges
-    from karatage.simulation.shape import CollectionShape
-    from karatage.simulation.summary import summarise_crowd
+    from karatage.simulation.panel import PanelQuality, partition_judges, simulate_panel
     from karatage.views.benchmark_charts import draw_benchmark
     from karatage.views.charts import write_chart
     from karatage.views.crowds import draw_crowd
@@ -142,13 +139,10 @@ _MODULES = {
     "agreement.coefficients": "agreement_intervals fleiss_kappa krippendorff_alpha percent_agreement",
     "agreement.pairs": "agreement_matrix cohen_kappa",
     "approaches.evaluating": "evaluate",
-    "decisions.audit": "audit",
-    "decisions.calibrate": "calibrate judge_accuracy",
     "comparison.anova": "Anova anova omega_squared",
-    "comparison.paired": "PairedTest paired_test",
+    "comparison.paired": "PairedTest UnpairedTest paired_test welch_test",
     "comparison.rankings": "kendall_tau kendall_tau_matrix rank_table ranks rmse rmse_matrix tau_ap tau_ap_matrix",
     "comparison.tukey": "Tukey tukey",
-    "comparison.unpaired": "UnpairedTest welch_test",
     "correction.planning": "plan_sizes",
     "data.accuracy": "Accuracy",
     "data.alignment": "Alignment align",
@@ -163,28 +157,28 @@ _MODULES = {
     "data.draws": "Draws",
     "data.estimate": "Estimate wilson_interval",
     "data.evaluation": "Evaluation",
-    "data.figures": "Figures Goal Prices RateCounts",
     "data.gold": "Gold",
     "data.judgments": "Judgments",
     "data.partition": "Partition assemble_judges",
     "data.plan": "GoldPlan",
-    "data.posterior": "Posterior",
+    "data.posterior": "JudgeRecord Posterior",
     "data.prices": "JudgingPrices parse_prices",
-    "data.queue": "JudgingQueue",
-    "data.record": "JudgeRecord",
+    "data.queue": "JudgingQueue Settling",
     "data.runs": "Runs",
     "data.scores": "Scores",
-    "data.settling": "Settling",
-    "data.sizing": "SizePlan",
-    "data.survey": "Survey",
+    "data.sizing": "Figures Goal Prices RateCounts SizePlan",
     "data.weights": "Weights",
+    "decisions.audit": "audit",
+    "decisions.board": "compare_all",
+    "decisions.calibrate": "calibrate judge_accuracy",
     "decisions.compare": "compare",
+    "decisions.diagnose": "diagnose",
+    "decisions.draw": "draw_evaluation draw_scores",
     "decisions.figures": "compare_figures",
     "decisions.plan": "plan",
     "decisions.question": "Question",
-    "decisions.board": "compare_all",
-    "decisions.diagnose": "diagnose",
-    "decisions.draw": "draw_evaluation draw_scores",
+    "decisions.queue": "QueueRules queue",
+    "decisions.survey": "Survey SurveyRules survey",
     "errors": "KaratageError",
     "experiments.aware.findings": "AwareFindings",
     "experiments.aware.plan": "AwarePlan",
@@ -207,22 +201,24 @@ _MODULES = {
     "experiments.supervised.findings": "SupervisedFindings",
     "experiments.supervised.plan": "SupervisedPlan",
     "experiments.supervised.running": "experiment_supervised",
-    "io.crowds": "read_crowd write_crowd",
-    "io.disagreement": "read_disagreement write_disagreement",
-    "io.families": "read_families",
     "io.judgments": "read_gold read_judgments",
-    "io.asked": "write_queue",
-    "io.records": "read_record",
+    "io.models": "read_crowd read_disagreement read_families read_record write_crowd write_disagreement",
+    "io.queues": "write_queue",
     "io.runs": "read_runs",
     "io.writing": "write_judgments write_run",
-    "orders.disagreement": "learn_disagreement predict_disagreement",
-    "orders.orders": "list_orders next_items",
-    "orders.state": "JudgingState Picks",
     "measures.expected": "randomise score_expected",
     "measures.registry": "parse_measure",
     "measures.scoring": "score score_all score_grades",
     "measures.spec": "Measure",
-    "decisions.queue": "QueueRules queue",
+    "orders.disagreement": "learn_disagreement predict_disagreement",
+    "orders.orders": "list_orders next_items",
+    "orders.state": "JudgingState Picks",
+    "progress": "watch",
+    "simulation.answering": "summarise_crowd",
+    "simulation.collection": "CollectionShape JudgeProfile SystemProfile World simulate_collection",
+    "simulation.crowd": "list_crowds load_crowd simulate_crowd",
+    "simulation.learning": "learn_crowd",
+    "simulation.panel": "PanelQuality partition_judges simulate_panel",
     "views.benchmark_charts": "draw_benchmark",
     "views.charts": "write_chart",
     "views.crowds": "draw_crowd",
@@ -230,15 +226,6 @@ _MODULES = {
     "views.effects": "draw_interaction draw_main_effects draw_tukey",
     "views.reading": "Saved read_result",
     "views.report": "write_report",
-    "simulation.collection": "JudgeProfile SystemProfile World simulate_collection",
-    "simulation.crowd": "list_crowds load_crowd simulate_crowd",
-    "simulation.learning": "learn_crowd",
-    "simulation.panel": "PanelQuality simulate_panel",
-    "simulation.partition": "partition_judges",
-    "simulation.shape": "CollectionShape",
-    "simulation.summary": "summarise_crowd",
-    "decisions.survey": "SurveyRules survey",
-    "progress": "watch",
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names.split()}
 

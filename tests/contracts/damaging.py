@@ -17,9 +17,8 @@ from karatage.errors import KaratageError
 from karatage.experiments.aware.plan import AwarePlan
 from karatage.experiments.noisy.plan import NoisyPlan
 from karatage.experiments.plans import Plan, read_plan
-from karatage.io.asked import read_asked
-from karatage.io.families import read_families
-from karatage.io.records import read_record
+from karatage.io.models import read_families, read_record
+from karatage.io.queues import read_asked
 from tests.contracts.fuzzing import HOSTILE_NAMES
 
 LONGEST_MESSAGE = 500

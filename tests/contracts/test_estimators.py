@@ -15,14 +15,14 @@ import polars as pl
 import pytest
 
 import karatage as kt
-from karatage.data.method import Method
+from karatage.data.standing import Method
 from karatage.decisions.case import Case, make_case
 from karatage.decisions.estimators.contract import Estimator, Fitted, Levels, SecondOpinion, SystemPairs
 from karatage.decisions.estimators.drawn import EVEN
 from karatage.decisions.estimators.rates import RATES
 from karatage.decisions.estimators.registry import list_estimators, list_names, register, unregister
 from karatage.errors import DataError, OptionError, UnknownNameError
-from karatage.simulation.story import simulate_story
+from karatage.simulation.collection import simulate_story
 from karatage.views.comparison import tabulate_difference
 from karatage.views.diagnosis import tabulate_measures
 from karatage.views.html import render_page

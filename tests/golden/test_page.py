@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import karatage as kt
-from karatage.simulation.story import simulate_story
+from karatage.simulation.collection import simulate_story
 
 GOLDEN = Path(__file__).parent / "report-page.txt"
 UNSEEN = {"script", "style", "svg", "select", "button"}

@@ -11,16 +11,17 @@ from scipy import stats
 
 from karatage.agreement.coefficients import (
     Level,
+    Profiles,
     _alpha,
     _fleiss,
     fleiss_kappa,
     krippendorff_alpha,
     percent_agreement,
+    profile,
 )
 from karatage.agreement.independence import measure_independence
 from karatage.agreement.intervals import adjust, t_quantile
 from karatage.agreement.pairs import agreement_matrix, cohen_kappa
-from karatage.agreement.profiles import Profiles, profile
 from karatage.agreement.suspicion import _test_chance
 from karatage.data.estimate import wilson_interval
 from karatage.data.judgments import Judgments

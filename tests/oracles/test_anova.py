@@ -9,8 +9,7 @@ import pytest
 from scipy import stats
 
 from karatage.comparison.anova import anova, omega_squared
-from karatage.comparison.studentised import quantile, survival
-from karatage.comparison.tukey import tukey
+from karatage.comparison.tukey import quantile, survival, tukey
 
 # [AWARE17] tables 1 and 2: source, sum of squares, degrees of freedom, F, omega squared.
 TABLE_1 = [

@@ -12,10 +12,19 @@ from scipy.stats import beta
 from sklearn.metrics import confusion_matrix, roc_auc_score
 
 from karatage.orders.control import control_disagreement
-from karatage.orders.disagreement import learn_from_features, transfer
-from karatage.orders.features import find_features
-from karatage.orders.regression import find_auc, fit_line, fitting, predict_line, rate_chances, try_splits
-from karatage.orders.tables import FeatureTable, Outcome
+from karatage.orders.disagreement import (
+    FeatureTable,
+    Outcome,
+    find_auc,
+    fit_line,
+    fitting,
+    learn_from_features,
+    predict_line,
+    rate_chances,
+    transfer,
+    try_splits,
+)
+from karatage.orders.state import find_features
 
 
 def slow_features(ranked, items):

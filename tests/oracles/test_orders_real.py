@@ -5,7 +5,7 @@ import pytest
 
 import karatage as kt
 from karatage.data.alignment import match_gold
-from karatage.orders.curves import find_area, find_curve
+from karatage.orders.budget import find_area, find_curve
 from karatage.orders.orders import ORDERS, list_all
 
 

@@ -13,8 +13,7 @@ from karatage.experiments.supervised.plan import SupervisedPlan, draw_split
 from karatage.experiments.supervised.running import experiment_supervised
 from karatage.merging.random_judges import RandomJudges
 from karatage.random_streams import stream
-from karatage.simulation.panel import simulate_panel
-from karatage.simulation.partition import partition_judges
+from karatage.simulation.panel import partition_judges, simulate_panel
 
 APPROACHES = ("table1", "sup_apc", "sup_fro_squared", "sgl_tau_md", "sup_tau_cubed(sub=True)", "sup_rmse(sub=True)")
 PLAN = SupervisedPlan(measures=("AP", "nDCG@10"), approaches=APPROACHES, sizes=(3,), samples=4, replicates=5, seed=11)

@@ -9,9 +9,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from karatage.orders.features import find_features
 from karatage.orders.orders import ORDERS, list_all
-from karatage.orders.state import JudgingState
+from karatage.orders.state import JudgingState, find_features
 from karatage.random_streams import stream
 from tests.oracles import walks
 from tests.oracles.judging_states import make_state, runs_of

@@ -3,7 +3,7 @@
 import pytest
 
 import karatage as kt
-from karatage.simulation.story import simulate_story
+from karatage.simulation.collection import simulate_story
 from tests.contained import run_contained
 
 pytestmark = pytest.mark.soak

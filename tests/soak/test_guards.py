@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import karatage as kt
-from karatage.simulation.story import simulate_story
+from karatage.simulation.collection import simulate_story
 
 BUDGETS = ((20,), (60,), (200,), (30, 30), (40, 40, 40))
 WORLDS = 12

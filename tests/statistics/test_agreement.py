@@ -8,8 +8,7 @@ from karatage.agreement.coefficients import agreement_intervals
 from karatage.agreement.habits import Panel
 from karatage.agreement.independence import group_items, measure_independence
 from karatage.agreement.intervals import share_intervals
-from karatage.agreement.likeness import compare_copies
-from karatage.agreement.suspicion import compare_with_chance, find_suspects
+from karatage.agreement.suspicion import compare_copies, compare_with_chance, find_suspects
 from karatage.data.estimate import wilson_interval
 from karatage.data.judgments import Judgments
 

@@ -8,11 +8,10 @@ import pytest
 from scipy.special import ndtr, ndtri
 
 import karatage as kt
-from karatage.agreement.calibration import BINS, Forecasts, measure_calibration, tabulate_bins
-from karatage.agreement.shift import compare_items
+from karatage.agreement.calibration import BINS, Forecasts, compare_items, measure_calibration, tabulate_bins
 from karatage.data.standing import Bounded
 from karatage.decisions.calibrate import calibrate
-from karatage.simulation.story import simulate_story
+from karatage.simulation.collection import simulate_story
 
 TOPICS, ITEMS, WORLDS = 40, 30, 200
 SHARED = 0.15  # of an item's luck, with the others of its topic
@@ -50,7 +49,7 @@ def find_truth(habit: str) -> dict[str, float]:
 def few_draws(monkeypatch):
     """Enough for a quantile, and fast."""
     monkeypatch.setattr("karatage.agreement.calibration.DRAWS", 500)
-    monkeypatch.setattr("karatage.agreement.shift.DRAWS", 200)
+    monkeypatch.setattr("karatage.agreement.calibration.SHIFT_DRAWS", 200)
 
 
 def within_tolerance(share: float, expected: float) -> bool:

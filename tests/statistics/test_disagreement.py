@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 
 from karatage.orders.control import control_disagreement
-from karatage.orders.disagreement import learn_from_features, transfer
-from karatage.orders.regression import fit_line, fitting
-from karatage.orders.tables import FeatureTable, Outcome
+from karatage.orders.disagreement import FeatureTable, Outcome, fit_line, fitting, learn_from_features, transfer
 
 LINE = np.array([-1.2, 0.8, -0.3])
 

@@ -11,7 +11,7 @@ from scipy import stats
 import karatage as kt
 from karatage.correction.choosing import draw_batches
 from karatage.correction.sampled import Drawn, sum_topics
-from karatage.data.draw import Draw
+from karatage.data.judgments import Draw
 from karatage.decisions.case import make_case
 
 LABELS = 200

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import karatage as kt
-from karatage.data.pool import pool_runs
+from karatage.data.alignment import pool_runs
 from karatage.decisions.belief import combine_judgments, form_belief, settle
 
 WORLDS = 20

@@ -3,7 +3,7 @@
 import numpy as np
 
 import karatage as kt
-from karatage.simulation.story import simulate_story
+from karatage.simulation.collection import simulate_story
 
 SEEDS, LABELS = 40, 300
 

@@ -8,8 +8,7 @@ import pytest
 from scipy import stats
 
 from karatage.comparison.anova import anova
-from karatage.comparison.studentised import quantile, survival
-from karatage.comparison.tukey import tukey
+from karatage.comparison.tukey import quantile, survival, tukey
 
 LEVELS, BLOCKS, REPEATS = 4, 3, 3
 CELLS = list(itertools.product(range(LEVELS), range(BLOCKS), range(REPEATS)))

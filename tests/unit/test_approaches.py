@@ -152,7 +152,7 @@ def test_every_approach_has_coins_of_its_own():
 def test_sentence_without_gold_counts_winners(runs, judgments):
     sentence = kt.evaluate(runs, judgments, "AP").sentence
     assert sentence.startswith("By uniform, good leads on AP with 0.889, 0.319 ahead of bad (standard error ")
-    assert sentence.endswith("The 3 judges, each alone, rank 2 different systems first: get some gold before deciding.")
+    assert sentence.endswith("The 3 judges alone rank 2 different systems first: get some gold before deciding.")
 
 
 def test_sentence_with_gold_names_the_nearest_approach(runs, judgments):

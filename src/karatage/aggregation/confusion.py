@@ -7,8 +7,7 @@ import numpy as np
 from karatage.aggregation.expectation import Tables, log, normalise
 from karatage.aggregation.votes import Votes
 from karatage.data.axes import FloatArray
-from karatage.data.posterior import Posterior
-from karatage.data.record import JudgeRecord
+from karatage.data.posterior import JudgeRecord, Posterior
 from karatage.errors import OptionError
 
 # Counts added to every judge's matrix, beside the diagonal and on it. A weaker pull falls behind the plain vote where

@@ -14,8 +14,7 @@ from karatage.aggregation.votes import Scope, Supervision, Votes, check_counts, 
 from karatage.data.alignment import find_items
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, IntArray, LongArray
 from karatage.data.judgments import Judgments
-from karatage.data.posterior import Posterior, decide, find_winners
-from karatage.data.record import JudgeRecord
+from karatage.data.posterior import JudgeRecord, Posterior, decide, find_winners
 from karatage.errors import OptionError
 
 Start = Literal["share", "mv", "neutral"]

@@ -11,8 +11,7 @@ from karatage.aggregation.expectation import Counts, Progress, Tables, iterate, 
 from karatage.aggregation.votes import Supervision, Votes
 from karatage.data.axes import FloatArray
 from karatage.data.judgments import Judgments
-from karatage.data.posterior import Posterior, find_winners
-from karatage.data.record import JudgeRecord
+from karatage.data.posterior import JudgeRecord, Posterior, find_winners
 from karatage.errors import OptionError
 from karatage.kernels.voting import expect
 

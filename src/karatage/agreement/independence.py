@@ -7,10 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from karatage.agreement.intervals import Interval
+from karatage.agreement.intervals import Interval, PairSample, Rows
 from karatage.agreement.pairs import Pairs, jackknife, meet_all
-from karatage.agreement.rows import Rows
-from karatage.agreement.sampling import PairSample
 from karatage.data.axes import GradeArray, IntArray, LongArray
 from karatage.data.judgments import Judgments
 from karatage.kernels.agreement import sum_correlations

@@ -8,15 +8,12 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from karatage.agreement.intervals import NOTHING, Interval, t_quantile
-from karatage.agreement.rows import Rows
-from karatage.agreement.sampling import PairSample, are_few, draw_pairs
+from karatage.agreement.intervals import NOTHING, Interval, PairSample, Rows, are_few, draw_pairs, t_quantile
 from karatage.data.axes import BoolArray, FloatArray, IntArray, LongArray
 from karatage.data.estimate import CONFIDENCE
 from karatage.data.judgments import Judgments
 from karatage.errors import DataError, OptionError, UnknownNameError
-from karatage.kernels.agreement import meet_judges, sum_kappas, weigh_tables
-from karatage.kernels.meeting import meet_chosen
+from karatage.kernels.agreement import meet_chosen, meet_judges, sum_kappas, weigh_tables
 
 Weights = Literal["linear", "quadratic"]
 Statistic = Literal["kappa", "linear", "quadratic", "percent", "shared"]

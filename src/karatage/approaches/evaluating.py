@@ -10,14 +10,14 @@ import numpy as np
 from karatage.approaches.downstream import Aware, Supervised
 from karatage.approaches.evidence import Evidence, Known, Merged
 from karatage.approaches.registry import resolve_approaches
+from karatage.data.alignment import tell_scales
 from karatage.data.axes import LongArray
 from karatage.data.evaluation import Evaluation
 from karatage.data.gold import Gold
 from karatage.data.judgments import Judgments
+from karatage.data.result import list_versions
 from karatage.data.runs import Runs
-from karatage.data.scales import tell_scales
 from karatage.data.scores import Scores
-from karatage.data.versions import list_versions
 from karatage.data.weights import Weights
 from karatage.errors import DataError
 from karatage.measures.expected import randomise, score_expected

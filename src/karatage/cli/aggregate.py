@@ -39,8 +39,7 @@ if TYPE_CHECKING:
 
     from karatage.aggregation.registry import Model
     from karatage.data.judgments import Judgments
-    from karatage.data.posterior import Posterior
-    from karatage.data.record import JudgeRecord
+    from karatage.data.posterior import JudgeRecord, Posterior
     from karatage.views.table import Table
 
 QRELS_ENDINGS = (".qrels", ".qrel")
@@ -111,7 +110,7 @@ def _recall(approach: str, history: str) -> tuple[Model, JudgeRecord]:
     from karatage.aggregation.dawid_skene import DawidSkene
     from karatage.aggregation.history import JudgeHistory
     from karatage.aggregation.registry import parse_model
-    from karatage.io.records import read_record
+    from karatage.io.models import read_record
 
     model = parse_model(approach).model
     if not isinstance(model, DawidSkene | JudgeHistory):

@@ -38,7 +38,7 @@ def audit(
         pairs: Judges two by two, instead of one by one.
     """
     from karatage.decisions.audit import audit as audit_judges
-    from karatage.io.families import read_families
+    from karatage.io.models import read_families
 
     choose_style(to.format, to.output)
     if not judgments:

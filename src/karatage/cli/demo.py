@@ -49,7 +49,7 @@ def demo(
     """
     import karatage as kt
     from karatage.cli.simulate_jobs import refuse_other_collection
-    from karatage.simulation.story import simulate_story
+    from karatage.simulation.collection import simulate_story
 
     home = Path(output)
     with progress("Simulating", quiet=quiet):

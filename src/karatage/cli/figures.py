@@ -9,7 +9,7 @@ from karatage.errors import DataError, OptionError
 from karatage.text import shorten
 
 if TYPE_CHECKING:
-    from karatage.data.figures import Figures, RateCounts
+    from karatage.data.sizing import Figures, RateCounts
 
 FIGURES_FORM = "topics,mean,deviation, e.g. 50,0.527,0.240"
 RATES_FORM = "right/all of relevant and of other gold items, e.g. 43/59,67/84"
@@ -21,7 +21,7 @@ def parse_figures(text: str, option: str) -> Figures:
     >>> parse_figures("50,0.527,0.240", "--figures-a")
     Figures(topics=50, mean=0.527, deviation=0.24)
     """
-    from karatage.data.figures import Figures
+    from karatage.data.sizing import Figures
 
     parts = text.split(",")
     if len(parts) != 3:
@@ -40,7 +40,7 @@ def parse_rates(text: str, option: str) -> RateCounts:
     >>> parse_rates("43/59,67/84", "--rates")
     RateCounts(right_relevant=43, relevant=59, right_other=67, others=84)
     """
-    from karatage.data.figures import RateCounts
+    from karatage.data.sizing import RateCounts
 
     parts = [share.split("/") for share in text.split(",")]
     if [len(part) for part in parts] != [2, 2]:

@@ -78,7 +78,7 @@ def _remember(_: object, quiet: bool) -> None:
 
 
 def _limit_memory(_: object, size: str | None) -> None:
-    from karatage.io.unpacking import VARIABLE, parse_size
+    from karatage.io.sources import VARIABLE, parse_size
 
     if size is not None:
         parse_size(size, "--most-memory")

@@ -24,7 +24,7 @@ from karatage.cli.output import WIDTH, put, render, show_table
 from karatage.cli.parsing import SHORT, STANDARD_OUTPUT, find_changed, make_options, name_option
 from karatage.cli.question import NEEDED, TypedFigures, make_question_options, require_files
 from karatage.cli.terminal import progress
-from karatage.data.figures import Goal
+from karatage.data.sizing import Goal
 from karatage.errors import OptionError
 
 if TYPE_CHECKING:
@@ -74,8 +74,8 @@ def plan(
     """
     import karatage as kt
     from karatage.cli.plan_tables import render_documents
-    from karatage.io.asked import write_queue
-    from karatage.io.queues import find_ending
+    from karatage.io.queues import write_queue
+    from karatage.io.rows import find_ending
 
     given = {
         "measure": None,

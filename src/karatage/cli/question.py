@@ -17,8 +17,8 @@ from karatage.errors import OptionError
 if TYPE_CHECKING:
     from typing import Any
 
-    from karatage.data.figures import Figures, RateCounts
     from karatage.data.runs import Runs
+    from karatage.data.sizing import Figures, RateCounts
 
 NEEDED = "figures need all of --figures-a, --figures-b and --rates"
 

@@ -74,8 +74,8 @@ def queue(
     from dataclasses import replace
 
     import karatage as kt
-    from karatage.io.asked import write_queue
-    from karatage.io.queues import find_ending
+    from karatage.io.queues import write_queue
+    from karatage.io.rows import find_ending
 
     order, seed = vars(rules)["order"], vars(rules)["seed"]
     if not runs:

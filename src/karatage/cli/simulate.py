@@ -32,7 +32,7 @@ from karatage.cli.simulate_jobs import judge_gold, judge_queue, make_collection
 from karatage.cli.simulate_tables import print_model, print_models
 from karatage.cli.terminal import progress
 from karatage.errors import DataError, OptionError
-from karatage.simulation.shape import CollectionShape
+from karatage.simulation.collection import CollectionShape
 from karatage.text import counted, shorten
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ class Request(Writing):
         if self.save is not None and _find_ending(self.save) != ".json":
             raise OptionError(f"{shorten(self.save, 200)}: a crowd model is written as .json")
         if self.judged is not None:
-            from karatage.io.queues import find_ending
+            from karatage.io.rows import find_ending
 
             find_ending(self.judged)
         if self.chart is not None:

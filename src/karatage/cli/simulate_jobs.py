@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from karatage.cli.simulate import Request
     from karatage.data.crowd import CrowdModel
     from karatage.data.judgments import Judgments
-    from karatage.simulation.shape import CollectionShape
+    from karatage.simulation.collection import CollectionShape
 
 
 def judge_gold(crowd: CrowdModel, gold: Judgments, request: Request) -> None:
     """A crowd on the user's gold."""
     import karatage as kt
-    from karatage.simulation.summary import summarise_crowd
+    from karatage.simulation.answering import summarise_crowd
 
     with progress("Simulating", quiet=request.quiet):
         judgments = kt.simulate_crowd(gold, crowd, per_item=request.per_item, judges=request.judges, rng=request.seed)
@@ -33,9 +33,8 @@ def judge_gold(crowd: CrowdModel, gold: Judgments, request: Request) -> None:
 
 def judge_queue(crowd: CrowdModel, gold: Judgments, request: Request) -> None:
     """What a queue asks for: experts' rows from gold, the others from the crowd."""
-    from karatage.io.asked import read_asked, write_judged
-    from karatage.simulation.answering import answer_queue
-    from karatage.simulation.summary import summarise_crowd
+    from karatage.io.queues import read_asked, write_judged
+    from karatage.simulation.answering import answer_queue, summarise_crowd
 
     assert request.queue is not None
     queue = read_asked(request.queue)
@@ -65,7 +64,7 @@ def make_collection(crowd: CrowdModel, request: Request, shape: CollectionShape)
     """Runs, gold, truth and a crowd's judgments, as ordinary files."""
     import karatage as kt
     from karatage.io.writing import encode_table, write_bytes
-    from karatage.simulation.summary import summarise_crowd
+    from karatage.simulation.answering import summarise_crowd
 
     assert request.collection is not None
     home = Path(request.collection)

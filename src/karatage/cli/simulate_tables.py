@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
     from karatage.cli.options import Printing
     from karatage.cli.simulate import Request
-    from karatage.data.asked import AskedQueue
     from karatage.data.crowd import CrowdModel
     from karatage.data.crowd_summary import CrowdSummary
     from karatage.data.judgments import Judgments
+    from karatage.data.queue import AskedQueue
     from karatage.simulation.answering import Answers
     from karatage.simulation.collection import World
 

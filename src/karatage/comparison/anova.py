@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from karatage.comparison.design import Design, Pair
-from karatage.comparison.fitting import Effect, Fit, fit_closed, fit_unbalanced
+from karatage.comparison.design import Design, Effect, Fit, Pair, fit_closed, fit_unbalanced
 from karatage.data.axes import FloatArray, LongArray
 from karatage.data.result import Shown
 from karatage.errors import DataError, OptionError

@@ -1,7 +1,4 @@
-"""Is one system better than another on the same topics? Four classic tests on two systems' topic scores.
-
-They take scores as they are: errors of judges are not corrected here.
-"""
+"""Tests of two systems: paired on the same topics, or on topics of their own."""
 
 from __future__ import annotations
 
@@ -21,14 +18,33 @@ from karatage.comparison.flipping import (
     signed_sum,
     subset_sums,
 )
-from karatage.comparison.verdicts import say_test
 from karatage.data.axes import FloatArray, LongArray
+from karatage.data.comparison import say_p
 from karatage.data.estimate import check_confidence, t_outside, t_quantile
 from karatage.data.result import Shown
 from karatage.data.scores import settle_ties
+from karatage.data.sizing import Figures
 from karatage.errors import DataError, OptionError
 from karatage.random_streams import generator
 from karatage.text import counted, percent
+
+
+def say_test(difference: float, p_value: float, interval: tuple[float, float], *, confidence: float, where: str) -> str:
+    """How far the second system is from the first, and whether that may be chance.
+
+    >>> say_test(0.25, 0.125, (-0.1, 0.6), confidence=0.95, where="on 4 topics")
+    'The second system scores 0.25 higher than the first on 4 topics: this may be chance (p = 0.12, 95% interval ...'
+    """
+    if not difference:
+        return f"Both systems score alike on average {where}."
+    side = "higher" if difference > 0 else "lower"
+    verdict = "more than chance" if p_value <= 1 - confidence + 1e-12 else "this may be chance"
+    low, high = interval
+    known = math.isfinite(low) and math.isfinite(high)
+    between = f", {percent(confidence)} interval {low:+.4g} to {high:+.4g}" if known else ""
+    far = f"The second system scores {abs(difference):.4g} {side} than the first {where}"
+    return f"{far}: {verdict} (p {say_p(p_value)}{between})."
+
 
 Test = Literal["t", "wilcoxon", "permutation", "bootstrap"]
 FEW_TOPICS = 10
@@ -286,3 +302,85 @@ def _studentise(drawn: FloatArray, mean: float, largest: float) -> FloatArray:
     flat = deviation <= SPREAD * largest
     t = shift / np.where(flat, 1.0, deviation) * math.sqrt(drawn.shape[1])
     return np.where(flat, np.where(np.abs(shift) <= SPREAD * largest, 0.0, np.inf), t)
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnpairedTest(Shown):
+    """How sure it is that the second system is better, or worse, than the first, on other topics."""
+
+    difference: float  # of the means, second less first
+    statistic: float  # t
+    degrees: float  # of freedom
+    p_value: float  # two-sided
+    low: float
+    high: float
+    confidence: float
+    topics: tuple[int, int]
+    notes: tuple[str, ...]
+
+    @property
+    def significant(self) -> bool:
+        """Whether equal systems are ruled out at the level of the interval."""
+        return self.p_value <= 1 - self.confidence + 1e-12
+
+    @property
+    def sentence(self) -> str:
+        """What to take away."""
+        where = f"on {self.topics[0]:,} and {self.topics[1]:,} separate topics"
+        return say_test(self.difference, self.p_value, (self.low, self.high), confidence=self.confidence, where=where)
+
+    def to_dict(self) -> dict[str, object]:
+        """Ready for JSON, which has no infinity."""
+        return {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in asdict(self).items()}
+
+
+def welch_test(x: ArrayLike | Figures, y: ArrayLike | Figures, *, confidence: float = 0.95) -> UnpairedTest:
+    """Test two means over different topics, [NOISY18] (9), with Welch's degrees of freedom; two-sided.
+
+    Takes scores by topic, NaN where there is none, or figures.
+
+    >>> found = welch_test(Figures(10278, 0.6260, 0.414), Figures(20604, 0.6385, 0.402))
+    >>> round(found.statistic, 3), round(found.p_value, 4)
+    (2.524, 0.0116)
+    """
+    check_confidence(confidence)
+    notes: list[str] = []
+    a, b = _figure(x, notes), _figure(y, notes)
+    difference = b.mean - a.mean
+    parts = a.variance_of_mean, b.variance_of_mean
+    error = math.sqrt(sum(parts))
+    topics = (a.topics, b.topics)
+    if min(topics) < FEW_TOPICS:
+        notes.append(f"only {min(topics)} topics: no test can say much")
+    if error <= 1e-12 * max(abs(a.mean), abs(b.mean)):
+        notes.append("scores do not vary from topic to topic, so t has nothing to go by")
+        same = abs(difference) <= 1e-12 * max(abs(a.mean), abs(b.mean))
+        statistic, degrees, p_value = (0.0, math.inf, 1.0) if same else (math.inf, math.inf, 0.0)
+        statistic, half = math.copysign(statistic, difference), 0.0
+    else:
+        degrees = sum(parts) ** 2 / sum(v**2 / (n - 1) for v, n in zip(parts, topics, strict=True))
+        statistic, half = difference / error, t_quantile((1 + confidence) / 2, degrees) * error
+        p_value = t_outside(statistic, degrees)
+    return UnpairedTest(
+        difference=difference,
+        statistic=statistic,
+        degrees=degrees,
+        p_value=p_value,
+        low=difference - half,
+        high=difference + half,
+        confidence=confidence,
+        topics=topics,
+        notes=tuple(notes),
+    )
+
+
+def _figure(scores: ArrayLike | Figures, notes: list[str]) -> Figures:
+    if isinstance(scores, Figures):
+        return scores
+    value = read_scores(scores)
+    kept = value[~np.isnan(value)]
+    if len(kept) < 2:
+        raise DataError(f"{counted(len(kept), 'topic')} with a score: a test needs at least 2 for each system")
+    if len(kept) < len(value):
+        notes.append(f"{counted(len(value) - len(kept), 'topic')} left out: without a score")
+    return Figures(len(kept), float(kept.mean()), float(kept.std(ddof=1)))

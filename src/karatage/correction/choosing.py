@@ -9,8 +9,7 @@ import numpy as np
 
 from karatage.data.axes import FloatArray, LongArray
 from karatage.errors import DataError
-from karatage.kernels.drawing import FLOOR, draw_items, find_chances, mean_positive
-from karatage.kernels.sampling import sum_gaps
+from karatage.kernels.sampling import FLOOR, draw_items, find_chances, mean_positive, sum_gaps
 
 
 class Chosen(NamedTuple):

@@ -15,8 +15,7 @@ from numpy.typing import ArrayLike
 
 from karatage.correction.precision import CLEAR_OF_CHANCE, LEAST_ITEMS, correct, share_variance
 from karatage.data.axes import FloatArray
-from karatage.data.figures import Figures, Goal, Prices, RateCounts
-from karatage.data.sizing import Need, SizePlan
+from karatage.data.sizing import Figures, Goal, Need, Prices, RateCounts, SizePlan
 from karatage.errors import DataError
 
 MANY_TOPICS = 30  # from which the normal distribution that the formulas assume is near enough

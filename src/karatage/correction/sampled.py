@@ -17,8 +17,7 @@ from karatage.correction.choosing import choose_sizes
 from karatage.data.axes import BoolArray, FloatArray, LongArray, freeze
 from karatage.data.estimate import Estimated
 from karatage.errors import DataError, OptionError
-from karatage.kernels.drawing import FLOOR
-from karatage.kernels.sampling import add_items, count_gaps, sum_square_gaps
+from karatage.kernels.sampling import FLOOR, add_items, count_gaps, sum_square_gaps
 
 Claim = Literal["these topics", "new topics"]
 FOLDS = 5

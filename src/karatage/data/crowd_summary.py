@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from karatage.data.checks import COUNT, SHARE, TEXT, maybe, require_names, require_numbers, require_table
-from karatage.data.result import Result
-from karatage.data.versions import list_versions
+from karatage.data.result import Result, list_versions
 from karatage.errors import DataError
 from karatage.text import counted
 

@@ -250,7 +250,7 @@ class Evaluation(Result, kind="evaluation"):
         count = self.judges_first[measure]
         if count == 1:
             return f"All {self.judges} judges alone agree on the winner; add --gold to see how far to trust them."
-        return f"The {self.judges} judges, each alone, rank {count} different systems first: get some gold before deciding."
+        return f"The {self.judges} judges alone rank {count} different systems first: get some gold before deciding."
 
 
 def _measure_fidelity(scores: Scores, a: int, gold: Scores) -> Fidelity:

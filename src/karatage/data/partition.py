@@ -10,7 +10,7 @@ import polars as pl
 from karatage.data.axes import IntArray, LongArray, freeze
 from karatage.data.judgments import Judgments
 from karatage.errors import DataError
-from karatage.kernels.assembling import fill_slots
+from karatage.kernels.ordering import fill_slots
 from karatage.text import counted
 
 

@@ -1,4 +1,4 @@
-"""What is believed about each item once the judges have been heard."""
+"""What is believed about items after merging, and what judges have answered so far."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from karatage.data.axes import BoolArray, FloatArray, GradeArray, freeze
 from karatage.data.checks import require_equal, require_names, require_numbers, require_shape
 from karatage.data.judgments import HIGHEST_GRADE, Judgments
 from karatage.data.plain import TableRows
-from karatage.data.result import Result
-from karatage.data.versions import list_versions
+from karatage.data.result import Result, list_versions
 from karatage.errors import DataError, OptionError
 from karatage.random_streams import generator
 from karatage.text import counted
@@ -191,3 +190,38 @@ def decide(probability: FloatArray) -> GradeArray:
     """The likeliest grade of each item, the lowest of equals: relevance must be earned."""
     decided: GradeArray = find_winners(probability).argmax(axis=1).astype(np.int8)
     return decided
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class JudgeRecord:
+    """How often each judge said what of items of each grade, as far as a model could tell."""
+
+    judges: tuple[str, ...]
+    answers: FloatArray  # (judge, grade, said)
+
+    def __post_init__(self) -> None:
+        """Refuse counts that are none, and protect the array."""
+        require_names("judges", self.judges)
+        grades = self.answers.shape[1] if self.answers.ndim == 3 else 0
+        require_shape("answers", self.answers, len(self.judges), grades, grades)
+        require_numbers("answers", self.answers, 0)
+        freeze(self.answers)
+
+    def extend(self, judges: pl.DataFrame) -> pl.DataFrame:
+        """A table of judges, and below it the answers of those judges in the record who are not in it."""
+        absent = [j for j, name in enumerate(self.judges) if name not in set(judges["judge"])]
+        columns = {
+            f"answers_{grade}_{said}": self.answers[absent, grade, said]
+            for grade, said in np.ndindex(*self.answers.shape[1:])
+        }
+        names = pl.Series("judge", [self.judges[j] for j in absent], dtype=pl.String)
+        return pl.concat([judges, pl.DataFrame({"judge": names, **columns})], how="diagonal_relaxed")
+
+    @staticmethod
+    def of(posterior: Posterior) -> JudgeRecord:
+        """The record that a model kept."""
+        if "answers" not in posterior.parameters or posterior.judge_topics:
+            raise OptionError(
+                f"{posterior.model} keeps no record of its judges; a history comes from ds or emgz over all topics"
+            )
+        return JudgeRecord(judges=posterior.judge_names, answers=posterior.parameters["answers"])

@@ -1,13 +1,27 @@
-"""What results have in common: they are written as JSON and read back, and show and draw themselves."""
+"""What results have in common: they are written as JSON and read back, and show themselves."""
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Callable
+from functools import cache
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
 
 if TYPE_CHECKING:
     import altair as alt
     import polars as pl
+
+
+def list_versions() -> dict[str, str]:
+    """Of karatage and Python."""
+    return {"karatage": _find_own(), "python": platform.python_version()}
+
+
+@cache
+def _find_own() -> str:
+    return version("karatage")
+
 
 SCHEMA: Final = 2  # of what is written; 1 is without a number
 KINDS: Final[dict[str, type[Result]]] = {}  # that can be read back: classes enter when their module is imported

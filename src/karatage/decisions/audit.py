@@ -12,17 +12,24 @@ import polars as pl
 
 from karatage.aggregation.registry import MODELS, aggregate, parse_model
 from karatage.agreement.coefficients import agreement_intervals
-from karatage.agreement.contest import FOLDS, Gain, Picked, compare_right, pick_judge, pick_merge, share_right
-from karatage.agreement.doubts import tell_below_gold, tell_coverage, tell_likely, tell_sample, tell_topics
-from karatage.agreement.gold import INDEPENDENT_GOLD, find_copies_of_gold, find_inversion, tell_copies
+from karatage.agreement.gold import (
+    FOLDS,
+    INDEPENDENT_GOLD,
+    Gain,
+    Picked,
+    compare_right,
+    find_copies_of_gold,
+    find_inversion,
+    pick_judge,
+    pick_merge,
+    share_right,
+    tell_copies,
+)
 from karatage.agreement.habits import Panel
 from karatage.agreement.independence import GROUPS, LEAST_SHARED, Independence, group_items, measure_independence
-from karatage.agreement.intervals import NOTHING, Interval
-from karatage.agreement.likeness import ENOUGH, can_find_copies, choose_likely
+from karatage.agreement.intervals import NOTHING, Interval, PairSample, Rows
 from karatage.agreement.pairs import Pairs, choose_pairs, compare_pairs, count_joint, fits, kappa_of
-from karatage.agreement.rows import Rows
-from karatage.agreement.sampling import PairSample
-from karatage.agreement.suspicion import Flag, find_suspects
+from karatage.agreement.suspicion import ENOUGH, Flag, can_find_copies, choose_likely, find_suspects
 from karatage.agreement.tables import (
     tabulate_confusion,
     tabulate_families,
@@ -30,14 +37,18 @@ from karatage.agreement.tables import (
     tabulate_judges,
     tabulate_pairs,
     tabulate_panel,
+    tell_below_gold,
+    tell_coverage,
+    tell_likely,
+    tell_sample,
+    tell_topics,
 )
-from karatage.data.alignment import match_gold
+from karatage.data.alignment import match_gold, tell_scales
 from karatage.data.audit import BEST_JUDGE, BEST_MERGE, Audit
 from karatage.data.axes import FloatArray, GradeArray, IntArray
 from karatage.data.judgments import Judgments
 from karatage.data.posterior import Posterior
-from karatage.data.scales import tell_scales
-from karatage.data.versions import list_versions
+from karatage.data.result import list_versions
 from karatage.errors import OptionError
 from karatage.progress import follow
 from karatage.random_streams import settle_seed, stream

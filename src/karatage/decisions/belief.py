@@ -17,14 +17,14 @@ from karatage.correction.ideal import measure_ideals
 from karatage.data.alignment import Alignment, find_items, match_gold
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, LongArray, freeze
 from karatage.data.judgments import Judgments
-from karatage.data.settling import Settling
+from karatage.data.queue import Settling
 from karatage.errors import DataError, OptionError, UnknownNameError
-from karatage.kernels.drawing import FLOOR
+from karatage.kernels.sampling import FLOOR
 from karatage.measures.registry import WEIGHTED_SUMS, as_weighted_sum, find_family
 from karatage.measures.scoring import score_grades
 from karatage.measures.spec import Measure, WeightedSum
-from karatage.orders.features import find_features
 from karatage.orders.relevance import Evidence, Prior, Relevance, fit_relevance
+from karatage.orders.state import find_features
 from karatage.text import counted
 
 # Before anything is judged: about one document in eight is relevant, perhaps 2 % or 50 %; topics differ by a factor,

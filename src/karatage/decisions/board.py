@@ -19,11 +19,10 @@ from karatage.correction import graded
 from karatage.data.axes import BoolArray, FloatArray, LongArray
 from karatage.data.board import Board
 from karatage.data.judgments import Judgments
-from karatage.data.method import JUDGES, Method
+from karatage.data.result import list_versions
 from karatage.data.runs import Runs
 from karatage.data.scores import settle_ties
-from karatage.data.standing import Adjust, Bounded, Differences, Standing, find_claims
-from karatage.data.versions import list_versions
+from karatage.data.standing import JUDGES, Adjust, Bounded, Differences, Method, Standing, find_claims
 from karatage.decisions.case import Case, make_case
 from karatage.decisions.compare import tell_sample
 from karatage.decisions.correct import Choice, correct

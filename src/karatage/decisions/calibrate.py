@@ -10,19 +10,25 @@ import polars as pl
 
 from karatage.aggregation.crossfit import fit_across_topics
 from karatage.aggregation.registry import merge, parse_model
-from karatage.agreement.calibration import Forecasts, deal_groups, measure_calibration, tabulate_bins
-from karatage.agreement.shift import NOT_COMPARED, Distance, compare_items
+from karatage.agreement.calibration import (
+    NOT_COMPARED,
+    Distance,
+    Forecasts,
+    compare_items,
+    deal_groups,
+    measure_calibration,
+    tabulate_bins,
+)
 from karatage.approaches.registry import JUDGE
 from karatage.correction.precision import measure_accuracy
 from karatage.data.accuracy import Accuracy
-from karatage.data.alignment import find_items, match_gold
+from karatage.data.alignment import find_items, match_gold, tell_scales
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, LongArray
 from karatage.data.calibration import Calibration
 from karatage.data.judgments import Judgments
 from karatage.data.posterior import Posterior
-from karatage.data.scales import tell_scales
+from karatage.data.result import list_versions
 from karatage.data.standing import Bounded
-from karatage.data.versions import list_versions
 from karatage.decisions.material import gives_grades, judge_items, name_process
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.random_streams import settle_seed, stream

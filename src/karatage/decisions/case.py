@@ -14,12 +14,11 @@ from karatage.approaches.evaluating import evaluate_known
 from karatage.correction.design import NEARLY_ALL, GoldDesign, errors_given_gold, find_whole_topics, read_design
 from karatage.correction.ideal import Pool, draw_ideals, measure_ideals
 from karatage.correction.sampled import Drawn
-from karatage.data.alignment import LACKING, Alignment, align, find_items
+from karatage.data.alignment import LACKING, Alignment, align, find_items, tell_scales
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, LongArray
 from karatage.data.evaluation import Evaluation
 from karatage.data.judgments import Judgments
 from karatage.data.runs import Runs
-from karatage.data.scales import tell_scales
 from karatage.decisions.material import DEFAULT_MERGE, Kept, Material, Meeting, gives_grades, name_process
 from karatage.decisions.question import Question
 from karatage.errors import DataError

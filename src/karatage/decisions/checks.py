@@ -8,19 +8,17 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
-from karatage.agreement.doubts import tell_likely
 from karatage.agreement.gold import INDEPENDENT_GOLD, find_copies_of_gold, find_inversion, tell_copies
 from karatage.agreement.habits import Panel
 from karatage.agreement.independence import LEAST_SHARED
-from karatage.agreement.likeness import ENOUGH, can_find_copies, choose_likely
-from karatage.agreement.suspicion import REPEATED, find_suspects
-from karatage.data.alignment import Alignment
+from karatage.agreement.suspicion import ENOUGH, REPEATED, can_find_copies, choose_likely, find_suspects
+from karatage.agreement.tables import tell_likely
+from karatage.data.alignment import Alignment, count_short_scales, find_short_scales
 from karatage.data.axes import BoolArray, FloatArray, LongArray
 from karatage.data.checks import find_schema
 from karatage.data.diagnosis import SYSTEMS, Check
 from karatage.data.judgments import Judgments
 from karatage.data.runs import Runs
-from karatage.data.scales import count_short_scales, find_short_scales
 from karatage.decisions.reading import Checkup
 from karatage.text import count_names, counted, list_names, shorten
 

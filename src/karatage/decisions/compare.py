@@ -9,9 +9,9 @@ from karatage.comparison.paired import paired_test
 from karatage.data.comparison import Comparison, Opinion, find_digits
 from karatage.data.estimate import Estimate
 from karatage.data.judgments import Judgments
-from karatage.data.method import JUDGES
+from karatage.data.result import list_versions
 from karatage.data.runs import Runs
-from karatage.data.versions import list_versions
+from karatage.data.standing import JUDGES
 from karatage.decisions.case import Case, make_case
 from karatage.decisions.correct import Choice, correct, find_ceiling, keep_possible
 from karatage.decisions.estimators.contract import LEAST_TOPICS, Fitted, compare_means

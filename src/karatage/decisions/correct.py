@@ -26,7 +26,7 @@ from karatage.decisions.estimators.contract import Estimator, Fitted, Objection,
 from karatage.decisions.estimators.registry import choose
 from karatage.decisions.question import Question
 from karatage.errors import DataError, OptionError, UnknownNameError
-from karatage.kernels.drawing import FLOOR, mean_positive
+from karatage.kernels.sampling import FLOOR, mean_positive
 from karatage.measures.registry import ceiling, parse_measure
 from karatage.text import count_names, counted, shorten
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from karatage.agreement.likeness import ENOUGH
+from karatage.agreement.suspicion import ENOUGH
 from karatage.data.diagnosis import Check, Diagnosis
+from karatage.data.result import list_versions
 from karatage.data.runs import Runs
-from karatage.data.versions import list_versions
 from karatage.decisions.checks import check_gold, check_judges, check_pool, check_runs, tabulate_systems
 from karatage.decisions.compare import POWER
 from karatage.decisions.estimators.contract import CLAIM_THESE, LEAST_TOPICS

@@ -13,9 +13,9 @@ from karatage.data.accuracy import Accuracy
 from karatage.data.axes import FloatArray
 from karatage.data.comparison import Comparison, Opinion
 from karatage.data.estimate import CONFIDENCE, Estimate, Estimated, t_quantile
-from karatage.data.figures import Figures, RateCounts
-from karatage.data.method import JUDGES, Method
-from karatage.data.versions import list_versions
+from karatage.data.result import list_versions
+from karatage.data.sizing import Figures, RateCounts
+from karatage.data.standing import JUDGES, Method
 from karatage.decisions.correct import keep_possible
 from karatage.decisions.question import Judges
 from karatage.errors import DataError, JudgeError, OptionError

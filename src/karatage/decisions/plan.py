@@ -16,9 +16,9 @@ from karatage.data.axes import BoolArray, FloatArray, LongArray
 from karatage.data.estimate import t_quantile
 from karatage.data.judgments import Judgments
 from karatage.data.plan import Forecast, GoldPlan
+from karatage.data.result import list_versions
 from karatage.data.runs import Runs
 from karatage.data.standing import find_claims
-from karatage.data.versions import list_versions
 from karatage.decisions.case import Case, make_case
 from karatage.decisions.correct import correct, require_chances, require_upright
 from karatage.decisions.estimators.contract import (
@@ -35,8 +35,7 @@ from karatage.decisions.estimators.registry import AUTO, find
 from karatage.decisions.material import gives_grades
 from karatage.decisions.question import Question
 from karatage.errors import DataError, OptionError
-from karatage.kernels.drawing import find_chances
-from karatage.kernels.sampling import count_gaps, sum_square_gaps
+from karatage.kernels.sampling import count_gaps, find_chances, sum_square_gaps
 from karatage.measures.spec import Measure
 from karatage.random_streams import stream
 from karatage.text import counted, shorten

@@ -13,16 +13,14 @@ import numpy as np
 import polars as pl
 
 from karatage.aggregation.registry import parse_model
-from karatage.data.alignment import Alignment, align, find_items
+from karatage.data.alignment import Alignment, add_items, align, find_items, pool_runs
 from karatage.data.axes import BoolArray, FloatArray
 from karatage.data.disagreement import DisagreementModel
 from karatage.data.judgments import Judgments
-from karatage.data.pool import add_items, pool_runs
 from karatage.data.prices import JudgingPrices, Money, parse_money
-from karatage.data.queue import CROWD, EXPERT, JudgingQueue
+from karatage.data.queue import CROWD, EXPERT, JudgingQueue, Settling
+from karatage.data.result import list_versions
 from karatage.data.runs import Runs
-from karatage.data.settling import Settling
-from karatage.data.versions import list_versions
 from karatage.decisions.belief import (
     Belief,
     Combined,

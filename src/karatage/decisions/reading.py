@@ -23,8 +23,7 @@ from karatage.errors import DataError, InputFileError, KaratageError
 from karatage.io.files import STREAM
 from karatage.io.grades import parse_scale
 from karatage.io.judgments import read_gold, read_judgments
-from karatage.io.listings import Listing, read_listing
-from karatage.io.runs import read_runs
+from karatage.io.runs import Listing, read_listing, read_runs
 from karatage.io.sources import Source, expand
 from karatage.text import counted
 

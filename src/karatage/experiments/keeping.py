@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from karatage.errors import DataError
-from karatage.io.files import DRAFT_PATTERN, make_folder, replace_file
-from karatage.io.locking import hold_folder
+from karatage.io.files import DRAFT_PATTERN, hold_folder, make_folder, replace_file
 
 METADATA = "karatage"
 # A name that tells the cell, then the first digits of the content's digest.

@@ -11,8 +11,7 @@ from karatage.aggregation.registry import NamedModel, merge
 from karatage.data.axes import FloatArray, GradeArray, LongArray
 from karatage.data.judgments import Judgments
 from karatage.data.scores import settle_ties
-from karatage.kernels.correlation import compare_orders
-from karatage.kernels.tuples import merge_tuples
+from karatage.kernels.correlation import compare_orders, merge_tuples
 from karatage.random_streams import stream
 
 

@@ -14,8 +14,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from karatage.errors import DataError, InputFileError
-from karatage.io.sources import Source
-from karatage.io.unpacking import require_room
+from karatage.io.sources import Source, require_room
 from karatage.text import shorten
 
 MAGIC = b"PAR1"

@@ -1,107 +1,185 @@
-"""Queues on their way to the gold judges, and back: batches, some of them not judged yet."""
+"""Queues as judges get them: writing them, reading them, and writing them with the experts' grades."""
 
 from __future__ import annotations
 
+import io
 import os
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
-from karatage.data.queue import EXPERT
-from karatage.errors import DataError, OptionError, RowError
+from karatage.data.axes import BoolArray, IntArray
+from karatage.data.plan import GoldPlan
+from karatage.data.queue import CROWD, EXPERT, AskedQueue, JudgingQueue
+from karatage.errors import DataError, InputFileError, KaratageError, OptionError, RowError
 from karatage.io.files import PathLike
-from karatage.text import counted, shorten
+from karatage.io.frames import name_column, plain_column
+from karatage.io.parquet import MAGIC, list_columns, read_columns
+from karatage.io.rows import blame, find_columns, find_ending, plain, read_batches, require
+from karatage.io.sources import NOTHING, Source, check_line_ends, check_text, expand
+from karatage.io.tables import Table, read_delimited, read_json
+from karatage.io.writing import encode_table, write_bytes
+from karatage.text import shorten
 
-Locate = Callable[[int], int | None]
-ENDINGS = (".csv", ".tsv", ".jsonl", ".parquet")
-
-
-def keep_experts(
-    frame: pl.DataFrame, found: Mapping[str, str], line: Locate
-) -> tuple[pl.DataFrame, Locate, dict[str, str], tuple[str, ...]]:
-    """The rows of a queue that went to experts; where no chance drew them, those that have a grade by now."""
-    to = frame[found["to"]].cast(pl.String).str.strip_chars().str.to_lowercase()
-    kept = (to == EXPERT).fill_null(value=False)
-    if not kept.any():
-        raise DataError(f"no row has gone to an expert (column '{shorten(found['to'])}'), so there is no gold in it")
-    roles = dict(found)
-    notes: tuple[str, ...] = ()
-    drawn = "pi" in roles and not (_is_blank(frame[roles["pi"]]) | ~kept).all()
-    if not drawn:
-        roles.pop("pi", None)
-        blank = _is_blank(frame[roles["grade"]]) & kept
-        if blank.any():
-            if (blank | ~kept).all():
-                raise DataError(
-                    f"no expert's row has a grade yet; fill in the column '{shorten(roles['grade'])}' and come back"
-                )
-            notes = (f"{counted(int(blank.sum()), 'document')} that went to experts have no grade yet",)
-        kept &= ~blank
-    rows = kept.arg_true().to_numpy()
-    return frame.filter(kept), lambda row: line(int(rows[row])), roles, notes
+MOST = 2**31 - 1  # judgments of a document
 
 
-def _is_blank(column: pl.Series) -> pl.Series:
-    return column.cast(pl.String, strict=False).str.strip_chars().fill_null("") == ""
+_ASKED = ("topic", "document", "grade")
 
 
-def leave_out_unjudged(frame: pl.DataFrame, found: Mapping[str, str], line: Locate) -> tuple[pl.DataFrame, Locate]:
-    """The rows that have a grade. Batches are judged as a whole, in turn: the rest may wait, single items may not."""
-    blank = _is_blank(frame[found["grade"]])
-    if not blank.any():
-        return frame, line
-    if blank.all():
-        raise DataError(f"no row has a grade yet; fill in the column '{shorten(found['grade'])}' and come back")
-    batch = read_batches(frame, found)
-    batch = pl.repeat(1, len(frame), eager=True) if batch is None else batch
-    first = int(blank.arg_max() or 0)
-    number = int(batch.filter(blank).to_numpy().min())
-    same = batch == number
-    if not blank.filter(same).all():
-        first = int((blank & same).arg_max() or 0)
-        lacking = f"{int((blank & same).sum()):,} of the {counted(int(same.sum()), 'row')}"
-        of = f" of batch {number}" if "batch" in found else ""
-        raise RowError(
-            first,
-            f"no grade yet, as for {lacking}{of}; judge whole batches: what is left out by choice biases results. "
-            "Where a document cannot be graded, enter the grade that users would give what they get of it (a page that "
-            "is gone is not relevant: 0), and never delete the row",
+def read_asked(path: PathLike) -> AskedQueue:
+    """Read a queue (.csv, .tsv, .jsonl, .parquet): topic, document, `to` (expert or crowd) and `judgments`.
+
+    Without a column `to`, as in a plan of gold, all is asked of experts.
+    """
+    sources = expand(path)
+    if len(sources) != 1:
+        raise OptionError(f"a queue comes in one file, not {len(sources)}")
+    table = _read_table(sources[0], sources[0].read())
+    names = {plain(name): name for name in reversed(table.frame.columns)}
+    try:
+        found = find_columns(table.frame.columns)
+        topic = name_column(table.frame[require(found, "topic", table.frame)], "topic")
+        document = name_column(table.frame[require(found, "document", table.frame)], "document")
+        expert = _read_askees(table.frame, names.get("to"))
+        _refuse_repeats(topic, document, expert)
+        return AskedQueue(
+            source=table.source.name,
+            frame=table.frame,
+            topic=topic,
+            document=document,
+            expert=expert,
+            judgments=_read_numbers(table.frame, names.get("judgments"), expert),
+            batch=_read_batch(table.frame, found, expert),
+            grade=found.get("grade", "grade"),
         )
-    if not blank.filter(batch >= number).all():
-        raise RowError(first, f"batch {number} has no grades yet, but a later one does; judge batches in turn")
-    rows = (~blank).arg_true().to_numpy()
-    return frame.filter(~blank), lambda row: line(int(rows[row]))
+    except RowError as problem:
+        raise blame(table.source.name, table.line, problem) from None
+    except DataError as problem:
+        raise InputFileError(table.source.name, table.header, f"{problem}") from None
 
 
-def read_batches(frame: pl.DataFrame, found: Mapping[str, str], role: str = "batch") -> pl.Series | None:
-    """Numbers of batches from 1, or how many items each has; None where there is no such column."""
-    if role not in found:
-        return None
-    column = frame[found[role]]
-    number = column.cast(pl.Int32, strict=False)
-    bad = number.is_null() | (number < 1)
-    if bad.any():
-        row = int(bad.arg_max() or 0)
-        what = role.replace("_", " ")
-        raise RowError(row, f"{what} '{shorten(str(column[row]))}' is no whole number from 1")
-    return number
+def write_queue(plan: GoldPlan | JudgingQueue, path: PathLike, *, raw: bool = False) -> None:
+    """Write what goes to the judges; the name's ending says how: .csv, .tsv, .jsonl or .parquet, and .gz or .zst.
+
+    Rows of a plan are by batch, then topic, then document: kind to judges, and no hint of ranks. Those of a queue are
+    by priority, and one that says stop is written without rows. `read_gold` reads both back. A file in which judges
+    have filled in grades is not written over. `raw` is as for `write_judgments`.
+    """
+    ending = find_ending(path)
+    if isinstance(plan, GoldPlan) and not plan.labels:
+        raise DataError(f"{os.fspath(path)}: not written, as there is nothing to judge")
+    _write_rows(plan.queue, path, ending, raw=raw)
 
 
-def read_purpose(frame: pl.DataFrame, found: Mapping[str, str]) -> tuple[str | None, str | None]:
-    """The measure that a queue was drawn for, and the fingerprint of its frame."""
-    values: list[str | None] = []
-    for role in ("measure", "frame"):
-        names = frame[found[role]].cast(pl.String).drop_nulls().unique().to_list() if role in found else []
-        if len(names) > 1:
-            raise DataError(f"rows of several queues: the column '{shorten(found[role])}' has {len(names)} values")
-        values.append(names[0] if names else None)
-    return values[0], values[1]
+def _write_rows(frame: pl.DataFrame, path: PathLike, ending: str, *, raw: bool) -> None:
+    """Write a queue unless that would lose grades; of two processes that make the same file, one makes it."""
+    content = encode_table(frame, ending, raw=raw)
+    if not Path(path).exists():
+        try:
+            write_bytes(path, content, new=True)
+        except FileExistsError:  # another process was faster
+            _write_rows(frame, path, ending, raw=raw)
+        return
+    if _waits_for_grades(path):
+        write_bytes(path, content)
+    elif not _holds(path, content):
+        raise DataError(
+            f"{shorten(os.fspath(path), 200)}: exists and is not a queue without grades, so judges' grades might be "
+            "lost; name another file to write"
+        )
 
 
-def find_ending(path: PathLike) -> str:
-    """How a queue is to be written."""
-    name = Path(os.fspath(path).removesuffix(".gz").removesuffix(".zst"))
-    if name.suffix.lower() not in ENDINGS:
-        raise OptionError(f"{os.fspath(path)}: cannot tell the queue's format; use {', '.join(ENDINGS)}")
-    return name.suffix.lower()
+def _holds(path: PathLike, content: bytes) -> bool:
+    try:
+        return Source(os.fspath(path)).load() == content
+    except KaratageError:  # damaged
+        return False
+
+
+def _waits_for_grades(path: PathLike) -> bool:
+    """Whether a file is for certain a queue that nobody has begun to fill in; one that says stop has no rows."""
+    source = Source(os.fspath(path))
+    try:
+        content = source.load().strip()
+        if not content:
+            return True
+        if len(content.splitlines()) == 1 and content.isascii():
+            return set(_ASKED) <= find_columns(re.split("[,;\t]", content.decode())).keys()
+        frame = _read_table(source, content).frame
+    except KaratageError:
+        return False
+    found = find_columns(frame.columns)
+    return set(_ASKED) <= found.keys() and bool((_read_text(frame[found["grade"]]) == "").all())
+
+
+def write_judged(queue: AskedQueue, grade: pl.Series, path: PathLike, *, raw: bool = False) -> None:
+    """Write the rows that experts were asked for, with `grade` (row,) where the queue has none; all else as it was."""
+    ending = find_ending(path)
+    filled = grade.cast(pl.String)
+    if queue.grade in queue.frame.columns:
+        there = _read_text(queue.frame[queue.grade])
+        filled = filled.zip_with(there == "", there)
+    whole = filled.cast(pl.Int64, strict=False)
+    filled = whole if whole.null_count() == filled.null_count() else filled
+    frame = queue.frame.with_columns(filled.alias(queue.grade))
+    _write_rows(frame.filter(pl.Series(queue.expert)), path, ending, raw=raw)
+
+
+def _read_table(source: Source, content: bytes) -> Table:
+    if content.startswith(MAGIC):
+        return Table(source, read_columns(source, content, list_columns(source, content)), lambda _: None)
+    content = check_text(source, content)
+    first = next((line.decode() for line in io.BytesIO(content) if line.strip()), "")
+    if not first:
+        raise InputFileError(source.name, None, NOTHING)
+    if first.lstrip().startswith(("{", "[")):
+        return read_json(source, content)
+    check_line_ends(source, content)
+    return read_delimited(source, content, next((s for s in "\t,;" if s in first), " "))
+
+
+def _read_askees(frame: pl.DataFrame, column: str | None) -> BoolArray:
+    if column is None:
+        return np.ones(len(frame), bool)
+    said = _read_text(frame[column]).str.to_lowercase()
+    expert = (said == EXPERT).to_numpy()
+    bad = np.flatnonzero(~(expert | (said == CROWD).to_numpy()))
+    if bad.size:
+        row = int(bad[0])
+        raise RowError(row, f"'{shorten(said[row])}' in column '{shorten(column)}' is neither {EXPERT} nor {CROWD}")
+    return expert
+
+
+def _read_numbers(frame: pl.DataFrame, column: str | None, expert: BoolArray) -> IntArray:
+    if column is None:
+        return np.zeros(len(frame), np.int32)
+    said = _read_text(frame[column])
+    number = said.cast(pl.Float64, strict=False).fill_null(0).to_numpy()  # 5.0, as tables with gaps write it, is 5
+    blank = (said == "").to_numpy()
+    bad = np.flatnonzero(~(expert | blank) & ~((number >= 1) & (number <= MOST) & (np.floor(number) == number)))
+    if bad.size:
+        row = int(bad[0])
+        raise RowError(row, f"judgments '{shorten(said[row])}' is no whole number from 1")
+    return np.where(expert | blank, 0, number).astype(np.int32)
+
+
+def _read_batch(frame: pl.DataFrame, found: Mapping[str, str], expert: BoolArray) -> int | None:
+    batch = read_batches(frame, found)
+    return None if batch is None or expert.all() else int(batch.to_numpy()[~expert].min())
+
+
+def _read_text(column: pl.Series) -> pl.Series:
+    return plain_column(column, column.name).cast(pl.String).fill_null("").str.strip_chars()
+
+
+def _refuse_repeats(topic: pl.Series, document: pl.Series, expert: BoolArray) -> None:
+    rows = pl.DataFrame({"topic": topic, "document": document, "expert": expert})
+    again = ~rows.to_struct().is_first_distinct()
+    if again.any():
+        row = int(again.arg_max() or 0)
+        to = EXPERT if expert[row] else CROWD
+        raise RowError(row, f"document '{shorten(document[row])}' of topic '{shorten(topic[row])}' goes to {to} twice")

@@ -1,17 +1,205 @@
-"""Judgments on their way in: columns of text, and where each row came from."""
+"""Rows of a table as judgments: names of columns and items, and rows of a judged queue."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+import re
+import shlex
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import polars as pl
 
-from karatage.errors import DataError, InputFileError, RowError
+from karatage.data.judgments import HIGHEST_GRADE
+from karatage.data.queue import EXPERT
+from karatage.errors import DataError, InputFileError, OptionError, RowError
+from karatage.io.files import PathLike
 from karatage.io.frames import name_column, plain_column
-from karatage.io.names import find_columns, require
-from karatage.io.queues import Locate, keep_experts, leave_out_unjudged, read_batches, read_purpose
-from karatage.text import counted, hint_decimal, shorten
+from karatage.text import counted, hint_decimal, nearest, shorten
+
+_WORDS = {
+    "judge": "judge worker assessor annotator performer rater labeler labeller",
+    "topic": "topic qid query querytext",
+    "document": "document doc docid docno did passage pid",
+    "grade": "grade label relevance rel rating judgment judgement",
+    "item": "item task",
+    "time": "time timestamp datetime date seq sequence",
+    "pi": "pi",
+    "batch": "batch",
+    "batch_size": "batchsize",
+    "measure": "measure",
+    "frame": "frame",
+    "repeat": "repeat",
+    "to": "to",
+    "system": "system run tag runtag runname",
+    "score": "score sim",
+}
+# Of several columns with the same meaning the earliest word wins; identifiers before free text.
+ALIASES = {role: _words.split() for role, _words in _WORDS.items()}
+for _role in ("judge", "topic", "document", "item", "system"):
+    ALIASES[_role] = [word for base in ALIASES[_role] for word in (base + "id", base)]
+
+
+NEAR = 0.75  # how alike a name must be to be proposed
+
+# What a queue says of its rows: no guess at what another column may be called.
+QUEUED = {"to", "judgments", "priority", "pi", "cost", "batch", "order", "seed", "batchsize", "measure", "frame"}
+
+
+def plain(name: str) -> str:
+    """A column's name reduced to letters: `Query_ID` and `queryId` are the same."""
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def is_known(name: str) -> bool:
+    """Whether some role goes by this name."""
+    return any(plain(name) in words for words in ALIASES.values()) or plain(name) == "gold"
+
+
+def find_columns(
+    columns: Sequence[str], given: Mapping[str, str] | None = None, *, gold: bool = False
+) -> dict[str, str]:
+    """Which column plays which role; `given` (role -> column) overrides the names."""
+    found: dict[str, str] = {}
+    by_plain = {plain(name): name for name in reversed(columns)}
+    for role, words in ALIASES.items():
+        for word in ["gold", *words] if gold and role == "grade" else words:
+            if word in by_plain:
+                found[role] = by_plain[word]
+                break
+    for role, name in (given or {}).items():
+        if role not in ALIASES:
+            raise OptionError(f"columns: '{shorten(role)}' is no role; roles are {', '.join(ALIASES)}")
+        if name not in columns:
+            raise DataError(f"there is no column '{shorten(name)}' for the {role}; {list_columns(columns)}")
+        found[role] = name
+    return found
+
+
+def require(found: Mapping[str, str], role: str, frame: pl.DataFrame, *, option: str | None = None) -> str:
+    """The column for a role, or an error that says how to name it: with an `option`, where there is one."""
+    if role in found:
+        return found[role]
+    near = _guess(found, role, frame)
+    said = f"call one of them '{role}'"
+    if option is not None:
+        hint = "NAME" if near is None else shorten(near)
+        said = f"say which: {option} {shlex.quote(f'{role}={hint}')} (in Python columns={{'{role}': '{hint}'}})"
+    raise DataError(f"there is no column for the {role}; {list_columns(frame.columns)}; {said}")
+
+
+def _guess(found: Mapping[str, str], role: str, frame: pl.DataFrame) -> str | None:
+    """A column that is called nearly so, has no other part to play and holds what it should."""
+    free = [name for name in frame.columns if plain(name) not in QUEUED and name not in found.values()]
+    free = [name for name in free if role != "grade" or _looks_like_grades(frame[name])]
+    return next((near for word in (role, *ALIASES[role]) if (near := nearest(word, free, likeness=NEAR))), None)
+
+
+def _looks_like_grades(column: pl.Series) -> bool:
+    """Few different values, as grades on any scale and labels are."""
+    plain_values = column.dtype != pl.Object and not column.dtype.is_nested()
+    return plain_values and column.n_unique() <= HIGHEST_GRADE + 1
+
+
+def list_columns(columns: Sequence[str]) -> str:
+    """What is there, fit for a message."""
+    more = f" and {len(columns) - 8} more" if len(columns) > 8 else ""
+    return f"the columns are {', '.join(shorten(name, 20) for name in columns[:8])}{more}"
+
+
+Locate = Callable[[int], int | None]
+ENDINGS = (".csv", ".tsv", ".jsonl", ".parquet")
+
+
+def keep_experts(
+    frame: pl.DataFrame, found: Mapping[str, str], line: Locate
+) -> tuple[pl.DataFrame, Locate, dict[str, str], tuple[str, ...]]:
+    """The rows of a queue that went to experts; where no chance drew them, those that have a grade by now."""
+    to = frame[found["to"]].cast(pl.String).str.strip_chars().str.to_lowercase()
+    kept = (to == EXPERT).fill_null(value=False)
+    if not kept.any():
+        raise DataError(f"no row has gone to an expert (column '{shorten(found['to'])}'), so there is no gold in it")
+    roles = dict(found)
+    notes: tuple[str, ...] = ()
+    drawn = "pi" in roles and not (_is_blank(frame[roles["pi"]]) | ~kept).all()
+    if not drawn:
+        roles.pop("pi", None)
+        blank = _is_blank(frame[roles["grade"]]) & kept
+        if blank.any():
+            if (blank | ~kept).all():
+                raise DataError(
+                    f"no expert's row has a grade yet; fill in the column '{shorten(roles['grade'])}' and come back"
+                )
+            notes = (f"{counted(int(blank.sum()), 'document')} that went to experts have no grade yet",)
+        kept &= ~blank
+    rows = kept.arg_true().to_numpy()
+    return frame.filter(kept), lambda row: line(int(rows[row])), roles, notes
+
+
+def _is_blank(column: pl.Series) -> pl.Series:
+    return column.cast(pl.String, strict=False).str.strip_chars().fill_null("") == ""
+
+
+def leave_out_unjudged(frame: pl.DataFrame, found: Mapping[str, str], line: Locate) -> tuple[pl.DataFrame, Locate]:
+    """The rows that have a grade. Batches are judged as a whole, in turn: the rest may wait, single items may not."""
+    blank = _is_blank(frame[found["grade"]])
+    if not blank.any():
+        return frame, line
+    if blank.all():
+        raise DataError(f"no row has a grade yet; fill in the column '{shorten(found['grade'])}' and come back")
+    batch = read_batches(frame, found)
+    batch = pl.repeat(1, len(frame), eager=True) if batch is None else batch
+    first = int(blank.arg_max() or 0)
+    number = int(batch.filter(blank).to_numpy().min())
+    same = batch == number
+    if not blank.filter(same).all():
+        first = int((blank & same).arg_max() or 0)
+        lacking = f"{int((blank & same).sum()):,} of the {counted(int(same.sum()), 'row')}"
+        of = f" of batch {number}" if "batch" in found else ""
+        raise RowError(
+            first,
+            f"no grade yet, as for {lacking}{of}; judge whole batches: what is left out by choice biases results. "
+            "Where a document cannot be graded, enter the grade that users would give what they get of it (a page that "
+            "is gone is not relevant: 0), and never delete the row",
+        )
+    if not blank.filter(batch >= number).all():
+        raise RowError(first, f"batch {number} has no grades yet, but a later one does; judge batches in turn")
+    rows = (~blank).arg_true().to_numpy()
+    return frame.filter(~blank), lambda row: line(int(rows[row]))
+
+
+def read_batches(frame: pl.DataFrame, found: Mapping[str, str], role: str = "batch") -> pl.Series | None:
+    """Numbers of batches from 1, or how many items each has; None where there is no such column."""
+    if role not in found:
+        return None
+    column = frame[found[role]]
+    number = column.cast(pl.Int32, strict=False)
+    bad = number.is_null() | (number < 1)
+    if bad.any():
+        row = int(bad.arg_max() or 0)
+        what = role.replace("_", " ")
+        raise RowError(row, f"{what} '{shorten(str(column[row]))}' is no whole number from 1")
+    return number
+
+
+def read_purpose(frame: pl.DataFrame, found: Mapping[str, str]) -> tuple[str | None, str | None]:
+    """The measure that a queue was drawn for, and the fingerprint of its frame."""
+    values: list[str | None] = []
+    for role in ("measure", "frame"):
+        names = frame[found[role]].cast(pl.String).drop_nulls().unique().to_list() if role in found else []
+        if len(names) > 1:
+            raise DataError(f"rows of several queues: the column '{shorten(found[role])}' has {len(names)} values")
+        values.append(names[0] if names else None)
+    return values[0], values[1]
+
+
+def find_ending(path: PathLike) -> str:
+    """How a queue is to be written."""
+    name = Path(os.fspath(path).removesuffix(".gz").removesuffix(".zst"))
+    if name.suffix.lower() not in ENDINGS:
+        raise OptionError(f"{os.fspath(path)}: cannot tell the queue's format; use {', '.join(ENDINGS)}")
+    return name.suffix.lower()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

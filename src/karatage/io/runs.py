@@ -1,4 +1,4 @@
-"""Reading runs: TREC files, data frames and dicts."""
+"""TREC runs, and what the files of a folder look like."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -16,7 +17,7 @@ from karatage.errors import InputFileError, RowError
 from karatage.io.fields import Fields, Interner, split
 from karatage.io.files import PathLike
 from karatage.io.frames import Frame, as_frame, flatten, is_frame, is_nested, name_column, plain_column
-from karatage.io.names import find_columns, require
+from karatage.io.rows import find_columns, require
 from karatage.io.sources import Source, check_text, expand
 from karatage.kernels.text import OffsetArray
 from karatage.progress import follow
@@ -123,3 +124,61 @@ def _name_systems(
             system[rows][tag[rows] == own] = len(named)
             named.append(name)
     return system, named
+
+
+RANK = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listing:
+    """One run file as it is written."""
+
+    source: str
+    system: str  # its first run tag
+    shown: int  # documents in the first ranks, up to the depth
+    tied: int  # of these, documents that share their score with a neighbour
+    rises: int  # places where the rank goes down the list and the score up
+    line: int | None  # of the first such place
+
+
+def read_listing(source: Source, depth: int | None) -> Listing:
+    """Look at one run file; `depth` ranks count, None: all of them."""
+    fields = split(source, check_text(source, source.read()), columns=6)
+    topic = Interner().add(fields, TOPIC)
+    with np.errstate(over="ignore"):  # in single precision, as rankings are made
+        score = fields.numbers(SCORE, "score").astype(np.float32).astype(float)
+    shown, tied = _count_ties(topic, score, depth)
+    rises = _find_rises(fields, topic, score)
+    return Listing(
+        source=source.name,
+        system=fields.text(0, TAG),
+        shown=shown,
+        tied=tied,
+        rises=len(rises),
+        line=int(fields.line[rises].min()) if len(rises) else None,
+    )
+
+
+def _count_ties(topic: IntArray, score: FloatArray, depth: int | None) -> tuple[int, int]:
+    order = np.lexsort((-score, topic))
+    topic, score = topic[order], score[order]
+    first = np.r_[True, topic[1:] != topic[:-1]]
+    start = np.flatnonzero(first)
+    rank = np.arange(len(topic)) - start[np.cumsum(first) - 1]
+    same = ~first[1:] & (score[1:] == score[:-1])
+    tied = np.r_[same, False] | np.r_[False, same]
+    shown = np.ones(len(rank), bool) if depth is None else rank < depth
+    return int(shown.sum()), int((tied & shown).sum())
+
+
+def _find_rises(fields: Fields, topic: IntArray, score: FloatArray) -> IntArray:
+    """Rows that are ranked below a row of the same topic with a lower score; none where ranks are no numbers."""
+    try:
+        rank = fields.numbers(RANK, "rank")
+    except InputFileError:
+        return np.zeros(0, np.int32)
+    order = np.lexsort((rank, topic))
+    before, after = order[:-1], order[1:]
+    rises = (topic[before] == topic[after]) & (rank[before] < rank[after]) & (score[before] < score[after])
+    found: IntArray = after[rises].astype(np.int32)
+    return found

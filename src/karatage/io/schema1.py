@@ -13,7 +13,7 @@ import numpy as np
 
 from karatage.data.codec import structure, unstructure
 from karatage.data.judgments import Judgments
-from karatage.data.method import JUDGES
+from karatage.data.standing import JUDGES
 from karatage.errors import DataError
 from karatage.text import shorten
 

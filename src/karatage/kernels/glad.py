@@ -1,9 +1,9 @@
-"""GLAD's two steps over compressed rows: item i has rows `start[i]:start[i+1]`.
-
-A judge of ability a is right about an item of ease e^b with probability sigmoid(a e^b).
-"""
+"""Loops of GLAD, and its conjugate gradient ascent."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,137 @@ from numpy.typing import NDArray
 from karatage.kernels.compiling import kernel
 
 FloatArray = NDArray[np.float64]
+
+MEMORY = 10
+TRIALS = 30
+ENOUGH_FALL, ENOUGH_FLATTER = 1e-4, 0.9  # weak Wolfe conditions
+
+
+class Minimum(NamedTuple):
+    """Where the descent ended."""
+
+    at: FloatArray
+    value: float
+    steps: int
+
+
+def minimise(
+    function: Callable[[FloatArray, FloatArray], float],
+    start: FloatArray,
+    scale: FloatArray,
+    *,
+    max_steps: int,
+    tolerance: float,
+) -> Minimum:
+    """Go down from `start`; `function` returns its value and overwrites its second argument with the gradient.
+
+    `scale` is an estimate of the inverse second derivatives. Ends when a step gains less than `tolerance`
+    relative to the value; no step ever goes up.
+    """
+    size = start.size
+    moves, turns, weight = np.empty((MEMORY, size)), np.empty((MEMORY, size)), np.empty(MEMORY)
+    at, gradient, way = start.copy(), np.empty(size), np.empty(size)
+    value = function(at, gradient)
+    kept = 0
+    steps = 0
+    for _ in range(max_steps):
+        _point(gradient, scale, moves, turns, weight, kept, way)
+        found = _search(function, at, value, gradient, way)
+        if found is None:
+            break
+        here, lower, slopes = found
+        steps += 1
+        kept += _remember(here - at, slopes - gradient, moves, turns, weight, kept)
+        gain = value - lower
+        at, value, gradient = here, lower, slopes
+        if gain <= tolerance * abs(value):
+            break
+    return Minimum(at, value, steps)
+
+
+def _search(
+    function: Callable[[FloatArray, FloatArray], float],
+    at: FloatArray,
+    value: float,
+    gradient: FloatArray,
+    way: FloatArray,
+) -> tuple[FloatArray, float, FloatArray] | None:
+    """A point along `way` that is lower and flatter, found by doubling and halving; None where there is none."""
+    slope = dot(gradient, way)
+    low, high, stride = 0.0, np.inf, 1.0
+    slopes = np.empty_like(at)
+    for _ in range(TRIALS):
+        here = at + stride * way
+        lower = function(here, slopes)
+        if not lower <= value + ENOUGH_FALL * stride * slope:
+            high = stride
+        elif dot(slopes, way) < ENOUGH_FLATTER * slope:
+            low = stride
+        else:
+            return here, lower, slopes
+        stride = 2 * low if high == np.inf else (low + high) / 2
+    return None
+
+
+@kernel
+def dot(a: FloatArray, b: FloatArray) -> float:
+    """The inner product, summed from left to right."""
+    total = 0.0
+    for i in range(a.size):
+        total += a[i] * b[i]
+    return total
+
+
+@kernel
+def _remember(
+    move: FloatArray, turn: FloatArray, moves: FloatArray, turns: FloatArray, weight: FloatArray, kept: int
+) -> int:
+    """Keep a step and how the gradient turned over it, in the oldest one's place; 1 if it was worth keeping."""
+    product = dot(move, turn)
+    if not product > 0.0:
+        return 0
+    place = kept % weight.size
+    moves[place] = move
+    turns[place] = turn
+    weight[place] = 1 / product
+    return 1
+
+
+@kernel
+def _point(
+    gradient: FloatArray,
+    scale: FloatArray,
+    moves: FloatArray,
+    turns: FloatArray,
+    weight: FloatArray,
+    kept: int,
+    way: FloatArray,
+) -> None:
+    """The direction to go, [NW06] algorithm 7.4, into `way`."""
+    share = np.empty(weight.size)
+    oldest = max(0, kept - weight.size)
+    way[:] = -gradient
+    for k in range(kept - 1, oldest - 1, -1):
+        m = k % weight.size
+        share[m] = weight[m] * dot(moves[m], way)
+        for i in range(way.size):
+            way[i] -= share[m] * turns[m, i]
+    factor = 1.0
+    if kept > 0:
+        m = (kept - 1) % weight.size
+        size = 0.0
+        for i in range(way.size):
+            size += turns[m, i] * turns[m, i] * scale[i]
+        factor = 1 / (weight[m] * size)
+    for i in range(way.size):
+        way[i] *= factor * scale[i]
+    for k in range(oldest, kept):
+        m = k % weight.size
+        back = share[m] - weight[m] * dot(turns[m], way)
+        for i in range(way.size):
+            way[i] += back * moves[m, i]
+
+
 IntArray = NDArray[np.int32]
 LongArray = NDArray[np.int64]
 GradeArray = NDArray[np.int8]

@@ -1,4 +1,4 @@
-"""Putting retrieved documents in order, and finding them again among judged items."""
+"""Sorting and grouping by counting; pairs within groups."""
 
 from __future__ import annotations
 
@@ -9,6 +9,60 @@ from karatage.kernels.compiling import kernel
 
 IntArray = NDArray[np.int32]
 LongArray = NDArray[np.int64]
+
+
+@kernel
+def fill_slots(order: LongArray, start: LongArray, item: IntArray, limit: LongArray, items: int) -> IntArray:
+    """The slot of each row, so that no item is twice in a slot.
+
+    Groups of rows `order[start[g]:start[g+1]]`, whose items differ, are placed in turn, each into the slot below
+    `limit[g]` where most of its items are free, the first of equals; what finds its place taken goes on likewise.
+    An item must not have more rows than its groups have slots.
+    """
+    taken = np.zeros((items, limit.max()), np.bool_)
+    slot = np.full(item.size, -1, np.int32)
+    for g in range(start.size - 1):
+        left = start[g + 1] - start[g]
+        while left > 0:
+            best, most = 0, 0
+            for s in range(limit[g]):
+                free = 0
+                for at in range(start[g], start[g + 1]):
+                    row = order[at]
+                    free += slot[row] < 0 and not taken[item[row], s]
+                if free > most:
+                    best, most = s, free
+                if free == left:
+                    break
+            for at in range(start[g], start[g + 1]):
+                row = order[at]
+                if slot[row] < 0 and not taken[item[row], best]:
+                    slot[row] = best
+                    taken[item[row], best] = True
+            left -= most
+    return slot
+
+
+FloatArray = NDArray[np.float64]
+
+
+@kernel
+def sum_pair_products(order: LongArray, start: LongArray, kind: LongArray, factor: FloatArray, out: FloatArray) -> None:
+    """Add to `out` (term,) the products of two rows' factors, over all pairs of rows in the same group.
+
+    Rows of group g are `order[start[g]:start[g+1]]`, and row r has the factors `factor[kind[r]]` (kind, term).
+    """
+    terms = factor.shape[1]
+    for g in range(len(start) - 1):
+        for t in range(terms):
+            whole, square = 0.0, 0.0
+            for k in range(start[g], start[g + 1]):
+                value = factor[kind[order[k]], t]
+                whole += value
+                square += value * value
+            out[t] += (whole * whole - square) / 2
+
+
 LONG = 64  # rows of one item beyond which insertion is no way to sort them
 
 

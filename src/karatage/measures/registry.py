@@ -13,7 +13,7 @@ import numpy as np
 
 from karatage.data.axes import BoolArray, FloatArray, IntArray
 from karatage.errors import OptionError, UnknownNameError
-from karatage.kernels import expected, ranking
+from karatage.kernels import ranking
 from karatage.measures.spec import (
     Block,
     Chances,
@@ -107,7 +107,7 @@ def _expected_sum(weights: Weights, measure: Measure, chances: Chances) -> Expec
 
 def _sum_expected(chances: Chances, gain: FloatArray, weight: FloatArray) -> FloatArray:
     out = chances.empty()
-    expected.sum_expected_gains(chances.ranked, gain, weight, out)
+    ranking.sum_expected_gains(chances.ranked, gain, weight, out)
     return out
 
 
@@ -126,7 +126,7 @@ def _expected_normalised_gain(measure: Measure, chances: Chances) -> Expectation
     weight = _discounts(measure, measure.depth(chances.pool))
     ideal = np.zeros(chances.probability.shape[0])
     for reached, size in zip(level.tolist(), step.tolist(), strict=True):
-        expected.add_ideal_gains(chances.tail(reached), size, weight, ideal)
+        ranking.add_ideal_gains(chances.tail(reached), size, weight, ideal)
     gain, _ = _expected_sum(DISCOUNTED, measure, chances)
     relevant = np.where(ideal > 0, chances.relevant(int(level[0])), 0.0)
     return gain / np.where(ideal > 0, ideal, 1.0), relevant
@@ -181,7 +181,7 @@ def _average_precision(measure: Measure, block: Block) -> Scored:
 def _expected_average_precision(measure: Measure, chances: Chances) -> Expectation:
     """The paper's eRAP: [RANDREL19], section 2.2."""
     out, depth = chances.empty(), measure.depth(chances.deepest)
-    expected.sum_expected_precisions(chances.ranked, chances.tail(measure.level), depth, out)
+    ranking.sum_expected_precisions(chances.ranked, chances.tail(measure.level), depth, out)
     return _per_expected(out, chances.relevant(measure.level))
 
 
@@ -243,7 +243,7 @@ def _expected_graded_cascade(measure: Measure, chances: Chances) -> Expectation:
 def _expected_cascade(measure: Measure, chances: Chances, stop: FloatArray) -> Expectation:
     """Exact, since the chance to read on is a product over independent items."""
     out = chances.empty()
-    expected.sum_expected_cascade(chances.ranked, stop, measure.depth(chances.deepest), out)
+    ranking.sum_expected_cascade(chances.ranked, stop, measure.depth(chances.deepest), out)
     return out, None
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, IntArray
 from karatage.data.judgments import HIGHEST_GRADE
-from karatage.kernels import expected, ranking
+from karatage.kernels import ranking
 from karatage.notation import print_word
 
 Value = int | float | str | tuple[tuple[int, float], ...]
@@ -129,7 +129,7 @@ class Chances:
     def relevant(self, level: int) -> FloatArray:
         """How many items are expected to reach the level, (set,)."""
         total = np.zeros(self.probability.shape[0])
-        expected.sum_items(self.tail(level), total)
+        ranking.sum_items(self.tail(level), total)
         return total
 
     def gain(self, level: IntArray, step: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Who judges what the money buys."""
+"""How soon an order finds what is relevant, and a budget spent on experts and crowd."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
+import numpy as np
+
+from karatage.data.axes import BoolArray, FloatArray, LongArray
 from karatage.data.prices import JudgingPrices, Money, parse_money
-from karatage.errors import OptionError
+from karatage.errors import DataError, OptionError
 from karatage.text import counted, percent
 
 
@@ -119,3 +122,28 @@ def _check_affords(budget: Decimal, prices: JudgingPrices, expert_items: int, cr
         raise OptionError(
             f"a budget of {budget} buys nothing: {' and '.join(told)}; give more, or other prices or shares"
         )
+
+
+def find_curve(order: LongArray, relevant: BoolArray) -> FloatArray:
+    """The share of relevant items found after judging 0, 1, 2, ... items (item + 1,).
+
+    `order` lists items as judged; where it ends early, nothing more is found.
+
+    >>> find_curve(np.array([2, 0, 1]), np.array([True, False, True])).tolist()
+    [0.0, 0.5, 1.0, 1.0]
+    """
+    if not relevant.any():
+        raise DataError("no item is relevant, so there is nothing to find; check the grade that counts as relevant")
+    found = np.zeros(len(relevant) + 1)
+    found[1 : len(order) + 1] = relevant[order]
+    share: FloatArray = found.cumsum() / relevant.sum()
+    return share
+
+
+def find_area(curve: FloatArray) -> float:
+    """The area under a curve over the share of items judged: 0.5 for a random order on average, 1 at the very best.
+
+    >>> round(find_area(np.array([0.0, 0.5, 1.0, 1.0])), 3)
+    0.667
+    """
+    return float((curve[1:] + curve[:-1]).mean() / 2)

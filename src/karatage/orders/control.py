@@ -9,9 +9,7 @@ import numpy as np
 from karatage.data.axes import BoolArray, FloatArray, LongArray, freeze
 from karatage.data.disagreement import THRESHOLD, HeldOut
 from karatage.errors import DataError, OptionError
-from karatage.orders.disagreement import find_obstacle
-from karatage.orders.regression import draw_splits, fitting, try_splits
-from karatage.orders.tables import FeatureTable, Outcome
+from karatage.orders.disagreement import FeatureTable, Outcome, draw_splits, find_obstacle, fitting, try_splits
 from karatage.random_streams import settle_seed, stream
 
 

@@ -1,15 +1,21 @@
-"""Predicting on which items judges will disagree [COLLAB14]: learned on one collection, carried over to another."""
+"""Predicting where judges disagree: tables of items, regression and its check."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import math
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from karatage.data.axes import BoolArray, FloatArray, LongArray
+from karatage.data.alignment import align
+from karatage.data.axes import BoolArray, FloatArray, IntArray, LongArray, freeze
 from karatage.data.disagreement import (
+    FEATURES,
     LEAST_RECALL,
     THRESHOLD,
     DisagreementModel,
@@ -19,14 +25,203 @@ from karatage.data.disagreement import (
     TopicModel,
 )
 from karatage.data.judgments import Judgments
+from karatage.data.result import list_versions
 from karatage.data.runs import Runs
-from karatage.data.versions import list_versions
 from karatage.errors import DataError, OptionError
-from karatage.orders.regression import Line, draw_splits, fit_line, fitting, predict_line, try_splits
-from karatage.orders.tables import FeatureTable, Outcome, find_disagreement, split_votes, tabulate
+from karatage.orders.state import find_features, find_vote_features
 from karatage.progress import follow
 from karatage.random_streams import settle_seed, stream
 from karatage.text import count_names, counted
+
+ASKED = 2  # judges whose disagreement a model of votes predicts
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FeatureTable:
+    """Features of items, and the topics they belong to."""
+
+    value: FloatArray  # (item, feature)
+    topics: tuple[str, ...]
+    item_topic: IntArray  # (item,)
+    features: tuple[str, ...]
+    feature_set: FeatureSet = "own"
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse what does not fit together, and protect the arrays."""
+        if self.value.shape != (len(self.item_topic), len(self.features)):
+            raise DataError(
+                f"features of shape {self.value.shape} do not fit {len(self.item_topic):,} items "
+                f"and {len(self.features)} names"
+            )
+        bad = np.argwhere(~np.isfinite(self.value))
+        if len(bad):
+            item, k = bad[0]
+            raise DataError(f"feature {self.features[k]} of item {item} is {self.value[item, k]}, no finite number")
+        freeze(self.value, self.item_topic)
+
+
+class Outcome(NamedTuple):
+    """Whether judges disagree."""
+
+    known: BoolArray  # (item,) whether enough judges graded it to tell
+    disagree: BoolArray  # (item,)
+
+
+def tabulate(feature_set: FeatureSet, runs: Runs | None, pool: Judgments) -> FeatureTable:
+    """The features of a pool's items; runs and sums need runs, votes come from the pool's own grades."""
+    if feature_set not in FEATURES:
+        raise OptionError(f"features '{feature_set}' are none of {', '.join(FEATURES)}")
+    if feature_set == "votes":
+        value = np.stack(find_vote_features(pool), axis=1)
+        return _make_table(feature_set, value, pool, pool.notes)
+    if runs is None:
+        raise OptionError(f"features '{feature_set}' come from runs; give runs, or take features 'votes'")
+    alignment = align(runs, pool)
+    found = find_features(alignment.ranked, len(pool.item_topic))
+    retrieval = found.weighted_retrieval / (len(runs.systems) if feature_set == "runs" else 1)
+    return _make_table(feature_set, np.stack([found.meta_ap, retrieval], axis=1), pool, alignment.notes)
+
+
+def find_disagreement(judgments: Judgments) -> Outcome:
+    """Whether the judges of an item are unanimous, where there are two or more; any difference of grades counts."""
+    start = judgments.row_start
+    known = np.diff(start) >= 2
+    low, high = (np.zeros(len(known), np.int8) for _ in range(2))
+    if len(judgments.grade):
+        graded = np.flatnonzero(np.diff(start))
+        low[graded] = np.minimum.reduceat(judgments.grade, start[graded])
+        high[graded] = np.maximum.reduceat(judgments.grade, start[graded])
+    return Outcome(known, known & (low != high))
+
+
+def split_votes(judgments: Judgments, seed: int) -> tuple[Judgments, Outcome]:
+    """Two judges of each item drawn at random to tell whether they disagree, and the grades of all the others.
+
+    Items with fewer than three judges are not used. Each topic has its own stream.
+    """
+    topic = judgments.item_topic[judgments.item]
+    draw = np.empty(len(topic))
+    for t, name in enumerate(judgments.topics):
+        rows = topic == t
+        draw[rows] = stream(seed, f"judges asked {name}").random(int(rows.sum()))
+    order = np.lexsort((draw, judgments.item))
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    asked = place - judgments.row_start[judgments.item] < ASKED
+    outcome = find_disagreement(judgments.keep_rows(asked))
+    known = np.diff(judgments.row_start) > ASKED
+    return judgments.keep_rows(~asked), Outcome(known, known & outcome.disagree)
+
+
+def _make_table(feature_set: FeatureSet, value: FloatArray, pool: Judgments, notes: tuple[str, ...]) -> FeatureTable:
+    return FeatureTable(
+        value=value,
+        topics=pool.topics,
+        item_topic=pool.item_topic,
+        features=FEATURES[feature_set],
+        feature_set=feature_set,
+        notes=notes,
+    )
+
+
+TRAINED_SHARE: Final = 0.7
+
+
+class Line(NamedTuple):
+    """The log odds of disagreement: intercept + sum of coefficient times feature."""
+
+    intercept: float
+    coefficients: FloatArray  # (feature,)
+
+
+@contextmanager
+def fitting() -> Iterator[None]:
+    """One thread in the linear algebra, so that fits are the same to the last bit however many there are.
+
+    Where Newton's steps get stuck, the solver goes on by another way and says so; no action is needed.
+    """
+    import sklearn
+    from sklearn.exceptions import ConvergenceWarning
+    from threadpoolctl import threadpool_limits
+
+    unchecked = sklearn.config_context(assume_finite=True, skip_parameter_validation=True)  # halves the time
+    with threadpool_limits(limits=1, user_api="blas"), unchecked, warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        yield
+
+
+def fit_line(features: FloatArray, disagree: BoolArray) -> Line:
+    """Ridge-penalised (C = 1) on features brought to mean 0 and deviation 1; coefficients in the features' own units.
+
+    The penalty is scikit-learn's default: without it a topic that can be separated has no finite fit. Where there is
+    one outcome only, its probability is 0 or 1 for any features.
+    """
+    from sklearn.linear_model import LogisticRegression
+
+    if disagree.all() or not disagree.any():
+        return Line(math.inf if disagree.all() else -math.inf, np.zeros(features.shape[1]))
+    centre, width = features.mean(axis=0), features.std(axis=0)
+    width[width < 1e-12 * np.maximum(np.abs(centre), 1)] = 1.0  # a feature that never varies
+    model = LogisticRegression(solver="newton-cholesky", tol=1e-8)
+    model.fit((features - centre) / width, disagree)
+    coefficients = model.coef_[0] / width
+    return Line(float(model.intercept_[0] - (coefficients * centre).sum()), coefficients)
+
+
+def predict_line(line: Line, features: FloatArray) -> FloatArray:
+    """Chances (item,)."""
+    odds = np.full(len(features), line.intercept, np.float64)
+    for k, coefficient in enumerate(line.coefficients):
+        odds += coefficient * features[:, k]
+    decay = np.exp(-np.abs(odds))
+    return np.asarray(np.where(odds >= 0, 1, decay) / (1 + decay))
+
+
+def draw_splits(items: int, trials: int, rng: np.random.Generator) -> list[tuple[LongArray, LongArray]]:
+    """Items to learn from and items held out, at random, 70 to 30."""
+    learned = min(max(round(TRAINED_SHARE * items), 1), items - 1)
+    orders = (rng.permutation(items) for _ in range(trials))
+    return [(order[:learned], order[learned:]) for order in orders]
+
+
+def try_splits(
+    features: FloatArray, disagree: BoolArray, splits: list[tuple[LongArray, LongArray]], threshold: float
+) -> FloatArray:
+    """Rates (split, rate) of models learned on one part of each split and tried on the other."""
+    rates = np.empty((len(splits), len(HeldOut._fields)))
+    for k, (learned, held_out) in enumerate(splits):
+        chance = predict_line(fit_line(features[learned], disagree[learned]), features[held_out])
+        rates[k] = rate_chances(chance, disagree[held_out], threshold)
+    return rates
+
+
+def rate_chances(chance: FloatArray, disagree: BoolArray, threshold: float) -> HeldOut:
+    """TPR, PPV, TNR, NPV at a threshold, and AUC; NaN where there is nothing to take a share of."""
+    flagged = chance >= threshold
+    hits, passed = int((flagged & disagree).sum()), int((~flagged & ~disagree).sum())
+    positives, flags, items = int(disagree.sum()), int(flagged.sum()), len(disagree)
+    return HeldOut(
+        tpr=_share(hits, positives),
+        ppv=_share(hits, flags),
+        tnr=_share(passed, items - positives),
+        npv=_share(passed, items - flags),
+        auc=find_auc(chance, disagree),
+    )
+
+
+def find_auc(chance: FloatArray, disagree: BoolArray) -> float:
+    """Chance that an item with disagreement is ranked above one without, ties half; NaN where one kind is missing."""
+    _, place, count = np.unique(chance, return_inverse=True, return_counts=True)
+    rank = np.cumsum(count) - (count - 1) / 2  # of ties the mean rank
+    positives = int(disagree.sum())
+    above = float(rank[place][disagree].sum()) - positives * (positives + 1) / 2
+    return above / (positives * (len(disagree) - positives)) if 0 < positives < len(disagree) else math.nan
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else math.nan
+
 
 LEAST_ITEMS: Final = 10
 LEAST_EACH: Final = 2  # items with disagreement, and without

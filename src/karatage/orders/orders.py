@@ -9,10 +9,9 @@ import numpy as np
 
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, IntArray, LongArray
 from karatage.errors import DataError, OptionError, UnknownNameError
-from karatage.kernels.drawing import draw_items, find_chances
+from karatage.kernels.sampling import draw_items, find_chances
 from karatage.kernels.walking import move_to_front, sample_runs
-from karatage.orders.features import find_features
-from karatage.orders.state import JudgingState, Picks
+from karatage.orders.state import JudgingState, Picks, find_features
 from karatage.random_streams import stream
 from karatage.text import counted
 

@@ -1,10 +1,11 @@
-"""A simulated test collection: systems of known quality, topics of varying difficulty, judges who err."""
+"""A collection out of nothing: systems, topics, gold and judges, whose true scores are known."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 import polars as pl
@@ -15,8 +16,56 @@ from karatage.data.judgments import Judgments
 from karatage.data.runs import Runs
 from karatage.errors import OptionError
 from karatage.random_streams import generator
-from karatage.simulation.shape import THRESHOLDS, TOPIC_SPREAD, USUAL, CollectionShape
 from karatage.text import shorten
+
+THRESHOLDS = np.array([0.8, 1.4, 2.0])  # of latent relevance, for grades 1, 2, 3
+TOPIC_MEAN, TOPIC_SPREAD = -0.3, 0.3  # of the mean latent relevance of a topic's documents: 15 % are relevant
+
+
+@dataclass(frozen=True, kw_only=True)
+class CollectionShape:
+    """What documents, systems and topics are like.
+
+    Systems lie evenly between the worst and the best quality; 0 ranks at random. Difficulty is the standard deviation
+    of a topic's noise, which is 1 on average.
+
+    Args:
+        documents: Documents of a topic; default: twice the depth of the runs.
+        pool: Judge the first ranks of each run only; default: all documents, retrieved or not.
+        relevant: Share of relevant documents to be expected; default: about 0.15.
+        quality: Quality of the worst and the best system.
+        difficulty: How far topics differ; 0: not at all.
+        shared: Standard deviation of the error that all judges share, where latent relevance has 1.
+    """
+
+    documents: int | None = None
+    pool: int | None = None
+    relevant: float | None = None
+    quality: tuple[float, float] = (0.8, 1.6)
+    difficulty: float = 0.5
+    shared: float = 0.3
+
+    def __post_init__(self) -> None:
+        """Check what can be checked without the runs' depth."""
+        worst, best = self.quality
+        if not 0 <= worst <= best < math.inf:
+            raise OptionError(f"quality ({worst:g}, {best:g}) is no range; give 0 <= worst <= best")
+        if not 0 <= self.difficulty < math.inf:
+            raise OptionError(f"difficulty {self.difficulty:g} is not a spread; give 0 (all topics alike) or more")
+        if not 0 <= self.shared < math.inf:
+            raise OptionError(f"shared {self.shared:g} is not a spread of errors; give 0 (independent errors) or more")
+        if self.relevant is not None and not 0 < self.relevant < 1:
+            raise OptionError(f"relevant {self.relevant:g} is no share of documents; give a number between 0 and 1")
+
+    @property
+    def topic_mean(self) -> float:
+        """The mean latent relevance at which the share of relevant documents is as asked."""
+        if self.relevant is None:
+            return TOPIC_MEAN
+        return float(THRESHOLDS[0]) + math.hypot(1.0, TOPIC_SPREAD) * NormalDist().inv_cdf(self.relevant)
+
+
+USUAL = CollectionShape()
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,3 +295,24 @@ def _code(number: NDArray[np.integer], names: list[str]) -> Coded:
     """Numbers as a column of the names that occur."""
     used, code = np.unique(number, return_inverse=True)
     return Coded.sorting(code.ravel().astype(np.int32), pl.Series("name", names, dtype=pl.String).gather(used))
+
+
+SYSTEMS = (SystemProfile("old"), SystemProfile("new", taste=0.35), SystemProfile("newer", quality=1.9))
+JUDGES = (
+    JudgeProfile("llm-a", noise=0.4, leniency=0.2),
+    JudgeProfile("llm-b", noise=0.5, leniency=0.4),
+    JudgeProfile("llm-c", noise=0.6, leniency=0.3),
+)
+SHAPE = CollectionShape(documents=100, pool=10, shared=0.4)
+TOPICS, DEPTH = 60, 20
+
+
+def simulate_story(rng: int | np.random.Generator | None = None) -> World:
+    """Three versions of a search, three LLM-like judges who share a taste, and the truth.
+
+    `new` ranks as well as `old` does, and finds more of what the judges overrate; `newer` ranks better.
+
+    Args:
+        rng: Seed or generator.
+    """
+    return simulate_collection(systems=SYSTEMS, topics=TOPICS, depth=DEPTH, judges=JUDGES, shape=SHAPE, rng=rng)

@@ -13,8 +13,7 @@ from karatage.data.crowd import CONTRIBUTION_LEVELS, RATE_LEVELS, Contribution, 
 from karatage.data.judgments import Judgments
 from karatage.errors import DataError, OptionError
 from karatage.random_streams import settle_seed, stream
-from karatage.simulation.confusing import learn_confusion
-from karatage.simulation.counting import Evidence
+from karatage.simulation.counting import Evidence, learn_confusion
 from karatage.simulation.deconvolving import Places, find_weights, place_judges
 from karatage.simulation.sharing import learn_correlation
 from karatage.text import counted

@@ -9,7 +9,7 @@ import numpy as np
 
 from karatage.data.axes import FloatArray, LongArray
 from karatage.data.crowd import Correlation
-from karatage.kernels.pairing import sum_pair_products
+from karatage.kernels.ordering import sum_pair_products
 from karatage.simulation.counting import Evidence
 
 _NODES = (np.arange(100) + 0.5) / 100  # rates

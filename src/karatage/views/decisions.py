@@ -18,8 +18,7 @@ from karatage.views.table import keep_finite
 if TYPE_CHECKING:
     import altair as alt
 
-    from karatage.comparison.paired import PairedTest
-    from karatage.comparison.unpaired import UnpairedTest
+    from karatage.comparison.paired import PairedTest, UnpairedTest
     from karatage.data.board import Board
     from karatage.data.comparison import Comparison
     from karatage.data.standing import Differences
@@ -73,9 +72,7 @@ def draw_board(board: Board) -> alt.HConcatChart:
     ]
     said = [f"{percent(board.confidence)} intervals, each system on its own"]
     if groups:
-        said.append(
-            "systems with dots on a common line are not significantly different; pale: significantly worse than the best"
-        )
+        said.append("systems with dots on a common line are not significantly different; pale: worse than the best")
     title = f"{board.measure}, {counted(board.topics, 'topic')}: {counted(len(board.systems), 'system')}"
     return rows.put_together(panels, title, said)
 

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from karatage.data.diagnosis import Diagnosis
     from karatage.data.disagreement import DisagreementModel
     from karatage.data.plan import GoldPlan
-    from karatage.data.queue import JudgingQueue
-    from karatage.data.settling import Settling
+    from karatage.data.queue import JudgingQueue, Settling
     from karatage.data.sizing import SizePlan
 
 CHANCES, SHARES, DOUBT = 200, 160, 130  # pixels

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from karatage.data.queue import JudgingQueue
-from karatage.data.settling import Settling
+from karatage.data.queue import JudgingQueue, Settling
 from karatage.text import percent
 from karatage.views.page import Figure, Page, Section, list_facts, list_options
 from karatage.views.plan_charts import draw_queue, draw_settling, frame_queue

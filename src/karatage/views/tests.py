@@ -6,8 +6,7 @@ from functools import partial
 
 import polars as pl
 
-from karatage.comparison.paired import PairedTest
-from karatage.comparison.unpaired import UnpairedTest
+from karatage.comparison.paired import PairedTest, UnpairedTest
 from karatage.text import percent
 from karatage.views.decisions import draw_test
 from karatage.views.page import Figure, Page, Section, list_options

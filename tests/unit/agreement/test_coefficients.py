@@ -6,8 +6,8 @@ import pytest
 import karatage as kt
 from karatage.agreement.coefficients import agreement_intervals, fleiss_kappa, krippendorff_alpha, percent_agreement
 from karatage.agreement.habits import Panel, share_alike
+from karatage.agreement.intervals import Rows
 from karatage.agreement.pairs import agreement_matrix, cohen_kappa, compare_pairs, fits
-from karatage.agreement.rows import Rows
 from karatage.data.judgments import Judgments
 from karatage.errors import DataError, OptionError, UnknownNameError
 
@@ -99,7 +99,7 @@ def test_the_seed_decides_and_confidence_widens():
 
 def test_resamples_come_in_pieces_without_a_seam(monkeypatch):
     judgments = crowd(np.random.default_rng(2))
-    monkeypatch.setattr("karatage.agreement.profiles.AT_ONCE", 1000)
+    monkeypatch.setattr("karatage.agreement.coefficients.AT_ONCE", 1000)
     pieces = agreement_intervals(judgments, resamples=500, rng=1)
     monkeypatch.undo()
     assert pieces == agreement_intervals(judgments, resamples=500, rng=1)
@@ -108,7 +108,7 @@ def test_resamples_come_in_pieces_without_a_seam(monkeypatch):
 def test_profiles_too_many_to_number_are_kept_apart(monkeypatch):
     judgments = crowd(np.random.default_rng(3))
     expected = krippendorff_alpha(judgments, "ordinal")
-    monkeypatch.setattr("karatage.agreement.profiles.LARGEST_KEY", 10)
+    monkeypatch.setattr("karatage.agreement.coefficients.LARGEST_KEY", 10)
     assert krippendorff_alpha(judgments, "ordinal") == pytest.approx(expected, abs=1e-12)
 
 

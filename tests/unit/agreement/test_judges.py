@@ -5,14 +5,14 @@ import pytest
 from scipy import stats
 
 import karatage as kt
-from karatage.agreement.contest import compare_right, pick_judge, pick_merge, share_right
+from karatage.agreement.gold import compare_right, pick_judge, pick_merge, share_right
 from karatage.agreement.habits import Accuracy, Panel, find_below_gold, grade_shares, leniency, self_agreement
 from karatage.agreement.independence import BETWEEN, effective_votes, group_items, measure_independence
 from karatage.agreement.intervals import measure_means, share_intervals
 from karatage.agreement.suspicion import choose_reference, find_copies, find_suspects
+from karatage.data.alignment import find_short_scales
 from karatage.data.estimate import wilson_interval
 from karatage.data.judgments import Judgments
-from karatage.data.scales import find_short_scales
 
 
 def judge(table):

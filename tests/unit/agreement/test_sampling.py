@@ -3,15 +3,13 @@
 import numpy as np
 import pytest
 
+from karatage.agreement import intervals as sampling
 from karatage.agreement import pairs as pairs_module
-from karatage.agreement import sampling
 from karatage.agreement.habits import Panel, share_alike
 from karatage.agreement.independence import group_items, measure_independence
-from karatage.agreement.likeness import choose_likely, compare_copies
+from karatage.agreement.intervals import PairSample, Rows, draw_pairs, find_equal
 from karatage.agreement.pairs import agreement_matrix, choose_pairs, compare_pairs
-from karatage.agreement.rows import Rows
-from karatage.agreement.sampling import PairSample, draw_pairs, find_equal
-from karatage.agreement.suspicion import find_suspects
+from karatage.agreement.suspicion import choose_likely, compare_copies, find_suspects
 from karatage.data.judgments import Judgments
 
 

@@ -102,8 +102,8 @@ def test_the_seed_matters(run):
 
 
 def test_pairs_of_too_many_judges_are_those_of_a_sample(tmp_path, monkeypatch):
-    monkeypatch.setattr("karatage.agreement.sampling.MOST_PAIRS", 100)
-    monkeypatch.setattr("karatage.agreement.sampling.DRAWS", 200)
+    monkeypatch.setattr("karatage.agreement.intervals.MOST_PAIRS", 100)
+    monkeypatch.setattr("karatage.agreement.intervals.DRAWS", 200)
     monkeypatch.setattr("karatage.views.audit.tabulate_agreement", None)  # no square of 100 judges is made
     crowd, found = tmp_path / "crowd.csv", tmp_path / "found.csv"
     rows = [f"j{j},i{i},{(j * i) % 3 % 2}" for j in range(100) for i in range(10)]

@@ -10,7 +10,7 @@ from karatage.cli.experiment import shared
 from karatage.cli.experiment.shared import RunOptions, Source, View, show
 from karatage.cli.parsing import parse_numbers, parse_pair, parse_range, parse_sizes
 from karatage.errors import DataError, OptionError
-from karatage.io.locking import hold_folder
+from karatage.io.files import hold_folder
 from tests.invoking import invoke
 
 NAMES = ("aware", "supervised", "random-relevance", "noisy", "collaborative")

@@ -11,7 +11,7 @@ from rich.cells import cell_len
 import karatage as kt
 from karatage.cli.experiment.collaborative_tables import render_collaborative
 from karatage.errors import OptionError
-from karatage.io.crowds import write_crowd
+from karatage.io.models import write_crowd
 from karatage.simulation.crowd import load_crowd
 from tests.invoking import invoke
 

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import karatage as kt
-from karatage.simulation.story import simulate_story
+from karatage.simulation.collection import simulate_story
 from tests.invoking import invoke
 
 FILES = "runs -j crowd.csv --a old --b newer"

@@ -12,7 +12,7 @@ import pytest
 import karatage as kt
 from karatage.data.crowd import Contribution, Correlation, CrowdModel
 from karatage.errors import KaratageError
-from karatage.simulation.summary import summarise_crowd
+from karatage.simulation.answering import summarise_crowd
 from tests.invoking import invoke
 
 SMALL = CrowdModel(

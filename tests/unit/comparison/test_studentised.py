@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from karatage.comparison.studentised import quantile, survival, survival_of_many
+from karatage.comparison.tukey import quantile, survival, survival_of_many
 from karatage.errors import OptionError
 
 Q = np.array([0.0, 1e-3, 0.5, 2.0, 3.5, 5.0, 8.0, 20.0, 100.0])

@@ -8,8 +8,7 @@ import polars as pl
 import pytest
 
 from karatage.comparison.anova import anova
-from karatage.comparison.studentised import quantile
-from karatage.comparison.tukey import tukey
+from karatage.comparison.tukey import quantile, tukey
 from karatage.errors import OptionError, UnknownNameError
 
 MEANS = {"mv": 0.50, "ds": 0.58, "glad": 0.60, "uniform": 0.52, "best": 0.63}

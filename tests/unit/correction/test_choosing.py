@@ -12,7 +12,7 @@ from karatage.correction.choosing import (
     match_uniform,
 )
 from karatage.errors import DataError
-from karatage.kernels.drawing import FLOOR, find_chances
+from karatage.kernels.sampling import FLOOR, find_chances
 
 
 def test_the_size_of_an_item_is_how_differently_systems_weigh_it():

@@ -8,7 +8,7 @@ import pytest
 from karatage.correction.choosing import choose_sizes, draw_batches
 from karatage.correction.sampled import Drawn, Sampled, find_reach, learn_gains, sum_topics
 from karatage.errors import DataError, OptionError
-from karatage.kernels.drawing import draw_items
+from karatage.kernels.sampling import draw_items
 
 TOPICS = 6
 

@@ -9,7 +9,7 @@ import pytest
 
 from karatage.data.comparison import Comparison, Opinion, find_digits, say_p
 from karatage.data.estimate import Estimate
-from karatage.data.method import Method
+from karatage.data.standing import Method
 
 
 def opinion(value: float, error: float, way: str = "judges", **more: float) -> Opinion:

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 import karatage as kt
-from karatage.data.alignment import align
-from karatage.data.draw import Draw
-from karatage.data.pool import add_items, pool_runs, widen_pool
+from karatage.data.alignment import add_items, align, pool_runs, widen_pool
+from karatage.data.judgments import Draw
 from karatage.errors import DataError, OptionError
 
 RUNS = kt.read_runs(

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 import karatage as kt
-from karatage.data.scales import find_short_scales, tell_scales
+from karatage.data.alignment import find_short_scales, tell_scales
 
 
 def judge(grades: np.ndarray) -> kt.Judgments:

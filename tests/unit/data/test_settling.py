@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from karatage.data.settling import Settling
+from karatage.data.queue import Settling
 
 WRONG = np.array([[0.0, 0.05, 0.2], [0.9, 0.0, 0.01], [0.7, 0.95, 0.0]])
 

@@ -354,8 +354,8 @@ def test_many_grades_skip_the_search_for_copies():
 
 def few_pairs(monkeypatch, draws=90):
     """As if 30 judges were many."""
-    monkeypatch.setattr("karatage.agreement.sampling.MOST_PAIRS", 100)
-    monkeypatch.setattr("karatage.agreement.sampling.DRAWS", draws)
+    monkeypatch.setattr("karatage.agreement.intervals.MOST_PAIRS", 100)
+    monkeypatch.setattr("karatage.agreement.intervals.DRAWS", draws)
 
 
 def test_of_too_many_pairs_a_sample_is_compared_and_a_note_says_so(monkeypatch):

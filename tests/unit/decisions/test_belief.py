@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 import karatage as kt
-from karatage.data.alignment import match_gold
-from karatage.data.pool import pool_runs
+from karatage.data.alignment import match_gold, pool_runs
 from karatage.decisions.belief import MOST, Belief, combine_judgments, form_belief
-from karatage.orders.features import find_features
+from karatage.orders.state import find_features
 
 WORLD = kt.simulate_collection(systems=8, topics=20, depth=40, rng=3)
 POOL = pool_runs(WORLD.runs, 40)

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import karatage as kt
-from karatage.data.alignment import find_items
-from karatage.data.pool import pool_runs
+from karatage.data.alignment import find_items, pool_runs
 from karatage.decisions.belief import combine_judgments
 from karatage.errors import DataError
 

@@ -441,8 +441,8 @@ def test_not_all_of_too_many_pairs_are_tested_for_copies_and_that_is_told(monkey
     rows = [(f"j{j}", f"i{i}", int(said[j, i])) for j in range(30) for i in range(60)]
     crowd = pl.DataFrame(rows, schema=["judge", "item", "grade"], orient="row")
     exact = kt.diagnose(None, crowd, None)
-    monkeypatch.setattr("karatage.agreement.sampling.MOST_PAIRS", 100)
-    monkeypatch.setattr("karatage.agreement.sampling.DRAWS", 60)
+    monkeypatch.setattr("karatage.agreement.intervals.MOST_PAIRS", 100)
+    monkeypatch.setattr("karatage.agreement.intervals.DRAWS", 60)
     found = kt.diagnose(None, crowd, None)
     (told,) = (check for check in found.checks if "tested for copies" in check.finding)
     assert told.state == "warning"

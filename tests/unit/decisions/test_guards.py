@@ -14,14 +14,14 @@ import pytest
 import karatage as kt
 from karatage.correction.sampled import Reach
 from karatage.data.comparison import Opinion
-from karatage.data.method import Method
+from karatage.data.standing import Method
 from karatage.decisions import correct as guards
 from karatage.decisions.case import make_case
 from karatage.decisions.correct import GuardError
 from karatage.decisions.estimators import rates
 from karatage.decisions.estimators.contract import Fitted, Levels, SystemPairs
 from karatage.decisions.estimators.drawn import Even
-from karatage.simulation.story import simulate_story
+from karatage.simulation.collection import simulate_story
 
 PAIR = ("old", "newer")
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import karatage as kt
-from karatage.data.pool import pool_runs
-from karatage.data.settling import Settling
+from karatage.data.alignment import pool_runs
+from karatage.data.queue import Settling
 from karatage.decisions.belief import choose_pairs, combine_judgments, form_belief, settle
 from karatage.errors import DataError, OptionError, UnknownNameError
 

@@ -8,7 +8,7 @@ import karatage as kt
 from karatage.errors import InputFileError, KaratageError, OptionError, UnknownNameError
 from karatage.experiments.collaborative.plan import Mix, find_crowd
 from karatage.experiments.plans import list_presets, make_plan
-from karatage.io.crowds import write_crowd
+from karatage.io.models import write_crowd
 
 
 def test_the_default_is_the_thesis_design():

@@ -14,7 +14,7 @@ from karatage.errors import DataError
 from karatage.experiments import keeping
 from karatage.experiments.engine import Cell, Execution, Finding, run_cells, tell_outcomes
 from karatage.experiments.keeping import Record, open_store
-from karatage.io.locking import hold_folder
+from karatage.io.files import hold_folder
 
 
 def find(k, _):
@@ -144,7 +144,7 @@ def test_a_second_run_in_the_same_folder_is_refused(tmp_path):
 
 def test_a_killed_process_keeps_nobody_out(tmp_path):
     code = (
-        "import sys, time; from pathlib import Path; from karatage.io.locking import hold_folder\n"
+        "import sys, time; from pathlib import Path; from karatage.io.files import hold_folder\n"
         "with hold_folder(Path(sys.argv[1])):\n    print('held', flush=True); time.sleep(60)"
     )
     with subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True) as other:

@@ -15,8 +15,7 @@ from karatage.experiments.supervised.judges import Ground, Judges, teach
 from karatage.experiments.supervised.plan import Split, SupervisedPlan
 from karatage.experiments.supervised.samples import Sample, _lay_out
 from karatage.merging.estimators import normalise
-from karatage.simulation.panel import PanelQuality, simulate_panel
-from karatage.simulation.partition import partition_judges
+from karatage.simulation.panel import PanelQuality, partition_judges, simulate_panel
 
 PLAN = SupervisedPlan(
     measures=("AP", "DCG@10"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from karatage.errors import InputFileError, OptionError
-from karatage.io.documents import find_document, load_document
+from karatage.io.models import find_document, load_document
 
 
 def load(content: bytes, home):

@@ -3,7 +3,7 @@
 import pytest
 
 from karatage.errors import InputFileError
-from karatage.io.families import read_families
+from karatage.io.models import read_families
 
 
 @pytest.mark.parametrize("header", ["", "judge\tfamily\n", "Worker_ID\tFamily\n"])

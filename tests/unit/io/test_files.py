@@ -15,8 +15,16 @@ import pytest
 import karatage as kt
 from karatage.errors import DataError, OptionError
 from karatage.io import files
-from karatage.io.files import claim_output, make_folder, name_file, note_input, replace_file, start_over, write_file
-from karatage.io.locking import hold_folder
+from karatage.io.files import (
+    claim_output,
+    hold_folder,
+    make_folder,
+    name_file,
+    note_input,
+    replace_file,
+    start_over,
+    write_file,
+)
 from karatage.io.writing import write_bytes
 
 pytestmark = pytest.mark.usefixtures("nothing_read")

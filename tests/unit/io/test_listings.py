@@ -2,7 +2,7 @@
 
 import pytest
 
-from karatage.io.listings import read_listing
+from karatage.io.runs import read_listing
 from karatage.io.sources import Source
 
 

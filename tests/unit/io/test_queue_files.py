@@ -10,7 +10,7 @@ import pytest
 
 import karatage as kt
 from karatage.errors import DataError, InputFileError
-from karatage.io.asked import read_asked, write_judged
+from karatage.io.queues import read_asked, write_judged
 from karatage.io.writing import encode_table, write_bytes
 
 HEAD = "topic,document,grade,to,judgments,priority,pi,cost,batch,order,seed\n"
@@ -130,7 +130,7 @@ def test_of_two_that_make_a_file_at_once_the_second_looks_again(plans, tmp_path,
             raise FileExistsError
         make(name, content)
 
-    monkeypatch.setattr("karatage.io.asked.write_bytes", lose)
+    monkeypatch.setattr("karatage.io.queues.write_bytes", lose)
     with pytest.raises(DataError, match="might be lost"):
         kt.write_queue(plans[0], path)
 

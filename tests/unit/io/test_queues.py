@@ -10,7 +10,7 @@ import pytest
 
 import karatage as kt
 from karatage.errors import DataError, InputFileError, OptionError
-from karatage.io.queues import find_ending
+from karatage.io.rows import find_ending
 
 HEADER = "topic,document,grade,pi,batch,measure,frame,seed\n"
 ROWS = {

@@ -13,8 +13,8 @@ import zstandard
 
 import karatage as kt
 from karatage.errors import DataError, OptionError
-from karatage.io import unpacking
-from karatage.io.unpacking import DamagedError, parse_size, read_unpacked
+from karatage.io import sources as unpacking
+from karatage.io.sources import DamagedError, parse_size, read_unpacked
 
 TEXT = b"".join(b"ann,%d,doc-%d,1\n" % (n % 7, n * n) for n in range(5000))
 PACKED = {"gzip": gzip.compress(TEXT), "zstandard": zstandard.ZstdCompressor(write_checksum=True).compress(TEXT)}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from karatage.errors import OptionError
-from karatage.kernels.drawing import draw_items, find_chances, mean_positive
+from karatage.kernels.sampling import draw_items, find_chances, mean_positive
 
 SIZE = np.array([0.0, 1.0, 2.0, 3.0, 10.0, 0.01, 4.0])
 

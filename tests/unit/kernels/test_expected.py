@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from karatage.kernels.expected import add_ideal_gains
+from karatage.kernels.ranking import add_ideal_gains
 
 
 def count_distribution(chance):

@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 
-from karatage.kernels.pairing import sum_pair_products
+from karatage.kernels.ordering import sum_pair_products
 
 
 def test_sums_are_those_over_all_pairs_of_a_group():

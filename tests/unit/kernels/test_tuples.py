@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from karatage.kernels.tuples import merge_tuples
+from karatage.kernels.correlation import merge_tuples
 
 
 def test_weights_are_shares_of_the_members_in_each_topic():

@@ -6,7 +6,7 @@ import pytest
 from karatage.data.disagreement import HeldOut
 from karatage.errors import DataError, OptionError
 from karatage.orders.control import Control, control_disagreement
-from karatage.orders.tables import FeatureTable, Outcome
+from karatage.orders.disagreement import FeatureTable, Outcome
 
 
 def make_control(auc, *shuffled):

@@ -10,9 +10,16 @@ from threadpoolctl import threadpool_limits
 import karatage as kt
 from karatage.data.disagreement import HeldOut, TopicModel
 from karatage.errors import DataError, OptionError
-from karatage.orders.disagreement import find_obstacle, learn_from_features, transfer
-from karatage.orders.regression import draw_splits, fitting, try_splits
-from karatage.orders.tables import FeatureTable, Outcome
+from karatage.orders.disagreement import (
+    FeatureTable,
+    Outcome,
+    draw_splits,
+    find_obstacle,
+    fitting,
+    learn_from_features,
+    transfer,
+    try_splits,
+)
 from karatage.random_streams import stream
 
 STEEP = (-1.0, 2.0, -1.0)

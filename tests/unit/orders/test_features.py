@@ -7,7 +7,7 @@ import pytest
 
 import karatage as kt
 from karatage.errors import DataError
-from karatage.orders.features import DEPTH, find_features, find_vote_features
+from karatage.orders.state import DEPTH, find_features, find_vote_features
 
 HARMONIC = np.r_[0, np.cumsum(1 / np.arange(1, DEPTH + 1))]
 

@@ -5,8 +5,8 @@ import pytest
 
 import karatage as kt
 from karatage.errors import DataError, OptionError
-from karatage.orders.features import find_features
-from karatage.orders.tables import FeatureTable, find_disagreement, split_votes, tabulate
+from karatage.orders.disagreement import FeatureTable, find_disagreement, split_votes, tabulate
+from karatage.orders.state import find_features
 
 GRADES = {
     "a": {"1": {"x": 1, "y": 0, "z": 2}, "2": {"x": 1}},

@@ -9,7 +9,7 @@ import pytest
 import karatage as kt
 from karatage.data.crowd import Contribution, CrowdModel
 from karatage.errors import DataError, InputFileError, OptionError
-from karatage.io.asked import read_asked, write_judged
+from karatage.io.queues import read_asked, write_judged
 from karatage.simulation.answering import answer_queue
 
 SMALL = CrowdModel(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from karatage.simulation.assigning import assign_items
+from karatage.simulation.crowd import assign_items
 
 
 def make_topics(sizes):

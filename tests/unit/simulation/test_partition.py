@@ -12,7 +12,7 @@ import karatage as kt
 from karatage.data.axes import Coded
 from karatage.data.judgments import Judgments
 from karatage.errors import OptionError
-from karatage.simulation.partition import partition_judges
+from karatage.simulation.panel import partition_judges
 
 
 def make_people(people, topics=3, documents=20, present=1.0, seed=0):

@@ -9,7 +9,7 @@ import pytest
 
 import karatage as kt
 from karatage.errors import DataError
-from karatage.simulation.summary import summarise_crowd
+from karatage.simulation.answering import summarise_crowd
 
 
 def judge(rows):

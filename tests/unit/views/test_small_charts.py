@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import karatage as kt
-from karatage.data.settling import Settling
+from karatage.data.queue import Settling
 from karatage.errors import OptionError
 from karatage.views.calibration_charts import draw_accuracy
 from karatage.views.crowds import draw_summary

@@ -172,8 +172,7 @@ def locate(paths: tuple[str, ...] | str | None) -> list[str] | str | None:
 @contextmanager
 def hold_output(output: str | None) -> Iterator[None]:
     """Have the folder for results to oneself, from before the first file is written until after the last."""
-    from karatage.io.files import make_folder
-    from karatage.io.locking import hold_folder
+    from karatage.io.files import hold_folder, make_folder
 
     if output is None:
         yield

@@ -15,7 +15,7 @@ from karatage.data.accuracy import Accuracy
 from karatage.data.axes import BoolArray, FloatArray, LongArray
 from karatage.data.comparison import Opinion
 from karatage.data.estimate import Estimate
-from karatage.data.method import Method
+from karatage.data.standing import Method
 from karatage.decisions.case import Case
 from karatage.text import counted
 

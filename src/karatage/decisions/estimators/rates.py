@@ -16,7 +16,7 @@ from karatage.data.accuracy import Accuracy
 from karatage.data.axes import FloatArray
 from karatage.data.comparison import Opinion
 from karatage.data.estimate import Estimate, t_quantile
-from karatage.data.method import Method
+from karatage.data.standing import Method
 from karatage.decisions.case import Case
 from karatage.decisions.estimators.answers import JudgeAnswers, find_luck, gather_answers
 from karatage.decisions.estimators.contract import (

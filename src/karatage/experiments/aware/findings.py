@@ -21,8 +21,7 @@ from karatage.data.checks import (
     require_ordered,
     require_shape,
 )
-from karatage.data.result import Result
-from karatage.data.versions import list_versions
+from karatage.data.result import Result, list_versions
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.experiments.aware.analysis import Analyses, analyse, frame_tables, frame_top_groups
 from karatage.experiments.aware.cells import OUTCOMES

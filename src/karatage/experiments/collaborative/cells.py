@@ -18,7 +18,7 @@ from karatage.experiments.collaborative.ground import Ground, keep_items
 from karatage.experiments.collaborative.plan import DEPTH, Mix
 from karatage.experiments.collaborative.rating import Rated, rate_sets
 from karatage.experiments.engine import Fact, Finding
-from karatage.orders.curves import find_area, find_curve
+from karatage.orders.budget import find_area, find_curve
 from karatage.random_streams import stream
 from karatage.simulation.crowd import simulate_crowd
 

@@ -10,8 +10,7 @@ import polars as pl
 
 from karatage.data.checks import COUNT, SHARE, TEXT, require_known, require_numbers, require_table
 from karatage.data.codec import Columns
-from karatage.data.result import Result
-from karatage.data.versions import list_versions
+from karatage.data.result import Result, list_versions
 from karatage.errors import DataError
 from karatage.experiments.collaborative.cells import FINDING, MIXES, ORDERS, QUALITY
 from karatage.experiments.collaborative.plan import CollaborativePlan

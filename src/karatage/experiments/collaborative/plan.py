@@ -12,7 +12,7 @@ from karatage.aggregation.registry import parse_model
 from karatage.data.crowd import CrowdModel
 from karatage.data.prices import parse_prices
 from karatage.errors import OptionError, UnknownNameError
-from karatage.io.crowds import read_crowd
+from karatage.io.models import read_crowd
 from karatage.measures.registry import parse_measure
 from karatage.orders.orders import parse_order
 from karatage.simulation.crowd import list_crowds, load_crowd

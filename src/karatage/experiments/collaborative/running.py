@@ -21,8 +21,8 @@ from karatage.experiments.collaborative.ground import Ground
 from karatage.experiments.collaborative.plan import CollaborativePlan, find_crowd
 from karatage.experiments.collection import Collection, fingerprint
 from karatage.experiments.engine import Cell, Execution, Fact, Outcome, require_done, run_cells, tell_run
-from karatage.io.disagreement import read_disagreement
 from karatage.io.files import PathLike
+from karatage.io.models import read_disagreement
 from karatage.orders.disagreement import predict_disagreement
 from karatage.text import counted
 

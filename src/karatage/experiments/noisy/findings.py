@@ -21,8 +21,7 @@ from karatage.data.checks import (
     require_table,
 )
 from karatage.data.estimate import CONFIDENCE
-from karatage.data.result import Result
-from karatage.data.versions import list_versions
+from karatage.data.result import Result, list_versions
 from karatage.errors import DataError
 from karatage.experiments.noisy.intervals import Z
 from karatage.experiments.noisy.plan import NoisyPlan

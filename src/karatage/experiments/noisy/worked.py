@@ -21,7 +21,7 @@ from karatage.correction.precision import (
 )
 from karatage.data.checks import TEXT, Column, find_schema, maybe
 from karatage.data.estimate import Estimate, Estimated
-from karatage.data.figures import Figures, RateCounts
+from karatage.data.sizing import Figures, RateCounts
 from karatage.experiments.engine import Finding
 from karatage.experiments.noisy.plan import NoisyPlan
 from karatage.random_streams import stream

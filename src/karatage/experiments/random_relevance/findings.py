@@ -24,8 +24,7 @@ from karatage.data.checks import (
     require_table,
 )
 from karatage.data.codec import Columns
-from karatage.data.result import Result
-from karatage.data.versions import list_versions
+from karatage.data.result import Result, list_versions
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.experiments.random_relevance.cells import BLANK, DGS, GOLD, RGS
 from karatage.experiments.random_relevance.plan import RandomRelevancePlan

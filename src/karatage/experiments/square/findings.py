@@ -13,8 +13,7 @@ import polars as pl
 from karatage.comparison.classification import Quality, permutation_test
 from karatage.data.axes import FloatArray, GradeArray
 from karatage.data.checks import FLAG, SHARE, TEXT, Column, require_known, require_names, require_numbers, require_table
-from karatage.data.result import Result
-from karatage.data.versions import list_versions
+from karatage.data.result import Result, list_versions
 from karatage.errors import DataError, OptionError
 from karatage.experiments.engine import Outcome
 from karatage.experiments.square.telling import conclude, list_ranges

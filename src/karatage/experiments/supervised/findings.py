@@ -13,8 +13,7 @@ import polars as pl
 from karatage.data.axes import FloatArray
 from karatage.data.checks import AMOUNT, CORRELATION, COUNT, TEXT, Column, require_known, require_table
 from karatage.data.codec import Columns
-from karatage.data.result import Result
-from karatage.data.versions import list_versions
+from karatage.data.result import Result, list_versions
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.experiments.supervised.plan import UNIFORM, SupervisedPlan, find_family
 from karatage.experiments.supervised.telling import conclude

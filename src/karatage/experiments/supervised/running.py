@@ -25,7 +25,7 @@ from karatage.experiments.supervised.samples import Sample, draw_splits, rate_sa
 from karatage.experiments.supervised.telling import tell_samples
 from karatage.io.files import PathLike
 from karatage.random_streams import stream
-from karatage.simulation.partition import partition_judges
+from karatage.simulation.panel import partition_judges
 from karatage.text import counted
 
 BLOCK = 25  # samples to a cell, which then takes seconds

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from karatage.errors import DataError, OptionError, UnknownNameError
-from karatage.orders.curves import find_area, find_curve
+from karatage.orders.budget import find_area, find_curve
 from karatage.orders.orders import ORDERS, Order, by_rule, list_all, list_orders, next_items, parse_order
 from karatage.orders.state import JudgingState
 
