@@ -29,8 +29,8 @@ WAYS: Mapping[str, Mapping[str, str]] = {
     },
     "sampled": {
         "label": "gold drawn",
-        "about": "Corrected differences are unbiased for any judges; scores depend on the judges where all systems rank "
-        "alike.",
+        "about": "Corrected differences are unbiased for any judges; scores depend on the judges where all systems "
+        "rank alike.",
     },
     "topics": {
         "label": "gold topics",
