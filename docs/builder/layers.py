@@ -12,7 +12,7 @@ import grimp
 
 PACKAGE = "karatage"
 ROOT = Path(__file__).parents[2]
-BOX, ROW, GAP, WIDTH = 92, 74, 8, 880  # pixels
+BOX, ROW, GAP, WIDTH = 150, 74, 8, 880  # pixels
 ABOUT = {
     "cli": "one short module per command",
     "views": "a page per result: tables, charts, text, HTML",
@@ -47,7 +47,7 @@ def draw_layers(names: Sequence[str]) -> str:
 
 
 def _draw_row(row: Sequence[str], top: int, modules: Counter[str], uses: Counter[str]) -> list[str]:
-    width = min(BOX, (WIDTH - GAP) // len(row) - GAP) if len(row) > 1 else 150
+    width = min(BOX, (WIDTH - GAP) // len(row) - GAP)
     parts = []
     for k, name in enumerate(row):
         left = GAP + k * (width + GAP)
@@ -56,7 +56,7 @@ def _draw_row(row: Sequence[str], top: int, modules: Counter[str], uses: Counter
             f'<rect x="{left}" y="{top + GAP}" width="{width}" height="{ROW - 2 * GAP}" rx="4" fill="none" '
             'stroke="currentColor" stroke-opacity="0.5"/>'
         )
-        for line, text in enumerate((name, count, f"imported {uses[name]} times")):
+        for line, text in enumerate((name, count, f"{uses[name]} imports")):
             weight = ' font-weight="600"' if line == 0 else ' opacity="0.75" font-size="10"'
             parts.append(
                 f'<text x="{left + width / 2}" y="{top + 26 + 15 * line}" text-anchor="middle" '
