@@ -60,7 +60,7 @@ def view_models(models: Sequence[CrowdModel]) -> Page:
     """The crowds that come with the library, and what they were learned from."""
     sources = Section("Learned from", "\n\n".join(f"{model.name}: {model.source}" for model in models))
     known = f"{counted(len(models), 'crowd')} can be simulated."
-    return Page("Crowds", known, [Section("Crowds", MODELS_TEXT, [tabulate_models(models)]), sources])
+    return Page("Crowds to simulate", known, [Section("Crowds", MODELS_TEXT, [tabulate_models(models)]), sources])
 
 
 def view_collection(world: World, summary: CrowdSummary, model: CrowdModel) -> Page:
@@ -126,8 +126,8 @@ def tabulate_crowd(summary: CrowdSummary) -> Table:
 def tabulate_model(model: CrowdModel) -> tuple[Table, Table]:
     """What a crowd was learned from, and how its judges err."""
     counts = {
-        "judges it was learned from": model.judges,
-        "their judgments": model.judgments,
+        "judges": model.judges,
+        "judgments": model.judgments,
         "grades": model.grades,
         "kinds of judges (of 400)": len(model.share),
     }
@@ -135,7 +135,7 @@ def tabulate_model(model: CrowdModel) -> tuple[Table, Table]:
     rates: dict[str, float | None] = {"TPR, mean over judges": float(model.rates[0])}
     rates |= {"TNR, mean over judges": float(model.rates[1])}
     rates |= {SHARED[name]: value for name, value in model.correlation._asdict().items()}
-    learned = Table(frame, f"Crowd model {shorten(model.name, 40)}", name="model")
+    learned = Table(frame, "What it was learned from", name="model")
     return learned, _list_values(rates, "How its judges err", "errors")
 
 

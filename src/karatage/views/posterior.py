@@ -43,6 +43,11 @@ def view_grades(posterior: Posterior, added: Judgments | None = None) -> Page:
     return Page(_entitle(posterior), posterior.sentence, [section], posterior.notes)
 
 
+def view_record(posterior: Posterior) -> Page:
+    """What the model found about each judge, for the terminal."""
+    return Page(_entitle(posterior), posterior.sentence, [Section("Judges", tables=[tabulate_record(posterior)])])
+
+
 def _entitle(posterior: Posterior) -> str:
     return f"{counted(len(posterior.grades), 'item')} merged by {shorten(posterior.model, 60)}"
 

@@ -59,6 +59,11 @@ def print_lines(lines: Iterable[Text], *, colour: bool = False) -> str:
     return "\n".join(line.rstrip() for line in written.getvalue().splitlines()) + "\n"
 
 
+def print_paragraphs(paragraphs: Iterable[str]) -> str:
+    """Paragraphs below a page; a command (`$ ...`) stays on one line, so that it can be copied."""
+    return print_lines(_say(text, whole=text.startswith("$ ") and "\n" not in text) for text in paragraphs)
+
+
 def _say(text: str, style: str = "", *, whole: bool = False) -> Text:
     """Text with nothing in it that a terminal would obey; `whole` if it has its own lines."""
     return Text(make_printable(text, keep="\n"), style, no_wrap=whole)
