@@ -15,10 +15,8 @@ from typing import Any, TypeVar, cast
 import numba
 from numba.misc.appdirs import AppDirs
 
-from karatage.errors import OptionError
-from karatage.memory import count_cores
+from karatage.memory import count_threads
 from karatage.progress import remark
-from karatage.text import shorten
 
 F = TypeVar("F", bound=Callable[..., object])
 BESIDE = ""  # numba's word for a cache beside the source
@@ -87,24 +85,8 @@ def _make_private() -> Path | None:
     return folder if found.st_uid == me and not found.st_mode & 0o077 else None  # a link is open to all
 
 
-VARIABLE = "KARATAGE_THREADS"
-MOST = 1024
 P = TypeVar("P")
 R = TypeVar("R")
-
-
-def count_threads() -> int:
-    """As many as this process has cores and addresses for, or as the environment variable KARATAGE_THREADS says."""
-    cores = count_cores()
-    asked = os.environ.get(VARIABLE, "")
-    if not asked:
-        return cores
-    if not (asked.isascii() and asked.isdecimal() and 0 < int(asked) <= MOST):
-        raise OptionError(
-            f"the environment variable {VARIABLE} is '{shorten(asked)}'; set it to a whole number from 1 to {MOST:,}, "
-            f"or unset it to use all {cores}"
-        )
-    return int(asked)
 
 
 def spread(work: Callable[[P], R], pieces: Iterable[P]) -> list[R]:

@@ -13,6 +13,7 @@ from karatage.views.audit_charts import draw_agreement, draw_confusion, draw_jud
 from karatage.views.page import Figure, Page, Section, list_facts
 from karatage.views.showing import shows
 from karatage.views.table import Table
+from karatage.views.text import fits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,11 +71,12 @@ def view_audit(audit: Audit) -> Page:
 
 
 def view_pairs(audit: Audit) -> Page:
-    """The same with pairs of judges instead of single ones: a square of few judges, else a list."""
+    """The same for the terminal, with pairs of judges instead of single ones: a square if it fits, else a list."""
     if audit.pairs.is_empty():
         pairs = Section("Pairs", "No two judges share an item.")
     else:
-        pairs = Section("Pairs", tables=[_tabulate_all_pairs(audit)])
+        square = tabulate_agreement(audit)
+        pairs = Section("Pairs", tables=[square if fits(square) else tabulate_pairs(audit)])
     page = view_audit(audit)
     return Page(page.title, page.sentence, [pairs, *page.sections[1:]], page.notes, page.facts)
 

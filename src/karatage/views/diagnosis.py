@@ -53,9 +53,8 @@ def view_coverage(found: Diagnosis) -> Figure:
 def tabulate_checks(found: Diagnosis) -> Table:
     """What was checked, what was found, and what to do about it."""
     frame = found.to_frame().with_columns(of=pl.col("about").replace(TITLES))
-    columns = {"of": "of", "state": "state", "finding": "finding"}
-    columns |= {"advice": "what to do"} if (frame["advice"] != "").any() else {}
-    return Table(frame, "Checks", name="checks", columns=columns, group="of", wrap=("finding", "advice"))
+    columns = {"of": "of", "state": "state", "finding": "finding", "advice": "what to do"}
+    return Table(frame, "Checks", name="checks", columns=columns, group="of", below="advice", wrap=("finding",))
 
 
 def tabulate_judged(found: Diagnosis) -> Table:

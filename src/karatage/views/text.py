@@ -98,8 +98,8 @@ def show_table(table: Table, *, top: int = 0, all_rows: str = ALL_ROWS) -> Itera
     noun = table.noun or table.about
     cut = top if top and noun and len(table.frame) > top else 0
     shown = take_rows(table, cut) if cut else table
-    if shown.group:
-        shown = take_columns(shown, [name for name in shown.columns if name != shown.group])
+    if shown.group or shown.below:
+        shown = take_columns(shown, [name for name in shown.columns if name not in {shown.group, shown.below}])
     parts = list(split_columns(shown)) if shown.keys else [fit_columns(shown)]
     for part in parts:
         starred = any(any(part.mark.get(name, ())) for name in part.columns)
@@ -126,6 +126,11 @@ def fit_columns(table: Table) -> Table:
             break
         kept.append(name)
     return take_columns(table, kept)
+
+
+def fits(table: Table) -> bool:
+    """Whether all columns have room side by side."""
+    return len(fit_columns(table).columns) == len(table.columns)
 
 
 def split_columns(table: Table) -> Iterator[Table]:
@@ -172,8 +177,17 @@ def _lay_lines(table: Table) -> Iterator[Text]:
                 line.append(" " * GAP if one else "")
                 line.append(space + text if right[one] else text + space, "bold" if bold[one] else None)
             yield line
+        if number and table.below and table.frame[table.below][number - 1]:
+            left = sum(widths[:-1]) + GAP * (len(widths) - 1) + 1
+            yield from _lay_below(str(table.frame[table.below][number - 1]), left)
         if not number:
             yield Text(f" {'─' * (sum(widths) + GAP * (len(names) - 1))}", no_wrap=True)
+
+
+def _lay_below(text: str, left: int) -> Iterator[Text]:
+    """What follows from a row, under its last column."""
+    for line in _wrap(f"-> {make_printable(text)}", WIDTH - left):
+        yield Text(" " * left + line, no_wrap=True)
 
 
 def _find_widths(columns: Sequence[Sequence[str]], right: Sequence[bool]) -> list[int]:
