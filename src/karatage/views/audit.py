@@ -75,8 +75,8 @@ def view_pairs(audit: Audit) -> Page:
     if audit.pairs.is_empty():
         pairs = Section("Pairs", "No two judges share an item.")
     else:
-        square = tabulate_agreement(audit)
-        pairs = Section("Pairs", tables=[square if fits(square) else tabulate_pairs(audit)])
+        table = _tabulate_all_pairs(audit)
+        pairs = Section("Pairs", tables=[table if fits(table) else tabulate_pairs(audit)])
     page = view_audit(audit)
     return Page(page.title, page.sentence, [pairs, *page.sections[1:]], page.notes, page.facts)
 
