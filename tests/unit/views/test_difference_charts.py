@@ -9,7 +9,7 @@ import pytest
 
 import karatage as kt
 from karatage.errors import UnknownNameError
-from karatage.views.decisions import draw_differences
+from karatage.views.board import draw_differences
 from tests.unit.boards import tell_apart
 
 
