@@ -38,8 +38,7 @@ from karatage.views.marks import (
     lay_panel,
     mark,
 )
-from karatage.views.page import Figure, Page, Section, list_facts
-from karatage.views.showing import shows
+from karatage.views.page import Figure, Page, Section, list_facts, shows
 from karatage.views.table import Table
 from karatage.views.text import fits
 

@@ -17,8 +17,7 @@ from karatage.text import counted, percent, shorten
 from karatage.views.choosing import NAME, let_choose, place_values, tell
 from karatage.views.comparison import FORMS, SHADES, explain_correction
 from karatage.views.marks import CORRECTED, GAP, GREY_TOP, Axis, Key, Rows, lay_panel, mark, mark_diagonal
-from karatage.views.page import Figure, Page, Section, list_facts
-from karatage.views.showing import shows
+from karatage.views.page import Figure, Page, Section, list_facts, shows
 from karatage.views.table import Table, keep_finite
 
 if TYPE_CHECKING:

@@ -29,8 +29,7 @@ from karatage.views.marks import (
     mark_lines,
     tell_two,
 )
-from karatage.views.page import Figure, Page, Section, list_facts, list_options
-from karatage.views.showing import shows
+from karatage.views.page import Figure, Page, Section, list_facts, list_options, shows
 from karatage.views.table import Table, label_columns
 
 if TYPE_CHECKING:

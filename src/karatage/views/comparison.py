@@ -13,8 +13,7 @@ from karatage.data.comparison import Comparison
 from karatage.text import counted, percent, shorten
 from karatage.views.choosing import NAME, finite, tell
 from karatage.views.marks import CORRECTED, JUDGES, Axis, Key, Rows
-from karatage.views.page import Figure, Page, Section, list_facts, list_options
-from karatage.views.showing import shows
+from karatage.views.page import Figure, Page, Section, list_facts, list_options, shows
 from karatage.views.table import MINUS, Table, keep_finite
 
 if TYPE_CHECKING:

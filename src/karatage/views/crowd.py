@@ -29,8 +29,7 @@ from karatage.views.marks import (
     mark,
     mark_diagonal,
 )
-from karatage.views.page import Figure, Page, Section, list_options
-from karatage.views.showing import shows
+from karatage.views.page import Figure, Page, Section, list_options, shows
 from karatage.views.table import Table, keep_finite
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ import polars as pl
 
 from karatage.data.diagnosis import Diagnosis
 from karatage.views.marks import WHOLE, Axis, Rows
-from karatage.views.page import Figure, Page, Section, list_facts
-from karatage.views.showing import shows
+from karatage.views.page import Figure, Page, Section, list_facts, shows
 from karatage.views.table import Table, label_columns
 
 if TYPE_CHECKING:

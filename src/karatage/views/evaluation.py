@@ -26,9 +26,8 @@ from karatage.views.marks import (
     Rows,
     cycle,
 )
-from karatage.views.page import Figure, Page, Section, list_facts
+from karatage.views.page import Figure, Page, Section, list_facts, shows
 from karatage.views.scores import draw_weights, tabulate_draws, tabulate_weights
-from karatage.views.showing import shows
 from karatage.views.table import Table, label_columns, mark_best
 
 if TYPE_CHECKING:

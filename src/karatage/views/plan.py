@@ -13,8 +13,7 @@ from karatage.data.sizing import SizePlan
 from karatage.errors import OptionError
 from karatage.text import counted, percent, shorten
 from karatage.views.marks import CORRECTED, GAP, JUDGES, WHOLE, Axis, Key, Rows
-from karatage.views.page import Figure, Page, Section, list_facts, list_options
-from karatage.views.showing import shows
+from karatage.views.page import Figure, Page, Section, list_facts, list_options, shows
 from karatage.views.table import Table, keep_finite, label_columns
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from karatage.data.posterior import Posterior
 from karatage.text import counted, shorten
 from karatage.views.choosing import WIDEST, let_choose
 from karatage.views.marks import CORRECTED, PLAIN, WHOLE, Axis, Rows, entitle, lay_panel, mark, mark_line
-from karatage.views.page import Figure, Page, Section, list_options, spell_versions
-from karatage.views.showing import shows
+from karatage.views.page import Figure, Page, Section, list_options, shows, spell_versions
 from karatage.views.table import Table
 
 if TYPE_CHECKING:

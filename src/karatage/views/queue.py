@@ -12,8 +12,7 @@ from karatage.data.disagreement import DisagreementModel, HeldOut
 from karatage.data.queue import CROWD, EXPERT, JudgingQueue, Settling
 from karatage.text import percent
 from karatage.views.marks import CORRECTED, GAP, JUDGES, PLAIN, WHOLE, Axis, Key, Rows, lay_panel, mark, tell_two
-from karatage.views.page import Figure, Page, Section, list_facts, list_options
-from karatage.views.showing import shows
+from karatage.views.page import Figure, Page, Section, list_facts, list_options, shows
 from karatage.views.table import Table, label_columns
 
 if TYPE_CHECKING:

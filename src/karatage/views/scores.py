@@ -33,8 +33,7 @@ from karatage.views.marks import (
     entitle,
     tell_two,
 )
-from karatage.views.page import Figure, Page, Section, list_options
-from karatage.views.showing import shows
+from karatage.views.page import Figure, Page, Section, list_options, shows
 from karatage.views.table import Table
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from karatage.views.calibration import view_reliability
 from karatage.views.comparison import view_comparison, view_decision
 from karatage.views.diagnosis import list_conclusions, tabulate_checks, view_coverage
 from karatage.views.evaluation import view_fidelity, view_measure, view_weights
-from karatage.views.page import Figure, Page, Section, list_facts
-from karatage.views.showing import shows
+from karatage.views.page import Figure, Page, Section, list_facts, shows
 from karatage.views.table import Table
 from karatage.views.topics import view_topics
 

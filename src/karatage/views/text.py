@@ -28,6 +28,7 @@ NAME_WIDTH, HEADER_WIDTH = 16, 24
 GAP = 3  # between columns
 BEST, ITEM = "*", "- "
 ALL_ROWS, ALL_COLUMNS = "--top 0 shows all", "--format json has all"
+MOST, IN_FRAME = 20, "to_frame() has all"  # rows of a result that prints itself
 
 
 def render_page(
@@ -46,6 +47,13 @@ def render_page(
     for section in (page if detail else page.short).sections:
         lines += _show_section(section, top, all_rows)
     return print_lines([*lines, _say(page.sentence)], colour=colour)
+
+
+def render_excerpt(page: Page) -> str:
+    """The sentence and the first table of a page, as a result prints itself."""
+    tables = [table for part in (*page.short.sections, *page.sections) for table in part.tables][:1]
+    shown = [line for table in tables for line in show_table(table, top=MOST, all_rows=IN_FRAME, all_columns=IN_FRAME)]
+    return print_lines([_say(page.sentence), Text(""), *shown]).strip("\n")
 
 
 def print_lines(lines: Iterable[Text], *, colour: bool = False) -> str:
@@ -90,7 +98,9 @@ def _write_paragraph(text: str) -> Text:
     return _say(ITEM + f"\n{' ' * len(ITEM)}".join(lines), whole=True)
 
 
-def show_table(table: Table, *, top: int = 0, all_rows: str = ALL_ROWS) -> Iterator[Text]:
+def show_table(
+    table: Table, *, top: int = 0, all_rows: str = ALL_ROWS, all_columns: str = ALL_COLUMNS
+) -> Iterator[Text]:
     """A table with its caption above: text is cut, numbers never.
 
     Columns that do not fit go below, with the keys again; without keys the last ones are left out.
@@ -111,7 +121,7 @@ def show_table(table: Table, *, top: int = 0, all_rows: str = ALL_ROWS) -> Itera
     if cut:
         yield Text(f"… {counted(len(table.frame) - cut, f'more {noun}')}; {all_rows}.")
     if left:
-        yield Text(f"… {counted(left, 'more column')}; {ALL_COLUMNS}.")
+        yield Text(f"… {counted(left, 'more column')}; {all_columns}.")
     if cut or left:
         yield Text("")
 

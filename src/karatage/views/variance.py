@@ -27,8 +27,7 @@ from karatage.views.marks import (
     mark_lines,
     name_lines,
 )
-from karatage.views.page import Figure, Page, Section, list_options
-from karatage.views.showing import shows
+from karatage.views.page import Figure, Page, Section, list_options, shows
 from karatage.views.table import Table, label_columns
 
 if TYPE_CHECKING:
