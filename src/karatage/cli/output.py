@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 from karatage.cli.parsing import STANDARD_OUTPUT
 from karatage.cli.terminal import remove_colour, wants_colour
 from karatage.errors import DataError, OptionError
-from karatage.text import counted, make_printable, shorten
+from karatage.text import make_printable, shorten
 
 if TYPE_CHECKING:
     import polars as pl
@@ -257,12 +257,6 @@ def split_columns(table: Table, keys: int = 1, *, star: bool = False) -> Iterato
         count = max(len(part.columns) - keys, 1)
         yield take_columns(table, [*names[:keys], *waiting[:count]])
         waiting = waiting[count:]
-
-
-def tell_rest(table: Table, top: int, noun: str, where: str = "--top 0 shows all") -> list[str]:
-    """How many rows are not shown, where there are any."""
-    rest = len(table.frame) - top
-    return [f"… {counted(rest, f'more {noun}')}; {where}."] if top and rest > 0 else []
 
 
 def _write_texts(table: Table, name: str, *, star: bool = False, longest: int | None = WIDTH) -> list[str]:

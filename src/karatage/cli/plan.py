@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from karatage.cli.figures import parse_numbers
 from karatage.cli.options import (
     AT_LEAST_1,
     FLAT,
@@ -21,7 +20,7 @@ from karatage.cli.options import (
 )
 from karatage.cli.output import put, write_page
 from karatage.cli.parsing import SHORT, STANDARD_OUTPUT, find_changed, make_options, name_option
-from karatage.cli.question import NEEDED, TypedFigures, make_question_options, require_files
+from karatage.cli.question import NEEDED, TypedFigures, make_question_options, parse_numbers, require_files
 from karatage.cli.terminal import progress
 from karatage.data.sizing import Goal
 from karatage.errors import OptionError

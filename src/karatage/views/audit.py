@@ -125,7 +125,7 @@ def view_pairs(audit: Audit) -> Page:
 
 def view_judges(audit: Audit) -> Iterator[Section]:
     """Sections on single judges, and on the panel."""
-    text = explain_suspicions(audit, MOST_SUSPICIONS)
+    text = explain_suspicions(audit)
     single = []
     if audit.gold_items:
         said = "What judges say, by what gold says"
@@ -174,10 +174,9 @@ def tabulate_judges(result: Audit) -> Table:
     )
 
 
-def explain_suspicions(result: Audit, top: int | None = None) -> list[str]:
+def explain_suspicions(result: Audit) -> list[str]:
     """Why judges are suspected, a line for each of the first of the table that is."""
-    frame = _sort_judges(result)
-    shown = frame.head(top) if top else frame
+    shown = _sort_judges(result).head(MOST_SUSPICIONS)
     return [f"{shorten(judge)}: {why}" for judge, why in shown.select("judge", "why").iter_rows() if why]
 
 
