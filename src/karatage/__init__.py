@@ -112,12 +112,13 @@ if TYPE_CHECKING:
     from karatage.simulation.learning import learn_crowd
     from karatage.simulation.panel import PanelQuality, partition_judges, simulate_panel
     from karatage.views.benchmark_charts import draw_benchmark
+    from karatage.views.board import draw_board
     from karatage.views.charts import write_chart
-    from karatage.views.crowds import draw_crowd
-    from karatage.views.decisions import draw_board, draw_comparison
-    from karatage.views.effects import draw_interaction, draw_main_effects, draw_tukey
+    from karatage.views.comparison import draw_comparison
+    from karatage.views.crowd import draw_crowd
     from karatage.views.reading import Saved, read_result
     from karatage.views.report import write_report
+    from karatage.views.variance import draw_interaction, draw_main_effects, draw_tukey
 
 __version__ = "0.1.0"
 spare_addresses()  # before anything that takes many
@@ -220,12 +221,13 @@ _MODULES = {
     "simulation.learning": "learn_crowd",
     "simulation.panel": "PanelQuality partition_judges simulate_panel",
     "views.benchmark_charts": "draw_benchmark",
+    "views.board": "draw_board",
     "views.charts": "write_chart",
-    "views.crowds": "draw_crowd",
-    "views.decisions": "draw_board draw_comparison",
-    "views.effects": "draw_interaction draw_main_effects draw_tukey",
+    "views.comparison": "draw_comparison",
+    "views.crowd": "draw_crowd",
     "views.reading": "Saved read_result",
     "views.report": "write_report",
+    "views.variance": "draw_interaction draw_main_effects draw_tukey",
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names.split()}
 

@@ -7,10 +7,15 @@ import re
 from contextlib import suppress
 from pathlib import Path
 
+from karatage.errors import OptionError
+from karatage.text import shorten
+
 PER_THREAD = 2**29  # bytes of the limit; a tenth is what one reserves, the rest is for the data
 ARENA_MAX = -8  # mallopt's name for how often glibc may reserve 64 MB for threads to allocate in
 ENDLESS = 2**62
 VARIABLES = ("POLARS_MAX_THREADS", "OMP_NUM_THREADS")  # polars; OpenBLAS under numpy and scipy, OpenMP, MKL
+THREADS = "KARATAGE_THREADS"
+MOST_THREADS = 1024
 
 
 def find_limit() -> int | None:
@@ -28,6 +33,20 @@ def count_cores() -> int:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     limit = find_limit()
     return cores if limit is None else max(1, min(cores, limit // PER_THREAD))
+
+
+def count_threads() -> int:
+    """As many as this process has cores and addresses for, or as the environment variable KARATAGE_THREADS says."""
+    cores = count_cores()
+    asked = os.environ.get(THREADS, "")
+    if not asked:
+        return cores
+    if not (asked.isascii() and asked.isdecimal() and 0 < int(asked) <= MOST_THREADS):
+        raise OptionError(
+            f"the environment variable {THREADS} is '{shorten(asked)}'; set it to a whole number from 1 to "
+            f"{MOST_THREADS:,}, or unset it to use all {cores}"
+        )
+    return int(asked)
 
 
 def spare_addresses() -> None:

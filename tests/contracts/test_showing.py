@@ -19,10 +19,10 @@ from karatage.experiments.aware.findings import AwareFindings
 from karatage.experiments.collection import Collection
 from karatage.experiments.panels import PanelRules, prepare_gold
 from karatage.experiments.square.data_sets import DataSet, DataSets
-from karatage.text import make_printable
+from karatage.text import make_printable, shorten
 from karatage.views.html import render_page
 from karatage.views.page import Figure
-from karatage.views.showing import MODULES, VIEWS, lay_out
+from karatage.views.showing import lay_out, list_views
 from karatage.views.table import clean, write_column, write_header
 from karatage.views.text import render_page as print_page
 
@@ -229,7 +229,7 @@ def read_html(text):
 
 
 def test_every_result_with_a_sentence_has_a_page_and_an_example_here():
-    assert set(MODULES) >= SPEAKING
+    assert {kind.__name__ for kind in list_views()} == SPEAKING | {"Judgments", "Runs"}
     assert set(EXAMPLES) == SPEAKING
 
 
@@ -284,10 +284,50 @@ def test_the_terminal_prints_every_page_in_80_columns_without_drawing(kind, monk
                     assert make_printable(cell)[:6].split("�")[0] in text, (table.caption, cell)
 
 
-def test_every_view_is_registered_where_it_is_looked_for():
-    for kind in EXAMPLES:
-        lay_out(make(kind))
-    assert {kind.__name__: view.__module__.rpartition(".")[2] for kind, view in VIEWS.items()} == MODULES
+@pytest.mark.parametrize("kind", sorted(EXAMPLES))
+def test_a_result_prints_its_sentence_and_first_table(kind):
+    result = make(kind)
+    text = str(result)
+    lines = text.splitlines()
+    assert max(map(cell_len, lines)) <= 80
+    assert not {c for c in text if not c.isprintable()} - {"\n"}
+    assert make_printable(lay_out(result).sentence).split()[0][:40] == lines[0].split()[0][:40]
+    page = lay_out(result)
+    first = next(table for part in (*page.short.sections, *page.sections) for table in part.tables)
+    assert make_printable(first.caption).split()[0][:40] in text
+    column = next(name for name in first.columns if name != first.group)
+    assert make_printable(write_header(first, column, plain=True))[:6] in text
+
+
+@pytest.mark.parametrize("kind", sorted(EXAMPLES))
+def test_a_result_is_told_in_a_line(kind):
+    result = make(kind)
+    told = repr(result)
+    assert told == f"{kind}({shorten(result.sentence, 80)})"
+    assert told.isprintable()
+
+
+def test_judgments_and_runs_are_counted_gone_through_and_shown():
+    runs, judgments, _ = make_world()
+    for data, first in ((runs, ("system", "topic", "rank", "document")), (judgments, ("judge", "topic", "document"))):
+        rows = list(data)
+        assert len(data) == len(rows) == len(data.to_frame()) == len(data.to_pandas())
+        assert rows[0]._fields[: len(first)] == first
+        assert tuple(rows[-1]) == data.to_frame().row(-1)
+        found = read_html(data._repr_html_())
+        assert found.elements <= ELEMENTS
+        assert {"table"} <= found.elements
+        assert f"The first 5 of {len(data):,} rows" in "".join(found.text)
+        assert "\n" not in repr(data)
+
+
+def test_rows_of_runs_are_their_rankings():
+    runs = make_world()[0]
+    for row in list(runs)[::7]:
+        low, _ = runs.bounds[runs.topics.index(row.topic), runs.systems.index(row.system)]
+        assert row.document == runs.documents[int(runs.listed[low + row.rank - 1])]
+    two = runs.only(runs.systems[2:4])
+    assert two.to_frame().equals(runs.to_frame().filter(pl.col("system").is_in(two.systems)))
 
 
 def test_what_cannot_be_drawn_says_why():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 from karatage.aggregation.votes import Supervision
@@ -18,31 +19,18 @@ from karatage.cli.options import (
     Top,
     Writing,
 )
-from karatage.cli.output import (
-    choose_style,
-    emit,
-    emit_result,
-    encode_frame,
-    fit_columns,
-    render,
-    say,
-    show_table,
-    tell,
-)
+from karatage.cli.output import choose_style, emit, emit_result, encode_frame, say, tell, write_page
 from karatage.cli.parsing import STANDARD_OUTPUT, Reads, Writes
 from karatage.cli.terminal import progress_steps
 from karatage.errors import OptionError
-from karatage.text import counted
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from karatage.aggregation.registry import Model
     from karatage.data.judgments import Judgments
     from karatage.data.posterior import JudgeRecord, Posterior
-    from karatage.views.table import Table
 
 QRELS_ENDINGS = (".qrels", ".qrel")
+ALL_ROWS = "write to a .tsv for all"
 
 
 def aggregate(
@@ -93,20 +81,19 @@ def aggregate(
     sentence = f"{merged.sentence}{_say_accuracy(merged, trusted)}"
     added = trusted if with_gold else None
     if judges is not None and judges_style is not None:
-        _write_judges(merged, record, judges_style, judges, top, raw=to.raw)
+        _write_judges(merged, record, judges_style, judges, top, sentence, raw=to.raw)
     if judges != STANDARD_OUTPUT or output != STANDARD_OUTPUT:
         _write_grades(merged, added, chosen, output, top, sentence, raw=to.raw)
     if not to.quiet:
         gold_notes = () if trusted is None else tuple(f"gold: {note}" for note in trusted.notes)
         tell((*graded.notes, *gold_notes, *merged.notes))
-        if chosen != "table" or output != STANDARD_OUTPUT or judges == STANDARD_OUTPUT:
+        printed = judges_style if judges == STANDARD_OUTPUT else chosen if output == STANDARD_OUTPUT else None
+        if printed != "table":
             say(sentence)
 
 
 def _recall(approach: str, history: str) -> tuple[Model, JudgeRecord]:
     """The model asked for, and the record of its judges."""
-    from dataclasses import replace
-
     from karatage.aggregation.dawid_skene import DawidSkene
     from karatage.aggregation.history import JudgeHistory
     from karatage.aggregation.registry import parse_model
@@ -131,38 +118,28 @@ def _write_grades(
     elif chosen == "json":
         emit_result(merged.to_dict(gold=added), output)
     elif chosen == "table":
-        from karatage.views.posterior import tabulate_grades
+        from karatage.views.posterior import view_grades
 
-        emit(render(*_show(tabulate_grades(merged, added), top), "", sentence), output)
+        page = replace(view_grades(merged, added), sentence=sentence)
+        emit(write_page(page, top=top, all_rows=ALL_ROWS), output)
     else:
         emit(encode_frame(merged.to_frame(added), chosen, raw=raw), output)
 
 
 def _write_judges(
-    merged: Posterior, record: JudgeRecord | None, chosen: str, path: str, top: int, *, raw: bool
+    merged: Posterior, record: JudgeRecord | None, chosen: str, path: str, top: int, sentence: str, *, raw: bool
 ) -> None:
     """What the model found about each judge, and what was known of those who graded nothing this time."""
     frame = merged.judges if record is None else record.extend(merged.judges)
     if chosen == "table":
-        from karatage.views.posterior import tabulate_record
+        from karatage.views.posterior import view_record
 
-        emit(render(*_show(tabulate_record(merged), top)), path)
+        page = replace(view_record(merged), sentence=sentence)
+        emit(write_page(page, top=top, all_rows=ALL_ROWS), path)
     elif chosen == "json":
         emit(f"{frame.write_json()}\n".encode(), path)
     else:
         emit(encode_frame(frame, chosen, raw=raw), path, store=True)
-
-
-def _show(table: Table, top: int) -> list[RenderableType]:
-    """The first rows and columns, as far as a page carries them."""
-    shown = fit_columns(table, top=top)
-    rows, columns = len(table.frame) - top if top else 0, len(table.columns) - len(shown.columns)
-    left_out = [
-        *([counted(rows, "more row")] if rows > 0 else []),
-        *([counted(columns, "more column")] if columns else []),
-    ]
-    rest = [f"… {' and '.join(left_out)}; write to a .tsv for all."] if left_out else []
-    return [show_table(shown, top=top), *rest]
 
 
 def _share_items(graded: Judgments, gold: Judgments | None) -> bool:

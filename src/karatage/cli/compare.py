@@ -65,23 +65,7 @@ def compare(
             else:
                 found = kt.compare(retrieved, graded, trusted, question, a=named[0], b=named[1])
     if chart is not None:
-        _draw(found, chart)
-    put(found, to, lambda: _render(found, top=top), frame=found.to_frame, facts=found.to_dict, output=to.output)
+        kt.write_chart(found.plot(), chart)
+    put(found, to, top=top, output=to.output)
     if fail_unless_significant and not found.significant:
         sys.exit(NOT_SIGNIFICANT)
-
-
-def _draw(found: Comparison | Board, path: str) -> None:
-    from karatage.data.comparison import Comparison
-    from karatage.views.charts import write_chart
-    from karatage.views.decisions import draw_board, draw_comparison
-
-    write_chart(draw_comparison(found) if isinstance(found, Comparison) else draw_board(found), path)
-
-
-def _render(found: Comparison | Board, *, top: int) -> str:
-    from karatage.cli.board import render_board
-    from karatage.cli.comparison import render_comparison
-    from karatage.data.comparison import Comparison
-
-    return render_comparison(found) if isinstance(found, Comparison) else render_board(found, top=top)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from karatage.cli.options import Quiet, Seed
-from karatage.cli.output import emit, render
+from karatage.cli.output import emit, write_paragraphs
 from karatage.cli.parsing import STANDARD_OUTPUT, Writes
 from karatage.cli.terminal import progress
 
@@ -58,10 +58,10 @@ def demo(
         _write_collection(world, home)
         story = _Story(home, simulate_story(seed))
         story.write()
-    emit(render(*story.tell()), STANDARD_OUTPUT)
+    emit(write_paragraphs(*story.tell()), STANDARD_OUTPUT)
     with progress("Drawing", quiet=quiet):
         drawn = story.draw()
-    emit(render(drawn, OWN_FILES), STANDARD_OUTPUT)
+    emit(write_paragraphs(drawn, OWN_FILES), STANDARD_OUTPUT)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from textwrap import fill
 from typing import TYPE_CHECKING, Annotated
 
 from karatage.cli.options import (
@@ -19,14 +18,13 @@ from karatage.cli.options import (
     Seed,
     Top,
 )
-from karatage.cli.output import choose_style, fit_columns, put, render, show_table, tell_rest
+from karatage.cli.output import choose_style, put, write_page
 from karatage.cli.terminal import progress
 from karatage.errors import OptionError
-from karatage.text import counted, shorten
+from karatage.text import shorten
 
 if TYPE_CHECKING:
     import polars as pl
-    from rich.console import RenderableType
 
     from karatage.data.evaluation import Evaluation
     from karatage.data.gold import Gold
@@ -65,6 +63,7 @@ def evaluate(
     from dataclasses import replace
 
     import karatage as kt
+    from karatage.views.evaluation import view_evaluation
 
     if per_topic and choose_style(to.format, to.output) == "table":
         to = replace(to, format="tsv")
@@ -84,7 +83,7 @@ def evaluate(
     put(
         result,
         to,
-        lambda: _render(result, top, weights=weights, explain=explain),
+        lambda: write_page(view_evaluation(result, weights=weights, explain=explain), top=top),
         frame=lambda: _choose_frame(result, per_topic=per_topic, weights=weights or explain),
         facts=lambda: result.to_dict(per_topic=per_topic, weights=weights or explain),
         output=to.output,
@@ -120,34 +119,3 @@ def _choose_frame(result: Evaluation, *, per_topic: bool, weights: bool) -> pl.D
     if per_topic:
         raise OptionError("--per-topic and --weights are two tables; ask for one, or for both with --format json")
     return pl.concat([found.to_frame() for found in result.weights], how="diagonal")
-
-
-def _render(result: Evaluation, top: int, *, weights: bool, explain: bool) -> str:
-    from karatage.views.draws import tabulate_draws
-    from karatage.views.evaluation import tabulate_fidelity
-    from karatage.views.weights import tabulate_weights
-
-    parts: list[RenderableType] = []
-    for measure in result.measures:
-        parts += _show_scores(result, measure, top)
-    for drawn in result.draws:
-        parts += ["", show_table(tabulate_draws(drawn), top=top)]
-    if result.fidelity:
-        parts += ["", show_table(tabulate_fidelity(result))]
-    for found in result.weights:
-        table = tabulate_weights(found)
-        parts += ["", show_table(table, top=top), *tell_rest(table, top, "judge")] if weights else []
-        parts += [f"\nReasons for the weights of judges, {found.approach} on {found.measure}:"] if explain else []
-        parts += [fill(line, 80, initial_indent="  ", subsequent_indent="    ") for line in found.explain() if explain]
-    return render(*parts, "", result.sentence)
-
-
-def _show_scores(result: Evaluation, measure: str, top: int) -> list[RenderableType]:
-    """As many approaches side by side as fit."""
-    from karatage.views.evaluation import tabulate_measure
-
-    table = tabulate_measure(result, measure)
-    shown = fit_columns(table, top=top)
-    parts: list[RenderableType] = [show_table(shown, top=top), *tell_rest(table, top, "system")]
-    rest = len(table.columns) - len(shown.columns)
-    return [*parts, f"… {counted(rest, 'more approach')}; --format tsv shows all."] if rest else parts

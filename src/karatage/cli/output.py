@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Protocol
 from karatage.cli.parsing import STANDARD_OUTPUT
 from karatage.cli.terminal import remove_colour, wants_colour
 from karatage.errors import DataError, OptionError
-from karatage.text import counted, make_printable, shorten
+from karatage.text import make_printable, shorten
 
 if TYPE_CHECKING:
     import polars as pl
     from rich.console import Group, RenderableType
 
     from karatage.cli.options import Format, Printing
+    from karatage.views.page import Page
     from karatage.views.table import Table
 
 WIDTH = 80
@@ -43,14 +44,23 @@ class Result(Protocol):
         """What to take away."""
         ...
 
+    def to_frame(self) -> pl.DataFrame:
+        """The one table for machines."""
+        ...
+
+    def to_dict(self) -> Mapping[str, object]:
+        """Everything, for JSON."""
+        ...
+
 
 def put(
     result: Result,
     to: Printing,
-    text: Callable[[], str],
+    text: Callable[[], str] | None = None,
     *,
-    frame: Callable[[], pl.DataFrame],
-    facts: Callable[[], Mapping[str, object]],
+    frame: Callable[[], pl.DataFrame] | None = None,
+    facts: Callable[[], Mapping[str, object]] | None = None,
+    top: int = 0,
     output: str = STANDARD_OUTPUT,
 ) -> None:
     """Print a result in the format asked for; its notes, and where needed its sentence, go to standard error.
@@ -58,22 +68,44 @@ def put(
     Args:
         result: What was found.
         to: How it is to be printed.
-        text: Makes the tables for people.
-        frame: Makes the one table for machines.
-        facts: Makes everything, for JSON.
+        text: Makes the text for people; default: the result's page.
+        frame: Makes the one table for machines; default: the result's.
+        facts: Makes everything, for JSON; default: all that the result knows.
+        top: Rows of tables on the page; 0: all.
         output: Where it goes.
     """
     chosen = choose_style(to.format, output)
     if chosen == "json":
-        emit_result(facts(), output)
+        emit_result((facts or result.to_dict)(), output)
     elif chosen == "table":
-        emit(text(), output)
+        emit(text() if text else write_page(_lay_out(result), top=top), output)
     else:
-        emit(encode_frame(frame(), chosen, raw=getattr(to, "raw", False)), output)
+        emit(encode_frame((frame or result.to_frame)(), chosen, raw=getattr(to, "raw", False)), output)
     if not to.quiet:
         tell(result.notes)
         if chosen != "table" or output != STANDARD_OUTPUT:
             say(result.sentence)
+
+
+def _lay_out(result: object) -> Page:
+    from karatage.views.showing import lay_out
+
+    return lay_out(result)
+
+
+def write_page(page: Page, *then: str, top: int = 0, all_rows: str | None = None) -> str:
+    """A page as text, in colour on a terminal; `then` are paragraphs below it."""
+    from karatage.views.text import ALL_ROWS, render_page
+
+    text = render_page(page, top=top, colour=wants_colour(sys.stdout), all_rows=all_rows or ALL_ROWS)
+    return text + (write_paragraphs(*then) if then else "")
+
+
+def write_paragraphs(*paragraphs: str) -> str:
+    """Text for people, in lines of 80 columns."""
+    from karatage.views.text import print_paragraphs
+
+    return print_paragraphs(paragraphs)
 
 
 def choose_style(asked: Format | None, output: str) -> str:
@@ -225,12 +257,6 @@ def split_columns(table: Table, keys: int = 1, *, star: bool = False) -> Iterato
         count = max(len(part.columns) - keys, 1)
         yield take_columns(table, [*names[:keys], *waiting[:count]])
         waiting = waiting[count:]
-
-
-def tell_rest(table: Table, top: int, noun: str, where: str = "--top 0 shows all") -> list[str]:
-    """How many rows are not shown, where there are any."""
-    rest = len(table.frame) - top
-    return [f"… {counted(rest, f'more {noun}')}; {where}."] if top and rest > 0 else []
 
 
 def _write_texts(table: Table, name: str, *, star: bool = False, longest: int | None = WIDTH) -> list[str]:

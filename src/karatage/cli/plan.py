@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
-from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from karatage.cli.figures import parse_numbers
 from karatage.cli.options import (
     AT_LEAST_1,
     FLAT,
@@ -20,14 +18,15 @@ from karatage.cli.options import (
     Reading,
     RunFiles,
 )
-from karatage.cli.output import WIDTH, put, render, show_table
+from karatage.cli.output import put, write_page
 from karatage.cli.parsing import SHORT, STANDARD_OUTPUT, find_changed, make_options, name_option
-from karatage.cli.question import NEEDED, TypedFigures, make_question_options, require_files
+from karatage.cli.question import NEEDED, TypedFigures, make_question_options, parse_numbers, require_files
 from karatage.cli.terminal import progress
 from karatage.data.sizing import Goal
 from karatage.errors import OptionError
 
 if TYPE_CHECKING:
+    from karatage.data.plan import GoldPlan
     from karatage.data.sizing import SizePlan
 
 PRICES_FORM = "judgment,gold-relevant,gold-other, e.g. 0.1,2,2"
@@ -73,7 +72,6 @@ def plan(
         judged: Judged queues of this plan: go on from there; may be repeated.
     """
     import karatage as kt
-    from karatage.cli.plan_tables import render_documents
     from karatage.io.queues import write_queue
     from karatage.io.rows import find_ending
 
@@ -93,7 +91,7 @@ def plan(
                 "one at a time"
             )
         found = _find_sizes(sizes, goal, budget, from_figures[0])
-        put(found, to, lambda: _render_sizes(found), frame=found.to_frame, facts=found.to_dict, output=to.output)
+        put(found, to, output=to.output)
         return
     more = "; or figures, e.g. --figures-a 50,0.527,0.240 --figures-b 50,0.513,0.260 --rates 17/38,216/262"
     require_files("plan runs/ -j crowd.csv --budget 200 -o queue.csv", runs, judgments, more)
@@ -114,9 +112,8 @@ def plan(
     put(
         drawn,
         to,
-        lambda: render_documents(drawn, to.output, shlex.join(then)),
+        lambda: _render(drawn, to.output, shlex.join(then)),
         frame=lambda: drawn.queue,
-        facts=drawn.to_dict,
     )
 
 
@@ -164,12 +161,12 @@ def _find_sizes(sizes: SizeOptions, goal: Any, budget: float | None, first: str)
     )
 
 
-def _render_sizes(found: SizePlan) -> str:
-    from karatage.views.sizes import explain_sizes, tabulate_sizes
+def _render(found: GoldPlan, output: str, then: str) -> str:
+    """The page, and the command that comes next."""
+    from karatage.views.plan import view_plan
 
-    return render(
-        show_table(tabulate_sizes(found)),
-        *(fill(line, WIDTH) for line in explain_sizes(found)),
-        "",
-        fill(found.sentence, WIDTH),
-    )
+    page = view_plan(found)
+    if not found.labels:
+        return write_page(page, *(["No queue was written."] if output != STANDARD_OUTPUT else []))
+    where = "Write the queue with -o queue.csv" if output == STANDARD_OUTPUT else f"The queue is in {output}"
+    return write_page(page, f"{where}. Let gold fill in the grades; then:", f"$ {then}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from textwrap import fill
 from typing import TYPE_CHECKING, Annotated
 
 from karatage.cli.options import (
@@ -23,15 +22,13 @@ from karatage.cli.options import (
     list_models,
     list_orders,
 )
-from karatage.cli.output import WIDTH, put, render, say, show_table, tell, tell_rest
+from karatage.cli.output import put, say, tell, write_page
 from karatage.cli.parsing import STANDARD_OUTPUT, make_options
 from karatage.cli.terminal import progress
 from karatage.decisions.queue import QueueRules
 from karatage.errors import OptionError
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from karatage.data.disagreement import DisagreementModel
     from karatage.data.judgments import Judgments
     from karatage.data.queue import JudgingQueue
@@ -106,7 +103,7 @@ def queue(
         found = replace(found, batch=max(len(gold), len(judgments)) + 1)
     if to.output != STANDARD_OUTPUT:
         write_queue(found, to.output, raw=to.raw)
-    put(found, to, lambda: _render(found, to.output), frame=lambda: found.queue, facts=found.to_dict)
+    put(found, to, lambda: _render(found, to.output), frame=lambda: found.queue)
 
 
 def _find_model(
@@ -144,17 +141,10 @@ def _find_model(
 
 
 def _render(found: JudgingQueue, output: str) -> str:
-    from karatage.views.queue import entitle_queue, explain_settling, tabulate_batch, tabulate_settling
+    from karatage.views.queue import view_queue
 
-    systems = tabulate_settling(found.settling)
-    parts: list[RenderableType] = [fill(entitle_queue(found), WIDTH), "", show_table(systems, top=SHOWN)]
-    parts += tell_rest(systems, SHOWN, "system", "-f json has all")
-    parts += [*(fill(text, WIDTH) for text in explain_settling(found.settling)), ""]
-    if not found.stop:
-        parts.append(show_table(tabulate_batch(found)))
-    parts.append(fill(found.sentence, WIDTH))
     if output != STANDARD_OUTPUT:
-        parts.append(f"The queue is in {shlex.quote(output)}{', without rows' if found.stop else ''}.")
-    elif not found.stop:
-        parts.append("Write the queue with -o queue.csv.")
-    return render(*parts)
+        then = [f"The queue is in {shlex.quote(output)}{', without rows' if found.stop else ''}."]
+    else:
+        then = [] if found.stop else ["Write the queue with -o queue.csv."]
+    return write_page(view_queue(found), *then, top=SHOWN, all_rows="-f json has all")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from textwrap import fill
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
@@ -23,7 +22,7 @@ from karatage.cli.options import (
     Printing,
     Reading,
 )
-from karatage.cli.output import WIDTH, emit, emit_result, encode_frame, render, say
+from karatage.cli.output import emit, emit_result, encode_frame, say, write_paragraphs
 from karatage.cli.parsing import STANDARD_OUTPUT, make_options
 from karatage.cli.question import choose_pair, make_question_options, require_files
 from karatage.cli.terminal import progress
@@ -110,7 +109,7 @@ def _print(results: Sequence[Result], style: Format | None) -> None:
         elif style == "tsv":
             emit(encode_frame(result.to_frame(), "tsv"), STANDARD_OUTPUT)
         else:
-            emit(render(fill(result.sentence, WIDTH)), STANDARD_OUTPUT)
+            emit(write_paragraphs(result.sentence), STANDARD_OUTPUT)
 
 
 def _tell_where(output: str, results: Sequence[Result]) -> None:

@@ -28,8 +28,7 @@ from karatage.cli.options import (
     list_crowds,
 )
 from karatage.cli.parsing import STANDARD_OUTPUT, Reads, find_changed, make_options, name_option
-from karatage.cli.simulate_jobs import judge_gold, judge_queue, make_collection
-from karatage.cli.simulate_tables import print_model, print_models
+from karatage.cli.simulate_jobs import judge_gold, judge_queue, make_collection, print_model, print_models
 from karatage.cli.terminal import progress
 from karatage.errors import DataError, OptionError
 from karatage.simulation.collection import CollectionShape
@@ -216,9 +215,7 @@ def _keep(crowd: CrowdModel, request: Request) -> None:
     if request.save is not None:
         kt.write_crowd(crowd, request.save)
     if request.chart is not None:
-        from karatage.views.crowds import draw_crowd
-
-        kt.write_chart(draw_crowd(crowd), request.chart)
+        kt.write_chart(crowd.plot(), request.chart)
 
 
 def _find_ending(path: str) -> str:

@@ -2,22 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+import json
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from karatage.cli.output import choose_style, emit, encode_frame, put, tell, write_page, write_paragraphs
 from karatage.cli.parsing import STANDARD_OUTPUT
-from karatage.cli.simulate_tables import Crowd, NextStep, print_collection, print_crowd, print_experts
 from karatage.cli.terminal import progress
 from karatage.errors import OptionError
-from karatage.text import list_names
+from karatage.text import counted, list_names
 
 if TYPE_CHECKING:
+    import polars as pl
+
+    from karatage.cli.options import Printing
     from karatage.cli.simulate import Request
     from karatage.data.crowd import CrowdModel
+    from karatage.data.crowd_summary import CrowdSummary
     from karatage.data.judgments import Judgments
-    from karatage.simulation.collection import CollectionShape
+    from karatage.data.queue import AskedQueue
+    from karatage.simulation.answering import Answers
+    from karatage.simulation.collection import CollectionShape, World
+
+OPTION = {"crowd": ("-o", "crowd.csv"), "experts": ("--judged", "judged.csv")}
+
+
+class NextStep(NamedTuple):
+    """Whose judgments there are, how many, and where they were written."""
+
+    whose: str
+    judgments: int
+    path: str | None
+
+    @property
+    def line(self) -> str:
+        """For people."""
+        what = f"{counted(self.judgments, 'judgment')} of the {self.whose}"
+        if self.path is None:
+            option, example = OPTION[self.whose]
+            return f"{what} not written: name a file, e.g. {option} {example}."
+        return f"{what} written to {self.path}."
+
+
+class Crowd(NamedTuple):
+    """A crowd that has judged."""
+
+    model: CrowdModel
+    judgments: Judgments
+    summary: CrowdSummary
+
+    def list_notes(self, request: Request) -> list[str]:
+        """Doubts about the crowd, and about a model that was learned for it."""
+        learned = self.model.notes if request.like else ()
+        return [*learned, *self.judgments.notes, *self.summary.notes]
+
+
+@dataclass(frozen=True)
+class Told:
+    """What is told of a simulation."""
+
+    notes: Sequence[str]
+    sentence: str
+    to_frame: Callable[[], pl.DataFrame]
+    to_dict: Callable[[], Mapping[str, object]]
 
 
 def judge_gold(crowd: CrowdModel, gold: Judgments, request: Request) -> None:
@@ -123,3 +173,93 @@ def _is_same(path: Path, gold: Judgments) -> bool:
     from karatage.io.writing import encode_qrels
 
     return path.read_bytes() == encode_qrels(gold.to_frame())
+
+
+def print_crowd(crowd: Crowd, request: Request, steps: Sequence[NextStep], notes: Sequence[str] = ()) -> None:
+    """A crowd: who judged, how well, and where the judgments are."""
+    from karatage.views.crowd import view_summary
+
+    summary, doubts = crowd.summary, [*notes, *crowd.list_notes(request)]
+    found = {"notes": doubts, "seed": request.seed, "written": _list_written(steps)}
+    told = Told(doubts, summary.sentence, crowd.judgments.to_frame, lambda: {**summary.to_dict(), **found})
+    put(told, request, lambda: write_page(view_summary(summary, crowd.model), *(step.line for step in steps)))
+
+
+def print_experts(queue: AskedQueue, answers: Answers, request: Request, steps: Sequence[NextStep]) -> None:
+    """A queue of which nothing goes to the crowd."""
+    import polars as pl
+
+    count, relevant = len(answers.grade), int((answers.grade > 0).sum())
+    sentence = f"Experts gave gold's grades to {counted(count, 'document')}, of which {relevant:,} relevant."
+    found = {"experts": count, "relevant": relevant, "notes": answers.notes, "sentence": sentence}
+    told = Told(
+        answers.notes,
+        sentence,
+        lambda: pl.DataFrame({"topic": queue.topic, "document": queue.document, "grade": answers.grade}),
+        lambda: {**found, "written": _list_written(steps)},
+    )
+    put(told, request, lambda: write_paragraphs(sentence, *(step.line for step in steps)))
+
+
+def print_collection(world: World, crowd: Crowd, request: Request) -> None:
+    """A collection: what is in it, who judged it, and what to do next."""
+    from karatage.views.crowd import view_collection
+
+    assert request.collection is not None
+    summary, home = crowd.summary, request.collection.rstrip("/")
+    counts = f"{counted(len(world.runs.systems), 'system')}, {counted(len(world.gold.topics), 'topic')}"
+    sentence = f"Wrote a collection of {counts} and {counted(len(world.pool.grade), 'judged document')} to {home}. "
+    sentence += summary.sentence
+    notes = crowd.list_notes(request)
+    truth = {"systems": world.systems.to_dicts(), "topics": world.topics.to_dicts()}
+    found = {"folder": home, "truth": truth, "crowd": summary.to_dict(), "notes": notes, "seed": request.seed}
+    files = shlex.join([f"{home}/runs", "-j", f"{home}/judgments.csv", "-g", f"{home}/gold.qrels"])
+    then = "The truth is in its folder truth. Next:", f"$ karatage evaluate {files} -a mv"
+    put(
+        Told(notes, sentence, lambda: world.systems, lambda: found),
+        request,
+        lambda: write_page(replace(view_collection(world, summary, crowd.model), sentence=sentence), *then),
+    )
+
+
+def print_model(model: CrowdModel, request: Request) -> None:
+    """A model that was kept or drawn."""
+    from karatage.views.crowd import view_crowd
+
+    written = [path for path in (request.save, request.chart) if path is not None]
+    emit(write_page(view_crowd(model), f"Written to {' and '.join(written)}."), STANDARD_OUTPUT)
+    if not request.quiet:
+        tell(model.notes)
+
+
+def print_models(to: Printing, output: str) -> None:
+    """The crowds that come with the library, a line each."""
+    import polars as pl
+
+    import karatage as kt
+
+    models = [kt.load_crowd(name) for name in kt.list_crowds()]
+    frame = pl.DataFrame(
+        {
+            "model": [model.name for model in models],
+            "source": [model.source for model in models],
+            "judges": [model.judges for model in models],
+            "grades": [model.grades for model in models],
+            "tpr": [float(model.rates[0]) for model in models],
+            "tnr": [float(model.rates[1]) for model in models],
+            "shared": [float(sum(model.correlation)) for model in models],
+        }
+    )
+    chosen = choose_style(to.format, output)
+    if chosen == "json":
+        emit(f"{json.dumps(frame.to_dicts(), ensure_ascii=False, indent=2)}\n".encode(), output)
+    elif chosen != "table":
+        emit(encode_frame(frame, chosen), output)
+    else:
+        from karatage.views.crowd import view_models
+
+        emit(write_page(view_models(models)), output)
+
+
+def _list_written(steps: Sequence[NextStep]) -> dict[str, str]:
+    return {step.whose: step.path for step in steps if step.path is not None}

@@ -227,9 +227,6 @@ class CrowdModel(Shown):
             whole |= {name: _scale(whole[name])} if name in whole else {}
         return CrowdModel(**whole)
 
-    def __repr__(self) -> str:
-        return f"CrowdModel({self.sentence})"
-
 
 def voxel_walls(voxel: IntArray, least: float) -> tuple[FloatArray, FloatArray]:
     """Lower and upper walls (archetype, 3) of voxels, the contribution's as logs; nobody does less than `least`."""

@@ -121,9 +121,6 @@ class CrowdSummary(Result, kind="crowd"):
         """One row per judge."""
         return self.judges
 
-    def __repr__(self) -> str:
-        return f"CrowdSummary({self.sentence})"
-
 
 def name_bands(tpr: pl.Expr, tnr: pl.Expr) -> pl.Expr:
     """How good judges with these rates are, in words."""

@@ -184,9 +184,6 @@ class DisagreementModel(Shown):
         """The model that `to_dict` wrote down; what cannot be one is refused."""
         return structure(found, DisagreementModel)
 
-    def __repr__(self) -> str:
-        return f"DisagreementModel({self.sentence})"
-
 
 def _digits(value: float | None) -> str:
     return "unknown" if value is None else f"{value:.2f}"

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from karatage.data.axes import BoolArray, Coded, FloatArray, GradeArray, IntArray, LongArray, freeze
+from karatage.data.result import Listed
 from karatage.errors import DataError, OptionError, RowError
 from karatage.kernels.ordering import count_starts, sort_rows
 from karatage.text import counted, shorten
@@ -51,7 +52,7 @@ HIGHEST_GRADE = 126
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Judgments:
+class Judgments(Listed):
     """Grades by judges for items.
 
     Items are (topic, document) pairs sorted by topic, then document; rows are sorted by item, then judge. A judge
@@ -272,6 +273,9 @@ class Judgments:
             frame = frame.with_columns(document.alias("item"))
         frame = frame.with_columns(pl.Series("grade", self.grade))
         return frame if self.draw is None else frame.with_columns(self.draw.to_columns())
+
+    def __len__(self) -> int:
+        return len(self.grade)
 
     def __repr__(self) -> str:
         return (

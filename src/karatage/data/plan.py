@@ -176,6 +176,3 @@ class GoldPlan(Result, kind="gold-plan"):
     def to_frame(self) -> pl.DataFrame:
         """One row per item to judge: topic, document, said (what the judges said), pi, batch."""
         return self.items
-
-    def __repr__(self) -> str:
-        return f"GoldPlan({self.sentence})"

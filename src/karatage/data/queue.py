@@ -261,6 +261,3 @@ class JudgingQueue(Result, kind="queue"):
     def to_frame(self) -> pl.DataFrame:
         """One row per document: topic, document, to, judgments, priority, pi, cost."""
         return self.items
-
-    def __repr__(self) -> str:
-        return f"JudgingQueue({self.sentence})"

@@ -1,12 +1,15 @@
-"""What results have in common: they are written as JSON and read back, and show themselves."""
+"""What results and data have in common: results are written as JSON and read back, and all show themselves."""
 
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable
+from collections import namedtuple
+from collections.abc import Callable, Iterator
 from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
+
+from karatage.text import shorten
 
 if TYPE_CHECKING:
     import altair as alt
@@ -23,6 +26,7 @@ def _find_own() -> str:
     return version("karatage")
 
 
+LINE: Final = 80  # characters of a sentence in `repr`
 SCHEMA: Final = 2  # of what is written; 1 is without a number
 KINDS: Final[dict[str, type[Result]]] = {}  # that can be read back: classes enter when their module is imported
 
@@ -38,6 +42,10 @@ class Display(Protocol):
         """The chart that says most."""
         ...
 
+    def write(self, result: object) -> str:
+        """As text, for the terminal."""
+        ...
+
 
 _displays: list[Callable[[], Display]] = []
 
@@ -48,14 +56,29 @@ def provide_display(find: Callable[[], Display]) -> None:
 
 
 class Shown:
-    """Has a face of its own in notebooks."""
+    """A frozen dataclass that shows itself: a line, its first table as text, HTML for notebooks, a chart."""
 
     __slots__ = ()
     if TYPE_CHECKING:
 
+        @property
+        def sentence(self) -> str:
+            """What to take away."""
+            ...
+
         def to_frame(self) -> pl.DataFrame:
             """The table that says most."""
             ...
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.__repr__ = Shown.__repr__  # type: ignore[method-assign]  # or the dataclass would make its own
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({shorten(self.sentence, LINE)})"
+
+    def __str__(self) -> str:
+        return _displays[0]().write(self)
 
     def _repr_html_(self) -> str:
         return _displays[0]().show(self)
@@ -63,6 +86,30 @@ class Shown:
     def plot(self) -> alt.TopLevelMixin:
         """The chart that says most about this result, for notebooks and to `save` as HTML, SVG or PNG."""
         return _displays[0]().draw(self)
+
+
+class Listed:
+    """Rows that are counted, gone through and shown in notebooks."""
+
+    __slots__ = ()
+    if TYPE_CHECKING:
+
+        def to_frame(self) -> pl.DataFrame:
+            """All rows."""
+            ...
+
+    def __iter__(self) -> Iterator[Any]:
+        """Rows as named tuples."""
+        frame = self.to_frame()
+        row: Any = namedtuple("Row", frame.columns)  # type: ignore[misc]  # as the columns are
+        return map(row._make, frame.iter_rows())
+
+    def to_pandas(self) -> Any:
+        """All rows as a data frame of pandas, which has to be installed."""
+        return self.to_frame().to_pandas()
+
+    def _repr_html_(self) -> str:
+        return _displays[0]().show(self)
 
 
 class Result(Shown):
@@ -82,11 +129,6 @@ class Result(Shown):
         KINDS[kind] = cls
 
     if TYPE_CHECKING:
-
-        @property
-        def sentence(self) -> str:
-            """What to take away."""
-            ...
 
         @property
         def notes(self) -> tuple[str, ...]:

@@ -10,13 +10,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from karatage.data.axes import Coded, FloatArray, IntArray, LongArray, freeze
+from karatage.data.result import Listed
 from karatage.errors import DataError, RowError, UnknownNameError
 from karatage.kernels.ordering import find_repeat, group_rows, sort_nearly
 from karatage.text import shorten
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Runs:
+class Runs(Listed):
     """Rankings of documents, best first, by score descending, ties by document id descending.
 
     Scores are compared in single precision, as trec_eval does, so that figures agree with it.
@@ -75,10 +76,29 @@ class Runs:
         chosen = [place[name] for name in systems]
         return replace(self, systems=tuple(systems), bounds=np.ascontiguousarray(self.bounds[:, chosen]))
 
+    def to_frame(self) -> pl.DataFrame:
+        """One row per retrieved document: system, topic, rank (from 1), document."""
+        bounds = self.bounds.reshape(-1, 2)  # topic by topic, in each system by system
+        size = bounds[:, 1] - bounds[:, 0]
+        ranking = np.repeat(np.arange(len(size)), size)
+        rank = np.arange(len(ranking)) - np.repeat(np.cumsum(size) - size, size)
+        topic, system = np.divmod(ranking, len(self.systems))
+        return pl.DataFrame(
+            {
+                "system": pl.Series(self.systems, dtype=pl.String).gather(system),
+                "topic": pl.Series(self.topics, dtype=pl.String).gather(topic),
+                "rank": rank + 1,
+                "document": self.documents.gather(self.listed[bounds[ranking, 0] + rank]),
+            }
+        )
+
+    def __len__(self) -> int:
+        return int((self.bounds[..., 1] - self.bounds[..., 0]).sum())
+
     def __repr__(self) -> str:
         return (
             f"Runs({len(self.systems):,} systems x {len(self.topics):,} topics, "
-            f"{len(self.listed):,} documents retrieved, depth {self.depth:,})"
+            f"{len(self):,} documents retrieved, depth {self.depth:,})"
         )
 
 

@@ -79,10 +79,6 @@ class Scores(Result, kind="scores"):
         judges, topics, systems = (counted(n, of) for n, of in zip(self.value.shape, AXES, strict=True))
         return f"{self.measure} of {systems} on {topics}, under {judges}."
 
-    def __repr__(self) -> str:
-        shape = " x ".join(f"{n:,}" for n in self.value.shape)
-        return f"Scores({self.measure}, judges x topics x systems = {shape})"
-
 
 def settle_ties(value: FloatArray) -> FloatArray:
     """Scores fit for ranking: whole steps, so that equal ones do not differ by the rounding of the sums they come from.

@@ -1,12 +1,13 @@
-"""How kernels are compiled: cached on disk, and free of the interpreter lock so that threads run them."""
+"""Compiling loops with numba, and how many threads run them."""
 
 from __future__ import annotations
 
 import os
 import stat
 import tempfile
-from collections.abc import Callable, Iterator
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, lru_cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -14,6 +15,7 @@ from typing import Any, TypeVar, cast
 import numba
 from numba.misc.appdirs import AppDirs
 
+from karatage.memory import count_threads
 from karatage.progress import remark
 
 F = TypeVar("F", bound=Callable[..., object])
@@ -81,3 +83,21 @@ def _make_private() -> Path | None:
     except OSError:
         return None
     return folder if found.st_uid == me and not found.st_mode & 0o077 else None  # a link is open to all
+
+
+P = TypeVar("P")
+R = TypeVar("R")
+
+
+def spread(work: Callable[[P], R], pieces: Iterable[P]) -> list[R]:
+    """The results of `work` on all pieces, in their order, whichever thread did them."""
+    waiting, threads = list(pieces), count_threads()
+    if len(waiting) < 2 or threads < 2:
+        return [work(piece) for piece in waiting]
+    return list(_pool(threads, os.getpid()).map(work, waiting))
+
+
+@lru_cache(maxsize=1)
+def _pool(threads: int, _: int) -> ThreadPoolExecutor:
+    """Threads that stay for the next call; a forked process has none of its parent's, so each makes its own."""
+    return ThreadPoolExecutor(threads)

@@ -18,8 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from karatage.kernels.compiling import kernel
-from karatage.kernels.threads import spread
+from karatage.kernels.compiling import kernel, spread
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]

@@ -2,20 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from karatage.data.audit import Audit
+from karatage.errors import DataError
 from karatage.text import counted, shorten
-from karatage.views.audit_charts import draw_agreement, draw_confusion, draw_judges, draw_votes
-from karatage.views.page import Figure, Page, Section, list_facts
-from karatage.views.showing import shows
+from karatage.views.choosing import (
+    LETTER,
+    WIDEST,
+    cut_names,
+    let_choose,
+    measure_names,
+    name_by_number,
+    place_values,
+    tell,
+    tell_columns,
+    tell_shown,
+)
+from karatage.views.marks import (
+    CORRECTED,
+    GAP,
+    GREY_TOP,
+    JUDGES,
+    PLAIN,
+    Axis,
+    Key,
+    Rows,
+    draw_map,
+    entitle,
+    lay_panel,
+    mark,
+)
+from karatage.views.page import Figure, Page, Section, list_facts, shows
 from karatage.views.table import Table
+from karatage.views.text import fits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    import altair as alt
+
+    from karatage.data.axes import FloatArray
 
 DIGITS = 3
 FEWEST_FOR_PANEL = 2
@@ -57,9 +89,20 @@ STATISTICS = {
     "effective_votes_per_item": "effective votes, grades of an item",
 }
 CONFUSION = "Grades given to items with each grade of gold; intervals count items"
-RIGHT = "How often each judge is right about gold's items, and how much higher than gold it grades"
+GRADED = "How often each judge is right about gold's items, and how much higher than gold it grades"
 VOTES = """Judges that err on the same documents repeat each other. Effective votes: how many judges with independent
 errors would be worth as much as these. An error is any grade other than gold's, one too high or three too low."""
+MOST, PANELS = 60, 30  # judges in a chart, and confusion matrices
+FLAGGED, UNSUSPECTED = "suspect", "no suspicion"
+FLAGS = Key("flagged", {UNSUSPECTED: "circle", FLAGGED: "cross"}, legend=GREY_TOP)
+RIGHT = {"accuracy": "share of gold items graded rightly", "gold_leniency": "grades higher than gold by"}
+AGREEING = {"kappa": "mean kappa with the other judges", "leniency": "grades higher than others by"}
+ROOM = 530  # pixels for matrices side by side
+CELLS = {2: 44, 6: 26, PANELS: 15}  # pixels of a cell, for so many panels
+WORDY = 26  # pixels from which a cell has room for a number
+NARROWEST = 84  # pixels of a panel with its heading
+SIDE = 430  # pixels of a heat map
+NAME, FEW = 26, 40  # characters of a name, and how many judges leave room for large ones
 
 
 @shows(Audit)
@@ -70,23 +113,24 @@ def view_audit(audit: Audit) -> Page:
 
 
 def view_pairs(audit: Audit) -> Page:
-    """The same with pairs of judges instead of single ones: a square of few judges, else a list."""
+    """The same for the terminal, with pairs of judges instead of single ones: a square if it fits, else a list."""
     if audit.pairs.is_empty():
         pairs = Section("Pairs", "No two judges share an item.")
     else:
-        pairs = Section("Pairs", tables=[_tabulate_all_pairs(audit)])
+        table = _tabulate_all_pairs(audit)
+        pairs = Section("Pairs", tables=[table if fits(table) else tabulate_pairs(audit)])
     page = view_audit(audit)
     return Page(page.title, page.sentence, [pairs, *page.sections[1:]], page.notes, page.facts)
 
 
 def view_judges(audit: Audit) -> Iterator[Section]:
     """Sections on single judges, and on the panel."""
-    text = explain_suspicions(audit, MOST_SUSPICIONS)
+    text = explain_suspicions(audit)
     single = []
     if audit.gold_items:
         said = "What judges say, by what gold says"
         single = [
-            Figure(partial(draw_judges, audit), RIGHT, "judges"),
+            Figure(partial(draw_judges, audit), GRADED, "judges"),
             Figure(partial(draw_confusion, audit), said, "confusion", tabulate_confusion(audit)),
         ]
     else:
@@ -130,10 +174,9 @@ def tabulate_judges(result: Audit) -> Table:
     )
 
 
-def explain_suspicions(result: Audit, top: int | None = None) -> list[str]:
+def explain_suspicions(result: Audit) -> list[str]:
     """Why judges are suspected, a line for each of the first of the table that is."""
-    frame = _sort_judges(result)
-    shown = frame.head(top) if top else frame
+    shown = _sort_judges(result).head(MOST_SUSPICIONS)
     return [f"{shorten(judge)}: {why}" for judge, why in shown.select("judge", "why").iter_rows() if why]
 
 
@@ -203,3 +246,209 @@ def tabulate_confusion(result: Audit) -> Table:
     """What each judge said of items of each gold grade, as shares of these with 95 % intervals that count items."""
     columns = {name: name for name in result.confusion.columns} | {"share_low": "95% from", "share_high": "to"}
     return Table(result.confusion, CONFUSION, DIGITS, name="confusion", about="judge", columns=columns)
+
+
+def draw_judges(audit: Audit) -> alt.HConcatChart:
+    """How often each judge is right, and how much higher than gold it grades, with 95 % intervals.
+
+    Without gold: how far it agrees with the others, and how much higher than they do it grades.
+    """
+    known = "accuracy" in audit.judges.columns
+    titles = RIGHT if known else AGREEING
+    frame = _frame_judges(audit, list(titles))
+    orders = {"lenient": "at_lenient"} | ({"family": "at_family"} if "family" in frame.columns else {})
+    told = tell_columns(frame.drop(*orders.values(), "flagged"))
+    natural = "right" if known else "agreeing"
+    rows = Rows(frame, "judge", told, {"shape": FLAGS}, natural=natural, orders=orders)
+    panels = [
+        rows.draw_dots(
+            Axis(f"{field}:Q", title, axis={"tickCount": 6}),
+            (rows.width - GAP) // 2,
+            span=(f"{field}_low", f"{field}_high") if f"{field}_low" in frame.columns else None,
+            line=None if field == "accuracy" else 0.0,
+            colour=colour,
+            size=46,
+            named=colour == CORRECTED,
+        )
+        for (field, title), colour in zip(titles.items(), (CORRECTED, JUDGES), strict=True)
+    ]
+    return rows.put_together(panels, "Judges, one by one", tell_shown(len(frame), len(audit.judges), "graded most"))
+
+
+def _frame_judges(audit: Audit, fields: Sequence[str]) -> pl.DataFrame:
+    """A row for each judge that is shown: those with most items, best first by the first field."""
+    wanted = [column for field in fields for column in (field, f"{field}_low", f"{field}_high")]
+    have = [column for column in wanted if column in audit.judges.columns]
+    if fields[0] not in have:
+        raise DataError("no two judges share an item, and there is no gold: nothing tells how good they are")
+    frame = _find_busiest(audit, MOST)
+    flags = pl.when(pl.col("flags") == "").then(pl.lit(UNSUSPECTED)).otherwise(pl.lit(FLAGGED)).alias("flagged")
+    family = [name for name in ("family",) if name in frame.columns]
+    frame = frame.select("judge", *family, "items", *have, "flags", flags)
+    frame = frame.with_columns(at_lenient=pl.Series(place_values(frame[fields[1]])))
+    frame = frame.sort(fields[0], descending=True, nulls_last=True, maintain_order=True)
+    if family:
+        frame = frame.with_columns(at_family=pl.struct("family", pl.int_range(pl.len())).rank("ordinal") - 1)
+    return frame
+
+
+def _find_busiest(audit: Audit, most: int, *, heard: Sequence[str] | None = None) -> pl.DataFrame:
+    """The judges (or those of them that were `heard`) that graded most, in the order they have in the audit."""
+    by = "gold_items" if "gold_items" in audit.judges.columns else "items"
+    numbered = audit.judges.with_row_index("place")
+    if heard is not None:
+        numbered = numbered.filter(pl.col("judge").is_in(list(heard)))
+    return numbered.sort(by, "place", descending=[True, False]).head(most).sort("place").drop("place")
+
+
+def draw_votes(audit: Audit) -> alt.LayerChart:
+    """How many judges there are (pale) and how many independent ones they are worth (full), with a 95 % interval."""
+    frame = _frame_votes(audit)
+    names, most = frame["who"].to_list(), max(frame["longest"].to_list())
+    scale = {"domain": [0, 1.45 * most], "nice": False}  # room for what is said beside the bars
+    ticks = {"grid": False, "tickMinStep": 1, "labelExpr": f"datum.value <= {most} ? datum.label : ''"}
+    across = Axis("votes:Q", "votes", scale, ticks)
+    down = Axis("who:N", sort=names, axis={"labelLimit": 200, "ticks": False})
+    told = tell("who:N", "judges:Q", "votes:Q", "low:Q", "high:Q")
+    pale = {"color": PLAIN, "opacity": 0.3, "height": {"band": 0.8}}
+    full = {"color": CORRECTED, "height": {"band": 0.45}}
+    thick, beside = {"color": JUDGES, "strokeWidth": 2.5}, {"align": "left", "dx": 6}
+    layers = [
+        mark(frame, "bar", across.of("judges:Q"), down, told=told, style=pale),
+        mark(frame, "bar", across, down, told=told, style=full),
+        mark(frame, "rule", across.of("low:Q"), down, to=("high:Q", None), told=told, style=thick),
+        mark(frame, "text", across.of("longest:Q"), down, told=told, encodings={"text": "said:N"}, style=beside),
+    ]
+    row = frame.row(0, named=True)
+    interval = "" if row["low"] is None else f" ({row['low']:.1f} to {row['high']:.1f})"
+    said = f"{counted(int(row['judges']), 'judge')} carry {row['votes']:.1f} effective votes{interval}"
+    size = WIDEST - measure_names([shorten(name, 30) for name in names]), 36 * len(frame)
+    return lay_panel(layers, size, "What the judges are worth", [said])
+
+
+def _frame_votes(audit: Audit) -> pl.DataFrame:
+    """All judges, the grades of one item where not everybody grades everything, and each family."""
+    votes, judges = audit.statistic("effective_votes"), audit.statistic("judges_compared")
+    if votes is None or judges is None:
+        raise DataError("what judges are worth is known from gold that two judges at least have graded; there is none")
+    bounds = {row["statistic"]: row for row in audit.panel.to_dicts()}
+    rows = [("all judges", judges, votes, bounds["effective_votes"]["low"], bounds["effective_votes"]["high"])]
+    grades, per_item = audit.statistic("grades_per_item"), bounds.get("effective_votes_per_item")
+    if grades is not None and grades < judges and per_item is not None:
+        rows.append(("those of one item", grades, per_item["value"], per_item["low"], per_item["high"]))
+    rows += [
+        (shorten(str(row["family"]), 30), float(row["judges"]), row["effective_votes"], None, None)
+        for row in audit.families.to_dicts()
+    ]
+    schema = {"who": pl.String} | dict.fromkeys(("judges", "votes", "low", "high"), pl.Float64)
+    frame = pl.DataFrame(rows, schema=schema, orient="row").drop_nulls("votes")
+    said = [f"{_count(j)} worth {v:.1f}" for j, v in frame.select("judges", "votes").iter_rows()]
+    return frame.with_columns(longest=pl.max_horizontal("judges", "high"), said=pl.Series(said))
+
+
+def _count(judges: float) -> str:
+    return counted(int(judges), "judge") if judges == int(judges) else f"{judges:.1f} grades"
+
+
+def draw_confusion(audit: Audit) -> alt.FacetChart:
+    """For each judge, of the items with a gold grade (down) how many got which grade (across)."""
+    import altair as alt
+
+    frame = _frame_confusion(audit)
+    names = frame.unique("panel", maintain_order=True)["judge"].to_list()
+    cell = next(size for panels, size in CELLS.items() if len(names) <= panels)
+    axes = Axis("grade:O", axis={"labelAngle": 0}), Axis("gold:O", sort="descending")
+    told = tell("judge:N", "gold:O", "grade:O", "share:Q", "share_low:Q", "share_high:Q", "items:Q")
+    shade = Key("share:Q", title="share", legend={}, scale={"scheme": "viridis", "domain": [0, 1]})
+    cells = mark(alt.Chart(), "rect", *axes, told=told, follow="judge", looks={"color": shade})
+    layers = [cells.properties(name="cells")]
+    if cell >= WORDY:
+        ink = alt.condition("datum.share > 0.55", alt.value("#222222"), alt.value("#F2F2F2"))
+        text = {"text": alt.Text("share:Q", format=".0%"), "color": ink}
+        layers.append(mark(alt.Chart(), "text", *axes, told=told, encodings=text, style={"fontSize": 10}))
+    width, height = (cell * frame[side].n_unique() for side in ("grade", "gold"))
+    column = max(width, NARROWEST)
+    titles = name_by_number(cut_names(names, int(column / LETTER)))
+    header = alt.Header(labelExpr=titles, labelFontSize=10, labelLimit=column, labelPadding=2)
+    left = tell_shown(len(names), audit.confusion["judge"].n_unique(), "have most gold items")
+    title = entitle("What judges make of gold's grades", ["up: gold's grade; across: the grade said", *left])
+    panel = alt.layer(*layers, data=frame).properties(width=width, height=height)
+    facet = alt.Facet("panel:O", title=None, header=header)
+    chart: alt.FacetChart = panel.facet(facet, columns=max(ROOM // (column + GAP), 1), spacing=GAP, title=title)
+    return let_choose(chart, "judge")
+
+
+def _frame_confusion(audit: Audit) -> pl.DataFrame:
+    """The judges with most gold items, families together, in each those that are right most often first."""
+    if audit.confusion.is_empty():
+        raise DataError("without gold that judges have graded nothing is known of what they mistake for what")
+    shown = _find_busiest(audit, PANELS, heard=audit.confusion["judge"].unique().to_list())
+    family = [name for name in ("family",) if name in shown.columns]
+    order = shown.sort(*family, "accuracy", descending=[*([False] * len(family)), True], nulls_last=True)
+    place = order.select("judge", panel=pl.int_range(pl.len()))
+    return audit.confusion.join(place, on="judge", how="inner").sort("panel", "gold", "grade")
+
+
+def draw_agreement(audit: Audit, value: str = "kappa") -> alt.LayerChart:
+    """How far every two judges agree beyond chance; families, and in them judges that agree most, stand together."""
+    names = order_judges(audit, value)
+    frame = _frame_agreement(audit, names, value)
+    if frame[value].null_count() == len(frame):
+        raise DataError(
+            f"the {len(names):,} judges who graded most have no {value} among them: their pairs were not drawn"
+        )
+    least = min(0.0, *frame[value].drop_nulls().to_list())
+    scale = {"scheme": "viridis", "domain": [least, 1.0]}
+    shade = Key(f"{value}:Q", title=value.replace("_", " "), legend={}, scale=scale)
+    side = min(SIDE, max(26 * len(names), 90))
+    told = tell("judge:N", "other:N", f"{value}:Q", "shared:Q")
+    labels = {"labelExpr": name_by_number(cut_names(names, NAME)), "labelLimit": 160, "domain": False}
+    labels["labelFontSize"] = 9 if len(names) <= FEW else 7
+    chart = draw_map(frame, names, names, shade, told=told, follow="judge", size=(side, side), **labels)
+    chart.title = entitle("Agreement of every two judges", tell_shown(len(names), len(audit.judges), "graded most"))
+    return let_choose(chart, "judge")
+
+
+def _frame_agreement(audit: Audit, names: list[str], value: str = "kappa") -> pl.DataFrame:
+    """Each pair of these judges twice, so that the map is square."""
+    pairs = audit.pairs.select("judge", "other", "shared", value)
+    both = pl.concat([pairs, pairs.select(judge="other", other="judge", shared="shared", **{value: value})])
+    place = pl.DataFrame({"judge": pl.Series(names, dtype=pl.String), "row": range(len(names))})
+    return (
+        both.join(place, on="judge", how="inner")
+        .join(place.rename({"judge": "other", "row": "column"}), on="other", how="inner")
+        .sort("row", "column")
+    )
+
+
+def order_judges(audit: Audit, value: str = "kappa") -> list[str]:
+    """At most so many judges as can be read, those that agree near each other, and families together."""
+    if audit.pairs.is_empty():
+        raise DataError("there are no pairs of judges: no two share an item, or pairs were not written to the file")
+    met = pl.concat([audit.pairs["judge"], audit.pairs["other"].alias("judge")]).unique().to_list()
+    shown = _find_busiest(audit, MOST, heard=met)
+    names = shown["judge"].to_list()
+    place = {name: k for k, name in enumerate(names)}
+    nearness = np.zeros((len(names), len(names)))
+    for one, other, found in audit.pairs.select("judge", "other", value).iter_rows():
+        if one in place and other in place and found is not None:
+            nearness[place[one], place[other]] = nearness[place[other], place[one]] = found
+    at = {name: k for k, name in enumerate(names[j] for j in _order_leaves(nearness))}
+    if "family" not in shown.columns:
+        return sorted(names, key=lambda name: at[name])
+    family = dict(shown.select("judge", pl.col("family").fill_null("")).iter_rows())
+    means = {home: np.mean([at[name] for name in names if family[name] == home]) for home in family.values()}
+    return sorted(names, key=lambda name: (means[family[name]], family[name], at[name]))
+
+
+def _order_leaves(nearness: FloatArray) -> list[int]:
+    """An order in which neighbours are near: leaves of a tree that joins the nearest first."""
+    if len(nearness) < 3:
+        return list(range(len(nearness)))
+    from scipy.cluster.hierarchy import leaves_list, linkage
+    from scipy.spatial.distance import squareform
+
+    distance = 1 - nearness
+    np.fill_diagonal(distance, 0.0)
+    tree = linkage(squareform(distance, checks=False), "average", optimal_ordering=True)
+    return [int(leaf) for leaf in leaves_list(tree)]

@@ -16,8 +16,7 @@ from karatage.experiments.aware.findings import AwareFindings
 from karatage.experiments.square.telling import list_ranges
 from karatage.text import counted
 from karatage.views.aware_charts import Part, draw_all, draw_crossing, draw_families, name_panel
-from karatage.views.page import Figure, Page, Section
-from karatage.views.showing import shows
+from karatage.views.page import Figure, Page, Section, shows
 from karatage.views.table import Table, label_columns
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ import polars as pl
 from karatage.experiments.square.findings import EQUAL, QUALITIES, Benchmark
 from karatage.text import counted, list_names
 from karatage.views.benchmark_charts import draw_benchmark
-from karatage.views.page import Figure, Page, Section, list_facts
-from karatage.views.showing import shows
+from karatage.views.page import Figure, Page, Section, list_facts, shows
 from karatage.views.table import Table, label_columns
 
 DIGITS = 3

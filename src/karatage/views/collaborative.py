@@ -11,8 +11,7 @@ from karatage.experiments.collaborative.findings import CollaborativeFindings
 from karatage.experiments.collaborative.summing import ABOVE, BELOW
 from karatage.text import counted, shorten
 from karatage.views.collaborative_charts import draw_consensus, draw_finding, draw_gaps, draw_orders, draw_shares
-from karatage.views.page import Figure, Page, Section
-from karatage.views.showing import shows
+from karatage.views.page import Figure, Page, Section, shows
 from karatage.views.table import Table, label_columns
 
 ORDERS = """Experts judge the first part of the pool, {items:,} documents of {topics}, and the leaderboard of

@@ -1,4 +1,4 @@
-"""Two systems compared: the difference by every opinion, the scores, and what the correction rests on."""
+"""Two systems compared: the difference by every opinion, the scores, and what the correction rests on; or a test."""
 
 from __future__ import annotations
 
@@ -8,20 +8,25 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from karatage.comparison.paired import PairedTest, UnpairedTest
 from karatage.data.comparison import Comparison
 from karatage.text import counted, percent, shorten
-from karatage.views.decisions import draw_comparison
-from karatage.views.page import Figure, Page, Section, list_facts
-from karatage.views.showing import shows
+from karatage.views.choosing import NAME, finite, tell
+from karatage.views.marks import CORRECTED, JUDGES, Axis, Key, Rows
+from karatage.views.page import Figure, Page, Section, list_facts, list_options, shows
 from karatage.views.table import MINUS, Table, keep_finite
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import altair as alt
+
     from karatage.data.board import Board
     from karatage.data.comparison import Opinion
 
-NAME = 30  # characters
+ERRORS = "Scores are taken as correct: errors of judges are not corrected here."
+SHADES = Key("by", {"judges": JUDGES, "corrected": CORRECTED})
+FORMS = Key("by", {"judges": "diamond", "corrected": "circle"})
 
 
 @shows(Comparison)
@@ -113,3 +118,62 @@ def explain_correction(found: Comparison | Board) -> Iterator[str]:
     if found.corrected is not None:
         yield f"Assumed: {'; '.join(found.assumed)}."
         yield f"The claim is about {found.claim}."
+
+
+@shows(PairedTest)
+def view_paired(found: PairedTest) -> Page:
+    """The same topics for both."""
+    facts = list_options(test=found.test, confidence=percent(found.confidence), topics=found.topics, exact=found.exact)
+    return _view(found, "Two systems on the same topics", facts)
+
+
+@shows(UnpairedTest)
+def view_unpaired(found: UnpairedTest) -> Page:
+    """Topics of their own for each."""
+    topics = " and ".join(f"{count:,}" for count in found.topics)
+    facts = list_options(test="Welch's t", confidence=percent(found.confidence), topics=topics)
+    return _view(found, "Two systems on separate topics", facts)
+
+
+def _view(found: PairedTest | UnpairedTest, title: str, facts: list[tuple[str, str]]) -> Page:
+    """A difference, its interval and its p-value."""
+    columns = {"difference": "difference", "low": f"{percent(found.confidence)} from", "high": "to"}
+    columns |= {"statistic": "statistic", "p_value": "p"}
+    frame = keep_finite(pl.DataFrame({name: [float(getattr(found, name))] for name in columns}))
+    signed = ("difference", "low", "high", "statistic")
+    table = Table(frame, "Second less first", signed=signed, name="test", columns=columns)
+    figure = Figure(partial(draw_test, found), "The difference with its interval", "difference")
+    return Page(title, found.sentence, [Section("The test", ERRORS, [table], [figure])], found.notes, facts)
+
+
+def draw_comparison(comparison: Comparison) -> alt.HConcatChart:
+    """The difference by every opinion, with its interval and a line where there is none."""
+    frame = comparison.to_frame().select(
+        "difference",
+        *("low", "high", "p_value"),
+        by=pl.Series([opinion.method.label for opinion in comparison.opinions]),
+        kind=pl.when(pl.int_range(pl.len()) == 0).then(pl.lit("judges")).otherwise(pl.lit("corrected")),
+    )
+    looks = {
+        "color": Key("kind", SHADES.looks, legend=None),
+        "shape": Key("kind", FORMS.looks, legend=None),
+    }
+    told = tell("by:N", "difference:Q", "low:Q", "high:Q", "p_value:Q")
+    rows = Rows(frame, "by", told, looks, room=34)
+    panel = rows.draw_dots(Axis("difference:Q", f"difference in {comparison.measure}"), rows.width, line=0.0, size=70)
+    a, b = (shorten(name, NAME) for name in (comparison.a, comparison.b))
+    confidence = percent(comparison.naive.difference.confidence)
+    return rows.put_together([panel], f"{b} against {a}", [f"right of the line {b} is better; {confidence} intervals"])
+
+
+def draw_test(found: PairedTest | UnpairedTest) -> alt.HConcatChart:
+    """The difference with its interval, and a line where there is none."""
+    ends = {"low": [finite(found.low)], "high": [finite(found.high)]}
+    frame = pl.DataFrame(
+        {"name": ["second less first"], "value": [found.difference], **ends, "p_value": [found.p_value]},
+        schema_overrides={"low": pl.Float64, "high": pl.Float64},
+    )
+    rows = Rows(frame, "name", ["name:N", "value:Q", "low:Q", "high:Q", "p_value:Q"])
+    panel = rows.draw_dots(Axis("value:Q", "difference"), rows.width, line=0.0)
+    said = f"{percent(found.confidence)} interval; right of the dashed line the second system is better"
+    return rows.put_together([panel], "The difference", [said])

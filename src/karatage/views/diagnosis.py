@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from karatage.data.diagnosis import Diagnosis
-from karatage.views.page import Figure, Page, Section, list_facts
-from karatage.views.plan_charts import draw_judged
-from karatage.views.showing import shows
+from karatage.views.marks import WHOLE, Axis, Rows
+from karatage.views.page import Figure, Page, Section, list_facts, shows
 from karatage.views.table import Table, label_columns
+
+if TYPE_CHECKING:
+    import altair as alt
+
 
 TITLES = {
     "files": "Files",
@@ -54,7 +58,7 @@ def tabulate_checks(found: Diagnosis) -> Table:
     """What was checked, what was found, and what to do about it."""
     frame = found.to_frame().with_columns(of=pl.col("about").replace(TITLES))
     columns = {"of": "of", "state": "state", "finding": "finding", "advice": "what to do"}
-    return Table(frame, "Checks", name="checks", columns=columns, group="of", wrap=("finding", "advice"))
+    return Table(frame, "Checks", name="checks", columns=columns, group="of", below="advice", wrap=("finding",))
 
 
 def tabulate_judged(found: Diagnosis) -> Table:
@@ -71,3 +75,12 @@ def tabulate_measures(found: Diagnosis) -> Table:
     columns = {"measure": "measure", "label": "by", "detectable": "difference that shows"}
     caption = "How judges' errors can be corrected, and the difference that then shows with 80% power"
     return Table(frame, caption, digits=3, name="correctable", columns=columns)
+
+
+def draw_judged(found: Diagnosis) -> alt.HConcatChart:
+    """The share that was judged, the least first: systems with little are held down by what counts as not relevant."""
+    frame = found.systems.sort("judged", nulls_last=False, maintain_order=True)
+    frame = frame.with_columns(pl.col("judged").fill_null(0))
+    rows = Rows(frame, "system", ["system:N", "judged:Q", "topics:Q", "short:Q"], natural="judged")
+    bars = rows.draw_bars(Axis("judged:Q", "share judged", WHOLE), rows.width, named=True)
+    return rows.put_together([bars], f"How much of what counts for {found.measure} was judged")

@@ -8,25 +8,42 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from karatage.data.evaluation import Evaluation, Fidelity
-from karatage.text import counted, shorten
-from karatage.views.draws import tabulate_draws
-from karatage.views.evaluation_charts import draw_fidelity, draw_scores_board, draw_weights, tell_other_topics
-from karatage.views.page import Figure, Page, Section, list_facts
-from karatage.views.showing import shows
+from karatage.errors import DataError, UnknownNameError
+from karatage.text import counted
+from karatage.views.choosing import (
+    place_values,
+    tell,
+)
+from karatage.views.marks import (
+    COLOURS,
+    CORRECTED,
+    GAP,
+    GOLD,
+    JUDGES,
+    SHAPES,
+    Axis,
+    Key,
+    Rows,
+    cycle,
+)
+from karatage.views.page import Figure, Page, Section, list_facts, shows
+from karatage.views.scores import draw_weights, tabulate_draws, tabulate_weights
 from karatage.views.table import Table, label_columns, mark_best
-from karatage.views.topic_charts import TopicScores, draw_topic_differences, draw_topics, lay_out_topics
-from karatage.views.weights import tabulate_weights
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import altair as alt
+
     from karatage.data.weights import Weights
 
-NAME = 30
 FIDELITY = """Each approach ranks the systems; gold ranks them too. tau and tau_ap are 1 where the orders are the same,
 RMSE is 0 where the scores are. The approach that is nearest for these systems and judges need not be so for others."""
-TOPICS = """A mean does not show how many topics a difference depends on. Where it depends on a few topics, other topics
-may give another one."""
+MOST_APPROACHES = 7  # that shapes and colours can tell apart, with gold
+JUDGE = "judge:"
+QUALITIES = {"tau": "tau to gold's order", "tau_ap": "tau_ap, the top counts more", "rmse": "RMSE to gold's scores"}
+SEVERAL = {"orient": "top", "columns": 5, "labelLimit": 160}
+_SHADES, _FORMS = COLOURS[:-1], tuple(shape for shape in SHAPES if shape != "square")
 
 
 @shows(Evaluation)
@@ -84,24 +101,6 @@ def _explain_weights(found: Weights) -> Section:
     return Section(title, "\n\n".join(f"- {line}" for line in found.explain()))
 
 
-def view_topics(evaluation: Evaluation, a: str | None, b: str | None) -> Section:
-    """Topic by topic, system b less a; without b, any that the reader follows less a; without a, less the best."""
-    scores = TopicScores.of(evaluation)
-    best = evaluation.lead(scores.measure, scores.approach).first if a is None else a
-    other = scores.find_next(best) if b is None else b
-    told = f"{shorten(other, NAME)} less {shorten(best, NAME)}"
-    frame = lay_out_topics(scores, best, other)
-    columns = label_columns(frame.select([name for name in ("topic", "judges", "gold") if name in frame.columns]))
-    table = Table(frame, f"{told}, topic by topic", signed=("judges", "gold"), name="topics", columns=columns)
-    if b is None:
-        draw = partial(draw_topic_differences, evaluation, best)
-        caption = f"The system that is followed ({shorten(other, NAME)} while none is), less {shorten(best, NAME)}"
-    else:
-        draw, caption = partial(draw_topics, evaluation, best, other), told
-    figure = Figure(draw, f"{caption}, on every topic", "topics", table)
-    return Section("Topic by topic", "", (), [figure], background=TOPICS)
-
-
 def tabulate_measure(result: Evaluation, measure: str) -> Table:
     """Systems in the order of the first approach, with its standard error; then gold, and the other approaches."""
     first, *others = result.approaches
@@ -127,3 +126,124 @@ def tabulate_fidelity(result: Evaluation) -> Table:
     mark |= mark_best(frame, ["rmse"], within="measure", lowest=True)
     columns = {name: name for name in ("approach", "measure", "tau", "tau_ap")} | {"rmse": "RMSE", "topics": "topics"}
     return Table(frame, "Distance to gold", mark=mark, name="fidelity", columns=columns)
+
+
+def draw_scores_board(evaluation: Evaluation, measure: str | None = None) -> alt.HConcatChart:
+    """Systems with their scores by every approach and by gold, best first by gold, or by the first approach."""
+    measure = measure or evaluation.measures[0]
+    frame = _frame_scores(evaluation, measure)
+    trusted = None if evaluation.gold is None else evaluation.name_gold(measure)
+    ways = [*_choose_approaches(evaluation, measure), *([] if trusted is None else [trusted])]
+    natural = trusted or ways[0]
+    colours, shapes = cycle("by", ways, _SHADES, legend=SEVERAL), cycle("by", ways, _FORMS, legend=SEVERAL)
+    if trusted is not None:
+        colours = Key("by", {**colours.looks, trusted: GOLD}, legend=SEVERAL)
+        shapes = Key("by", {**shapes.looks, trusted: "square"}, legend=SEVERAL)
+    rows = Rows(
+        frame,
+        "system",
+        tell("system:N", "by:N", "score:Q", "standard_error:Q", "rank:Q"),
+        {"color": colours, "shape": shapes},
+        natural=natural,
+        orders={way: f"at_{k}" for k, way in enumerate(ways)},
+    )
+    panel = rows.draw_dots(Axis("score:Q", measure), rows.width, span=None, size=38, shown=0.9)
+    many = len(evaluation.approaches) > MOST_APPROACHES
+    said = _tell_choice(evaluation) if many else f"best first by {natural}"
+    return rows.put_together([panel], f"{measure} by approach", [said + tell_other_topics(evaluation, measure)])
+
+
+def _frame_scores(evaluation: Evaluation, measure: str) -> pl.DataFrame:
+    """A row for each system and approach, and for gold; at_0, at_1 ... say where the system stands by each."""
+    if measure not in evaluation.measures:
+        raise UnknownNameError("measure", measure, evaluation.measures)
+    boards = {name: evaluation.leaderboard(measure, name) for name in _choose_approaches(evaluation, measure)}
+    first = next(iter(boards.values()))
+    if "gold_score" in first.columns:
+        trusted = first.select("system", rank="gold_rank", score="gold_score", standard_error=pl.lit(None, pl.Float64))
+        boards[evaluation.name_gold(measure)] = trusted.sort("rank", "system", nulls_last=True)
+    places = first.select("system")
+    for k, board in enumerate(boards.values()):
+        at = board.select("system", pl.int_range(pl.len()).alias(f"at_{k}"))
+        places = places.join(at, on="system", how="left", maintain_order="left")
+    natural = 0 if evaluation.gold is None else len(boards) - 1
+    columns = ["system", "rank", "score", "standard_error"]
+    rows = [board.select(pl.lit(name).alias("by"), *columns) for name, board in boards.items()]
+    return pl.concat(rows).join(places, on="system", how="left").sort(f"at_{natural}", maintain_order=True)
+
+
+def tell_other_topics(result: Evaluation, measure: str) -> str:
+    """What goes on from a caption, where gold's scores are means over other topics than the approaches'."""
+    if result.gold is None or result.name_gold(measure) == "gold":
+        return ""
+    own = counted(len(result.scores[measure].topics), "topic")
+    gold = counted(int(result.gold[measure].judged[0].sum()), "topic")
+    return f"; gold averages {gold}, approaches {own}"
+
+
+def _choose_approaches(evaluation: Evaluation, measure: str) -> list[str]:
+    """As many as can be told apart: the first, which decides, other merges, then judges, nearest to gold first."""
+    names = evaluation.approaches
+    near = {
+        found.approach: found.tau_ap
+        for found in evaluation.fidelity
+        if found.measure == measure and found.tau_ap is not None
+    }
+    merges = [name for name in names[1:] if not name.startswith(JUDGE)]
+    alone = [name for name in names[1:] if name.startswith(JUDGE)]
+    alone.sort(key=lambda name: near.get(name, -2.0), reverse=True)  # below all there are
+    kept = {names[0], *[*merges, *alone][: MOST_APPROACHES - 1]}
+    return [name for name in names if name in kept]
+
+
+def _tell_choice(evaluation: Evaluation) -> str:
+    names = evaluation.approaches
+    merges = sum(not name.startswith(JUDGE) for name in names)
+    text = f"{MOST_APPROACHES} of {counted(len(names), 'approach')}"
+    if merges >= MOST_APPROACHES:
+        return f"{text}, the first that merge judges"
+    nearest = "the judges nearest to gold by tau_ap" if evaluation.fidelity else "the first judges"
+    return f"{text}: {nearest}" if not merges else f"{text}: merges, and {nearest}"
+
+
+def draw_fidelity(evaluation: Evaluation) -> alt.HConcatChart:
+    """How near each approach comes to gold's order and scores; measures, where there are several, by shape."""
+    legend = {"orient": "top"} if len(evaluation.measures) > 1 else None
+    rows = Rows(
+        _frame_fidelity(evaluation),
+        "approach",
+        tell("approach:N", "measure:N", "tau:Q", "tau_ap:Q", "rmse:Q", "topics:Q"),
+        {"shape": cycle("measure", evaluation.measures, _FORMS, legend=legend)},
+        natural="tau",
+        orders={"tau_ap": "at_tau_ap", "rmse": "at_rmse"},
+    )
+    scale, ticks = {"zero": False, "padding": 12}, {"tickCount": 3}
+    panels = [
+        rows.draw_dots(
+            Axis(f"{quality}:Q", title, scale, ticks),
+            rows.width // len(QUALITIES) - GAP,
+            span=None,
+            colour=JUDGES if quality == "rmse" else CORRECTED,
+            size=52,
+            named=quality == "tau",
+        )
+        for quality, title in QUALITIES.items()
+    ]
+    topics = [near.topics for near in evaluation.fidelity]  # judges who saw only some are compared with gold there
+    few, most = min(topics), counted(max(topics), "topic")
+    said = f"on {most if few == max(topics) else f'{few:,} to {most}'}; RMSE: less is better"
+    return rows.put_together(panels, "How near approaches come to gold", [said])
+
+
+def _frame_fidelity(evaluation: Evaluation) -> pl.DataFrame:
+    """A row for each measure and approach, best first by the first measure's tau; its place by tau_ap and RMSE."""
+    if not evaluation.fidelity:
+        raise DataError("there is no gold to compare approaches with")
+    frame = pl.DataFrame(
+        [near._asdict() for near in evaluation.fidelity],
+        schema_overrides=dict.fromkeys(QUALITIES, pl.Float64),
+    )
+    first = frame.filter(measure=evaluation.measures[0])
+    at = {f"at_{name}": place_values(first[name], lowest_first=name == "rmse") for name in QUALITIES}
+    places = pl.DataFrame({"approach": first["approach"], **at})
+    return frame.join(places, on="approach", how="left").sort("at_tau", maintain_order=True).drop("at_tau")

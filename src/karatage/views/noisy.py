@@ -13,8 +13,7 @@ from karatage.experiments.noisy.findings import SOUND, WORLD, NoisyFindings
 from karatage.experiments.noisy.testing import GOLD_SAMPLES
 from karatage.experiments.noisy.testing import TESTS as NAMES
 from karatage.views.noisy_charts import FEW_WORLDS, WHO, draw_coverage, draw_histogram, draw_power, spell_rates
-from karatage.views.page import Figure, Page, Section
-from karatage.views.showing import shows
+from karatage.views.page import Figure, Page, Section, shows
 from karatage.views.table import MINUS, Table, label_columns
 
 INTERVALS = """What judges say of a system whose true P@k is known, [NOISY18] Algorithm 2. Naive: the mean over topics

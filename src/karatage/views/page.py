@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
     import altair as alt
@@ -92,6 +92,20 @@ class Page:
         """The page without its details."""
         kept = (section for section in self.sections if not section.detail)
         return replace(self, sections=[replace(part, tables=[t for t in part.tables if not t.detail]) for part in kept])
+
+
+Shows = TypeVar("Shows", bound="Callable[..., Page]")
+VIEWS: dict[type, Callable[[Any], Page]] = {}  # that make a page of each kind of result; `showing` fills it
+
+
+def shows(kind: type) -> Callable[[Shows], Shows]:
+    """Register the function that makes a page of results of a kind."""
+
+    def register(view: Shows) -> Shows:
+        VIEWS[kind] = view
+        return view
+
+    return register
 
 
 def split_paragraphs(text: str) -> list[str]:

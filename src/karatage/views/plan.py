@@ -1,21 +1,34 @@
-"""A plan of gold labels: how precise the difference should become, and which documents to judge."""
+"""Plans of gold: which documents to judge, or how many topics and gold items are needed."""
 
 from __future__ import annotations
 
+import math
 from functools import partial
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from karatage.data.plan import GoldPlan
+from karatage.data.sizing import SizePlan
+from karatage.errors import OptionError
 from karatage.text import counted, percent, shorten
-from karatage.views.page import Figure, Page, Section, list_facts
-from karatage.views.plan_charts import draw_plan, frame_topics
-from karatage.views.showing import shows
-from karatage.views.table import Table, label_columns
+from karatage.views.marks import CORRECTED, GAP, JUDGES, WHOLE, Axis, Key, Rows
+from karatage.views.page import Figure, Page, Section, list_facts, list_options, shows
+from karatage.views.table import Table, keep_finite, label_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import altair as alt
+
 
 NAME = 20  # characters of a system
 DRAWN = """Documents are drawn with known probabilities, higher where a grade is more informative; weighted by them,
 gold's grades represent all documents, those not drawn too. The judges' grades are not shown to gold."""
+CHANCES, SHARES = 200, 160  # pixels
+COUNTS = {"tickMinStep": 1}
+HAVE, LACK = "at hand", "still needed"
+NEEDS = Key("mark", {HAVE: CORRECTED, LACK: JUDGES})
 
 
 @shows(GoldPlan)
@@ -74,3 +87,96 @@ def explain_forecasts(found: GoldPlan) -> str:
         return f"{of}; gold will have graded all documents that matter."
     basis = "going by the gold so far" if found.informed else "as if the judges told nothing: less for good ones"
     return f"{of}; {basis}."
+
+
+@shows(SizePlan)
+def view_sizes(plan: SizePlan) -> Page:
+    """How many of each are needed; nothing is drawn where no number is enough."""
+    caption = "Topics and gold items at hand and still needed, and their shares of the error"
+    figures = [] if plan.refusal is not None else [Figure(partial(draw_sizes, plan), caption, "sizes")]
+    section = Section("How many", "\n\n".join(explain_sizes(plan)), [tabulate_sizes(plan)], figures)
+    facts = list_options(
+        level=f"{plan.level:g}",
+        power=None if plan.power is None else percent(plan.power),
+        difference=f"{plan.difference:+.4g}",
+        budget=None if plan.budget is None else f"{plan.budget:,g}",
+        judges=plan.judges,
+        topics="the same" if plan.paired else "each its own",
+    )
+    return Page("How many topics and gold items", plan.sentence, [section], plan.notes, facts)
+
+
+def tabulate_sizes(found: SizePlan) -> Table:
+    """Topics and gold items needed and at hand; with prices, what they cost."""
+    needed = pl.Series("needed", [need.size for need in found.needs], dtype=pl.Float64)
+    columns = {"need": "", "judges": "whose", "needed": "needed", "have": "at hand", "share": "error share"}
+    columns |= {"cost": "cost"} if is_priced(found) else {}
+    return Table(
+        keep_finite(found.to_frame().with_columns(needed)),
+        "How many",
+        digits={"needed": 0, "share": 3, "cost": 2},
+        name="sizes",
+        columns=columns,
+    )
+
+
+def is_priced(found: SizePlan) -> bool:
+    """Whether there is a cost to show."""
+    return found.cost is not None and found.refusal is None
+
+
+def explain_sizes(found: SizePlan) -> Iterator[str]:
+    """What the numbers rest on, and what they show."""
+    judges = "one gold sample for both" if found.judges == "shared" else "and each has separate judges"
+    topics = "the same topics" if found.paired else "topics of their own"
+    yield f"Systems have {topics}, {judges}."
+    corrected = ", ".join("-" if math.isnan(value) else f"{value:.3f}" for value in found.estimates)
+    size = found.topics_without_errors
+    free = f"{size:,.0f}" if math.isfinite(size) else "no number of"
+    yield f"Corrected means {corrected}; were judges never wrong: {free} topics."
+    if found.refusal is None:
+        shows_from = "no difference" if math.isinf(found.detectable) else f"differences from {found.detectable:.4g} up"
+        yield f"With these numbers: standard error {found.standard_error:.4g}, ± {found.half_width:.4g}; {shows_from}."
+    if is_priced(found):
+        yield f"Cost {found.cost:,.2f}."
+
+
+def frame_topics(plan: GoldPlan) -> pl.DataFrame:
+    """One row per topic, most labels first: topic, labels, lowest, median and highest chance to be drawn."""
+    chance = pl.col("pi")
+    return (
+        plan.items.group_by("topic")
+        .agg(labels=pl.len(), low=chance.min(), value=chance.median(), high=chance.max())
+        .sort("labels", "topic", descending=[True, False])
+    )
+
+
+def draw_plan(plan: GoldPlan) -> alt.HConcatChart:
+    """Labels by topic, and with which chances documents were drawn."""
+    told = ["topic:N", "labels:Q", "low:Q", "value:Q", "high:Q"]
+    rows = Rows(frame_topics(plan), "topic", told, natural="labels", orders={"chance": "value"})
+    chance = Axis("value:Q", "chance to be drawn (median, range)", WHOLE)
+    panels = [
+        rows.draw_bars(Axis("labels:Q", "gold labels", axis=COUNTS), rows.width - CHANCES - GAP, named=True),
+        rows.draw_dots(chance, CHANCES, named=False),
+    ]
+    return rows.put_together(panels, f"Where {counted(plan.labels, 'gold label')} go")
+
+
+def draw_sizes(plan: SizePlan) -> alt.HConcatChart:
+    """Topics and gold items at hand and still needed; beside them, their share of the error."""
+    if plan.refusal is not None:
+        raise OptionError(f"no numbers to draw: {plan.refusal}")
+    frame = plan.to_frame().with_columns(
+        name=pl.when(pl.col("judges") == "").then("need").otherwise(pl.format("{}, {}", "need", "judges"))
+    )
+    parts = {HAVE: pl.min_horizontal("have", "size"), LACK: pl.col("more")}
+    both = pl.concat([frame.with_columns(mark=pl.lit(part), items=items) for part, items in parts.items()])
+    told = ["name:N", "mark:N", "items:Q", "size:Q", "have:Q", "share:Q", "cost:Q"]
+    rows = Rows(both, "name", told, {"color": NEEDS})
+    shares = Rows(frame, "name", ["name:N", "share:Q"])
+    panels = [
+        rows.draw_bars(Axis("items:Q", "number", axis=COUNTS), rows.width - SHARES - GAP, named=True),
+        shares.draw_bars(Axis("share:Q", "share of the error", WHOLE), SHARES),
+    ]
+    return rows.put_together(panels, "How many it takes")

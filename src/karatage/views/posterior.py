@@ -5,23 +5,30 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from karatage.data.posterior import Posterior
 from karatage.text import counted, shorten
-from karatage.views.page import Figure, Page, Section, list_options, spell_versions
-from karatage.views.posterior_charts import draw_judges, draw_sureness, frame_judges, frame_sureness
-from karatage.views.showing import shows
+from karatage.views.choosing import WIDEST, let_choose
+from karatage.views.marks import CORRECTED, PLAIN, WHOLE, Axis, Rows, entitle, lay_panel, mark, mark_line
+from karatage.views.page import Figure, Page, Section, list_options, shows, spell_versions
 from karatage.views.table import Table
 
 if TYPE_CHECKING:
+    import altair as alt
+
     from karatage.data.judgments import Judgments
 
 DIGITS = 3
 DOUBTFUL = 25  # items of the table
-SURE = """Probabilities are the model's own: they hold as far as its assumptions do. Where judges err together, they are
-too high."""
-JUDGES = """What the model estimates about the judges, without gold unless it was given some."""
+PROBABILITIES = """Probabilities are the model's own: they hold as far as its assumptions do. Where judges err
+together, they are too high."""
+ESTIMATES = """What the model estimates about the judges, without gold unless it was given some."""
+SURE = 0.9
+BINS = 20
+ROOM, PANEL = 560, 80  # pixels
+MANY_JUDGES = 60  # have no row each
 
 
 @shows(Posterior)
@@ -29,7 +36,7 @@ def view_posterior(posterior: Posterior) -> Page:
     """How sure the grades are, which are not, and how good the model finds the judges."""
     behind = Table(frame_sureness(posterior), "Items by probability", digits=2, name="sureness")
     sure = Figure(partial(draw_sureness, posterior), "Items by the probability of their grade", "sureness", behind)
-    sections = [Section("Merged grades", "", [_tabulate_doubtful(posterior)], [sure], background=SURE)]
+    sections = [Section("Merged grades", "", [_tabulate_doubtful(posterior)], [sure], background=PROBABILITIES)]
     if posterior.judge_names and posterior.parameters:
         sections.append(_view_judges(posterior))
     steps = f"{posterior.iterations:,}" + ("" if posterior.converged else ", not converged")
@@ -43,6 +50,11 @@ def view_grades(posterior: Posterior, added: Judgments | None = None) -> Page:
     return Page(_entitle(posterior), posterior.sentence, [section], posterior.notes)
 
 
+def view_record(posterior: Posterior) -> Page:
+    """What the model found about each judge, for the terminal."""
+    return Page(_entitle(posterior), posterior.sentence, [Section("Judges", tables=[tabulate_record(posterior)])])
+
+
 def _entitle(posterior: Posterior) -> str:
     return f"{counted(len(posterior.grades), 'item')} merged by {shorten(posterior.model, 60)}"
 
@@ -51,7 +63,7 @@ def _view_judges(posterior: Posterior) -> Section:
     found = frame_judges(posterior)
     caption = "How often each judge is right, by the model"
     drawn = [] if found is None else [Figure(partial(draw_judges, posterior, found), caption, "judges")]
-    return Section("Judges", "", [tabulate_record(posterior)], drawn, background=JUDGES)
+    return Section("Judges", "", [tabulate_record(posterior)], drawn, background=ESTIMATES)
 
 
 def tabulate_grades(merged: Posterior, added: Judgments | None = None) -> Table:
@@ -82,3 +94,69 @@ def _tabulate_doubtful(posterior: Posterior) -> Table:
     frame = whole.frame.with_columns(sure).sort("sure", maintain_order=True).head(DOUBTFUL).drop("sure")
     caption = f"The {counted(len(frame), 'item')} that are least sure, of {len(whole.frame):,}"
     return Table(frame, caption, whole.digits, name="doubtful", columns=whole.columns)
+
+
+def frame_sureness(posterior: Posterior) -> pl.DataFrame:
+    """How many items are how sure: grade, from, to, items; only where there are some."""
+    sure = posterior.probability.max(axis=1)
+    place = np.clip(np.floor(sure * BINS + 1e-9), 0, BINS - 1).astype(int)
+    frame = pl.DataFrame({"grade": posterior.grades, "place": place})
+    counts = frame.group_by("grade", "place").agg(items=pl.len()).sort("place", "grade")
+    edge = pl.col("place") / BINS
+    return counts.select(pl.col("grade").cast(pl.Int64), edge.alias("from"), (edge + 1 / BINS).alias("to"), "items")
+
+
+def draw_sureness(posterior: Posterior) -> alt.VConcatChart:
+    """Items by the probability of the grade decided on, a panel for each grade; left of the line are the doubtful."""
+    import altair as alt
+
+    frame = frame_sureness(posterior)
+    grades = sorted(frame["grade"].unique())
+    ends = {"domain": [min(*frame["from"], SURE - 1 / BINS), 1], "nice": False}
+    panels = []
+    for grade in grades:
+        last = grade == grades[-1]
+        title = "probability of the grade decided on" if last else None
+        across = Axis("from:Q", title, ends, {"labels": last, "format": ".2~f"})
+        ticks = {"tickCount": 3, "tickMinStep": 1}
+        up = Axis("items:Q", f"grade {grade}", {"type": "sqrt", "domainMin": 0}, ticks)
+        told = ["grade:Q", "from:Q", "to:Q", "items:Q"]
+        style = {"color": CORRECTED, "stroke": PLAIN, "strokeWidth": 0.5}
+        bars = mark(frame.filter(grade=grade), "rect", across, up, to=("to:Q", 0), told=told, style=style)
+        panels.append(lay_panel([bars, mark_line(across, SURE)], (ROOM, PANEL)))
+    said = f"dashed: {SURE:.0%} sure; a scale for each grade, by the square root so that few show"
+    head = entitle(f"How sure {counted(len(posterior.grades), 'merged grade')} are", [said])
+    chart: alt.VConcatChart = alt.vconcat(*panels, spacing=6, title=head)
+    return chart
+
+
+def frame_judges(posterior: Posterior) -> pl.DataFrame | None:
+    """One row per judge, best first: judge, value (accuracy by the model), low and high over topics, grades if known.
+
+    None where the model has no notion of accuracy.
+    """
+    judges = posterior.judges
+    if "accuracy" not in judges.columns or not len(judges):
+        return None
+    right = pl.col("accuracy").fill_nan(None)
+    columns = {"value": right.mean(), "low": right.min(), "high": right.max()}
+    if "grades" in judges.columns:
+        columns["grades"] = pl.col("grades").sum()
+    found = judges.group_by("judge", maintain_order=True).agg(**columns)
+    return found.sort("value", "judge", descending=[True, False], nulls_last=True)
+
+
+def draw_judges(posterior: Posterior, frame: pl.DataFrame) -> alt.HConcatChart | alt.LayerChart:
+    """Judges by their accuracy as the model has it; many of them over the number of grades that they gave."""
+    title = f"Judges, as {posterior.model} sees them"
+    if len(frame) > MANY_JUDGES and not posterior.judge_topics:
+        axes = Axis("grades:Q", "grades given", {"type": "log"}), Axis("value:Q", "accuracy", {"domain": [0, 1]})
+        style = {"filled": True, "size": 34, "color": CORRECTED}
+        told = ["judge", "value", "grades"]
+        points = mark(frame, "point", *axes, told=told, follow="judge", shown=0.7, style=style)
+        return let_choose(lay_panel([points.properties(name="judge-value")], (WIDEST - 60, 260), title, []), "judge")
+    orders = {} if posterior.judge_topics else {"grades": "grades"}
+    told = ["judge:N", *(f"{name}:Q" for name in frame.columns if name != "judge")]
+    rows = Rows(frame, "judge", told, natural="accuracy", orders=orders)
+    said = ["lines: from the lowest to the highest over topics"] if posterior.judge_topics else []
+    return rows.put_together([rows.draw_dots(Axis("value:Q", "accuracy", WHOLE), rows.width)], title, said)

@@ -1,4 +1,4 @@
-"""What to judge next, and how settled a leaderboard is."""
+"""What to judge next, how settled a leaderboard is, and where judges disagree."""
 
 from __future__ import annotations
 
@@ -8,18 +8,35 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from karatage.data.queue import JudgingQueue, Settling
+from karatage.data.disagreement import DisagreementModel, HeldOut
+from karatage.data.queue import CROWD, EXPERT, JudgingQueue, Settling
 from karatage.text import percent
-from karatage.views.page import Figure, Page, Section, list_facts, list_options
-from karatage.views.plan_charts import draw_queue, draw_settling, frame_queue
-from karatage.views.showing import shows
+from karatage.views.marks import CORRECTED, GAP, JUDGES, PLAIN, WHOLE, Axis, Key, Rows, lay_panel, mark, tell_two
+from karatage.views.page import Figure, Page, Section, list_facts, list_options, shows
 from karatage.views.table import Table, label_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import altair as alt
+
+
 NOISE = 9  # digits from which on a spread is rounding of the machine, where all is judged
 ABOUT = "This is about these topics, and about what more judging could show; on other topics the order may differ."
+DIGITS = 3
+HEADERS = {"mean": "mean over topics", "over_topics": "± over topics", "over_splits": "± over splits"}
+DOUBT = 130
+COUNTS = {"tickMinStep": 1}
+WHO = Key("mark", {EXPERT: CORRECTED, CROWD: JUDGES})
+SETTLED, OPEN = "settled", "order may be wrong"
+STANDINGS = tell_two(SETTLED, OPEN)
+RATES = {
+    "tpr": "of the items judges disagree on, found",
+    "ppv": "of those predicted, disagreed on",
+    "tnr": "of the items judges agree on, found",
+    "npv": "of those predicted to agree, agreed on",
+    "auc": "area under the curve",
+}
 
 
 @shows(JudgingQueue)
@@ -92,3 +109,85 @@ def tabulate_batch(found: JudgingQueue) -> Table:
         pl.col("cost").sum(),
     )
     return Table(frame, f"Batch {found.batch}, in the order {found.order}", name="batch")
+
+
+@shows(DisagreementModel)
+def view_disagreement(model: DisagreementModel) -> Page:
+    """Rates, then topics."""
+    figures = []
+    if model.rates["topics"].sum():
+        figures.append(Figure(partial(draw_disagreement, model), "Rates on held-out items, by topic", "rates"))
+    frame = model.rates.with_columns(pl.col("rate").str.to_uppercase())
+    rates = Table(frame, "On held-out items", DIGITS, name="rates", columns=label_columns(frame, **HEADERS))
+    sections = [Section("Held-out items", "", [rates], figures), Section("Topics", "", [_tabulate_topics(model)])]
+    facts = list_facts(model, features=", ".join(model.features), threshold=f"{model.threshold:g}", splits=model.trials)
+    return Page("Where judges disagree", model.sentence, sections, model.notes, facts)
+
+
+def _tabulate_topics(model: DisagreementModel) -> Table:
+    """What was learned on each topic, and which topics were left out."""
+    frame = model.to_frame()
+    rates = [name for name in frame.columns if name in set(model.rates["rate"])]
+    columns = {name: name for name in ("topic", "items", "disagreed", "intercept")}
+    columns |= {name: name.replace("_", " ") for name in model.features} | {name: name.upper() for name in rates}
+    columns["dropped"] = "dropped"
+    return Table(frame, "Topics", DIGITS, name="topics", noun="topic", columns=columns)
+
+
+def draw_settling(settling: Settling) -> alt.HConcatChart:
+    """Systems best first with what more judging may make of their scores; beside them, how doubtful their order is."""
+    score, spread = pl.col("score"), pl.col("spread")
+    frame = settling.to_frame().with_columns(
+        value=score,
+        low=(score - spread).clip(0),
+        high=score + spread,
+        mark=pl.when(pl.col("doubt") > settling.risk).then(pl.lit(OPEN)).otherwise(pl.lit(SETTLED)),
+    )
+    told = ["system:N", "score:Q", "spread:Q", "doubt:Q", "mark:N"]
+    rows = Rows(frame, "system", told, STANDINGS, natural="score", orders={"doubt": "doubt"})
+    panels = [
+        rows.draw_dots(Axis("value:Q", f"expected {settling.measure}"), rows.width - DOUBT - GAP),
+        rows.draw_bars(Axis("doubt:Q", "doubt", WHOLE), DOUBT, line=settling.risk),
+    ]
+    said = [
+        "lines: ± a standard deviation of what judging may still show on these topics",
+        f"doubt: the highest probability that the order with another system is wrong; dashed: {percent(settling.risk)}",
+    ]
+    return rows.put_together(panels, f"Leaderboard by {settling.measure} so far", said)
+
+
+def frame_queue(queue: JudgingQueue) -> pl.DataFrame:
+    """One row per topic and who judges there, topics with most documents first."""
+    return (
+        queue.items.group_by("topic", pl.col("to").alias("mark"))
+        .agg(documents=pl.len(), judgments=pl.col("judgments").sum(), cost=pl.col("cost").sum().cast(pl.Float64))
+        .with_columns(all=pl.col("documents").sum().over("topic"))
+        .sort("all", "topic", "mark", descending=[True, False, True])
+    )
+
+
+def draw_queue(queue: JudgingQueue) -> alt.HConcatChart:
+    """Documents to judge next by topic, those for experts and those for the crowd."""
+    frame = frame_queue(queue)
+    told = ["topic:N", "mark:N", "documents:Q", "judgments:Q", "cost:Q"]
+    rows = Rows(frame, "topic", told, {"color": WHO.only(frame["mark"].to_list())}, natural="documents")
+    panel = rows.draw_bars(Axis("documents:Q", "documents to judge", axis=COUNTS), rows.width, named=True)
+    return rows.put_together([panel], f"Batch {queue.batch}, in the order {queue.order}")
+
+
+def draw_disagreement(model: DisagreementModel) -> alt.LayerChart:
+    """How predictions fare on held-out items: a tick for each topic, a dot for their mean."""
+    table = model.to_frame()
+    rates = [name for name in HeldOut._fields if table[name].is_not_null().any()]
+    frame = table.unpivot(rates, index="topic", variable_name="rate", value_name="value").drop_nulls()
+    frame = frame.with_columns(about=pl.col("rate").replace(RATES), rate=pl.col("rate").str.to_uppercase())
+    means = frame.group_by("rate", maintain_order=True).agg(value=pl.col("value").mean(), topics=pl.len())
+    axes = Axis("value:Q", "rate on held-out items", WHOLE), Axis("rate:N", sort=[name.upper() for name in rates])
+    ticks = {"color": PLAIN, "thickness": 1.5, "opacity": 0.6}
+    dots = {"color": CORRECTED, "filled": True, "size": 80, "opacity": 1}
+    layers = [
+        mark(frame, "tick", *axes, told=["topic:N", "rate:N", "about:N", "value:Q"], style=ticks),
+        mark(means, "point", *axes, told=["rate:N", "value:Q", "topics:Q"], style=dots),
+    ]
+    said = ["a tick for each topic, a dot for the mean over topics"]
+    return lay_panel(layers, (540, 28 * len(rates)), "Predicted disagreement", said)

@@ -11,8 +11,7 @@ from karatage.errors import OptionError
 from karatage.experiments.random_relevance.findings import OUTCOMES, RandomRelevanceFindings
 from karatage.text import shorten
 from karatage.views.marks import Axis, cycle, lay_panel, lay_panels, mark_lines, tell_apart
-from karatage.views.page import Figure, Page, Section
-from karatage.views.showing import shows
+from karatage.views.page import Figure, Page, Section, shows
 from karatage.views.table import Table, label_columns, mark_best
 
 if TYPE_CHECKING:

@@ -1,20 +1,55 @@
-"""Scores of systems by every judge."""
+"""Scores of systems: by every judge, with grades that were drawn many times, and the weights of judges."""
 
 from __future__ import annotations
 
 from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
+from karatage.data.draws import Draws
 from karatage.data.scores import Scores
-from karatage.text import counted
-from karatage.views.evaluation_charts import MOST, draw_score_map, draw_systems, frame_systems
-from karatage.views.page import Figure, Page, Section, list_options
-from karatage.views.showing import shows
+from karatage.data.weights import Weights
+from karatage.text import counted, percent, shorten
+from karatage.views.choosing import (
+    WIDEST,
+    let_choose,
+    measure_names,
+    measure_rows,
+    tell_columns,
+    tell_shown,
+)
+from karatage.views.marks import (
+    CORRECTED,
+    GAP,
+    PLAIN,
+    WHOLE,
+    Axis,
+    Key,
+    Rows,
+    draw_map,
+    entitle,
+    tell_two,
+)
+from karatage.views.page import Figure, Page, Section, list_options, shows
 from karatage.views.table import Table
+
+if TYPE_CHECKING:
+    import altair as alt
+
 
 ALONE = """Every judge's grades are taken as correct here: nothing is merged, and no error is corrected. Where judges
 put systems in different orders, some of them are wrong."""
+MEANING = """Grades are drawn with their probabilities, and every draw is scored. Intervals show the uncertainty about
+single grades; they do not cover other topics, nor judges whose errors are correlated."""
+MOST_REASONS = 30  # judges
+MOST = 40  # judges with a column each
+MOST_WEIGHTS = 60  # judges with a row each
+BEST = 120  # pixels
+CONTENDER, BEHIND = "may be the best", "unlikely the best"
+CHANCES = tell_two(CONTENDER, BEHIND, (CORRECTED, PLAIN))
 
 
 @shows(Scores)
@@ -54,3 +89,173 @@ def tabulate_judges(scores: Scores) -> Table:
     frame = order.join(frame, on="system", how="left", maintain_order="left")
     columns = {"system": "system", **judges}
     return Table(frame, f"{scores.measure} by judge", name="scores-by-judge", about="system", columns=columns)
+
+
+@shows(Draws)
+def view_draws(draws: Draws) -> Page:
+    """Systems by their mean over draws."""
+    figure = Figure(partial(draw_draws, draws), "Scores over draws, and the chance to be the best", "draws")
+    facts = list_options(
+        measure=draws.measure,
+        approach=draws.approach,
+        draws=len(draws.value),
+        level=percent(draws.level),
+        topics=draws.topics,
+        seed=draws.seed,
+    )
+    title = f"{draws.measure} with grades drawn from {shorten(draws.approach)}"
+    section = Section("Scores over draws", "", [tabulate_draws(draws)], [figure], background=MEANING)
+    return Page(title, draws.sentence, [section], draws.notes, facts)
+
+
+def tabulate_draws(drawn: Draws) -> Table:
+    """Intervals of scores and ranks, and the chances to be best and to beat the next."""
+    frame = drawn.to_frame()
+    place = [drawn.systems.index(system) for system in frame["system"]]
+    beats = drawn.beats
+    ahead = [float(beats[one, other]) for one, other in pairwise(place)]
+    frame = frame.with_columns(
+        pl.col("rank_low").floor().cast(pl.Int64).alias("rank_from"),
+        pl.col("rank_high").ceil().cast(pl.Int64).alias("rank_to"),
+        pl.Series("p_next", [*ahead, None], dtype=pl.Float64),
+    )
+    return Table(
+        frame,
+        f"{drawn.measure}, {len(drawn.value):,} draws from {drawn.approach}",
+        digits={"p_best": 3, "p_next": 3},
+        name="draws",
+        about="system",
+        columns={
+            "system": "system",
+            "draw_mean": "mean",
+            "draw_low": f"{percent(drawn.level)} from",
+            "draw_high": "to",
+            "rank_from": "rank",
+            "rank_to": "to",
+            "p_best": "P(best)",
+            "p_next": "P(> next)",
+        },
+    )
+
+
+@shows(Weights)
+def view_weights(weights: Weights) -> Page:
+    """Weights with their range over topics, and why they are what they are."""
+    caption = "Each judge's weight, from the lowest to the highest topic"
+    figure = Figure(partial(draw_weights, weights), caption, "weights")
+    lines = [f"- {line}" for line in weights.explain()]
+    if len(lines) > MOST_REASONS:
+        lines[MOST_REASONS:] = [f"{counted(len(lines) - MOST_REASONS, 'lighter judge')} left out."]
+    facts = list_options(
+        measure=weights.measure, approach=weights.approach, judges=len(weights.judges), topics=len(weights.topics)
+    )
+    title = f"Weights by {shorten(weights.approach)} on {weights.measure}"
+    sections = [
+        Section("Weights", "", [tabulate_weights(weights)], [figure]),
+        Section("Why", "\n\n".join(lines), detail=True),
+    ]
+    return Page(title, weights.sentence, sections, weights.notes, facts)
+
+
+def tabulate_weights(found: Weights) -> Table:
+    """Judges from the heaviest to the lightest, with the distances their weights come from."""
+    columns = {name: name for name in ("judge", "weight", "lowest", "highest")}
+    columns |= {f"{found.gap}_{kind}": f"{found.gap} {kind}" for kind in found.distance}
+    caption = f"Weights by {found.approach}, {found.measure}"
+    return Table(found.to_frame(), caption, name="weights", about="judge", columns=columns)
+
+
+def draw_draws(draws: Draws) -> alt.HConcatChart:
+    """Systems by mean score over draws with the middle of their scores; beside them, the chance to be the best."""
+    frame = draws.to_frame().rename({"draw_mean": "value", "draw_low": "low", "draw_high": "high"})
+    behind = pl.col("p_best") < (1 - draws.level) / 2
+    frame = frame.with_columns(mark=pl.when(behind).then(pl.lit(BEHIND)).otherwise(pl.lit(CONTENDER)))
+    told = ["system:N", *(f"{name}:Q" for name in ("value", "low", "high", "rank_low", "rank_high", "p_best"))]
+    rows = Rows(frame, "system", told, CHANCES, natural="score", orders={"chance to be the best": "p_best"})
+    panels = [
+        rows.draw_dots(Axis("value:Q", draws.measure), rows.width - BEST - GAP),
+        rows.draw_bars(Axis("p_best:Q", "P(best)", WHOLE), BEST),
+    ]
+    said = [
+        f"lines: the middle {percent(draws.level)} of {counted(len(draws.value), 'draw')}",
+        f"unlikely the best: in more than {percent((1 + draws.level) / 2)} of draws another one is",
+    ]
+    return rows.put_together(panels, f"{draws.measure} with grades drawn from {draws.approach}", said)
+
+
+def frame_systems(scores: Scores) -> pl.DataFrame:
+    """One row per system, best first: system, value (median over judges), low, high, best (judges who rank it first).
+
+    With a single judge low and high are a standard error away.
+    """
+    mean = scores.mean
+    known = np.isfinite(mean)
+    if len(scores.judges) == 1:
+        spread = scores.standard_error[0]
+        value, low, high = mean[0], mean[0] - spread, mean[0] + spread
+    else:
+        some = np.where(known.any(axis=0), mean, 0.0)  # a system that nobody scores is undone below
+        value, low, high = (edge(some, axis=0) for edge in (np.nanmedian, np.nanmin, np.nanmax))
+        value, low, high = (np.where(known.any(axis=0), edge, np.nan) for edge in (value, low, high))
+    top = np.where(known, mean, -np.inf)
+    best = ((top == top.max(axis=1, keepdims=True)) & known).sum(axis=0)
+    columns = {"value": value, "low": low, "high": high, "best": best}
+    frame = pl.DataFrame({"system": pl.Series(scores.systems, dtype=pl.String), **columns}).fill_nan(None)
+    return frame.sort("value", "system", descending=[True, False], nulls_last=True)
+
+
+def draw_systems(scores: Scores) -> alt.HConcatChart:
+    """Systems from best to worst, with all that judges make of them."""
+    told = ["system:N", "value:Q", "low:Q", "high:Q", "best:Q"]
+    orders = {"judges who rank it first": "best"}
+    rows = Rows(frame_systems(scores), "system", told, natural="score", orders=orders)
+    alone = len(scores.judges) == 1
+    line = "± a standard error over topics" if alone else "from the lowest judge to the highest, dot: the median"
+    title = f"{scores.measure} by {counted(len(scores.judges), 'judge')} on {counted(len(scores.topics), 'topic')}"
+    panel = rows.draw_dots(Axis("value:Q", scores.measure), rows.width)
+    return rows.put_together([panel], title, [f"lines: {line}"])
+
+
+def draw_score_map(scores: Scores) -> alt.LayerChart:
+    """Means over topics, a row for each system and a column for each judge, both from best to worst."""
+    systems = frame_systems(scores)["system"].to_list()
+    height = [float(np.nanmean(row)) if np.isfinite(row).any() else -np.inf for row in scores.mean]
+    order = sorted(range(len(scores.judges)), key=lambda j: (-height[j], scores.judges[j]))
+    judges = [scores.judges[j] for j in order]
+    values = scores.mean[np.ix_(order, [scores.systems.index(system) for system in systems])]
+    column, row = np.indices(values.shape).reshape(2, -1)
+    frame = pl.DataFrame(
+        {
+            "row": row,
+            "column": column,
+            "system": pl.Series(systems, dtype=pl.String).gather(row),
+            "judge": pl.Series(judges, dtype=pl.String).gather(column),
+            "score": pl.Series(values.ravel()).fill_nan(None),
+        }
+    )
+    shade = Key("score:Q", title=scores.measure, legend={}, scale={"scheme": "cividis"})
+    size = min(WIDEST - 60 - measure_names(systems), 26 * len(judges)), measure_rows(len(systems))
+    told = ["judge:N", "system:N", "score:Q"]
+    chart = draw_map(frame, systems, judges, shade, told=told, follow="system", size=size)
+    chart.title = entitle(f"{scores.measure} by judge and system", ["both from the highest scores on"])
+    return let_choose(chart, "system")
+
+
+def draw_weights(weights: Weights) -> alt.HConcatChart:
+    """Each judge's weight, from the lowest to the highest topic, and a line where all would weigh the same."""
+    every = weights.to_frame()
+    frame = every.head(MOST_WEIGHTS)
+    rows = Rows(frame, "judge", tell_columns(frame.drop("measure", "approach")), natural="weight")
+    across = Axis("weight:Q", "weight", {"zero": True})
+    panel = rows.draw_dots(across, rows.width, span=("lowest", "highest"), line=_weigh_alike(weights), size=46)
+    said = [
+        *tell_shown(len(frame), len(every), "weigh most"),
+        "line: lightest to heaviest topic; dashed: all alike",
+    ]
+    return rows.put_together([panel], f"Weights by {weights.approach}, {weights.measure}", said)
+
+
+def _weigh_alike(weights: Weights) -> float:
+    """What a judge would weigh if all those heard on a topic weighed the same, as a mean over topics."""
+    heard = weights.present.sum(axis=0)
+    return float((1 / heard[heard > 0]).mean())

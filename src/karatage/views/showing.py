@@ -2,73 +2,58 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 from karatage.errors import OptionError
+from karatage.views import (  # noqa: F401 - each registers its views
+    audit,
+    board,
+    calibration,
+    comparison,
+    crowd,
+    diagnosis,
+    evaluation,
+    inputs,
+    plan,
+    posterior,
+    queue,
+    scores,
+    survey,
+    variance,
+)
+from karatage.views.page import VIEWS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+    from typing import Any
 
     import altair as alt
 
     from karatage.views.page import Page
 
-Shows = TypeVar("Shows", bound="Callable[..., Page]")
 
-# Where the view of each kind of result is. Modules are loaded when one is first asked for: those of experiments take
-# seconds.
-MODULES = {
-    "Accuracy": "accuracy",
-    "Anova": "variance",
-    "Audit": "audit",
-    "AwareFindings": "aware",
-    "Benchmark": "benchmark",
-    "Board": "board",
-    "Calibration": "calibration",
-    "CollaborativeFindings": "collaborative",
-    "Comparison": "comparison",
-    "CrowdModel": "crowd",
-    "CrowdSummary": "crowd",
-    "Diagnosis": "diagnosis",
-    "DisagreementModel": "disagreement",
-    "Draws": "draws",
-    "Evaluation": "evaluation",
-    "GoldPlan": "plan",
-    "JudgingQueue": "queue",
-    "NoisyFindings": "noisy",
-    "PairedTest": "tests",
-    "Posterior": "posterior",
-    "RandomRelevanceFindings": "random_relevance",
-    "Scores": "scores",
-    "Settling": "queue",
-    "SizePlan": "sizes",
-    "SupervisedFindings": "supervised",
-    "Survey": "survey",
-    "Tukey": "variance",
-    "UnpairedTest": "tests",
-    "Weights": "weights",
-}
-VIEWS: dict[type, Callable[[Any], Page]] = {}
+def list_views() -> Mapping[type, Callable[[Any], Page]]:
+    """All views; those of experiments are loaded now, as they take seconds."""
+    from karatage.views import (  # noqa: F401
+        aware,
+        benchmark,
+        collaborative,
+        noisy,
+        random_relevance,
+        supervised,
+    )
 
-
-def shows(kind: type) -> Callable[[Shows], Shows]:
-    """Register the function that makes a page of results of a kind."""
-
-    def register(view: Shows) -> Shows:
-        VIEWS[kind] = view
-        return view
-
-    return register
+    return VIEWS
 
 
 def lay_out(result: object) -> Page:
     """A result as a page."""
     kind = type(result)
-    if not kind.__module__.startswith("karatage.") or kind.__name__ not in MODULES:
-        raise OptionError(f"{kind.__name__} has no page; there is one for {', '.join(MODULES)}")
-    import_module(f"karatage.views.{MODULES[kind.__name__]}")
-    return VIEWS[kind](result)
+    view = VIEWS.get(kind) or (list_views().get(kind) if kind.__module__.startswith("karatage.") else None)
+    if view is None:
+        known = sorted(known.__name__ for known in list_views())
+        raise OptionError(f"{kind.__name__} has no page; there is one for {', '.join(known)}")
+    return view(result)
 
 
 def draw(result: object) -> alt.TopLevelMixin:
@@ -83,5 +68,12 @@ def draw(result: object) -> alt.TopLevelMixin:
 def show(result: object) -> str:
     """The sentence, the tables and the notes as HTML, for a notebook."""
     from karatage.views.html import render_excerpt
+
+    return render_excerpt(lay_out(result))
+
+
+def write(result: object) -> str:
+    """The sentence and the first table as text of 80 columns."""
+    from karatage.views.text import render_excerpt
 
     return render_excerpt(lay_out(result))

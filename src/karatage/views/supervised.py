@@ -14,8 +14,7 @@ from karatage.experiments.supervised.plan import find_family
 from karatage.experiments.supervised.telling import name_place, name_sizes
 from karatage.text import shorten
 from karatage.views.marks import SHAPES, Axis, Key, cycle, find_span, lay_panel, mark_lines, name_lines
-from karatage.views.page import Figure, Page, Section
-from karatage.views.showing import shows
+from karatage.views.page import Figure, Page, Section, shows
 from karatage.views.table import Table
 
 if TYPE_CHECKING:

@@ -11,15 +11,14 @@ import numpy as np
 from karatage.decisions.survey import Survey
 from karatage.text import counted, end_sentence
 from karatage.views.audit import view_judges
-from karatage.views.board import tabulate_leaderboard, view_differences, view_leaderboard
+from karatage.views.board import draw_attenuation, tabulate_leaderboard, view_differences, view_leaderboard
 from karatage.views.calibration import view_reliability
 from karatage.views.comparison import view_comparison, view_decision
-from karatage.views.decisions import draw_attenuation
 from karatage.views.diagnosis import list_conclusions, tabulate_checks, view_coverage
-from karatage.views.evaluation import view_fidelity, view_measure, view_topics, view_weights
-from karatage.views.page import Figure, Page, Section, list_facts
-from karatage.views.showing import shows
+from karatage.views.evaluation import view_fidelity, view_measure, view_weights
+from karatage.views.page import Figure, Page, Section, list_facts, shows
 from karatage.views.table import Table
+from karatage.views.topics import view_topics
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

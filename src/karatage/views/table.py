@@ -69,6 +69,7 @@ class Table:
         keys: So many first columns say what a row is; in the terminal they are repeated where others do not fit beside
             them. 0: the last columns are left out there.
         group: A column of text which the terminal shows as headings between rows.
+        below: A column of text which the terminal shows below its row.
         wrap: Columns of text which the terminal breaks into lines instead of cutting them.
         detail: Whether the terminal leaves it out.
     """
@@ -87,6 +88,7 @@ class Table:
     noun: str = ""
     keys: int = 0
     group: str = ""
+    below: str = ""
     wrap: Collection[str] = ()
     detail: bool = False
 

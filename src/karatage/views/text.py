@@ -28,6 +28,7 @@ NAME_WIDTH, HEADER_WIDTH = 16, 24
 GAP = 3  # between columns
 BEST, ITEM = "*", "- "
 ALL_ROWS, ALL_COLUMNS = "--top 0 shows all", "--format json has all"
+MOST, IN_FRAME = 20, "to_frame() has all"  # rows of a result that prints itself
 
 
 def render_page(
@@ -48,6 +49,13 @@ def render_page(
     return print_lines([*lines, _say(page.sentence)], colour=colour)
 
 
+def render_excerpt(page: Page) -> str:
+    """The sentence and the first table of a page, as a result prints itself."""
+    tables = [table for part in (*page.short.sections, *page.sections) for table in part.tables][:1]
+    shown = [line for table in tables for line in show_table(table, top=MOST, all_rows=IN_FRAME, all_columns=IN_FRAME)]
+    return print_lines([_say(page.sentence), Text(""), *shown]).strip("\n")
+
+
 def print_lines(lines: Iterable[Text], *, colour: bool = False) -> str:
     """Lines of text, wrapped where they are too long."""
     written = io.StringIO()
@@ -57,6 +65,11 @@ def print_lines(lines: Iterable[Text], *, colour: bool = False) -> str:
     for line in lines:
         console.print(line, crop=False, soft_wrap=bool(line.no_wrap))
     return "\n".join(line.rstrip() for line in written.getvalue().splitlines()) + "\n"
+
+
+def print_paragraphs(paragraphs: Iterable[str]) -> str:
+    """Paragraphs below a page; a command (`$ ...`) stays on one line, so that it can be copied."""
+    return print_lines(_say(text, whole=text.startswith("$ ") and "\n" not in text) for text in paragraphs)
 
 
 def _say(text: str, style: str = "", *, whole: bool = False) -> Text:
@@ -85,7 +98,9 @@ def _write_paragraph(text: str) -> Text:
     return _say(ITEM + f"\n{' ' * len(ITEM)}".join(lines), whole=True)
 
 
-def show_table(table: Table, *, top: int = 0, all_rows: str = ALL_ROWS) -> Iterator[Text]:
+def show_table(
+    table: Table, *, top: int = 0, all_rows: str = ALL_ROWS, all_columns: str = ALL_COLUMNS
+) -> Iterator[Text]:
     """A table with its caption above: text is cut, numbers never.
 
     Columns that do not fit go below, with the keys again; without keys the last ones are left out.
@@ -93,8 +108,8 @@ def show_table(table: Table, *, top: int = 0, all_rows: str = ALL_ROWS) -> Itera
     noun = table.noun or table.about
     cut = top if top and noun and len(table.frame) > top else 0
     shown = take_rows(table, cut) if cut else table
-    if shown.group:
-        shown = take_columns(shown, [name for name in shown.columns if name != shown.group])
+    if shown.group or shown.below:
+        shown = take_columns(shown, [name for name in shown.columns if name not in {shown.group, shown.below}])
     parts = list(split_columns(shown)) if shown.keys else [fit_columns(shown)]
     for part in parts:
         starred = any(any(part.mark.get(name, ())) for name in part.columns)
@@ -106,7 +121,7 @@ def show_table(table: Table, *, top: int = 0, all_rows: str = ALL_ROWS) -> Itera
     if cut:
         yield Text(f"… {counted(len(table.frame) - cut, f'more {noun}')}; {all_rows}.")
     if left:
-        yield Text(f"… {counted(left, 'more column')}; {ALL_COLUMNS}.")
+        yield Text(f"… {counted(left, 'more column')}; {all_columns}.")
     if cut or left:
         yield Text("")
 
@@ -121,6 +136,11 @@ def fit_columns(table: Table) -> Table:
             break
         kept.append(name)
     return take_columns(table, kept)
+
+
+def fits(table: Table) -> bool:
+    """Whether all columns have room side by side."""
+    return len(fit_columns(table).columns) == len(table.columns)
 
 
 def split_columns(table: Table) -> Iterator[Table]:
@@ -167,8 +187,17 @@ def _lay_lines(table: Table) -> Iterator[Text]:
                 line.append(" " * GAP if one else "")
                 line.append(space + text if right[one] else text + space, "bold" if bold[one] else None)
             yield line
+        if number and table.below and table.frame[table.below][number - 1]:
+            left = sum(widths[:-1]) + GAP * (len(widths) - 1) + 1
+            yield from _lay_below(str(table.frame[table.below][number - 1]), left)
         if not number:
             yield Text(f" {'─' * (sum(widths) + GAP * (len(names) - 1))}", no_wrap=True)
+
+
+def _lay_below(text: str, left: int) -> Iterator[Text]:
+    """What follows from a row, under its last column."""
+    for line in _wrap(f"-> {make_printable(text)}", WIDTH - left):
+        yield Text(" " * left + line, no_wrap=True)
 
 
 def _find_widths(columns: Sequence[Sequence[str]], right: Sequence[bool]) -> list[int]:

@@ -74,7 +74,7 @@ def test_json_has_the_course(run):
 def test_shown_as_a_table_that_ends_in_the_sentence(run):
     code, out, _ = run("-j crowd.csv --top 2 -q")
     assert code == 0
-    assert "… 1 more row; write to a .tsv for all." in out
+    assert "… 1 more item; write to a .tsv for all." in out
     assert out.rstrip().endswith("into grades for 3 items, each at least 90 % sure.")
     assert max(map(len, out.splitlines())) <= 80
 
@@ -88,7 +88,8 @@ def test_judges_go_to_a_file_or_are_shown(run, tmp_path):
     assert code == 0
     assert "Judges, as ds sees them" in out
     assert "document" not in out
-    assert "ds merged" in err
+    assert "ds merged" in out
+    assert "ds merged" not in err
 
 
 def test_gold_teaches_or_checks(run, tmp_path):

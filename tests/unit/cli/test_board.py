@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import karatage as kt
-from karatage.cli.board import render_board
 from karatage.data.standing import Bounded
+from karatage.views.showing import lay_out
+from karatage.views.text import render_page
 from tests.unit.boards import tell_apart
 
 MEASURE = "P(rel=2)@10"
@@ -32,7 +33,7 @@ def sample() -> kt.Judgments:
 @pytest.mark.parametrize("gold", [sample, lambda: world().gold, lambda: None], ids=["sample", "all", "none"])
 def test_all_is_said_in_80_columns(gold):
     board = rank(gold())
-    text = render_board(board, top=0)
+    text = render_page(lay_out(board), top=0)
     assert max(map(len, text.splitlines())) <= 80
     words = " ".join(text.split())
     assert board.sentence in words
@@ -51,14 +52,14 @@ def test_all_is_said_in_80_columns(gold):
 
 
 def test_the_rest_is_counted():
-    text = render_board(rank(None), top=5)
+    text = render_page(lay_out(rank(None)), top=5)
     assert "… 7 more systems; --top 0 shows all." in text
     assert sum("system-" in line for line in text.splitlines()) == 5
 
 
 def test_a_refusal_and_an_alarm_are_told():
-    assert "refused, AP is not a weighted sum of grades" in " ".join(render_board(rank(sample(), "AP")).split())
-    assert "Alarm: shift." in render_board(replace(rank(sample()), alarm="shift"))
+    assert "refused, AP is not a weighted sum of grades" in " ".join(render_page(lay_out(rank(sample(), "AP"))).split())
+    assert "Alarm: shift." in render_page(lay_out(replace(rank(sample()), alarm="shift")))
 
 
 def test_turned_verdicts_are_shown():
@@ -69,14 +70,14 @@ def test_turned_verdicts_are_shown():
     p_value = np.where(board.corrected_pairs.claimed, 1e-6, 0.9)
     turned = replace(board, corrected_pairs=tell_apart(value, p_value, 0.05))
     assert turned.count_flips()["turns"] == 1
-    text = render_board(turned)
+    text = render_page(lay_out(turned))
     assert "Reversed verdicts" in text
     assert f"{value[claimed]:+.4f}" in text
-    assert "Reversed verdicts" not in render_board(board)
+    assert "Reversed verdicts" not in render_page(lay_out(board))
 
 
 def test_what_is_not_known_has_no_number():
     odd = replace(rank(world().gold), tau=Bounded(0.5, np.nan, np.nan), slope=Bounded(1.0, -np.inf, np.inf))
-    text = " ".join(render_board(odd).split())
+    text = " ".join(render_page(lay_out(odd)).split())
     assert "tau 0.500, tau_ap" in text
     assert "1.000 [no bound, no bound]" in text

@@ -12,8 +12,9 @@ from rich.cells import cell_len
 
 import karatage as kt
 from karatage.cli.app import main
-from karatage.cli.comparison import render_comparison
 from karatage.errors import DataError, InputFileError, KaratageError, OptionError, UnknownNameError
+from karatage.views.showing import lay_out
+from karatage.views.text import render_page
 from tests.invoking import invoke
 
 PAIR = "--a system-01 --b system-04"
@@ -238,7 +239,7 @@ def test_small_p_values_and_alarms_are_shown():
     rates = kt.RateCounts(900, 1000, 900, 1000)
     found = kt.compare_figures(kt.Figures(400, 0.5, 0.3), kt.Figures(400, 0.6, 0.3), rates)
     assert 1e-9 < found.p_value < 1e-4
-    text = render_comparison(replace(found, alarm="two corrections contradict each other"))
+    text = render_page(lay_out(replace(found, alarm="two corrections contradict each other")))
     assert "< 0.0001" in text
     assert "Alarm: two corrections contradict each other." in " ".join(text.split())
-    assert "Alarm" not in render_comparison(found)
+    assert "Alarm" not in render_page(lay_out(found))

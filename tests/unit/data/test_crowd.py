@@ -35,7 +35,6 @@ def test_what_it_says():
     assert model.rates == pytest.approx([0.85, 0.75])
     assert model.shares[8, 7, 0] == 1
     assert "<b>" in model._repr_html_()
-    assert repr(model) == f"CrowdModel({model.sentence})"
     row = model.to_frame().row(0, named=True)
     assert (row["true_positive_from"], row["true_negative_from"], row["contribution_from"]) == (0.8, 0.7, 0)
     assert row["contribution"] == pytest.approx(0.1)

@@ -14,7 +14,7 @@ from karatage.data.audit import BEST_JUDGE, BEST_MERGE
 from karatage.data.judgments import Judgments
 from karatage.decisions.audit import audit
 from karatage.errors import DataError, OptionError, UnknownNameError
-from karatage.views.audit_charts import draw_agreement
+from karatage.views.audit import draw_agreement
 
 QUICK = ("mv", "ds")
 

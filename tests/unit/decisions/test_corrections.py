@@ -13,10 +13,11 @@ import polars as pl
 import pytest
 
 import karatage as kt
-from karatage.cli.comparison import render_comparison
 from karatage.decisions.case import make_case
 from karatage.decisions.estimators.drawn import DRAWN
 from karatage.errors import DataError, KaratageError, OptionError
+from karatage.views.showing import lay_out
+from karatage.views.text import render_page
 
 A, B = "system-01", "system-11"
 MEASURE = "P(rel=2)@10"
@@ -147,7 +148,7 @@ def check(found: kt.Comparison) -> None:
     """Words and numbers that are some; what is not known is null."""
     told = json.loads(found.to_json(), parse_constant=no_constant)
     json.dumps(told, allow_nan=False)
-    for text in (found.sentence, render_comparison(found), *found.notes):
+    for text in (found.sentence, render_page(lay_out(found)), *found.notes):
         assert not {"nan", "inf", "None"} & set(text.replace("[", " ").replace(",", " ").split()), text
     assert (found.corrected is None) == (told["corrected"] is None)
     if found.gold is not None and found.same is None and found.corrected is None:

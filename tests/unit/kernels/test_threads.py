@@ -6,7 +6,8 @@ import time
 import pytest
 
 from karatage.errors import OptionError
-from karatage.kernels.threads import count_threads, spread
+from karatage.kernels.compiling import spread
+from karatage.memory import count_threads
 
 
 @pytest.mark.parametrize(("asked", "found"), [("3", 3), ("1", 1)])

@@ -147,7 +147,11 @@ def test_shared_errors_show():
         for c in (0, 0.3, 0.6)
     ]
     assert found[0].correlation < 0.02 < found[1].correlation < found[2].correlation
-    assert [("have independent errors" in f.sentence, "share errors (" in f.sentence) for f in found] == [(1, 0), (0, 1), (0, 1)]
+    assert [("have independent errors" in f.sentence, "share errors (" in f.sentence) for f in found] == [
+        (1, 0),
+        (0, 1),
+        (0, 1),
+    ]
 
 
 def test_it_can_be_written_and_shown(world, crowd):

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from karatage.errors import DataError
-from karatage.views.audit_charts import PANELS, draw_agreement, draw_confusion, order_judges
+from karatage.views.audit import PANELS, draw_agreement, draw_confusion, order_judges
 from tests.unit.views.conftest import make_many
 
 

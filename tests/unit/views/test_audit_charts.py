@@ -10,8 +10,8 @@ import pytest
 
 import karatage as kt
 from karatage.errors import DataError
-from karatage.views.audit_charts import MOST, draw_judges, draw_votes
-from karatage.views.evaluation_charts import draw_weights
+from karatage.views.audit import MOST, draw_judges, draw_votes
+from karatage.views.scores import draw_weights
 from tests.unit.views.conftest import make_many
 
 

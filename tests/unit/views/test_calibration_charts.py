@@ -13,8 +13,8 @@ import karatage as kt
 from karatage.data.standing import Bounded
 from karatage.decisions.calibrate import calibrate
 from karatage.errors import DataError
-from karatage.views.calibration_charts import draw_calibration, draw_shift
-from karatage.views.decisions import draw_attenuation
+from karatage.views.board import draw_attenuation
+from karatage.views.calibration import draw_calibration, draw_shift
 
 
 @pytest.fixture(scope="module")

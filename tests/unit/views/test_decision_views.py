@@ -12,6 +12,7 @@ import pytest
 import karatage as kt
 from karatage.views.board import (
     explain_letters,
+    frame_forest,
     spell_letters,
     tabulate_forest,
     tabulate_leaderboard,
@@ -19,7 +20,6 @@ from karatage.views.board import (
     tabulate_verdicts,
 )
 from karatage.views.comparison import explain_correction, tabulate_difference, tabulate_scores
-from karatage.views.decisions import frame_forest
 from karatage.views.showing import lay_out
 from karatage.views.table import Table, lay_out_table, write_column
 from karatage.views.text import render_page

@@ -9,7 +9,7 @@ import pytest
 
 import karatage as kt
 from karatage.errors import UnknownNameError
-from karatage.views.decisions import draw_differences
+from karatage.views.board import draw_differences
 from tests.unit.boards import tell_apart
 
 
@@ -66,7 +66,7 @@ def test_verdicts_say_what_becomes_of_the_judges(hostile, read_chart):
         "significant only without correction",
         "told apart",
         "reversed",
-        "significant only with correction",
+        "significant only when corrected",
         "not told apart",
         "doubted by gold",
     ]

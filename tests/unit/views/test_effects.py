@@ -11,7 +11,7 @@ from karatage.comparison.anova import anova
 from karatage.comparison.tukey import tukey
 from karatage.errors import UnknownNameError
 from karatage.views.charts import write_chart
-from karatage.views.effects import COOL, FEW_LINES, MEAN, PLAIN, WARM, draw_interaction, draw_main_effects, draw_tukey
+from karatage.views.variance import COOL, FEW_LINES, MEAN, PLAIN, WARM, draw_interaction, draw_main_effects, draw_tukey
 
 BASELINES = ["mv", "emmv", "uniform"]
 OTHERS = [f"{kind}_{gap}" for kind in ("sgl", "tpc") for gap in ("tau", "rmse", "fro", "kld")]

@@ -8,8 +8,7 @@ import pytest
 
 import karatage as kt
 from karatage.errors import DataError, UnknownNameError
-from karatage.views.evaluation import tabulate_measure
-from karatage.views.evaluation_charts import draw_fidelity, draw_scores_board
+from karatage.views.evaluation import draw_fidelity, draw_scores_board, tabulate_measure
 
 
 def test_every_system_has_its_score_by_every_approach_and_gold(hostile, read_chart):

@@ -10,22 +10,14 @@ import pytest
 import karatage as kt
 from karatage.data.queue import Settling
 from karatage.errors import OptionError
-from karatage.views.calibration_charts import draw_accuracy
-from karatage.views.crowds import draw_summary
-from karatage.views.decisions import draw_test
-from karatage.views.effects import draw_sources
-from karatage.views.evaluation_charts import draw_draws, draw_score_map, draw_systems, frame_systems
-from karatage.views.plan_charts import (
-    OPEN,
-    SETTLED,
-    draw_disagreement,
-    draw_plan,
-    draw_queue,
-    draw_settling,
-    draw_sizes,
-    frame_topics,
-)
-from karatage.views.posterior_charts import MANY_JUDGES, draw_judges, draw_sureness, frame_judges, frame_sureness
+from karatage.views.calibration import draw_accuracy
+from karatage.views.comparison import draw_test
+from karatage.views.crowd import draw_summary
+from karatage.views.plan import draw_plan, draw_sizes, frame_topics
+from karatage.views.posterior import MANY_JUDGES, draw_judges, draw_sureness, frame_judges, frame_sureness
+from karatage.views.queue import OPEN, SETTLED, draw_disagreement, draw_queue, draw_settling
+from karatage.views.scores import draw_draws, draw_score_map, draw_systems, frame_systems
+from karatage.views.variance import draw_sources
 
 
 def read(chart, column):

@@ -9,7 +9,7 @@ import pytest
 
 import karatage as kt
 from karatage.errors import DataError, UnknownNameError
-from karatage.views.topic_charts import draw_topic_differences, draw_topics
+from karatage.views.topics import draw_topic_differences, draw_topics
 
 
 def gap(scores: kt.Scores, approach: str, a: str, b: str) -> dict[str, float]:

@@ -8,8 +8,8 @@ import pytest
 import karatage as kt
 from karatage.views.page import list_options
 from karatage.views.posterior import DOUBTFUL
+from karatage.views.scores import MOST_REASONS
 from karatage.views.showing import draw, lay_out
-from karatage.views.weights import MOST_REASONS
 
 
 @pytest.fixture(scope="module")

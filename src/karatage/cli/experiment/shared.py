@@ -223,6 +223,10 @@ class Findings(Protocol):
         """Notes on this run, not on what was found."""
         ...
 
+    def to_frame(self) -> pl.DataFrame:
+        """The table that says most."""
+        ...
+
     def to_dict(self) -> dict[str, object]:
         """Everything, ready for JSON."""
         ...

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
 
+from karatage.data.evaluation import Evaluation
 from karatage.errors import DataError, UnknownNameError
 from karatage.text import counted, shorten
 from karatage.views.choosing import (
@@ -28,16 +30,37 @@ from karatage.views.choosing import (
     tell,
 )
 from karatage.views.marks import GOLD, JUDGES, PLAIN, Axis, Key, entitle, lay_panel, mark, mark_line
+from karatage.views.page import Figure, Section
+from karatage.views.table import Table, label_columns
 
 if TYPE_CHECKING:
     import altair as alt
 
     from karatage.data.axes import FloatArray
-    from karatage.data.evaluation import Evaluation
 
+TOPICS = """A mean does not show how many topics a difference depends on. Where it depends on a few topics, other topics
+may give another one."""
 DIGITS = 5  # of differences that are there for all systems
 NOT_CHOSEN = "(the next best)"
 LOOKS = {"color": {"judges": JUDGES, "gold": GOLD}, "shape": {"judges": "diamond", "gold": "square"}}
+
+
+def view_topics(evaluation: Evaluation, a: str | None, b: str | None) -> Section:
+    """Topic by topic, system b less a; without b, any that the reader follows less a; without a, less the best."""
+    scores = TopicScores.of(evaluation)
+    best = evaluation.lead(scores.measure, scores.approach).first if a is None else a
+    other = scores.find_next(best) if b is None else b
+    told = f"{shorten(other, NAME)} less {shorten(best, NAME)}"
+    frame = lay_out_topics(scores, best, other)
+    columns = label_columns(frame.select([name for name in ("topic", "judges", "gold") if name in frame.columns]))
+    table = Table(frame, f"{told}, topic by topic", signed=("judges", "gold"), name="topics", columns=columns)
+    if b is None:
+        draw = partial(draw_topic_differences, evaluation, best)
+        caption = f"The system that is followed ({shorten(other, NAME)} while none is), less {shorten(best, NAME)}"
+    else:
+        draw, caption = partial(draw_topics, evaluation, best, other), told
+    figure = Figure(draw, f"{caption}, on every topic", "topics", table)
+    return Section("Topic by topic", "", (), [figure], background=TOPICS)
 
 
 class TopicScores(NamedTuple):
