@@ -11,6 +11,7 @@ from karatage.cli.parsing import STANDARD_OUTPUT
 from karatage.cli.simulate_tables import Crowd, NextStep, print_collection, print_crowd, print_experts
 from karatage.cli.terminal import progress
 from karatage.errors import OptionError
+from karatage.simulation.notes import tell
 from karatage.text import list_names
 
 if TYPE_CHECKING:
@@ -41,9 +42,9 @@ def judge_queue(crowd: CrowdModel, gold: Judgments, request: Request) -> None:
     experts = int(queue.expert.sum())
     unwritten = []  # in a loop of judging either side may have nothing to do, which is no reason to stop it
     if request.judged is not None and not experts:
-        unwritten.append(f"no row of {queue.source} goes to an expert, so {request.judged} is not written")
+        unwritten.append(tell("no-expert-rows", queue=str(queue.source), path=str(request.judged)))
     if request.output != STANDARD_OUTPUT and experts == len(queue.expert):
-        unwritten.append(f"no row of {queue.source} goes to the crowd, so {request.output} is not written")
+        unwritten.append(tell("no-crowd-rows", queue=str(queue.source), path=str(request.output)))
     with progress("Judging", quiet=request.quiet):
         answers = answer_queue(queue, gold, crowd, per_item=request.per_item, judges=request.judges, rng=request.seed)
     answers = replace(answers, notes=(*answers.notes, *unwritten))
@@ -101,9 +102,7 @@ def _limit_grades(gold: Judgments, crowd: CrowdModel) -> Judgments:
     top = crowd.grades - 1
     if crowd.confusion is None or gold.top_grade <= top:
         return gold
-    note = (
-        f"the judges of '{crowd.name}' know 0 to {top}, so documents of a higher grade are graded as if it were {top}"
-    )
+    note = tell("grades-limited", crowd=crowd.name, top=top)
     return replace(gold, grade=np.minimum(gold.grade, top).astype(np.int8), top_grade=top, notes=(*gold.notes, note))
 
 

@@ -89,8 +89,8 @@ class Result(Shown):
             ...
 
         @property
-        def notes(self) -> tuple[str, ...]:
-            """Warnings."""
+        def notes(self) -> tuple[object, ...]:
+            """Warnings, as notes or as text."""
             ...
 
     @property

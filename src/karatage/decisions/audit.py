@@ -47,6 +47,7 @@ from karatage.data.alignment import match_gold, tell_scales
 from karatage.data.audit import BEST_JUDGE, BEST_MERGE, Audit
 from karatage.data.axes import FloatArray, GradeArray, IntArray
 from karatage.data.judgments import Judgments
+from karatage.data.note import Note
 from karatage.data.posterior import Posterior
 from karatage.data.result import list_versions
 from karatage.errors import OptionError
@@ -71,7 +72,7 @@ class TriedMerge(NamedTuple):
 
     picked: Picked
     accuracy: FloatArray  # (judge,)
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

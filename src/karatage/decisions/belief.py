@@ -17,6 +17,7 @@ from karatage.correction.ideal import measure_ideals
 from karatage.data.alignment import Alignment, find_items, match_gold
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, LongArray, freeze
 from karatage.data.judgments import Judgments
+from karatage.data.note import Note
 from karatage.data.queue import Settling
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.kernels.sampling import FLOOR
@@ -55,7 +56,7 @@ class Combined:
     crowd: BoolArray  # (item,) graded by the crowd, perhaps by an expert too
     crowd_probability: FloatArray  # (item, grade) by the crowd alone, never told what experts said
     crowd_top: int  # the crowd's highest grade
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
         """Protect the arrays."""

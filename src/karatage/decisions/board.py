@@ -19,6 +19,7 @@ from karatage.correction import graded
 from karatage.data.axes import BoolArray, FloatArray, LongArray
 from karatage.data.board import Board
 from karatage.data.judgments import Judgments
+from karatage.data.note import Note
 from karatage.data.result import list_versions
 from karatage.data.runs import Runs
 from karatage.data.scores import settle_ties
@@ -217,7 +218,7 @@ class BoardNearness:
     tau: Bounded
     tau_ap: Bounded
     slope: Bounded | None
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
 
 def compare_boards(case: Case, naive: FloatArray, found: Fitted) -> BoardNearness:

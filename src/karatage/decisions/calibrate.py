@@ -26,6 +26,7 @@ from karatage.data.alignment import find_items, match_gold, tell_scales
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, LongArray
 from karatage.data.calibration import Calibration
 from karatage.data.judgments import Judgments
+from karatage.data.note import Note
 from karatage.data.posterior import Posterior
 from karatage.data.result import list_versions
 from karatage.data.standing import Bounded
@@ -44,7 +45,7 @@ class _Case:
 
     probability: FloatArray  # (item, grade)
     decided: GradeArray
-    notes: tuple[str, ...]  # of the merge
+    notes: tuple[Note, ...]  # of the merge
     grade: GradeArray  # gold's, -1 = none
     weight: FloatArray | None  # how many items each of gold's stands for; None where that was not said
     topic: LongArray

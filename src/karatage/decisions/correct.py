@@ -21,6 +21,7 @@ from karatage.data.alignment import find_items
 from karatage.data.axes import FloatArray
 from karatage.data.comparison import Opinion
 from karatage.data.estimate import t_quantile
+from karatage.data.note import Note
 from karatage.decisions.case import Case, ask
 from karatage.decisions.estimators.contract import Estimator, Fitted, Objection, SecondOpinion
 from karatage.decisions.estimators.registry import choose
@@ -43,7 +44,7 @@ class Choice(NamedTuple):
     estimator: Estimator | None = None
     second: SecondOpinion | Objection | None = None
     alarm: str | None = None  # why nothing may be claimed with the correction that was made
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 def correct(case: Case) -> Choice:
@@ -65,7 +66,7 @@ def _correct(case: Case) -> Choice:
             f"no grade from 0 to {case.top_grade}, the highest of judges and gold, gains anything by "
             f"{case.question.parsed}; ask for a lower rel",
         )
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     try:
         estimator, notes = choose(case)
         require_upright(case)
@@ -104,7 +105,7 @@ class Copies(NamedTuple):
     """Gold that looks like a judge's own grades."""
 
     alarm: str | None = None  # about a judge that the answer uses
-    notes: tuple[str, ...] = ()  # about others
+    notes: tuple[Note, ...] = ()  # about others
 
 
 def require_upright(case: Case) -> None:

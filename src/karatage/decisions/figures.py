@@ -13,6 +13,7 @@ from karatage.data.accuracy import Accuracy
 from karatage.data.axes import FloatArray
 from karatage.data.comparison import Comparison, Opinion
 from karatage.data.estimate import CONFIDENCE, Estimate, Estimated, t_quantile
+from karatage.data.note import Note
 from karatage.data.result import list_versions
 from karatage.data.sizing import Figures, RateCounts
 from karatage.data.standing import JUDGES, Method
@@ -74,7 +75,7 @@ def compare_figures(
     corrected: Opinion | None = None
     others: tuple[Opinion, ...] = ()
     refusal: str | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     try:
         notes = _require(a, b, gold_a, gold_b)
         ways = {"independent": _correct_alone(a, b, gold_a, gold_b, confidence)}

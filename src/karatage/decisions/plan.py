@@ -15,6 +15,7 @@ from karatage.correction.sampled import Drawn, learn_gains
 from karatage.data.axes import BoolArray, FloatArray, LongArray
 from karatage.data.estimate import t_quantile
 from karatage.data.judgments import Judgments
+from karatage.data.note import Note
 from karatage.data.plan import Forecast, GoldPlan
 from karatage.data.result import list_versions
 from karatage.data.runs import Runs
@@ -115,7 +116,7 @@ class _Known(NamedTuple):
     last: int  # batch
     variance: FloatArray | None = None  # (system, system) of the differences
     residual: float | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 def _settle_correction(question: Question) -> Question:

@@ -18,6 +18,7 @@ from karatage.data.comparison import Comparison
 from karatage.data.diagnosis import Diagnosis
 from karatage.data.evaluation import Evaluation
 from karatage.data.judgments import Judgments
+from karatage.data.note import Note
 from karatage.data.posterior import Posterior
 from karatage.data.result import Result, list_versions
 from karatage.data.runs import Runs
@@ -53,7 +54,7 @@ class Survey(Result, kind="survey"):
     refused: Mapping[str, str]  # part of the survey -> why it could not be made
     seed: int
     versions: Mapping[str, str]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse parts that are missing, or not about the same measure and systems."""

@@ -15,6 +15,7 @@ from karatage.data.accuracy import Accuracy
 from karatage.data.axes import BoolArray, FloatArray, LongArray
 from karatage.data.comparison import Opinion
 from karatage.data.estimate import Estimate
+from karatage.data.note import Note
 from karatage.data.standing import Method
 from karatage.decisions.case import Case
 from karatage.text import counted
@@ -105,7 +106,7 @@ class Fitted:
     accuracy: Accuracy | None = None
     per_topic: FloatArray | None = None  # (topic, system) whose means the scores are, where gold is a sample of items
     assumed: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     order_note: ClassVar[str] = ""  # why tau is near 1 whatever the judges do, where it is
 
@@ -199,7 +200,7 @@ class Doubt(NamedTuple):
 
     apart: BoolArray  # (system, system) pairs of which nothing is claimed
     alarm: str | None = None  # why nothing is claimed of any
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -1,0 +1,78 @@
+"""Notes: what to bear in mind about a result, as data; their texts stand in one table per package."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from karatage.text import count_names, counted, list_names, percent, shorten
+
+Fact = str | int | float | tuple[str, ...]
+EARLIER: Final = "earlier.text"  # what files hold that were written when notes were text only
+
+
+@dataclass(frozen=True)
+class Note:
+    """A warning, or something else to know about a result: of which kind, and with which numbers and names."""
+
+    kind: str  # package.name
+    facts: Mapping[str, Fact]
+    text: str
+
+    def __hash__(self) -> int:
+        """Like others of the same kind and text."""
+        return hash((self.kind, self.text))
+
+    def __str__(self) -> str:
+        """The text, for a reader."""
+        return self.text
+
+    def about(self, what: str) -> Note:
+        """The same of one of several things, such as gold, which the text then names first."""
+        return Note(self.kind, {**self.facts, "about": what}, f"{what}: {self.text}")
+
+
+class _Formatter(string.Formatter):
+    """Format specs beside Python's: `count judge` (3 judges), `names` (2 ('a', 'b')), `list`, `percent`, `short`."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        """A fact as its place in the text asks for it."""
+        how, _, noun = format_spec.partition(" ")
+        if how == "count":
+            return counted(value, noun)
+        return WAYS[how](value) if how in WAYS else str(super().format_field(value, format_spec))
+
+
+WAYS: Final[Mapping[str, Any]] = {"names": count_names, "list": list_names, "percent": percent, "short": shorten}
+
+
+class Texts:
+    """The texts of a package's notes by name, with places for facts as in `str.format`."""
+
+    def __init__(self, package: str, texts: Mapping[str, str]) -> None:
+        """Keep the table."""
+        self.package, self.texts = package, texts
+
+    def __call__(self, name: str, /, **facts: Fact) -> Note:
+        """A note.
+
+        >>> tell = Texts("data", {"few": "only {judges:count judge} graded {share:.0%} of {topic:short}"})
+        >>> print(tell("few", judges=1, share=0.5, topic="q1"))
+        only 1 judge graded 50% of q1
+        """
+        return Note(f"{self.package}.{name}", facts, _Formatter().vformat(self.texts[name], (), facts))
+
+    def when(self, holds: object, name: str, /, **facts: Fact) -> tuple[Note, ...]:
+        """A note, if there is reason for it."""
+        return (self(name, **facts),) if holds else ()
+
+
+def tell_once(notes: Iterable[Note]) -> tuple[Note, ...]:
+    """The notes without those that differ from an earlier one of their kind in numbers and lists of names only."""
+    first: dict[object, Note] = {}
+    for note in notes:
+        said = frozenset(fact for fact in note.facts.items() if isinstance(fact[1], str))
+        first.setdefault((note.kind, said), note)
+    return tuple(first.values())
