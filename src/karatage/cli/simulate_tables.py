@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from karatage.data.crowd import CrowdModel
     from karatage.data.crowd_summary import CrowdSummary
     from karatage.data.judgments import Judgments
+    from karatage.data.note import Note
     from karatage.data.queue import AskedQueue
     from karatage.simulation.answering import Answers
     from karatage.simulation.collection import World
@@ -51,7 +52,7 @@ class Crowd(NamedTuple):
     judgments: Judgments
     summary: CrowdSummary
 
-    def list_notes(self, request: Request) -> list[str]:
+    def list_notes(self, request: Request) -> list[Note]:
         """Doubts about the crowd, and about a model that was learned for it."""
         learned = self.model.notes if request.like else ()
         return [*learned, *self.judgments.notes, *self.summary.notes]
@@ -60,14 +61,20 @@ class Crowd(NamedTuple):
 class Told(NamedTuple):
     """What is told of a simulation."""
 
-    notes: Sequence[str]
+    notes: Sequence[Note]
     sentence: str
 
+    def list_notes(self) -> list[object]:
+        """The notes, ready for JSON."""
+        from karatage.data.codec import unstructure
 
-def print_crowd(crowd: Crowd, request: Request, steps: Sequence[NextStep], notes: Sequence[str] = ()) -> None:
+        return [unstructure(note) for note in self.notes]
+
+
+def print_crowd(crowd: Crowd, request: Request, steps: Sequence[NextStep], notes: Sequence[Note] = ()) -> None:
     """A crowd: who judged, how well, and where the judgments are."""
     summary, told = crowd.summary, Told([*notes, *crowd.list_notes(request)], crowd.summary.sentence)
-    found = {"notes": told.notes, "seed": request.seed, "written": _list_written(steps)}
+    found = {"notes": told.list_notes(), "seed": request.seed, "written": _list_written(steps)}
     lines = [fill(line, WIDTH) for line in (told.sentence, *(step.line for step in steps))]
     put(
         told,
@@ -84,9 +91,10 @@ def print_experts(queue: AskedQueue, answers: Answers, request: Request, steps: 
 
     count, relevant = len(answers.grade), int((answers.grade > 0).sum())
     sentence = f"Experts gave gold's grades to {counted(count, 'document')}, of which {relevant:,} relevant."
-    found = {"experts": count, "relevant": relevant, "notes": answers.notes, "sentence": sentence}
+    told = Told(answers.notes, sentence)
+    found = {"experts": count, "relevant": relevant, "notes": told.list_notes(), "sentence": sentence}
     put(
-        Told(answers.notes, sentence),
+        told,
         request,
         lambda: render(*(fill(line, WIDTH) for line in (sentence, *(step.line for step in steps)))),
         frame=lambda: pl.DataFrame({"topic": queue.topic, "document": queue.document, "grade": answers.grade}),
@@ -111,7 +119,7 @@ def print_collection(world: World, crowd: Crowd, request: Request) -> None:
             "folder": home,
             "truth": truth,
             "crowd": summary.to_dict(),
-            "notes": told.notes,
+            "notes": told.list_notes(),
             "seed": request.seed,
         },
     )

@@ -36,7 +36,7 @@ from cattrs.gen import (
     override,
 )
 
-from karatage.data.note import EARLIER, Note
+from karatage.data.note import PLAIN, Note
 from karatage.data.plain import (
     MisfitError,
     TableRows,
@@ -125,10 +125,8 @@ def _converter() -> Converter:
     found.register_unstructure_hook_factory(is_namedtuple, _make_writer)
     found.register_unstructure_hook_factory(is_dataclass, _make_writer)
     write_note, read_note = _make_writer(Note, found), _make_reader(Note, found)
-    found.register_unstructure_hook(Note, lambda note: note.text if note.kind == EARLIER else write_note(note))
-    found.register_structure_hook(
-        Note, lambda value, _: Note(EARLIER, {"text": value}, value) if isinstance(value, str) else read_note(value, _)
-    )
+    found.register_unstructure_hook(Note, lambda note: note.text if note.kind == PLAIN else write_note(note))
+    found.register_structure_hook(Note, lambda value, _: Note.of(value) if isinstance(value, str) else read_note(value, _))
     return found
 
 

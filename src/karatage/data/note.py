@@ -10,7 +10,7 @@ from typing import Any, Final
 from karatage.text import count_names, counted, list_names, percent, shorten
 
 Fact = str | int | float | tuple[str, ...]
-EARLIER: Final = "earlier.text"  # what files hold that were written when notes were text only
+PLAIN: Final = "plain.text"
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,11 @@ class Note:
     kind: str  # package.name
     facts: Mapping[str, Fact]
     text: str
+
+    @staticmethod
+    def of(text: str) -> Note:
+        """One of which only the text is known, as in files of earlier versions; it is saved as text."""
+        return Note(PLAIN, {"text": text}, text)
 
     def __hash__(self) -> int:
         """Like others of the same kind and text."""

@@ -19,6 +19,7 @@ from karatage.data.axes import BoolArray, FloatArray, GradeArray, LongArray, fre
 from karatage.data.judgments import Judgments
 from karatage.data.note import Note
 from karatage.data.queue import Settling
+from karatage.decisions.notes import tell
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.kernels.sampling import FLOOR
 from karatage.measures.registry import WEIGHTED_SUMS, as_weighted_sum, find_family
@@ -115,12 +116,11 @@ def combine_judgments(
     )
 
 
-def _tell_outside(pool: Judgments, crowd: Judgments | None, experts: Judgments | None) -> Iterator[str]:
+def _tell_outside(pool: Judgments, crowd: Judgments | None, experts: Judgments | None) -> Iterator[Note]:
     """Documents that no system retrieved within the pool, of which nothing is lost but nothing is gained."""
     for who, judgments in ("the crowd", crowd), ("experts", experts):
         outside = count_outside(pool, judgments, who)
-        if outside:
-            yield f"{counted(outside, 'document')} that {who} judged are outside the pool and are left out"
+        yield from tell.when(outside, "outside-pool", documents=outside, who=who)
 
 
 def count_outside(pool: Judgments, judgments: Judgments | None, who: str) -> int:
