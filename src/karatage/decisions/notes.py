@@ -16,8 +16,8 @@ tell = Texts(
         "stopped when a difference first showed",
         "batches-weighted": "gold was drawn in several batches, each weighted by the inverse of its sampling "
         "probabilities",
-        "bounded": "corrected scores beyond {worst:g} or {best:g}, replaced by the likeliest that are possible with the "
-        "rates they imply ([NOISY18] 3.6): {systems:names}",
+        "bounded": "corrected scores beyond {worst:g} or {best:g}, replaced by the likeliest that are possible with "
+        "the rates they imply ([NOISY18] 3.6): {systems:names}",
         "budget-left": "{rest} of the budget is left over: all that can matter is in this batch, or judged",
         "chance-apart": "chance between topics and in gold pulls orders apart: without it tau would be higher, by "
         "{lost:.2f} at least",
