@@ -18,9 +18,9 @@ tell = Texts(
         "no-quality": "{model}: no judge agrees with the consensus beyond chance, so all weights are equal",
         "not-converged": "{model}: stopped after {steps:count step} before convergence",
         "not-converged-rounds": "{model}: stopped after {rounds} rounds before convergence, as its authors do",
-        "program-stops": "{model}: its program stops after {steps} steps, before convergence",
         "prior-decides": "{model}: without its prior the model would grade {share:.0%} of the items otherwise, so the "
         "result depends on the prior: get more grades per judge, or gold",
+        "program-stops": "{model}: its program stops after {steps} steps, before convergence",
         "reversed": "{model}: {reversed:,} of {judges:,} judges have a negative ability: their grades count as "
         "reversed",
         "short-scales": "{model}: judges who never give the highest grades, so that their highest means 'or more': "

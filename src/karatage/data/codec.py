@@ -127,7 +127,8 @@ def _converter() -> Converter:
     write_note, read_note = _make_writer(Note, found), _make_reader(Note, found)
     found.register_unstructure_hook(Note, lambda note: note.text if note.kind == PLAIN else write_note(note))
     found.register_structure_hook(
-        Note, lambda value, _: read_note(value, _) if type(value) is dict else Note.of(found.structure(value, str))
+        Note,
+        lambda value, _: read_note(value, _).retell() if type(value) is dict else Note.of(found.structure(value, str)),
     )
     return found
 

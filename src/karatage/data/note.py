@@ -7,10 +7,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from karatage.text import count_names, counted, list_names, percent, shorten
+from karatage.text import count_names, counted, percent
 
 Fact = str | int | float | tuple[str, ...]
 PLAIN: Final = "plain.text"
+_texts: dict[str, str] = {}  # of the packages that are loaded, by kind
 
 
 @dataclass(frozen=True)
@@ -38,9 +39,13 @@ class Note:
         """The same of one of several things, such as gold, which the text then names first."""
         return Note(self.kind, {**self.facts, "about": what}, f"{what}: {self.text}")
 
+    def retell(self) -> Note:
+        """The same with the text that follows from its facts; as it was saved, where its package is not loaded."""
+        return Note(self.kind, self.facts, _word(self.kind, self.facts)) if self.kind in _texts else self
+
 
 class _Formatter(string.Formatter):
-    """Format specs beside Python's: `count judge` (3 judges), `names` (2 ('a', 'b')), `list`, `percent`, `short`."""
+    """Format specs beside Python's: `count judge` (3 judges), `names` (2 ('a', 'b')), `percent` (99.9%)."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
         """A fact as its place in the text asks for it."""
@@ -50,7 +55,12 @@ class _Formatter(string.Formatter):
         return WAYS[how](value) if how in WAYS else str(super().format_field(value, format_spec))
 
 
-WAYS: Final[Mapping[str, Any]] = {"names": count_names, "list": list_names, "percent": percent, "short": shorten}
+def _word(kind: str, facts: Mapping[str, Fact]) -> str:
+    text = _Formatter().vformat(_texts[kind], (), facts)
+    return f"{facts['about']}: {text}" if "about" in facts else text
+
+
+WAYS: Final[Mapping[str, Any]] = {"names": count_names, "percent": percent}
 
 
 class Texts:
@@ -58,16 +68,18 @@ class Texts:
 
     def __init__(self, package: str, texts: Mapping[str, str]) -> None:
         """Keep the table."""
-        self.package, self.texts = package, texts
+        self.package = package
+        _texts.update({f"{package}.{name}": text for name, text in texts.items()})
 
     def __call__(self, name: str, /, **facts: Fact) -> Note:
         """A note.
 
-        >>> tell = Texts("data", {"few": "only {judges:count judge} graded {share:.0%} of {topic:short}"})
+        >>> tell = Texts("data", {"few": "only {judges:count judge} graded {share:.0%} of {topic}"})
         >>> print(tell("few", judges=1, share=0.5, topic="q1"))
         only 1 judge graded 50% of q1
         """
-        return Note(f"{self.package}.{name}", facts, _Formatter().vformat(self.texts[name], (), facts))
+        kind = f"{self.package}.{name}"
+        return Note(kind, facts, _word(kind, facts))
 
     def when(self, holds: object, name: str, /, **facts: Fact) -> tuple[Note, ...]:
         """A note, if there is reason for it."""

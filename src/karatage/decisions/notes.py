@@ -32,11 +32,11 @@ tell = Texts(
         "design-effect": "judges err alike within topics: gold counts as {share:.0%} of its items (design effect "
         "{effect:.2f})",
         "disjoint": "the systems answered different topics, so tau, tau_ap and slope have no intervals",
+        "drawn-here": "experts' documents were drawn with the chances pi, so karatage compare can take them as gold",
         "draws-given": "draws take judges' errors as independent and topics as given: where judges err together the "
         "intervals are too narrow, and they say nothing of other topics",
         "draws-ratio": "{measure} by {approach} is a ratio of expectations; the exact expectation over {draws:,} draws "
         "differs by at most {gap:.4f} (standard error {error:.4f})",
-        "drawn-here": "experts' documents were drawn with the chances pi, so karatage compare can take them as gold",
         "error-free": "judges erred on none of {items:,} {grade} gold items; up to {most:.1%} errors would look so",
         "errors-unknown": "{pairs:count pair} of which gold tells too little to know the error, not claimed to differ",
         "families-alone": "judges without a family, each counted as its own: {judges:names}",

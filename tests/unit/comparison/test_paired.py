@@ -101,7 +101,8 @@ def test_exact_p_values_say_so(monkeypatch):
         x = rng.random(size)
         found = kt.paired_test(x, x + rng.normal(0.05, 0.2, size), test="permutation", rng=0)
         assert found.exact == exact
-        assert has_note(found, "comparison.random-flips") == (size > 20)
+        assert has_note(found, "comparison.random-subsets") == (size == 30)
+        assert has_note(found, "comparison.random-flips") == (size == 60)
     found = kt.paired_test(rng.integers(0, 11, 60) / 10, rng.integers(0, 11, 60) / 10, test="permutation", rng=0)
     assert found.exact
     assert kt.paired_test(X, Y, test="wilcoxon").exact
