@@ -20,6 +20,7 @@ import karatage as kt
 from karatage.data.alignment import match_gold
 from karatage.data.axes import Coded, FloatArray
 from karatage.data.crowd import Contribution, CrowdModel
+from karatage.data.note import Note
 
 SEED = 6
 TOP = 3  # grade to which LLM judges' scales are stretched
@@ -105,7 +106,7 @@ def make_careful() -> CrowdModel:
         mean=np.column_stack([hit_mean[a], rejection_mean[b], np.full(len(at), np.log(0.02))]),
         covariance=covariance,
         contribution=Contribution(0.005, np.nan, np.nan),
-        notes=("made up: two Beta distributions of rates, independent errors, no data behind it",),
+        notes=(Note.of("simulated: two Beta distributions of rates, independent errors, no data behind it"),),
     )
 
 

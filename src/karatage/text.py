@@ -43,18 +43,6 @@ def count_names(names: Sequence[str]) -> str:
     return f"{len(names):,} ({list_names(names)})"
 
 
-def tell_once(notes: Iterable[str]) -> tuple[str, ...]:
-    """The notes without those that say what an earlier one says, with other numbers or other examples in brackets.
-
-    >>> tell_once(["3 judges (a) are odd", "12 judges (b, c) are odd", "3 items are odd"])
-    ('3 judges (a) are odd', '3 items are odd')
-    """
-    first: dict[str, str] = {}
-    for note in notes:
-        first.setdefault(re.sub(r"\([^()]*\)|[0-9][0-9,.]*", "#", note), note)
-    return tuple(first.values())
-
-
 def counted(number: int, noun: str) -> str:
     """A number of things.
 

@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 
 import karatage as kt
+from karatage.data.note import Note
 from karatage.data.standing import Method
 from karatage.decisions.case import Case, make_case
 from karatage.decisions.estimators.contract import Estimator, Fitted, Levels, SecondOpinion, SystemPairs
@@ -28,6 +29,7 @@ from karatage.views.diagnosis import tabulate_measures
 from karatage.views.html import render_page
 from karatage.views.showing import lay_out
 from tests.invoking import invoke
+from tests.notes import has_note
 
 MEASURE = "P@10"
 PAIR = ("old", "newer")
@@ -57,7 +59,7 @@ class Halved(Estimator):
             gold_items=100,
             per_topic=scores,
             assumed=("judges double all that they see",),
-            notes=("halved",),
+            notes=(Note.of("halved"),),
         )
 
 
@@ -258,7 +260,7 @@ def test_topics_are_drawn_anew(estimator: Estimator) -> None:
         assert board.slope.low < board.slope.value < board.slope.high
         level = 0.0 if fitted.levels is not None else boards.corrected.mean()  # without scores the level means nothing
         np.testing.assert_allclose(boards.corrected.mean(axis=0) - level, fitted.standing, atol=0.05)
-    assert any(note == fitted.order_note for note in board.notes) == bool(fitted.order_note)
+    assert has_note(board, "decisions.order-assumed") == fitted.keeps_order
 
 
 def test_more_gold_is_in_words(estimator: Estimator) -> None:
@@ -365,11 +367,11 @@ def test_a_second_opinion_without_a_veto_is_a_note() -> None:
         found, board = compare(BARE, golds()["plain"]), rank(BARE, golds()["plain"])
     assert [opinion.way for opinion in found.others] == [EVEN.name]
     assert found.alarm is None
-    assert any("halves give" in note and note.endswith("who knows why") for note in found.notes)
+    assert has_note(found, "decisions.apart", first="halves", reason="who knows why")
     assert board.alarm is None
     assert board.corrected_pairs.claimed.any()
     assert not board.corrected_pairs.doubted.any()
-    assert any(note.endswith("on 3 of 3 pairs: nobody knows why") for note in board.notes)
+    assert has_note(board, "decisions.apart-pairs", apart=3, pairs=3, reason="nobody knows why")
 
 
 @pytest.mark.parametrize("design", ["plain", "drawn", "topics", "census"])

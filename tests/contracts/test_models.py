@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import karatage as kt
 from karatage.aggregation.registry import MODELS, parse_model
 from karatage.errors import DataError, KaratageError, OptionError
+from tests.notes import has_note
 
 DIALECTS = ["ds(dialect=gal)", "nb(dialect=square)", "ry(dialect=square)", "zc(dialect=square)"]
 WEIGHED = ["binmv(quality=ds)", "qbinmv(quality=mace)"]
@@ -157,7 +158,7 @@ def test_an_item_without_grades_is_noted(name):
     gold = kt.read_gold(pl.DataFrame({"item": ["0"], "grade": [1]})) if name in NEED_GOLD else None
     posterior = fit(name, crowd, gold)
     check_sound(posterior, 3)
-    assert any("1 item without any grade" in note for note in posterior.notes)
+    assert has_note(posterior, "aggregation.silent", items=1)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -12,6 +12,7 @@ from karatage.agreement.calibration import BINS, Forecasts, compare_items, measu
 from karatage.data.standing import Bounded
 from karatage.decisions.calibrate import calibrate
 from karatage.simulation.collection import simulate_story
+from tests.notes import has_note
 
 TOPICS, ITEMS, WORLDS = 40, 30, 200
 SHARED = 0.15  # of an item's luck, with the others of its topic
@@ -173,7 +174,7 @@ def test_gold_that_a_plan_drew_is_never_called_unlike_what_it_stands_for():
         queue = kt.plan(world.runs, world.judgments, "P@10", budget=150).queue.drop("grade")
         drawn = calibrate(world.judgments, kt.read_gold(queue.join(graded, on=["topic", "document"])), rng=seed)
         assert drawn.shifted is None
-        assert not any("not drawn with" in note for note in drawn.notes)
+        assert not has_note(drawn, "decisions.gold-unlike")
         lopsided = kt.read_gold(graded.filter(pl.col("grade") > 0).sample(150, seed=seed))
         alarms += calibrate(world.judgments, lopsided, rng=seed).shifted
     assert alarms == 4

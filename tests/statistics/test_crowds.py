@@ -7,6 +7,7 @@ import pytest
 
 import karatage as kt
 from karatage.data.crowd import Correlation
+from tests.notes import has_note
 from tests.unit.simulation.crowds import make_gold, make_model
 
 JUDGES = 2000
@@ -33,7 +34,7 @@ def test_shares_and_mean_rates_come_back(name, shape):
     # Means over 2,000 judges of rates known to about 0.04 and drawn evenly: 0.001; topics and levels add a little.
     np.testing.assert_allclose(again.rates, model.rates, atol=0.008)
     if shape[0] == 0:  # where the median judge has 50 items of each kind at least
-        assert not [note for note in again.notes if "shares of single voxels cannot" in note]
+        assert not has_note(again, "simulation.few-gold")
 
 
 def test_noise_that_is_kept_moves_judges_and_moves_more_of_them_the_fewer_judgments_there_are():
@@ -50,7 +51,7 @@ def test_noise_that_is_kept_moves_judges_and_moves_more_of_them_the_fewer_judgme
 
 def test_few_judgments_are_told():
     gold = make_gold(0, 2000, 0.5)
-    assert any("shares of single voxels cannot" in note for note in relearn(kt.load_crowd("hcb"), gold, 5, rng=2).notes)
+    assert has_note(relearn(kt.load_crowd("hcb"), gold, 5, rng=2), "simulation.few-gold")
 
 
 def test_means_do_not_lean_however_few_judgments_there_are():

@@ -8,6 +8,7 @@ import pytest
 
 import karatage as kt
 from karatage.errors import DataError, OptionError, UnknownNameError
+from tests.notes import has_note
 
 RUNS = {
     "good": {"t1": {"a": 3.0, "b": 2.0, "c": 1.0}, "t2": {"a": 3.0, "b": 2.0}},
@@ -83,19 +84,19 @@ def test_topics_in_no_run_are_left_out_and_told(judgments):
     runs = kt.read_runs({name: {"t1": topics["t1"]} for name, topics in RUNS.items()})
     evaluation = kt.evaluate(runs, judgments, "AP")
     assert evaluation.scores["AP"].topics == ("t1",)
-    assert "judged topics in no run: 1 ('t2')" in evaluation.notes
+    assert has_note(evaluation, "data.topics-in-no-run", topics=("t2",))
 
 
 def test_doubts_about_the_data_are_counted(runs):
     judgments = kt.read_judgments({"ann": {"t1": {"a": 2}, "t2": {"b": 0}}, "bob": {"t1": {"a": 5}}})
-    notes = "\n".join(kt.evaluate(runs, judgments, "P@2", gold=kt.read_gold({"t1": {"a": 2}, "t9": {"a": 1}})).notes)
-    assert "judges with fewer than 10 items: 2 ('ann', 'bob')" in notes
-    assert "judges who saw only some of the 2 topics, counted where they did: 1 ('bob')" in notes
-    assert "judges grade up to 5, gold up to 2 (1 grade above that): if scales differ, map them first" in notes
-    assert "upper grades" not in notes  # a few low grades make no other scale
-    assert "5 of 8 positions in the first 2 ranks of 2 systems (62.5%) hold unjudged documents" in notes
-    assert "judged topics without gold, left out when comparing with it: 1 ('t2')" in notes
-    assert "topics with gold but without judgments: 1 ('t9')" in notes
+    found = kt.evaluate(runs, judgments, "P@2", gold=kt.read_gold({"t1": {"a": 2}, "t9": {"a": 1}}))
+    assert has_note(found, "approaches.few-items", least=10, judges=("ann", "bob"))
+    assert has_note(found, "approaches.some-topics", topics=2, judges=("bob",))
+    assert has_note(found, "data.scales-differ", judges=5, gold=2, beyond=" (1 grade above that)")
+    assert not has_note(found, "data.scales-short")  # a few low grades make no other scale
+    assert has_note(found, "measures.unjudged", missing=5, shown=8, where="the first 2 ranks", systems=2, share=0.625)
+    assert has_note(found, "approaches.gold-topics-missing", topics=("t2",))
+    assert has_note(found, "approaches.gold-topics-unjudged", topics=("t9",))
 
 
 def test_judges_of_little_are_told_whatever_they_graded_in_topics_of_no_run():
@@ -109,23 +110,22 @@ def test_judges_of_little_are_told_whatever_they_graded_in_topics_of_no_run():
     seen = sorted(set(frame.filter(topic=first)["document"]))
     orders = {"a": seen, "b": seen[::-1]}
     runs = kt.read_runs({name: {first: {d: -float(k) for k, d in enumerate(orders[name])}} for name in orders})
-    notes = "\n".join(kt.evaluate(runs, kt.read_judgments(little), "P@5", approach="sgl_rmse_msd", rng=1).notes)
-    assert "less than half of their topics' pools" in notes
-    assert "graded: 1 ('careful-1')" in notes
+    found = kt.evaluate(runs, kt.read_judgments(little), "P@5", approach="sgl_rmse_msd", rng=1)
+    assert has_note(found, "approaches.less-than-half", judges=("careful-1",))
 
 
 def test_gold_is_not_said_to_lack_what_judges_lack_too():
     runs = kt.read_runs({"a": {"t": {"d1": 2.0, "x": 1.0}}, "b": {"t": {"d2": 2.0, "d1": 1.0}}})
     said = kt.read_judgments({"j": {"t": {"d1": 1, "d2": 0}}})
     same = kt.evaluate(runs, said, "P@2", gold=kt.read_gold({"t": {"d1": 1, "d2": 0}}))
-    assert sum("unjudged" in note for note in same.notes) == 1
+    assert [note.kind for note in same.notes].count("measures.unjudged") == 1
     fewer = kt.evaluate(runs, said, "P@2", gold=kt.read_gold({"t": {"d1": 1}}))
-    assert any(note.startswith("gold: 2 of 4 positions in the first 2 ranks of 2 systems") for note in fewer.notes)
+    assert has_note(fewer, "measures.unjudged", about="gold", missing=2, shown=4)
 
 
 def test_judges_with_ten_items_are_not_few(runs):
     said = {judge: {"t1": {f"d{k}": 1 for k in range(items)}} for judge, items in (("ann", 9), ("bob", 10))}
-    assert "judges with fewer than 10 items: 1 ('ann')" in kt.evaluate(runs, kt.read_judgments(said), "P@2").notes
+    assert has_note(kt.evaluate(runs, kt.read_judgments(said), "P@2"), "approaches.few-items", judges=("ann",))
 
 
 def test_the_seed_decides_ties_and_is_recorded(runs):

@@ -7,6 +7,7 @@ import pytest
 
 import karatage as kt
 from karatage.data.scores import mean_over_topics, settle_ties
+from tests.notes import list_facts
 
 
 def test_numbers_sort_as_numbers_and_names_as_bytes():
@@ -31,13 +32,13 @@ def test_alignment_numbers_items_and_marks_the_unjudged():
     assert alignment.ranked.tolist() == [[[-1, -1, -1], [1, -1, 0]], [[2, -1, -1], [-1, -1, -1]]]
     assert alignment.length.tolist() == [[0, 3], [1, 0]]
     assert alignment.unjudged(2) == (1, 3)
-    assert alignment.notes == ("systems that lack topics which others have, scored 0 there: 2 ('r', 's')",)
+    assert list_facts(alignment) == {"data.lacking-topics": {"systems": ("r", "s")}}
 
 
 def test_a_topic_that_no_run_has_is_not_held_against_any_system():
     runs = kt.read_runs({"r": {"t": {"a": 1.0}}, "s": {"t": {"a": 1.0}}})
     alignment = kt.align(runs, kt.read_judgments({"x": {"t": {"a": 1}, "u": {"a": 2}}}))
-    assert alignment.notes == ("judged topics in no run: 1 ('u')",)
+    assert list_facts(alignment) == {"data.topics-in-no-run": {"topics": ("u",)}}
 
 
 def test_scores_mean_leaves_out_what_has_no_value():
@@ -87,20 +88,16 @@ def test_repeated_grades_stay_within_reach():
         ("x", "b", 0),
         ("y", "b", 1),
     ]
-    assert judgments.notes == (
-        "1 judge graded items more than once, up to 2 times: in merging each grade is a vote, elsewhere the last of "
-        "each counts and 1 are set aside; --repeats last gives a judge one vote",
-    )
+    assert list_facts(judgments) == {"data.repeats-vote": {"judges": 1, "most": 2, "aside": 1}}
     chosen = kt.read_judgments(table, repeats="first")
     assert chosen.every is chosen
 
 
 def test_judges_who_graded_again_are_counted_once_and_their_most_grades_told():
     judgments = kt.read_judgments({"judge": list("xxxy"), "item": list("aaaa"), "grade": [0, 1, 2, 1]})
-    assert judgments.notes[0].startswith("1 judge graded items more than once, up to 3 times")
+    assert list_facts(judgments) == {"data.repeats-vote": {"judges": 1, "most": 3, "aside": 2}}
     both = kt.read_judgments({"judge": list("xxxyyz"), "item": list("abaaaa"), "grade": [0, 1, 2, 1, 1, 0]})
-    assert both.notes[0].startswith("2 judges graded items more than once, up to 2 times")
-    assert "2 are set aside" in judgments.notes[0]
+    assert list_facts(both) == {"data.repeats-vote": {"judges": 2, "most": 2, "aside": 2}}
 
 
 def test_one_judge_scores_by_the_last_grade():

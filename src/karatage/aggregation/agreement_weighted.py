@@ -8,6 +8,7 @@ import numpy as np
 
 from karatage.aggregation.confusion import unheard_classes
 from karatage.aggregation.expectation import Progress, normalise
+from karatage.aggregation.notes import tell
 from karatage.aggregation.votes import Supervision, Votes
 from karatage.data.axes import BoolArray, FloatArray
 from karatage.data.judgments import Judgments
@@ -59,14 +60,14 @@ class AgreementWeighted:
             if converged:
                 break
             winners = find_winners(share)
-        notes = () if converged or self.max_steps == 1 else (f"wawa: the vote did not stand after {step + 1:,} rounds",)
+        unsettled = not converged and self.max_steps > 1
         return votes.posterior(
             "wawa",
             share,
             parameters={"accuracy": weight, "weight": weight.copy()},
             trace=np.array(trace),
             converged=converged,
-            notes=notes,
+            notes=tell.when(unsettled, "vote-moves", model="wawa", rounds=step + 1),
         )
 
 

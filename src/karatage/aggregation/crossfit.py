@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from karatage.aggregation.notes import tell
 from karatage.aggregation.registry import NamedModel
 from karatage.aggregation.votes import Supervision
 from karatage.data.alignment import match_gold
@@ -47,7 +48,7 @@ def fit_across_topics(
         if part.probability.shape[1] != width:
             raise DataError(f"gold has grades in only some topics that the judges never gave; {named.name} needs them")
         probability[own], grades[own] = part.probability[own], part.grades[own]
-    note = f"{named.name}: each topic was merged with gold of other topics only ({folds} folds), so gold can check it"
+    told = (note for part in parts for note in part.notes if note.kind != "aggregation.gold-known")
     return replace(
         parts[0],
         model=named.name,
@@ -56,7 +57,7 @@ def fit_across_topics(
         parameters={},
         trace=np.empty(0),
         converged=all(part.converged for part in parts),
-        notes=(note, *(n for part in parts for n in part.notes if not n.startswith("gold is known"))),
+        notes=(tell("crossfit", model=named.name, folds=folds), *told),
     )
 
 

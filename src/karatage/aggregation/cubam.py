@@ -9,6 +9,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from karatage.aggregation.expectation import Progress, normalise
+from karatage.aggregation.notes import tell
 from karatage.aggregation.votes import Supervision, Votes
 from karatage.data.axes import FloatArray, IntArray, LongArray
 from karatage.data.judgments import Judgments
@@ -74,14 +75,13 @@ class Cubam:
         probability = np.zeros((votes.items, max(votes.grades, 2)))
         probability[:, high] = _believe(place, lean)
         probability[:, low] = 1 - probability[:, high]
-        rest = f"cubam: stopped after {len(trace)} rounds before convergence, as its authors do"
         return votes.posterior(
             "cubam",
             normalise(probability[:, : votes.grades], 1),
             parameters=_describe(place.weight, place.threshold),
             trace=trace,
             converged=converged,
-            notes=() if converged else (rest,),
+            notes=tell.when(not converged, "not-converged-rounds", model="cubam", rounds=len(trace)),
         )
 
     def _climb(

@@ -9,11 +9,13 @@ import numpy as np
 
 from karatage.aggregation.confusion import DIAGONAL, begin, imply_accuracy, prior_answers, recall, unheard_classes
 from karatage.aggregation.expectation import Counts, Fit, Progress, Tables, iterate, log, normalise, tell_not_converged
+from karatage.aggregation.notes import tell
 from karatage.aggregation.square import first_grades
 from karatage.aggregation.votes import Scope, Supervision, Votes, check_counts, check_dialect
 from karatage.data.alignment import find_items
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, IntArray, LongArray
 from karatage.data.judgments import Judgments
+from karatage.data.note import Note
 from karatage.data.posterior import JudgeRecord, Posterior, decide, find_winners
 from karatage.errors import OptionError
 
@@ -152,14 +154,9 @@ def _begin_from(earlier: Posterior, votes: Votes) -> FloatArray:
     return belief
 
 
-def _tell_smoothing(fit: Fit, unsmoothed: Fit) -> tuple[str, ...]:
+def _tell_smoothing(fit: Fit, unsmoothed: Fit) -> tuple[Note, ...]:
     differ = float((decide(fit.probability) != decide(unsmoothed.probability)).mean()) if len(fit.probability) else 0.0
-    if differ <= MANY:
-        return ()
-    return (
-        f"ds: without its prior the model would grade {differ:.0%} of the items otherwise, so the result depends on "
-        "the prior: get more grades per judge, or gold",
-    )
+    return tell.when(differ > MANY, "prior-decides", model="ds", share=differ)
 
 
 class LogSums(NamedTuple):
@@ -206,7 +203,7 @@ def _fit_get_another_label(votes: Votes, progress: Progress | None = None) -> Po
         parameters={"accuracy": imply_accuracy(known, shares), "confusion": known},
         trace=np.array(trace),
         converged=change < 1e-4,
-        notes=() if change < 1e-4 else (f"ds(dialect=gal): after its {GAL_STEPS} steps, posteriors were still moving",),
+        notes=tell.when(change >= 1e-4, "moving", model="ds(dialect=gal)", steps=GAL_STEPS),
     )
 
 

@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from karatage.aggregation.notes import tell
 from karatage.aggregation.votes import Votes
 from karatage.data.axes import FloatArray
+from karatage.data.note import Note
 from karatage.errors import OptionError
 from karatage.kernels.voting import count, expect
-from karatage.text import counted
 
 Progress = Callable[[int, float], None]
 SMALLEST = 1e-300  # stands for zero, whose logarithm would be infinite
@@ -91,6 +92,6 @@ def normalise(counts: FloatArray, axis: int) -> FloatArray:
     return np.where(total > 0, counts / np.where(total > 0, total, 1.0), 1 / counts.shape[axis])
 
 
-def tell_not_converged(name: str, fit: Fit) -> tuple[str, ...]:
+def tell_not_converged(name: str, fit: Fit) -> tuple[Note, ...]:
     """A warning, where EM was stopped before it converged."""
-    return () if fit.converged else (f"{name}: stopped after {counted(len(fit.trace), 'step')} before convergence",)
+    return tell.when(not fit.converged, "not-converged", model=name, steps=len(fit.trace))

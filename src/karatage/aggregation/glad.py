@@ -8,9 +8,11 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 
 from karatage.aggregation.expectation import Progress, log, normalise
+from karatage.aggregation.notes import tell
 from karatage.aggregation.votes import Supervision, Votes
 from karatage.data.axes import FloatArray
 from karatage.data.judgments import Judgments
+from karatage.data.note import Note
 from karatage.data.posterior import Posterior
 from karatage.errors import OptionError
 from karatage.kernels.glad import climb, curve, dot, expect, minimise
@@ -70,14 +72,14 @@ class Glad:
         votes = Votes.prepare(judgments, gold, supervision)
         fit = self._iterate(votes, progress)
         ability, ease = fit.place.ability, fit.place.ease
-        notes = () if fit.converged else (f"glad: stopped after {len(fit.trace):,} steps before convergence",)
         return votes.posterior(
             "glad",
             fit.place.probability,
             parameters={"ability": ability, "accuracy": _accuracy(ability, ease)},
             trace=fit.trace,
             converged=fit.converged,
-            notes=notes + _tell_adversaries(ability),
+            notes=tell.when(not fit.converged, "not-converged", model="glad", steps=len(fit.trace))
+            + _tell_adversaries(ability),
         )
 
     def _iterate(self, votes: Votes, progress: Progress | None) -> _Fit:
@@ -164,8 +166,6 @@ def _accuracy(ability: FloatArray, ease: FloatArray) -> FloatArray:
     return accuracy
 
 
-def _tell_adversaries(ability: FloatArray) -> tuple[str, ...]:
+def _tell_adversaries(ability: FloatArray) -> tuple[Note, ...]:
     against = int((ability < 0).sum())
-    if not against:
-        return ()
-    return (f"glad: {against:,} of {len(ability):,} judges have a negative ability: their grades count as reversed",)
+    return tell.when(against, "reversed", model="glad", reversed=against, judges=len(ability))

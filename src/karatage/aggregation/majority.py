@@ -8,6 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from karatage.aggregation.expectation import Progress, normalise
+from karatage.aggregation.notes import tell
 from karatage.aggregation.votes import Supervision, Votes
 from karatage.data.axes import BoolArray, FloatArray, GradeArray
 from karatage.data.judgments import Judgments
@@ -52,15 +53,9 @@ class MajorityVote:
         counts = _require(votes.count(), self.min) if self.min > 1 else votes.count()
         best: BoolArray = counts == counts.max(axis=1, keepdims=True)
         tied = int(((best.sum(axis=1) > 1) & (votes.rows.known < 0)).sum())
-        notes: tuple[str, ...] = ()
-        if tied:
-            rule = {
-                "random": "broken at random",
-                "fractional": "broken at random",
-                "prior": "given the more common grade",
-            }
-            how = rule.get(self.ties, f"given the {self.ties} grade")
-            notes = (f"majority vote: {tied:,} of {len(counts):,} items had ties, which were {how}",)
+        rule = {"random": "broken at random", "fractional": "broken at random", "prior": "given the more common grade"}
+        how = rule.get(self.ties, f"given the {self.ties} grade")
+        notes = tell.when(tied, "ties", tied=tied, items=len(counts), rule=how)
         shares = normalise(best.astype(float) if self.ties == "fractional" else counts, 1)
         posterior = votes.posterior("mv", shares, notes=notes)
         decided = posterior.grades.copy()

@@ -9,9 +9,11 @@ import numpy as np
 
 from karatage.aggregation.confusion import imply_accuracy
 from karatage.aggregation.expectation import Progress, Tables, log, normalise
+from karatage.aggregation.notes import tell
 from karatage.aggregation.square import fit_naive_bayes
 from karatage.aggregation.votes import Supervision, Votes, check_dialect, need_gold
 from karatage.data.judgments import Judgments
+from karatage.data.note import Note
 from karatage.data.posterior import Posterior
 from karatage.kernels.voting import expect
 
@@ -64,8 +66,6 @@ def learn_tables(votes: Votes) -> Tables:
     return Tables(log(normalise(votes.gold_classes[None] + 1, 1)), log(answer))
 
 
-def _tell_unseen(votes: Votes) -> tuple[str, ...]:
+def _tell_unseen(votes: Votes) -> tuple[Note, ...]:
     unseen = int((votes.gold_answers.sum(axis=(1, 2)) == 0).sum())
-    if not unseen:
-        return ()
-    return (f"nb: {unseen:,} of {votes.judges:,} judges graded no item with gold, so they are not used",)
+    return tell.when(unseen, "unseen", model="nb", unseen=unseen, judges=votes.judges)

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from karatage.aggregation.expectation import Counts, Fit, Progress, Tables, iterate, log, normalise, tell_not_converged
+from karatage.aggregation.notes import tell
 from karatage.aggregation.votes import Scope, Supervision, Votes
 from karatage.data.axes import FloatArray, LongArray
 from karatage.data.judgments import Judgments
+from karatage.data.note import Note
 from karatage.data.posterior import Posterior
 from karatage.errors import OptionError
 from karatage.kernels.ordinal import move_judges, tabulate
-from karatage.text import count_names
 
 BIAS, SPREAD = 0.0, 0.7  # prior means: a judge is right about half of the middle grades
 MANY = 10  # times the number of grades: who said that much without a high grade does not use it
@@ -115,9 +116,6 @@ def _own_tops(votes: Votes) -> LongArray:
     return tops
 
 
-def _tell_scales(votes: Votes, top: LongArray) -> tuple[str, ...]:
-    lower = [votes.judge_names[j] for j in np.flatnonzero(top < votes.grades - 1)]
-    if not lower:
-        return ()
-    names = count_names(list(dict.fromkeys(lower)))
-    return (f"ordinal: judges who never give the highest grades, so that their highest means 'or more': {names}",)
+def _tell_scales(votes: Votes, top: LongArray) -> tuple[Note, ...]:
+    lower = tuple(dict.fromkeys(votes.judge_names[j] for j in np.flatnonzero(top < votes.grades - 1)))
+    return tell.when(lower, "short-scales", model="ordinal", judges=lower)

@@ -20,6 +20,7 @@ from karatage.aggregation.ibcc import Ibcc
 from karatage.aggregation.mace import Mace
 from karatage.aggregation.majority import MajorityVote
 from karatage.aggregation.naive_bayes import NaiveBayes
+from karatage.aggregation.notes import tell
 from karatage.aggregation.one_coin import OneCoin
 from karatage.aggregation.ordinal import Ordinal
 from karatage.aggregation.raykar import Raykar
@@ -29,6 +30,7 @@ from karatage.aggregation.votes import Supervision, judges_meet
 from karatage.aggregation.zencrowd import ZenCrowd
 from karatage.data.alignment import match_gold
 from karatage.data.judgments import Judgments
+from karatage.data.note import Note
 from karatage.data.posterior import Posterior
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.kernels.voting import count_votes
@@ -183,33 +185,28 @@ def merge(
         raise OptionError(f"expected judgments, as kt.read_judgments returns them, not {type(judgments).__name__}")
     if gold is not None and supervision != "none" and not (match_gold(judgments, gold) >= 0).any():
         raise DataError("gold and judgments share no item, so gold has no effect; are items written alike in both?")
-    model, told = named.model, ""
+    model = named.model
     counts = named.expected or isinstance(model, MajorityVote)
     learns = not named.needs_gold and not counts and getattr(model, "history", None) is None
-    if supervision == "none" and learns and not judges_meet(judgments.every):
+    alone = supervision == "none" and learns and not judges_meet(judgments.every)
+    if alone:
         model = MajorityVote()
-        told = "no item has grades by two judges, so nothing can be learnt about them: items keep the grade they got"
     posterior = model.fit(judgments, gold=gold, supervision=supervision, rng=rng, progress=progress)
     posterior = replace(posterior, model=named.name or posterior.model)
     comparable = supervision == "none" and not isinstance(model, MajorityVote)
-    doubts = filter(None, [told, _tell_far_from_votes(posterior) if comparable else ""])
+    doubts = (*tell.when(alone, "alone"), *(_tell_far_from_votes(posterior) if comparable else ()))
     return replace(posterior, notes=(*posterior.notes, *doubts))
 
 
-def _tell_far_from_votes(posterior: Posterior) -> str:
+def _tell_far_from_votes(posterior: Posterior) -> tuple[Note, ...]:
     """A warning, where a model often differs from the plain vote: it may be right, or judges may share errors."""
     judgments = posterior.judgments.every
     if len(judgments.grade) > WORTH_CHECKING:
-        return ""
+        return ()
     votes = count_votes(judgments.row_start, judgments.grade, posterior.probability.shape[1])
     chosen = votes[np.arange(len(votes)), posterior.grades]
     share = float((chosen < votes.max(axis=1)).mean())
-    if share <= MANY:
-        return ""
-    return (
-        f"{posterior.model} overrules the plain vote on {share:.0%} of the items: right if judges differ in skill "
-        "and have independent errors, wrong if they share errors; check with gold, or see karatage audit"
-    )
+    return tell.when(share > MANY, "far-from-votes", model=posterior.model, share=share)
 
 
 def _written_options(model: type) -> dict[str, object]:

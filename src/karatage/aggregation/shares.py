@@ -15,6 +15,7 @@ from karatage.aggregation.expectation import Progress
 from karatage.aggregation.glad import Glad
 from karatage.aggregation.ibcc import Ibcc
 from karatage.aggregation.mace import Mace
+from karatage.aggregation.notes import tell
 from karatage.aggregation.one_coin import OneCoin
 from karatage.aggregation.ordinal import Ordinal
 from karatage.aggregation.raykar import Raykar
@@ -22,9 +23,9 @@ from karatage.aggregation.votes import Supervision, Votes, judges_meet
 from karatage.aggregation.zencrowd import ZenCrowd
 from karatage.data.axes import FloatArray
 from karatage.data.judgments import Judgments
+from karatage.data.note import Note
 from karatage.data.posterior import Posterior
 from karatage.errors import OptionError
-from karatage.text import counted
 
 Quality = Literal["ds", "glad", "ibcc", "mace", "onecoin", "ordinal", "ry", "wawa", "zc"]
 Consensus = AgreementWeighted | DawidSkene | Glad | Ibcc | Mace | OneCoin | Ordinal | Raykar | ZenCrowd
@@ -40,7 +41,6 @@ CONSENSUS: Mapping[Quality, Consensus] = {
     "zc": ZenCrowd(),
 }
 CERTAIN = 1e-9  # agreement by chance nearer to 1 than this leaves nothing to earn
-NO_MEETING = "no item has grades by two judges, so nothing can be learned about them: all weights are equal"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +78,7 @@ class BinomialVote:
         if self.quality is None:
             share = votes.share()
         elif supervision == "none" and not judges_meet(single):
-            share, notes = votes.share(), (*notes, NO_MEETING)
+            share, notes = votes.share(), (*notes, tell("alone-weighted"))
         else:
             found = CONSENSUS[self.quality].fit(
                 judgments, gold=gold, supervision=supervision, rng=rng, progress=progress
@@ -141,20 +141,16 @@ def agree_beyond_chance(judgments: Judgments, probability: FloatArray) -> FloatA
     return np.clip(kappa, 0.0, 1.0)
 
 
-def _tell_repeats(name: str, every: Judgments, single: Judgments) -> tuple[str, ...]:
+def _tell_repeats(name: str, every: Judgments, single: Judgments) -> tuple[Note, ...]:
     aside = len(every.grade) - len(single.grade)
-    if not aside:
-        return ()
-    return (f"{name}: a judge has one vote for an item, the last; {counted(aside, 'earlier grade')} set aside",)
+    return tell.when(aside, "earlier-aside", model=name, grades=aside)
 
 
-def _tell_weights(name: str, votes: Votes, quality: FloatArray) -> tuple[str, ...]:
+def _tell_weights(name: str, votes: Votes, quality: FloatArray) -> tuple[Note, ...]:
     """Warnings, where weights are 0."""
     if not quality.any():
-        return (f"{name}: no judge agrees with the consensus beyond chance, so all weights are equal",)
+        return (tell("no-quality", model=name),)
     heard = np.diff(votes.rows.start)
     weight = np.bincount(np.repeat(np.arange(votes.items), heard), quality[votes.rows.judge], minlength=votes.items)
     unheard = int(((weight == 0) & (heard > 0)).sum())
-    if not unheard:
-        return ()
-    return (f"{name}: {counted(unheard, 'item')} graded only by judges of quality 0, who have equal weights there",)
+    return tell.when(unheard, "unheard", model=name, items=unheard)

@@ -8,6 +8,7 @@ import numpy as np
 
 from karatage.aggregation.confusion import imply_accuracy
 from karatage.aggregation.expectation import Progress, log, normalise
+from karatage.aggregation.notes import tell
 from karatage.aggregation.one_coin import toss
 from karatage.aggregation.votes import Votes, need_binary
 from karatage.data.axes import FloatArray, GradeArray, LongArray
@@ -87,7 +88,7 @@ def fit_raykar(votes: Votes, progress: Progress | None = None) -> Posterior:
         },
         trace=np.array(trace),
         converged=found.change < 1e-4,
-        notes=() if found.change < 1e-4 else (f"ry: its program stops after {STEPS} steps, before convergence",),
+        notes=tell.when(found.change >= 1e-4, "program-stops", model="ry", steps=STEPS),
     )
 
 

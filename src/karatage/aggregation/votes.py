@@ -9,13 +9,14 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from karatage.aggregation.notes import tell
 from karatage.data.alignment import match_gold
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, IntArray, LongArray
 from karatage.data.judgments import Judgments
+from karatage.data.note import Note
 from karatage.data.posterior import Posterior, decide
 from karatage.errors import DataError, OptionError
 from karatage.kernels.voting import Rows, count_answers, count_votes
-from karatage.text import counted
 
 Supervision = Literal["none", "light", "full"]
 Scope = Literal["all", "topic"]
@@ -106,7 +107,7 @@ class Votes:
         parameters: Mapping[str, FloatArray] | None = None,
         trace: FloatArray | None = None,
         converged: bool = True,
-        notes: tuple[str, ...] = (),
+        notes: tuple[Note, ...] = (),
     ) -> Posterior:
         """Beliefs about all items: `probability` for those that took part, gold's grade for training items."""
         whole = probability
@@ -129,15 +130,12 @@ class Votes:
             notes=(*self._tell(), *notes),
         )
 
-    def _tell(self) -> tuple[str, ...]:
-        silent = int((np.diff(self.rows.start) == 0).sum())
-        notes = []
-        if silent:
-            notes.append(f"{counted(silent, 'item')} without any grade, so its merged grade is a guess")
-        if (self.gold >= 0).any():
-            known = int((self.gold >= 0).sum())
-            notes.append(f"gold is known for {known:,} of {len(self.gold):,} items, which keep it")
-        return tuple(notes)
+    def _tell(self) -> tuple[Note, ...]:
+        silent, known = int((np.diff(self.rows.start) == 0).sum()), int((self.gold >= 0).sum())
+        return (
+            *tell.when(silent, "silent", items=silent),
+            *tell.when(known, "gold-known", known=known, items=len(self.gold)),
+        )
 
 
 def judges_meet(judgments: Judgments) -> bool:

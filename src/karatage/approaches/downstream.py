@@ -11,9 +11,11 @@ import numpy as np
 
 from karatage.aggregation.crossfit import FOLDS, deal_topics
 from karatage.approaches.evidence import Evidence, Merged
+from karatage.approaches.notes import tell
 from karatage.data.alignment import align, match_gold
 from karatage.data.axes import BoolArray, FloatArray
 from karatage.data.gold import Gold
+from karatage.data.note import Note
 from karatage.data.partition import Partition, assemble_judges
 from karatage.data.scores import Scores
 from karatage.data.weights import Weights
@@ -30,7 +32,6 @@ from karatage.merging.estimators import (
 )
 from karatage.merging.gaps import Gaps
 from karatage.random_streams import stream
-from karatage.text import count_names, counted
 
 
 def merge_alike(evidence: Evidence) -> dict[str, Merged]:
@@ -168,19 +169,14 @@ def _average_shares(
     return np.mean(shares, axis=0), np.any(silent, axis=0), np.any(dull, axis=0)
 
 
-def _tell_silent(name: str, evidence: Evidence, silent: BoolArray) -> tuple[str, ...]:
-    if not silent.any():
-        return ()
-    topics = [evidence.judgments.topics[t] for t in np.flatnonzero(silent)]
-    return (f"{name}: where all weights are 0, judges count alike; topics concerned: {count_names(topics)}",)
+def _tell_silent(name: str, evidence: Evidence, silent: BoolArray) -> tuple[Note, ...]:
+    topics = tuple(evidence.judgments.topics[t] for t in np.flatnonzero(silent))
+    return tell.when(topics, "weights-zero", approach=name, topics=topics)
 
 
-def _tell_dull(evidence: Evidence, dull: BoolArray) -> tuple[str, ...]:
-    if not dull.any():
-        return ()
-    judges = [evidence.judgments.judges[k] for k in np.flatnonzero(dull.any(axis=1))]
-    where = f"{counted(int(dull.sum()), 'time')} all systems score the same under a judge, who then has no weight"
-    return (f"{where} in that topic; judges concerned: {count_names(judges)}",)
+def _tell_dull(evidence: Evidence, dull: BoolArray) -> tuple[Note, ...]:
+    judges = tuple(evidence.judgments.judges[k] for k in np.flatnonzero(dull.any(axis=1)))
+    return tell.when(judges, "same-scores", times=int(dull.sum()), judges=judges)
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,7 +185,7 @@ class TaughtWeights:
 
     weight: FloatArray  # (judge, topic)
     closeness: FloatArray  # (judge,), NaN for judges who share no topic with the gold that teaches
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
 
 def learn_weights(name: str, estimator: SupervisedEstimator, evidence: Evidence, measure: str) -> TaughtWeights:
@@ -258,14 +254,13 @@ def _learn(
         found.append(learnt ** (1 / estimator.power))
     lessons_seen = np.isfinite(found).sum(axis=0)
     closeness = np.where(lessons_seen > 0, np.nansum(found, axis=0) / np.maximum(lessons_seen, 1), np.nan)
-    unseen = [evidence.judgments.judges[k] for k in np.flatnonzero(np.isnan(closeness))]
-    notes = [told]
-    if unseen:
-        notes.append(f"judges unseen in training get the mean weight of the others: {count_names(unseen)}")
-    return TaughtWeights(weight, closeness, tuple(notes))
+    unseen = tuple(evidence.judgments.judges[k] for k in np.flatnonzero(np.isnan(closeness)))
+    return TaughtWeights(weight, closeness, (told, *tell.when(unseen, "unseen", judges=unseen)))
 
 
-def _plan_lessons(name: str, evidence: Evidence, with_gold: BoolArray) -> tuple[list[tuple[BoolArray, BoolArray]], str]:
+def _plan_lessons(
+    name: str, evidence: Evidence, with_gold: BoolArray
+) -> tuple[list[tuple[BoolArray, BoolArray]], Note]:
     """Which topics are for training, and for which topics."""
     gold = _require_gold(name, evidence)
     everything = np.ones(len(with_gold), bool)
@@ -273,7 +268,7 @@ def _plan_lessons(name: str, evidence: Evidence, with_gold: BoolArray) -> tuple[
         taught = evidence.training & with_gold
         if not taught.any():
             raise DataError(f"{name} has nothing to learn from: no judge has a grade in the training topics")
-        return [(taught, everything)], f"judges were weighted by {int(taught.sum())} training topics"
+        return [(taught, everything)], tell("weighted-by-training", topics=int(taught.sum()))
     topics = np.flatnonzero(with_gold)
     if len(topics) < 2:
         raise DataError(
@@ -283,8 +278,7 @@ def _plan_lessons(name: str, evidence: Evidence, with_gold: BoolArray) -> tuple[
     folds = min(FOLDS, len(topics))
     fold_of = deal_topics(len(with_gold), topics, folds, stream(evidence.seed, "folds of topics"))
     lessons = [(with_gold & (fold_of != fold), fold_of == fold) for fold in range(folds)]
-    told = f"judges were weighted, for each topic, by gold of other topics only ({folds} folds), so gold can check it"
-    return lessons, told
+    return lessons, tell("weighted-by-folds", folds=folds)
 
 
 def _require_gold(name: str, evidence: Evidence) -> Gold:

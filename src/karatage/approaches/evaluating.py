@@ -9,12 +9,14 @@ import numpy as np
 
 from karatage.approaches.downstream import Aware, Supervised
 from karatage.approaches.evidence import Evidence, Known, Merged
+from karatage.approaches.notes import tell
 from karatage.approaches.registry import resolve_approaches
 from karatage.data.alignment import tell_scales
 from karatage.data.axes import LongArray
 from karatage.data.evaluation import Evaluation
 from karatage.data.gold import Gold
 from karatage.data.judgments import Judgments
+from karatage.data.note import Note
 from karatage.data.result import list_versions
 from karatage.data.runs import Runs
 from karatage.data.scores import Scores
@@ -25,7 +27,6 @@ from karatage.measures.registry import parse_measure
 from karatage.measures.spec import Measure
 from karatage.progress import follow
 from karatage.random_streams import settle_seed
-from karatage.text import count_names, counted
 
 FEW_ITEMS = 10
 ALIKE = 0.05  # weights that differ by less are no better than none
@@ -96,7 +97,7 @@ def evaluate_known(
         *(note for name in asked for note in evidence.by_judge[name].notes),
         *_tell_judges(evidence, kept),
         *(note for s in scores.values() for note in s.notes),
-        *(f"gold: {note}" for s in (trusted or {}).values() for note in s.notes if note not in told),
+        *(note.about("gold") for s in (trusted or {}).values() for note in s.notes if note not in told),
         *_tell_topics(evidence, kept),
         *_tell_weights(evidence, weights),
     )
@@ -144,7 +145,7 @@ def _score_gold(evidence: Evidence, gold: Gold) -> dict[str, Scores]:
     if gold.certainty < 1:
         probability = randomise(gold.grades, relevant=gold.certainty, other=1 - gold.certainty)
         scored = score_expected(alignment, probability, measures, names=("gold",))
-        told = (f"grades are random: a relevant document is relevant with probability {gold.certainty:g}",)
+        told = (tell("gold-random", certainty=gold.certainty),)
         scored = {name: replace(scores, notes=told + scores.notes) for name, scores in scored.items()}
     else:
         scored = {name: evidence.by_gold[name] for name in measures}
@@ -161,52 +162,37 @@ def _require_shared(scores: Mapping[str, Scores], gold: Mapping[str, Scores]) ->
             raise DataError("judgments and gold share no topic that some run has, so they cannot be compared")
 
 
-def _tell_judges(evidence: Evidence, kept: LongArray) -> Iterator[str]:
+def _tell_judges(evidence: Evidence, kept: LongArray) -> Iterator[Note]:
     judgments = evidence.judgments
     items = np.bincount(judgments.judge, minlength=len(judgments.judges))
-    few = [judgments.judges[k] for k in np.flatnonzero(items < FEW_ITEMS)]
-    if few:
-        yield f"judges with fewer than {FEW_ITEMS} items: {count_names(few)}"
+    few = tuple(judgments.judges[k] for k in np.flatnonzero(items < FEW_ITEMS))
+    yield from tell.when(few, "few-items", least=FEW_ITEMS, judges=few)
     seen = next(iter(evidence.by_judge.values())).judged[:, kept].sum(axis=1)
-    partial = [judgments.judges[k] for k in np.flatnonzero(seen < len(kept))]
-    if partial:
-        topics = counted(len(kept), "topic")
-        yield f"judges who saw only some of the {topics}, counted where they did: {count_names(partial)}"
+    partial = tuple(judgments.judges[k] for k in np.flatnonzero(seen < len(kept)))
+    yield from tell.when(partial, "some-topics", topics=len(kept), judges=partial)
     yield from tell_scales(judgments, None if evidence.gold is None else evidence.gold.grades)
 
 
-def _tell_topics(evidence: Evidence, kept: LongArray) -> Iterator[str]:
+def _tell_topics(evidence: Evidence, kept: LongArray) -> Iterator[Note]:
     if evidence.gold is None:
         return
     gold = evidence.gold.grades
     names = [evidence.alignment.topics[t] for t in kept]
-    if evidence.gold.training:
-        yield f"training topics, from which approaches may learn, left out: {count_names(evidence.gold.training)}"
-    missing = [name for name in names if name not in set(gold.topics)]
-    if missing:
-        yield f"judged topics without gold, left out when comparing with it: {count_names(missing)}"
-    extra = [name for name in gold.topics if name not in set(evidence.judgments.topics)]
-    if extra:
-        yield f"topics with gold but without judgments: {count_names(extra)}"
+    yield from tell.when(evidence.gold.training, "training-topics", topics=evidence.gold.training)
+    missing = tuple(name for name in names if name not in set(gold.topics))
+    yield from tell.when(missing, "gold-topics-missing", topics=missing)
+    extra = tuple(name for name in gold.topics if name not in set(evidence.judgments.topics))
+    yield from tell.when(extra, "gold-topics-unjudged", topics=extra)
 
 
-def _tell_weights(evidence: Evidence, weights: Sequence[Weights]) -> Iterator[str]:
+def _tell_weights(evidence: Evidence, weights: Sequence[Weights]) -> Iterator[Note]:
     alike = [w.approach for w in weights if 0 < w.mean.max() <= (1 + ALIKE) * np.min(w.mean[w.mean > 0])]
     if alike and len(evidence.judgments.judges) > 1:
-        yield f"weights that differ by less than {ALIKE:.0%} between judges, so nearly uniform: {_count_each(alike)}"
+        yield tell("uniform", least=ALIKE, approaches=tuple(dict.fromkeys(alike)))  # each once, whatever the measures
     if any(not estimator.own for estimator in evidence.estimators):
         judgments, present = evidence.judgments, evidence.panel.present
         pool = present @ np.diff(judgments.item_start)
         counts = present[judgments.judge, judgments.item_topic[judgments.item]]  # other topics are in no run
         graded = np.bincount(judgments.judge[counts], minlength=len(judgments.judges))
-        partial = [judgments.judges[k] for k in np.flatnonzero(graded < HALF * pool)]
-        if partial:
-            yield (
-                "judges who graded less than half of their topics' pools, compared with random judges of all of it, so "
-                f"that weights also depend on how much they graded: {count_names(partial)}"
-            )
-
-
-def _count_each(names: Sequence[str]) -> str:
-    """Names that may come once for every measure."""
-    return count_names(tuple(dict.fromkeys(names)))
+        partial = tuple(judgments.judges[k] for k in np.flatnonzero(graded < HALF * pool))
+        yield from tell.when(partial, "less-than-half", judges=partial)

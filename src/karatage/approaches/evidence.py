@@ -14,6 +14,7 @@ from karatage.data.alignment import Alignment, align
 from karatage.data.axes import BoolArray, FloatArray
 from karatage.data.gold import Gold
 from karatage.data.judgments import Judgments
+from karatage.data.note import Note
 from karatage.data.posterior import Posterior
 from karatage.data.runs import Runs
 from karatage.data.scores import Scores
@@ -127,7 +128,7 @@ class Merged:
     value: FloatArray  # (topic, system), NaN where there is none
     posterior: Posterior | None = None  # of approaches that merge grades
     weights: Weights | None = None  # of approaches that weigh judges
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 Approach = Callable[[Evidence], dict[str, Merged]]

@@ -85,7 +85,7 @@ def aggregate(
     if judges != STANDARD_OUTPUT or output != STANDARD_OUTPUT:
         _write_grades(merged, added, chosen, output, top, sentence, raw=to.raw)
     if not to.quiet:
-        gold_notes = () if trusted is None else tuple(f"gold: {note}" for note in trusted.notes)
+        gold_notes = () if trusted is None else tuple(note.about("gold") for note in trusted.notes)
         tell((*graded.notes, *gold_notes, *merged.notes))
         printed = judges_style if judges == STANDARD_OUTPUT else chosen if output == STANDARD_OUTPUT else None
         if printed != "table":
@@ -153,7 +153,7 @@ def _say_accuracy(merged: Posterior, gold: Judgments | None) -> str:
     """How often the merged grades are gold's, where the model has not been told."""
     if gold is None:
         return ""
-    if any(note.startswith("gold is known") for note in merged.notes):
+    if any(note.kind == "aggregation.gold-known" for note in merged.notes):
         return " Gold was learnt from, so it cannot say how good this is; --supervision none can."
     from karatage.data.alignment import match_gold
 

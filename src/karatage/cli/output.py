@@ -35,7 +35,7 @@ class Result(Protocol):
     """What `put` has to know of a result."""
 
     @property
-    def notes(self) -> Sequence[str]:
+    def notes(self) -> Sequence[object]:
         """Warnings."""
         ...
 
@@ -162,7 +162,7 @@ def encode_result(facts: Mapping[str, object]) -> bytes:
     return encode_json({**facts, "command": shlex.join(["karatage", *sys.argv[1:]])})
 
 
-def tell(notes: Sequence[str]) -> None:
+def tell(notes: Sequence[object]) -> None:
     """Say doubts on standard error."""
     for note in notes:
         say(f"note: {note}")

@@ -9,10 +9,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from karatage.cli.output import choose_style, emit, encode_frame, put, tell, write_page, write_paragraphs
+from karatage.cli.output import choose_style, emit, encode_frame, put, write_page, write_paragraphs
+from karatage.cli.output import tell as print_notes
 from karatage.cli.parsing import STANDARD_OUTPUT
 from karatage.cli.terminal import progress
 from karatage.errors import OptionError
+from karatage.simulation.notes import tell
 from karatage.text import counted, list_names
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from karatage.data.crowd import CrowdModel
     from karatage.data.crowd_summary import CrowdSummary
     from karatage.data.judgments import Judgments
+    from karatage.data.note import Note
     from karatage.data.queue import AskedQueue
     from karatage.simulation.answering import Answers
     from karatage.simulation.collection import CollectionShape, World
@@ -54,7 +57,7 @@ class Crowd(NamedTuple):
     judgments: Judgments
     summary: CrowdSummary
 
-    def list_notes(self, request: Request) -> list[str]:
+    def list_notes(self, request: Request) -> list[Note]:
         """Doubts about the crowd, and about a model that was learned for it."""
         learned = self.model.notes if request.like else ()
         return [*learned, *self.judgments.notes, *self.summary.notes]
@@ -64,7 +67,7 @@ class Crowd(NamedTuple):
 class Told:
     """What is told of a simulation."""
 
-    notes: Sequence[str]
+    notes: Sequence[Note]
     sentence: str
     to_frame: Callable[[], pl.DataFrame]
     to_dict: Callable[[], Mapping[str, object]]
@@ -91,9 +94,9 @@ def judge_queue(crowd: CrowdModel, gold: Judgments, request: Request) -> None:
     experts = int(queue.expert.sum())
     unwritten = []  # in a loop of judging either side may have nothing to do, which is no reason to stop it
     if request.judged is not None and not experts:
-        unwritten.append(f"no row of {queue.source} goes to an expert, so {request.judged} is not written")
+        unwritten.append(tell("no-expert-rows", queue=str(queue.source), path=str(request.judged)))
     if request.output != STANDARD_OUTPUT and experts == len(queue.expert):
-        unwritten.append(f"no row of {queue.source} goes to the crowd, so {request.output} is not written")
+        unwritten.append(tell("no-crowd-rows", queue=str(queue.source), path=str(request.output)))
     with progress("Judging", quiet=request.quiet):
         answers = answer_queue(queue, gold, crowd, per_item=request.per_item, judges=request.judges, rng=request.seed)
     answers = replace(answers, notes=(*answers.notes, *unwritten))
@@ -151,9 +154,7 @@ def _limit_grades(gold: Judgments, crowd: CrowdModel) -> Judgments:
     top = crowd.grades - 1
     if crowd.confusion is None or gold.top_grade <= top:
         return gold
-    note = (
-        f"the judges of '{crowd.name}' know 0 to {top}, so documents of a higher grade are graded as if it were {top}"
-    )
+    note = tell("grades-limited", crowd=crowd.name, top=top)
     return replace(gold, grade=np.minimum(gold.grade, top).astype(np.int8), top_grade=top, notes=(*gold.notes, note))
 
 
@@ -175,12 +176,13 @@ def _is_same(path: Path, gold: Judgments) -> bool:
     return path.read_bytes() == encode_qrels(gold.to_frame())
 
 
-def print_crowd(crowd: Crowd, request: Request, steps: Sequence[NextStep], notes: Sequence[str] = ()) -> None:
+def print_crowd(crowd: Crowd, request: Request, steps: Sequence[NextStep], notes: Sequence[Note] = ()) -> None:
     """A crowd: who judged, how well, and where the judgments are."""
+    from karatage.data.codec import unstructure
     from karatage.views.crowd import view_summary
 
     summary, doubts = crowd.summary, [*notes, *crowd.list_notes(request)]
-    found = {"notes": doubts, "seed": request.seed, "written": _list_written(steps)}
+    found = {"notes": unstructure(doubts), "seed": request.seed, "written": _list_written(steps)}
     told = Told(doubts, summary.sentence, crowd.judgments.to_frame, lambda: {**summary.to_dict(), **found})
     put(told, request, lambda: write_page(view_summary(summary, crowd.model), *(step.line for step in steps)))
 
@@ -189,9 +191,11 @@ def print_experts(queue: AskedQueue, answers: Answers, request: Request, steps: 
     """A queue of which nothing goes to the crowd."""
     import polars as pl
 
+    from karatage.data.codec import unstructure
+
     count, relevant = len(answers.grade), int((answers.grade > 0).sum())
     sentence = f"Experts gave gold's grades to {counted(count, 'document')}, of which {relevant:,} relevant."
-    found = {"experts": count, "relevant": relevant, "notes": answers.notes, "sentence": sentence}
+    found = {"experts": count, "relevant": relevant, "notes": unstructure(list(answers.notes)), "sentence": sentence}
     told = Told(
         answers.notes,
         sentence,
@@ -203,6 +207,7 @@ def print_experts(queue: AskedQueue, answers: Answers, request: Request, steps: 
 
 def print_collection(world: World, crowd: Crowd, request: Request) -> None:
     """A collection: what is in it, who judged it, and what to do next."""
+    from karatage.data.codec import unstructure
     from karatage.views.crowd import view_collection
 
     assert request.collection is not None
@@ -211,8 +216,15 @@ def print_collection(world: World, crowd: Crowd, request: Request) -> None:
     sentence = f"Wrote a collection of {counts} and {counted(len(world.pool.grade), 'judged document')} to {home}. "
     sentence += summary.sentence
     notes = crowd.list_notes(request)
+    told = unstructure(notes)
     truth = {"systems": world.systems.to_dicts(), "topics": world.topics.to_dicts()}
-    found = {"folder": home, "truth": truth, "crowd": summary.to_dict(), "notes": notes, "seed": request.seed}
+    found = {
+        "folder": home,
+        "truth": truth,
+        "crowd": summary.to_dict(),
+        "notes": unstructure(notes),
+        "seed": request.seed,
+    }
     files = shlex.join([f"{home}/runs", "-j", f"{home}/judgments.csv", "-g", f"{home}/gold.qrels"])
     then = "The truth is in its folder truth. Next:", f"$ karatage evaluate {files} -a mv"
     put(
@@ -229,7 +241,7 @@ def print_model(model: CrowdModel, request: Request) -> None:
     written = [path for path in (request.save, request.chart) if path is not None]
     emit(write_page(view_crowd(model), f"Written to {' and '.join(written)}."), STANDARD_OUTPUT)
     if not request.quiet:
-        tell(model.notes)
+        print_notes(model.notes)
 
 
 def print_models(to: Printing, output: str) -> None:

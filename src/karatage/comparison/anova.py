@@ -10,7 +10,10 @@ import numpy as np
 import polars as pl
 
 from karatage.comparison.design import Design, Effect, Fit, Pair, fit_closed, fit_unbalanced
+from karatage.comparison.notes import tell
 from karatage.data.axes import FloatArray, LongArray
+from karatage.data.codec import unstructure
+from karatage.data.note import Note
 from karatage.data.result import Shown
 from karatage.errors import DataError, OptionError
 from karatage.text import counted
@@ -20,10 +23,6 @@ LEVEL = 0.05
 SIZES = {"large": 0.14, "medium": 0.06, "small": 0.01}  # of omega squared, from
 FEW = 10  # degrees of freedom for error
 ROUNDING = 16 * float(np.finfo(float).eps)
-UNBALANCED = (
-    "combinations of levels have different numbers of rows: "
-    "sums of squares are of type III and do not add up to the total"
-)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -33,7 +32,7 @@ class Anova(Shown):
     design: Design
     balanced: bool
     fit: Fit
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -143,7 +142,9 @@ class Anova(Shown):
         """Table, marginal means and notes as JSON."""
         means = {name: self.means(name).to_dicts() for name in self.fit.effects}
         table = {"response": self.design.name, "balanced": self.balanced, "table": self.to_frame().to_dicts()}
-        return json.dumps({**table, "means": means, "notes": self.notes, "sentence": self.sentence}, ensure_ascii=False)
+        return json.dumps(
+            {**table, "means": means, "notes": unstructure(self.notes), "sentence": self.sentence}, ensure_ascii=False
+        )
 
     def _total_ss(self) -> float:
         return float(((self.design.response - self.design.response.mean()) ** 2).sum())
@@ -202,7 +203,5 @@ def anova(frame: pl.DataFrame, response: str, *, factors: Sequence[str], interac
     if fit.error_ss <= len(design.response) * (ROUNDING * float(np.abs(design.response).max())) ** 2:
         raise DataError(f"the factors explain '{response}' to the last digit: there is no error to test them against")
     result = Anova(design=design, balanced=design.balanced, fit=fit, notes=design.notes)
-    notes = [] if closed else [UNBALANCED]
-    if result.error_df < FEW:
-        notes.append(f"the error has only {counted(result.error_df, 'degree')} of freedom: tests have little power")
-    return replace(result, notes=(*design.notes, *notes))
+    few = tell.when(result.error_df < FEW, "few-degrees", degrees=result.error_df)
+    return replace(result, notes=(*design.notes, *tell.when(not closed, "unbalanced"), *few))

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from karatage.comparison.notes import tell
 from karatage.data.axes import Coded, FloatArray, IntArray, LongArray, freeze, locate
+from karatage.data.note import Note
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.text import counted, list_names
 
@@ -59,7 +61,7 @@ class Design:
     response: FloatArray  # (row,)
     factors: dict[str, Factor]
     interactions: tuple[Pair, ...]
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
     def __post_init__(self) -> None:
         """Protect the array."""
@@ -73,9 +75,7 @@ class Design:
         alone = [name for name, factor in found.items() if len(factor.levels) < 2]
         if len(alone) == len(found):
             raise DataError(f"no factor has two levels ({list_names(alone)}): there is nothing to compare")
-        notes = tuple(
-            f"factor '{name}' has one level only, '{found[name].levels[0]}', and is left out" for name in alone
-        )
+        notes = tuple(tell("one-level", factor=name, level=str(found[name].levels[0])) for name in alone)
         kept = {name: factor for name, factor in found.items() if name not in alone}
         crossed = tuple((a, b) for a, b in interactions if a in kept and b in kept)
         return Design(response, _read_response(frame[response]), kept, crossed, notes)

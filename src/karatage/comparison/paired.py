@@ -18,9 +18,11 @@ from karatage.comparison.flipping import (
     signed_sum,
     subset_sums,
 )
+from karatage.comparison.notes import tell
 from karatage.data.axes import FloatArray, LongArray
 from karatage.data.comparison import say_p
 from karatage.data.estimate import check_confidence, t_outside, t_quantile
+from karatage.data.note import Note
 from karatage.data.result import Shown
 from karatage.data.scores import settle_ties
 from karatage.data.sizing import Figures
@@ -67,7 +69,7 @@ class PairedTest(Shown):
     topics: int
     zeros: int  # topics without a difference
     exact: bool  # whether the p-value is neither drawn nor an approximation
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
     @property
     def significant(self) -> bool:
@@ -91,7 +93,7 @@ class _Found(NamedTuple):
     low: float
     high: float
     exact: bool
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 def paired_test(
@@ -127,7 +129,7 @@ def paired_test(
     gap, notes = _pair(x, y)
     zeros = int((settle_ties(gap) == 0).sum())
     if zeros == len(gap):
-        found = _Found(0.0, 1.0, 0.0, 0.0, True, ("both systems score alike on every topic",))
+        found = _Found(0.0, 1.0, 0.0, 0.0, True, (tell("alike"),))
     elif test == "t":
         found = _student(gap, level)
     elif test == "wilcoxon":
@@ -136,10 +138,8 @@ def paired_test(
         found = _permutation(gap, level, resamples, rng)
     else:
         found = _bootstrap(gap, level, resamples, rng)
-    if len(gap) < FEW_TOPICS:
-        notes += (f"only {len(gap)} topics: no test can say much",)
-    if found.low == -math.inf:
-        notes += (f"{len(gap)} topics are too few for a {percent(confidence)} interval by this test",)
+    notes += tell.when(len(gap) < FEW_TOPICS, "few-topics", topics=len(gap))
+    notes += tell.when(found.low == -math.inf, "no-interval", topics=len(gap), confidence=confidence)
     return PairedTest(
         test=test,
         difference=float(gap.mean()) if zeros < len(gap) else 0.0,
@@ -165,7 +165,7 @@ def read_scores(scores: ArrayLike) -> FloatArray:
     return value
 
 
-def _pair(x: ArrayLike, y: ArrayLike) -> tuple[FloatArray, tuple[str, ...]]:
+def _pair(x: ArrayLike, y: ArrayLike) -> tuple[FloatArray, tuple[Note, ...]]:
     first, second = read_scores(x), read_scores(y)
     if len(first) != len(second):
         raise DataError(
@@ -177,14 +177,13 @@ def _pair(x: ArrayLike, y: ArrayLike) -> tuple[FloatArray, tuple[str, ...]]:
     if len(kept) < 2:
         raise DataError(f"{counted(len(kept), 'topic')} with a score for both systems: a test needs at least 2")
     left_out = len(gap) - len(kept)
-    return kept, (f"{counted(left_out, 'topic')} left out: without a score for both systems",) if left_out else ()
+    return kept, tell.when(left_out, "topics-unpaired", topics=left_out)
 
 
 def _student(gap: FloatArray, level: float) -> _Found:
     mean, error = float(gap.mean()), _standard_error(gap)
     if error == 0:
-        notes = ("the difference is the same in every topic, so t has nothing to go by: use test='permutation'",)
-        return _Found(math.copysign(math.inf, mean), 0.0, mean, mean, True, notes)
+        return _Found(math.copysign(math.inf, mean), 0.0, mean, mean, True, (tell("constant"),))
     half = t_quantile(1 - level / 2, len(gap) - 1) * error
     return _Found(mean / error, t_outside(mean / error, len(gap) - 1), mean - half, mean + half, True)
 
@@ -209,9 +208,7 @@ def _wilcoxon(gap: FloatArray, level: float) -> _Found:
         p_value = t_outside(turned / math.sqrt(float((twice.astype(float) ** 2).sum())), math.inf)
     rank = _walsh_rank(n, level)
     bounds = (_walsh(used, rank), _walsh(used, n * (n + 1) // 2 + 1 - rank)) if rank else (-math.inf, math.inf)
-    notes: tuple[str, ...] = ("the interval is about the middle difference (Hodges and Lehmann's), not the mean",)
-    if n < len(gap):
-        notes += (f"{counted(len(gap) - n, 'topic')} without a difference left out, as Wilcoxon does",)
+    notes = (tell("pseudo-median"), *tell.when(n < len(gap), "zeros", topics=len(gap) - n))
     return _Found(float(twice[sign > 0].sum()) / 2, p_value, *bounds, exact, notes)
 
 
@@ -263,10 +260,10 @@ def _permutation(gap: FloatArray, level: float, resamples: int, rng: int | np.ra
     bounds = _bound(sums[size > 0] / size[size > 0], level)
     exact = share_as_extreme(gap)
     if exact is not None:
-        return _Found(mean, exact, *bounds, True, (f"the interval is from {resamples:,} random subsets of topics",))
+        return _Found(mean, exact, *bounds, True, (tell("random-subsets", resamples=resamples),))
     hits = int((np.abs(2 * sums - total) >= limit).sum())
-    notes = (f"p-value and interval are from {resamples:,} random sign flips",)
-    return _Found(mean, (1 + hits) / (1 + resamples), *bounds, False, notes)
+    told = (tell("random-flips", resamples=resamples),)
+    return _Found(mean, (1 + hits) / (1 + resamples), *bounds, False, told)
 
 
 def _bound(means: FloatArray, level: float) -> tuple[float, float]:
@@ -282,8 +279,8 @@ def _bootstrap(gap: FloatArray, level: float, resamples: int, rng: int | np.rand
     """[SAK06]: t of resampled topics around the mean seen; the interval is where this p-value is above the level."""
     mean, error = float(gap.mean()), _standard_error(gap)
     if error == 0:
-        notes = ("the difference is the same in every topic: resampling them changes nothing; use test='permutation'",)
-        return _Found(math.copysign(math.inf, mean), 1 / (1 + resamples), mean, mean, False, notes)
+        told = (tell("constant-resampled"),)
+        return _Found(math.copysign(math.inf, mean), 1 / (1 + resamples), mean, mean, False, told)
     source, parts = generator(rng), []
     for start in range(0, resamples, max(1, CELLS // len(gap))):
         rows = min(max(1, CELLS // len(gap)), resamples - start)
@@ -316,7 +313,7 @@ class UnpairedTest(Shown):
     high: float
     confidence: float
     topics: tuple[int, int]
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
     @property
     def significant(self) -> bool:
@@ -344,16 +341,15 @@ def welch_test(x: ArrayLike | Figures, y: ArrayLike | Figures, *, confidence: fl
     (2.524, 0.0116)
     """
     check_confidence(confidence)
-    notes: list[str] = []
+    notes: list[Note] = []
     a, b = _figure(x, notes), _figure(y, notes)
     difference = b.mean - a.mean
     parts = a.variance_of_mean, b.variance_of_mean
     error = math.sqrt(sum(parts))
     topics = (a.topics, b.topics)
-    if min(topics) < FEW_TOPICS:
-        notes.append(f"only {min(topics)} topics: no test can say much")
+    notes += tell.when(min(topics) < FEW_TOPICS, "few-topics", topics=min(topics))
     if error <= 1e-12 * max(abs(a.mean), abs(b.mean)):
-        notes.append("scores do not vary from topic to topic, so t has nothing to go by")
+        notes.append(tell("constant-scores"))
         same = abs(difference) <= 1e-12 * max(abs(a.mean), abs(b.mean))
         statistic, degrees, p_value = (0.0, math.inf, 1.0) if same else (math.inf, math.inf, 0.0)
         statistic, half = math.copysign(statistic, difference), 0.0
@@ -374,13 +370,12 @@ def welch_test(x: ArrayLike | Figures, y: ArrayLike | Figures, *, confidence: fl
     )
 
 
-def _figure(scores: ArrayLike | Figures, notes: list[str]) -> Figures:
+def _figure(scores: ArrayLike | Figures, notes: list[Note]) -> Figures:
     if isinstance(scores, Figures):
         return scores
     value = read_scores(scores)
     kept = value[~np.isnan(value)]
     if len(kept) < 2:
         raise DataError(f"{counted(len(kept), 'topic')} with a score: a test needs at least 2 for each system")
-    if len(kept) < len(value):
-        notes.append(f"{counted(len(value) - len(kept), 'topic')} left out: without a score")
+    notes += tell.when(len(kept) < len(value), "topics-unscored", topics=len(value) - len(kept))
     return Figures(len(kept), float(kept.mean()), float(kept.std(ddof=1)))

@@ -13,7 +13,10 @@ import polars as pl
 from numpy.typing import ArrayLike
 
 from karatage.comparison.anova import Anova
+from karatage.comparison.notes import tell
 from karatage.data.axes import BoolArray, FloatArray, LongArray, freeze
+from karatage.data.codec import unstructure
+from karatage.data.note import Note
 from karatage.data.result import Shown
 from karatage.errors import OptionError, UnknownNameError
 from karatage.kernels.multiplicity import AROUND, EDGE, FARTHEST, letters, range_above, studentised_above
@@ -124,7 +127,7 @@ class Tukey(Shown):
     level: float
     df: float
     lower_is_better: bool
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
     def __post_init__(self) -> None:
         """Protect the arrays."""
@@ -197,7 +200,11 @@ class Tukey(Shown):
     def to_json(self) -> str:
         """Levels, pairs and notes as JSON."""
         facts = {"response": self.response, "factor": self.factor, "level": self.level, "df": self.df}
-        tables = {"levels": self.to_frame().to_dicts(), "pairs": self.pairs().to_dicts(), "notes": self.notes}
+        tables = {
+            "levels": self.to_frame().to_dicts(),
+            "pairs": self.pairs().to_dicts(),
+            "notes": unstructure(self.notes),
+        }
         return json.dumps({**facts, **tables, "sentence": self.sentence}, ensure_ascii=False)
 
 
@@ -229,9 +236,7 @@ def tukey(
     p_value = np.ones((len(order), len(order)))
     p_value[first, second] = (survival if len(q) <= FEW_PAIRS else survival_of_many)(q, len(order), df)
     p_value[second, first] = p_value[first, second]
-    notes = result.notes
-    if np.ptp(margin[first, second]) > 1e-9 * margin[0, 1]:
-        notes += ("levels have means of different precision: comparison intervals are approximate, p-values are not",)
+    uneven = np.ptp(margin[first, second]) > 1e-9 * margin[0, 1]
     return Tukey(
         response=result.design.name,
         factor=factor,
@@ -244,7 +249,7 @@ def tukey(
         level=level,
         df=df,
         lower_is_better=lower_is_better,
-        notes=notes,
+        notes=(*result.notes, *tell.when(uneven, "precision-differs")),
     )
 
 

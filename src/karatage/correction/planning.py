@@ -13,8 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from karatage.correction.notes import tell
 from karatage.correction.precision import CLEAR_OF_CHANCE, LEAST_ITEMS, correct, share_variance
 from karatage.data.axes import FloatArray
+from karatage.data.note import Note
 from karatage.data.sizing import Figures, Goal, Need, Prices, RateCounts, SizePlan
 from karatage.errors import DataError
 
@@ -207,20 +209,17 @@ def _needs(
     return tuple(needs)
 
 
-def _notes(goal: Goal, samples: Samples, found: _Found) -> tuple[str, ...]:
+def _notes(goal: Goal, samples: Samples, found: _Found) -> tuple[Note, ...]:
     if found.refusal is not None:
         return ()
-    notes = []
-    if goal.power is None:
-        notes.append("no power asked for: a true difference of this size would show half the time; 0.8 is usual")
-    if found.sizes.topics < MANY_TOPICS:
-        notes.append(f"formulas are for {MANY_TOPICS} topics and more: take at least so many")
-    if any(rate in (0.0, 1.0) for sample in samples for rate in (sample.m_r, sample.m_n)):
-        notes.append("judges made no mistake on one kind of gold item, for which the formulas ask no gold: check some")
-    few = [size for sizes in (found.sizes.relevant, found.sizes.others) for size in sizes.tolist()]
-    if min(few) < LEAST_ITEMS * 2:
-        notes.append(f"rates from fewer than {LEAST_ITEMS * 2} gold items of a kind are uncertain: check more")
-    return tuple(notes)
+    faultless = any(rate in (0.0, 1.0) for sample in samples for rate in (sample.m_r, sample.m_n))
+    gold = [size for sizes in (found.sizes.relevant, found.sizes.others) for size in sizes.tolist()]
+    return (
+        *tell.when(goal.power is None, "no-power"),
+        *tell.when(found.sizes.topics < MANY_TOPICS, "few-topics", least=MANY_TOPICS),
+        *tell.when(faultless, "faultless"),
+        *tell.when(min(gold) < LEAST_ITEMS * 2, "few-gold", least=LEAST_ITEMS * 2),
+    )
 
 
 class Terms(NamedTuple):

@@ -11,12 +11,12 @@ import polars as pl
 
 from karatage.data.axes import GradeArray, IntArray, LongArray, freeze, meet
 from karatage.data.judgments import Judgments
+from karatage.data.note import Note
+from karatage.data.notes import tell
 from karatage.data.runs import Runs
 from karatage.errors import DataError, OptionError
 from karatage.kernels.ordering import place_items
 from karatage.text import count_names, counted, list_names
-
-LACKING = "systems that lack topics which others have"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -28,7 +28,7 @@ class Alignment:
     ranked: IntArray  # (topic, system, rank) item number, -1 = not in the pool or beyond the ranking's end
     length: IntArray  # (topic, system) documents retrieved
     item_start: LongArray  # (topic + 1,) items of topic t are item_start[t]:item_start[t+1]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
         """Protect the arrays."""
@@ -111,23 +111,18 @@ def match_gold(judgments: Judgments, gold: Judgments) -> GradeArray:
     return grade[find_items(judgments, gold)]
 
 
-def _tell_missing(runs: Runs, judgments: Judgments, length: IntArray, ranked: IntArray) -> tuple[str, ...]:
-    notes = []
-    if not (ranked >= 0).any():
-        notes.append("no retrieved document was judged: check that document ids are written alike in both")
-    ignored = sorted(set(runs.topics) - set(judgments.topics))
-    if ignored:
-        notes.append(f"topics of the runs without judgments, ignored: {count_names(ignored)}")
+def _tell_missing(runs: Runs, judgments: Judgments, length: IntArray, ranked: IntArray) -> tuple[Note, ...]:
+    ignored = tuple(sorted(set(runs.topics) - set(judgments.topics)))
     missing = length == 0
     nobody = missing.all(axis=1)
-    if nobody.any():
-        names = [judgments.topics[t] for t in np.flatnonzero(nobody)]
-        notes.append(f"judged topics in no run: {count_names(names)}")
-    partial = missing[~nobody].sum(axis=0)
-    if partial.any():
-        names = [runs.systems[s] for s in np.flatnonzero(partial)]
-        notes.append(f"{LACKING}, scored 0 there: {count_names(names)}")
-    return tuple(notes)
+    unanswered = tuple(judgments.topics[t] for t in np.flatnonzero(nobody))
+    lacking = tuple(runs.systems[s] for s in np.flatnonzero(missing[~nobody].sum(axis=0)))
+    return (
+        *tell.when(not (ranked >= 0).any(), "nothing-judged"),
+        *tell.when(ignored, "topics-ignored", topics=ignored),
+        *tell.when(unanswered, "topics-in-no-run", topics=unanswered),
+        *tell.when(lacking, "lacking-topics", systems=lacking),
+    )
 
 
 def widen_pool(judgments: Judgments, runs: Runs, depth: int) -> Judgments:
@@ -237,14 +232,11 @@ def count_short_scales(short: Mapping[int, int]) -> str:
     return ", ".join(f"{counted(n, 'judge')} up to {top}" for top, n in sorted(Counter(short.values()).items()))
 
 
-def tell_scales(judgments: Judgments, gold: Judgments | None = None) -> Iterator[str]:
+def tell_scales(judgments: Judgments, gold: Judgments | None = None) -> Iterator[Note]:
     """Doubts about scales, in the same words for all who use judgments: judges' among themselves, and gold's."""
     short = find_short_scales(judgments)
-    if short:
-        shown = count_short_scales(short)
-        yield f"judges who never use the upper grades ({shown}): if their scales differ, map them first"
+    yield from tell.when(short, "scales-short", counts=count_short_scales(short))
     if gold is not None and gold.top_grade != judgments.top_grade:
         above = int((judgments.grade > gold.top_grade).sum())
         beyond = f" ({counted(above, 'grade')} above that)" if above else ""
-        tops = f"judges grade up to {judgments.top_grade}, gold up to {gold.top_grade}{beyond}"
-        yield f"{tops}: if scales differ, map them first"
+        yield tell("scales-differ", judges=judgments.top_grade, gold=gold.top_grade, beyond=beyond)

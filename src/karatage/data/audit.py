@@ -28,6 +28,7 @@ from karatage.data.checks import (
 )
 from karatage.data.estimate import wilson_interval
 from karatage.data.judgments import HIGHEST_GRADE
+from karatage.data.note import Note
 from karatage.data.result import Result
 from karatage.errors import DataError, OptionError
 from karatage.text import counted, list_names, shorten
@@ -122,7 +123,7 @@ class Audit(Result, kind="audit"):
     gold_items: int
     seed: int
     versions: Mapping[str, str]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse tables that are none, judges that are not among those audited, and shares that do not follow."""

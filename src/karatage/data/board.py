@@ -14,6 +14,7 @@ from karatage.data.accuracy import Accuracy
 from karatage.data.axes import BoolArray, LongArray, freeze
 from karatage.data.checks import require_names, require_numbers
 from karatage.data.estimate import check_confidence
+from karatage.data.note import Note
 from karatage.data.result import Result
 from karatage.data.scores import settle_ties
 from karatage.data.standing import Adjust, Bounded, Differences, Standing, find_flips
@@ -52,7 +53,7 @@ class Board(Result, kind="board"):
     assumed: tuple[str, ...] = ()
     seed: int
     versions: Mapping[str, str]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what no comparison of systems finds."""

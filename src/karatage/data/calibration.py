@@ -22,6 +22,7 @@ from karatage.data.checks import (
     require_table,
 )
 from karatage.data.estimate import wilson_interval
+from karatage.data.note import Note
 from karatage.data.result import Result
 from karatage.data.standing import Bounded
 from karatage.errors import DataError
@@ -61,7 +62,7 @@ class Calibration(Result, kind="calibration"):
     bias: Bounded  # share of items decided to be relevant, less gold's
     seed: int
     versions: Mapping[str, str]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse shares that are none, and figures that do not follow from the bins."""

@@ -36,6 +36,7 @@ from cattrs.gen import (
     override,
 )
 
+from karatage.data.note import PLAIN, Note
 from karatage.data.plain import (
     MisfitError,
     TableRows,
@@ -105,7 +106,7 @@ def _converter() -> Converter:
     found.register_unstructure_hook(pl.Series, lambda series: series.to_list())
     found.register_unstructure_hook(pl.DataFrame, TableRows)
     found.register_unstructure_hook_func(_is_maybe_number, _plain_maybe)
-    found.register_unstructure_hook_func(_is_scalar, lambda value: value)
+    found.register_unstructure_hook_func(_is_scalar, _plain_scalar)
     found.register_structure_hook(str, _require(str, "text"))
     found.register_structure_hook(bool, _require(bool, "true or false"))
     found.register_structure_hook(int, _read_whole)
@@ -123,6 +124,12 @@ def _converter() -> Converter:
     found.register_structure_hook_factory(is_dataclass, _make_reader)
     found.register_unstructure_hook_factory(is_namedtuple, _make_writer)
     found.register_unstructure_hook_factory(is_dataclass, _make_writer)
+    write_note, read_note = _make_writer(Note, found), _make_reader(Note, found)
+    found.register_unstructure_hook(Note, lambda note: note.text if note.kind == PLAIN else write_note(note))
+    found.register_structure_hook(
+        Note,
+        lambda value, _: read_note(value, _).retell() if type(value) is dict else Note.of(found.structure(value, str)),
+    )
     return found
 
 
@@ -208,7 +215,7 @@ def _is_maybe_number(kind: Any) -> bool:
 
 
 def _is_scalar(kind: Any) -> bool:
-    """Text, numbers and flags, whichever: facts of an experiment's cell."""
+    """Text, numbers, flags and lists of names, whichever: facts of a note or of an experiment's cell."""
     return get_origin(kind) in (Union, types.UnionType) and {str, float} <= set(get_args(kind))
 
 
@@ -220,7 +227,13 @@ def _read_maybe(value: object, _: object) -> float | None:
     return None if value is None else math.nan if value == UNKNOWN else read_number(value)
 
 
+def _plain_scalar(value: object) -> object:
+    return plain_number(value) if isinstance(value, float) else list(value) if isinstance(value, tuple) else value
+
+
 def _read_scalar(value: object, _: object) -> object:
+    if isinstance(value, list) and all(isinstance(name, str) for name in value):
+        return tuple(value)
     if not (value is None or isinstance(value, str | bool | int | float)):
         raise MisfitError(f"is {show(value)}, not text or a number")
     return value

@@ -12,6 +12,7 @@ import polars as pl
 from karatage.data.accuracy import Accuracy
 from karatage.data.checks import require_names, require_numbers
 from karatage.data.estimate import Estimate, find_cuts
+from karatage.data.note import Note
 from karatage.data.result import Result
 from karatage.data.standing import Method
 from karatage.errors import DataError
@@ -78,7 +79,7 @@ class Comparison(Result, kind="comparison"):
     assumed: tuple[str, ...] = ()
     seed: int
     versions: Mapping[str, str]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what no comparison finds."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from karatage.data.axes import FloatArray, IntArray, freeze
 from karatage.data.checks import require_known, require_numbers, require_shape
 from karatage.data.codec import structure, unstructure
+from karatage.data.note import Note
 from karatage.data.result import Shown
 from karatage.errors import DataError
 from karatage.text import counted, percent, shorten
@@ -73,7 +74,7 @@ class _CrowdFile(NamedTuple):
     correlation: Correlation
     families: Mapping[str, float]
     contribution: Contribution
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     archetypes: tuple[_Archetype, ...]
 
 
@@ -104,7 +105,7 @@ class CrowdModel(Shown):
     correlation: Correlation = NOTHING_SHARED
     families: Mapping[str, float] = field(default_factory=dict)  # share of the judges in each
     contribution: Contribution
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse shares, counts and distributions that are none, and protect the arrays."""

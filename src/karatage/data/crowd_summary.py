@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from karatage.data.checks import COUNT, SHARE, TEXT, maybe, require_names, require_numbers, require_table
+from karatage.data.note import Note
 from karatage.data.result import Result, list_versions
 from karatage.errors import DataError
 from karatage.text import counted
@@ -35,7 +36,7 @@ class CrowdSummary(Result, kind="crowd"):
     tied: int  # items whose votes are even: they count half
     correlation: float | None  # of two judges' errors on an item, among items that gold calls relevant, or not
     pairs: int  # of judges of an item, that the correlation is from
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     versions: Mapping[str, str] = field(default_factory=list_versions)
 
     def __post_init__(self) -> None:

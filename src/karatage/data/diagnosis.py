@@ -19,6 +19,7 @@ from karatage.data.checks import (
     require_numbers,
     require_table,
 )
+from karatage.data.note import Note
 from karatage.data.result import Result
 from karatage.text import counted, end_sentence
 
@@ -65,7 +66,7 @@ class Diagnosis(Result, kind="diagnosis"):
     verdict: str  # on the question that was asked
     seed: int
     versions: Mapping[str, str]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse tables that are none, and a pair of systems that nothing is said of."""

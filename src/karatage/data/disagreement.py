@@ -12,6 +12,7 @@ import polars as pl
 
 from karatage.data.checks import require_known, require_names, require_numbers
 from karatage.data.codec import structure, unstructure
+from karatage.data.note import Note
 from karatage.data.plain import write_json
 from karatage.data.result import Shown
 from karatage.errors import DataError
@@ -94,7 +95,7 @@ class DisagreementModel(Shown):
     trials: int
     seed: int
     versions: Mapping[str, str]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse features, topics and options that are none."""

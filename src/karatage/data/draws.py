@@ -11,6 +11,7 @@ import polars as pl
 from karatage.data.axes import FloatArray, freeze
 from karatage.data.checks import require_names, require_numbers, require_shape
 from karatage.data.estimate import check_confidence
+from karatage.data.note import Note
 from karatage.data.result import Result
 
 
@@ -27,7 +28,7 @@ class Draws(Result, kind="draws"):
     topics: int
     level: float = 0.95
     seed: int
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what no draws are, and protect the array."""

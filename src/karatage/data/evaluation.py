@@ -13,6 +13,7 @@ import polars as pl
 from karatage.data.axes import FloatArray
 from karatage.data.checks import require_known, require_names, require_numbers
 from karatage.data.draws import Draws
+from karatage.data.note import Note
 from karatage.data.plain import TableRows
 from karatage.data.posterior import Posterior
 from karatage.data.result import Result
@@ -57,7 +58,7 @@ class Evaluation(Result, kind="evaluation"):
     judges_first: Mapping[str, int]  # per measure, how many different systems single judges put first
     seed: int
     versions: Mapping[str, str]
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     draws: tuple[Draws, ...] = ()
     weights: tuple[Weights, ...] = ()  # of the approaches that weigh judges, by measure
     posteriors: Mapping[str, Posterior] = field(default_factory=dict)  # of the approaches that merge grades

@@ -11,6 +11,8 @@ import numpy as np
 import polars as pl
 
 from karatage.data.axes import BoolArray, Coded, FloatArray, GradeArray, IntArray, LongArray, freeze
+from karatage.data.note import Note
+from karatage.data.notes import tell
 from karatage.data.result import Listed
 from karatage.errors import DataError, OptionError, RowError
 from karatage.kernels.ordering import count_starts, sort_rows
@@ -70,7 +72,7 @@ class Judgments(Listed):
     grade: GradeArray  # (row,)
     draw: Draw | None = None  # how the graded items of a gold sample were chosen
     top_grade: int
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     with_repeats: Judgments | None = None
 
     def __post_init__(self) -> None:
@@ -112,7 +114,7 @@ class Judgments(Listed):
         draw: Draw | None = None,
         repeats: Repeats | None = None,
         top_grade: int | None = None,
-        notes: tuple[str, ...] = (),
+        notes: tuple[Note, ...] = (),
     ) -> Judgments:
         """Sort and check rows; `sequence` says which of repeated grades came last (default: row order)."""
         if repeats is not None and repeats not in get_args(Repeats):
@@ -143,7 +145,12 @@ class Judgments(Listed):
 
     @staticmethod
     def from_codes(
-        *, judge: IntArray, item: IntArray, grade: GradeArray, top_grade: int | None = None, notes: tuple[str, ...] = ()
+        *,
+        judge: IntArray,
+        item: IntArray,
+        grade: GradeArray,
+        top_grade: int | None = None,
+        notes: tuple[Note, ...] = (),
     ) -> Judgments:
         """Judgments from integers alone, in any order: judges and items are called by their numbers.
 
@@ -188,10 +195,8 @@ class Judgments(Listed):
         if not again.any():
             return self
         last = np.flatnonzero(np.r_[~again, True])
-        note = (
-            f"{self.tell_repeats()}: in merging each grade is a vote, elsewhere the last of each counts and "
-            f"{len(self.grade) - len(last):,} are set aside; --repeats last gives a judge one vote"
-        )
+        judges, most = self._count_repeats()
+        note = tell("repeats-vote", judges=judges, most=most, aside=len(self.grade) - len(last))
         return replace(
             self,
             judge=self.judge[last],
@@ -204,10 +209,13 @@ class Judgments(Listed):
 
     def tell_repeats(self) -> str:
         """How many judges graded again, and how often one did."""
+        judges, most = self._count_repeats()
+        return f"{counted(judges, 'judge')} graded items more than once, up to {most:,} times"
+
+    def _count_repeats(self) -> tuple[int, int]:
         start = np.flatnonzero(np.r_[True, (np.diff(self.item) != 0) | (np.diff(self.judge) != 0)])
         times = np.diff(np.r_[start, len(self.grade)])
-        judges = len(np.unique(self.judge[start[times > 1]]))
-        return f"{counted(judges, 'judge')} graded items more than once, up to {times.max():,} times"
+        return len(np.unique(self.judge[start[times > 1]])), int(times.max())
 
     def tell_heard(self) -> str:
         """How many grades are heard in merging, behind the number of those that count once; nothing if as many."""
@@ -305,7 +313,7 @@ def _check_rows(grade: GradeArray, pi: FloatArray | None) -> None:
 
 def _settle_repeats(
     pair: LongArray, grade: GradeArray, sequence: FloatArray | None, repeats: Repeats
-) -> tuple[LongArray, tuple[str, ...]]:
+) -> tuple[LongArray, tuple[Note, ...]]:
     """Rows to keep, sorted by `pair`, one each; and what was done about repeated ones."""
     order = np.argsort(pair, kind="stable") if sequence is None else np.lexsort((sequence, pair))
     ordered = pair[order]
@@ -318,17 +326,13 @@ def _settle_repeats(
         row = int(min(order[first[r] + 1] for r in repeated))
         raise RowError(row, "this judge has graded this item before; choose repeats: last, first, majority or all")
     if repeats == "all":
-        return order, (f"{repeated.size:,} (judge, item) pairs were graded more than once; all grades are kept",)
+        return order, (tell("repeats-all", pairs=repeated.size),)
     pick = first.copy() if repeats == "first" else end - 1
     if repeats == "majority":
         for r in repeated:
             pick[r] = first[r] + _majority(grade[order[first[r] : end[r]]])
     dropped = len(ordered) - len(first)
-    note = (
-        f"{repeated.size:,} (judge, item) pairs were graded more than once; "
-        f"kept the {repeats} grade of each, set {dropped:,} grades aside"
-    )
-    return order[pick], (note,)
+    return order[pick], (tell("repeats-one", pairs=repeated.size, kept=repeats, dropped=dropped),)
 
 
 def _majority(grades: GradeArray) -> int:

@@ -9,9 +9,10 @@ import polars as pl
 
 from karatage.data.axes import IntArray, LongArray, freeze
 from karatage.data.judgments import Judgments
+from karatage.data.note import Note
+from karatage.data.notes import tell
 from karatage.errors import DataError
 from karatage.kernels.ordering import fill_slots
-from karatage.text import counted
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -101,14 +102,11 @@ def assemble_judges(judgments: Judgments) -> Partition:
     )
 
 
-def _tell(settled: Judgments, slot: IntArray, turn: LongArray) -> list[str]:
+def _tell(settled: Judgments, slot: IntArray, turn: LongArray) -> tuple[Note, ...]:
     slots, places = int(slot.max()) + 1, len(np.unique(turn))
     pieces = np.unique(turn * slots + slot)
     split = int((np.unique(pieces // slots, return_counts=True)[1] > 1).sum())
-    notes = [
-        f"{len(settled.judges):,} people put together as {counted(slots, 'pseudo-judge')}; of {places:,} "
-        f"(person, topic) pairs {split:,} had to be split among several"
-    ]
-    if settled.with_repeats is not None:
-        notes.append("of a person's repeated grades only the last is kept in a pseudo-judge")
-    return notes
+    return (
+        tell("pseudo-judges", people=len(settled.judges), judges=slots, pairs=places, split=split),
+        *tell.when(settled.with_repeats is not None, "last-kept"),
+    )

@@ -11,6 +11,7 @@ import polars as pl
 
 from karatage.data.checks import SHARE, TEXT, Column, maybe, require_names, require_numbers, require_table
 from karatage.data.estimate import check_confidence, require_intervals
+from karatage.data.note import Note
 from karatage.data.result import Result
 from karatage.errors import DataError
 from karatage.text import counted, shorten
@@ -49,7 +50,7 @@ class GoldPlan(Result, kind="gold-plan"):
     same: str | None = None  # what the systems have in common, where they cannot differ
     seed: int
     versions: Mapping[str, str]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse chances and counts that are none."""

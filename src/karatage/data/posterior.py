@@ -13,6 +13,7 @@ from karatage.data.alignment import match_gold
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, freeze
 from karatage.data.checks import require_equal, require_names, require_numbers, require_shape
 from karatage.data.judgments import HIGHEST_GRADE, Judgments
+from karatage.data.note import Note
 from karatage.data.plain import TableRows
 from karatage.data.result import Result, list_versions
 from karatage.errors import DataError, OptionError
@@ -38,7 +39,7 @@ class Posterior(Result, kind="posterior"):
     parameters: Mapping[str, FloatArray] = field(default_factory=dict)  # first axis: judge
     trace: FloatArray = field(default_factory=lambda: np.empty(0))  # objective after each step
     converged: bool = True
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     versions: Mapping[str, str] = field(default_factory=list_versions)
 
     def __post_init__(self) -> None:

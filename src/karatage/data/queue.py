@@ -22,6 +22,8 @@ from karatage.data.checks import (
     require_shape,
     require_table,
 )
+from karatage.data.note import Note
+from karatage.data.notes import tell
 from karatage.data.prices import JudgingPrices, parse_money
 from karatage.data.result import Result
 from karatage.errors import DataError
@@ -66,9 +68,9 @@ class Settling(Result, kind="settling"):
         freeze(self.score, self.spread, self.wrong, self.counts)
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """Doubts, of which the queue that this is part of has more."""
-        return ("about these topics, and what more judging could show; other topics may order systems otherwise",)
+        return (tell("these-topics"),)
 
     @property
     def pairs(self) -> int:
@@ -178,7 +180,7 @@ class JudgingQueue(Result, kind="queue"):
     settling: Settling
     seed: int
     versions: Mapping[str, str]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse chances, counts and costs that are none."""

@@ -131,8 +131,8 @@ class Result(Shown):
     if TYPE_CHECKING:
 
         @property
-        def notes(self) -> tuple[str, ...]:
-            """Warnings."""
+        def notes(self) -> tuple[object, ...]:
+            """Warnings, as notes or as text."""
             ...
 
     @property

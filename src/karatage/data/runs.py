@@ -10,6 +10,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from karatage.data.axes import Coded, FloatArray, IntArray, LongArray, freeze
+from karatage.data.note import Note
+from karatage.data.notes import tell
 from karatage.data.result import Listed
 from karatage.errors import DataError, RowError, UnknownNameError
 from karatage.kernels.ordering import find_repeat, group_rows, sort_nearly
@@ -28,7 +30,7 @@ class Runs(Listed):
     documents: pl.Series
     listed: IntArray  # (row,) documents, ranking after ranking
     bounds: LongArray  # (topic, system, 2) where a ranking begins and ends in `listed`
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
         """Protect the arrays."""
@@ -111,13 +113,8 @@ def _sort_rankings(order: LongArray, start: LongArray, score: NDArray[np.float32
         order[start[g] : start[g + 1]] = rows[np.lexsort((-document[rows], -score[rows]))]
 
 
-def _tell_lost_precision(score: FloatArray, single: NDArray[np.float32], start: LongArray) -> tuple[str, ...]:
+def _tell_lost_precision(score: FloatArray, single: NDArray[np.float32], start: LongArray) -> tuple[Note, ...]:
     tied = (single[1:] == single[:-1]) & (score[1:] != score[:-1])
     inner = start[1:-1][(start[1:-1] > 0) & (start[1:-1] < len(score))]
     tied[inner - 1] = False
-    if not tied.any():
-        return ()
-    return (
-        f"{int(tied.sum()):,} neighbours in rankings differ only beyond single precision; "
-        "ordered by document id, as trec_eval does",
-    )
+    return tell.when(tied.any(), "single-precision", pairs=int(tied.sum()))

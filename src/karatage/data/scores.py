@@ -9,6 +9,7 @@ import polars as pl
 
 from karatage.data.axes import BoolArray, FloatArray, LongArray, freeze
 from karatage.data.checks import require_names, require_numbers, require_shape
+from karatage.data.note import Note
 from karatage.data.result import Result
 from karatage.text import counted
 
@@ -26,7 +27,7 @@ class Scores(Result, kind="scores"):
     systems: tuple[str, ...]
     value: FloatArray  # (judge, topic, system), NaN where there is none
     judged: BoolArray  # (judge, topic) whether the judge has any grade there
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse scores that do not fit their names or are no numbers, and protect the arrays."""

@@ -10,6 +10,7 @@ import polars as pl
 
 from karatage.data.checks import require_equal, require_known, require_numbers
 from karatage.data.estimate import t_quantile
+from karatage.data.note import Note
 from karatage.data.result import Result, list_versions
 from karatage.errors import DataError
 
@@ -194,7 +195,7 @@ class SizePlan(Result, kind="size-plan"):
     detectable: float  # the smallest difference that these numbers would show
     budget: float | None
     refusal: str | None  # which figures forbid a plan, and what to do
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     versions: Mapping[str, str] = field(default_factory=list_versions, compare=False)
 
     def __post_init__(self) -> None:

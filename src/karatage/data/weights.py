@@ -10,6 +10,7 @@ import polars as pl
 
 from karatage.data.axes import BoolArray, FloatArray, LongArray, freeze
 from karatage.data.checks import NEAR, require_known, require_names, require_numbers, require_shape
+from karatage.data.note import Note
 from karatage.data.result import Result
 from karatage.errors import DataError
 from karatage.text import counted, shorten
@@ -33,7 +34,7 @@ class Weights(Result, kind="weights"):
     present: BoolArray  # (judge, topic) where a judge has scores
     gap: str
     distance: Mapping[str, FloatArray] = field(default_factory=dict)  # class, or `gold` -> (judge,); NaN = unknown
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse weights that are no shares and distances that are not known here, and protect the arrays."""

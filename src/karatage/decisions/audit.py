@@ -47,12 +47,13 @@ from karatage.data.alignment import match_gold, tell_scales
 from karatage.data.audit import BEST_JUDGE, BEST_MERGE, Audit
 from karatage.data.axes import FloatArray, GradeArray, IntArray
 from karatage.data.judgments import Judgments
+from karatage.data.note import Note
 from karatage.data.posterior import Posterior
 from karatage.data.result import list_versions
+from karatage.decisions.notes import tell
 from karatage.errors import OptionError
 from karatage.progress import follow
 from karatage.random_streams import settle_seed, stream
-from karatage.text import count_names, counted
 
 RELIABILITY = "ds"
 MANY_GRADES = 1_000_000  # beyond which slow merges are tried if asked for only
@@ -71,7 +72,7 @@ class TriedMerge(NamedTuple):
 
     picked: Picked
     accuracy: FloatArray  # (judge,)
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -304,58 +305,51 @@ def _contender(panel: Panel, name: str, picked: Picked, single: Picked | None) -
     return (name, *names, *share, kappa, weighted, *gain, at.size, shared, topics)
 
 
-def _notes(case: AuditCase, gold: Judgments | None) -> Iterator[str]:
+def _notes(case: AuditCase, gold: Judgments | None) -> Iterator[Note]:
     panel, names = case.panel, case.judgments.judges
     yield from case.panel.judgments.notes
-    yield from (f"gold: {note}" for note in (gold.notes if gold is not None else ()))
+    yield from (note.about("gold") for note in (gold.notes if gold is not None else ()))
     items = np.bincount(panel.judgments.judge, minlength=len(names))
-    few = [names[j] for j in np.flatnonzero(items < ENOUGH)]
-    if few:
-        yield f"judges with fewer than {ENOUGH} items, too few to call random, inverted or copied: {count_names(few)}"
+    few = tuple(names[j] for j in np.flatnonzero(items < ENOUGH))
+    yield from tell.when(few, "few-items", least=ENOUGH, judges=few)
     if not (np.diff(panel.judgments.row_start) > 1).any():
-        yield "no item was graded by two judges, so agreement among them cannot be measured"
+        yield tell("alone")
     elif not can_find_copies(panel):
-        yield f"{panel.grades} grades are too many to look for copies; map them to fewer"
+        yield tell("many-grades", grades=panel.grades)
     if case.sample is not None:
         yield tell_sample(len(names), case.sample, case.pairs)
     if case.likely is not None:
-        yield f"{tell_likely(panel, case.likely)}; audit fewer judges at a time to test all pairs"
+        yield tell("copies-sampled", finding=tell_likely(panel, case.likely))
     yield from _tell_gold(case, gold)
     yield from tell_scales(panel.judgments, gold)
     yield from tell_below_gold(panel)
     heard = set(names)
-    strangers = [name for name in case.families if name not in heard]
-    if strangers:
-        yield f"families name judges who graded nothing: {count_names(strangers)}"
-    alone = [name for name in names if name not in case.families]
-    if case.families and alone:
-        yield f"judges without a family, each counted as its own: {count_names(alone)}"
+    strangers = tuple(name for name in case.families if name not in heard)
+    yield from tell.when(strangers, "families-strange", judges=strangers)
+    alone = tuple(name for name in names if name not in case.families)
+    yield from tell.when(case.families and alone, "families-alone", judges=alone)
     yield from case.merged[RELIABILITY].notes
 
 
-def _tell_gold(case: AuditCase, gold: Judgments | None) -> Iterator[str]:
+def _tell_gold(case: AuditCase, gold: Judgments | None) -> Iterator[Note]:
     panel = case.panel
     if gold is None:
-        yield "without gold, errors that judges share look like agreement: effective votes and accuracy are not given"
+        yield tell("no-gold")
         return
     if not panel.has_gold:
-        yield "gold and judgments share no item, so gold says nothing of the judges; are items written alike in both?"
+        yield tell("no-gold-shared")
         return
     if panel.judges > 1 and case.independence is not None and not case.independence.judges:
         who = "no two judges who both err" if case.sample is None else "no two judges of a pair drawn who both err"
-        yield f"{who} share {LEAST_SHARED} gold items, so error correlation is not known of pairs"
-    if case.costly and panel.judges > 1:
-        yield (
-            f"merges that would take much time or memory were not tried: {', '.join(case.costly)}; name them with "
-            "--approach to try them"
-        )
+        yield tell("pairs-unshared", who=who, least=LEAST_SHARED)
+    yield from tell.when(case.costly and panel.judges > 1, "merges-costly", merges=", ".join(case.costly))
     copies = find_copies_of_gold(panel.judgments, panel.known)
     if copies:
-        yield f"{tell_copies(copies, panel.judgments)}; {INDEPENDENT_GOLD}"
+        yield tell("copy", finding=tell_copies(copies, panel.judgments), advice=INDEPENDENT_GOLD)
     inversion = find_inversion(panel.judgments.grade, panel.gold, panel.judgments, panel.known)
     if inversion is not None:
-        yield f"{inversion.finding}; {inversion.advice}"
+        yield tell("inverted", finding=inversion.finding, advice=inversion.advice)
     yield from tell_coverage(panel)
     yield from tell_topics(panel)
-    if panel.gold_items < len(gold.item_topic):
-        yield f"{counted(panel.gold_items, 'item')} of {len(gold.item_topic):,} with gold were graded"
+    graded, all_gold = panel.gold_items, len(gold.item_topic)
+    yield from tell.when(graded < all_gold, "gold-graded", items=graded, gold=all_gold)

@@ -17,7 +17,9 @@ from karatage.correction.ideal import measure_ideals
 from karatage.data.alignment import Alignment, find_items, match_gold
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, LongArray, freeze
 from karatage.data.judgments import Judgments
+from karatage.data.note import Note
 from karatage.data.queue import Settling
+from karatage.decisions.notes import tell
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.kernels.sampling import FLOOR
 from karatage.measures.registry import WEIGHTED_SUMS, as_weighted_sum, find_family
@@ -55,7 +57,7 @@ class Combined:
     crowd: BoolArray  # (item,) graded by the crowd, perhaps by an expert too
     crowd_probability: FloatArray  # (item, grade) by the crowd alone, never told what experts said
     crowd_top: int  # the crowd's highest grade
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
         """Protect the arrays."""
@@ -114,12 +116,11 @@ def combine_judgments(
     )
 
 
-def _tell_outside(pool: Judgments, crowd: Judgments | None, experts: Judgments | None) -> Iterator[str]:
+def _tell_outside(pool: Judgments, crowd: Judgments | None, experts: Judgments | None) -> Iterator[Note]:
     """Documents that no system retrieved within the pool, of which nothing is lost but nothing is gained."""
     for who, judgments in ("the crowd", crowd), ("experts", experts):
         outside = count_outside(pool, judgments, who)
-        if outside:
-            yield f"{counted(outside, 'document')} that {who} judged are outside the pool and are left out"
+        yield from tell.when(outside, "outside-pool", documents=outside, who=who)
 
 
 def count_outside(pool: Judgments, judgments: Judgments | None, who: str) -> int:

@@ -19,6 +19,7 @@ from karatage.correction import graded
 from karatage.data.axes import BoolArray, FloatArray, LongArray
 from karatage.data.board import Board
 from karatage.data.judgments import Judgments
+from karatage.data.note import Note
 from karatage.data.result import list_versions
 from karatage.data.runs import Runs
 from karatage.data.scores import settle_ties
@@ -27,6 +28,7 @@ from karatage.decisions.case import Case, make_case
 from karatage.decisions.compare import tell_sample
 from karatage.decisions.correct import Choice, correct
 from karatage.decisions.estimators.contract import Boards, Doubt, Fitted, Levels, SystemPairs, compare_means
+from karatage.decisions.notes import tell
 from karatage.decisions.question import Question
 from karatage.errors import OptionError
 from karatage.measures.spec import Measure
@@ -204,10 +206,9 @@ def _assume_topics(case: Case) -> str:
     return f"{topics}; systems answered {'the same ones, paired' if case.paired else 'their own, not paired'}"
 
 
-def _tell_unknown(pairs: Differences | None) -> Iterator[str]:
+def _tell_unknown(pairs: Differences | None) -> Iterator[Note]:
     unknown = 0 if pairs is None else int(np.isinf(pairs.standard_error).sum())
-    if unknown:
-        yield f"{counted(unknown, 'pair')} of which gold tells too little to know the error, not claimed to differ"
+    yield from tell.when(unknown, "errors-unknown", pairs=unknown)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,7 +218,7 @@ class BoardNearness:
     tau: Bounded
     tau_ap: Bounded
     slope: Bounded | None
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
 
 def compare_boards(case: Case, naive: FloatArray, found: Fitted) -> BoardNearness:
@@ -269,17 +270,9 @@ def _steepness(angle: float) -> float:
     return math.copysign(math.inf, angle)
 
 
-def _tell_nearness(case: Case, found: Fitted, *, lost: float, steep: bool) -> Iterator[str]:
-    if found.order_note:
-        yield found.order_note
-    elif lost > MUCH:
-        yield (
-            f"chance between topics and in gold pulls orders apart: without it tau would be higher, by {lost:.2f} at "
-            "least"
-        )
-    if steep:
-        yield "gold shows no differences between systems beyond its own chance, so there is no attenuation slope"
-    if case.question.claim == "these":
-        yield "intervals of tau, tau_ap and slope are about topics like these, not these only"
-    if case.disjoint:
-        yield "the systems answered different topics, so tau, tau_ap and slope have no intervals"
+def _tell_nearness(case: Case, found: Fitted, *, lost: float, steep: bool) -> Iterator[Note]:
+    yield from tell.when(found.keeps_order, "order-assumed")
+    yield from tell.when(lost > MUCH and not found.keeps_order, "chance-apart", lost=lost)
+    yield from tell.when(steep, "no-slope")
+    yield from tell.when(case.question.claim == "these", "topics-like-these")
+    yield from tell.when(case.disjoint, "disjoint")

@@ -26,13 +26,14 @@ from karatage.data.alignment import find_items, match_gold, tell_scales
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, LongArray
 from karatage.data.calibration import Calibration
 from karatage.data.judgments import Judgments
+from karatage.data.note import Note
 from karatage.data.posterior import Posterior
 from karatage.data.result import list_versions
 from karatage.data.standing import Bounded
 from karatage.decisions.material import gives_grades, judge_items, name_process
+from karatage.decisions.notes import tell
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.random_streams import settle_seed, stream
-from karatage.text import count_names, counted
 
 FEW_TOPICS = 10
 SHIFT = {"statistic": pl.String, **dict.fromkeys(("value", "low", "high", "p_value"), pl.Float64), "way": pl.String}
@@ -44,7 +45,7 @@ class _Case:
 
     probability: FloatArray  # (item, grade)
     decided: GradeArray
-    notes: tuple[str, ...]  # of the merge
+    notes: tuple[Note, ...]  # of the merge
     grade: GradeArray  # gold's, -1 = none
     weight: FloatArray | None  # how many items each of gold's stands for; None where that was not said
     topic: LongArray
@@ -205,38 +206,27 @@ def _tabulate_shift(leniency: Bounded, distances: Sequence[Distance]) -> pl.Data
     return pl.DataFrame(rows, schema=SHIFT, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
 
 
-def _tell(case: _Case, judgments: Judgments, gold: Judgments, distances: Sequence[Distance]) -> Iterator[str]:
+def _tell(case: _Case, judgments: Judgments, gold: Judgments, distances: Sequence[Distance]) -> Iterator[Note]:
     yield from judgments.notes
-    yield from (f"gold: {note}" for note in gold.notes)
+    yield from (note.about("gold") for note in gold.notes)
     yield from case.notes
     items = int(case.known.sum())
-    if items < len(gold.item_topic):
-        yield f"{counted(items, 'item')} of {len(gold.item_topic):,} with gold were graded"
+    yield from tell.when(items < len(gold.item_topic), "gold-graded", items=items, gold=len(gold.item_topic))
     yield from tell_scales(judgments, gold)
-    if not case.has_topics:
-        yield "items have no topics, so they are treated as independent in the intervals of calibration"
-    elif case.topics < FEW_TOPICS:
-        yield f"calibration uses gold in {counted(case.topics, 'topic')}: its intervals are for topics like these"
-    if gold.draw is not None and len(np.unique(gold.draw.batch)) > 1:
-        yield "gold was drawn in several batches, each weighted by the inverse of its sampling probabilities"
-    for found in distances:
-        if found.way == NOT_COMPARED:
-            yield "too few topics have gold on some of their items, or lack it, to tell if gold's items are typical"
-    if case.weight is not None and not case.known.all():
-        yield (
-            "gold was drawn with chances (pi), by a plan where systems differ: weighed by their inverse it stands for "
-            "what it was drawn from; its items may well be unlike the others, and are not compared with them"
-        )
-    if case.weight is None and not case.known.all() and case.topics:
-        yield "gold does not say how it was drawn (pi): calibration is for items like gold's"
+    yield from tell.when(not case.has_topics, "items-alone")
+    few = case.has_topics and case.topics < FEW_TOPICS
+    yield from tell.when(few, "few-topics-calibrated", topics=case.topics)
+    yield from tell.when(gold.draw is not None and len(np.unique(gold.draw.batch)) > 1, "batches-weighted")
+    yield from tell.when(any(found.way == NOT_COMPARED for found in distances), "typical-unknown")
+    yield from tell.when(case.weight is not None and not case.known.all(), "gold-drawn")
+    yield from tell.when(case.weight is None and not case.known.all() and case.topics, "gold-unlike")
 
 
-def _tell_mute(judgments: Judgments, relevant: int) -> Iterator[str]:
+def _tell_mute(judgments: Judgments, relevant: int) -> Iterator[Note]:
     top = np.full(len(judgments.judges), -1)
     np.maximum.at(top, judgments.judge, judgments.grade)
-    mute = [name for name, highest in zip(judgments.judges, top, strict=True) if 0 <= highest < relevant]
-    if mute:
-        yield f"judges who never give a grade of {relevant} or more, and so call nothing relevant: {count_names(mute)}"
+    mute = tuple(name for name, highest in zip(judgments.judges, top, strict=True) if 0 <= highest < relevant)
+    yield from tell.when(mute, "mute", relevant=relevant, judges=mute)
 
 
 def judge_accuracy(

@@ -14,12 +14,14 @@ from karatage.approaches.evaluating import evaluate_known
 from karatage.correction.design import NEARLY_ALL, GoldDesign, errors_given_gold, find_whole_topics, read_design
 from karatage.correction.ideal import Pool, draw_ideals, measure_ideals
 from karatage.correction.sampled import Drawn
-from karatage.data.alignment import LACKING, Alignment, align, find_items, tell_scales
+from karatage.data.alignment import Alignment, align, find_items, tell_scales
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, LongArray
 from karatage.data.evaluation import Evaluation
 from karatage.data.judgments import Judgments
+from karatage.data.note import Note
 from karatage.data.runs import Runs
 from karatage.decisions.material import DEFAULT_MERGE, Kept, Material, Meeting, gives_grades, name_process
+from karatage.decisions.notes import tell
 from karatage.decisions.question import Question
 from karatage.errors import DataError
 from karatage.measures.registry import as_weighted_sum
@@ -72,14 +74,14 @@ class Case:
         return self._scored[0]
 
     @cached_property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """What to bear in mind of scores, judges and gold."""
         told = tell_meeting(self.material.judgments, self.gold, self.pool, self.alignment, self.question.parsed)
         notes = dict.fromkeys((*self._scored[1], *told))
-        return tuple(note for note in notes if not (self.disjoint and note.startswith(LACKING)))  # each has its own
+        return tuple(note for note in notes if not (self.disjoint and note.kind == "data.lacking-topics"))
 
     @cached_property
-    def _scored(self) -> tuple[FloatArray, tuple[str, ...]]:
+    def _scored(self) -> tuple[FloatArray, tuple[Note, ...]]:
         if gives_grades(self.approach):
             scored = self.material.score(self.meeting, self.question.parsed)
             return scored.value[0][self.topics], scored.notes
@@ -416,20 +418,19 @@ def _make(material: Material, question: Question, systems: Sequence[str], seed: 
 
 def tell_meeting(
     judgments: Judgments, gold: Judgments | None, pool: Judgments, alignment: Alignment, measure: Measure
-) -> Iterator[str]:
+) -> Iterator[Note]:
     """Doubts about what judges and gold have graded; `pool` is widened, so that every retrieved document is an item."""
     yield from _tell_unjudged(pool, alignment, measure)
     if gold is not None:
-        yield from (f"gold: {note}" for note in gold.notes)
+        yield from (note.about("gold") for note in gold.notes)
         yield from tell_scales(judgments, gold)
     unseen = np.ones(len(alignment.topics), bool)
     unseen[pool.item_topic[pool.item]] = False
-    names = [alignment.topics[t] for t in alignment.retrieved_topics if unseen[t]]
-    if names:
-        yield f"topics that the judges did not see, left out: {count_names(names)}"
+    names = tuple(alignment.topics[t] for t in alignment.retrieved_topics if unseen[t])
+    yield from tell.when(names, "topics-unjudged", topics=names)
 
 
-def _tell_unjudged(pool: Judgments, alignment: Alignment, measure: Measure) -> Iterator[str]:
+def _tell_unjudged(pool: Judgments, alignment: Alignment, measure: Measure) -> Iterator[Note]:
     """In the words of scores over the pool as it was judged."""
     shown = alignment.ranked[:, :, : measure.cutoff]
     placed = shown[shown >= 0]

@@ -9,12 +9,14 @@ from karatage.comparison.paired import paired_test
 from karatage.data.comparison import Comparison, Opinion, find_digits
 from karatage.data.estimate import Estimate
 from karatage.data.judgments import Judgments
+from karatage.data.note import Note
 from karatage.data.result import list_versions
 from karatage.data.runs import Runs
 from karatage.data.standing import JUDGES
 from karatage.decisions.case import Case, make_case
 from karatage.decisions.correct import Choice, correct, find_ceiling, keep_possible
 from karatage.decisions.estimators.contract import LEAST_TOPICS, Fitted, compare_means
+from karatage.decisions.notes import tell
 from karatage.decisions.question import Question
 from karatage.errors import OptionError
 from karatage.measures.spec import Measure
@@ -133,7 +135,7 @@ def find_sameness(case: Case) -> str | None:
     return case.question.sameness if alike else None
 
 
-def _ask_others(case: Case, choice: Choice) -> tuple[tuple[Opinion, ...], tuple[str, ...]]:
+def _ask_others(case: Case, choice: Choice) -> tuple[tuple[Opinion, ...], tuple[Note, ...]]:
     """Second opinions, and what is said of those that cannot be one."""
     others: list[Opinion] = []
     if choice.second is not None and choice.second.second is not None:
@@ -168,13 +170,8 @@ def _list_assumptions(case: Case, found: Fitted | None) -> tuple[str, ...]:
     return (f"{topics}; both systems answered {pairing}", *(found.assumed if found is not None else ()))
 
 
-def tell_sample(case: Case) -> Iterator[str]:
+def tell_sample(case: Case) -> Iterator[Note]:
     """Doubts about the topics and the gold, whatever is found with them."""
-    if len(case.topics) < LEAST_TOPICS:
-        yield f"{counted(len(case.topics), 'topic')} only: intervals over topics assume normal scores"
+    yield from tell.when(len(case.topics) < LEAST_TOPICS, "few-topics", topics=len(case.topics))
     batches = 1 if case.gold is None or case.gold.draw is None else int(case.gold.draw.batch.max())
-    if batches > 1:
-        yield (
-            f"gold came in {batches} batches: p-values hold if their number was fixed beforehand, not if judging "
-            "stopped when a difference first showed"
-        )
+    yield from tell.when(batches > 1, "batches", batches=batches)

@@ -21,14 +21,16 @@ from karatage.data.alignment import find_items
 from karatage.data.axes import FloatArray
 from karatage.data.comparison import Opinion
 from karatage.data.estimate import t_quantile
+from karatage.data.note import Note
 from karatage.decisions.case import Case, ask
 from karatage.decisions.estimators.contract import Estimator, Fitted, Objection, SecondOpinion
 from karatage.decisions.estimators.registry import choose
+from karatage.decisions.notes import tell
 from karatage.decisions.question import Question
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.kernels.sampling import FLOOR, mean_positive
 from karatage.measures.registry import ceiling, parse_measure
-from karatage.text import count_names, counted, shorten
+from karatage.text import counted, shorten
 
 CHANCE = 0.001  # of an alarm that is false
 NEARLY = 0.1  # how far the chances may be off as a share: some digits or grades lost do little harm
@@ -43,7 +45,7 @@ class Choice(NamedTuple):
     estimator: Estimator | None = None
     second: SecondOpinion | Objection | None = None
     alarm: str | None = None  # why nothing may be claimed with the correction that was made
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 def correct(case: Case) -> Choice:
@@ -65,7 +67,7 @@ def _correct(case: Case) -> Choice:
             f"no grade from 0 to {case.top_grade}, the highest of judges and gold, gains anything by "
             f"{case.question.parsed}; ask for a lower rel",
         )
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     try:
         estimator, notes = choose(case)
         require_upright(case)
@@ -86,12 +88,12 @@ def _fit(estimator: Estimator, case: Case) -> Fitted:
     return require_spread(case, require_possible(case, estimator.fit(case)))
 
 
-def _ask_again(case: Case, found: Fitted) -> tuple[SecondOpinion | Objection | None, tuple[str, ...]]:
+def _ask_again(case: Case, found: Fitted) -> tuple[SecondOpinion | Objection | None, tuple[Note, ...]]:
     """The second opinion on what was found; why guards refuse it is worth a note."""
     try:
         return found.second_opinion(case, _fit), ()
     except GuardError as problem:
-        return None, (f"no second opinion: {problem}",)
+        return None, (tell("no-second", reason=str(problem)),)
     except DataError:
         return None, ()
 
@@ -104,7 +106,7 @@ class Copies(NamedTuple):
     """Gold that looks like a judge's own grades."""
 
     alarm: str | None = None  # about a judge that the answer uses
-    notes: tuple[str, ...] = ()  # about others
+    notes: tuple[Note, ...] = ()  # about others
 
 
 def require_upright(case: Case) -> None:
@@ -125,7 +127,7 @@ def find_copies(case: Case) -> Copies:
     told = tell_copies(used or found, judgments)
     if used:
         return Copies(f"{told}; {INDEPENDENT_GOLD}")
-    return Copies(notes=(f"{told}, which this answer does not use",))
+    return Copies(notes=(tell("copy-unused", finding=told),))
 
 
 def require_chances(case: Case) -> None:
@@ -212,9 +214,9 @@ def require_possible(case: Case, found: Fitted) -> Fitted:
             f"the corrected score of {case.systems[s]} is {levels.value[s]:.3f}, and {case.question.parsed} lies "
             f"between 0 and {top:.4g}: {_blame(case)}"
         )
-    names = [case.systems[s] for s in np.flatnonzero(outside)]
-    told = f"corrected scores outside 0 to {top:.4g}, what {case.question.parsed} can be, are not shown"
-    return replace(bounded, notes=(*found.notes, f"{told}: {count_names(names)}"))
+    names = tuple(case.systems[s] for s in np.flatnonzero(outside))
+    note = tell("impossible-scores", top=top, measure=str(case.question.parsed), systems=names)
+    return replace(bounded, notes=(*found.notes, note))
 
 
 def require_spread(case: Case, found: Fitted) -> Fitted:
@@ -236,12 +238,11 @@ def find_ceiling(case: Case) -> float:
     return ceiling(case.question.parsed, case.depth, case.top_grade)
 
 
-def keep_possible(opinions: Sequence[Opinion], top: float) -> tuple[tuple[Opinion, ...], tuple[str, ...]]:
+def keep_possible(opinions: Sequence[Opinion], top: float) -> tuple[tuple[Opinion, ...], tuple[Note, ...]]:
     """Second opinions whose difference can be one, and a note on the others."""
     kept = tuple(o for o in opinions if abs(o.difference.value) <= top + ROUNDING)
     lost = [f"{o.way} ({o.difference.value:+.3f})" for o in opinions if o not in kept]
-    told = f"second opinions beyond {top:.4g}, which a difference cannot be, not shown: {', '.join(lost)}"
-    return kept, (told,) if lost else ()
+    return kept, tell.when(lost, "impossible", top=top, opinions=", ".join(lost))
 
 
 def _blame(case: Case) -> str:
@@ -251,13 +252,13 @@ def _blame(case: Case) -> str:
     return "gold is too little, or was not drawn from these systems' documents; draw more of it (karatage plan)"
 
 
-def require_frame(case: Case) -> tuple[str, ...]:
+def require_frame(case: Case) -> tuple[Note, ...]:
     """Refuse gold that was drawn from other items than those that matter here; notes where that cannot be told."""
     assert case.gold is not None
     assert case.gold.draw is not None
     draw = case.gold.draw
     if draw.frame is None:
-        return ("gold does not say what it was drawn from: taken to be all documents of these systems that matter",)
+        return (tell("frame-unknown"),)
     measure = draw.measure or str(case.question.parsed)
     try:
         parse_measure(measure)

@@ -12,8 +12,10 @@ from karatage.approaches.registry import EXPECTED
 from karatage.data.alignment import Alignment, align
 from karatage.data.draws import Draws
 from karatage.data.evaluation import Evaluation
+from karatage.data.note import Note
 from karatage.data.posterior import Posterior
 from karatage.data.runs import Runs
+from karatage.decisions.notes import tell
 from karatage.errors import OptionError
 from karatage.measures.registry import find_family, parse_measure
 from karatage.measures.scoring import score_grades
@@ -21,10 +23,7 @@ from karatage.measures.spec import Measure
 from karatage.random_streams import settle_seed, stream
 
 AT_ONCE = 256  # draws scored together, which bounds memory by items x this
-DOUBT = (
-    "draws take judges' errors as independent and topics as given: where judges err together the intervals are too "
-    "narrow, and they say nothing of other topics"
-)
+DOUBT = tell("draws-given")
 
 
 def draw_scores(
@@ -117,7 +116,7 @@ def draw_evaluation(runs: Runs, evaluation: Evaluation, *, draws: int = 1000) ->
     return replace(evaluation, draws=tuple(drawn), notes=(*evaluation.notes, DOUBT, *differences))
 
 
-def _tell_ratio(evaluation: Evaluation, drawn: Draws) -> Iterator[str]:
+def _tell_ratio(evaluation: Evaluation, drawn: Draws) -> Iterator[Note]:
     """How far the ratio of two expectations is from the expectation of the ratio."""
     if not _takes_expectations(drawn.approach) or not find_family(drawn.measure).ratio:
         return
@@ -125,10 +124,8 @@ def _tell_ratio(evaluation: Evaluation, drawn: Draws) -> Iterator[str]:
     gap = np.abs(scores.mean[scores.judges.index(drawn.approach)] - drawn.mean)
     widest = int(np.argmax(gap))
     error = float(drawn.value[:, widest].std(ddof=1) / np.sqrt(len(drawn.value)))
-    yield (
-        f"{drawn.measure} by {drawn.approach} is a ratio of expectations; the exact expectation over "
-        f"{len(drawn.value):,} draws differs by at most {gap[widest]:.4f} (standard error {error:.4f})"
-    )
+    facts = {"gap": float(gap[widest]), "error": error}
+    yield tell("draws-ratio", measure=drawn.measure, approach=drawn.approach, draws=len(drawn.value), **facts)
 
 
 def _takes_expectations(approach: str) -> bool:

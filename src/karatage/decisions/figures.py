@@ -13,10 +13,12 @@ from karatage.data.accuracy import Accuracy
 from karatage.data.axes import FloatArray
 from karatage.data.comparison import Comparison, Opinion
 from karatage.data.estimate import CONFIDENCE, Estimate, Estimated, t_quantile
+from karatage.data.note import Note
 from karatage.data.result import list_versions
 from karatage.data.sizing import Figures, RateCounts
 from karatage.data.standing import JUDGES, Method
 from karatage.decisions.correct import keep_possible
+from karatage.decisions.notes import tell
 from karatage.decisions.question import Judges
 from karatage.errors import DataError, JudgeError, OptionError
 from karatage.random_streams import stream
@@ -74,7 +76,7 @@ def compare_figures(
     corrected: Opinion | None = None
     others: tuple[Opinion, ...] = ()
     refusal: str | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     try:
         notes = _require(a, b, gold_a, gold_b)
         ways = {"independent": _correct_alone(a, b, gold_a, gold_b, confidence)}
@@ -133,7 +135,7 @@ def _trust(a: Figures, b: Figures, confidence: float) -> Opinion:
     )
 
 
-def _require(a: Figures, b: Figures, gold_a: Accuracy, gold_b: Accuracy) -> tuple[str, ...]:
+def _require(a: Figures, b: Figures, gold_a: Accuracy, gold_b: Accuracy) -> tuple[Note, ...]:
     """Refuse figures that contradict each other, and judges that tell nothing; notes where one system is at a bound."""
     broken, bounds = [], []
     for name, system, gold in (("a", a, gold_a), ("b", b, gold_b)):
@@ -152,9 +154,7 @@ def _require(a: Figures, b: Figures, gold_a: Accuracy, gold_b: Accuracy) -> tupl
         )
     for gold in (gold_a, gold_b):
         require_informed(gold)
-    return tuple(
-        f"([NOISY18] (17)) does not hold for {text}; its corrected score is put at the bound" for text in broken
-    )
+    return tuple(tell("at-bound", reason=text) for text in broken)
 
 
 def _correct(systems: Sequence[Figures], gold: Accuracy) -> list[Estimated]:

@@ -15,6 +15,7 @@ from karatage.correction.sampled import Drawn, learn_gains
 from karatage.data.axes import BoolArray, FloatArray, LongArray
 from karatage.data.estimate import t_quantile
 from karatage.data.judgments import Judgments
+from karatage.data.note import Note
 from karatage.data.plan import Forecast, GoldPlan
 from karatage.data.result import list_versions
 from karatage.data.runs import Runs
@@ -33,6 +34,7 @@ from karatage.decisions.estimators.contract import (
 )
 from karatage.decisions.estimators.registry import AUTO, find
 from karatage.decisions.material import gives_grades
+from karatage.decisions.notes import tell
 from karatage.decisions.question import Question
 from karatage.errors import DataError, OptionError
 from karatage.kernels.sampling import count_gaps, find_chances, sum_square_gaps
@@ -115,7 +117,7 @@ class _Known(NamedTuple):
     last: int  # batch
     variance: FloatArray | None = None  # (system, system) of the differences
     residual: float | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 def _settle_correction(question: Question) -> Question:
@@ -185,11 +187,11 @@ def _continue(case: Case, frame: LongArray, differ: BoolArray) -> _Known:
     choice = correct(case)
     undecided, variance, notes = differ, None, choice.notes
     if choice.corrected is None:
-        notes = (*notes, f"gold so far decides nothing: {choice.refusal}")
+        notes = (*notes, tell("decides-nothing", reason=str(choice.refusal)))
     else:
         found = choice.corrected
         if choice.alarm is not None:
-            notes = (*notes, f"gold so far decides nothing: {choice.alarm}")
+            notes = (*notes, tell("decides-nothing", reason=choice.alarm))
         open_still = ~_find_decided(found, case.question.confidence)
         if choice.alarm is not None or len(case.systems) == 2:  # a pair that stops when it shows is claimed too often
             open_still = np.ones_like(open_still)
@@ -303,24 +305,19 @@ def _name_items(case: Case, item: LongArray) -> dict[str, pl.Series]:
     }
 
 
-def _tell(case: Case, known: _Known, chosen: Chosen, new: Forecast | None) -> Iterator[str]:
+def _tell(case: Case, known: _Known, chosen: Chosen, new: Forecast | None) -> Iterator[Note]:
     if not len(chosen.item):
         return
-    gold = len(chosen.item) + len(known.taken)
-    if gold < LEAST_ITEMS and (chosen.pi < 1).any():
-        yield f"{counted(gold, 'gold label')} are too few to tell anything: compare wants {LEAST_ITEMS} at least"
-    if known.residual is None and (chosen.pi < 1).any():
-        yield (
-            "no gold yet to tell how good the judges are: widths are for uninformative judges, with gold as varied "
-            "as their grades; judge a first batch and plan the next with it to know better"
-        )
+    gold, left_to_chance = len(chosen.item) + len(known.taken), (chosen.pi < 1).any()
+    yield from tell.when(gold < LEAST_ITEMS and left_to_chance, "few-gold", labels=gold, least=LEAST_ITEMS)
+    yield from tell.when(known.residual is None and left_to_chance, "no-gold-yet")
     if new is None and case.question.claim == "new":
-        yield f"{tell_few_topics(len(case.topics))}: {CLAIM_THESE}, or judge {LEAST_TOPICS} at least"
-    if new is not None:
-        yield "how far topics differ is taken from the judges' scores"
+        reason = tell_few_topics(len(case.topics))
+        yield tell("few-topics-planned", reason=reason, instead=CLAIM_THESE, least=LEAST_TOPICS)
+    yield from tell.when(new is not None, "spread-assumed")
     if known.taken.size:
-        yield "what earlier queues list without a grade is void: leave it ungraded, and judge these instead"
-        yield "stop when the budget is spent, not when a difference first shows: looking often finds what is not there"
+        yield tell("queues-void")
+        yield tell("stop-at-budget")
 
 
 class Batch(NamedTuple):

@@ -17,6 +17,7 @@ from karatage.data.alignment import Alignment, add_items, align, find_items, poo
 from karatage.data.axes import BoolArray, FloatArray
 from karatage.data.disagreement import DisagreementModel
 from karatage.data.judgments import Judgments
+from karatage.data.note import Note
 from karatage.data.prices import JudgingPrices, Money, parse_money
 from karatage.data.queue import CROWD, EXPERT, JudgingQueue, Settling
 from karatage.data.result import list_versions
@@ -34,6 +35,7 @@ from karatage.decisions.belief import (
     settle,
 )
 from karatage.decisions.case import take_fingerprint
+from karatage.decisions.notes import tell
 from karatage.errors import DataError, OptionError
 from karatage.measures.registry import find_family, parse_measure
 from karatage.measures.spec import Measure, WeightedSum
@@ -42,7 +44,7 @@ from karatage.orders.disagreement import predict_disagreement
 from karatage.orders.orders import Order, parse_order
 from karatage.orders.state import JudgingState, Picks
 from karatage.random_streams import stream
-from karatage.text import counted, shorten
+from karatage.text import shorten
 
 FEW_CHECKED = 20  # crowd-judged documents with an expert's grade, below which the crowd's word is hardly checked
 
@@ -174,7 +176,7 @@ def queue(
     chosen = _Chosen.none() if found.settled else _choose(state, rules, money, combined)
     told = list(_tell(rules, combined, chosen, experts))
     if chances is not None and rules.disagreement is not None and not _knows_topics(rules.disagreement, runs):
-        told.append("where judges disagree is predicted by a model of other topics, which may not carry over to these")
+        told.append(tell("other-topics"))
     return JudgingQueue(
         order=rules.parsed_order.name,
         approach=rules.approach,
@@ -219,8 +221,8 @@ def _make_pool(runs: Runs, depth: int, judged: Mapping[str, Judgments | None]) -
         before = len(pool.item_topic)
         pool = add_items(pool, judgments)
         if len(pool.item_topic) > before:
-            more = counted(len(pool.item_topic) - before, "document")
-            notes.append(f"judged by {who}, but outside the pool of depth {depth}: {more}, whose grades count as well")
+            more = len(pool.item_topic) - before
+            notes.append(tell("outside-pool-counts", who=who, depth=depth, documents=more))
     return replace(pool, notes=tuple(notes))
 
 
@@ -349,32 +351,22 @@ def _take_frame(pool: Judgments, weight: FloatArray) -> str:
     return take_fingerprint(pool, np.flatnonzero(weight.max(axis=1) > weight.min(axis=1)))
 
 
-def _tell_scales(crowd: Judgments | None, experts: Judgments | None) -> Iterator[str]:
+def _tell_scales(crowd: Judgments | None, experts: Judgments | None) -> Iterator[Note]:
     for who, judgments in ("the crowd", crowd), ("experts", experts):
-        yield from (f"{who}: {note}" for note in (judgments.notes if judgments is not None else ()))
+        yield from (note.about(who) for note in (judgments.notes if judgments is not None else ()))
     if crowd is not None and experts is not None and crowd.top_grade != experts.top_grade:
-        yield f"the crowd grades up to {crowd.top_grade}, experts up to {experts.top_grade}: if scales differ, map them"
+        yield tell("scales-differ", crowd=crowd.top_grade, experts=experts.top_grade)
 
 
-def _tell(rules: QueueRules, combined: Combined, chosen: _Chosen, experts: Judgments | None) -> Iterator[str]:
+def _tell(rules: QueueRules, combined: Combined, chosen: _Chosen, experts: Judgments | None) -> Iterator[Note]:
     checked = int((combined.crowd & combined.expert).sum())
-    if combined.crowd.any() and checked < FEW_CHECKED:
-        yield (
-            f"experts have checked {counted(checked, 'document')} of those the crowd judged, so how far the crowd can "
-            "be relied on is mostly guessed; later batches let them check more"
-        )
-    if not combined.expert.any() and not combined.crowd.any():
-        yield "nothing is judged yet: until then all that is known of the documents is who retrieved them"
+    yield from tell.when(combined.crowd.any() and checked < FEW_CHECKED, "checked-few", documents=checked)
+    yield from tell.when(not combined.expert.any() and not combined.crowd.any(), "nothing-judged")
     if chosen.bought is not None and chosen.bought.rest >= min(rules.prices.expert, rules.prices.label):
-        yield f"{chosen.bought.rest:f} of the budget is left over: all that can matter is in this batch, or judged"
-    yield "settled or not is about these topics, and about what judging can change; other topics may say otherwise"
+        yield tell("budget-left", rest=f"{chosen.bought.rest:f}")
+    yield tell("settled-here")
     if len(chosen.experts.item) and not np.isnan(chosen.experts.pi).any():
-        yield "experts' documents were drawn with the chances pi, so karatage compare can take them as gold"
-        if experts is not None and experts.draw is None:
-            yield "but earlier expert judgments were not drawn: compare takes the drawn ones only on their own"
+        yield tell("drawn-here")
+        yield from tell.when(experts is not None and experts.draw is None, "picked-before")
     elif len(chosen.experts.item):
-        yield (
-            f"experts' documents were picked by the order {rules.parsed_order.name}, not drawn at random: they serve "
-            "this leaderboard, but rates of error read off them may mislead; for a corrected comparison, let the order "
-            "effect draw them"
-        )
+        yield tell("picked", order=rules.parsed_order.name)

@@ -18,6 +18,7 @@ from karatage.data.comparison import Comparison
 from karatage.data.diagnosis import Diagnosis
 from karatage.data.evaluation import Evaluation
 from karatage.data.judgments import Judgments
+from karatage.data.note import Note, tell_once
 from karatage.data.posterior import Posterior
 from karatage.data.result import Result, list_versions
 from karatage.data.runs import Runs
@@ -29,11 +30,12 @@ from karatage.decisions.case import Case, ask
 from karatage.decisions.compare import check_pair, compare_pair
 from karatage.decisions.diagnose import examine
 from karatage.decisions.material import DEFAULT_MERGE, Material, gives_grades
+from karatage.decisions.notes import tell
 from karatage.decisions.question import Question
 from karatage.decisions.reading import Sources
 from karatage.errors import DataError, KaratageError, OptionError
 from karatage.measures.spec import Measure
-from karatage.text import count_names, counted, tell_once
+from karatage.text import counted
 
 COUNTS = {"what": TEXT, "number": COUNT, "detail": TEXT}
 
@@ -53,7 +55,7 @@ class Survey(Result, kind="survey"):
     refused: Mapping[str, str]  # part of the survey -> why it could not be made
     seed: int
     versions: Mapping[str, str]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse parts that are missing, or not about the same measure and systems."""
@@ -224,13 +226,10 @@ def _attempt(make: Callable[[], _Part]) -> tuple[_Part | None, str | None]:
         return None, str(problem)
 
 
-def _tell_suspects(audited: Audit, case: Case) -> Iterator[str]:
+def _tell_suspects(audited: Audit, case: Case) -> Iterator[Note]:
     """The audit comes after the decision."""
     if audited.drop and not case.approach.startswith("judge:"):
-        yield (
-            f"the decision still uses judges that the audit would leave out: {count_names(audited.drop)}; take them "
-            "out of the judgments to decide without them"
-        )
+        yield tell("suspects-used", judges=audited.drop)
 
 
 def _count(case: Case, judgments: Judgments) -> pl.DataFrame:

@@ -61,7 +61,7 @@ class Collection:
         asked = rules or PanelRules()
         prepared = prepare_gold(gold, asked)
         fitted = fit_panels(panels, prepared, asked)
-        told = dict.fromkeys([*prepared.notes, *fitted.notes])
+        told = dict.fromkeys([*map(str, prepared.notes), *fitted.notes])
         return Collection(
             name=" + ".join(runs), runs=dict(runs), panels=fitted.panels, gold=prepared, notes=tuple(told)
         )

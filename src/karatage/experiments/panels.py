@@ -11,6 +11,7 @@ import numpy as np
 from karatage.data.alignment import find_items
 from karatage.data.axes import GradeArray
 from karatage.data.judgments import Judgments
+from karatage.data.note import Note
 from karatage.errors import DataError, OptionError
 from karatage.text import counted, shorten
 
@@ -83,7 +84,7 @@ def prepare_gold(gold: Judgments, rules: PanelRules) -> Judgments:
     lost = [binary.topics[t] for t in np.flatnonzero(relevant == 0)]
     note = f"topics without anything relevant in gold, left out: {_name_all(lost)}"
     named = [topic for topic, count in zip(binary.topics, relevant, strict=True) if count]
-    return replace(binary.only_topics(named), notes=(*binary.notes, note))
+    return replace(binary.only_topics(named), notes=(*binary.notes, Note.of(note)))
 
 
 def fit_panels(panels: Mapping[str, Judgments], gold: Judgments, rules: PanelRules) -> Fitted:
@@ -91,7 +92,7 @@ def fit_panels(panels: Mapping[str, Judgments], gold: Judgments, rules: PanelRul
     notes: dict[str, None] = {}
     placed = {}
     for name, given in panels.items():
-        notes |= dict.fromkeys(given.notes)
+        notes |= dict.fromkeys(map(str, given.notes))
         if given.with_repeats is not None:
             notes["of a judge's repeated grades of an item only the last is used here, also by merging"] = None
         placed[name] = _place(binarise(given, rules.level), gold)

@@ -9,15 +9,16 @@ import polars as pl
 
 from karatage.data.axes import BoolArray, Coded, FloatArray, IntArray
 from karatage.data.judgments import NO_TOPIC, Draw, Judgments, Repeats
+from karatage.data.note import Note
 from karatage.errors import DataError, InputFileError, RowError
 from karatage.io.files import PathLike
 from karatage.io.frames import Frame, as_frame, flatten, is_frame, is_nested
 from karatage.io.grades import Graded, GradeMap, Scale, convert, parse_scale
+from karatage.io.notes import tell
 from karatage.io.rows import Rows, from_frame
 from karatage.io.sources import expand
 from karatage.io.tables import read_table
 from karatage.progress import follow
-from karatage.text import count_names
 
 GOLD = "gold"
 QrelsDict = Mapping[str, Mapping[str, int]]
@@ -101,7 +102,7 @@ def _build(parts: list[Rows], scale: Scale, repeats: Repeats | None) -> Judgment
         raise _locate(parts, int(np.flatnonzero(~kept)[0]), "a drawn item must not be left out: it would bias the rest")
     told = (
         *(note for part in parts for note in part.notes),
-        *_tell_dropped(rows - int(kept.sum())),
+        *tell.when(not kept.all(), "dropped", judgments=rows - int(kept.sum())),
         *_tell_fractions(judge, fractional, int(kept.sum())),
         *_tell_order(parts, sequence),
     )
@@ -210,22 +211,15 @@ def _as_order(columns: Sequence[pl.Series | None]) -> FloatArray | None:
     return pl.concat(numbers).fill_nan(None).fill_null(float("-inf")).to_numpy()
 
 
-def _tell_order(parts: list[Rows], sequence: FloatArray | None) -> tuple[str, ...]:
+def _tell_order(parts: list[Rows], sequence: FloatArray | None) -> tuple[Note, ...]:
     if sequence is not None or all(part.sequence is None for part in parts):
         return ()
     lacking = next(part.source for part in parts if part.sequence is None)
-    return (f"{lacking} does not say when grades were given, so of repeated ones the order of rows decides",)
+    return (tell("no-times", source=lacking),)
 
 
-def _tell_dropped(dropped: int) -> tuple[str, ...]:
-    return (f"{dropped:,} judgments were left out by the grade mapping",) if dropped else ()
-
-
-def _tell_fractions(judge: Coded, fractional: BoolArray, rows: int) -> tuple[str, ...]:
+def _tell_fractions(judge: Coded, fractional: BoolArray, rows: int) -> tuple[Note, ...]:
     if not fractional.any():
         return ()
-    names = judge.names.gather(np.unique(judge.code[fractional])).to_list()
-    return (
-        f"{int(fractional.sum()):,} of {rows:,} grades are fractions, rounded to the nearest whole number (halves up); "
-        f"judges concerned: {count_names(names)}",
-    )
+    names = tuple(judge.names.gather(np.unique(judge.code[fractional])).to_list())
+    return (tell("fractions", fractions=int(fractional.sum()), grades=rows, judges=names),)

@@ -12,10 +12,12 @@ from pathlib import Path
 import polars as pl
 
 from karatage.data.judgments import HIGHEST_GRADE
+from karatage.data.note import Note
 from karatage.data.queue import EXPERT
 from karatage.errors import DataError, InputFileError, OptionError, RowError
 from karatage.io.files import PathLike
 from karatage.io.frames import name_column, plain_column
+from karatage.io.notes import tell
 from karatage.text import counted, hint_decimal, nearest, shorten
 
 _WORDS = {
@@ -114,14 +116,14 @@ ENDINGS = (".csv", ".tsv", ".jsonl", ".parquet")
 
 def keep_experts(
     frame: pl.DataFrame, found: Mapping[str, str], line: Locate
-) -> tuple[pl.DataFrame, Locate, dict[str, str], tuple[str, ...]]:
+) -> tuple[pl.DataFrame, Locate, dict[str, str], tuple[Note, ...]]:
     """The rows of a queue that went to experts; where no chance drew them, those that have a grade by now."""
     to = frame[found["to"]].cast(pl.String).str.strip_chars().str.to_lowercase()
     kept = (to == EXPERT).fill_null(value=False)
     if not kept.any():
         raise DataError(f"no row has gone to an expert (column '{shorten(found['to'])}'), so there is no gold in it")
     roles = dict(found)
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     drawn = "pi" in roles and not (_is_blank(frame[roles["pi"]]) | ~kept).all()
     if not drawn:
         roles.pop("pi", None)
@@ -131,7 +133,7 @@ def keep_experts(
                 raise DataError(
                     f"no expert's row has a grade yet; fill in the column '{shorten(roles['grade'])}' and come back"
                 )
-            notes = (f"{counted(int(blank.sum()), 'document')} that went to experts have no grade yet",)
+            notes = (tell("experts-open", documents=int(blank.sum())),)
         kept &= ~blank
     rows = kept.arg_true().to_numpy()
     return frame.filter(kept), lambda row: line(int(rows[row])), roles, notes
@@ -217,7 +219,7 @@ class Rows:
     batch: pl.Series | None = None  # of a sample that was drawn in several
     batch_size: pl.Series | None = None  # items that were drawn for the batch
     drawn_for: tuple[str | None, str | None] = (None, None)  # measure and frame of a queue
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def error(self, row: int, message: str) -> InputFileError:
         """What is wrong with a row, and where it stands."""
@@ -249,7 +251,7 @@ def from_frame(
     elif "judge" in found:
         _require_one_voice(frame, found, ["item"] if whole else ["topic", "document"])
     try:
-        notes: tuple[str, ...] = ()
+        notes: tuple[Note, ...] = ()
         if gold and "to" in found:
             frame, line, found, notes = keep_experts(frame, found, line)
         if gold and "pi" in found:

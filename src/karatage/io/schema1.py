@@ -253,7 +253,7 @@ CHANGES: Mapping[str, Callable[[Facts], Facts]] = {
     "posterior": _posterior,
     "queue": _queue,
     "random-relevance": _random_relevance,
-    "settling": _rename(columns="systems", systems="rows", margin="indifference", worst=""),
+    "settling": _rename(columns="systems", systems="rows", margin="indifference", worst="", notes=""),
     "size-plan": _size_plan,
     "supervised": _rename(samples="frame"),
 }

@@ -14,9 +14,11 @@ import numpy as np
 from karatage.data.alignment import Alignment
 from karatage.data.axes import FloatArray
 from karatage.data.judgments import Judgments
+from karatage.data.note import Note
 from karatage.data.scores import Scores
 from karatage.errors import DataError, OptionError
 from karatage.kernels.compiling import spread
+from karatage.measures.notes import tell
 from karatage.measures.registry import WITH_EXPECTATION, find_family, parse_measure
 from karatage.measures.scoring import name_pairs, tell_undefined, tell_unjudged
 from karatage.measures.spec import Chances, Expect, Measure
@@ -129,11 +131,9 @@ def _check_probability(alignment: Alignment, probability: FloatArray, names: tup
         )
 
 
-def _tell_few(names: tuple[str, ...], topics: tuple[str, ...], base: FloatArray, measure: Measure) -> Iterator[str]:
+def _tell_few(names: tuple[str, ...], topics: tuple[str, ...], base: FloatArray, measure: Measure) -> Iterator[Note]:
     """A doubt, where so little is relevant that a ratio of expectations says little."""
     few = (base > 0) & (base < 1)
     if few.any():
-        yield (
-            f"{counted(int(few.sum()), 'time')} less than one relevant document is expected, where {measure}, a ratio "
-            f"of expectations, may be far above the exact one: {name_pairs(names, topics, few)}; compare with --draws"
-        )
+        where = name_pairs(names, topics, few)
+        yield tell("few-expected", times=int(few.sum()), measure=str(measure), where=where)

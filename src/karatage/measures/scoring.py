@@ -15,14 +15,16 @@ from numpy.typing import NDArray
 from karatage.data.alignment import Alignment, align
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, IntArray
 from karatage.data.judgments import Judgments
+from karatage.data.note import Note
 from karatage.data.runs import Runs
 from karatage.data.scores import Scores
 from karatage.errors import DataError, OptionError
 from karatage.kernels.compiling import spread
 from karatage.kernels.ranking import scatter_grades
+from karatage.measures.notes import tell
 from karatage.measures.registry import find_family, parse_measure
 from karatage.measures.spec import Block, Measure
-from karatage.text import counted, shorten
+from karatage.text import shorten
 
 NoRelevant = Literal["zero", "drop", "drop_judge"]
 JUDGES_PER_BLOCK = 256
@@ -224,23 +226,22 @@ def _settle_undefined(value: FloatArray, defined: BoolArray, no_relevant: NoRele
     return value
 
 
-def tell_unjudged(alignment: Alignment, measure: Measure) -> Iterator[str]:
+def tell_unjudged(alignment: Alignment, measure: Measure) -> Iterator[Note]:
     """A doubt, where documents that a measure looks at have no grade."""
     missing, shown = alignment.unjudged(measure.cutoff or alignment.ranked.shape[2])
     yield from say_unjudged(missing, shown, measure, len(alignment.systems))
 
 
-def say_unjudged(missing: int, shown: int, measure: Measure, systems: int) -> Iterator[str]:
+def say_unjudged(missing: int, shown: int, measure: Measure, systems: int) -> Iterator[Note]:
     """The same, for so many of the positions shown; a document counts in every ranking that has it."""
     if missing:
         where = f"the first {measure.cutoff} ranks" if measure.cutoff else "all ranks"
-        share = f"{missing:,} of {shown:,} positions in {where} of {counted(systems, 'system')} ({missing / shown:.1%})"
-        yield f"{share} hold unjudged documents, which count as not relevant"
+        yield tell("unjudged", missing=missing, shown=shown, where=where, systems=systems, share=missing / shown)
 
 
 def tell_undefined(
     judges: tuple[str, ...], topics: tuple[str, ...], defined: BoolArray, no_relevant: NoRelevant
-) -> tuple[str, ...]:
+) -> tuple[Note, ...]:
     """A doubt, where a judge's scores rest on nothing relevant."""
     if defined.all():
         return ()
@@ -250,7 +251,7 @@ def tell_undefined(
         "drop_judge": "leave that judge out altogether",
     }[no_relevant]
     where = name_pairs(judges, topics, ~defined)
-    return (f"{(~defined).sum():,} times a judge found nothing relevant; these {outcome}: {where}",)
+    return (tell("nothing-relevant", times=int((~defined).sum()), outcome=outcome, where=where),)
 
 
 def name_pairs(judges: tuple[str, ...], topics: tuple[str, ...], chosen: BoolArray) -> str:

@@ -25,13 +25,15 @@ from karatage.data.disagreement import (
     TopicModel,
 )
 from karatage.data.judgments import Judgments
+from karatage.data.note import Note
 from karatage.data.result import list_versions
 from karatage.data.runs import Runs
 from karatage.errors import DataError, OptionError
+from karatage.orders.notes import tell
 from karatage.orders.state import find_features, find_vote_features
 from karatage.progress import follow
 from karatage.random_streams import settle_seed, stream
-from karatage.text import count_names, counted
+from karatage.text import counted
 
 ASKED = 2  # judges whose disagreement a model of votes predicts
 
@@ -45,7 +47,7 @@ class FeatureTable:
     item_topic: IntArray  # (item,)
     features: tuple[str, ...]
     feature_set: FeatureSet = "own"
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what does not fit together, and protect the arrays."""
@@ -114,7 +116,7 @@ def split_votes(judgments: Judgments, seed: int) -> tuple[Judgments, Outcome]:
     return judgments.keep_rows(~asked), Outcome(known, known & outcome.disagree)
 
 
-def _make_table(feature_set: FeatureSet, value: FloatArray, pool: Judgments, notes: tuple[str, ...]) -> FeatureTable:
+def _make_table(feature_set: FeatureSet, value: FloatArray, pool: Judgments, notes: tuple[Note, ...]) -> FeatureTable:
     return FeatureTable(
         value=value,
         topics=pool.topics,
@@ -263,13 +265,8 @@ def learn_disagreement(
     if not outcome.known.any():
         raise DataError(f"no item was graded by at least {need}; learn from judgments that overlap")
     model = learn_from_features(table, outcome, trials=trials, threshold=threshold, rng=seed)
-    if judgments.top_grade < 2:
-        return model
-    note = (
-        f"grades go up to {judgments.top_grade}, and any difference counts as disagreement; for relevant or not alone, "
-        "read the judgments with grades mapped to 0 and 1"
-    )
-    return replace(model, notes=(*model.notes, note))
+    graded = tell.when(judgments.top_grade > 1, "any-difference", top=judgments.top_grade)
+    return replace(model, notes=(*model.notes, *graded))
 
 
 def predict_disagreement(
@@ -390,28 +387,15 @@ def _summarise(rates: FloatArray) -> tuple[HeldOut, HeldOut]:
     return HeldOut(*mean), HeldOut(*spread)
 
 
-def _find_doubts(kept: list[TopicModel], dropped: list[DroppedTopic], threshold: float) -> list[str]:
-    notes = []
+def _find_doubts(kept: list[TopicModel], dropped: list[DroppedTopic], threshold: float) -> tuple[Note, ...]:
     items = sum(t.items for t in kept) + sum(t.items for t in dropped)
     disagreed = sum(t.disagreed for t in kept) + sum(t.disagreed for t in dropped)
-    if disagreed >= SATURATED * items:
-        notes.append(
-            f"judges disagree on {disagreed / items:.0%} of items: with many judges or grades, few "
-            "items are unanimous; learn from fewer judges or fewer grades"
-        )
-    usual = [t.topic for t in kept if t.share >= threshold]
-    if usual:
-        notes.append(
-            f"topics on which judges disagree on {threshold:g} of items or more, {count_names(usual)}: nearly all "
-            "their items are flagged, so recall says little; look at AUC"
-        )
-    dull = [t.topic for t in kept if not t.mean.auc >= DULL]
-    if dull:
-        notes.append(
-            f"topics kept for their recall whose items are poorly separated (AUC below {DULL:g}): {count_names(dull)}"
-        )
-    if dropped:
-        notes.append(f"topics dropped: {count_names([t.topic for t in dropped])}")
-    if len(kept) == 1:
-        notes.append("only one topic was kept, so there is nothing to choose from on a new collection")
-    return notes
+    usual = tuple(t.topic for t in kept if t.share >= threshold)
+    dull = tuple(t.topic for t in kept if not t.mean.auc >= DULL)
+    return (
+        *tell.when(disagreed >= SATURATED * items, "saturated", share=disagreed / items),
+        *tell.when(usual, "usual", threshold=threshold, topics=usual),
+        *tell.when(dull, "dull", least=DULL, topics=dull),
+        *tell.when(dropped, "dropped", topics=tuple(t.topic for t in dropped)),
+        *tell.when(len(kept) == 1, "one-topic"),
+    )

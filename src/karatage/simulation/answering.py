@@ -12,11 +12,13 @@ from karatage.data.alignment import match_gold
 from karatage.data.axes import BoolArray, Coded, FloatArray, IntArray
 from karatage.data.crowd_summary import CrowdSummary
 from karatage.data.judgments import Judgments
+from karatage.data.note import Note
 from karatage.data.queue import AskedQueue
 from karatage.errors import DataError
 from karatage.random_streams import settle_seed, stream
 from karatage.simulation.crowd import simulate_crowd
-from karatage.text import count_names, counted
+from karatage.simulation.notes import tell
+from karatage.text import counted
 
 if TYPE_CHECKING:
     from karatage.data.crowd import CrowdModel
@@ -29,7 +31,7 @@ class Answers:
     grade: pl.Series  # (row,) gold's, 0 where gold has none
     crowd: Judgments | None  # None where nothing is asked of the crowd
     asked: Judgments | None  # gold of the crowd's items
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
 
 def answer_queue(
@@ -110,11 +112,9 @@ def _thin(crowd: Judgments, wanted: IntArray, seed: int) -> Judgments:
     return replace(thinned, judges=tuple(crowd.judges[k] for k in working), judge=judge.astype(np.int32))
 
 
-def _tell_lacking(rows: pl.DataFrame) -> tuple[str, ...]:
-    if not len(rows):
-        return ()
-    names = count_names([f"{topic} {document}" for topic, document in rows.iter_rows()])
-    return (f"documents of the queue without gold, taken as not relevant: {names}",)
+def _tell_lacking(rows: pl.DataFrame) -> tuple[Note, ...]:
+    names = tuple(f"{topic} {document}" for topic, document in rows.iter_rows())
+    return tell.when(names, "without-gold", documents=names)
 
 
 def summarise_crowd(judgments: Judgments, gold: Judgments, *, name: str = "crowd") -> CrowdSummary:
@@ -145,7 +145,7 @@ def summarise_crowd(judgments: Judgments, gold: Judgments, *, name: str = "crowd
         tied=int((called == 0.5).sum()),
         correlation=_correlate(known > 0, item, said != positive),
         pairs=int((votes * (votes - 1)).sum()) // 2,
-        notes=_tell_left_aside(int((~kept).sum())),
+        notes=tell.when(not kept.all(), "without-gold-aside", judgments=int((~kept).sum())),
     )
 
 
@@ -177,7 +177,3 @@ def _covary(votes: FloatArray, errors: FloatArray) -> tuple[float, float]:
     mean = float((errors * (votes - 1)).sum()) / pairs
     both = float((errors * (errors - 1)).sum())
     return both - pairs * mean**2, pairs * mean * (1 - mean)
-
-
-def _tell_left_aside(rows: int) -> tuple[str, ...]:
-    return (f"{counted(rows, 'judgment')} of items without gold left aside",) if rows else ()

@@ -12,7 +12,6 @@ from karatage.data.alignment import match_gold
 from karatage.data.axes import FloatArray, GradeArray, IntArray, LongArray
 from karatage.data.judgments import Judgments
 from karatage.errors import DataError
-from karatage.text import counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,12 +83,6 @@ class Evidence:
     def agreed(self) -> LongArray:
         """Of these, the ones where the judge agrees with gold, (judge, 2)."""
         return _count((self.judge * 2 + self.relevant)[self.right > 0], self.judges * 2).reshape(-1, 2)
-
-    def tell(self) -> list[str]:
-        """What was left out."""
-        if not self.unknown:
-            return []
-        return [f"{counted(self.unknown, 'judge')} without any item that has gold, left out"]
 
 
 def _count(key: LongArray, size: int) -> LongArray:

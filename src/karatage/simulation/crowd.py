@@ -14,9 +14,11 @@ import numpy as np
 from karatage.data.axes import FloatArray, GradeArray, IntArray, LongArray
 from karatage.data.crowd import CONTRIBUTION_LEVELS, Correlation, CrowdModel
 from karatage.data.judgments import Judgments
+from karatage.data.note import Note
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.random_streams import settle_seed, stream
 from karatage.simulation.judges import DrawnJudges, binarise, draw_judges
+from karatage.simulation.notes import tell
 from karatage.text import counted
 
 _HALVINGS = 60
@@ -307,14 +309,12 @@ def _name(family: IntArray, families: tuple[str, ...]) -> list[str]:
     return [f"{families[f] if families else 'judge'}-{k:0{width}d}" for k, f in enumerate(family.tolist(), 1)]
 
 
-def _tell(crowd: CrowdModel, top: int, topics: int, judges: int, stretched: bool, seed: int) -> list[str]:
-    notes = [f"{counted(judges, 'judge')} simulated after the crowd model '{crowd.name}', seed {seed}"]
-    if top > 1 and crowd.confusion is None:
-        notes.append(f"the judges of '{crowd.name}' say relevant (1) or not (0); gold's grades from 1 on are relevant")
-    if top <= 1 and crowd.confusion is not None:
-        notes.append(f"the judges of '{crowd.name}' know {crowd.grades} grades; on binary gold, theirs from 1 on are 1")
-    if crowd.correlation.topic and topics == 1:
-        notes.append("gold has a single topic, so errors do not depend on it")
-    if stretched:
-        notes.append("to give every item its judges, some do more or less of a topic than their kind does")
-    return notes
+def _tell(crowd: CrowdModel, top: int, topics: int, judges: int, stretched: bool, seed: int) -> tuple[Note, ...]:
+    finer, coarser = top <= 1 and crowd.confusion is not None, top > 1 and crowd.confusion is None
+    return (
+        tell("simulated", judges=judges, crowd=crowd.name, seed=seed),
+        *tell.when(coarser, "binary-crowd", crowd=crowd.name),
+        *tell.when(finer, "binary-gold", crowd=crowd.name, grades=crowd.grades),
+        *tell.when(crowd.correlation.topic and topics == 1, "one-topic"),
+        *tell.when(stretched, "stretched"),
+    )

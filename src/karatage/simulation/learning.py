@@ -11,10 +11,12 @@ import numpy as np
 from karatage.data.axes import FloatArray, IntArray, LongArray
 from karatage.data.crowd import CONTRIBUTION_LEVELS, RATE_LEVELS, Contribution, CrowdModel, Noise, voxel_walls
 from karatage.data.judgments import Judgments
+from karatage.data.note import Note
 from karatage.errors import DataError, OptionError
 from karatage.random_streams import settle_seed, stream
 from karatage.simulation.counting import Evidence, learn_confusion
 from karatage.simulation.deconvolving import Places, find_weights, place_judges
+from karatage.simulation.notes import tell
 from karatage.simulation.sharing import learn_correlation
 from karatage.text import counted
 
@@ -52,7 +54,7 @@ def learn_crowd(
         raise OptionError(f"noise '{noise}' is none of {', '.join(get_args(Noise))}")
     evidence = Evidence.of(judgments, gold)
     correlation, told = learn_correlation(evidence, families or {})
-    notes = [*evidence.tell(), *told, *_tell_few(evidence)]
+    notes = [*tell.when(evidence.unknown, "no-gold", judges=evidence.unknown), *told, *_tell_few(evidence)]
     if noise == "kept":
         spots, left = _keep_noise(evidence)
         notes += left
@@ -107,7 +109,7 @@ def find_levels(evidence: Evidence) -> IntArray:
     return np.minimum((evidence.contribution * CONTRIBUTION_LEVELS).astype(np.int32), CONTRIBUTION_LEVELS - 1)
 
 
-def _keep_noise(evidence: Evidence) -> tuple[_Spots, list[str]]:
+def _keep_noise(evidence: Evidence) -> tuple[_Spots, tuple[Note, ...]]:
     """Judges where their counts say."""
     judge = np.flatnonzero((evidence.seen > 0).all(axis=1))
     if not judge.size:
@@ -121,8 +123,7 @@ def _keep_noise(evidence: Evidence) -> tuple[_Spots, list[str]]:
         for k in (1, 0)
     ]
     left = evidence.judges - len(judge)
-    notes = [f"{counted(left, 'judge')} saw no relevant item, or nothing else, left out"] if left else []
-    return _Spots(judge, weight, places[0], places[1]), notes
+    return _Spots(judge, weight, places[0], places[1]), tell.when(left, "no-rates", judges=left)
 
 
 def _find_kinds(evidence: Evidence, spots: _Spots, noise: Noise) -> _Kinds:
@@ -185,11 +186,7 @@ def _count_families(judges: list[str], families: Mapping[str, str]) -> dict[str,
     return {name: names.count(name) / len(names) for name in sorted(set(names))}
 
 
-def _tell_few(evidence: Evidence) -> list[str]:
+def _tell_few(evidence: Evidence) -> tuple[Note, ...]:
     others, relevant = (int(x) for x in np.median(evidence.seen, axis=0))
-    if min(others, relevant) >= _ENOUGH:
-        return []
-    return [
-        f"half of the judges have gold for at most {relevant:,} relevant and {others:,} other items; with fewer than "
-        f"{_ENOUGH} of each, mean rates can be trusted, but shares of single voxels cannot"
-    ]
+    few = min(others, relevant) < _ENOUGH
+    return tell.when(few, "few-gold", relevant=relevant, others=others, least=_ENOUGH)

@@ -9,9 +9,11 @@ import numpy as np
 from karatage.data.alignment import match_gold
 from karatage.data.axes import FloatArray, GradeArray, IntArray
 from karatage.data.judgments import Judgments
+from karatage.data.note import Note
 from karatage.data.partition import Partition, name_pseudo_judges
 from karatage.errors import DataError, OptionError
 from karatage.random_streams import settle_seed, stream
+from karatage.simulation.notes import tell
 from karatage.text import counted
 
 Range = tuple[float, float]
@@ -126,13 +128,11 @@ def _err(
     return grade
 
 
-def _tell_quality(judges: int, correlation: float, quality: PanelQuality, seed: int) -> str:
+def _tell_quality(judges: int, correlation: float, quality: PanelQuality, seed: int) -> Note:
     (low, high), (least, most) = quality.true_positive, quality.true_negative
-    return (
-        f"{counted(judges, 'judge')} simulated ({quality.random} random, {quality.inverted} inverted; the others find "
-        f"{low:g}-{high:g} of relevant items and {least:g}-{most:g} of the rest), error correlation {correlation:g}, "
-        f"seed {seed}"
-    )
+    kinds, rates = {"random": quality.random, "inverted": quality.inverted}, {"low": low, "high": high}
+    rates |= {"least": least, "most": most, "correlation": correlation}
+    return tell("panel", judges=judges, **kinds, **rates, seed=seed)
 
 
 def partition_judges(
@@ -228,13 +228,9 @@ def _draw_shifts(members: int, items: int, source: np.random.Generator) -> IntAr
     return np.searchsorted(bound, source.random(items), side="right").astype(np.int32)
 
 
-def _tell(missing: int, crowded: int, judges: int, seed: int) -> list[str]:
-    notes = [f"{counted(judges, 'pseudo-judge')} put together from people, seed {seed}"]
-    if missing:
-        notes.append(f"{missing:,} grades are missing where the person drawn had not graded the document")
-    if crowded:
-        notes.append(
-            f"in {counted(crowded, 'topic')} there are more pseudo-judges than people in teams, so that a person may "
-            "have graded a document for several of them"
-        )
-    return notes
+def _tell(missing: int, crowded: int, judges: int, seed: int) -> tuple[Note, ...]:
+    return (
+        tell("pseudo-judges", judges=judges, seed=seed),
+        *tell.when(missing, "missing", grades=missing),
+        *tell.when(crowded, "teams-crowded", topics=crowded),
+    )

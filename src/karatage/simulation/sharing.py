@@ -9,8 +9,10 @@ import numpy as np
 
 from karatage.data.axes import FloatArray, LongArray
 from karatage.data.crowd import Correlation
+from karatage.data.note import Note
 from karatage.kernels.ordering import sum_pair_products
 from karatage.simulation.counting import Evidence
+from karatage.simulation.notes import tell
 
 _NODES = (np.arange(100) + 0.5) / 100  # rates
 _TERMS: Final = 60
@@ -21,7 +23,7 @@ _HALVINGS: Final = 50
 _MOST: Final = 0.95  # a series in powers of the correlation has to converge
 
 
-def learn_correlation(evidence: Evidence, families: Mapping[str, str]) -> tuple[Correlation, list[str]]:
+def learn_correlation(evidence: Evidence, families: Mapping[str, str]) -> tuple[Correlation, list[Note]]:
     """Correlations whose expected number of agreeing errors is the observed one, and what there is to say about them.
 
     Two judges with rates p and q both call an item relevant with probability Phi_2(z_p, z_q; rho). Written as a series
@@ -40,9 +42,9 @@ def learn_correlation(evidence: Evidence, families: Mapping[str, str]) -> tuple[
         own = factors.pair(place * evidence.judges + evidence.judge)
         topic = factors.pair(place).minus(same).minus(own).solve()
     else:
-        notes.append("without several topics, how far errors depend on the topic cannot be learned; it is taken as 0")
+        notes.append(tell("no-topics"))
     if not same.number:
-        notes.append("no item has two judges, so what errors they share cannot be learned; it is taken as 0")
+        notes.append(tell("judged-alone"))
         return Correlation(topic=topic), notes
     apart = same.minus(kin)
     shared = (apart if apart.number else same).solve()

@@ -57,8 +57,9 @@ def render_page(page: Page) -> str:
             drawing.picture.cancel()  # or leaving on an error would wait for them
     notes = list(page.notes)
     if problems:
-        notes.append(f"still pictures could not be drawn: {problems[0]}; the charts still work in a browser")
-        remark(notes[-1])
+        told = f"still pictures could not be drawn: {problems[0]}; the charts still work in a browser"
+        notes.append(told)
+        remark(told)
     left = iter(drawn)
     return (
         _environment()
@@ -67,7 +68,7 @@ def render_page(page: Page) -> str:
             title=clean(page.title),
             sentence=clean(page.sentence),
             sections=[_lay_out(section, number, left) for number, section in enumerate(page.sections, 1)],
-            notes=[clean(note) for note in notes],
+            notes=[clean(str(note)) for note in notes],
             facts=[(name, clean(value)) for name, value in page.facts],
             version=version("karatage"),
             style=Markup(_read("page.css")),
@@ -85,7 +86,7 @@ def render_excerpt(page: Page) -> str:
         .render(
             sentence=clean(page.sentence),
             tables=[lay_out_table(keep_first(table)) for part in page.short.sections for table in part.tables],
-            notes=[clean(note) for note in page.notes],
+            notes=[clean(str(note)) for note in page.notes],
         )
     )
 

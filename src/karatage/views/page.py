@@ -67,7 +67,7 @@ class Page:
     title: str
     sentence: str
     sections: Sequence[Section] = ()
-    notes: Sequence[str] = ()
+    notes: Sequence[object] = ()
     facts: Sequence[tuple[str, str]] = ()  # versions, seed, command ...
 
     @property

@@ -7,6 +7,7 @@ import numpy as np
 import karatage as kt
 from karatage.aggregation.crossfit import deal_topics, fit_across_topics
 from karatage.aggregation.registry import NamedModel
+from karatage.data.note import Note
 
 TOPICS = "1234"
 CROWD = {judge: {topic: {"a": 0, "b": 0} for topic in TOPICS} for judge in "xy"}
@@ -22,7 +23,7 @@ class Recorder:
     def fit(self, judgments, *, gold, supervision, rng):
         posterior = kt.MajorityVote().fit(judgments, gold=gold, supervision=supervision, rng=rng)
         self.given.append(set(gold.to_frame()["topic"]))
-        return replace(posterior, converged=len(self.given) == 1, notes=(f"fit {len(self.given)}",))
+        return replace(posterior, converged=len(self.given) == 1, notes=(Note.of(f"fit {len(self.given)}"),))
 
 
 def test_every_topic_is_merged_once_without_its_gold():
@@ -31,7 +32,7 @@ def test_every_topic_is_merged_once_without_its_gold():
     assert sorted("".join(set(TOPICS) - given) for given in model.given) == list(TOPICS)
     assert not found.grades.any()
     assert not found.converged
-    assert found.notes[1:] == ("fit 1", "fit 2", "fit 3", "fit 4")
+    assert [str(note) for note in found.notes[1:]] == ["fit 1", "fit 2", "fit 3", "fit 4"]
 
 
 def test_topics_with_gold_are_dealt_evenly():

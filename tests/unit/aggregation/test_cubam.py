@@ -12,6 +12,7 @@ from karatage.aggregation.cubam import ITEM_VARIANCE, Cubam, _believe, _describe
 from karatage.aggregation.majority import MajorityVote
 from karatage.errors import DataError, OptionError
 from karatage.kernels.cubam import move_items, move_judges
+from tests.notes import has_note
 from tests.unit.aggregation.latent_crowds import assert_never_falls, crowd, gold_of, pairs, rows
 
 SPREAD = np.array([1.0, 9.0])
@@ -182,6 +183,6 @@ def test_rounds_are_reported() -> None:
     seen: list[tuple[int, float]] = []
     posterior = Cubam(max_steps=3).fit(judgments, progress=lambda step, value: seen.append((step, value)))
     assert seen == list(enumerate(posterior.trace, start=1))
-    assert "stopped after 3 rounds" in " ".join(posterior.notes)
+    assert has_note(posterior, "aggregation.not-converged-rounds", rounds=3)
     with pytest.raises(OptionError):
         Cubam(max_steps=0)

@@ -11,6 +11,7 @@ from karatage.aggregation.glad import Glad
 from karatage.aggregation.majority import MajorityVote
 from karatage.errors import OptionError
 from karatage.kernels.glad import climb, curve, expect
+from tests.notes import has_note
 from tests.unit.aggregation.latent_crowds import assert_never_falls, crowd, gold_of, pairs, rows, slopes
 
 ROWS = [(0, 0, 0), (1, 0, 2), (2, 0, 2), (0, 1, 1), (0, 1, 1), (2, 1, 0), (1, 3, 0)]  # item 2 has none
@@ -130,7 +131,7 @@ def test_a_reversed_judge_is_told_and_used() -> None:
     assert posterior.parameters["ability"][3] < 0 < posterior.parameters["ability"][:3].min()
     assert posterior.parameters["accuracy"][3] < 0.5 < posterior.parameters["accuracy"][0]
     assert posterior.grades[40] == 0
-    assert "1 of 4 judges have a negative ability" in posterior.notes[-1]
+    assert has_note(posterior, "aggregation.reversed", reversed=1, judges=4)
 
 
 def test_ten_thousand_grades_of_one_item() -> None:
@@ -181,7 +182,7 @@ def test_steps_are_reported_and_limited() -> None:
     posterior = Glad(max_steps=2).fit(judgments, progress=lambda step, value: seen.append((step, value)))
     assert seen == list(enumerate(posterior.trace, start=1))
     assert not posterior.converged
-    assert "stopped after 2 steps" in " ".join(posterior.notes)
+    assert has_note(posterior, "aggregation.not-converged", steps=2)
 
 
 @pytest.mark.parametrize("options", [{"dialect": "matlab"}, {"max_steps": 0}, {"tolerance": float("nan")}])

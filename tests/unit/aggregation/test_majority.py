@@ -5,6 +5,7 @@ import pytest
 
 import karatage as kt
 from karatage.errors import OptionError
+from tests.notes import has_note
 
 
 def votes(**grades):
@@ -26,7 +27,7 @@ def test_tie_rules(ties, grades):
     posterior = kt.MajorityVote(ties=ties).fit(votes(a="02", b="111", c="2222")) if ties == "prior" else None
     posterior = posterior or kt.MajorityVote(ties=ties).fit(votes(a="02", b="111"))
     assert posterior.grades.tolist()[:2] == grades
-    assert "1 of" in posterior.notes[0]
+    assert has_note(posterior, "aggregation.ties", tied=1)
 
 
 def test_a_fair_coin_decides_ties():

@@ -6,6 +6,7 @@ import pytest
 import karatage as kt
 from karatage.aggregation.registry import MODELS, parse_model
 from karatage.errors import DataError, OptionError, UnknownNameError
+from tests.notes import has_note, list_facts
 
 
 def test_options_are_part_of_the_name():
@@ -51,15 +52,14 @@ def test_judges_who_never_meet_are_taken_at_their_word(name):
     posterior = kt.aggregate(crowd, name, rng=0)
     assert posterior.grades.tolist() == [0, 1, 1, 0]
     counts = name in {"binmv", "mv", "qbinmv"}  # these have nothing to learn
-    assert any("no item has grades by two judges" in note for note in posterior.notes) != counts
+    assert has_note(posterior, "aggregation.alone") != counts
 
 
 def test_overruling_the_vote_is_told():
     world = kt.simulate_collection(rng=7)
-    assert any(
-        "ds overrules the plain vote on 20% of the items" in n for n in kt.aggregate(world.judgments, "ds").notes
-    )
-    assert not any("overrules" in note for note in kt.aggregate(world.judgments, "mv").notes)
+    facts = list_facts(kt.aggregate(world.judgments, "ds"))["aggregation.far-from-votes"]
+    assert facts == {"model": "ds", "share": pytest.approx(0.2, abs=0.005)}
+    assert not has_note(kt.aggregate(world.judgments, "mv"), "aggregation.far-from-votes")
 
 
 def test_tables_must_be_read_first():

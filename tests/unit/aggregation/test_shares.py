@@ -11,6 +11,7 @@ import karatage as kt
 from karatage.aggregation.registry import MODELS, parse_model
 from karatage.aggregation.shares import CONSENSUS, BinomialVote, Quality, QuantisedBinomialVote, agree_beyond_chance
 from karatage.errors import OptionError
+from tests.notes import has_note
 
 GRADED = {"ann": {"1": {"a": 2, "b": 0}}, "bob": {"1": {"a": 1, "b": 0}}, "cid": {"1": {"a": 2}}}
 
@@ -77,7 +78,7 @@ def test_a_judge_has_one_vote_for_an_item_the_last():
     for repeats in None, "all":
         posterior = kt.aggregate(kt.read_judgments(table, repeats=repeats), "binmv")
         assert posterior.probability.tolist() == [[0.5, 0.5]]
-        assert any("one vote for an item, the last; 2 earlier grades set aside" in note for note in posterior.notes)
+        assert has_note(posterior, "aggregation.earlier-aside", grades=2)
     assert kt.aggregate(kt.read_judgments(table), "mv").probability.tolist() == [[0.25, 0.75]]
 
 
@@ -145,7 +146,7 @@ def test_judges_whom_no_consensus_confirms_weigh_the_same():
     posterior = kt.aggregate(kt.read_judgments(table), "binmv(quality=ds)")
     assert posterior.parameters["quality"].tolist() == [0, 0]
     assert posterior.probability.tolist() == [[0.5, 0.5]] * 2
-    assert any("no judge agrees with the consensus beyond chance" in note for note in posterior.notes)
+    assert has_note(posterior, "aggregation.no-quality")
 
 
 def test_items_graded_by_judges_without_quality_only_are_told():
@@ -153,7 +154,7 @@ def test_items_graded_by_judges_without_quality_only_are_told():
     late = pl.DataFrame({"judge": ["k", "l"], "item": ["z", "z"], "grade": [1, 0]}, schema=judgments.to_frame().schema)
     merged = kt.aggregate(kt.read_judgments(pl.concat([judgments.to_frame(), late])), "binmv(quality=ds)")
     assert merged.probability[-1].tolist() == [0.5, 0.5]
-    assert any("1 item graded only by judges of quality 0" in note for note in merged.notes)
+    assert has_note(merged, "aggregation.unheard", items=1)
 
 
 def test_items_that_nobody_graded_are_not_counted_among_them():
@@ -161,20 +162,20 @@ def test_items_that_nobody_graded_are_not_counted_among_them():
     silent = judgments.keep_rows(judgments.item > 4)
     merged = kt.aggregate(silent, "binmv(quality=ds)")
     assert merged.probability[:5].tolist() == [[1, 0]] * 5
-    assert not any("graded only by judges of quality 0" in note for note in merged.notes)
+    assert not has_note(merged, "aggregation.unheard")
 
 
 def test_judges_who_never_meet_weigh_the_same():
     table = {"judge": list("aabb"), "item": list("wxyz"), "grade": [0, 1, 1, 0]}
     posterior = kt.aggregate(kt.read_judgments(table), "binmv(quality=ds)")
     assert posterior.probability[:, 1].tolist() == [0, 1, 1, 0]
-    assert any("no item has grades by two judges" in note for note in posterior.notes)
+    assert has_note(posterior, "aggregation.alone-weighted")
     assert not posterior.parameters
 
 
 def test_doubts_about_the_consensus_are_passed_on():
     judgments = kt.simulate_collection(topics=3, depth=5, rng=1).judgments
-    assert any(note.startswith("ds: without its prior") for note in kt.aggregate(judgments, "binmv(quality=ds)").notes)
+    assert has_note(kt.aggregate(judgments, "binmv(quality=ds)"), "aggregation.prior-decides", model="ds")
     heard = []
     parse_model("binmv(quality=ds)").model.fit(judgments, progress=lambda step, _: heard.append(step))
     assert heard[:2] == [1, 2]

@@ -6,6 +6,7 @@ import pytest
 import karatage as kt
 from karatage.aggregation.votes import Votes
 from karatage.errors import OptionError
+from tests.notes import has_note, list_facts
 
 CROWD = {"x": {"1": {"a": 1, "b": 0}, "2": {"a": 2}}, "y": {"1": {"b": 1}, "2": {"a": 0, "c": 1}}}
 GOLD = {"1": {"b": 1}, "2": {"c": 2, "z": 1}}
@@ -40,7 +41,7 @@ def test_light_leaves_training_items_out_and_counts_them(crowd, gold):
     assert votes.gold_answers[1].tolist() == [[0, 0, 0], [0, 1, 0], [0, 1, 0]]
     posterior = votes.posterior("m", votes.share())
     assert posterior.grades.tolist() == [1, 1, 0, 2]
-    assert "gold is known for 2 of 4 items" in posterior.notes[0]
+    assert has_note(posterior, "aggregation.gold-known", known=2, items=4)
 
 
 def test_full_knows_training_items(crowd, gold):
@@ -79,7 +80,7 @@ def test_silent_items_are_told():
     crowd = kt.Judgments.from_codes(judge=np.array([0]), item=np.array([1]), grade=np.array([1], np.int8))
     votes = Votes.prepare(crowd)
     assert votes.share()[0].tolist() == [0.5, 0.5]
-    assert votes.posterior("m", votes.share()).notes == ("1 item without any grade, so its merged grade is a guess",)
+    assert list_facts(votes.posterior("m", votes.share())) == {"aggregation.silent": {"items": 1}}
 
 
 @pytest.mark.parametrize(

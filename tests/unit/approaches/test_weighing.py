@@ -9,6 +9,7 @@ import pytest
 import karatage as kt
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.measures.expected import randomise, score_expected
+from tests.notes import has_note, list_facts
 
 FEW = "(replicates=25)"
 
@@ -53,7 +54,7 @@ def test_a_judge_under_whom_all_systems_are_equal_has_no_weight_in_that_topic(wo
     )
     found, weights = weigh(world, "tpc_tau_md" + FEW, kt.read_judgments(frame))
     assert weights.share[weights.judges.index("crowd-1"), weights.topics.index("102")] == 0
-    assert any("1 time all systems score the same under a judge" in note and "crowd-1" in note for note in found.notes)
+    assert has_note(found, "approaches.same-scores", times=1, judges=("crowd-1",))
     _, single = weigh(world, "sgl_tau_md" + FEW, kt.read_judgments(frame))
     own = single.share[single.judges.index("crowd-1")]
     assert own[single.topics.index("102")] == 0
@@ -66,7 +67,7 @@ def test_where_nobody_weighs_anything_judges_count_alike(world):
     )
     found, weights = weigh(world, "tpc_tau_md" + FEW, kt.read_judgments(frame))
     np.testing.assert_allclose(weights.share[:, weights.topics.index("103")], 1 / 9)
-    assert any("where all weights are 0, judges count alike; topics concerned: 1 ('103')" in n for n in found.notes)
+    assert has_note(found, "approaches.weights-zero", topics=("103",))
 
 
 def test_topics_where_one_of_several_measures_weighs_nothing_are_told(world):
@@ -75,9 +76,8 @@ def test_topics_where_one_of_several_measures_weighs_nothing_are_told(world):
     )
     approach = "multi(AP,P(rel=3)@10):tpc_rmse_md" + FEW
     found = kt.evaluate(world.runs, kt.read_judgments(frame), "AP", approach=approach)
-    told = [note for note in found.notes if "where all weights are 0, judges count alike" in note]
-    assert len(told) == 1
-    assert told[0].endswith("topics concerned: 1 ('103')")
+    (told,) = [note.facts["topics"] for note in found.notes if note.kind == "approaches.weights-zero"]
+    assert told == ("103",)
     share = found.weights[0].share[:, found.weights[0].topics.index("103")]
     assert share.sum() == pytest.approx(1)
     assert np.ptp(share) > 0
@@ -86,10 +86,9 @@ def test_topics_where_one_of_several_measures_weighs_nothing_are_told(world):
 def test_weights_that_hardly_differ_are_told():
     world = kt.simulate_collection(systems=12, topics=30, depth=20, rng=1)
     found, _ = weigh(world, "sgl_tau_md")
-    told = "weights that differ by less than 5% between judges, so nearly uniform: 1 ('sgl_tau_md')"
-    assert told in found.notes
+    assert has_note(found, "approaches.uniform", approaches=("sgl_tau_md",))
     found, _ = weigh(world, "sgl_rmse_own4" + FEW)
-    assert not any("nearly uniform" in note for note in found.notes)
+    assert not has_note(found, "approaches.uniform")
 
 
 def test_the_spammer_is_last_and_the_reason_is_said(world):
@@ -119,7 +118,7 @@ def test_an_unseen_judge_gets_the_mean_weight(world):
     others = [k for k, judge in enumerate(weights.judges) if judge != "crowd-2"]
     unseen, topic = weights.judges.index("crowd-2"), weights.topics.index("105")
     np.testing.assert_allclose(weights.share[unseen, topic], weights.share[others, topic].mean())
-    assert any("judges unseen in training get the mean weight of the others: 1 ('crowd-2')" in n for n in found.notes)
+    assert has_note(found, "approaches.unseen", judges=("crowd-2",))
     assert "crowd-2: weight 0.111, the mean: no training topic in common with gold" in "\n".join(weights.explain())
 
 
@@ -134,7 +133,7 @@ def test_training_topics_teach_and_are_not_evaluated(world):
     again = kt.Gold(kt.read_gold(turned, grades="0-3"), training=gold.training)
     np.testing.assert_array_equal(weigh(world, "sup_rmse", gold=again)[1].share, weights.share)
     np.testing.assert_allclose(np.ptp(weights.share, axis=1), 0, atol=1e-15)
-    assert any("training topics, from which approaches may learn, left out: 3" in note for note in found.notes)
+    assert len(list_facts(found)["approaches.training-topics"]["topics"]) == 3
 
 
 def test_models_learn_from_training_topics_too(world):
@@ -164,7 +163,7 @@ def test_random_gold_is_scored_by_expectation(world):
     (expected,) = score_expected(kt.align(world.runs, world.gold), probability, ["RBP(p=0.8)"]).values()
     np.testing.assert_allclose(doubtful.gold["RBP(p=0.8)"].value, expected.value)
     assert doubtful.fidelity[0].rmse != certain.fidelity[0].rmse
-    assert any("grades are random: a relevant document is relevant with probability 0.9" in n for n in doubtful.notes)
+    assert has_note(doubtful, "approaches.gold-random", certainty=0.9)
 
 
 def test_gold_that_cannot_be_used_so_is_refused(world):
@@ -236,7 +235,7 @@ def test_a_training_topic_that_no_run_has_teaches_nothing(world):
             for training in (("102", "103"), ("102", "103", "unheard of"))
         ]
         np.testing.assert_array_equal(found[0][1].distance["gold"], found[1][1].distance["gold"])
-        assert all("judges were weighted by 2 training topics" in board.notes for board, _ in found)
+        assert all(has_note(board, "approaches.weighted-by-training", topics=2) for board, _ in found)
 
 
 def test_a_person_is_compared_with_gold_on_its_own_documents():
@@ -318,14 +317,13 @@ def test_judges_of_parts_of_a_pool_are_told(world):
     frame = world.judgments.to_frame()
     odd = pl.col("document").str.slice(-1).cast(int) % 3 == 0
     judgments = kt.read_judgments(frame.filter((pl.col("judge") != "crowd-1") | odd))
-    told = "judges who graded less than half of their topics' pools"
     found, _ = weigh(world, "sgl_rmse_md" + FEW, judgments)
-    assert any(note.startswith(told) and note.endswith("1 ('crowd-1')") for note in found.notes)
+    assert has_note(found, "approaches.less-than-half", judges=("crowd-1",))
     most = kt.read_judgments(frame.filter((pl.col("judge") != "crowd-1") | ~odd))
     found, _ = weigh(world, "sgl_rmse_md" + FEW, most)
-    assert not any(note.startswith(told) for note in found.notes)
+    assert not has_note(found, "approaches.less-than-half")
     found, _ = weigh(world, "sgl_rmse_own" + FEW, judgments)
-    assert not any(note.startswith(told) for note in found.notes)
+    assert not has_note(found, "approaches.less-than-half")
 
 
 @pytest.mark.parametrize("approach", ["sup_rmse", "sup_fro_squared", "sup_kld", "sup_rmse(sub=True)"])
@@ -351,7 +349,7 @@ def test_a_judge_who_tells_no_systems_apart_has_no_weight(world, approach):
     found, weights = weigh(world, approach, kt.read_judgments(frame))
     assert (weights.share[weights.judges.index("careful-1")] == 0).all()
     assert "careful-1: no weight, since it tells no systems apart" in weights.explain()
-    assert any("times all systems score the same under a judge" in note for note in found.notes)
+    assert has_note(found, "approaches.same-scores")
 
 
 def test_a_weight_of_0_counts_in_the_mean(world):

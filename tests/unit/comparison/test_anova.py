@@ -10,6 +10,7 @@ import pytest
 
 from karatage.comparison.anova import anova, omega_squared
 from karatage.errors import DataError, OptionError, UnknownNameError
+from tests.notes import has_note, list_facts
 
 
 def make_frame(seed=0, repeats=2):
@@ -126,7 +127,7 @@ def test_balance_means_every_combination():
 def test_unbalanced_designs_say_so():
     frame = make_frame()
     result = explain(frame.head(-3))
-    assert "type III" in result.notes[0]
+    assert has_note(result, "comparison.unbalanced")
     assert explain(frame).notes == ()
 
 
@@ -151,7 +152,7 @@ def test_a_factor_of_one_level_is_left_out_with_its_interactions():
     frame = make_frame(repeats=3).filter(pl.col("measure") == "AP")
     result = explain(frame, interactions=[("approach", "measure"), ("k", "approach")])
     assert result.sources == ("k", "approach", "k*approach")
-    assert result.notes == ("factor 'measure' has one level only, 'AP', and is left out",)
+    assert list_facts(result) == {"comparison.one-level": {"factor": "measure", "level": "AP"}}
     with pytest.raises(UnknownNameError, match="unknown factor 'measure'"):
         result.means("measure")
     with pytest.raises(DataError, match=r"no factor has two levels \('measure'\)"):
@@ -162,12 +163,12 @@ def test_few_degrees_of_freedom_are_noted():
     frame = make_frame(repeats=1)
     result = explain(frame, interactions=[("k", "approach"), ("k", "measure")])
     assert result.error_df == 6
-    assert result.notes == ("the error has only 6 degrees of freedom: tests have little power",)
+    assert list_facts(result) == {"comparison.few-degrees": {"degrees": 6}}
     for rows, noted in (11, True), (12, False):
         pair = pl.DataFrame({"half": [k % 2 for k in range(rows)], "score": np.random.default_rng(1).random(rows)})
         few = anova(pair, "score", factors=["half"])
         assert few.error_df == rows - 2
-        assert any("little power" in note for note in few.notes) == noted
+        assert has_note(few, "comparison.few-degrees") == noted
 
 
 def test_what_leaves_no_error_is_refused():

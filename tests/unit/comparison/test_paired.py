@@ -9,6 +9,7 @@ import pytest
 import karatage as kt
 from karatage.comparison import flipping, paired
 from karatage.errors import DataError, OptionError
+from tests.notes import has_note, list_facts
 
 TESTS = ("t", "wilcoxon", "permutation", "bootstrap")
 RNG = np.random.default_rng(3)
@@ -50,8 +51,8 @@ def test_topics_without_a_score_are_left_out_and_told(test):
     plain = kt.paired_test(X[kept], Y[kept], test=test, rng=1)
     assert found.topics == 28
     assert found.p_value == plain.p_value
-    assert found.notes[0] == "2 topics left out: without a score for both systems"
-    assert not any("left out" in note for note in plain.notes)
+    assert has_note(found, "comparison.topics-unpaired", topics=2)
+    assert not has_note(plain, "comparison.topics-unpaired")
 
 
 @pytest.mark.parametrize("test", TESTS)
@@ -60,7 +61,7 @@ def test_systems_that_score_alike(test):
     found = kt.paired_test(x, [0.3, 0.5, 0.7], test=test)  # 0.1 + 0.2 is not quite 0.3
     assert (found.p_value, found.difference, found.low, found.high) == (1.0, 0.0, 0.0, 0.0)
     assert found.zeros == 3
-    assert "both systems score alike on every topic" in found.notes
+    assert has_note(found, "comparison.alike")
 
 
 def test_the_same_difference_everywhere_leaves_t_nothing_to_go_by():
@@ -68,7 +69,7 @@ def test_the_same_difference_everywhere_leaves_t_nothing_to_go_by():
     found = kt.paired_test(x, x + 0.1)
     assert found.statistic == math.inf
     assert found.low == found.high == pytest.approx(0.1)
-    assert "use test='permutation'" in found.notes[0]
+    assert has_note(found, "comparison.constant")
     assert found.to_dict()["statistic"] is None
     assert kt.paired_test(x, x + 0.1, test="permutation").p_value == 2 / 2**12
     assert kt.paired_test(x, x + 0.1, test="bootstrap", resamples=99).p_value == 0.01
@@ -100,7 +101,8 @@ def test_exact_p_values_say_so(monkeypatch):
         x = rng.random(size)
         found = kt.paired_test(x, x + rng.normal(0.05, 0.2, size), test="permutation", rng=0)
         assert found.exact == exact
-        assert any("random" in note for note in found.notes) == (size > 20)
+        assert has_note(found, "comparison.random-subsets") == (size == 30)
+        assert has_note(found, "comparison.random-flips") == (size == 60)
     found = kt.paired_test(rng.integers(0, 11, 60) / 10, rng.integers(0, 11, 60) / 10, test="permutation", rng=0)
     assert found.exact
     assert kt.paired_test(X, Y, test="wilcoxon").exact
@@ -113,15 +115,15 @@ def test_too_few_topics_for_an_interval():
         found = kt.paired_test([0.1, 0.2, 0.3], [0.2, 0.4, 0.6], test=test)
         assert found.p_value == 0.25
         assert (found.low, found.high) == (-math.inf, math.inf)
-        assert "3 topics are too few for a 95% interval by this test" in found.notes
-        assert "only 3 topics: no test can say much" in found.notes
+        assert has_note(found, "comparison.no-interval", topics=3, confidence=0.95)
+        assert has_note(found, "comparison.few-topics", topics=3)
         assert json.loads(json.dumps(found.to_dict()))["low"] is None
 
 
 def test_wilcoxon_tells_of_topics_without_a_difference():
     found = kt.paired_test([0.1, 0.2, 0.3, 0.5, 0.9], [0.2, 0.2, 0.1, 0.5, 1.0], test="wilcoxon")
     assert found.zeros == 2
-    assert "2 topics without a difference left out, as Wilcoxon does" in found.notes
+    assert has_note(found, "comparison.zeros", topics=2)
 
 
 @pytest.mark.parametrize(
@@ -168,7 +170,7 @@ def test_welch():
     assert same.p_value == pytest.approx(found.p_value)
     holed = kt.welch_test(np.append(x, np.nan), y)
     assert holed.topics == (30, 12)
-    assert holed.notes == ("1 topic left out: without a score",)
+    assert list_facts(holed) == {"comparison.topics-unscored": {"topics": 1}}
     with pytest.raises(DataError, match="1 topic with a score: a test needs at least 2"):
         kt.welch_test([0.5, np.nan], y)
 
@@ -181,12 +183,12 @@ def test_welch_without_spread():
     assert apart.to_dict()["statistic"] is None
     assert not flat.significant
     assert apart.significant
-    assert "nothing to go by" in apart.notes[-1]
+    assert has_note(apart, "comparison.constant-scores")
 
 
 def test_ten_topics_are_enough_to_say_nothing_of_their_number():
-    few = [kt.paired_test(np.zeros(n), np.arange(n) / 10, test="t").notes for n in (9, 10)]
-    assert few == [("only 9 topics: no test can say much",), ()]
+    few = [list_facts(kt.paired_test(np.zeros(n), np.arange(n) / 10, test="t")) for n in (9, 10)]
+    assert few == [{"comparison.few-topics": {"topics": 9}}, {}]
 
 
 @pytest.mark.parametrize(

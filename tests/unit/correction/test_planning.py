@@ -29,6 +29,7 @@ from karatage.correction.planning import (
 )
 from karatage.correction.precision import compare_shared, correct, correct_variance
 from karatage.errors import DataError
+from tests.notes import has_note
 
 EBAY = kt.Figures(10278, 0.6260, 0.414), kt.Figures(20604, 0.6385, 0.402)
 EBAY_RATES = kt.RateCounts(43, 59, 67, 84)
@@ -112,8 +113,8 @@ def test_ebay():
     assert (paper.topics, sum(paper.gold_relevant), sum(paper.gold_other)) == (24561, 38956, 1606)
     assert (shared.topics, shared.gold_relevant, shared.gold_other) == (24561, (9,), (7,))
     assert paper.topics_without_errors == shared.topics_without_errors == 8187
-    assert any("half the time" in note for note in shared.notes)
-    assert any("fewer than 10 gold items" in note for note in shared.notes)
+    assert has_note(shared, "correction.no-power")
+    assert has_note(shared, "correction.few-gold", least=10)
 
 
 @pytest.mark.parametrize("rates", [EBAY_RATES, (EBAY_RATES, EBAY_RATES), OWN_RATES])
@@ -213,7 +214,7 @@ def test_perfect_judges_need_no_gold_and_the_naive_number_of_topics():
         assert plan.topics == plan.topics_without_errors
         assert set(plan.gold_relevant + plan.gold_other) == {0.0}
         assert plan.split == (1, 0, 0)
-        assert any("made no mistake" in note for note in plan.notes)
+        assert has_note(plan, "correction.faultless")
 
 
 def test_the_same_topics_need_fewer():

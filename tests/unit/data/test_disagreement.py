@@ -7,6 +7,7 @@ import pytest
 
 import karatage as kt
 from karatage.data.disagreement import DroppedTopic, HeldOut, TopicModel
+from karatage.data.note import Note
 from karatage.errors import DataError
 
 RATES = HeldOut(0.6, 0.3, 0.8, 0.9, 0.75)
@@ -61,12 +62,12 @@ def test_frame_has_dropped_topics_with_the_reason():
 
 
 def test_through_json_and_back():
-    model = make_model(notes=("a doubt",), threshold=0.4, prior=(2.0, 3.0))
+    model = make_model(notes=(Note.of("a doubt"),), threshold=0.4, prior=(2.0, 3.0))
     again = kt.DisagreementModel.from_dict(json.loads(model.to_json()))
     assert again.to_json() == model.to_json()
     assert again.topics[1].coefficients == (0.5, 0.25)
     assert math.isnan(again.topics[0].spread.npv)
-    assert (again.threshold, again.prior, again.notes, again.seed) == (0.4, (2, 3), ("a doubt",), 7)
+    assert (again.threshold, again.prior, again.notes, again.seed) == (0.4, (2, 3), model.notes, 7)
     own = make_model(feature_set="own", features=("length", "age"))
     assert kt.DisagreementModel.from_dict(json.loads(own.to_json())).features == ("length", "age")
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import karatage as kt
 from karatage.data.partition import Partition, assemble_judges
 from karatage.errors import DataError
+from tests.notes import has_note, list_facts
 
 CROWDS = st.sets(st.tuples(st.integers(0, 7), st.integers(0, 2), st.integers(0, 6)), min_size=1, max_size=60)
 
@@ -99,9 +100,7 @@ def test_people_of_different_topics_become_one():
     found = assemble_judges(crowd([(0, 0, 1), (0, 0, 2), (1, 1, 1), (2, 2, 5), (2, 2, 6)]))
     assert found.judgments.judges == ("pseudo-01",)
     assert found.people == ("p0", "p1", "p2")
-    assert found.judgments.notes == (
-        "3 people put together as 1 pseudo-judge; of 3 (person, topic) pairs 0 had to be split among several",
-    )
+    assert list_facts(found.judgments) == {"data.pseudo-judges": {"people": 3, "judges": 1, "pairs": 3, "split": 0}}
     frame = found.to_frame()
     assert frame.rows() == [
         ("pseudo-01", "t0", "p0", 2, 1.0),
@@ -114,7 +113,7 @@ def test_a_person_is_split_only_where_it_must_be():
     # Three people who meet in pairs on single documents: two slots, so that one of them sits in both.
     found = assemble_judges(crowd([(0, 0, 0), (0, 0, 1), (1, 0, 1), (1, 0, 2), (2, 0, 2), (2, 0, 0)]))
     assert len(found.judgments.judges) == 2
-    assert "of 3 (person, topic) pairs 1 had to be split among several" in found.judgments.notes[-1]
+    assert has_note(found.judgments, "data.pseudo-judges", pairs=3, split=1)
     shares = found.to_frame().group_by("person").len().sort("person")["len"].to_list()
     assert shares == [1, 1, 2]
 
@@ -132,7 +131,7 @@ def test_of_repeated_grades_the_last_counts():
     found = assemble_judges(kt.read_judgments(rows))
     assert found.judgments.grade.tolist() == [1, 1, 0]
     assert found.judgments.every is found.judgments
-    assert found.judgments.notes[-1] == "of a person's repeated grades only the last is kept in a pseudo-judge"
+    assert has_note(found.judgments, "data.last-kept")
 
 
 def test_inclusion_probabilities_move_along():

@@ -15,6 +15,7 @@ from karatage.data.judgments import Judgments
 from karatage.decisions.audit import audit
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.views.audit import draw_agreement
+from tests.notes import has_note, list_facts
 
 QUICK = ("mv", "ds")
 
@@ -106,8 +107,8 @@ def test_the_sentence_tells_what_to_do(found):
     )
     assert "5 judges carry " in found.sentence
     assert "Spend on gold" not in found.sentence
-    assert "families name judges who graded nothing: 1 ('stranger')" in found.notes
-    assert "judges without a family, each counted as its own: 2 ('2', '3')" in found.notes
+    assert has_note(found, "decisions.families-strange", judges=("stranger",))
+    assert has_note(found, "decisions.families-alone", judges=("2", "3"))
 
 
 def test_json_holds_the_same(found):
@@ -130,7 +131,7 @@ def test_without_gold_shared_errors_are_not_guessed():
     assert found.sentence.startswith("No judge of 3 is found to be constant, random or inverted; that does not say")
     assert "Spend on gold: agreement (ordinal alpha 0." in found.sentence
     assert "have all 200 items graded" in found.sentence
-    assert any(note.startswith("without gold, errors that judges share look like agreement") for note in found.notes)
+    assert has_note(found, "decisions.no-gold")
 
 
 @pytest.mark.parametrize(("hard", "regime"), [(0.5, "shared"), (0.42, "mixed"), (0.1, "independent")])
@@ -219,7 +220,7 @@ def test_one_judge():
     truth, table = simulate([0.8], items=60)
     alone = audit(judge(table), approaches=QUICK, rng=1)
     assert alone.sentence.startswith("There is one judge, 0: it can be compared only with gold. Spend on gold:")
-    assert "no item was graded by two judges, so agreement among them cannot be measured" in alone.notes
+    assert has_note(alone, "decisions.alone")
     assert len(alone.panel) == 0
     with pytest.raises(DataError, match="no two judges share an item"):
         alone.matrix()
@@ -229,7 +230,7 @@ def test_one_judge():
     assert trusted.sentence.startswith(f"There is one judge, 0, right on {right:.1%} [")
     assert len(trusted.merges) == 0  # all of them would be the judge
     assert "erged by" not in trusted.sentence
-    assert not any("error correlation" in note for note in trusted.notes)
+    assert not has_note(trusted, "decisions.pairs-unshared")
     constant = audit(judge(np.ones((1, 60), int)), gold=judge([truth]), approaches=QUICK, rng=1)
     assert "; it looks constant." in constant.sentence
     assert "60 gold items place an accuracy only within 13 points" in trusted.sentence
@@ -261,23 +262,21 @@ def test_the_verdict_is_shown_with_what_it_rests_on(each):
         assert "By topic, the merge" in found.sentence
         assert merge["topics"] == 40
         assert wide > 1.2 * narrow
-        assert not any("fewer than 5 topics" in note for note in found.notes)
+        assert not has_note(found, "agreement.few-topics")
     else:
         assert "By topic" not in found.sentence
         assert wide == pytest.approx(narrow)
-        assert any("judges with gold in fewer than 5 topics" in note for note in found.notes)
+        assert has_note(found, "agreement.few-topics", least=5)
 
 
 def test_judges_with_few_gold_items_are_named():
     truth, table = simulate([0.8] * 4, items=400)
     table[3, 19:] = -1
     found = audit(judge(table), gold=judge([truth]), approaches=QUICK, rng=1)
-    assert any(
-        n.startswith("judges with few gold items") and "less than 5% of them: 1 ('3');" in n for n in found.notes
-    )
+    assert has_note(found, "agreement.few-gold", least=0.05, judges=("3",))
     table[1:, 19:] = -1  # of a crowd in which most grade little, that says nothing
     found = audit(judge(table), gold=judge([truth]), approaches=QUICK, rng=1)
-    assert not any(note.startswith("judges with few gold items") for note in found.notes)
+    assert not has_note(found, "agreement.few-gold")
 
 
 def test_where_nobody_can_stand_for_all_the_merge_is_still_told():
@@ -298,7 +297,7 @@ def test_no_overlap_among_judges():
     assert found.judges["leniency"].null_count() == 2
     assert found.judges["accuracy"].null_count() == 0
     assert found.statistic("effective_votes") is None
-    assert any("error correlation is not known" in note for note in found.notes)
+    assert has_note(found, "decisions.pairs-unshared")
 
 
 def test_a_judge_with_one_grade():
@@ -309,7 +308,7 @@ def test_a_judge_with_one_grade():
     assert last["items"] == 1
     assert last["leniency_low"] is None
     assert last["flags"] == ""
-    assert any(note.startswith("judges with fewer than 20 items") and "'2'" in note for note in found.notes)
+    assert has_note(found, "decisions.few-items", least=20, judges=("2",))
 
 
 def test_gold_that_meets_nothing_is_told():
@@ -317,7 +316,7 @@ def test_gold_that_meets_nothing_is_told():
     gold = kt.read_gold({"item": ["elsewhere"], "grade": [1]})
     found = audit(judge(table), gold=gold, approaches=QUICK, rng=1)
     assert found.gold_items == 0
-    assert any(note.startswith("gold and judgments share no item") for note in found.notes)
+    assert has_note(found, "decisions.no-gold-shared")
     assert "Spend on gold" in found.sentence
 
 
@@ -325,10 +324,7 @@ def test_gold_beyond_the_judges_scale():
     truth, table = simulate([0.8, 0.8, 0.8], items=60)
     truth[:5] = 3
     found = audit(judge(table), gold=judge([truth]), approaches=QUICK, rng=1)
-    (said,) = (note for note in found.notes if "never go as high as gold" in note)
-    assert said.startswith("3 of 3 judges never go as high as gold, which goes up to 3 (3 judges up to 1): every item")
-    assert "effective votes" in said
-    assert said.endswith("map all grades to one scale with --grades and --gold-grades")
+    assert has_note(found, "agreement.below-gold", below=3, judges=3, top=3, counts="3 judges up to 1")
     assert found.merges["accuracy"][0] < 0.95
     assert found.confusion.filter((pl.col("gold") == 3) & (pl.col("grade") == 3))["share"].to_list() == [0.0] * 3
 
@@ -349,7 +345,7 @@ def test_repeated_grades_tell_how_steady_a_judge_is():
 def test_many_grades_skip_the_search_for_copies():
     source = np.random.default_rng(1)
     found = audit(judge(source.integers(0, 101, (3, 60))), approaches=("mv",), rng=1)
-    assert any("grades are too many to look for copies" in note for note in found.notes)
+    assert has_note(found, "decisions.many-grades")
 
 
 def few_pairs(monkeypatch, draws=90):
@@ -364,15 +360,14 @@ def test_of_too_many_pairs_a_sample_is_compared_and_a_note_says_so(monkeypatch):
     exact = audit(judge(table), gold=judge([truth]), approaches=QUICK, rng=1)
     few_pairs(monkeypatch)
     found = audit(judge(table), gold=judge([truth]), approaches=QUICK, rng=1)
-    (note,) = (note for note in found.notes if "standard error" in note)
-    assert note.startswith(f"30 judges have about 435 pairs that share items, of which {len(found.pairs)}, drawn at")
-    (copies,) = (note for note in found.notes if "tested for copies" in note)
-    assert "of up to 435 pairs of judges" in copies
+    facts = list_facts(found)["agreement.pairs-drawn"]
+    assert (facts["judges"], facts["pairs"], facts["drawn"]) == (30, pytest.approx(435), len(found.pairs))
+    assert "of up to 435 pairs of judges" in list_facts(found)["decisions.copies-sampled"]["finding"]
     assert 60 < len(found.pairs) <= 90
     assert found.statistic("pairs_compared") == len(found.pairs)
     assert found.statistic("pairs_of_judges") == pytest.approx(435)
     told = json.loads(found.to_json(pairs=True))
-    assert {note, copies} <= set(told["notes"])
+    assert {"agreement.pairs-drawn", "decisions.copies-sampled"} <= {note["kind"] for note in told["notes"]}
     assert len(told["pairs"]) == len(found.pairs)
     assert found.alike == exact.alike == (("20", "3"),)
     assert found.judges["percent"].equals(exact.judges["percent"])
@@ -421,10 +416,10 @@ def test_merges_that_cost_much_are_left_out_unless_they_are_named(monkeypatch):
     found = audit(judge(table), gold=judge([truth]), rng=1)
     assert not found.merges["name"].is_in(["cubam", "mace", "emmv", "emneu"]).any()
     assert "ds" in found.merges["name"]
-    assert any("were not tried: cubam, emmv, emneu, mace; name them with --approach" in note for note in found.notes)
+    assert has_note(found, "decisions.merges-costly", merges="cubam, emmv, emneu, mace")
     asked = audit(judge(table), gold=judge([truth]), approaches=("mace",), rng=1)
     assert "mace" in asked.merges["name"]
-    assert not any("not tried" in note for note in asked.notes)
+    assert not has_note(asked, "decisions.merges-costly")
 
 
 def test_a_square_of_too_many_judges_is_refused(monkeypatch, found):

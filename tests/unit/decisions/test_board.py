@@ -14,6 +14,7 @@ import karatage as kt
 from karatage.decisions.case import make_case
 from karatage.decisions.estimators.whole_topics import GOLD_TOPICS
 from karatage.errors import OptionError, UnknownNameError
+from tests.notes import has_note
 from tests.unit.boards import tell_apart
 
 MEASURE = "P(rel=2)@10"
@@ -239,7 +240,7 @@ def test_rates_that_gold_doubts_for_few_pairs_leave_the_others() -> None:
     board = rank(sample(400), BY_RATES)
     assert board.alarm is None
     assert board.corrected_pairs.count > 0
-    assert any("by assumption" in note for note in board.notes)
+    assert has_note(board, "decisions.order-assumed")
 
 
 def test_boards_of_gold_topics_alone_are_drawn_without_the_judges() -> None:
@@ -254,17 +255,17 @@ def test_too_little_gold_has_no_slope_and_says_so() -> None:
     found = [rank(sample(60, seed, pi=True)) for seed in range(6)]
     steep = [board for board in found if board.corrected is not None and board.slope is None]
     assert steep
-    assert all(any("no attenuation slope" in note for note in board.notes) for board in steep)
+    assert all(has_note(board, "decisions.no-slope") for board in steep)
     assert all(json.loads(board.to_json())["slope"] is None for board in steep)
     assert all(board.slope is None or board.slope.high == np.inf for board in found)
-    assert any(any("pulls orders apart" in note for note in board.notes) for board in found)
+    assert any(has_note(board, "decisions.chance-apart") for board in found)
 
 
 def test_doubts_are_told() -> None:
-    assert any("topics like these, not these only" in note for note in rank(world().gold, ask(claim="these")).notes)
+    assert has_note(rank(world().gold, ask(claim="these")), "decisions.topics-like-these")
     few = kt.simulate_collection(systems=3, topics=6, rng=1)
     board = kt.compare_all(few.runs, few.judgments, few.gold, MEASURE)
-    assert any("6 topics only" in note for note in board.notes)
+    assert has_note(board, "decisions.few-topics", topics=6)
 
 
 def test_systems_on_topics_of_their_own_have_no_intervals_of_tau() -> None:
@@ -278,7 +279,7 @@ def test_systems_on_topics_of_their_own_have_no_intervals_of_tau() -> None:
     assert np.isnan(board.tau.low)
     assert np.isnan(board.slope.high)
     assert json.loads(board.to_json())["tau"]["low"] is None
-    assert any("different topics" in note for note in board.notes)
+    assert has_note(board, "decisions.disjoint")
 
 
 def test_the_seed_seeds_and_resamples_count() -> None:
@@ -351,8 +352,7 @@ def test_judges_who_favour_one_system_are_doubted_for_its_pairs_only() -> None:
     assert board.corrected is not None
     assert board.corrected.way == "rates"
     assert board.alarm is None
-    (note,) = [note for note in board.notes if "standard errors apart" in note]
-    assert note.endswith("of 66 pairs, of which nothing is claimed")
+    assert has_note(board, "decisions.apart-pairs-unclaimed", pairs=66)
     ours = board.systems.index(world().runs.systems[11])
     concerned = (board.a == ours) | (board.b == ours)
     assert not board.corrected_pairs.claimed[concerned].any()
@@ -370,7 +370,7 @@ def test_pairs_that_gold_cannot_tell_apart_are_told() -> None:
     assert board.corrected_pairs is not None
     unknown = int(np.isinf(board.corrected_pairs.standard_error).sum())
     assert unknown > 0
-    assert any(note.startswith(f"{unknown} pair") and "not claimed to differ" in note for note in board.notes)
+    assert has_note(board, "decisions.errors-unknown", pairs=unknown)
     assert not board.corrected_pairs.claimed[np.isinf(board.corrected_pairs.standard_error)].any()
 
 

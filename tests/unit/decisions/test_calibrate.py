@@ -17,6 +17,7 @@ from karatage.data.standing import Bounded
 from karatage.decisions.calibrate import calibrate
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.random_streams import stream
+from tests.notes import has_note
 
 SAID = {  # votes of three judges for an item, and gold: one topic a row
     "t1": {"a": ((1, 1, 1), 1), "b": ((1, 1, 0), 0), "c": ((0, 0, 0), 0), "d": ((0, 0, 1), 0)},
@@ -176,7 +177,7 @@ def test_one_judge_alone_is_taken_at_its_word():
 def test_what_learns_from_gold_meets_only_that_of_other_topics():
     judgments, gold = world()
     found = calibrate(judgments, gold, approach="ds(supervision=full)", rng=1)
-    assert any("each topic was merged with gold of other topics only" in note for note in found.notes)
+    assert has_note(found, "aggregation.crossfit")
     assert found.brier.value > 0.005  # its own gold would be repeated without a fault
     one = gold.keep_topics(gold.topics[:1])
     with pytest.raises(DataError, match="gold must cover at least two topics"):
@@ -202,7 +203,7 @@ def test_one_topic_has_no_interval():
     assert found.calibrated is None
     assert "one topic cannot tell whether that is chance" in found.sentence
     assert json.loads(found.to_json())["ece"]["low"] is None
-    assert any("gold in 1 topic" in note for note in found.notes)
+    assert has_note(found, "decisions.few-topics-calibrated", topics=1)
 
 
 def test_items_without_topics_have_luck_of_their_own():
@@ -214,7 +215,7 @@ def test_items_without_topics_have_luck_of_their_own():
     found = calibrate(kt.read_judgments(said), kt.read_gold(gold), rng=1)
     assert found.topics == 0
     assert 0 <= found.ece.low < found.ece.value < found.ece.high
-    assert any("items have no topics" in note for note in found.notes)
+    assert has_note(found, "decisions.items-alone")
 
 
 def test_gold_chosen_by_what_judges_say_is_unlike_the_others():
@@ -237,22 +238,20 @@ def test_gold_drawn_with_chances_is_not_held_against_items_that_it_may_not_stand
     found = calibrate(judgments, kt.read_gold(frame.with_columns(pi=pl.lit(0.2))), rng=1)
     assert found.shift["statistic"].to_list() == ["leniency"]
     assert found.shifted is None
-    assert any("its items may well be unlike the others" in note for note in found.notes)
-    assert not any("may well be unlike" in note for note in calibrate(judgments, kt.read_gold(frame), rng=1).notes)
+    assert has_note(found, "decisions.gold-drawn")
+    assert not has_note(calibrate(judgments, kt.read_gold(frame), rng=1), "decisions.gold-drawn")
 
 
 def test_doubts_are_told():
     judgments, gold = world(100)
-    notes = " | ".join(calibrate(judgments, gold, relevant=3, rng=1).notes)
-    assert "gold does not say how it was drawn (pi)" in notes
+    assert has_note(calibrate(judgments, gold, relevant=3, rng=1), "decisions.gold-unlike")
     low = replace(judgments, grade=np.where(judgments.judge == 1, np.minimum(judgments.grade, 1), judgments.grade))
-    assert "never give a grade of 2 or more, and so call nothing relevant: 1 ('careful-2')" in " | ".join(
-        calibrate(low, gold, relevant=2, rng=1).notes
-    )
+    mute = calibrate(low, gold, relevant=2, rng=1)
+    assert has_note(mute, "decisions.mute", relevant=2, judges=("careful-2",))
     few = gold.keep_topics(gold.topics[:3])
-    assert "calibration uses gold in 3 topics" in " | ".join(calibrate(judgments, few, rng=1).notes)
+    assert has_note(calibrate(judgments, few, rng=1), "decisions.few-topics-calibrated", topics=3)
     batches = gold.to_frame().drop("judge").with_columns(pi=pl.lit(0.5), batch=pl.Series([1, 2] * 50))
-    assert "several batches" in " | ".join(calibrate(judgments, kt.read_gold(batches), rng=1).notes)
+    assert has_note(calibrate(judgments, kt.read_gold(batches), rng=1), "decisions.batches-weighted")
 
 
 def test_the_same_seed_says_the_same():

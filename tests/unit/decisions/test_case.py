@@ -15,6 +15,7 @@ from karatage.correction.ideal import Pool
 from karatage.decisions.case import Case, make_case
 from karatage.decisions.question import Question
 from karatage.errors import DataError
+from tests.notes import has_note
 
 LISTS = {
     "old": {t: {"a": 4.0, "b": 3.0, "c": 2.0, "d": 1.0} for t in ("1", "2", "3")},
@@ -201,7 +202,7 @@ def test_topics_that_the_chosen_judge_did_not_see_are_left_out_and_told() -> Non
     case = make_case(kt.read_runs(LISTS), judgments, None, question, systems=tuple(LISTS), seed=0)
     assert case.topic_names == ("1", "2")
     assert case.scores.shape == (2, 2)
-    assert "topics that the judges did not see, left out: 1 ('3')" in case.notes
+    assert has_note(case, "decisions.topics-unjudged", topics=("3",))
 
 
 def test_gold_on_all_that_matters_in_some_topics_is_gold_on_whole_topics() -> None:

@@ -9,6 +9,7 @@ import karatage as kt
 from karatage.data.alignment import find_items, pool_runs
 from karatage.decisions.belief import combine_judgments
 from karatage.errors import DataError
+from tests.notes import has_note
 
 RUNS = kt.read_runs({"one": {"1": {"a": 3, "b": 2, "c": 1}}, "two": {"1": {"c": 2, "d": 1}}})
 POOL = pool_runs(RUNS, 10)
@@ -25,7 +26,7 @@ def test_the_crowd_is_merged_and_experts_stand() -> None:
     np.testing.assert_array_equal(found.crowd, [True, True, False, False])
     np.testing.assert_allclose(found.probability, [[1, 0], [2 / 3, 1 / 3], [0, 0], [0, 1]])
     np.testing.assert_allclose(found.crowd_probability[:2], [[1 / 3, 2 / 3], [2 / 3, 1 / 3]])
-    assert "1 document that the crowd judged are outside the pool and are left out" in found.notes
+    assert has_note(found, "decisions.outside-pool", documents=1, who="the crowd")
 
 
 def test_either_may_be_missing() -> None:

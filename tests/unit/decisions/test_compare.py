@@ -20,6 +20,7 @@ from karatage.decisions.estimators.contract import SystemPairs
 from karatage.decisions.estimators.drawn import DRAWN
 from karatage.decisions.estimators.rates import RatesFitted
 from karatage.errors import DataError, OptionError, UnknownNameError
+from tests.notes import has_note
 
 A, B = "system-01", "system-11"
 MEASURE = "P(rel=2)@10"
@@ -181,7 +182,7 @@ def test_rates_follow_the_shared_formula() -> None:
     variance = gap.var(ddof=1) / len(gap) / d**2 + gap.mean() ** 2 * (v_r + v_n) / d**4
     assert found.corrected is not None
     assert found.corrected.difference.value == pytest.approx(gap.mean() / d)
-    assert not any("design effect" in note for note in found.notes)
+    assert not has_note(found, "decisions.design-effect")
     assert found.corrected.difference.standard_error == pytest.approx(np.sqrt(variance), rel=0.02)
     alone = kt.compare(world().runs, judge, binary, ask("P@10", correction="rates", judges="independent"), a=A, b=B)
     assert alone.corrected is not None
@@ -254,7 +255,7 @@ def test_few_topics_are_refused_or_told() -> None:
     found = compare(kt.read_gold(rows), MEASURE, judgments)
     assert found.refusal is not None
     assert "6 topics say too little about new ones" in found.refusal
-    assert any("6 topics only" in note for note in found.notes)
+    assert has_note(found, "decisions.few-topics", topics=6)
 
 
 def test_one_topic() -> None:
@@ -270,10 +271,10 @@ def test_gold_on_whole_topics_is_counted_by_topics() -> None:
     found = compare(on_topics(12))
     assert found.corrected is not None
     assert found.corrected.way == "topics"
-    assert any("whole topics of 40" in note for note in found.notes)
+    assert has_note(found, "decisions.choice-topics", pool=40)
     few = compare(on_topics(8))
     assert few.corrected is not None
-    assert any("8 topics with gold are too few" in note and "(lambda) was fixed" in note for note in few.notes)
+    assert has_note(few, "decisions.few-topics-lambda", topics=8)
     case = make_case(world().runs, world().judgments, on_topics(8), ask(), systems=(A, B), seed=0)
     gold, judge = kt.score(world().runs.only((A, B)), world().gold, MEASURE).value[0], case.scores
     gold, judge = gold[:, 1] - gold[:, 0], judge[:, 1] - judge[:, 0]
@@ -507,8 +508,8 @@ def test_gold_in_batches_warns_of_stopping_early() -> None:
     for batch in (1, 2):
         later = pl.when(pl.int_range(pl.len()) >= 300).then(batch).otherwise(1)
         found = compare(kt.read_gold(frame.with_columns(pi=pl.lit(0.1), batch=later)))
-        told.append([note for note in found.notes if note.startswith("gold came in 2 batches: p-values hold if")])
-    assert [len(notes) for notes in told] == [0, 1]
+        told.append(has_note(found, "decisions.batches", batches=2))
+    assert told == [False, True]
 
 
 def test_systems_that_differ_on_some_topics_only_have_an_even_sample_there() -> None:

@@ -18,6 +18,7 @@ from karatage.decisions.estimators.drawn import DRAWN
 from karatage.errors import DataError, KaratageError, OptionError
 from karatage.views.showing import lay_out
 from karatage.views.text import render_page
+from tests.notes import has_note, list_facts
 
 A, B = "system-01", "system-11"
 MEASURE = "P(rel=2)@10"
@@ -148,7 +149,7 @@ def check(found: kt.Comparison) -> None:
     """Words and numbers that are some; what is not known is null."""
     told = json.loads(found.to_json(), parse_constant=no_constant)
     json.dumps(told, allow_nan=False)
-    for text in (found.sentence, render_page(lay_out(found)), *found.notes):
+    for text in (found.sentence, render_page(lay_out(found)), *map(str, found.notes)):
         assert not {"nan", "inf", "None"} & set(text.replace("[", " ").replace(",", " ").split()), text
     assert (found.corrected is None) == (told["corrected"] is None)
     if found.gold is not None and found.same is None and found.corrected is None:
@@ -215,7 +216,7 @@ def test_gold_on_documents_corrects_the_vote_where_the_approach_ends_in_scores(g
     assert found.corrected is not None
     assert vote.corrected is not None
     assert found.corrected.difference == vote.corrected.difference
-    assert any("cannot correct uniform, so what it corrects is mv" in note for note in found.notes)
+    assert has_note(found, "decisions.merged-instead", approach="uniform", merge="mv")
 
 
 def test_a_sample_of_gold_tells_of_documents_that_nobody_judged_and_error_rates_do_not() -> None:
@@ -228,7 +229,7 @@ def test_a_sample_of_gold_tells_of_documents_that_nobody_judged_and_error_rates_
         assert found.corrected.difference.low < truth < found.corrected.difference.high
         assert found.naive.difference.value == 0
         assert "each of 2,000 documents had the same chance to be among the gold" in found.assumed
-        assert any(note.endswith(": 356") for note in found.notes)
+        assert has_note(found, "decisions.gold-alone", documents=356)
 
 
 def test_gold_on_all_that_matters_tells_the_difference_and_no_scores() -> None:
@@ -242,8 +243,8 @@ def test_gold_on_all_that_matters_tells_the_difference_and_no_scores() -> None:
     whole, matter = (found.corrected for found in shown if found.corrected is not None)
     assert matter.difference.value == pytest.approx(whole.difference.value)
     assert matter.difference.standard_error == pytest.approx(whole.difference.standard_error)
-    told = "scores are not estimated, only differences: up to 55% of a system's weight"
-    assert [any(told in note for note in found.notes) for found in shown] == [False, True]
+    assert not has_note(shown[0], "decisions.scores-unknown")
+    assert list_facts(shown[1])["decisions.scores-unknown"]["share"] == pytest.approx(0.55, abs=0.005)
     assert (matter.a, matter.b) == (None, None)
     scores = kt.score(world().runs, world().gold, MEASURE).value[0].mean(axis=0)
     assert whole.a is not None
@@ -417,7 +418,7 @@ def test_one_system_above_and_one_below_are_put_at_their_bounds() -> None:
     )
     assert found.corrected is not None
     assert found.corrected.difference.value == pytest.approx(1)
-    assert any("corrected scores beyond 0 or 1" in note and "('old', 'new')" in note for note in found.notes)
+    assert has_note(found, "decisions.bounded", worst=0, best=1, systems=("old", "new"))
 
 
 def test_scores_far_beyond_their_bounds_are_refused() -> None:
@@ -457,17 +458,14 @@ def test_grades_that_never_occur_need_no_gold() -> None:
 
 
 def test_judges_who_are_hardly_known_are_told() -> None:
-    def notes(judge: pl.Expr, size: int) -> str:
+    def find_kinds(judge: pl.Expr, size: int) -> set[str]:
         judgments = kt.read_judgments(grades().with_columns(grade=judge, judge=pl.lit("ann")))
         asked = kt.Question(measure=MEASURE, correction="rates")
-        return " ".join(kt.compare(world().runs, judgments, sample(size), asked, a=A, b=B).notes)
+        return set(list_facts(kt.compare(world().runs, judgments, sample(size), asked, a=A, b=B)))
 
-    erring, shaky = "judges erred on none of", "standard errors better than chance only"
-    assert f"{erring} " in notes(pl.col("grade"), 300)
-    assert shaky not in notes(pl.col("grade"), 300)
-    weak = notes(flip(pl.col("grade"), 3), 200)
-    assert shaky in weak
-    assert erring not in weak
+    erring, shaky = "decisions.error-free", "decisions.nearly-chance"
+    assert {erring, shaky} & find_kinds(pl.col("grade"), 300) == {erring}
+    assert {erring, shaky} & find_kinds(flip(pl.col("grade"), 3), 200) == {shaky}
 
 
 def gap(scores: kt.Scores) -> float:
@@ -483,7 +481,7 @@ def test_what_gold_on_nearly_everything_has_not_seen_is_not_relevant() -> None:
     assert found.corrected is not None
     assert found.corrected.way == "census"
     assert found.corrected.difference.value == pytest.approx(gap(kt.score(world().runs, gold, MEASURE)))
-    assert any("matter and were judged but have no gold, counted as not relevant: 39" in note for note in found.notes)
+    assert has_note(found, "decisions.without-gold", documents=39)
 
 
 def test_what_neither_judges_nor_gold_have_seen_is_not_relevant() -> None:
@@ -544,8 +542,7 @@ def test_judges_seen_to_err_in_few_topics_are_doubted() -> None:
         frame = grades().join(places.with_columns(wrong=pl.lit(True)), on=["topic", "document"], how="left")
         judgments = kt.read_judgments(frame.with_columns(grade=answer, judge=pl.lit("ann")).drop("wrong"))
         found = kt.compare(world().runs, judgments, on_topics(*range(12)), MEASURE, a=A, b=B)
-        told = [note for note in found.notes if "judges and gold disagree on 3 topics with gold only" in note]
-        assert bool(told) == doubted
+        assert has_note(found, "decisions.few-differ", topics=3) == doubted
 
 
 def test_drawn_gold_that_is_all_alike_is_refused() -> None:

@@ -8,6 +8,7 @@ import pytest
 import karatage as kt
 from karatage.errors import OptionError
 from karatage.measures.expected import score_expected
+from tests.notes import has_note
 
 
 @pytest.fixture(scope="module")
@@ -121,24 +122,22 @@ def expecting(world, approach, model, measures):
 def test_ratios_of_expectations_stand_beside_the_mean_over_draws(world, approach, model):
     result = expecting(world, approach, model, ["AP", "P@5", "nDCG@5"])
     drawn = kt.draw_evaluation(world.runs, result, draws=400)
-    told = [note for note in drawn.notes if "ratio of expectations" in note]
+    told = [note.facts for note in drawn.notes if note.kind == "decisions.draws-ratio"]
     assert len(told) == 2
-    for note, measure in zip(told, ["AP", "nDCG@5"], strict=True):
+    for facts, measure in zip(told, ["AP", "nDCG@5"], strict=True):
         frame = drawn.to_frame().filter(measure=measure)
         widest = (frame["score"] - frame["draw_mean"]).abs().max()
         (found,) = (d for d in drawn.draws if d.measure == measure)
-        assert note.startswith(
-            f"{measure} by {approach} is a ratio of expectations; the exact expectation over 400 draws "
-            f"differs by at most {widest:.4f} (standard error 0.0"
-        )
+        assert (facts["measure"], facts["approach"], facts["draws"]) == (measure, approach, 400)
+        assert facts["gap"] == pytest.approx(widest)
+        assert 0 < facts["error"] < 0.1
         assert 0 < widest < 0.05
         assert found.approach == approach
 
 
 def test_approaches_that_decide_have_no_such_note(world):
     result = kt.evaluate(world.runs, world.judgments, "AP", approach=["mv", "ds(prior=none)"], rng=3)
-    notes = kt.draw_evaluation(world.runs, result, draws=2).notes
-    assert not any("ratio of expectations" in note for note in notes)
+    assert not has_note(kt.draw_evaluation(world.runs, result, draws=2), "decisions.draws-ratio")
 
 
 def test_draws_are_on_the_topics_that_were_scored(world):

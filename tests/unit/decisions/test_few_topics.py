@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 
 import karatage as kt
+from tests.notes import has_note
 
 A, B = "system-01", "system-02"
 
@@ -41,7 +42,7 @@ def test_gold_on_all_that_matters_decides_by_the_ordinary_t(gold: str) -> None:
     assert found.corrected is not None
     assert found.corrected.difference.value == pytest.approx(np.mean(b - a))
     assert found.p_value == pytest.approx(by_scipy.pvalue)
-    assert any("8 topics only" in note for note in found.notes)
+    assert has_note(found, "decisions.few-topics", topics=8)
 
 
 def test_scores_are_those_of_gold_or_none() -> None:
@@ -75,7 +76,7 @@ def test_a_plan_promises_what_compare_will_say(topics: int, budget: int, claims:
     here = world(topics)
     found = kt.plan(here.runs, here.judgments, "P@10", budget=budget, systems=(A, B))
     assert (found.new is not None) == claims
-    assert any("claim these topics only" in note for note in found.notes) == (not claims)
+    assert has_note(found, "decisions.few-topics-planned") == (not claims)
     assert (compare(topics, planned(topics, budget)).corrected is not None) == claims
 
 

@@ -10,6 +10,7 @@ from scipy import stats
 import karatage as kt
 from karatage.data.comparison import Comparison
 from karatage.errors import DataError, OptionError
+from tests.notes import has_note, list_facts
 
 A, B = kt.Figures(100, 0.5, 0.3), kt.Figures(80, 0.6, 0.2)
 GOOD = kt.RateCounts(90, 100, 160, 200)
@@ -113,7 +114,7 @@ def test_one_system_at_its_bound_is_told(mean: float, bound: float, deviation: f
     assert found.corrected.a is not None
     assert found.corrected.a.value == pytest.approx(bound)
     assert 0 <= found.corrected.a.low <= found.corrected.a.high <= 1
-    assert any("(17)" in note for note in found.notes)
+    assert has_note(found, "decisions.at-bound")
     finite(found)
 
 
@@ -165,7 +166,7 @@ def test_the_bound_of_b_is_by_its_own_judges() -> None:
     assert found.corrected is not None
     assert found.corrected.b is not None
     assert found.corrected.b.value == pytest.approx(1)
-    assert any("b: 0.600 > 0.500" in note for note in found.notes)
+    assert list_facts(found)["decisions.at-bound"]["reason"].startswith("b: 0.600 > 0.500")
 
 
 def test_a_score_at_its_bound_is_not_beyond_it() -> None:

@@ -11,6 +11,7 @@ import pytest
 import karatage as kt
 from karatage.decisions.case import Case, make_case, take_fingerprint
 from karatage.decisions.question import Question
+from tests.notes import has_note
 
 A, B = "system-01", "system-11"
 MEASURE = "P(rel=2)@10"
@@ -80,7 +81,7 @@ def test_a_queue_for_this_pair_is_taken() -> None:
         found = compare(queue(case(), measure))
         assert found.corrected is not None
         assert found.corrected.way == "sampled"
-        assert not any("does not say what it was drawn from" in note for note in found.notes)
+        assert not has_note(found, "decisions.frame-unknown")
 
 
 def test_a_queue_for_all_systems_serves_a_pair() -> None:
@@ -129,7 +130,7 @@ def test_a_file_without_a_frame_is_taken_with_a_note() -> None:
     plain = gold.to_frame().select("topic", "document", "grade").with_columns(pi=pl.lit(0.5))
     found = compare(kt.read_gold(plain))
     assert found.corrected is not None
-    assert any("gold does not say what it was drawn from" in note for note in found.notes)
+    assert has_note(found, "decisions.frame-unknown")
 
 
 def test_a_queue_for_one_judge_is_taken_back_for_that_judge() -> None:

@@ -22,6 +22,7 @@ from karatage.decisions.estimators import rates
 from karatage.decisions.estimators.contract import Fitted, Levels, SystemPairs
 from karatage.decisions.estimators.drawn import Even
 from karatage.simulation.collection import simulate_story
+from tests.notes import has_note, list_facts
 
 PAIR = ("old", "newer")
 
@@ -177,7 +178,7 @@ def test_wrong_chances_do_not_stop_an_answer_that_does_not_use_them() -> None:
     assert wrong.corrected.difference.standard_error == pytest.approx(right.corrected.difference.standard_error)
     assert [opinion.way for opinion in right.others] == ["sampled"]
     assert wrong.others == ()
-    assert any(note.startswith("no second opinion: the sampling probabilities") for note in wrong.notes)
+    assert list_facts(wrong)["decisions.no-second"]["reason"].startswith("the sampling probabilities")
 
 
 def test_without_the_guard_the_range_of_the_measure_still_holds(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -224,7 +225,7 @@ def test_what_a_measure_cannot_be_is_not_an_answer(measure: str, top: float) -> 
     near = guards.require_possible(case, answer(0.5, top + 0.1))
     assert near.estimate(0, 0.95) is not None
     assert near.estimate(1, 0.95) is None
-    assert "newer" in near.notes[-1]
+    assert has_note(near, "decisions.impossible-scores", systems=("newer",))
     with pytest.raises(guards.GuardError, match="corrected difference is"):
         guards.require_possible(case, answer(-0.05, top))
     with pytest.raises(guards.GuardError, match="corrected score of newer is"):
@@ -253,7 +254,7 @@ def test_a_score_that_cannot_be_is_not_shown_and_the_difference_stands(
     assert plainly.corrected is not None
     assert plainly.corrected.b is None
     assert plainly.corrected.a is not None
-    assert any("are not shown: 1 ('newer')" in note for note in plainly.notes)
+    assert has_note(plainly, "decisions.impossible-scores", systems=("newer",))
     assert read_back(plainly, tmp_path) == plainly.to_json()
     board = rank(plain())
     assert board.systems[0] == "newer"
@@ -294,7 +295,7 @@ def test_without_scores_the_differences_stand_and_order_the_systems(tmp_path: Pa
     assert np.isnan(board.corrected.value).all()
     assert (board.corrected_pairs.value >= 0).all()
     for found in (pair, board):
-        assert any(note.startswith("scores are not estimated, only differences") for note in found.notes)
+        assert has_note(found, "decisions.scores-unknown")
         assert read_back(found, tmp_path) == found.to_json()
         assert "newer" in found._repr_html_()
 
@@ -307,10 +308,7 @@ def test_second_opinions_that_cannot_be_are_not_shown(monkeypatch: pytest.Monkey
     found = compare(plain(600), kt.Question(measure="P@10", resamples=100, correction="rates"))
     assert found.corrected is not None
     assert "bootstrap" not in [opinion.way for opinion in found.others]
-    assert any(
-        "second opinions beyond 1, which a difference cannot be, not shown: bootstrap (+1.200)" in note
-        for note in found.notes
-    )
+    assert has_note(found, "decisions.impossible", top=1, opinions="bootstrap (+1.200)")
 
 
 def test_figures_show_no_second_opinion_that_cannot_be() -> None:
@@ -320,7 +318,7 @@ def test_figures_show_no_second_opinion_that_cannot_be() -> None:
     assert found.corrected is not None
     assert 0.9 < found.corrected.difference.value <= 1
     assert "bootstrap" not in [opinion.way for opinion in found.others]
-    assert any("which a difference cannot be, not shown: bootstrap" in note for note in found.notes)
+    assert "bootstrap" in list_facts(found)["decisions.impossible"]["opinions"]
 
 
 @pytest.mark.parametrize("gold", ["plain", "drawn", "topics"])
@@ -361,7 +359,7 @@ def test_a_copy_that_the_answer_does_not_use_is_a_note() -> None:
     judgments, asked = judged_as(frame), kt.Question(measure="P@10", approach="judge:llm-a")
     found = compare(frame, asked, judgments)
     assert found.alarm is None
-    assert any("copy of 'ann'" in note and "this answer does not use" in note for note in found.notes)
+    assert "copy of 'ann'" in list_facts(found)["decisions.copy-unused"]["finding"]
 
 
 def test_an_excellent_judge_is_no_copy() -> None:
@@ -405,7 +403,7 @@ def test_a_board_claims_nothing_of_such_a_pair() -> None:
     same = pairs.index({"old", "new"})
     assert np.isinf(board.corrected_pairs.standard_error).nonzero()[0].tolist() == [same]
     assert not board.corrected_pairs.claimed[same]
-    assert "1 pair of which gold tells too little to know the error, not claimed to differ" in board.notes
+    assert has_note(board, "decisions.errors-unknown", pairs=1)
 
 
 def test_plans_do_not_go_on_from_gold_that_no_answer_rests_on() -> None:
@@ -419,7 +417,7 @@ def test_plans_go_on_from_a_copy_and_say_so() -> None:
     first, terms = queue(pair=None), {"budget": 40}
     plan = kt.plan(world().runs, judged_as(first), "P@10", judged=kt.read_gold(first), **terms)
     assert plan.undecided == plan.pairs
-    assert any("gold so far decides nothing: gold looks like a copy" in note for note in plan.notes)
+    assert list_facts(plan)["decisions.decides-nothing"]["reason"].startswith("gold looks like a copy")
 
 
 def test_diagnosis_audit_and_survey_tell() -> None:
@@ -431,8 +429,8 @@ def test_diagnosis_audit_and_survey_tell() -> None:
     assert "P@10 cannot be corrected with this gold: gold looks like a copy" in doctor.verdict
     turned = kt.diagnose(world().runs, world().judgments, inverted, "P@10")
     assert any("agrees with no judge" in check.finding and check.state == "wrong" for check in turned.checks)
-    assert any("copy of 'ann'" in note for note in kt.audit(copied, gold=trusted).notes)
-    assert any("agrees with no judge" in note for note in kt.audit(world().judgments, gold=inverted).notes)
+    assert "copy of 'ann'" in list_facts(kt.audit(copied, gold=trusted))["decisions.copy"]["finding"]
+    assert has_note(kt.audit(world().judgments, gold=inverted), "decisions.inverted")
     survey = kt.survey(world().runs, copied, trusted, "P@10", pair=PAIR)
     assert survey.comparison is not None
     assert survey.board is not None
@@ -462,7 +460,7 @@ def test_error_rates_raise_no_alarm_where_they_are_not_used() -> None:
         for result in (found, board):
             assert result.alarm is None
             assert not result.doubted
-            assert not any("error rates" in note for note in result.notes)
+            assert not has_note(result, "decisions.rates-assumed")
             assert result.accuracy is not None  # how judges err is still told
         asked = kt.Question(measure="P@10", correction="rates")
         by_rates = kt.compare(story.runs, story.judgments, gold, asked, a="old", b="new")

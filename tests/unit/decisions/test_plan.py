@@ -18,6 +18,7 @@ from karatage.data.runs import Runs
 from karatage.decisions.case import make_case
 from karatage.decisions.estimators.drawn import DRAWN
 from karatage.errors import DataError, InputFileError, OptionError, UnknownNameError
+from tests.notes import has_note, list_facts
 
 PAIR = ("system-01", "system-02")
 
@@ -204,7 +205,7 @@ def test_the_forecast_without_gold_is_the_formula_for_judges_that_tell_nothing(w
     assert found.factor > 1.1
     assert not found.informed
     assert "less where judges are good" in found.sentence
-    assert any("no gold yet" in note for note in found.notes)
+    assert has_note(found, "decisions.no-gold-yet")
 
 
 def test_wider_confidence_is_wider(plan):
@@ -253,7 +254,7 @@ def test_a_second_batch_is_drawn_from_the_rest_for_what_is_undecided(world, judg
     assert 0 < second.undecided < second.pairs == 10
     assert "40 further documents" in second.sentence
     assert "undecided pairs" in second.sentence
-    assert any("stop when the budget is spent" in note for note in second.notes)
+    assert has_note(second, "decisions.stop-at-budget")
     assert second.these.standard_error < first.these.standard_error
 
 
@@ -303,7 +304,7 @@ def test_a_pair_told_apart_is_drawn_for_all_the_same(plan, world, judgments, tmp
     assert kt.compare(world.runs, judgments, gold, question, a=worst, b=best).significant
     found = plan(question, budget=40, systems=(worst, best), judged=gold)
     assert found.labels == 40  # to stop at the first significant look would be to claim too often
-    assert any("stop when the budget is spent" in note for note in found.notes)
+    assert has_note(found, "decisions.stop-at-budget")
 
 
 def test_too_little_gold_decides_nothing_yet(world, plan, tmp_path):
@@ -311,8 +312,8 @@ def test_too_little_gold_decides_nothing_yet(world, plan, tmp_path):
     found = plan(budget=30, judged=gold)
     assert found.undecided == found.pairs
     assert not found.informed
-    assert any("gold so far decides nothing: 5 gold items are too few" in note for note in found.notes)
-    assert any("too few to tell anything" in note for note in plan(budget=5).notes)
+    assert "5 gold items are too few" in list_facts(found)["decisions.decides-nothing"]["reason"]
+    assert has_note(plan(budget=5), "decisions.few-gold", labels=5)
 
 
 def test_gold_of_another_plan_is_refused(world, plan, tmp_path):

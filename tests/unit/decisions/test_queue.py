@@ -12,6 +12,7 @@ import pytest
 
 import karatage as kt
 from karatage.errors import DataError, OptionError, UnknownNameError
+from tests.notes import has_note
 
 WORLD = kt.simulate_collection(systems=6, topics=12, depth=30, rng=5)
 PRICES = kt.parse_prices("A")
@@ -103,7 +104,7 @@ def test_documents_picked_by_a_rule_have_no_chance_and_say_so() -> None:
     found = kt.queue(WORLD.runs, replace(RULES, order="depth"), budget=100)
     assert found.items["pi"].null_count() == len(found.items)
     assert found.frame is None
-    assert any("not drawn at random" in note for note in found.notes)
+    assert has_note(found, "decisions.picked")
 
 
 def test_effect_goes_where_pairs_are_open() -> None:
@@ -137,9 +138,7 @@ def test_documents_judged_beside_the_pool_count_but_are_not_asked_for() -> None:
     assert found.pool == bare.pool
     assert found.by_experts == 1
     assert "unretrieved" not in set(found.items["document"])
-    assert (
-        "judged by experts, but outside the pool of depth 100: 2 documents, whose grades count as well" in found.notes
-    )
+    assert has_note(found, "decisions.outside-pool-counts", who="experts", depth=100, documents=2)
 
 
 def test_a_pool_that_the_measure_looks_beyond_is_refused() -> None:
@@ -152,10 +151,10 @@ def test_experts_who_contradict_themselves_and_other_scales_are_told() -> None:
     topic, document = EXPERTS.to_frame().select("topic", "document").row(0)
     again = kt.read_gold({"topic": [topic, topic], "document": [document] * 2, "grade": [0, 1]})
     told = kt.queue(WORLD.runs, RULES, budget=50, experts=again).notes
-    assert any("graded items more than once" in note for note in told)
+    assert has_note(told, "data.repeats-vote", about="experts")
     binary = kt.simulate_crowd(WORLD.gold, "careful", rng=0)
     found = kt.queue(WORLD.runs, RULES, budget=50, crowd=binary, experts=EXPERTS)
-    assert "the crowd grades up to 1, experts up to 3: if scales differ, map them" in found.notes
+    assert has_note(found, "decisions.scales-differ", crowd=1, experts=3)
 
 
 def test_a_crowd_that_has_judged_all_asks_for_experts() -> None:
@@ -171,10 +170,10 @@ def test_disagreement_needs_a_model() -> None:
     model = kt.learn_disagreement(WORLD.runs, WORLD.judgments, trials=5, rng=0)
     found = kt.queue(WORLD.runs, replace(RULES, order="disagreement", disagreement=model), budget=100)
     assert len(found.items) == 55
-    assert not any("other topics, which may not carry over" in note for note in found.notes)
+    assert not has_note(found, "decisions.other-topics")
     elsewhere = kt.DisagreementModel.from_dict(json.loads(model.to_json().replace('"topic": "1', '"topic": "9')))
     far = kt.queue(WORLD.runs, replace(RULES, order="disagreement", disagreement=elsewhere), budget=100)
-    assert any("other topics, which may not carry over" in note for note in far.notes)
+    assert has_note(far, "decisions.other-topics")
 
 
 def test_a_model_of_votes_hears_the_crowd_so_far() -> None:
@@ -229,9 +228,9 @@ def test_what_cannot_be_queued_is_refused() -> None:
 
 
 def test_the_crowd_unchecked_is_a_doubt() -> None:
-    assert any("mostly guessed" in note for note in kt.queue(WORLD.runs, RULES, budget=50, crowd=CROWD).notes)
+    assert has_note(kt.queue(WORLD.runs, RULES, budget=50, crowd=CROWD), "decisions.checked-few")
     checked = kt.queue(WORLD.runs, RULES, budget=50, crowd=CROWD, experts=EXPERTS)
-    assert not any("mostly guessed" in note for note in checked.notes)
+    assert not has_note(checked, "decisions.checked-few")
     assert "EXPERT" not in checked._repr_html_()
     assert checked.sentence.split(".")[0] in repr(checked)
 
@@ -263,7 +262,7 @@ def test_money_that_nothing_is_left_for_is_told(budget: int | str, rest: str | N
     """Only the first two documents of each run count; whatever is below need not be judged."""
     found = kt.queue(PAIR, replace(RULES, measure="P@2", expert_share=1.0), budget=budget)
     assert sorted(found.items["document"]) == ["a1", "a2", "b1", "b2"]
-    told = [note.split(" of the budget")[0] for note in found.notes if "of the budget is left over" in note]
+    told = [note.facts["rest"] for note in found.notes if note.kind == "decisions.budget-left"]
     assert told == ([] if rest is None else [rest])
 
 
@@ -274,7 +273,7 @@ def test_twenty_documents_check_the_crowd(checked: int) -> None:
     experts = kt.read_gold(gold.head(checked).select("topic", "document", "grade"))
     rules = replace(RULES, depth=30)
     found = kt.queue(WORLD.runs, rules, budget=50, crowd=CROWD, experts=experts)
-    assert any("mostly guessed" in note for note in found.notes) == (checked < 20)
+    assert has_note(found, "decisions.checked-few") == (checked < 20)
 
 
 def test_judged_documents_of_the_pool_are_counted() -> None:

@@ -15,6 +15,7 @@ from karatage.decisions.board import compare_boards
 from karatage.decisions.case import Case, make_case
 from karatage.decisions.estimators.rates import RATES, RatesFitted, bootstrap_rates
 from karatage.decisions.question import Question
+from tests.notes import has_note, list_facts
 
 SYSTEMS = ("system-02", "system-05", "system-09")
 GRADED = "DCG(gains={0:0,1:1,2:5,3:5})@10"  # three kinds of grades
@@ -139,7 +140,7 @@ def test_gold_that_huddles_in_topics_counts_less() -> None:
     case, _ = solve(GRADED, False)
     even, crowded = (RATES.fit(_huddle(case, crowding)) for crowding in (1.0, 3.0))
     np.testing.assert_allclose(crowded.gold_variance, even.gold_variance * (1 + 2 * 0.2))
-    assert any("design effect 1.40" in note for note in crowded.notes)
+    assert list_facts(crowded)["decisions.design-effect"]["effect"] == pytest.approx(1.4, abs=0.005)
 
 
 def _huddle(case: Case, crowding: float) -> Case:
@@ -219,6 +220,6 @@ def test_a_bound_above_zero() -> None:
     assert found.corrected.b.value == pytest.approx(5 * weight)  # at the upper bound
     truth = kt.score(runs, kt.read_gold(frame), measure).mean[0]
     assert found.corrected.a.value == pytest.approx(truth[1], rel=0.1)
-    assert any("3.6" in note for note in found.notes)
+    assert has_note(found, "decisions.bounded")
     assert found.accuracy is not None
     assert found.accuracy.kinds == ("grade 1", "grade 3")

@@ -6,9 +6,10 @@ import polars as pl
 import pytest
 
 import karatage as kt
+from karatage.data.note import tell_once
 from karatage.decisions.survey import MERGES
 from karatage.errors import OptionError
-from karatage.text import tell_once
+from tests.notes import has_note
 
 
 @pytest.fixture(scope="module")
@@ -38,9 +39,9 @@ def test_the_parts_are_what_each_verb_finds_alone(world, found):
 def test_every_note_of_every_part_is_there_once(found):
     parts = (found.comparison, found.board, found.evaluation, found.audit, found.calibration)
     beside, *told = found.notes
-    assert "'spammer'" in beside  # who is heard all the same
+    assert has_note([beside], "decisions.suspects-used", judges=("spammer",))  # who is heard all the same
     assert tuple(told) == tell_once(note for part in parts for note in part.notes)
-    assert sum("nobody judged" in note for note in found.notes) <= 1
+    assert [note.kind for note in found.notes].count("measures.unjudged") <= 1
 
 
 def test_of_two_systems_there_is_no_leaderboard(world):

@@ -10,6 +10,7 @@ import karatage as kt
 from karatage.correction.evenness import Evenness, Frame, check_evenness
 from karatage.data.axes import BoolArray
 from karatage.decisions.estimators.contract import Objection
+from tests.notes import list_facts
 
 TOPICS, POOL = 20, 12
 
@@ -57,10 +58,9 @@ def test_they_count_as_not_relevant_under_an_even_sample(measure: str) -> None:
     assert abs(values.mean() - truth) < 4 * values.std(ddof=1) / np.sqrt(40)
     assert truth < -0.05
     assert "each of 240 documents had the same chance to be among the gold" in found[0].assumed
-    told = [note for note in found[0].notes if "not relevant" in note]
-    said = "60 of 400 positions in the first 10 ranks of 2 systems (15.0%) hold unjudged documents, which"
-    assert told == [f"{said} count as not relevant"]
-    assert told[0] in kt.evaluate(runs, judged, measure).notes
+    (told,) = [note for note in found[0].notes if note.kind == "measures.unjudged"]
+    assert told.facts == {"missing": 60, "shown": 400, "where": "the first 10 ranks", "systems": 2, "share": 0.15}
+    assert told in kt.evaluate(runs, judged, measure).notes
 
 
 @pytest.mark.parametrize(("every", "share"), [(1, "30%"), (5, "6%"), (10, None)])
@@ -95,7 +95,7 @@ def test_on_a_leaderboard_nothing_is_claimed_of_systems_with_many_of_them() -> N
     doubt = objection.doubt_board()
     assert doubt.alarm is None
     assert doubt.apart is apart
-    assert doubt.notes == ("nothing is claimed of 2 of 3 pairs: b has many",)
+    assert list_facts(doubt) == {"decisions.nothing-claimed": {"apart": 2, "pairs": 3, "reason": "b has many"}}
 
 
 def test_a_queue_has_them_and_gold_tells() -> None:

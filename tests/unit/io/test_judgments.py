@@ -15,6 +15,7 @@ import pytest
 
 import karatage as kt
 from karatage.errors import KaratageError
+from tests.notes import has_note, list_facts
 
 ROWS = [("ann", "1", "d1", 2), ("bob", "1", "d1", 0), ("ann", "1", "d2", 1), ("bob", "2", "d9", 3)]
 FRAME = pl.DataFrame(ROWS, schema=["judge", "topic", "document", "grade"], orient="row")
@@ -313,9 +314,7 @@ AGAIN = "judge,topic,doc,grade\nann,1,d1,{}\nann,1,d1,{}\nann,1,d1,{}\nbob,1,d1,
 def test_repeats(grades: tuple[int, int, int], repeats: str, kept: int, tmp_path: Path) -> None:
     judgments = kt.read_judgments(save(tmp_path / "j.csv", AGAIN.format(*grades)), repeats=repeats)
     assert rows(judgments) == [("ann", "1", "d1", kept), ("bob", "1", "d1", 3)]
-    assert judgments.notes == (
-        f"1 (judge, item) pairs were graded more than once; kept the {repeats} grade of each, set 2 grades aside",
-    )
+    assert list_facts(judgments) == {"data.repeats-one": {"pairs": 1, "kept": repeats, "dropped": 2}}
 
 
 def test_of_several_repeats_the_first_in_the_file_is_named(tmp_path: Path) -> None:
@@ -359,7 +358,7 @@ def test_time_in_some_files_only_is_told(tmp_path: Path) -> None:
     save(tmp_path / "b.csv", "judge,item,grade\nbob,i,1\n")
     judgments = kt.read_judgments(tmp_path)
     assert judgments.grade.tolist() == [2, 1]
-    assert judgments.notes[0].startswith(f"{tmp_path / 'b.csv'} does not say when grades were given")
+    assert has_note(judgments, "io.no-times", source=str(tmp_path / "b.csv"))
 
 
 def test_dates_in_memory() -> None:
@@ -375,7 +374,7 @@ def test_labels_by_mapping(grades: object, tmp_path: Path) -> None:
     judgments = kt.read_judgments(path, grades=grades)
     assert rows(judgments) == [("a", "i", 1), ("b", "i", 0), ("d", "i", 1), ("e", "i", 3)]
     assert judgments.judges == ("a", "b", "d", "e")
-    assert judgments.notes == ("1 judgments were left out by the grade mapping",)
+    assert list_facts(judgments) == {"io.dropped": {"judgments": 1}}
 
 
 @pytest.mark.parametrize(
@@ -401,9 +400,7 @@ def test_fractions_are_rounded_and_told() -> None:
     table = {"judge": ["a", "a", "b", "b"], "item": ["1", "2", "1", "2"], "grade": [0.5, 1.49, 2.0, 2.5]}
     judgments = kt.read_judgments(table)
     assert rows(judgments) == [("a", "1", 1), ("b", "1", 2), ("a", "2", 1), ("b", "2", 3)]
-    assert judgments.notes == (
-        "3 of 4 grades are fractions, rounded to the nearest whole number (halves up); judges concerned: 2 ('a', 'b')",
-    )
+    assert list_facts(judgments) == {"io.fractions": {"fractions": 3, "grades": 4, "judges": ("a", "b")}}
 
 
 def test_gold_scale_of_missing_cells(tmp_path: Path) -> None:
@@ -462,4 +459,4 @@ def test_real_gold_with_gaps(shared_data: Path) -> None:
         kt.read_gold(path, columns={"grade": "gold_binary"})
     gold = kt.read_gold(path, columns={"grade": "gold_binary"}, grades="=drop")
     assert (len(gold.grade), int(gold.grade.sum())) == (395, 267)
-    assert gold.notes == ("2,805 judgments were left out by the grade mapping",)
+    assert list_facts(gold) == {"io.dropped": {"judgments": 2805}}

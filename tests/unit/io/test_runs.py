@@ -12,6 +12,7 @@ import pytest
 
 import karatage as kt
 from karatage.errors import KaratageError
+from tests.notes import list_facts
 
 
 def rankings(runs: kt.Runs) -> dict[str, dict[str, list[str]]]:
@@ -81,9 +82,7 @@ def test_scores_tie_in_single_precision(tmp_path: Path) -> None:
     path = write(tmp_path / "a", "1 Q0 a 1 1.000000001 s", "1 Q0 b 2 1.0 s", "1 Q0 A 3 1.000001 s")
     runs = kt.read_runs(path)
     assert rankings(runs)["s"]["1"] == ["A", "b", "a"]
-    assert runs.notes == (
-        "1 neighbours in rankings differ only beyond single precision; ordered by document id, as trec_eval does",
-    )
+    assert list_facts(runs) == {"data.single-precision": {"pairs": 1}}
 
 
 @pytest.mark.parametrize(

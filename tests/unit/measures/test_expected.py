@@ -8,6 +8,7 @@ import pytest
 import karatage as kt
 from karatage.errors import DataError, OptionError
 from karatage.measures.expected import randomise, score_expected
+from tests.notes import has_note, list_facts
 
 RUNS = {
     "full": {"1": {"a": 3.0, "b": 2.0, "new": 1.0}, "2": {"a": 3.0, "d": 2.0}},
@@ -48,8 +49,8 @@ def test_axes_names_and_keys(alignment):
 
 def test_what_the_runs_lack_and_nobody_judged_is_told(alignment):
     notes = score_expected(alignment, chances(1, 1, 1, 1, 1, 1), ["P@3"])["P@3"].notes
-    assert any("judged topics in no run: 1 ('3')" in note for note in notes)
-    assert any("1 of 7 positions in the first 3 ranks of 2 systems (14.3%)" in note for note in notes)
+    assert has_note(notes, "data.topics-in-no-run", topics=("3",))
+    assert has_note(notes, "measures.unjudged", missing=1, shown=7, where="the first 3 ranks", systems=2)
 
 
 @pytest.mark.parametrize("measure", ["AP", "R@2", "nDCG@3"])
@@ -57,26 +58,29 @@ def test_nothing_relevant_scores_0_and_says_so(alignment, measure):
     scores = score_expected(alignment, chances(0, 0, 0, 0.5, 0.7, 0), [measure], names=["bob"])[measure]
     assert scores.value[0, 0].tolist() == [0, 0]
     assert scores.value[0, 1, 0] > 0
-    assert any("1 times a judge found nothing relevant; these score 0: 'bob' for topic '1'" in n for n in scores.notes)
+    assert list_facts(scores)["measures.nothing-relevant"] == {
+        "times": 1,
+        "outcome": "score 0",
+        "where": "'bob' for topic '1'",
+    }
 
 
 @pytest.mark.parametrize("measure", ["DCG@3", "ERR@3", "P@2", "RBP", "RR"])
 def test_other_measures_are_0_without_a_word(alignment, measure):
     scores = score_expected(alignment, chances(0, 0, 0, 0.5, 0.7, 0), [measure])[measure]
     assert scores.value[0, 0].tolist() == [0, 0]
-    assert not any("nothing relevant" in note or "ratio" in note for note in scores.notes)
+    assert not {"measures.nothing-relevant", "measures.few-expected"} & list_facts(scores).keys()
 
 
 def test_ratios_that_expect_less_than_one_relevant_document_are_doubted(alignment):
     (scores,) = score_expected(alignment, chances(0.2, 0.2, 0.3, 1, 0.7, 0), ["AP"], names=["m"]).values()
-    doubt = "1 time less than one relevant document is expected, where AP, a ratio of expectations, may be far above"
-    assert any(doubt in note and "'m' for topic '1'" in note for note in scores.notes)
+    assert has_note(scores, "measures.few-expected", times=1, measure="AP", where="'m' for topic '1'")
 
 
 def test_gains_that_are_all_0_have_no_ideal(alignment):
     (scores,) = score_expected(alignment, chances(1, 1, 1, 1, 1, 1), ["nDCG(gains={1:0})@3"]).values()
     assert not scores.value.any()
-    assert any("nothing relevant" in note for note in scores.notes)
+    assert has_note(scores, "measures.nothing-relevant")
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 import karatage as kt
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.measures.scoring import score_aligned
+from tests.notes import has_note, list_facts
 
 RUNS = {
     "full": {"1": {"a": 3.0, "b": 2.0, "c": 1.0}, "2": {"a": 3.0, "d": 2.0}},
@@ -56,13 +57,13 @@ class TestNothingRelevant:
     def test_scores_0_and_says_so(self, runs, judgments, measure: str) -> None:
         scores = kt.score(runs, judgments, measure)
         assert scores.value[BOB, 1].tolist() == [0, 0]
-        assert any("nothing relevant; these score 0: 'bob' for topic '2'" in note for note in scores.notes)
+        assert has_note(scores, "measures.nothing-relevant", outcome="score 0", where="'bob' for topic '2'")
 
     def test_drop_leaves_the_judge_out_for_that_topic(self, runs, judgments, measure: str) -> None:
         plain, dropped = kt.score(runs, judgments, measure), kt.score(runs, judgments, measure, no_relevant="drop")
         assert np.argwhere(np.isnan(dropped.value)).tolist() == [[BOB, 1, FULL], [BOB, 1, HALF]]
         np.testing.assert_array_equal(np.nan_to_num(dropped.value), plain.value)
-        assert any("leave that judge out for that topic" in note for note in dropped.notes)
+        assert has_note(dropped, "measures.nothing-relevant", outcome="leave that judge out for that topic")
 
     def test_drop_judge_leaves_the_judge_out(self, runs, judgments, measure: str) -> None:
         plain, dropped = (
@@ -71,7 +72,7 @@ class TestNothingRelevant:
         )
         assert np.isnan(dropped.value[BOB]).all()
         np.testing.assert_array_equal(dropped.value[[ANN, CID]], plain.value[[ANN, CID]])
-        assert any("leave that judge out altogether" in note for note in dropped.notes)
+        assert has_note(dropped, "measures.nothing-relevant", outcome="leave that judge out altogether")
 
 
 @pytest.mark.parametrize("measure", ALWAYS_DEFINED)
@@ -79,7 +80,7 @@ class TestNothingRelevant:
 def test_other_measures_need_nothing_relevant(runs, judgments, measure: str, policy) -> None:
     scores = kt.score(runs, judgments, measure, no_relevant=policy)
     assert np.isfinite(scores.value).all()
-    assert not any("nothing relevant" in note for note in scores.notes)
+    assert not has_note(scores, "measures.nothing-relevant")
 
 
 def test_relevance_level_decides_who_found_nothing(runs, judgments) -> None:
@@ -89,9 +90,9 @@ def test_relevance_level_decides_who_found_nothing(runs, judgments) -> None:
 
 def test_many_cases_are_counted_and_a_few_named(runs) -> None:
     nobody = kt.read_judgments({f"judge{k}": {"1": {"a": 0}} for k in range(7)})
-    (note,) = [note for note in kt.score(runs, nobody, "AP").notes if "nothing relevant" in note]
-    assert note.startswith("7 times")
-    assert note.endswith("'judge0' for topic '1', 'judge1' for topic '1', 'judge2' for topic '1' and 4 more")
+    facts = list_facts(kt.score(runs, nobody, "AP"))["measures.nothing-relevant"]
+    assert facts["times"] == 7
+    assert facts["where"] == "'judge0' for topic '1', 'judge1' for topic '1', 'judge2' for topic '1' and 4 more"
 
 
 def test_keys_are_as_asked_for_and_the_measure_is_spelled_out(runs, judgments) -> None:

@@ -21,6 +21,7 @@ from karatage.orders.disagreement import (
     try_splits,
 )
 from karatage.random_streams import stream
+from tests.notes import has_note, list_facts
 
 STEEP = (-1.0, 2.0, -1.0)
 
@@ -86,7 +87,7 @@ def test_same_seed_same_model_and_topics_do_not_depend_on_each_other(model):
     known = outcome.known & (table.item_topic == 1)
     alone = learn_from_features(table, Outcome(known, outcome.disagree & known), trials=10, rng=0)
     assert alone.topics == (model.topics[1],)
-    assert "only one topic was kept, so there is nothing to choose from on a new collection" in alone.notes
+    assert has_note(alone, "orders.one-topic")
 
 
 def test_inputs_stay_as_they_are():
@@ -123,15 +124,15 @@ def test_topics_that_teach_nothing_are_dropped_with_the_reason():
     assert reasons["402"] == "judges disagree on 0 of 60 items: at least 2 of each kind are needed"
     assert reasons["403"] == "judges disagree on 59 of 60 items: at least 2 of each kind are needed"
     assert reasons["404"].startswith("held-out recall is 0.0")
-    assert "topics dropped: 4 ('401', '402', '403', '404')" in model.notes
+    assert has_note(model, "orders.dropped", topics=("401", "402", "403", "404"))
 
 
 def test_doubts_are_noted():
     often = learn_from_features(*make_table(line=(1, 0, 0)), trials=10, rng=0)
-    assert any("nearly all their items are flagged" in note for note in often.notes)
-    assert any("poorly separated (AUC below 0.55)" in note for note in often.notes)
+    assert has_note(often, "orders.usual")
+    assert has_note(often, "orders.dull", least=0.55)
     always = learn_from_features(*make_table(line=(4, 0, 0)), trials=2, rng=0)
-    assert any("judges disagree on 98% of items" in note for note in always.notes)
+    assert list_facts(always)["orders.saturated"]["share"] == pytest.approx(0.98, abs=0.005)
 
 
 def test_shares_from_which_on_doubts_are_noted():
@@ -140,8 +141,8 @@ def test_shares_from_which_on_doubts_are_noted():
         disagree = np.zeros(200, bool)
         disagree[np.argsort(-table.value[:, 0])[:count]] = True
         notes = learn_from_features(table, Outcome(np.ones(200, bool), disagree), trials=2, rng=0).notes
-        assert any("nearly all their items are flagged" in note for note in notes) == usual
-        assert any("of items: with many judges" in note for note in notes) == saturated
+        assert has_note(notes, "orders.usual") == usual
+        assert has_note(notes, "orders.saturated") == saturated
 
 
 def test_two_items_of_each_kind_are_enough_to_try():
@@ -304,7 +305,7 @@ def test_any_difference_of_grades_counts_and_is_noted():
     }
     model = kt.learn_disagreement(runs, kt.read_judgments(graded), trials=2, rng=0)
     assert sum(t.disagreed for t in (*model.topics, *model.dropped)) == 30
-    assert any("grades go up to 2, and any difference counts" in note for note in model.notes)
+    assert has_note(model, "orders.any-difference", top=2)
 
 
 def test_threads_change_nothing():

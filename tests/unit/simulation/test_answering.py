@@ -11,6 +11,7 @@ from karatage.data.crowd import Contribution, CrowdModel
 from karatage.errors import DataError, InputFileError, OptionError
 from karatage.io.queues import read_asked, write_judged
 from karatage.simulation.answering import answer_queue
+from tests.notes import list_facts
 
 SMALL = CrowdModel(
     name="small",
@@ -121,7 +122,7 @@ def test_a_document_without_gold_is_not_relevant_and_told(write, gold):
     answers = answer_queue(queue, gold, SMALL)
     assert answers.grade.to_list() == [int(gold.grade[1]), 0]
     assert answers.crowd is None
-    assert answers.notes == ("documents of the queue without gold, taken as not relevant: 1 ('101 unheard-of')",)
+    assert list_facts(answers) == {"simulation.without-gold": {"documents": ("101 unheard-of",)}}
 
 
 def test_a_queue_of_other_documents_is_refused(write, gold):

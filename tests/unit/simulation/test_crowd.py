@@ -11,6 +11,7 @@ from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.random_streams import stream
 from karatage.simulation.crowd import deal_normals
 from karatage.simulation.judges import binarise, deal, draw_judges
+from tests.notes import has_note
 from tests.unit.simulation.crowds import make_gold, make_model
 
 
@@ -66,7 +67,7 @@ def test_the_seed_seeds_and_gold_stays_as_it_is():
     np.testing.assert_array_equal(first.judge, again.judge)
     assert not np.array_equal(first.grade, other.grade)
     np.testing.assert_array_equal(gold.grade, before)
-    assert any("seed 1" in note for note in first.notes)
+    assert has_note(first, "simulation.simulated", seed=1)
 
 
 def test_only_items_with_a_grade_are_judged_and_items_keep_their_numbers():
@@ -90,7 +91,7 @@ def test_one_topic_does_not_shift_all_judges():
     gold = make_gold(1, 8000)
     crowd = kt.simulate_crowd(gold, make_model(shared=(0, 0, 0.5)), rng=3)
     assert rates(crowd, gold) == pytest.approx((0.85, 0.75), abs=0.015)
-    assert any("a single topic" in note for note in crowd.notes)
+    assert has_note(crowd, "simulation.one-topic")
 
 
 def joint(crowd, gold, same_family):
@@ -135,7 +136,7 @@ def test_a_binary_model_on_graded_gold_says_relevant_or_not():
     crowd = kt.simulate_crowd(gold, make_model(), rng=1)
     assert crowd.top_grade == 1
     assert rates(crowd, gold) == pytest.approx((0.85, 0.75), abs=0.02)
-    assert any("from 1 on are relevant" in note for note in crowd.notes)
+    assert has_note(crowd, "simulation.binary-crowd")
 
 
 def test_a_graded_model_on_graded_gold_gives_its_confusion():
@@ -158,7 +159,7 @@ def test_a_graded_model_on_binary_gold_is_binary():
     crowd = kt.simulate_crowd(gold, "llm-dl-2021", rng=1)
     assert crowd.top_grade == 1
     assert set(crowd.grade.tolist()) == {0, 1}
-    assert any("know 4 grades" in note for note in crowd.notes)
+    assert has_note(crowd, "simulation.binary-gold", grades=4)
 
 
 def test_what_cannot_be_is_refused():
@@ -180,7 +181,7 @@ def test_what_cannot_be_is_refused():
 def test_contributions_that_cannot_be_kept_are_told():
     crowd = kt.simulate_crowd(make_gold(2, 100), make_model(contribution=0.05), judges=6, rng=1)
     assert len(crowd.judges) == 6
-    assert any("more or less of a topic than their kind" in note for note in crowd.notes)
+    assert has_note(crowd, "simulation.stretched")
 
 
 def test_the_number_of_judges_is_what_their_contributions_need():

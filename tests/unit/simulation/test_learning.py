@@ -12,6 +12,7 @@ from karatage.errors import DataError, OptionError
 from karatage.simulation.counting import Evidence, learn_confusion
 from karatage.simulation.learning import fit_contribution
 from karatage.simulation.sharing import learn_correlation
+from tests.notes import has_note
 from tests.unit.simulation.crowds import make_gold, make_model
 
 
@@ -42,8 +43,8 @@ def test_kept_noise_puts_judges_where_their_counts_say():
     assert model.shares[9, 0, 3] == pytest.approx(1 / 3)
     assert model.rates == pytest.approx([(0.6 * 2 + 1) / 3, 0.8 * 2 / 3])
     assert model.noise == "kept"
-    assert any("1 judge saw no relevant item" in note for note in model.notes)
-    assert any("at most" in note and "fewer than 50" in note for note in model.notes)
+    assert has_note(model, "simulation.no-rates", judges=1)
+    assert has_note(model, "simulation.few-gold", least=50)
 
 
 def test_removed_noise_hears_everybody_and_draws_chance_in():
@@ -73,7 +74,7 @@ def test_gold_may_know_some_items_only():
     model = kt.learn_crowd(judged(rows), GOLD, noise="kept")
     assert model.judgments == 10
     assert np.exp(model.mean[0, 2]) == pytest.approx(1)  # of all items
-    assert any("1 judge without any item that has gold" in note for note in model.notes)
+    assert has_note(model, "simulation.no-gold", judges=1)
 
 
 def test_order_of_rows_and_names_of_judges_change_nothing():
@@ -128,7 +129,7 @@ def test_what_cannot_be_learned_is_refused():
 def test_one_judge_is_a_crowd():
     model = kt.learn_crowd(judged(by_counts(3, 4)), GOLD, rng=1)
     assert model.shares.sum() == pytest.approx(1)
-    assert any("no item has two judges" in note for note in model.notes)
+    assert has_note(model, "simulation.judged-alone")
     kt.simulate_crowd(make_gold(2, 20), model, rng=1)
 
 

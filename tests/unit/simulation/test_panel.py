@@ -9,6 +9,7 @@ from karatage.data.axes import Coded
 from karatage.data.judgments import Judgments
 from karatage.errors import DataError, OptionError
 from karatage.simulation.panel import PanelQuality, simulate_panel
+from tests.notes import has_note
 
 ITEMS = 40_000
 FIXED = PanelQuality(true_positive=(0.7, 0.7), true_negative=(0.9, 0.9))
@@ -48,7 +49,7 @@ def test_every_judge_grades_every_item_of_gold(gold):
     np.testing.assert_array_equal(panel.item, np.repeat(np.arange(ITEMS), 3))
     np.testing.assert_array_equal(panel.judge, np.tile(np.arange(3), ITEMS))
     assert set(np.unique(panel.grade)) == {0, 1}
-    assert "error correlation 0, seed 1" in panel.notes[-1]
+    assert has_note(panel, "simulation.panel", correlation=0, seed=1)
     assert not panel.grade.flags.writeable
     again = kt.read_judgments(panel.to_frame())  # its axes are in the order that reading gives
     assert again.judges == panel.judges

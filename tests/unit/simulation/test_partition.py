@@ -13,6 +13,7 @@ from karatage.data.axes import Coded
 from karatage.data.judgments import Judgments
 from karatage.errors import OptionError
 from karatage.simulation.panel import partition_judges
+from tests.notes import has_note
 
 
 def make_people(people, topics=3, documents=20, present=1.0, seed=0):
@@ -57,7 +58,7 @@ def test_every_document_once_and_nobody_twice(people, judges, low, more, seed):
             assert len(np.unique(found.person[(topic == t) & (made.judge == k)])) <= low + more
     who = found.person.reshape(60, judges)
     distinct = np.array([len(np.unique(row)) for row in who])
-    crowded = any("a person may have graded" in note for note in made.notes)
+    crowded = has_note(made, "simulation.teams-crowded")
     if not crowded:
         assert (distinct == judges).all()
     if judges > people:
@@ -71,7 +72,7 @@ def test_teams_of_the_papers_size(judges):
     """With 31 people the teams use everybody, whatever sizes are drawn, so that no document is graded twice."""
     found = partition_judges(make_people(31, topics=12, documents=80), judges=judges, rng=3)
     frame = found.to_frame()
-    assert not any("several" in note for note in found.judgments.notes)
+    assert not has_note(found.judgments, "simulation.teams-crowded")
     sizes = frame.group_by("judge", "topic").len()["len"]
     assert sizes.max() <= 4
     assert sizes.mean() > 2
@@ -121,7 +122,7 @@ def test_what_a_person_has_not_graded_stays_without_a_grade():
     made = found.judgments
     missing = 4 * len(made.item_topic) - len(made.grade)
     assert 0.15 < missing / (4 * len(made.item_topic)) < 0.45
-    assert f"{missing} grades are missing where the person drawn had not graded the document" in made.notes
+    assert has_note(made, "simulation.missing", grades=missing)
     given_by = {(k, i): g for k, i, g in zip(people.judge, people.item, people.grade, strict=True)}
     for person, item, grade in zip(found.person, made.item, made.grade, strict=True):
         assert given_by[person, item] == grade

@@ -10,6 +10,7 @@ import pytest
 import karatage as kt
 from karatage.errors import DataError
 from karatage.simulation.answering import summarise_crowd
+from tests.notes import list_facts
 
 
 def judge(rows):
@@ -124,7 +125,7 @@ def test_what_gold_cannot_tell_is_left_open():
     assert found.bands.filter(quality="saw one kind only")["judges"].item() == 2
     assert found.correlation is None
     assert "is unknown" in found.sentence
-    assert found.notes == ("1 judgment of items without gold left aside",)
+    assert list_facts(found) == {"simulation.without-gold-aside": {"judgments": 1}}
     nothing = summarise_crowd(judge([("ann", "a", 0), ("bob", "a", 0)]), gold(a=1))
     assert (nothing.precision, nothing.recall, nothing.tnr) == (None, 0.0, None)
     assert "calls nothing relevant" in nothing.sentence

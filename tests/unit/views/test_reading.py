@@ -318,7 +318,8 @@ def test_what_cannot_be_is_refused(name):
         place = look_up(facts, steps)
         kept = place[last]
         place[last] = _find_wrong(kept, number)
-        assert refuse(facts), (*steps, last, place[last])
+        plain = steps[-1:] == ["notes"] and isinstance(place[last], str)  # a note may be text only
+        assert plain or refuse(facts), (*steps, last, place[last])
         place[last] = kept
 
 

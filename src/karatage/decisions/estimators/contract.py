@@ -15,8 +15,10 @@ from karatage.data.accuracy import Accuracy
 from karatage.data.axes import BoolArray, FloatArray, LongArray
 from karatage.data.comparison import Opinion
 from karatage.data.estimate import Estimate
+from karatage.data.note import Note
 from karatage.data.standing import Method
 from karatage.decisions.case import Case
+from karatage.decisions.notes import tell
 from karatage.text import counted
 
 ALARM = 2.0  # standard errors
@@ -49,7 +51,7 @@ class Estimator(ABC):
     def suits(self, case: Case) -> bool:
         """Whether it is the default for gold of this design."""
 
-    def explain_choice(self, case: Case) -> tuple[str, ...]:  # noqa: ARG002 others look at the case
+    def explain_choice(self, case: Case) -> tuple[Note, ...]:  # noqa: ARG002 others look at the case
         """Why it is the default, where another one might have been expected."""
         return ()
 
@@ -105,9 +107,9 @@ class Fitted:
     accuracy: Accuracy | None = None
     per_topic: FloatArray | None = None  # (topic, system) whose means the scores are, where gold is a sample of items
     assumed: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
-    order_note: ClassVar[str] = ""  # why tau is near 1 whatever the judges do, where it is
+    keeps_order: ClassVar[bool] = False  # whether tau is near 1 whatever the judges do
 
     @property
     def standing(self) -> FloatArray:
@@ -199,7 +201,7 @@ class Doubt(NamedTuple):
 
     apart: BoolArray  # (system, system) pairs of which nothing is claimed
     alarm: str | None = None  # why nothing is claimed of any
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -219,7 +221,7 @@ class Objection:
         upper = self.apart[np.triu_indices(len(self.apart), 1)]
         if upper.all():
             return Doubt(self.apart, alarm=self.reason)
-        told = f"nothing is claimed of {upper.sum():,} of {counted(len(upper), 'pair')}: {self.reason}"
+        told = tell("nothing-claimed", apart=int(upper.sum()), pairs=len(upper), reason=self.reason)
         return Doubt(self.apart, notes=(told,))
 
 
@@ -246,11 +248,9 @@ class SecondOpinion:
         if not self.wide[a, b]:
             return Doubt(np.zeros_like(self.wide))
         one, other = self.first.pairs.value[a, b], self.second.pairs.value[a, b]
-        told = (
-            f"{self.names[0]} give {one:+.3f}, {self.names[1]} {other:+.3f}, "
-            f"{abs(one - other) / self.error[a, b]:.1f} standard errors apart: {self.on_pair}"
-        )
-        return Doubt(self.wide, alarm=told) if self.vetoes else Doubt(np.zeros_like(self.wide), notes=(told,))
+        values = {"one": float(one), "other": float(other), "errors": float(abs(one - other) / self.error[a, b])}
+        told = tell("apart", first=self.names[0], second=self.names[1], **values, reason=self.on_pair)
+        return Doubt(self.wide, alarm=str(told)) if self.vetoes else Doubt(np.zeros_like(self.wide), notes=(told,))
 
     def doubt_board(self) -> Doubt:
         """What is left of all pairs: a single one's doubt is as above, and all are doubted where most are."""
@@ -258,15 +258,12 @@ class SecondOpinion:
         upper = self.wide[np.triu_indices(len(apart), 1)]
         if upper.mean() <= EXPECTED_APART:
             return Doubt(apart)
-        told = (
-            f"{self.names[0]} and {self.names[1]} are more than {ALARM:g} standard errors apart on "
-            f"{upper.sum():,} of {counted(len(upper), 'pair')}"
-        )
-        if not self.vetoes:
-            return Doubt(apart, notes=(f"{told}: {self.on_board}",))
-        if upper.mean() > 0.5:
-            return Doubt(apart, alarm=f"{told}: {self.on_board}")
-        return Doubt(apart, notes=(f"{told}, of which nothing is claimed",))
+        names = {"first": self.names[0], "second": self.names[1]}
+        counts = {"errors": ALARM, "apart": int(upper.sum()), "pairs": len(upper)}
+        if self.vetoes and upper.mean() <= 0.5:
+            return Doubt(apart, notes=(tell("apart-pairs-unclaimed", **names, **counts),))
+        told = tell("apart-pairs", **names, **counts, reason=self.on_board)
+        return Doubt(apart, alarm=str(told)) if self.vetoes else Doubt(apart, notes=(told,))
 
 
 class Boards(NamedTuple):

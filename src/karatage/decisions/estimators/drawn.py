@@ -14,6 +14,7 @@ from karatage.correction.sampled import Claim, Drawn, sum_topics
 from karatage.data.axes import BoolArray
 from karatage.data.estimate import Estimate
 from karatage.data.judgments import Draw
+from karatage.data.note import Note
 from karatage.data.standing import Method
 from karatage.decisions.case import Case
 from karatage.decisions.estimators.answers import find_accuracy
@@ -32,6 +33,7 @@ from karatage.decisions.estimators.contract import (
     tell_few_topics,
 )
 from karatage.decisions.material import DEFAULT_MERGE, gives_grades
+from karatage.decisions.notes import tell
 from karatage.errors import DataError
 from karatage.text import count_names, counted
 
@@ -186,24 +188,17 @@ def _require(case: Case) -> None:
         raise DataError(f"{few} {verb} too few to tell anything; judge {LEAST_ITEMS} at least")
 
 
-def _tell(case: Case) -> Iterator[str]:
-    if not gives_grades(case.approach):
-        yield f"gold on single documents cannot correct {case.approach}, so what it corrects is {DEFAULT_MERGE}"
+def _tell(case: Case) -> Iterator[Note]:
+    merged = gives_grades(case.approach)
+    yield from tell.when(not merged, "merged-instead", approach=case.approach, merge=DEFAULT_MERGE)
     share = _measure_unreached(case)
-    if share > LITTLE:
-        yield (
-            f"scores are not estimated, only differences: up to {share:.0%} of a system's weight is on documents that "
-            "all systems rank alike, which gold drawn to compare systems does not contain"
-        )
+    yield from tell.when(share > LITTLE, "scores-unknown", share=share)
     outside = int((case.gold_item < 0).sum())
-    if outside:
-        yield f"{counted(outside, 'gold item')} outside of these systems' documents and topics, not used"
+    yield from tell.when(outside, "gold-outside", items=outside)
     unseen = int((case.matters & case.judged & _find_unseen(case)).sum())
-    if unseen:
-        yield f"documents that matter and were judged but have no gold, counted as not relevant: {unseen:,}"
+    yield from tell.when(unseen, "without-gold", documents=unseen)
     alone = int((case.matters & ~case.judged & ~_find_unseen(case)).sum())
-    if alone:
-        yield f"unjudged documents that matter, of which gold alone tells the correction: {alone:,}"
+    yield from tell.when(alone, "gold-alone", documents=alone)
 
 
 class UnevenError(DataError):

@@ -16,6 +16,7 @@ from karatage.data.accuracy import Accuracy
 from karatage.data.axes import FloatArray
 from karatage.data.comparison import Opinion
 from karatage.data.estimate import Estimate, t_quantile
+from karatage.data.note import Note
 from karatage.data.standing import Method
 from karatage.decisions.case import Case
 from karatage.decisions.estimators.answers import JudgeAnswers, find_luck, gather_answers
@@ -36,6 +37,7 @@ from karatage.decisions.estimators.contract import (
 )
 from karatage.decisions.estimators.drawn import DRAWN, EVEN, UnevenError
 from karatage.decisions.material import gives_grades
+from karatage.decisions.notes import tell
 from karatage.errors import DataError, JudgeError
 from karatage.random_streams import stream
 from karatage.text import count_names
@@ -54,10 +56,7 @@ class RatesFitted(Fitted):
     answers: JudgeAnswers
     luck_variance: FloatArray  # (system, system) due to judges' slips on these very documents
 
-    order_note: ClassVar[str] = (
-        "error rates are taken to be the same for all systems, so undoing them stretches scores and hardly changes "
-        "their order: tau and tau_ap are near 1, and the slope below it, by assumption"
-    )
+    keeps_order: ClassVar[bool] = True
 
     def second_opinion(self, case: Case, fit: Callable[[Estimator, Case], Fitted]) -> SecondOpinion | Objection | None:
         """Gold taken as a sample, which needs no error rates: where both differ, these are not the same for all.
@@ -152,6 +151,8 @@ class ErrorRates(Estimator):
             assumed.append("each system had separate judges and gold ([NOISY18] (10), (11))")
         else:
             assumed.append("the same judges graded both systems, so their error rates are shared")
+        effect = design.variance_factor
+        designed = tell.when(effect >= WORTH_TELLING, "design-effect", share=1 / effect, effect=effect)
         return RatesFitted(
             method=self.method,
             pairs=pairs,
@@ -163,7 +164,7 @@ class ErrorRates(Estimator):
             accuracy=answers.accuracy,
             answers=answers,
             assumed=tuple(assumed),
-            notes=(*told, *_tell_design(design), *_tell_accuracy(answers.accuracy), *_tell_assumption(case)),
+            notes=(*told, *designed, *_tell_accuracy(answers.accuracy), *_tell_assumption(case)),
         )
 
 
@@ -237,14 +238,14 @@ def _require(case: Case, design: GoldDesign) -> None:
 
 def _obey_bounds(
     case: Case, answers: JudgeAnswers, plain: FloatArray, variance: FloatArray
-) -> tuple[FloatArray, tuple[str, ...]]:
+) -> tuple[FloatArray, tuple[Note, ...]]:
     """Binary scores within their bounds by [NOISY18] 3.6, refused where they contradict; others are as they are."""
     filled = _find_filled(case, answers)
     worst, best = filled * answers.gain.min(), filled * answers.gain.max()
     outside = (plain < worst - ROUNDING) | (plain > best + ROUNDING)
     if not outside.any() or not answers.accuracy.binary:
         return plain, ()
-    names = [case.systems[s] for s in np.flatnonzero(outside)]
+    names = tuple(case.systems[s] for s in np.flatnonzero(outside))
     said = np.array([answers.mass[s, case.topics_of(s), 1].mean() for s in range(len(plain))]) / filled
     accuracy = answers.accuracy
     bounds = f"1 - {accuracy.m_n:.3f} = {1 - accuracy.m_n:.3f} to {accuracy.m_r:.3f}"
@@ -259,10 +260,7 @@ def _obey_bounds(
     value = worst + precision.correct(found.share, found.m_r, found.m_n) * (best - worst)
     if (np.abs(plain - value) > NormalDist().inv_cdf(1 - CONTRADICTION / len(plain)) * np.sqrt(variance)).any():
         raise JudgeError(f"error rates and scores contradict each other beyond chance: see ([NOISY18] (17)), {bounds}")
-    return value, (
-        f"corrected scores beyond {worst.min():g} or {best.max():g}, replaced by the likeliest that are possible with "
-        f"the rates they imply ([NOISY18] 3.6): {count_names(names)}",
-    )
+    return value, (tell("bounded", worst=float(worst.min()), best=float(best.max()), systems=names),)
 
 
 def _find_filled(case: Case, answers: JudgeAnswers) -> FloatArray:
@@ -305,30 +303,17 @@ def _compare_all(
     return SystemPairs(value=value[None, :] - value[:, None], variance=variance, degrees=degrees), gold
 
 
-def _tell_design(design: GoldDesign) -> tuple[str, ...]:
-    if design.variance_factor < WORTH_TELLING:
-        return ()
-    return (
-        f"judges err alike within topics: gold counts as {1 / design.variance_factor:.0%} of its items (design effect "
-        f"{design.variance_factor:.2f})",
-    )
-
-
-def _tell_accuracy(accuracy: Accuracy) -> Iterator[str]:
+def _tell_accuracy(accuracy: Accuracy) -> Iterator[Note]:
     """Where rates are hardly known, though they may look certain."""
     rows = accuracy.count.sum(axis=1).astype(int)
     for kind, row, right in zip(accuracy.kinds, rows, np.diag(accuracy.share), strict=True):
         if right == 1:
-            yield f"judges erred on none of {row:,} {kind} gold items; up to {3 / row:.1%} errors would look so"
+            yield tell("error-free", items=int(row), grade=kind, most=3 / row)
     spread = measure_separation(accuracy)
-    if spread < CLEARLY:
-        yield f"judges are {spread:.1f} standard errors better than chance only: corrected figures are shaky, get gold"
+    yield from tell.when(spread < CLEARLY, "nearly-chance", errors=spread)
 
 
-def _tell_assumption(case: Case) -> tuple[str, ...]:
+def _tell_assumption(case: Case) -> tuple[Note, ...]:
     assert case.gold is not None
     instead = "" if case.disjoint else "; leave out --correction for an answer that does not assume it"
-    return (
-        "error rates are assumed to be the same on both systems' documents; those of LLM judges were not on TREC DL "
-        f"2021, where such intervals covered 48 to 62 % instead of 95 %{instead}",
-    )
+    return (tell("rates-assumed", instead=instead),)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from karatage.data.note import Note
 from karatage.decisions.case import Case
 from karatage.decisions.estimators.contract import Estimator
 from karatage.decisions.estimators.drawn import DRAWN, EVEN
@@ -43,7 +44,7 @@ def list_names() -> tuple[str, ...]:
     return (AUTO, *_registered)
 
 
-def choose(case: Case) -> tuple[Estimator, tuple[str, ...]]:
+def choose(case: Case) -> tuple[Estimator, tuple[Note, ...]]:
     """The estimator asked for, or the one that gold's design calls for; and why, where that is worth a note."""
     if case.question.correction != AUTO:
         return find(case.question.correction), ()

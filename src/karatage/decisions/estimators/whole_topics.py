@@ -9,6 +9,7 @@ import numpy as np
 
 from karatage.correction.topics import LEAST_DIFFERING, LEAST_TOPICS, TopicEstimated, estimate_topics
 from karatage.data.axes import FloatArray
+from karatage.data.note import Note
 from karatage.data.standing import Method
 from karatage.decisions.case import Case
 from karatage.decisions.estimators.contract import (
@@ -23,6 +24,7 @@ from karatage.decisions.estimators.contract import (
     tell_few_topics,
 )
 from karatage.decisions.estimators.drawn import fit_sample
+from karatage.decisions.notes import tell
 from karatage.errors import DataError
 from karatage.text import counted
 
@@ -75,14 +77,9 @@ class WholeTopics(Estimator):
         """Where gold has graded topics whole."""
         return case.design.kind == "topics" and self.lam is None
 
-    def explain_choice(self, case: Case) -> tuple[str, ...]:
+    def explain_choice(self, case: Case) -> tuple[Note, ...]:
         """Why items are not counted, though the measure would allow it."""
-        if not case.additive:
-            return ()
-        return (
-            f"gold is on {case.design.topics} whole topics of {case.design.pool_topics}: judges err alike within a "
-            "topic, so formulas that count items would give intervals far too narrow; topics are counted instead",
-        )
+        return tell.when(case.additive, "choice-topics", topics=case.design.topics, pool=case.design.pool_topics)
 
     def fit(self, case: Case) -> TopicsFitted:
         """Every system and pair."""
@@ -183,24 +180,15 @@ def _doubt_agreement(pairs: TopicEstimated, judge: FloatArray, rest: FloatArray)
     return variance
 
 
-def _tell(case: Case, topics: int, pairs: TopicEstimated) -> Iterator[str]:
+def _tell(case: Case, topics: int, pairs: TopicEstimated) -> Iterator[Note]:
     lam, differing = np.asarray(pairs.lam), np.asarray(pairs.differing)
     if topics == len(case.topics):
         return
-    if topics < LEAST_TOPICS:
-        yield (
-            f"{counted(topics, 'topic')} with gold are too few to estimate how far to rely on the judges, so that "
-            f"(lambda) was fixed beforehand; with {LEAST_TOPICS} topics or more it is estimated"
-        )
-    if lam.shape[0] != 2:
-        return
-    if differing[0, 1] < LEAST_DIFFERING:
-        yield (
-            f"judges and gold disagree on {counted(int(differing[0, 1]), 'topic')} with gold only, so that how much "
-            "they do so elsewhere is hardly known: the interval may be too narrow"
-        )
-    if lam[0, 1] > 0:
-        yield f"reliance on the judges (lambda): {lam[0, 1]:.2f}, where 0 is gold alone and 1 is full trust"
+    yield from tell.when(topics < LEAST_TOPICS, "few-topics-lambda", topics=topics, least=LEAST_TOPICS)
+    if lam.shape[0] == 2:
+        differ, reliance = int(differing[0, 1]), float(lam[0, 1])
+        yield from tell.when(differ < LEAST_DIFFERING, "few-differ", topics=differ)
+        yield from tell.when(reliance > 0, "lambda", value=reliance)
 
 
 class Census(Estimator):

@@ -139,7 +139,7 @@ def _summarise(places: Sequence[Place], tried: Sequence[Outcome], ground: Ground
 
 
 def _tell_ground(ground: Ground, weighed: Sequence[Outcome]) -> list[str]:
-    told = dict.fromkeys(note for alignment in ground.alignments.values() for note in alignment.notes)
+    told = dict.fromkeys(str(note) for alignment in ground.alignments.values() for note in alignment.notes)
     dull = sum(int(outcome.facts.get("dull") or 0) for outcome in weighed)
     if dull:
         told[

@@ -11,6 +11,7 @@ from karatage.data.alignment import Alignment, align
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, LongArray
 from karatage.data.crowd import CrowdModel
 from karatage.data.judgments import Judgments
+from karatage.data.note import Note
 from karatage.data.runs import Runs
 from karatage.errors import DataError
 from karatage.experiments.collaborative.plan import CollaborativePlan
@@ -138,7 +139,7 @@ def _make_pool(runs: Runs, gold: Judgments, plan: CollaborativePlan) -> Judgment
         told = (
             f"{counted(missing, 'time')} a document in the first {plan.depth} ranks has no gold and is not in the pool"
         )
-        pool = replace(pool, notes=(*pool.notes, told))
+        pool = replace(pool, notes=(*pool.notes, Note.of(told)))
     return pool
 
 

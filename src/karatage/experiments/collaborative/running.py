@@ -96,7 +96,7 @@ def _prepare(runs: Runs, gold: Judgments, plan: CollaborativePlan) -> tuple[Grou
         notes.append("the order 'disagreement' is left out, since no model of disagreement was given")
     names = dict.fromkeys([*plan.crowds, *plan.tabled])
     ground = Ground.of(runs, gold, plan, {name: find_crowd(name) for name in names})
-    notes += [*ground.gold.notes, *ground.alignment.notes]
+    notes += map(str, (*ground.gold.notes, *ground.alignment.notes))
     if plan.disagreement is None:
         return ground, notes
     model = read_disagreement(plan.disagreement)

@@ -95,7 +95,7 @@ def _list_tuples(tuples: Mapping[int, LongArray], judges: tuple[str, ...]) -> pl
 
 def _tell(ground: Ground, outcomes: Sequence[Outcome]) -> Iterator[str]:
     plan = ground.plan
-    yield from (note for alignment in ground.alignments.values() for note in alignment.notes)
+    yield from (str(note) for alignment in ground.alignments.values() for note in alignment.notes)
     judges = len(next(iter(ground.panels.values())).judges)
     large = [str(size) for size in sorted(plan.sizes) if size not in ground.tuples]
     if large:

@@ -58,7 +58,7 @@ class DataSet:
             gold=number[known],
             scale=tuple(scale.tolist()),
             notes=(
-                *told,
+                *map(str, told),
                 *(f"gold: {note}" for note in gold.notes),
                 *_tell_gold(gold, known),
                 *_tell_scale(scale),

@@ -93,7 +93,7 @@ def _prepare(collection: Collection, plan: SupervisedPlan, notes: dict[str, None
         alignment = align(runs, collection.gold)
         if len(alignment.systems) < 2:
             raise DataError(f"'{systems}' has one system only, and a ranking takes two")
-        notes |= dict.fromkeys(alignment.notes)
+        notes |= dict.fromkeys(map(str, alignment.notes))
         ground = None
         for name, panel in collection.panels.items():
             ground = Ground.of(alignment, collection.gold, panel, plan, like=ground)
@@ -131,7 +131,7 @@ def _make_setting(
         return Setting(ground, panel, None, _find_sizes(place, len(panel.judges), plan, notes))
     else:
         part = assemble_judges(panel)
-        notes |= dict.fromkeys(note for note in part.judgments.notes if note not in panel.notes)
+        notes |= dict.fromkeys(str(note) for note in part.judgments.notes if note not in panel.notes)
     sizes = _find_sizes(place, len(part.judgments.judges), plan, notes)
     return Setting(ground, panel, Judges.of(ground, [part], plan), sizes)
 

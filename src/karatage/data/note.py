@@ -1,0 +1,95 @@
+"""Notes: what to bear in mind about a result, as data; their texts stand in one table per package."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from karatage.text import count_names, counted, percent
+
+Fact = str | int | float | tuple[str, ...]
+PLAIN: Final = "plain.text"
+_texts: dict[str, str] = {}  # of the packages that are loaded, by kind
+
+
+@dataclass(frozen=True)
+class Note:
+    """A warning, or something else to know about a result: of which kind, and with which numbers and names."""
+
+    kind: str  # package.name
+    facts: Mapping[str, Fact]
+    text: str
+
+    @staticmethod
+    def of(text: str) -> Note:
+        """One of which only the text is known, as in files of earlier versions; it is saved as text."""
+        return Note(PLAIN, {"text": text}, text)
+
+    def __hash__(self) -> int:
+        """Like others of the same kind and text."""
+        return hash((self.kind, self.text))
+
+    def __str__(self) -> str:
+        """The text, for a reader."""
+        return self.text
+
+    def about(self, what: str) -> Note:
+        """The same of one of several things, such as gold, which the text then names first."""
+        return Note(self.kind, {**self.facts, "about": what}, f"{what}: {self.text}")
+
+    def retell(self) -> Note:
+        """The same with the text that follows from its facts; as it was saved, where its package is not loaded."""
+        return Note(self.kind, self.facts, _word(self.kind, self.facts)) if self.kind in _texts else self
+
+
+class _Formatter(string.Formatter):
+    """Format specs beside Python's: `count judge` (3 judges), `names` (2 ('a', 'b')), `percent` (99.9%)."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        """A fact as its place in the text asks for it."""
+        how, _, noun = format_spec.partition(" ")
+        if how == "count":
+            return counted(value, noun)
+        return WAYS[how](value) if how in WAYS else str(super().format_field(value, format_spec))
+
+
+def _word(kind: str, facts: Mapping[str, Fact]) -> str:
+    text = _Formatter().vformat(_texts[kind], (), facts)
+    return f"{facts['about']}: {text}" if "about" in facts else text
+
+
+WAYS: Final[Mapping[str, Any]] = {"names": count_names, "percent": percent}
+
+
+class Texts:
+    """The texts of a package's notes by name, with places for facts as in `str.format`."""
+
+    def __init__(self, package: str, texts: Mapping[str, str]) -> None:
+        """Keep the table."""
+        self.package = package
+        _texts.update({f"{package}.{name}": text for name, text in texts.items()})
+
+    def __call__(self, name: str, /, **facts: Fact) -> Note:
+        """A note.
+
+        >>> tell = Texts("data", {"few": "only {judges:count judge} graded {share:.0%} of {topic}"})
+        >>> print(tell("few", judges=1, share=0.5, topic="q1"))
+        only 1 judge graded 50% of q1
+        """
+        kind = f"{self.package}.{name}"
+        return Note(kind, facts, _word(kind, facts))
+
+    def when(self, holds: object, name: str, /, **facts: Fact) -> tuple[Note, ...]:
+        """A note, if there is reason for it."""
+        return (self(name, **facts),) if holds else ()
+
+
+def tell_once(notes: Iterable[Note]) -> tuple[Note, ...]:
+    """The notes without those that differ from an earlier one of their kind in numbers and lists of names only."""
+    first: dict[object, Note] = {}
+    for note in notes:
+        said = frozenset(fact for fact in note.facts.items() if isinstance(fact[1], str))
+        first.setdefault((note.kind, said), note)
+    return tuple(first.values())

@@ -1,0 +1,78 @@
+"""Every kind of note that the code tells has a text, every text is told, and every place in it gets its fact."""
+
+import ast
+import string
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[2] / "src" / "karatage"
+
+
+def read_texts():
+    """The table of each package: {kind: text}."""
+    found = {}
+    for path in sorted(SOURCE.glob("*/notes.py")):
+        (call,) = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
+        package, table = (ast.literal_eval(argument) for argument in call.args)
+        assert package == path.parent.name
+        assert list(table) == sorted(table), path
+        found |= {f"{package}.{name}": text for name, text in table.items()}
+    return found
+
+
+def read_calls():
+    """Where each kind is told, and the names of the facts given; None where they are not spelled out."""
+    found = defaultdict(list)
+    for path in sorted(SOURCE.rglob("*.py")):
+        tree = ast.parse(path.read_text())
+        packages = {
+            node.module.split(".")[1]
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom) and (node.module or "").endswith(".notes")
+        }
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and (at := find_name(node)) is not None and packages:
+                (package,) = packages
+                kind = f"{package}.{ast.literal_eval(node.args[at])}"
+                facts = [keyword.arg for keyword in node.keywords]
+                found[kind].append((f"{path.name}:{node.lineno}", None if None in facts else set(facts)))
+    return found
+
+
+def find_name(call):
+    """The place of the note's name among the arguments, where this tells a note."""
+    match call.func:
+        case ast.Name("tell"):
+            return 0
+        case ast.Attribute(ast.Name("tell"), "when"):
+            return 1
+    return None
+
+
+TEXTS, CALLS = read_texts(), read_calls()
+
+
+def test_kinds_and_texts_are_the_same():
+    assert TEXTS.keys() == CALLS.keys()
+    assert len(TEXTS) > 100
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+def test_every_place_gets_its_fact(kind):
+    places = {name for _, name, _, _ in string.Formatter().parse(TEXTS[kind]) if name is not None}
+    for place, facts in CALLS[kind]:
+        assert facts is None or facts == places, place
+
+
+def test_kinds_that_the_code_looks_for_exist():
+    sought = {
+        part.value
+        for path in SOURCE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Compare) and isinstance(node.left, ast.Attribute) and node.left.attr == "kind"
+        for part in node.comparators
+        if isinstance(part, ast.Constant) and "." in str(part.value)
+    }
+    assert {"aggregation.gold-known", "data.lacking-topics"} <= sought <= TEXTS.keys()

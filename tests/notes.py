@@ -1,0 +1,19 @@
+"""Notes by their kinds and facts, whatever their words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from karatage.data.note import Fact, Note
+
+
+def list_facts(told: Any) -> dict[str, Mapping[str, Fact]]:
+    """The facts of the notes of a result, or of some notes, by kind."""
+    notes: Iterable[Note] = getattr(told, "notes", told)
+    return {note.kind: note.facts for note in notes}
+
+
+def has_note(told: Any, kind: str, **facts: Fact) -> bool:
+    """Whether a result has a note of a kind with these facts, and maybe others."""
+    return any(n.kind == kind and facts.items() <= dict(n.facts).items() for n in getattr(told, "notes", told))
