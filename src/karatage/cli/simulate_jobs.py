@@ -216,7 +216,6 @@ def print_collection(world: World, crowd: Crowd, request: Request) -> None:
     sentence = f"Wrote a collection of {counts} and {counted(len(world.pool.grade), 'judged document')} to {home}. "
     sentence += summary.sentence
     notes = crowd.list_notes(request)
-    told = unstructure(notes)
     truth = {"systems": world.systems.to_dicts(), "topics": world.topics.to_dicts()}
     found = {
         "folder": home,
