@@ -60,7 +60,7 @@ def benchmark(
     """
     from karatage.cli.benchmark_tables import render_benchmark
     from karatage.experiments.engine import Execution
-    from karatage.experiments.square.running import benchmark as try_models
+    from karatage.experiments.square.cells import benchmark as try_models
 
     asked = _parse_amounts(amounts)
     data = _read(folders, judgments, gold, reading, quiet=to.quiet)

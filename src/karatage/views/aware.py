@@ -9,12 +9,18 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from karatage.experiments.aware.analysis import APPROACH, RESPONSES, label_measures
+from karatage.experiments.aware.analysis import (
+    APPROACH,
+    RESPONSES,
+    choose_sizes,
+    frame_by_size,
+    frame_families,
+    label_measures,
+    list_families,
+)
 from karatage.experiments.aware.cells import OUTCOMES
-from karatage.experiments.aware.families import choose_sizes, frame_by_size, frame_families, list_families
 from karatage.experiments.aware.findings import AwareFindings
-from karatage.experiments.square.telling import list_ranges
-from karatage.text import counted
+from karatage.text import counted, list_ranges
 from karatage.views.aware_charts import Part, draw_all, draw_crossing, draw_families, name_panel
 from karatage.views.page import Figure, Page, Section
 from karatage.views.showing import shows

@@ -19,10 +19,13 @@ from karatage.experiments.aware.analysis import (
     SYSTEMS,
     WEIGHT,
     Analysis,
+    add_correlation,
+    choose_sizes,
+    frame_families,
     label_measures,
+    list_families,
 )
-from karatage.experiments.aware.contenders import MERGED_GRADES, OWN_CHANCE, SEVERAL_MEASURES, UNIFORM
-from karatage.experiments.aware.families import add_correlation, choose_sizes, frame_families, list_families
+from karatage.experiments.aware.plan import MERGED_GRADES, OWN_CHANCE, SEVERAL_MEASURES, UNIFORM
 from karatage.text import shorten
 from karatage.views.effects import draw_interaction, draw_main_effects, draw_tukey
 from karatage.views.marks import DASH, Axis, Key, find_span, lay_panel, lay_panels, mark_level, mark_lines

@@ -7,8 +7,7 @@ from functools import partial
 
 import polars as pl
 
-from karatage.experiments.collaborative.findings import CollaborativeFindings
-from karatage.experiments.collaborative.summing import ABOVE, BELOW
+from karatage.experiments.collaborative.findings import ABOVE, BELOW, CollaborativeFindings
 from karatage.text import counted, shorten
 from karatage.views.collaborative_charts import draw_consensus, draw_finding, draw_gaps, draw_orders, draw_shares
 from karatage.views.page import Figure, Page, Section

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from karatage.errors import OptionError
-from karatage.experiments.collaborative.findings import CollaborativeFindings
-from karatage.experiments.collaborative.summing import ABOVE, BELOW
+from karatage.experiments.collaborative.findings import ABOVE, BELOW, CollaborativeFindings
 from karatage.text import shorten
 from karatage.views.marks import (
     Axis,

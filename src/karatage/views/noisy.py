@@ -9,9 +9,9 @@ from functools import partial
 
 import polars as pl
 
+from karatage.experiments.noisy.cells import GOLD_SAMPLES
+from karatage.experiments.noisy.cells import TESTS as NAMES
 from karatage.experiments.noisy.findings import SOUND, WORLD, NoisyFindings
-from karatage.experiments.noisy.testing import GOLD_SAMPLES
-from karatage.experiments.noisy.testing import TESTS as NAMES
 from karatage.views.noisy_charts import FEW_WORLDS, WHO, draw_coverage, draw_histogram, draw_power, spell_rates
 from karatage.views.page import Figure, Page, Section
 from karatage.views.showing import shows

@@ -10,9 +10,8 @@ import polars as pl
 
 from karatage.data.estimate import CONFIDENCE
 from karatage.errors import OptionError
+from karatage.experiments.noisy.cells import CORRECTED, GOLD_SAMPLES, NAIVE, ONE, TESTS, TWO
 from karatage.experiments.noisy.findings import BAND, WORLD, NoisyFindings
-from karatage.experiments.noisy.intervals import CORRECTED, NAIVE
-from karatage.experiments.noisy.testing import GOLD_SAMPLES, ONE, TESTS, TWO
 from karatage.views import marks
 from karatage.views.marks import (
     DASH,

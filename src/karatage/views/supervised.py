@@ -9,10 +9,16 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from karatage.errors import OptionError
-from karatage.experiments.supervised.findings import LOWER_IS_BETTER, OUTCOMES, PLACE, Place, SupervisedFindings
+from karatage.experiments.supervised.findings import (
+    LOWER_IS_BETTER,
+    OUTCOMES,
+    PLACE,
+    Place,
+    SupervisedFindings,
+    name_place,
+)
 from karatage.experiments.supervised.plan import find_family
-from karatage.experiments.supervised.telling import name_place, name_sizes
-from karatage.text import shorten
+from karatage.text import list_ranges, shorten
 from karatage.views.marks import SHAPES, Axis, Key, cycle, find_span, lay_panel, mark_lines, name_lines
 from karatage.views.page import Figure, Page, Section
 from karatage.views.showing import shows
@@ -158,7 +164,7 @@ def tabulate_overall(findings: SupervisedFindings, place: Place, measure: str, o
     """Every approach over all sizes, and how far it is from the baseline."""
     frame = findings.overall.filter(measure=measure, outcome=outcome, **place._asdict())
     sizes = sorted(findings.frame.filter(**place._asdict())["size"].unique())
-    caption = f"{name_place(findings, place)}: {outcome} by {measure}, {name_sizes(sizes)} together"
+    caption = f"{name_place(findings, place)}: {outcome} by {measure}, k = {list_ranges(sizes)} together"
     return _list_gaps(findings, frame, {"approach": "approach"}, caption)
 
 

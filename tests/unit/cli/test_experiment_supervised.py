@@ -9,7 +9,7 @@ from rich.cells import cell_len
 
 import karatage as kt
 from karatage.errors import DataError, OptionError
-from karatage.experiments.panels import PanelRules, prepare_gold
+from karatage.experiments.collection import PanelRules, prepare_gold
 from karatage.simulation.panel import simulate_panel
 from tests.invoking import invoke
 

@@ -8,9 +8,9 @@ import pytest
 
 import karatage as kt
 from karatage.errors import DataError, OptionError, UnknownNameError
-from karatage.experiments.aware import running as aware
-from karatage.experiments.collection import draw_tuples
+from karatage.experiments.aware import cells as aware
 from karatage.experiments.plans import make_plan
+from karatage.experiments.tuples import draw_tuples
 
 PLAN = kt.AwarePlan(
     measures=("AP", "P@5"), approaches=("uniform", "tpc_rmse_own4", "mv"), sizes=(2, 4), samples=7, replicates=8, seed=1

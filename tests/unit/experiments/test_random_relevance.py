@@ -10,13 +10,13 @@ import pytest
 import karatage as kt
 from karatage.data.alignment import align
 from karatage.errors import DataError, OptionError, UnknownNameError
-from karatage.experiments.collection import Collection, read_collection, sample_tuples
+from karatage.experiments.collection import Collection, read_collection
 from karatage.experiments.engine import Execution
 from karatage.experiments.random_relevance import cells
-from karatage.experiments.random_relevance import running as random_relevance
-from karatage.experiments.random_relevance.findings import _estimate
+from karatage.experiments.random_relevance import cells as random_relevance
+from karatage.experiments.random_relevance.findings import _estimate, experiment_random_relevance
 from karatage.experiments.random_relevance.plan import RandomRelevancePlan, read_merge
-from karatage.experiments.random_relevance.running import experiment_random_relevance
+from karatage.experiments.tuples import sample_tuples
 from karatage.measures.expected import randomise, score_expected
 from karatage.random_streams import stream
 from karatage.simulation.panel import simulate_panel

@@ -8,10 +8,9 @@ import pytest
 
 import karatage as kt
 from karatage.errors import OptionError
-from karatage.experiments.collection import Collection
-from karatage.experiments.panels import PanelRules, prepare_gold
+from karatage.experiments.collection import Collection, PanelRules, prepare_gold
+from karatage.experiments.supervised.findings import experiment_supervised
 from karatage.experiments.supervised.plan import SupervisedPlan
-from karatage.experiments.supervised.running import experiment_supervised
 from karatage.simulation.panel import simulate_panel
 from karatage.views.html import render_page
 from karatage.views.supervised import _choose_colours, draw_all, draw_supervised, mark_rows, view_supervised

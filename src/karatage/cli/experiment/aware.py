@@ -37,8 +37,7 @@ def aware(
         preset: small: seconds, for a try; paper: the paper's full size.
     """
     from karatage.cli.experiment.aware_tables import render_aware
-    from karatage.experiments.aware.findings import AwareFindings
-    from karatage.experiments.aware.running import experiment_aware
+    from karatage.experiments.aware.findings import AwareFindings, experiment_aware
     from karatage.views.aware import view_aware
     from karatage.views.aware_charts import draw_all
 

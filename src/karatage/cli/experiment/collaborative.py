@@ -83,7 +83,7 @@ def collaborative(
     Args:
         preset: small: seconds, for a try; paper: the paper's full size.
     """
-    from karatage.experiments.collaborative.running import experiment_collaborative
+    from karatage.experiments.collaborative.findings import experiment_collaborative
 
     given = shared.list_given(runs, files, options)
     given |= {name: _locate_crowds(given[name]) for name in ("crowds", "table_crowds")}

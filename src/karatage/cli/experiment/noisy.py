@@ -30,7 +30,7 @@ def noisy(
         preset: paper: its simulation; small: a bit of everything; ebay, trec, dcg: its examples; power: sizes and power
             of tests; coverage: intervals in 300 worlds.
     """
-    from karatage.experiments.noisy.running import experiment_noisy
+    from karatage.experiments.noisy.findings import experiment_noisy
 
     asked = make_plan(NoisyPlan, KIND, preset=preset, path=to.plan, given=vars(options))
     shared.perform(asked, to, lambda how: experiment_noisy(asked.options, output=to.output, execution=how), _make_view)

@@ -50,7 +50,7 @@ def _list_intervals(found: NoisyFindings) -> Iterator[Table]:
 
 
 def _list_tests(found: NoisyFindings) -> Iterator[Table]:
-    from karatage.experiments.noisy.testing import GOLD_SAMPLES
+    from karatage.experiments.noisy.cells import GOLD_SAMPLES
     from karatage.views.noisy import tabulate_power, tabulate_sizes_of_tests
 
     for samples in GOLD_SAMPLES:

@@ -41,7 +41,7 @@ def random_relevance(
     Args:
         preset: small: seconds, for a try; paper: the paper's full size.
     """
-    from karatage.experiments.random_relevance.running import experiment_random_relevance
+    from karatage.experiments.random_relevance.findings import experiment_random_relevance
 
     given = shared.list_given(runs, source, options)
     asked = make_plan(CommandPlan, KIND, preset=preset, path=to.plan, given=given)

@@ -37,9 +37,8 @@ if TYPE_CHECKING:
     import polars as pl
     from _typeshed import DataclassInstance
 
-    from karatage.experiments.collection import Collection
+    from karatage.experiments.collection import Collection, PanelRules
     from karatage.experiments.engine import Execution, Progress
-    from karatage.experiments.panels import PanelRules
     from karatage.experiments.plans import Plan
     from karatage.views.page import Page
 
@@ -107,7 +106,7 @@ class Source:
 
     def make_rules(self) -> PanelRules:
         """What counts as relevant, and who may judge."""
-        from karatage.experiments.panels import PanelRules, parse_level
+        from karatage.experiments.collection import PanelRules, parse_level
 
         gold = None if self.gold_relevant is None else parse_level(self.gold_relevant)
         return PanelRules(level=parse_level(self.relevant), gold_level=gold)

@@ -13,7 +13,7 @@ from karatage.experiments.plans import list_presets, make_plan, narrow_options
 from karatage.experiments.supervised.plan import SupervisedPlan
 
 if TYPE_CHECKING:
-    from karatage.experiments.panels import PanelRules
+    from karatage.experiments.collection import PanelRules
 
 KIND = "supervised"
 Options = shared.make_plan_options(SupervisedPlan, configurations=Parameter(name=("--configuration", "-c")))
@@ -43,8 +43,7 @@ def supervised(
         preset: small: seconds, for a try; paper: the paper's full size.
     """
     from karatage.cli.experiment.supervised_tables import render_supervised
-    from karatage.experiments.supervised.findings import SupervisedFindings
-    from karatage.experiments.supervised.running import experiment_supervised
+    from karatage.experiments.supervised.findings import SupervisedFindings, experiment_supervised
     from karatage.views.supervised import draw_all, view_supervised
 
     def make_view(found: SupervisedFindings) -> shared.View:

@@ -40,8 +40,7 @@ def render_supervised(findings: SupervisedFindings, *, everything: bool = False)
 
 def _table1(findings: SupervisedFindings, measure: str, outcome: str) -> Iterator[str]:
     """A row for each place and size; as many approaches side by side as fit, the best of a row with a star."""
-    from karatage.experiments.supervised.findings import Place
-    from karatage.experiments.supervised.telling import name_place
+    from karatage.experiments.supervised.findings import Place, name_place
     from karatage.views.supervised import tabulate_means
 
     table = tabulate_means(findings, measure, outcome)

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from karatage.approaches.registry import JUDGE
+from karatage.data.axes import LongArray
 from karatage.data.checks import (
     AMOUNT,
     CORRELATION,
@@ -26,9 +27,13 @@ from karatage.data.checks import (
 from karatage.data.codec import Columns
 from karatage.data.result import Result, list_versions
 from karatage.errors import DataError, OptionError, UnknownNameError
-from karatage.experiments.random_relevance.cells import BLANK, DGS, GOLD, RGS
+from karatage.experiments.collection import Collection
+from karatage.experiments.engine import Execution, Experiment, Results, count_loose, run_experiment
+from karatage.experiments.random_relevance.cells import BLANK, DGS, GOLD, RGS, Ground, list_cells
 from karatage.experiments.random_relevance.plan import RandomRelevancePlan
+from karatage.io.files import PathLike
 from karatage.measures.registry import parse_measure
+from karatage.text import counted, shorten
 
 OUTCOMES = ("tau", "tau_ap")
 CONFIDENCE = 0.95
@@ -303,3 +308,71 @@ def _shorten(name: str) -> str:
 def _check_outcome(outcome: str) -> None:
     if outcome not in OUTCOMES:
         raise OptionError(f"outcome '{outcome}' is none of {', '.join(OUTCOMES)}")
+
+
+def experiment_random_relevance(
+    collection: Collection,
+    plan: RandomRelevancePlan | None = None,
+    *,
+    output: PathLike | None = None,
+    execution: Execution | None = None,
+) -> RandomRelevanceFindings:
+    """Hold judges alone, and k-tuples merged by grades, by scores and by probabilities, against gold.
+
+    Args:
+        collection: Systems, panels of judges and gold, as `read_collection` returns them.
+        plan: What is tried; default: the paper's design.
+        output: A folder in which each cell's result is kept as Parquet, and found again by the next run.
+        execution: How many processes, whether to begin afresh, and a callback for progress.
+    """
+    return run_experiment(RANDOM_RELEVANCE, collection, plan=plan, output=output, execution=execution)
+
+
+def _sum_up(ground: Ground, results: Results) -> RandomRelevanceFindings:
+    checked = [outcome.table for cell, outcome in results if "draws" in cell.key]
+    return RandomRelevanceFindings(
+        plan=ground.plan,
+        collection=ground.collection,
+        judges=ground.judges,
+        frame=pl.concat([outcome.table for cell, outcome in results if "draws" not in cell.key]),
+        check=pl.concat(checked) if checked else pl.DataFrame(),
+        tuples=_list_tuples(ground.tuples, ground.judges),
+        notes=tuple(dict.fromkeys([*ground.notes, *_tell_doubts(ground, results)])),
+    )
+
+
+def _list_tuples(tuples: Mapping[int, LongArray], judges: tuple[str, ...]) -> pl.DataFrame:
+    rows = [
+        (size, sample, judges[k])
+        for size, members in tuples.items()
+        for sample, panel in enumerate(members, 1)
+        for k in panel
+    ]
+    schema = {"size": pl.Int32, "sample": pl.Int32, "judge": pl.String}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _tell_doubts(ground: Ground, results: Results) -> Iterator[str]:
+    plan = ground.plan
+    judges = len(ground.judges)
+    large = [str(size) for size in sorted(plan.sizes) if size not in ground.tuples]
+    if large:
+        yield f"sizes that include all of {counted(judges, 'judge')}, not tried: {', '.join(large)}"
+    few = [f"{len(members)} of {size}" for size, members in ground.tuples.items() if len(members) < plan.samples]
+    if few:
+        yield f"there are fewer k-tuples than the {plan.samples} asked for, and all were tried: {', '.join(few)}"
+    for panel, judgments in ground.panels.items():
+        missing = judges * len(judgments.item_topic) - len(judgments.grade)
+        if missing:
+            yield (
+                f"panel '{shorten(panel)}': {counted(missing, 'grade')} missing, so binmv, the share among those who "
+                "graded a document, is not exactly uniform, in which it counts as not relevant to those who did not"
+            )
+    loose = count_loose(outcome for _, outcome in results)
+    total = len(ground.panels) * sum(map(len, ground.tuples.values()))
+    yield from (f"{name} did not converge on {count:,} of {counted(total, 'k-tuple')}" for name, count in loose.items())
+
+
+RANDOM_RELEVANCE = Experiment(
+    kind="random relevance", plan=RandomRelevancePlan, prepare=Ground.of, list_cells=list_cells, sum_up=_sum_up
+)

@@ -14,7 +14,7 @@ from karatage.data.axes import BoolArray, IntArray, LongArray
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.measures.registry import parse_measure
 from karatage.merging.estimators import ESTIMATORS, OWN, SUPERVISED, Estimator, SupervisedEstimator, parse_estimator
-from karatage.text import shorten
+from karatage.text import counted, shorten
 
 Configuration = Literal["whole", "partitioned"]
 CONFIGURATIONS: tuple[Configuration, ...] = get_args(Configuration)
@@ -38,6 +38,14 @@ APPROACHES = (  # the columns of [SAWARE20] table 1
 GROUPS = {"table1": APPROACHES, "sup": tuple(SUPERVISED), "all30": tuple(ESTIMATORS), "own": tuple(OWN)}
 PAPER_NAMES = {"unsup_rmse_tpc": "tpc_rmse_msd", "unsup_tau_tpc": "tpc_tau_msd", "emGZ": "emgz(supervision=full)"}
 TAUGHT_ON_DOCUMENTS = "emsemi"  # its gold is some documents of every topic; of all others, some topics
+
+
+class Place(NamedTuple):
+    """Who was judged by whom: a set of systems, a panel, and whether its judges were whole or partitioned."""
+
+    systems: str
+    panel: str
+    configuration: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,6 +109,17 @@ class SupervisedPlan:
     def names(self) -> tuple[str, ...]:
         """The approaches, in order."""
         return tuple(self.ways)
+
+    def find_sizes(self, place: Place, judges: int, notes: dict[str, None]) -> tuple[int, ...]:
+        """The sizes of k-tuples out of so many judges; those that cannot be drawn are noted."""
+        sizes = tuple(size for size in self.sizes if size <= judges)
+        lost = ", ".join(str(size) for size in self.sizes if size > judges)
+        told = f"{', '.join(place)}: k-tuples of {lost} cannot be drawn from {counted(judges, 'judge')}"
+        if not sizes:
+            raise OptionError(f"{told}; give smaller sizes")
+        if lost:
+            notes[f"{told}, left out"] = None
+        return sizes
 
 
 def read_way(name: str) -> Way:
