@@ -105,7 +105,7 @@ if TYPE_CHECKING:
     from karatage.simulation.crowd import list_crowds, load_crowd, simulate_crowd
     from karatage.simulation.learning import learn_crowd
     from karatage.simulation.panel import PanelQuality, partition_judges, simulate_panel
-    from karatage.views.benchmark_charts import draw_benchmark
+    from karatage.views.benchmark import draw_benchmark
     from karatage.views.charts import write_chart
     from karatage.views.crowds import draw_crowd
     from karatage.views.decisions import draw_board, draw_comparison
@@ -207,7 +207,7 @@ _MODULES = {
     "simulation.crowd": "list_crowds load_crowd simulate_crowd",
     "simulation.learning": "learn_crowd",
     "simulation.panel": "PanelQuality partition_judges simulate_panel",
-    "views.benchmark_charts": "draw_benchmark",
+    "views.benchmark": "draw_benchmark",
     "views.charts": "write_chart",
     "views.crowds": "draw_crowd",
     "views.decisions": "draw_board draw_comparison",

@@ -31,6 +31,9 @@ Level = int | Literal["middle"]
 MOST_NAMED = 30
 MIDDLE: Literal["middle"] = "middle"
 WHOLE = 0.99  # the least share of gold's items that a whole judge has graded
+SIMULATED = "simulated"
+GIVEN = "given"
+RunsPaths = PathLike | Iterable[PathLike] | Mapping[str, PathLike]
 
 
 def parse_level(text: str) -> Level:
@@ -193,11 +196,6 @@ def _name_all(names: Sequence[str]) -> str:
     """Who is in the panel and who is not must be told, as far as anybody would read it."""
     more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
     return ", ".join(f"'{shorten(name, 80)}'" for name in names[:MOST_NAMED]) + more
-
-
-SIMULATED = "simulated"
-GIVEN = "given"
-RunsPaths = PathLike | Iterable[PathLike] | Mapping[str, PathLike]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

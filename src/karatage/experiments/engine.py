@@ -28,6 +28,27 @@ METADATA = "karatage"
 _FILE = re.compile(r"(?P<stem>.+\.[0-9a-f]{12})\.(?P<digest>[0-9a-f]{16})\.parquet")
 _DRAFT = re.compile(rf"\.{_FILE.pattern}{DRAFT_PATTERN}")
 _UNREADABLE = (pl.exceptions.PolarsError, OSError, LookupError, ValueError)
+Status = Literal["done", "skipped", "failed"]
+Fact = str | float | int | bool | None
+LOOSE = "not converged "  # facts about models begin with this
+Progress = Callable[[int, int, str], None]  # cells done, cells in all, the last one's name
+# What a cell's work may die of without taking the others along; an interrupt is not among them.
+MISHAPS = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    ImportError,
+    LookupError,
+    MemoryError,
+    NameError,
+    OSError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+    pl.exceptions.PolarsError,
+)
+C = TypeVar("C")
+F = TypeVar("F")  # a frozen dataclass with a log
 
 
 class Record(NamedTuple):
@@ -125,27 +146,6 @@ def _read(path: Path, fingerprint: str) -> Record | None:
         return Record(about, pl.read_parquet(io.BytesIO(content))) if about["fingerprint"] == fingerprint else None
     except _UNREADABLE:
         return None
-
-
-Status = Literal["done", "skipped", "failed"]
-Fact = str | float | int | bool | None
-LOOSE = "not converged "  # facts about models begin with this
-Progress = Callable[[int, int, str], None]  # cells done, cells in all, the last one's name
-# What a cell's work may die of without taking the others along; an interrupt is not among them.
-MISHAPS = (
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    ImportError,
-    LookupError,
-    MemoryError,
-    NameError,
-    OSError,
-    RuntimeError,
-    TypeError,
-    ValueError,
-    pl.exceptions.PolarsError,
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -359,8 +359,6 @@ def tell_run(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
     return (*([found] if kept else []), *tell_outcomes(outcomes))
 
 
-C = TypeVar("C")
-F = TypeVar("F")  # a frozen dataclass with a log
 Results = Sequence[tuple[Cell, Outcome]]
 
 

@@ -13,11 +13,10 @@ from karatage.experiments.supervised.findings import (
     LOWER_IS_BETTER,
     OUTCOMES,
     PLACE,
-    Place,
     SupervisedFindings,
     name_place,
 )
-from karatage.experiments.supervised.plan import find_family
+from karatage.experiments.supervised.plan import Place, find_family
 from karatage.text import list_ranges, shorten
 from karatage.views.marks import SHAPES, Axis, Key, cycle, find_span, lay_panel, mark_lines, name_lines
 from karatage.views.page import Figure, Page, Section
@@ -91,18 +90,6 @@ def _choose_colours(findings: SupervisedFindings) -> list[str]:
     return found
 
 
-def draw_all(findings: SupervisedFindings) -> dict[str, alt.HConcatChart]:
-    """A chart for each measure, outcome and place, by the name of its file."""
-    return {
-        _name_chart(findings, place, measure, outcome): draw_supervised(
-            findings, place, measure=measure, outcome=outcome
-        )
-        for measure in findings.plan.measures
-        for outcome in DRAWN
-        for place in findings.places
-    }
-
-
 def _name_chart(findings: SupervisedFindings, place: Place, measure: str, outcome: str) -> str:
     number = findings.places.index(place) + 1
     several = len(findings.plan.measures) > 1
@@ -116,10 +103,11 @@ def view_supervised(findings: SupervisedFindings) -> Page:
     for measure in plan.measures:
         figures = [
             Figure(
-                partial(draw_supervised, findings, place, measure=measure),
-                f"{name_place(findings, place)}: tau_ap by k",
-                _name_chart(findings, place, measure, "tau_ap"),
+                partial(draw_supervised, findings, place, measure=measure, outcome=outcome),
+                f"{name_place(findings, place)}: {outcome} by k",
+                _name_chart(findings, place, measure, outcome),
             )
+            for outcome in DRAWN
             for place in findings.places
         ]
         text = TEXT1.format(outcome="tau_ap", samples=plan.samples, training=plan.training)

@@ -28,6 +28,8 @@ FIELDS = {GRANULARITY: "granularity", GAP: "gap", WEIGHT: "weighting"}  # of an 
 RESPONSES = {"tau_ap": "tau_ap", "rmse": "RMSE / its maximum"}
 EFFECTS = ((APPROACH, MEASURE), (APPROACH, SYSTEMS), (MEASURE, SYSTEMS))
 PARTS = ((GRANULARITY, GAP), (GRANULARITY, WEIGHT), (GAP, WEIGHT))
+CORRELATION = "correlation "  # what the names of simulated panels begin with
+USUAL_BASELINE = "mv"
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,10 +133,6 @@ def _list_top_groups(analyses: Analyses) -> Iterator[tuple[str, str, str, str, f
             mean = dict(zip(test.levels, test.mean.tolist(), strict=True))
             for level in test.top_group:
                 yield analysis.panel, analysis.outcome, test.factor, level, mean[level]
-
-
-CORRELATION = "correlation "  # what the names of simulated panels begin with
-USUAL_BASELINE = "mv"
 
 
 class Crossing(NamedTuple):

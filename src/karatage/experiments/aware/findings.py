@@ -56,6 +56,20 @@ if TYPE_CHECKING:
     from karatage.data.axes import FloatArray
 
 CONFIDENCE = 0.95
+STATE_OF_THE_ART = ("mv", "emmv", "emneu")
+# [AWARE17] table 5: the top groups that it found.
+TOP = {
+    ("tau_ap", APPROACH): "sgl_tau_msd",
+    ("rmse", APPROACH): "sgl_rmse_med",
+    ("tau_ap", GRANULARITY): "sgl and tpc",
+    ("rmse", GRANULARITY): "sgl",
+    ("tau_ap", GAP): "apc and tau",
+    ("rmse", GAP): "fro and kld",
+    ("tau_ap", WEIGHT): "md and med",
+    ("rmse", WEIGHT): "med",
+}
+MOST_NAMED = 5
+LEVEL = 0.05
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -266,22 +280,6 @@ def _check_outcome(outcome: str) -> int:
     if outcome not in OUTCOMES:
         raise OptionError(f"outcome '{outcome}' is none of {', '.join(OUTCOMES)}")
     return OUTCOMES.index(outcome)
-
-
-STATE_OF_THE_ART = ("mv", "emmv", "emneu")
-# [AWARE17] table 5: the top groups that it found.
-TOP = {
-    ("tau_ap", APPROACH): "sgl_tau_msd",
-    ("rmse", APPROACH): "sgl_rmse_med",
-    ("tau_ap", GRANULARITY): "sgl and tpc",
-    ("rmse", GRANULARITY): "sgl",
-    ("tau_ap", GAP): "apc and tau",
-    ("rmse", GAP): "fro and kld",
-    ("tau_ap", WEIGHT): "md and med",
-    ("rmse", WEIGHT): "med",
-}
-MOST_NAMED = 5
-LEVEL = 0.05
 
 
 class Claim(NamedTuple):

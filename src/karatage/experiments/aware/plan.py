@@ -18,6 +18,9 @@ from karatage.text import shorten
 UNIFORM = "uniform"
 GROUPS = {"all30": tuple(ESTIMATORS), "own": tuple(OWN)}
 MERGED_GRADES, OWN_CHANCE, SEVERAL_MEASURES = "grades merged", "own chance", "several measures"
+MEASURES = ("AP", "nDCG(dcg=jk,base=2)@20", "ERR(gain=5,max=5)@20")
+APPROACHES = ("all30", "uniform", "mv", "emmv", "emneu")
+LARGEST = 30
 
 
 @dataclass(frozen=True)
@@ -95,11 +98,6 @@ def _refuse_expected(name: str) -> OptionError:
     return OptionError(
         f"approach '{shorten(name)}' merges grades into probabilities for expected measures; {elsewhere}"
     )
-
-
-MEASURES = ("AP", "nDCG(dcg=jk,base=2)@20", "ERR(gain=5,max=5)@20")
-APPROACHES = ("all30", "uniform", "mv", "emmv", "emneu")
-LARGEST = 30
 
 
 @dataclass(frozen=True, kw_only=True)

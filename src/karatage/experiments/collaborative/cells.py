@@ -36,6 +36,17 @@ from karatage.simulation.crowd import simulate_crowd
 from karatage.text import counted
 
 NOBODY = np.int8(-1)
+DISAGREEMENT = "disagreement"
+CURVE = 100  # steps
+PERCENT = Column("float", 0, 100)
+_NEAR = {"tau": CORRELATION, "tau_ap": CORRELATION}
+_ERROR, _GAP = maybe(AMOUNT), Column("float", -2, 2)
+ORDERS = {"experts": PERCENT, "judged": COUNT, "found": SHARE, **_NEAR}
+ORDERS |= {"error": _ERROR, "gap": _GAP, "gap_error": _ERROR}
+FINDING = {"judged": SHARE, "found": SHARE, **_NEAR}
+MIXES = {"experts": PERCENT, "crowd_share": PERCENT, "approach": TEXT, "ratio": TEXT, "cost": AMOUNT}
+MIXES |= {**_NEAR, "error": _ERROR, "alone": CORRELATION, "gap": _GAP, "gap_error": _ERROR}
+QUALITY = {"approach": TEXT, **dict.fromkeys(("recall", "precision", "accuracy"), maybe(SHARE))}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -192,19 +203,6 @@ def rate_sets(ground: Ground, grades: Sequence[GradeArray], *, resamples: int | 
         # Gold's leaderboard is drawn anew as well: other topics have another truth.
         again[k] = rate_leaderboards(value[:, topics].mean(axis=1), ground.value[topics].mean(axis=0)).tau_ap
     return Rated(near.tau, near.tau_ap, again)
-
-
-DISAGREEMENT = "disagreement"
-CURVE = 100  # steps
-PERCENT = Column("float", 0, 100)
-_NEAR = {"tau": CORRELATION, "tau_ap": CORRELATION}
-_ERROR, _GAP = maybe(AMOUNT), Column("float", -2, 2)
-ORDERS = {"experts": PERCENT, "judged": COUNT, "found": SHARE, **_NEAR}
-ORDERS |= {"error": _ERROR, "gap": _GAP, "gap_error": _ERROR}
-FINDING = {"judged": SHARE, "found": SHARE, **_NEAR}
-MIXES = {"experts": PERCENT, "crowd_share": PERCENT, "approach": TEXT, "ratio": TEXT, "cost": AMOUNT}
-MIXES |= {**_NEAR, "error": _ERROR, "alone": CORRELATION, "gap": _GAP, "gap_error": _ERROR}
-QUALITY = {"approach": TEXT, **dict.fromkeys(("recall", "precision", "accuracy"), maybe(SHARE))}
 
 
 def prepare(runs: Runs, gold: Judgments, plan: CollaborativePlan) -> Ground:

@@ -27,6 +27,26 @@ from karatage.text import counted
 ABOVE, BELOW, OPEN = "above", "below", "undecided"
 LIMITS = {"tau_ap": 1.0, "gap": 2.0}  # of quantities that have intervals
 SPREADS = ("low", "high", "topics_low", "topics_high")
+TARGET = 0.9  # of tau_ap, at which costs are compared
+MIDDLE = 16.0  # % of the pool, at which orders are compared where that was tried
+PLACE = ("order", "crowd", "ratio")
+_WHO = {"order": TEXT, "sample": COUNT}
+STUDIES = {
+    "orders": {**_WHO, **ORDERS},
+    "finding": {**_WHO, **FINDING},
+    "mixes": {"order": TEXT, "crowd": TEXT, "sample": COUNT, **MIXES},
+    "quality": {"crowd": TEXT, "sample": COUNT, **QUALITY},
+}
+SCHEMAS = {study: pl.Schema(find_schema(columns)) for study, columns in STUDIES.items()}
+FEW_TOPICS = 25
+AREAS = {**_WHO, "area": SHARE, "topics_above": COUNT, "topics_below": COUNT}
+KEYS = {
+    "orders": ("order", "sample", "experts"),
+    "finding": ("order", "sample", "judged"),
+    "mixes": ("order", "crowd", "sample", "experts", "crowd_share", "approach", "ratio"),
+    "quality": ("crowd", "sample", "approach"),
+}
+_ENDS = (("gap_low", "gap_high"), ("gap_topics_low", "gap_topics_high"))
 
 
 def find_interval(values: FloatArray) -> tuple[float | None, float | None]:
@@ -82,10 +102,6 @@ def _name_columns(quantities: Mapping[str, str | None]) -> list[str]:
         for name, error in quantities.items()
         for column in (name, *(f"{name}_{spread}" for spread in SPREADS if error is not None))
     ]
-
-
-TARGET = 0.9  # of tau_ap, at which costs are compared
-MIDDLE = 16.0  # % of the pool, at which orders are compared where that was tried
 
 
 def conclude(findings: CollaborativeFindings) -> str:
@@ -166,25 +182,6 @@ def _tell_reach(reach: pl.DataFrame) -> str:
 
 def _tell_gap(gap: float, low: float | None, high: float | None) -> str:
     return f"{gap:+.3f}" if low is None else f"{gap:+.3f} [{low:+.3f}, {high:+.3f}]"
-
-
-PLACE = ("order", "crowd", "ratio")
-_WHO = {"order": TEXT, "sample": COUNT}
-STUDIES = {
-    "orders": {**_WHO, **ORDERS},
-    "finding": {**_WHO, **FINDING},
-    "mixes": {"order": TEXT, "crowd": TEXT, "sample": COUNT, **MIXES},
-    "quality": {"crowd": TEXT, "sample": COUNT, **QUALITY},
-}
-SCHEMAS = {study: pl.Schema(find_schema(columns)) for study, columns in STUDIES.items()}
-FEW_TOPICS = 25
-AREAS = {**_WHO, "area": SHARE, "topics_above": COUNT, "topics_below": COUNT}
-KEYS = {
-    "orders": ("order", "sample", "experts"),
-    "finding": ("order", "sample", "judged"),
-    "mixes": ("order", "crowd", "sample", "experts", "crowd_share", "approach", "ratio"),
-    "quality": ("crowd", "sample", "approach"),
-}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -399,9 +396,6 @@ class CollaborativeFindings(Result, kind="collaborative"):
     def to_frame(self) -> pl.DataFrame:
         """The same as `frame`."""
         return self.frame
-
-
-_ENDS = (("gap_low", "gap_high"), ("gap_topics_low", "gap_topics_high"))
 
 
 def experiment_collaborative(

@@ -34,6 +34,46 @@ from karatage.random_streams import stream
 
 RANK_SPREAD = 0.09  # the first of ten ranks at .49, the last at .31, where P@10 is .4
 AT_ONCE = 50_000  # topics of all simulations that are drawn together: few enough to stay in the cache
+NAIVE, CORRECTED = "naive", "corrected"
+BINS = 60
+SHOWN = (-0.5, 1.5)  # what a histogram shows at most: judges near a coin give estimates beyond all bounds
+HISTOGRAM = {"estimate": pl.String, "low": pl.Float64, "high": pl.Float64, "simulations": pl.Int64}
+Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+ONE, TWO = "one", "two"  # gold samples: for both systems' judges, or one for each system's own
+GOLD_SAMPLES = (ONE, TWO)
+PAIRED = "naive, paired"
+INDEPENDENT, SHARED, SHARED_PAIRED = "independent", "shared", "shared, paired"
+TESTS = (NAIVE, PAIRED, INDEPENDENT, SHARED, SHARED_PAIRED)
+SCHEMA = {
+    "difference": pl.Float64,
+    "test": pl.String,
+    "rejected": pl.Float64,
+    "wrong": pl.Float64,  # rejected in favour of the worse system
+    "covered": pl.Float64,
+    "estimate": pl.Float64,
+    "refused": pl.Float64,
+}
+Tried = tuple[Estimated, BoolArray]  # and where it was not refused
+WORKED = {
+    "example": TEXT,
+    "quantity": TEXT,
+    "by": TEXT,  # equation or section of the paper
+    "of": TEXT,  # whose it is
+    "value": Column("float", empty=True, endless=True),
+    "digits": Column("int32", 0, 20),
+    "text": maybe(TEXT),  # shown instead of the value, where there is one
+}
+DRAWS = 10_000  # of Algorithm 1
+PAIR, BOTH = "a - b", "both"  # the paper's differences are of a less b
+EBAY = {"a": Figures(10278, 0.6260, 0.414), "b": Figures(20604, 0.6385, 0.402)}
+EBAY_RATES = RateCounts(43, 59, 67, 84)
+TREC = {"DocRun02": Figures(50, 0.527, 0.240), "york07ed4": Figures(50, 0.513, 0.260)}
+TREC_RATES = {"DocRun02": RateCounts(17, 38, 216, 262), "york07ed4": RateCounts(14, 50, 230, 285)}
+# Grades 0, 1, 2 for not, partly and highly relevant; the paper counts downwards.
+DCG_GAIN = (0.0, 0.5, 1.0)
+DCG_CONFUSION = ((0.8, 0.15, 0.05), (0.1, 0.8, 0.1), (0.05, 0.15, 0.8))
+DCG_LISTS = ((0, 2), (1, 0))  # (topic, rank)
+Figured = dict[tuple[str, str], float]  # (quantity, of) -> value
 
 
 class Rates(NamedTuple):
@@ -111,13 +151,6 @@ def join_degrees(variance: FloatArray, *parts: tuple[FloatArray, int]) -> FloatA
         return np.asarray(np.where(doubt > 0, variance**2 / doubt, np.inf))
 
 
-NAIVE, CORRECTED = "naive", "corrected"
-BINS = 60
-SHOWN = (-0.5, 1.5)  # what a histogram shows at most: judges near a coin give estimates beyond all bounds
-HISTOGRAM = {"estimate": pl.String, "low": pl.Float64, "high": pl.Float64, "simulations": pl.Int64}
-Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
-
-
 def rate_intervals(world: World, plan: NoisyPlan) -> Finding:
     """A histogram of naive and corrected estimates, and how often their intervals cover the true P@k.
 
@@ -188,23 +221,6 @@ def _count(estimates: dict[str, FloatArray], step: float) -> pl.DataFrame:
         for k, count in enumerate(np.histogram(values, edges)[0])
     ]
     return pl.DataFrame(rows, schema=HISTOGRAM, orient="row")
-
-
-ONE, TWO = "one", "two"  # gold samples: for both systems' judges, or one for each system's own
-GOLD_SAMPLES = (ONE, TWO)
-NAIVE, PAIRED = "naive", "naive, paired"
-INDEPENDENT, SHARED, SHARED_PAIRED = "independent", "shared", "shared, paired"
-TESTS = (NAIVE, PAIRED, INDEPENDENT, SHARED, SHARED_PAIRED)
-SCHEMA = {
-    "difference": pl.Float64,
-    "test": pl.String,
-    "rejected": pl.Float64,
-    "wrong": pl.Float64,  # rejected in favour of the worse system
-    "covered": pl.Float64,
-    "estimate": pl.Float64,
-    "refused": pl.Float64,
-}
-Tried = tuple[Estimated, BoolArray]  # and where it was not refused
 
 
 def rate_tests(world: World, samples: str, plan: NoisyPlan) -> Finding:
@@ -303,27 +319,6 @@ def _rate(tried: list[Tried], difference: float) -> tuple[float | None, ...]:
     return float(rejected.mean()), wrong, float(covered.mean()), float(found.mean()), refused
 
 
-WORKED = {
-    "example": TEXT,
-    "quantity": TEXT,
-    "by": TEXT,  # equation or section of the paper
-    "of": TEXT,  # whose it is
-    "value": Column("float", empty=True, endless=True),
-    "digits": Column("int32", 0, 20),
-    "text": maybe(TEXT),  # shown instead of the value, where there is one
-}
-DRAWS = 10_000  # of Algorithm 1
-PAIR, BOTH = "a - b", "both"  # the paper's differences are of a less b
-EBAY = {"a": Figures(10278, 0.6260, 0.414), "b": Figures(20604, 0.6385, 0.402)}
-EBAY_RATES = RateCounts(43, 59, 67, 84)
-TREC = {"DocRun02": Figures(50, 0.527, 0.240), "york07ed4": Figures(50, 0.513, 0.260)}
-TREC_RATES = {"DocRun02": RateCounts(17, 38, 216, 262), "york07ed4": RateCounts(14, 50, 230, 285)}
-# Grades 0, 1, 2 for not, partly and highly relevant; the paper counts downwards.
-DCG_GAIN = (0.0, 0.5, 1.0)
-DCG_CONFUSION = ((0.8, 0.15, 0.05), (0.1, 0.8, 0.1), (0.05, 0.15, 0.8))
-DCG_LISTS = ((0, 2), (1, 0))  # (topic, rank)
-
-
 class Row(NamedTuple):
     """A figure of an example."""
 
@@ -333,9 +328,6 @@ class Row(NamedTuple):
     value: float
     digits: int = 4
     text: str | None = None
-
-
-Figured = dict[tuple[str, str], float]  # (quantity, of) -> value
 
 
 class Example(NamedTuple):

@@ -50,6 +50,16 @@ NOBODY = -1
 BLOCK = 25  # samples to a cell, which then takes seconds
 Named = tuple[str, str]  # approach and measure
 RandomScores = Mapping[str, Mapping[str, FloatArray]]  # measure -> class -> (replicate, topic, system)
+SCHEMA = {
+    "sample": pl.Int64,
+    "measure": pl.String,
+    "approach": pl.String,
+    "tau_ap": pl.Float64,
+    "tau": pl.Float64,
+    "rmse": pl.Float64,
+    "topics": pl.Int64,  # evaluated
+    "unseen": pl.Int64,  # judges, or people, of whom the training topics say nothing
+}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -269,18 +279,6 @@ def _teach_people(
         counts / np.maximum(counts.sum(axis=1, keepdims=True), 1.0),
         training,
     )
-
-
-SCHEMA = {
-    "sample": pl.Int64,
-    "measure": pl.String,
-    "approach": pl.String,
-    "tau_ap": pl.Float64,
-    "tau": pl.Float64,
-    "rmse": pl.Float64,
-    "topics": pl.Int64,  # evaluated
-    "unseen": pl.Int64,  # judges, or people, of whom the training topics say nothing
-}
 
 
 class Sample(NamedTuple):

@@ -29,6 +29,7 @@ LOWER_IS_BETTER = frozenset({"rmse"})
 PLACE = Place._fields
 SAMPLES = {**dict.fromkeys((*PLACE, "measure", "approach"), TEXT), "size": Column("int64", 1), "rmse": AMOUNT}
 SAMPLES |= {**dict.fromkeys(("sample", "topics", "unseen"), COUNT), "tau": CORRELATION, "tau_ap": CORRELATION}
+MOST_PLACES = 6  # told one by one
 
 
 class Mean(NamedTuple):
@@ -210,9 +211,6 @@ def _check_outcome(outcome: str) -> str:
     if outcome not in OUTCOMES:
         raise OptionError(f"outcome '{outcome}' is none of {', '.join(OUTCOMES)}")
     return outcome
-
-
-MOST_PLACES = 6  # told one by one
 
 
 def tell_samples(frame: pl.DataFrame, plan: SupervisedPlan) -> Iterator[str]:
