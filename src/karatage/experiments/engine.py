@@ -14,10 +14,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Generic, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
 
 import polars as pl
 
+from karatage.data.result import list_versions
 from karatage.errors import DataError, KaratageError, OptionError
 from karatage.experiments.engines import LOCAL, check_engine, work_off
 from karatage.io.files import DRAFT_PATTERN, PathLike, hold_folder, make_folder, replace_file
@@ -48,7 +49,7 @@ MISHAPS = (
     pl.exceptions.PolarsError,
 )
 C = TypeVar("C")
-F = TypeVar("F")  # a frozen dataclass with a log
+F = TypeVar("F", bound="Findings")
 
 
 class Record(NamedTuple):
@@ -362,6 +363,36 @@ def tell_run(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
 Results = Sequence[tuple[Cell, Outcome]]
 
 
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Findings:
+    """What the findings of all experiments have: a long frame, notes on them, and a log of the run."""
+
+    unsaved: ClassVar[tuple[str, ...]] = ("log",)
+
+    notes: tuple[str, ...] = ()
+    versions: Mapping[str, str] = field(default_factory=list_versions)
+    log: tuple[str, ...] = ()  # of this run: what an earlier one had done, files that were damaged
+
+    if TYPE_CHECKING:
+
+        @property
+        def frame(self) -> pl.DataFrame:
+            """Everything, in long form."""
+            ...
+
+        @property
+        def sentence(self) -> str:
+            """What to take away."""
+            ...
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.sentence})"
+
+    def to_frame(self) -> pl.DataFrame:
+        """The same as `frame`."""
+        return self.frame
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Experiment(Generic[C, F]):
     """The parts of an experiment, in the order in which they are used.
@@ -412,9 +443,7 @@ def run_experiment(
         results += zip(cells, outcomes, strict=True)
         if number == 0:
             context = experiment.absorb(context, results)
-    found: Any = experiment.sum_up(context, results)
-    logged: F = replace(found, log=tell_run([outcome for _, outcome in results]))
-    return logged
+    return replace(experiment.sum_up(context, results), log=tell_run([outcome for _, outcome in results]))
 
 
 def _mark(cells: Iterable[Cell], experiment: Experiment[C, F]) -> list[Cell]:

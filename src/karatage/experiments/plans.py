@@ -7,7 +7,7 @@ import importlib.resources
 import json
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -53,6 +53,16 @@ class Plan(Generic[T]):
         given = {"kind": self.kind, **self.to_dict()}
         lines += [f"{name} = {_write(value)}" for name, value in given.items() if value is not None]
         return "\n".join(lines) + "\n"
+
+
+def check_lists(**lists: Sequence[object]) -> None:
+    """Refuse lists, by what each member is, that are empty or hold something twice."""
+    for name, given in lists.items():
+        what = name.replace("_", " ")
+        if not given:
+            raise OptionError(f"the plan has no {what}; name one at least")
+        if len(set(given)) < len(given):
+            raise OptionError(f"the plan names the same {what} twice: {', '.join(map(str, given))}")
 
 
 def make_plan(

@@ -48,6 +48,20 @@ def draw_tuples(judges: int, sizes: Iterable[int], samples: int, seed: int) -> d
     return {size: sample_tuples(judges, size, samples, stream(seed, f"k-tuples of {size}")) for size in sizes}
 
 
+def repeat_tuples(judges: int, size: int, samples: int, seed: int) -> LongArray:
+    """A k-tuple for each sample, (sample, judge); where there are fewer, they come again."""
+    found = sample_tuples(judges, size, samples, stream(seed, f"k-tuples of {size}"))
+    chosen: LongArray = found[np.arange(samples) % len(found)].astype(np.int64)
+    return chosen
+
+
+def check_outcome(outcome: str, known: Sequence[str]) -> str:
+    """Refuse an outcome that is not there."""
+    if outcome not in known:
+        raise OptionError(f"outcome '{outcome}' is none of {', '.join(known)}")
+    return outcome
+
+
 class Nearness(NamedTuple):
     """How near leaderboards come to gold's, one number each."""
 

@@ -136,7 +136,7 @@ def test_sizes():
     ("options", "error", "message"),
     [
         ({"measures": ()}, OptionError, "no measure"),
-        ({"measures": ("AP", "AP")}, OptionError, "names a measure twice"),
+        ({"measures": ("AP", "AP")}, OptionError, "names the same measure twice"),
         ({"measures": ("APP",)}, UnknownNameError, "did you mean 'AP'"),
         ({"approaches": ("mw",)}, UnknownNameError, "did you mean 'mv'"),
         ({"sizes": (2, 2)}, OptionError, "each given once"),

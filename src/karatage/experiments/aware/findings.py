@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,8 +21,9 @@ from karatage.data.checks import (
     require_ordered,
     require_shape,
 )
-from karatage.data.result import Result, list_versions
-from karatage.errors import DataError, OptionError, UnknownNameError
+from karatage.data.estimate import CONFIDENCE
+from karatage.data.result import Result
+from karatage.errors import DataError, UnknownNameError
 from karatage.experiments.aware.analysis import (
     APPROACH,
     GAP,
@@ -45,7 +46,8 @@ from karatage.experiments.aware.analysis import (
 from karatage.experiments.aware.cells import OUTCOMES, Ground, list_cells, list_weighings
 from karatage.experiments.aware.plan import AwarePlan, Contender
 from karatage.experiments.collection import Collection
-from karatage.experiments.engine import Execution, Experiment, Results, run_experiment
+from karatage.experiments.engine import Execution, Experiment, Findings, Results, run_experiment
+from karatage.experiments.tuples import check_outcome
 from karatage.io.files import PathLike
 from karatage.text import counted, list_ranges, short
 
@@ -55,7 +57,6 @@ if TYPE_CHECKING:
     from karatage.comparison.tukey import Tukey
     from karatage.data.axes import FloatArray
 
-CONFIDENCE = 0.95
 STATE_OF_THE_ART = ("mv", "emmv", "emneu")
 # [AWARE17] table 5: the top groups that it found.
 TOP = {
@@ -72,8 +73,8 @@ MOST_NAMED = 5
 LEVEL = 0.05
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class AwareFindings(Result, kind="aware"):
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class AwareFindings(Findings, Result, kind="aware"):
     """tau, tau_ap and RMSE of leaderboards against gold's, over k-tuples of judges.
 
     Intervals are about the mean over all k-tuples of these judges, of which `samples` were tried; they say nothing of
@@ -81,7 +82,6 @@ class AwareFindings(Result, kind="aware"):
     """
 
     derived = ("sentence", "rows", "tables")
-    unsaved = ("log",)
 
     plan: AwarePlan
     collection: str
@@ -93,9 +93,6 @@ class AwareFindings(Result, kind="aware"):
     samples: LongArray  # (size,)
     mean: FloatArray  # (systems, panel, measure, size, outcome, approach)
     covariance: FloatArray  # (systems, panel, measure, size, outcome, approach, approach) over k-tuples
-    notes: tuple[str, ...] = ()
-    versions: Mapping[str, str] = field(default_factory=list_versions)
-    log: tuple[str, ...] = ()  # of this run: what an earlier one had done, files that were damaged
 
     def __post_init__(self) -> None:
         """Refuse arrays that do not fit their names or hold what cannot be, and protect them."""
@@ -180,7 +177,7 @@ class AwareFindings(Result, kind="aware"):
 
     def frame_differences(self, first: LongArray, second: LongArray, outcome: str) -> pl.DataFrame:
         """The same for approaches, by number, that differ from place to place: (systems, panel, measure, size)."""
-        o = _check_outcome(outcome)
+        o = OUTCOMES.index(check_outcome(outcome, OUTCOMES))
         mean, covariance = self.mean[..., o, :], self.covariance[..., o, :, :]
         at = np.ogrid[tuple(slice(n) for n in first.shape)]
         value = mean[(*at, first)] - mean[(*at, second)]
@@ -214,7 +211,7 @@ class AwareFindings(Result, kind="aware"):
 
     def find_best(self, among: Sequence[int], *, outcome: str = "tau_ap") -> LongArray:
         """The best of some approaches (by number) in each systems, panel, measure and size."""
-        value = self.mean[..., _check_outcome(outcome), :][..., list(among)]
+        value = self.mean[..., OUTCOMES.index(check_outcome(outcome, OUTCOMES)), :][..., list(among)]
         best = np.argmin(value, axis=-1) if outcome == "rmse" else np.argmax(value, axis=-1)
         chosen: LongArray = np.asarray(among)[best]
         return chosen
@@ -264,22 +261,9 @@ class AwareFindings(Result, kind="aware"):
         """What to take away."""
         return conclude(self)
 
-    def __repr__(self) -> str:
-        return f"AwareFindings({self.sentence})"
-
-    def to_frame(self) -> pl.DataFrame:
-        """The same as `frame`."""
-        return self.frame
-
 
 def _gather(names: Sequence[str], at: np.ndarray) -> pl.Series:
     return pl.Series(list(names), dtype=pl.String).gather(at)
-
-
-def _check_outcome(outcome: str) -> int:
-    if outcome not in OUTCOMES:
-        raise OptionError(f"outcome '{outcome}' is none of {', '.join(OUTCOMES)}")
-    return OUTCOMES.index(outcome)
 
 
 class Claim(NamedTuple):

@@ -11,8 +11,10 @@ from karatage.approaches.downstream import Aware
 from karatage.approaches.registry import APPROACHES as KNOWN
 from karatage.approaches.registry import EXPECTED, JUDGE, resolve_approaches
 from karatage.errors import OptionError, UnknownNameError
+from karatage.experiments.plans import check_lists
 from karatage.measures.registry import parse_measure
 from karatage.merging.estimators import ESTIMATORS, OWN, OWN_REPLICATES, Estimator
+from karatage.random_streams import settle_seed
 from karatage.text import shorten
 
 UNIFORM = "uniform"
@@ -125,16 +127,12 @@ class AwarePlan:
 
     def __post_init__(self) -> None:
         """Check the options; names must be known before hours are spent."""
-        if not self.measures:
-            raise OptionError("the plan has no measure; name one at least")
-        if len(set(self.names)) < len(self.measures):
-            raise OptionError(f"the plan names a measure twice: {', '.join(self.measures)}")
+        check_lists(measure=self.names)
         if len(set(self.sizes)) < len(self.sizes) or min(self.sizes, default=1) < 1:
             raise OptionError("sizes of k-tuples are whole numbers from 1, each given once")
         if self.samples < 1 or self.replicates < 1:
             raise OptionError("samples and replicates are whole numbers from 1")
-        if self.seed < 0:
-            raise OptionError(f"a seed is a whole number from 0, not {self.seed}")
+        settle_seed(self.seed)
         self.find_contenders()
 
     @property

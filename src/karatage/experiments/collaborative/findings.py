@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -15,12 +15,21 @@ from karatage.data.checks import COUNT, SHARE, TEXT, find_schema, require_known,
 from karatage.data.codec import Columns
 from karatage.data.estimate import CONFIDENCE, t_quantile
 from karatage.data.judgments import Judgments
-from karatage.data.result import Result, list_versions
+from karatage.data.result import Result
 from karatage.data.runs import Runs
 from karatage.errors import DataError
 from karatage.experiments.collaborative.cells import FINDING, MIXES, ORDERS, QUALITY, Ground, list_cells, prepare
 from karatage.experiments.collaborative.plan import DEPTH, CollaborativePlan
-from karatage.experiments.engine import Cell, Execution, Experiment, Fact, Results, count_loose, run_experiment
+from karatage.experiments.engine import (
+    Cell,
+    Execution,
+    Experiment,
+    Fact,
+    Findings,
+    Results,
+    count_loose,
+    run_experiment,
+)
 from karatage.io.files import PathLike
 from karatage.text import counted
 
@@ -184,8 +193,8 @@ def _tell_gap(gap: float, low: float | None, high: float | None) -> str:
     return f"{gap:+.3f}" if low is None else f"{gap:+.3f} [{low:+.3f}, {high:+.3f}]"
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class CollaborativeFindings(Result, kind="collaborative"):
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class CollaborativeFindings(Findings, Result, kind="collaborative"):
     """How near experts and crowds come to experts who judge the whole pool, and what that costs.
 
     `orders` has a row for each order, sample and share of experts alone; `finding` the same in steps of 1 %, and
@@ -196,7 +205,6 @@ class CollaborativeFindings(Result, kind="collaborative"):
     """
 
     derived = ("sentence", "tables")
-    unsaved = ("log",)
 
     plan: CollaborativePlan
     items: int
@@ -208,9 +216,6 @@ class CollaborativeFindings(Result, kind="collaborative"):
     areas: Columns
     mixes: Columns
     quality: Columns
-    notes: tuple[str, ...] = ()
-    versions: Mapping[str, str] = field(default_factory=list_versions)
-    log: tuple[str, ...] = ()  # about this run, not about what was found
 
     def __post_init__(self) -> None:
         """Refuse tables that are none, and names that are not the plan's."""
@@ -389,13 +394,6 @@ class CollaborativeFindings(Result, kind="collaborative"):
     def sentence(self) -> str:
         """What to take away."""
         return conclude(self)
-
-    def __repr__(self) -> str:
-        return f"CollaborativeFindings({self.sentence})"
-
-    def to_frame(self) -> pl.DataFrame:
-        """The same as `frame`."""
-        return self.frame
 
 
 def experiment_collaborative(

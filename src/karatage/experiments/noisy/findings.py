@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 
 import polars as pl
@@ -22,9 +22,9 @@ from karatage.data.checks import (
     require_table,
 )
 from karatage.data.estimate import CONFIDENCE
-from karatage.data.result import Result, list_versions
+from karatage.data.result import Result
 from karatage.errors import DataError
-from karatage.experiments.engine import Execution, Experiment, Results, run_experiment
+from karatage.experiments.engine import Execution, Experiment, Findings, Results, run_experiment
 from karatage.experiments.noisy.cells import (
     INDEPENDENT,
     ONE,
@@ -69,8 +69,8 @@ SOUND = {ONE: PAIRED, TWO: INDEPENDENT}  # by which power is told
 BAND = 0.01  # what coverage and size may be off, as the project demands
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class NoisyFindings(Result, kind="noisy"):
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class NoisyFindings(Findings, Result, kind="noisy"):
     """How often intervals cover and tests reject, in simulated worlds, and the paper's worked examples.
 
     `intervals` has a row for each world, `histogram` the estimates behind it, `tests` a row for each world, number of
@@ -78,16 +78,12 @@ class NoisyFindings(Result, kind="noisy"):
     """
 
     derived = ("sentence", "tolerance")
-    unsaved = ("log",)
 
     plan: NoisyPlan
     intervals: pl.DataFrame
     histogram: pl.DataFrame
     tests: pl.DataFrame
     worked: pl.DataFrame
-    notes: tuple[str, ...] = ()
-    versions: Mapping[str, str] = field(default_factory=list_versions)
-    log: tuple[str, ...] = ()  # about this run, not about what was found
 
     def __post_init__(self) -> None:
         """Refuse tables that are none; a study that was not asked for has one without columns."""
@@ -222,13 +218,6 @@ class NoisyFindings(Result, kind="noisy"):
                 start = "One gold sample for both systems" if samples == ONE else "Separate judges and gold"
                 end = "" if samples == ONE else ': say judges="independent" there'
                 yield f"{start}: {'; '.join(told)}{end}."
-
-    def __repr__(self) -> str:
-        return f"NoisyFindings({self.sentence})"
-
-    def to_frame(self) -> pl.DataFrame:
-        """The same as `frame`."""
-        return self.frame
 
 
 def _melt(table: pl.DataFrame, study: str) -> pl.DataFrame:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -25,18 +25,19 @@ from karatage.data.checks import (
     require_table,
 )
 from karatage.data.codec import Columns
-from karatage.data.result import Result, list_versions
+from karatage.data.estimate import CONFIDENCE
+from karatage.data.result import Result
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.experiments.collection import Collection
-from karatage.experiments.engine import Execution, Experiment, Results, count_loose, run_experiment
+from karatage.experiments.engine import Execution, Experiment, Findings, Results, count_loose, run_experiment
 from karatage.experiments.random_relevance.cells import BLANK, DGS, GOLD, RGS, Ground, list_cells
 from karatage.experiments.random_relevance.plan import RandomRelevancePlan
+from karatage.experiments.tuples import check_outcome
 from karatage.io.files import PathLike
 from karatage.measures.registry import parse_measure
 from karatage.text import counted, shorten
 
 OUTCOMES = ("tau", "tau_ap")
-CONFIDENCE = 0.95
 EQUAL = 1e-12
 PLACE = ["systems", "panel", "measure"]
 RESULTS = {**dict.fromkeys((*PLACE, "gold", "approach"), TEXT), "expected": FLAG, "size": Column("int32", 0)}
@@ -45,8 +46,8 @@ CHECK = {**dict.fromkeys((*PLACE, "of"), TEXT), "difference": NUMBER, "standard_
 TUPLES = {"size": Column("int32", 1), "sample": Column("int32", 1), "judge": TEXT}
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class RandomRelevanceFindings(Result, kind="random-relevance"):
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class RandomRelevanceFindings(Findings, Result, kind="random-relevance"):
     """tau and tau_ap of leaderboards against deterministic gold (DGS) and randomised gold (RGS).
 
     `frame` has one row per systems, panel, measure, gold, approach and k-tuple; `judge:NAME` is one judge alone;
@@ -54,7 +55,6 @@ class RandomRelevanceFindings(Result, kind="random-relevance"):
     """
 
     derived = ("sentence", "tables")
-    unsaved = ("log",)
 
     plan: RandomRelevancePlan
     collection: str
@@ -62,9 +62,6 @@ class RandomRelevanceFindings(Result, kind="random-relevance"):
     frame: pl.DataFrame
     check: pl.DataFrame  # expected measures against simulation
     tuples: Columns  # who is in which k-tuple
-    notes: tuple[str, ...] = ()
-    versions: Mapping[str, str] = field(default_factory=list_versions)
-    log: tuple[str, ...] = ()  # about this run, not about what was found
 
     def __post_init__(self) -> None:
         """Refuse tables that are none, and names that are not the plan's."""
@@ -173,7 +170,7 @@ class RandomRelevanceFindings(Result, kind="random-relevance"):
 
     def table2(self, outcome: str = "tau_ap") -> pl.DataFrame:
         """[RANDREL19] table 2: mean tau_ap (or tau) over k-tuples; a row per gold and approach, a column per size."""
-        _check_outcome(outcome)
+        check_outcome(outcome, OUTCOMES)
         value = {row[:-1]: row[-1] for row in self.summary.select(*PLACE, "gold", "approach", "size", outcome).rows()}
         kinds = [(DGS, name) for name in self.approaches] + [
             (RGS, n) for n, random in self.approaches.items() if random
@@ -204,7 +201,7 @@ class RandomRelevanceFindings(Result, kind="random-relevance"):
 
         Both against DGS; with `gold` RGS the first, which must be an expected one, is held against RGS.
         """
-        _check_outcome(outcome)
+        check_outcome(outcome, OUTCOMES)
         for name in (first, second):
             if name not in self.approaches:
                 raise UnknownNameError("approach", name, self.approaches)
@@ -267,13 +264,6 @@ class RandomRelevanceFindings(Result, kind="random-relevance"):
             found.setdefault(" and ".join(names), []).append(label)
         return ", ".join(f"{names} ({', '.join(measures)})" for names, measures in found.items())
 
-    def __repr__(self) -> str:
-        return f"RandomRelevanceFindings({self.sentence})"
-
-    def to_frame(self) -> pl.DataFrame:
-        """The same as `frame`."""
-        return self.frame
-
 
 def _estimate(value: Sequence[float] | np.ndarray, every: int | None = None) -> tuple[float, float | None]:
     """Mean, and half-width of a 95 % interval by Student's t; None for a single value.
@@ -303,11 +293,6 @@ def _sign(value: float) -> str:
 def _shorten(name: str) -> str:
     measure = parse_measure(name)
     return measure.name + ("" if measure.cutoff is None else f"@{measure.cutoff}")
-
-
-def _check_outcome(outcome: str) -> None:
-    if outcome not in OUTCOMES:
-        raise OptionError(f"outcome '{outcome}' is none of {', '.join(OUTCOMES)}")
 
 
 def experiment_random_relevance(

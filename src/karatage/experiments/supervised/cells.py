@@ -28,7 +28,7 @@ from karatage.experiments.supervised.plan import (
     SupervisedPlan,
     draw_split,
 )
-from karatage.experiments.tuples import rate_leaderboards, sample_tuples
+from karatage.experiments.tuples import rate_leaderboards, repeat_tuples
 from karatage.measures.registry import ceiling, parse_measure
 from karatage.measures.scoring import score_aligned, score_grades, score_packed
 from karatage.merging.estimators import (
@@ -452,13 +452,6 @@ def _make_setting(
     return Setting(ground, panel, Judges.of(ground, [part], plan), sizes)
 
 
-def _draw_tuples(judges: int, size: int, plan: SupervisedPlan) -> LongArray:
-    """A k-tuple for each sample; where there are fewer, they come again, with other splits of gold."""
-    found = sample_tuples(judges, size, plan.samples, stream(plan.seed, f"k-tuples of {size}"))
-    chosen: LongArray = found[np.arange(plan.samples) % len(found)].astype(np.int64)
-    return chosen
-
-
 def list_cells(settings: Settings) -> Iterator[Cell]:
     """Blocks of samples; what they find depends on the seed and their numbers, not on how they are cut."""
     plan = settings.plan
@@ -484,7 +477,7 @@ def try_block(place: Place, size: int, numbers: Sequence[int], settings: Setting
         judges = Judges.of(ground, [_put_together(setting.panel, size, number, plan) for number in numbers], plan)
         chosen = np.arange(len(numbers) * size).reshape(-1, size)
     else:
-        chosen = _draw_tuples(judges.said.shape[1], size, plan)[list(numbers)]
+        chosen = repeat_tuples(judges.said.shape[1], size, plan.samples, plan.seed)[list(numbers)]
     samples = [
         Sample(number, members, _draw_split(ground, size, number, plan))
         for number, members in zip(numbers, chosen, strict=True)

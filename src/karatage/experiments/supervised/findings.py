@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -13,17 +13,18 @@ import polars as pl
 from karatage.data.axes import FloatArray
 from karatage.data.checks import AMOUNT, CORRELATION, COUNT, TEXT, Column, require_known, require_table
 from karatage.data.codec import Columns
-from karatage.data.result import Result, list_versions
-from karatage.errors import DataError, OptionError, UnknownNameError
+from karatage.data.estimate import CONFIDENCE
+from karatage.data.result import Result
+from karatage.errors import DataError, UnknownNameError
 from karatage.experiments.collection import Collection
-from karatage.experiments.engine import Execution, Experiment, Results, run_experiment
+from karatage.experiments.engine import Execution, Experiment, Findings, Results, run_experiment
 from karatage.experiments.supervised.cells import Settings, list_cells, prepare
 from karatage.experiments.supervised.plan import UNIFORM, Place, SupervisedPlan, find_family
+from karatage.experiments.tuples import check_outcome
 from karatage.io.files import PathLike
 from karatage.merging.estimators import SupervisedEstimator
 from karatage.text import counted, list_ranges
 
-CONFIDENCE = 0.95
 OUTCOMES = ("tau_ap", "tau", "rmse")
 LOWER_IS_BETTER = frozenset({"rmse"})
 PLACE = Place._fields
@@ -40,8 +41,8 @@ class Mean(NamedTuple):
     high: float
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class SupervisedFindings(Result, kind="supervised"):
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class SupervisedFindings(Findings, Result, kind="supervised"):
     """tau_ap, tau and RMSE of leaderboards against gold's, over samples.
 
     A sample is a k-tuple of judges and a split of gold. Intervals are about other such samples of the same collection;
@@ -49,14 +50,10 @@ class SupervisedFindings(Result, kind="supervised"):
     """
 
     derived = ("sentence", "baseline", "summary", "overall")
-    unsaved = ("log",)
 
     plan: SupervisedPlan
     collection: str
     frame: Columns  # a row for each place, size, sample, measure and approach
-    notes: tuple[str, ...] = ()
-    versions: Mapping[str, str] = field(default_factory=list_versions)
-    log: tuple[str, ...] = ()  # of this run: what an earlier one had done, files that were damaged
 
     def __post_init__(self) -> None:
         """Refuse a table that is none, and rows that do not come sample by sample, approach by approach."""
@@ -152,14 +149,13 @@ class SupervisedFindings(Result, kind="supervised"):
         """The mean difference of two approaches over the same samples of all sizes, first less second."""
         a, b = (self._find(name) for name in (first, second))
         asked = measure or self.plan.measures[0]
-        tables = [self._look_up(place, asked, size, _check_outcome(outcome)) for size in self.sizes]
+        tables = [self._look_up(place, asked, size, check_outcome(outcome, OUTCOMES)) for size in self.sizes]
         return find_mean([table[:, a] - table[:, b] for table in tables if len(table)])
 
     def table(self, *, measure: str | None = None, outcome: str = "tau_ap") -> pl.DataFrame:
         """[SAWARE20] table 1: a row for each place and size of k-tuple, a column for each approach."""
-        chosen = self.summary.filter(
-            pl.col("measure") == (measure or self.plan.measures[0]), pl.col("outcome") == _check_outcome(outcome)
-        )
+        asked = measure or self.plan.measures[0]
+        chosen = self.summary.filter(measure=asked, outcome=check_outcome(outcome, OUTCOMES))
         return chosen.pivot("approach", index=[*PLACE, "size"], values="mean", maintain_order=True)
 
     @property
@@ -177,13 +173,6 @@ class SupervisedFindings(Result, kind="supervised"):
     def sentence(self) -> str:
         """What to take away."""
         return conclude(self)
-
-    def __repr__(self) -> str:
-        return f"SupervisedFindings({self.sentence})"
-
-    def to_frame(self) -> pl.DataFrame:
-        """The same as `frame`."""
-        return self.frame
 
     def _find(self, name: str) -> int:
         if name not in self.plan.names:
@@ -205,12 +194,6 @@ def _find_error(groups: Sequence[FloatArray]) -> float:
     if min(len(group) for group in groups) < 2:
         return float("nan")
     return float(np.sqrt(sum(group.var(ddof=1) / len(group) for group in groups)) / len(groups))
-
-
-def _check_outcome(outcome: str) -> str:
-    if outcome not in OUTCOMES:
-        raise OptionError(f"outcome '{outcome}' is none of {', '.join(OUTCOMES)}")
-    return outcome
 
 
 def tell_samples(frame: pl.DataFrame, plan: SupervisedPlan) -> Iterator[str]:

@@ -12,8 +12,10 @@ import numpy as np
 from karatage.aggregation.registry import MODELS, NamedModel, parse_model
 from karatage.data.axes import BoolArray, IntArray, LongArray
 from karatage.errors import DataError, OptionError, UnknownNameError
+from karatage.experiments.plans import check_lists
 from karatage.measures.registry import parse_measure
 from karatage.merging.estimators import ESTIMATORS, OWN, SUPERVISED, Estimator, SupervisedEstimator, parse_estimator
+from karatage.random_streams import settle_seed
 from karatage.text import counted, shorten
 
 Configuration = Literal["whole", "partitioned"]
@@ -79,13 +81,8 @@ class SupervisedPlan:
 
     def __post_init__(self) -> None:
         """Check the options."""
-        lists: dict[str, tuple[object, ...]] = {"measure": self.measures, "approach": self.approaches}
-        for what, values in {**lists, "configuration": self.configurations, "size": self.sizes}.items():
-            if not values or len(set(values)) < len(values):
-                told = ", ".join(map(str, values)) or "nothing"
-                raise OptionError(f"a plan names every {what} once, and one at least, not {told}")
-        if len({str(parse_measure(name)) for name in self.measures}) < len(self.measures):
-            raise OptionError(f"the plan names a measure twice: {', '.join(self.measures)}")
+        measures = [str(parse_measure(name)) for name in self.measures]
+        check_lists(measure=measures, approach=self.approaches, configuration=self.configurations, size=self.sizes)
         unknown = next((name for name in self.configurations if name not in CONFIGURATIONS), None)
         if unknown is not None:
             raise UnknownNameError("configuration", unknown, CONFIGURATIONS)
@@ -95,8 +92,7 @@ class SupervisedPlan:
             raise OptionError(f"training {self.training} is no share of gold; give a number between 0 and 1")
         if not 1 <= self.people[0] <= self.people[1]:
             raise OptionError(f"people {self.people}: give the least and the most people of a team")
-        if self.seed < 0:
-            raise OptionError(f"a seed is a whole number from 0, not {self.seed}")
+        settle_seed(self.seed)
         assert self.ways  # names must be known before hours are spent
 
     @cached_property
