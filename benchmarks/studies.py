@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 import karatage as kt
 from karatage.aggregation.registry import parse_model
-from karatage.experiments.collection import sample_tuples
-from karatage.experiments.tuples import merge_grades_of, merge_panels, rate_leaderboards
+from karatage.experiments.tuples import merge_grades_of, merge_panels, rate_leaderboards, sample_tuples
 from karatage.merging.estimators import ESTIMATORS, OWN
 
 GOOD = 5

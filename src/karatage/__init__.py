@@ -65,27 +65,21 @@ if TYPE_CHECKING:
     from karatage.decisions.queue import QueueRules, queue
     from karatage.decisions.survey import Survey, SurveyRules, survey
     from karatage.errors import KaratageError
-    from karatage.experiments.aware.findings import AwareFindings
+    from karatage.experiments.aware.findings import AwareFindings, experiment_aware
     from karatage.experiments.aware.plan import AwarePlan
-    from karatage.experiments.aware.running import experiment_aware
-    from karatage.experiments.collaborative.findings import CollaborativeFindings
+    from karatage.experiments.collaborative.findings import CollaborativeFindings, experiment_collaborative
     from karatage.experiments.collaborative.plan import CollaborativePlan
-    from karatage.experiments.collaborative.running import experiment_collaborative
-    from karatage.experiments.collection import Collection, read_collection
+    from karatage.experiments.collection import Collection, PanelRules, read_collection
     from karatage.experiments.engine import Execution
-    from karatage.experiments.noisy.findings import NoisyFindings
+    from karatage.experiments.noisy.findings import NoisyFindings, experiment_noisy
     from karatage.experiments.noisy.plan import NoisyPlan
-    from karatage.experiments.noisy.running import experiment_noisy
-    from karatage.experiments.panels import PanelRules
-    from karatage.experiments.random_relevance.findings import RandomRelevanceFindings
+    from karatage.experiments.random_relevance.findings import RandomRelevanceFindings, experiment_random_relevance
     from karatage.experiments.random_relevance.plan import RandomRelevancePlan
-    from karatage.experiments.random_relevance.running import experiment_random_relevance
+    from karatage.experiments.square.cells import benchmark
     from karatage.experiments.square.data_sets import DataSet, DataSets, read_data_sets
     from karatage.experiments.square.findings import Benchmark
-    from karatage.experiments.square.running import benchmark
-    from karatage.experiments.supervised.findings import SupervisedFindings
+    from karatage.experiments.supervised.findings import SupervisedFindings, experiment_supervised
     from karatage.experiments.supervised.plan import SupervisedPlan
-    from karatage.experiments.supervised.running import experiment_supervised
     from karatage.io.judgments import read_gold, read_judgments
     from karatage.io.models import (
         read_crowd,
@@ -111,7 +105,7 @@ if TYPE_CHECKING:
     from karatage.simulation.crowd import list_crowds, load_crowd, simulate_crowd
     from karatage.simulation.learning import learn_crowd
     from karatage.simulation.panel import PanelQuality, partition_judges, simulate_panel
-    from karatage.views.benchmark_charts import draw_benchmark
+    from karatage.views.benchmark import draw_benchmark
     from karatage.views.board import draw_board
     from karatage.views.charts import write_chart
     from karatage.views.comparison import draw_comparison
@@ -181,27 +175,21 @@ _MODULES = {
     "decisions.queue": "QueueRules queue",
     "decisions.survey": "Survey SurveyRules survey",
     "errors": "KaratageError",
-    "experiments.aware.findings": "AwareFindings",
+    "experiments.aware.findings": "AwareFindings experiment_aware",
     "experiments.aware.plan": "AwarePlan",
-    "experiments.aware.running": "experiment_aware",
-    "experiments.collaborative.findings": "CollaborativeFindings",
+    "experiments.collaborative.findings": "CollaborativeFindings experiment_collaborative",
     "experiments.collaborative.plan": "CollaborativePlan",
-    "experiments.collaborative.running": "experiment_collaborative",
-    "experiments.collection": "Collection read_collection",
+    "experiments.collection": "Collection PanelRules read_collection",
     "experiments.engine": "Execution",
-    "experiments.noisy.findings": "NoisyFindings",
+    "experiments.noisy.findings": "NoisyFindings experiment_noisy",
     "experiments.noisy.plan": "NoisyPlan",
-    "experiments.noisy.running": "experiment_noisy",
-    "experiments.panels": "PanelRules",
-    "experiments.random_relevance.findings": "RandomRelevanceFindings",
+    "experiments.random_relevance.findings": "RandomRelevanceFindings experiment_random_relevance",
     "experiments.random_relevance.plan": "RandomRelevancePlan",
-    "experiments.random_relevance.running": "experiment_random_relevance",
     "experiments.square.data_sets": "DataSet DataSets read_data_sets",
     "experiments.square.findings": "Benchmark",
-    "experiments.square.running": "benchmark",
-    "experiments.supervised.findings": "SupervisedFindings",
+    "experiments.square.cells": "benchmark",
+    "experiments.supervised.findings": "SupervisedFindings experiment_supervised",
     "experiments.supervised.plan": "SupervisedPlan",
-    "experiments.supervised.running": "experiment_supervised",
     "io.judgments": "read_gold read_judgments",
     "io.models": "read_crowd read_disagreement read_families read_record write_crowd write_disagreement",
     "io.queues": "write_queue",
@@ -220,7 +208,7 @@ _MODULES = {
     "simulation.crowd": "list_crowds load_crowd simulate_crowd",
     "simulation.learning": "learn_crowd",
     "simulation.panel": "PanelQuality partition_judges simulate_panel",
-    "views.benchmark_charts": "draw_benchmark",
+    "views.benchmark": "draw_benchmark",
     "views.board": "draw_board",
     "views.charts": "write_chart",
     "views.comparison": "draw_comparison",

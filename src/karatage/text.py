@@ -90,3 +90,27 @@ def end_sentence(text: str) -> str:
     ('are items written alike?', 'get more gold.')
     """
     return text if text.endswith(("?", ".")) else f"{text}."
+
+
+def short(value: float) -> str:
+    """Three decimals without the zero before the point.
+
+    >>> short(0.8436), short(1.0), short(-0.02)
+    ('.844', '1.000', '-.020')
+    """
+    return f"{value:.3f}".replace("0.", ".", 1) if abs(value) < 0.9995 else f"{value:.3f}"
+
+
+def list_ranges(numbers: Sequence[int]) -> str:
+    """Sorted numbers, three or more in a row as a range.
+
+    >>> list_ranges([1, 2, 3, 5, 6])
+    '1-3, 5, 6'
+    """
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs)

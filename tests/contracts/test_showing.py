@@ -16,8 +16,7 @@ from rich.cells import cell_len
 import karatage as kt
 from karatage.errors import OptionError
 from karatage.experiments.aware.findings import AwareFindings
-from karatage.experiments.collection import Collection
-from karatage.experiments.panels import PanelRules, prepare_gold
+from karatage.experiments.collection import Collection, PanelRules, prepare_gold
 from karatage.experiments.square.data_sets import DataSet, DataSets
 from karatage.text import make_printable, shorten
 from karatage.views.html import render_page

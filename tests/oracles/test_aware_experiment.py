@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import karatage as kt
-from karatage.experiments.collection import draw_tuples
+from karatage.experiments.tuples import draw_tuples
 from karatage.simulation.panel import PanelQuality, simulate_panel
 
 REPLICATES, SEED = 12, 5

@@ -8,7 +8,7 @@ import pytest
 import karatage as kt
 from karatage.aggregation.registry import aggregate
 from karatage.experiments.collaborative import cells
-from karatage.experiments.collaborative.ground import Ground
+from karatage.experiments.collaborative.cells import Ground
 from karatage.experiments.collaborative.plan import Mix, find_crowd
 from tests.oracles import brute_force
 

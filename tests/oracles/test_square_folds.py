@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from karatage.comparison.classification import accuracy
-from karatage.experiments.square.folds import count_parts, make_folds
-from karatage.experiments.square.running import benchmark
+from karatage.experiments.square.cells import benchmark
+from karatage.experiments.square.data_sets import count_parts, make_folds
 
 FIGURES = {  # PROVENANCE.md of square-hcb
     "unsupervised/Majority": 0.63695,

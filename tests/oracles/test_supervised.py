@@ -7,10 +7,10 @@ import polars as pl
 import pytest
 
 import karatage as kt
-from karatage.experiments.collection import Collection, sample_tuples
-from karatage.experiments.panels import PanelRules, prepare_gold
+from karatage.experiments.collection import Collection, PanelRules, prepare_gold
+from karatage.experiments.supervised.findings import experiment_supervised
 from karatage.experiments.supervised.plan import SupervisedPlan, draw_split
-from karatage.experiments.supervised.running import experiment_supervised
+from karatage.experiments.tuples import sample_tuples
 from karatage.merging.random_judges import RandomJudges
 from karatage.random_streams import stream
 from karatage.simulation.panel import partition_judges, simulate_panel

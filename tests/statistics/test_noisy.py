@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 import karatage as kt
-from karatage.experiments.noisy.testing import INDEPENDENT, NAIVE, ONE, PAIRED, SHARED, SHARED_PAIRED, TWO
-from karatage.experiments.noisy.worlds import judge_topics
+from karatage.experiments.noisy.cells import INDEPENDENT, NAIVE, ONE, PAIRED, SHARED, SHARED_PAIRED, TWO, judge_topics
 
 
 @pytest.fixture(scope="module")

@@ -3,10 +3,9 @@
 import pytest
 
 import karatage as kt
-from karatage.experiments.collection import Collection
-from karatage.experiments.panels import PanelRules, prepare_gold
+from karatage.experiments.collection import Collection, PanelRules, prepare_gold
+from karatage.experiments.supervised.findings import experiment_supervised
 from karatage.experiments.supervised.plan import SupervisedPlan
-from karatage.experiments.supervised.running import experiment_supervised
 from karatage.simulation.panel import PanelQuality, simulate_panel
 
 

@@ -81,11 +81,11 @@ experiments = App(
 def _add(parent: App, name: str, group: Group | str | None, line: str, text: str = "", example: str = "") -> None:
     """A command in the function of its name; the first line of its help is also shown in the list of commands."""
     function = name.replace("-", "_")
-    package = "karatage.cli" if parent is app else "karatage.cli.experiment"
+    module = function if parent is app else "experiment"
     command = " ".join(("karatage", *(() if parent is app else parent.name), name, example)).strip()
     about = "\n\n".join(part for part in (line, text, f"  {command}") if part)
     order = len(list(parent))
-    parent.command(f"{package}.{function}:{function}", name=name, group=group, help=about, sort_key=order)
+    parent.command(f"karatage.cli.{module}:{function}", name=name, group=group, help=about, sort_key=order)
 
 
 _add(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from karatage.cli.experiment.shared import hold_output
+from karatage.cli.experiment import hold_output, write_folder
 from karatage.cli.options import (
     FLAT,
     Fresh,
@@ -20,17 +21,15 @@ from karatage.cli.options import (
     Workers,
     parse_columns,
 )
-from karatage.cli.output import encode_frame, encode_result, put
+from karatage.cli.output import encode_result, put
 from karatage.cli.parsing import STANDARD_OUTPUT
-from karatage.cli.terminal import progress, progress_cells
+from karatage.cli.terminal import progress, progress_cells, wants_colour
 from karatage.errors import DataError, OptionError
 from karatage.text import counted, shorten
 
 if TYPE_CHECKING:
     from karatage.experiments.square.data_sets import DataSets
     from karatage.experiments.square.findings import Benchmark
-
-TABLE_ENDINGS, CHART_ENDINGS = ("tsv", "parquet"), ("html", "svg", "png")
 
 
 def benchmark(
@@ -58,9 +57,10 @@ def benchmark(
         per_data_set: Also a table of all supervision for each data set.
         output: A folder for results, tables and charts; a run there can be resumed.
     """
-    from karatage.cli.benchmark_tables import render_benchmark
     from karatage.experiments.engine import Execution
-    from karatage.experiments.square.running import benchmark as try_models
+    from karatage.experiments.square.cells import benchmark as try_models
+    from karatage.views.benchmark import view_benchmark
+    from karatage.views.text import render_page
 
     asked = _parse_amounts(amounts)
     data = _read(folders, judgments, gold, reading, quiet=to.quiet)
@@ -76,7 +76,7 @@ def benchmark(
     put(
         result,
         to,
-        lambda: render_benchmark(result, per_data_set=per_data_set),
+        lambda: render_page(view_benchmark(result, per_data_set=per_data_set), colour=wants_colour(sys.stdout)),
         frame=result.to_frame,
         facts=result.to_dict,
     )
@@ -134,34 +134,18 @@ def _name(path: str) -> str:
 
 
 def _write_folder(result: Benchmark, home: Path) -> None:
-    """All tables in three formats, the printed ones as text, and the charts."""
-    from karatage.cli.benchmark_tables import render_benchmark
-    from karatage.experiments.square.findings import QUALITIES
-    from karatage.io.files import refuse_replacing
-    from karatage.io.writing import write_bytes
-    from karatage.views.benchmark_charts import draw_benchmark
-    from karatage.views.charts import write_charts
+    """All tables in two formats, the printed ones as text, and the charts."""
+    from karatage.views.benchmark import view_benchmark
+    from karatage.views.text import render_page
 
-    tables = {
+    frames = {
         "scores": result.to_frame(),
         "averages": result.averages(),
         "race": result.race(),
         "leaders": result.leaders(),
         "relative": result.relative(),
     }
-    relative = result.relative()
-    charts = {
-        f"{quality}-{supervision}": draw_benchmark(result, supervision=supervision, quality=quality)
-        for supervision in relative["supervision"].unique(maintain_order=True)
-        for quality in QUALITIES
-        if not set(relative.filter(supervision=supervision, quality=quality)["approach"]) <= {result.baseline}
-    }
-    written = {home / f"{name}.{ending}": (frame, ending) for name, frame in tables.items() for ending in TABLE_ENDINGS}
-    facts, text = home / "benchmark.json", home / "tables.txt"
-    drawn = {home / f"{name}.{ending}": chart for name, chart in charts.items() for ending in CHART_ENDINGS}
-    refuse_replacing([*written, facts, text, *drawn])
-    for path, (frame, ending) in written.items():
-        write_bytes(path, encode_frame(frame, ending))
-    write_bytes(facts, encode_result(result.to_dict()))
-    write_bytes(text, render_benchmark(result, per_data_set=True).encode())
-    write_charts((chart, path) for path, chart in drawn.items())
+    tables = {f"{name}.{ending}": frame for name, frame in frames.items() for ending in ("tsv", "parquet")}
+    page = view_benchmark(result, per_data_set=True)
+    texts = {"benchmark.json": encode_result(result.to_dict()), "tables.txt": render_page(page, detail=True).encode()}
+    write_folder(home, tables, texts, dict(page.figures))

@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import io
 import json
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
 
 import polars as pl
 
+from karatage.data.result import list_versions
 from karatage.errors import DataError, KaratageError, OptionError
 from karatage.experiments.engines import LOCAL, check_engine, work_off
-from karatage.experiments.keeping import Record, Store, open_store
-from karatage.io.files import PathLike
+from karatage.io.files import DRAFT_PATTERN, PathLike, hold_folder, make_folder, replace_file
 from karatage.text import counted, shorten
 
+METADATA = "karatage"
+# A name that tells the cell, then the first digits of the content's digest.
+_FILE = re.compile(r"(?P<stem>.+\.[0-9a-f]{12})\.(?P<digest>[0-9a-f]{16})\.parquet")
+_DRAFT = re.compile(rf"\.{_FILE.pattern}{DRAFT_PATTERN}")
+_UNREADABLE = (pl.exceptions.PolarsError, OSError, LookupError, ValueError)
 Status = Literal["done", "skipped", "failed"]
 Fact = str | float | int | bool | None
+LOOSE = "not converged "  # facts about models begin with this
 Progress = Callable[[int, int, str], None]  # cells done, cells in all, the last one's name
 # What a cell's work may die of without taking the others along; an interrupt is not among them.
 MISHAPS = (
@@ -40,6 +48,105 @@ MISHAPS = (
     ValueError,
     pl.exceptions.PolarsError,
 )
+C = TypeVar("C")
+F = TypeVar("F", bound="Findings")
+
+
+class Record(NamedTuple):
+    """What a file holds: a table, and anything that JSON can say about it."""
+
+    about: Mapping[str, Any]
+    table: pl.DataFrame
+
+
+class Search(NamedTuple):
+    """What was found under a name, and the files there that do not hold what they should."""
+
+    record: Record | None
+    damaged: tuple[str, ...] = ()
+
+
+class Store:
+    """A folder of records; `open_store` makes one."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self._files: dict[str, list[Path]] = {}
+        for path in home.iterdir():
+            if (match := _FILE.fullmatch(path.name)) is not None:
+                self._files.setdefault(match["stem"], []).append(path)
+
+    def look_up(self, stem: str, fingerprint: str) -> Search:
+        """The newest sound record under a name; any others there, left by a run that was killed, are removed."""
+        damaged: list[str] = []
+        for path in sorted(self._files.get(stem, []), key=_age):
+            record = _read(path, fingerprint)
+            if record is not None:
+                self._keep_only(stem, path)
+                return Search(record, tuple(damaged))
+            damaged.append(path.name)
+        return Search(None, tuple(damaged))
+
+    def keep(self, stem: str, record: Record) -> None:
+        """Write a record in the place of all others under its name; a disk that will not take it is an OSError."""
+        out = io.BytesIO()
+        record.table.write_parquet(out, metadata={METADATA: json.dumps(record.about)})
+        content = out.getvalue()
+        path = self.home / f"{stem}.{_digest(content)}.parquet"
+        replace_file(path, content)
+        self._files.setdefault(stem, []).append(path)
+        self._keep_only(stem, path)
+
+    def _keep_only(self, stem: str, sound: Path) -> None:
+        for path in self._files[stem]:
+            if path != sound:
+                with contextlib.suppress(OSError):  # it is found and told again next time
+                    path.unlink()
+        self._files[stem] = [sound]
+
+
+@contextmanager
+def open_store(home: Path) -> Iterator[Store]:
+    """Have a folder to oneself; what a killed run left half-written there is removed."""
+    with contextlib.ExitStack() as stack:
+        try:
+            make_folder(home)
+            stack.enter_context(hold_folder(home))
+            for path in home.iterdir():
+                if _DRAFT.fullmatch(path.name):
+                    path.unlink(missing_ok=True)
+            store = Store(home)
+        except OSError as problem:
+            reason = problem.strerror or problem
+            raise DataError(f"{home}: cannot hold results: {reason}; give another folder") from None
+        yield store
+
+
+def _age(path: Path) -> int:
+    try:
+        return -path.stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:16]
+
+
+def _read(path: Path, fingerprint: str) -> Record | None:
+    """A record, or nothing when the file is damaged, cut short or about something else.
+
+    The digest comes first: a reader of Parquet may end the whole process on bytes that nobody ever wrote.
+    """
+    try:
+        content = path.read_bytes()
+        match = _FILE.fullmatch(path.name)
+        if match is None or _digest(content) != match["digest"]:
+            return None
+        about = json.loads(pl.read_parquet_metadata(io.BytesIO(content))[METADATA])
+        return Record(about, pl.read_parquet(io.BytesIO(content))) if about["fingerprint"] == fingerprint else None
+    except _UNREADABLE:
+        return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,3 +358,112 @@ def tell_run(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
     kept = sum(outcome.kept for outcome in outcomes)
     found = f"{kept:,} of {counted(len(outcomes), 'cell')} were found done by an earlier run"
     return (*([found] if kept else []), *tell_outcomes(outcomes))
+
+
+Results = Sequence[tuple[Cell, Outcome]]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Findings:
+    """What the findings of all experiments have: a long frame, notes on them, and a log of the run."""
+
+    unsaved: ClassVar[tuple[str, ...]] = ("log",)
+
+    notes: tuple[str, ...] = ()
+    versions: Mapping[str, str] = field(default_factory=list_versions)
+    log: tuple[str, ...] = ()  # of this run: what an earlier one had done, files that were damaged
+
+    if TYPE_CHECKING:
+
+        @property
+        def frame(self) -> pl.DataFrame:
+            """Everything, in long form."""
+            ...
+
+        @property
+        def sentence(self) -> str:
+            """What to take away."""
+            ...
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.sentence})"
+
+    def to_frame(self) -> pl.DataFrame:
+        """The same as `frame`."""
+        return self.frame
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Experiment(Generic[C, F]):
+    """The parts of an experiment, in the order in which they are used.
+
+    Args:
+        kind: What it is called in the keys of its cells.
+        plan: The class of its plans.
+        prepare: Makes the context that all cells share from material and a plan.
+        list_first: Cells that run before the others.
+        absorb: Adds to the context what the first cells found.
+        list_cells: All other cells.
+        sum_up: Makes the findings of the context and of all cells with their outcomes.
+    """
+
+    kind: str
+    plan: Callable[[], Any]
+    prepare: Callable[..., C]
+    list_first: Callable[[C], Iterable[Cell]] = lambda _: ()
+    absorb: Callable[[C, Results], C] = lambda context, _: context
+    list_cells: Callable[[C], Iterable[Cell]]
+    sum_up: Callable[[C, Results], F]
+
+
+def run_experiment(
+    experiment: Experiment[C, F],
+    *material: object,
+    plan: object = None,
+    output: PathLike | None = None,
+    execution: Execution | None = None,
+) -> F:
+    """Run all cells of an experiment, and sum up what they found; cells that could not be done are an error.
+
+    Args:
+        experiment: Its parts.
+        material: What `prepare` takes before the plan.
+        plan: What is tried.
+        output: A folder for the results of cells.
+        execution: How cells are run.
+    """
+    context = experiment.prepare(*material, experiment.plan() if plan is None else plan)
+    stages = [_mark(experiment.list_first(context), experiment), _mark(experiment.list_cells(context), experiment)]
+    total, results = sum(map(len, stages)), list[tuple[Cell, Outcome]]()
+    for number, cells in enumerate(stages):
+        how = _count_from(len(results), total, execution or Execution())
+        home = None if output is None else Path(output) / "cells"
+        outcomes = run_cells(cells, folder=home, execution=how, context=context)
+        require_done(outcomes)
+        results += zip(cells, outcomes, strict=True)
+        if number == 0:
+            context = experiment.absorb(context, results)
+    return replace(experiment.sum_up(context, results), log=tell_run([outcome for _, outcome in results]))
+
+
+def _mark(cells: Iterable[Cell], experiment: Experiment[C, F]) -> list[Cell]:
+    return [replace(cell, key={"experiment": experiment.kind, **cell.key}) for cell in cells]
+
+
+def _count_from(before: int, total: int, how: Execution) -> Execution:
+    """Progress that counts the cells of all stages."""
+    told = how.progress
+    if told is None:
+        return how
+    return replace(how, progress=lambda done, _, name: told(before + done, total, name))
+
+
+def count_loose(outcomes: Iterable[Outcome]) -> dict[str, int]:
+    """How many fits did not converge, by model: facts of cells whose names begin with `LOOSE`."""
+    found: dict[str, int] = {}
+    for outcome in outcomes:
+        for fact, count in outcome.facts.items():
+            if fact.startswith(LOOSE):
+                name = fact.removeprefix(LOOSE)
+                found[name] = found.get(name, 0) + int(count or 0)
+    return found

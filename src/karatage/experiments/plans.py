@@ -7,14 +7,15 @@ import importlib.resources
 import json
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_type_hints
 
-from karatage.errors import InputFileError, KaratageError, OptionError, UnknownNameError
+from karatage.data.codec import structure
+from karatage.data.plain import show
+from karatage.errors import DataError, InputFileError, KaratageError, OptionError, UnknownNameError
 from karatage.io.files import PathLike
 from karatage.io.sources import Source
 from karatage.io.writing import write_bytes
@@ -28,8 +29,6 @@ Value = Plain | tuple[Plain, ...] | None
 T = TypeVar("T", bound="DataclassInstance")
 TABLE = "experiment"  # of the file, with all options in it
 FILE = "plan.toml"
-_ONE = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
-_MANY = {str: "texts", int: "whole numbers", float: "numbers", bool: "true or false"}
 
 
 @dataclass(frozen=True)
@@ -54,6 +53,16 @@ class Plan(Generic[T]):
         given = {"kind": self.kind, **self.to_dict()}
         lines += [f"{name} = {_write(value)}" for name, value in given.items() if value is not None]
         return "\n".join(lines) + "\n"
+
+
+def check_lists(**lists: Sequence[object]) -> None:
+    """Refuse lists, by what each member is, that are empty or hold something twice."""
+    for name, given in lists.items():
+        what = name.replace("_", " ")
+        if not given:
+            raise OptionError(f"the plan has no {what}; name one at least")
+        if len(set(given)) < len(given):
+            raise OptionError(f"the plan names the same {what} twice: {', '.join(map(str, given))}")
 
 
 def make_plan(
@@ -166,7 +175,7 @@ def _read(text: str, name: str, schema: type[T], kind: str) -> dict[str, Value]:
         where = None if stray is None else _find_line(text, stray)
         raise InputFileError(name, where, f"a plan has all its options under [{TABLE}], and nothing else")
     if options.get("kind") != kind:
-        told = f"kind = {_show(options['kind'])}" if "kind" in options else "no kind"
+        told = f"kind = {show(options['kind'])}" if "kind" in options else "no kind"
         raise InputFileError(name, _find_line(text, "kind"), f'has {told}, but this is kind = "{kind}"')
     hints = _declare(schema)
     chosen: dict[str, Value] = {}
@@ -193,48 +202,14 @@ def _declare(schema: type[T]) -> dict[str, Any]:
 
 def _check(name: str, value: object, hint: Any) -> Value:
     """A value as the dataclass wants it: a list becomes a tuple, a whole number a number."""
-    if get_origin(hint) is UnionType:  # X | None
-        (hint,) = (part for part in get_args(hint) if part is not NoneType)
-    if get_origin(hint) is not tuple:
-        if not _fits(value, hint):
-            raise OptionError(f"{name} is {_show(value)}, but should be {_describe(hint)}")
-        return _convert(value, hint)
-    kinds = get_args(hint)
-    values = tuple(value) if isinstance(value, list | tuple) else None
-    length = len(values or ()) if kinds[-1] is ... else len(kinds)
-    if values is None or len(values) != length or not all(_fits(part, kinds[0]) for part in values):
-        raise OptionError(f"{name} is {_show(value)}, but should be {_describe(hint)}")
-    return tuple(_convert(part, kinds[0]) for part in values)
-
-
-def _fits(value: object, hint: Any) -> bool:
-    if get_origin(hint) is Literal:
-        return value in get_args(hint)
-    if isinstance(value, bool) or hint is bool:
-        return isinstance(value, bool) and hint is bool
-    if isinstance(value, str) and value.encode(errors="replace").decode() != value:
-        return False  # half a character, which no file can hold
-    return isinstance(value, int | float if hint is float else hint)
-
-
-def _convert(value: Any, hint: Any) -> Plain:
-    plain: Plain = float(value) if hint is float else value
-    return plain
-
-
-def _describe(hint: Any) -> str:
-    if get_origin(hint) is Literal:
-        return "one of " + ", ".join(map(_show, get_args(hint)))
-    if get_origin(hint) is not tuple:
-        return _ONE[hint]
-    kinds = get_args(hint)
-    one = kinds[0]
-    many = f"{_describe(one)}" if get_origin(one) is Literal else _MANY[one]
-    return f"a list of {many}" if kinds[-1] is ... else f"a list of {len(kinds)} {many}"
-
-
-def _show(value: object) -> str:
-    return shorten(json.dumps(value, default=str, ensure_ascii=False), 60)
+    try:
+        found: Value = structure({name: list(value) if isinstance(value, tuple) else value}, dict[str, hint])[name]
+        _write(found).encode()
+    except DataError as problem:
+        raise OptionError(str(problem)) from None
+    except UnicodeEncodeError:
+        raise OptionError(f"{name} has half a character, which no file can hold") from None
+    return found
 
 
 def _write(value: Value) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+import math
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,8 +13,53 @@ from karatage.aggregation.registry import NamedModel, merge
 from karatage.data.axes import FloatArray, GradeArray, LongArray
 from karatage.data.judgments import Judgments
 from karatage.data.scores import settle_ties
+from karatage.errors import OptionError
 from karatage.kernels.correlation import compare_orders, merge_tuples
-from karatage.random_streams import stream
+from karatage.random_streams import generator, stream
+
+ENUMERATED = 4  # times as many k-tuples as are drawn may be listed; beyond, repeated draws are rare
+
+
+def sample_tuples(judges: int, k: int, samples: int, rng: int | np.random.Generator | None = None) -> LongArray:
+    """Distinct sets of `k` out of `judges` judges, each in rising order, (sample, k).
+
+    Each set is as likely as any other. Where there are no more than `samples` of them, all come, in order, so the rows
+    may be fewer than asked for.
+    """
+    if not 1 <= k <= judges or samples < 1:
+        raise OptionError(f"{samples} samples of {k} out of {judges} judges cannot be drawn")
+    there = math.comb(judges, k)
+    if there <= ENUMERATED * samples:
+        every = np.array(list(itertools.combinations(range(judges), k)), np.int64)
+        if there <= samples:
+            return every
+        chosen: LongArray = every[generator(rng).choice(there, samples, replace=False)]
+        return chosen
+    source = generator(rng)
+    drawn: dict[tuple[int, ...], None] = {}
+    while len(drawn) < samples:
+        batch = np.sort(np.argsort(source.random((samples, judges)), axis=1)[:, :k], axis=1)
+        drawn |= dict.fromkeys(map(tuple, batch.tolist()))
+    return np.array(list(drawn)[:samples], np.int64)
+
+
+def draw_tuples(judges: int, sizes: Iterable[int], samples: int, seed: int) -> dict[int, LongArray]:
+    """The k-tuples of each size; the same for all panels, systems, measures and approaches, which are so paired."""
+    return {size: sample_tuples(judges, size, samples, stream(seed, f"k-tuples of {size}")) for size in sizes}
+
+
+def repeat_tuples(judges: int, size: int, samples: int, seed: int) -> LongArray:
+    """A k-tuple for each sample, (sample, judge); where there are fewer, they come again."""
+    found = sample_tuples(judges, size, samples, stream(seed, f"k-tuples of {size}"))
+    chosen: LongArray = found[np.arange(samples) % len(found)].astype(np.int64)
+    return chosen
+
+
+def check_outcome(outcome: str, known: Sequence[str]) -> str:
+    """Refuse an outcome that is not there."""
+    if outcome not in known:
+        raise OptionError(f"outcome '{outcome}' is none of {', '.join(known)}")
+    return outcome
 
 
 class Nearness(NamedTuple):

@@ -2,33 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from functools import cache, partial
+import re
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import zip_longest
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
-from karatage.experiments.aware.analysis import APPROACH, RESPONSES, label_measures
+from karatage.experiments.aware.analysis import (
+    APPROACH,
+    GAP,
+    GRANULARITY,
+    MEASURE,
+    RESPONSES,
+    SIZE,
+    SYSTEMS,
+    WEIGHT,
+    Analysis,
+    add_correlation,
+    choose_sizes,
+    frame_by_size,
+    frame_families,
+    list_families,
+)
+from karatage.experiments.aware.analysis import (
+    PARTS as PAIRS,
+)
 from karatage.experiments.aware.cells import OUTCOMES
-from karatage.experiments.aware.families import choose_sizes, frame_by_size, frame_families, list_families
 from karatage.experiments.aware.findings import AwareFindings
-from karatage.experiments.square.telling import list_ranges
-from karatage.text import counted
-from karatage.views.aware_charts import Part, draw_all, draw_crossing, draw_families, name_panel
+from karatage.experiments.aware.plan import MERGED_GRADES, OWN_CHANCE, SEVERAL_MEASURES, UNIFORM, label_measures
+from karatage.text import counted, list_ranges, shorten
+from karatage.views.marks import DASH, Axis, Key, find_span, lay_panel, lay_panels, mark_level, mark_lines
 from karatage.views.page import Figure, Page, Section, shows
 from karatage.views.table import Table, label_columns
+from karatage.views.variance import draw_interaction, draw_main_effects, draw_tukey
 
 if TYPE_CHECKING:
     import altair as alt
 
     from karatage.experiments.aware.analysis import Analysis
+    from karatage.experiments.aware.findings import AwareFindings
 
+PANEL = (230, 170)
+TITLE = 40  # characters
+# Baselines warm, gaps cool, as in the paper's figures.
+COLOURS = {
+    MERGED_GRADES: "#D55E00",
+    UNIFORM: "#777777",
+    OWN_CHANCE: "#E69F00",
+    SEVERAL_MEASURES: "#AA1133",
+    "fro": "#56B4E9",
+    "rmse": "#0072B2",
+    "kld": "#6A3D9A",
+    "tau": "#009E73",
+    "apc": "#CC79A7",
+}
+THICK = (MERGED_GRADES, UNIFORM, OWN_CHANCE, SEVERAL_MEASURES)
+WARM = ("mv", "emmv", "emneu", UNIFORM)
+SHOWN_SIZES = 6
+Part = Literal["best", "family_mean"]
 DIGITS = 3
 VERDICTS = {True: "yes", False: "NO", None: "open"}
 OUTCOME_NAMES = {"tau": "tau", "tau_ap": "tau_ap", "rmse": "RMSE"}
 ANOVA = {"source": "source", "ss": "SS", "df": "DF", "ms": "MS", "f": "F", "p_value": "p", "omega_squared": "omega²"}
-PARTS: dict[Part, str] = {"best": "Best member", "family_mean": "Mean"}
+PARTS: dict[Part, tuple[str, str]] = {"best": ("best", "Best member"), "family_mean": ("mean", "Mean")}
 DESIGNS = {"whole": "", "parts": " by parts of the 30 estimators"}
 MANY_SIZES = 10
 CAPTIONS = {
@@ -48,20 +86,116 @@ Below the crossing merged grades are better, above it the best merge of scores i
 k-tuples, which favours it a little."""
 
 
+def draw_families(
+    findings: AwareFindings, systems: str, *, outcome: str = "tau_ap", part: Part = "best"
+) -> alt.ConcatChart:
+    """Each family's best member (or the mean of its members) against the size; a row a panel, a column a measure."""
+    import altair as alt
+
+    frame = frame_families(findings, outcome=outcome).filter(pl.col("systems") == systems)
+    families, labels = list_families(findings), label_measures(findings.measures)
+    legend = {"orient": "right", "symbolType": "stroke", "symbolSize": 300, "labelLimit": 200}
+    colours = {name: COLOURS[name if name in COLOURS else name.rpartition(" ")[2]] for name in families}
+    dashes = {name: DASH if name.startswith("tpc") else [1, 0] for name in families}
+    looks = {"color": Key("family", colours, legend=legend), "strokeDash": Key("family", dashes, legend=legend)}
+    across = Axis("size:Q", "judges in the k-tuple", {"zero": False, "nice": False}, {"tickMinStep": 1, "format": "d"})
+    told = ["family:N", "size:Q", alt.Tooltip(f"{part}:Q", format=".4f"), "best_approach:N"]
+    panels = []
+    for panel in findings.panels:
+        for measure in findings.measures:
+            own = frame.filter(pl.col("measure") == measure)
+            up = Axis(f"{part}:Q", None, {"domain": list(find_span(own, part, part)), "nice": False})
+            here, thick = own.filter(pl.col("panel") == panel), pl.col("family").is_in(THICK)
+            layers = [
+                *mark_lines(here.filter(thick), across, up, looks, told=told, width=2.6),
+                *mark_lines(here.filter(~thick), across, up, looks, told=told, width=1.2),
+            ]
+            title = labels[measure] if len(findings.panels) == 1 else f"{labels[measure]}, {panel}"
+            panels.append(lay_panel(layers, PANEL, shorten(title, TITLE)))
+    what = "best member of each family" if part == "best" else "mean over the members of each family"
+    heading = f"{OUTCOME_NAMES[outcome]} to gold by size of the k-tuple: {what}"
+    return lay_panels(panels, heading, len(findings.measures))
+
+
+def draw_crossing(findings: AwareFindings) -> alt.ConcatChart:
+    """The best merge of scores less merged grades against the correlation of errors; above 0 scores are better."""
+    frame = add_correlation(findings.contest)
+    frame = frame.filter(pl.col("size").is_in(choose_sizes(findings.sizes, SHOWN_SIZES)))
+    frame = frame.with_columns(pl.col("low", "high").fill_null(pl.col("difference")))
+    across = Axis("correlation:Q", "error correlation")
+    edges = frame.select(pl.min("low"), pl.max("high")).row(0)
+    up = Axis("difference:Q", None, {"domain": list(edges), "nice": True})
+    told = ["size:O", "correlation:Q", "difference:Q", "low:Q", "high:Q", "first:N"]
+    labels, panels = label_measures(findings.measures), []
+    for systems in findings.systems:
+        for measure in findings.measures:
+            here = frame.filter((pl.col("systems") == systems) & (pl.col("measure") == measure))
+            scale = {"domain": sorted(here["size"].unique()), "scheme": "viridis"}
+            looks = {"color": Key("size:O", title="judges", legend={}, scale=scale)}
+            lines = mark_lines(
+                here, across, up, looks, told=told, ends=("low", "high"), interval="line", points=30, width=2
+            )
+            title = labels[measure] if len(findings.systems) == 1 else f"{labels[measure]}, {systems}"
+            panels.append(lay_panel([mark_level(0.0), *lines], PANEL, shorten(title, TITLE)))
+    baseline = findings.contest["second"][0]
+    heading = f"tau_ap: best merge of scores less {baseline}, by correlation of the judges' errors"
+    return lay_panels(panels, heading, len(findings.measures))
+
+
+def _list_effects(findings: AwareFindings, analysis: Analysis) -> Iterator[Figure]:
+    """[AWARE17] figures 4 and 5 (or 6 and 7), then 8 (or 9), each under the name of what it is about."""
+    several = len(findings.panels) > 1
+    title = ", ".join([RESPONSES[analysis.outcome], *([analysis.panel] if several else [])])
+    start = f"{_slug(analysis.panel)}-{analysis.outcome}" if several else analysis.outcome
+    for name, draw in _list_drawn(findings, analysis):
+        whole = f"{shorten(title, 2 * TITLE)}: {name.replace('-', ' ')}"
+        caption = f"{CAPTIONS[name]}: {RESPONSES[analysis.outcome]}"
+        yield Figure(partial(_draw_titled, draw, whole), caption, f"{start}-{name}")
+
+
+def _draw_titled(draw: Callable[[], alt.TopLevelMixin], title: str) -> alt.TopLevelMixin:
+    chart: alt.TopLevelMixin = draw().properties(title=title)
+    return chart
+
+
+def _list_drawn(findings: AwareFindings, analysis: Analysis) -> Iterator[tuple[str, Callable[[], alt.TopLevelMixin]]]:
+    factors = analysis.whole.design.factors
+    baselines = [name for name in WARM if name in findings.approaches]
+    others = [factor for factor in factors if factor != APPROACH]
+    if others:
+        yield "main-effects", partial(draw_main_effects, analysis.whole, others)
+    if APPROACH in factors:
+        yield "approaches", partial(draw_main_effects, analysis.whole, [APPROACH])
+        yield "tukey", partial(draw_tukey, analysis.groups[0], baselines=baselines)
+        families = {name: re.sub("^(sgl|tpc) ", "", family) for name, family in findings.families.items()}
+        best = [name for name in analysis.groups[0].levels if name not in baselines][:1]
+        draw = partial(draw_interaction, families=families, baselines=baselines, highlight=best)
+        for factor in (SIZE, MEASURE, SYSTEMS):
+            if factor in factors:
+                yield f"{factor.rpartition(' ')[2]}-by-approach", partial(draw, analysis.whole, factor, APPROACH)
+    if analysis.parts is not None:
+        yield "parts", partial(draw_main_effects, analysis.parts, (GRANULARITY, GAP, WEIGHT))
+        for first, second in PAIRS:
+            yield f"{first}-by-{second}", partial(draw_interaction, analysis.parts, first, second)
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9.]+", "-", name).strip("-")[:60]
+
+
 @shows(AwareFindings)
 def view_aware(findings: AwareFindings) -> Page:
     """Families, analyses of each panel, crossings, and every approach by size.
 
     The terminal has the first and the last panel only.
     """
-    drawn = cache(partial(draw_all, findings))
     return Page(
         title=f"Merging judges on {findings.collection}: the AWARE experiment",
         sentence=findings.sentence,
         sections=[
             _view_families(findings),
             *_view_crossings(findings),
-            *(_view_analyses(findings, panel, drawn) for panel in findings.panels),
+            *(_view_analyses(findings, panel) for panel in findings.panels),
             Section("Every approach by size of the k-tuple", "", list(tabulate_approaches(findings)), detail=True),
         ],
         notes=findings.notes,
@@ -75,35 +209,29 @@ def _view_families(findings: AwareFindings) -> Section:
         "are fewer, all of them. Each approach merges a k-tuple's judges, and its leaderboard is compared with gold's. "
         "Intervals are about all k-tuples of these judges, not about other judges or topics."
     )
-    figures = [
-        Figure(
-            partial(draw_families, findings, systems, outcome=outcome, part=part), f"{who} of each family: {outcome}"
-        )
-        for systems in findings.systems
-        for outcome in RESPONSES
-        for part, who in PARTS.items()
-    ]
+    figures = []
+    for systems in findings.systems:
+        where = f"-{_slug(systems)}" if len(findings.systems) > 1 else ""
+        for outcome in RESPONSES:
+            for part, (short, who) in PARTS.items():
+                draw = partial(draw_families, findings, systems, outcome=outcome, part=part)
+                caption = f"{who} of each family: {outcome}"
+                figures.append(Figure(draw, caption, f"families-{short}-{outcome}{where}"))
     tables = [*tabulate_families(findings), *tabulate_leads(findings), *tabulate_contests(findings)]
     return Section("Families by size of the k-tuple", "", tables, figures, background=text)
 
 
 def _view_crossings(findings: AwareFindings) -> Iterator[Section]:
     if not findings.crossings.is_empty():
-        figure = Figure(partial(draw_crossing, findings), "Scores less grades, tau_ap")
+        figure = Figure(partial(draw_crossing, findings), "Scores less grades, tau_ap", "crossing")
         tables = list(tabulate_crossings(findings))
         yield Section("Where the regimes cross", "", tables, [figure], background=CROSSING)
 
 
-def _view_analyses(
-    findings: AwareFindings, panel: str, drawn: Callable[[], Mapping[str, alt.TopLevelMixin]]
-) -> Section:
-    at_end = panel in findings.ends
-    figures = [
-        Figure(partial(_pick, drawn, f"{name_panel(panel, findings)}{found.outcome}-{name}"), caption)
-        for found in findings.analyses.found
-        if found.panel == panel and at_end
-        for name, caption in _list_captions(found)
-    ]
+def _view_analyses(findings: AwareFindings, panel: str) -> Section:
+    at_end = panel in findings.ends  # each has twenty charts
+    analyses = [found for found in findings.analyses.found if found.panel == panel and at_end]
+    figures = [figure for found in analyses for figure in _list_effects(findings, found)]
     tables = [
         *tabulate_analyses(findings, panel),
         *tabulate_top_groups(findings, panel),
@@ -112,26 +240,6 @@ def _view_analyses(
     title = "Analyses of variance" if len(findings.panels) == 1 else f"Analyses of variance, {panel}"
     text = "" if figures else "Effects are drawn for the first and the last panel only."
     return Section(title, "", tables, figures, background=text, detail=not at_end)
-
-
-def _pick(drawn: Callable[[], Mapping[str, alt.TopLevelMixin]], name: str) -> alt.TopLevelMixin:
-    return drawn()[name]
-
-
-def _list_captions(found: Analysis) -> Iterator[tuple[str, str]]:
-    """The charts of an analysis, by the names that `draw_all` gives them, and their captions."""
-    factors = {factor.rpartition(" ")[2] for factor in found.whole.design.factors}
-    for name, caption in CAPTIONS.items():
-        if name == "main-effects":
-            there = bool(factors - {APPROACH})
-        elif name in {"approaches", "tukey"}:
-            there = APPROACH in factors
-        elif name.endswith("-by-approach"):
-            there = {APPROACH, name.removesuffix("-by-approach")} <= factors
-        else:
-            there = found.parts is not None
-        if there:
-            yield name, f"{caption}: {RESPONSES[found.outcome]}"
 
 
 def tabulate_families(findings: AwareFindings) -> Iterator[Table]:
@@ -150,9 +258,9 @@ def tabulate_families(findings: AwareFindings) -> Iterator[Table]:
         yield Table(shown, caption, DIGITS, detail=panel not in findings.ends)
 
 
-def tabulate_approaches(findings: AwareFindings, most: int = MANY_SIZES) -> Iterator[Table]:
-    """All approaches at up to `most` sizes, best first by the mean over these."""
-    sizes = choose_sizes(findings.sizes, most)
+def tabulate_approaches(findings: AwareFindings) -> Iterator[Table]:
+    """All approaches at some sizes, best first by the mean over these."""
+    sizes = choose_sizes(findings.sizes, MANY_SIZES)
     frame = frame_by_size(findings, sizes)
     columns = [str(size) for size in sizes]
     for systems, panel, measure in _list_places(findings):
@@ -174,29 +282,23 @@ def tabulate_analyses(findings: AwareFindings, panel: str) -> Iterator[Table]:
                 yield Table(table.to_frame(), _add_place(caption, findings, panel), digits={"f": 2}, columns=ANOVA)
 
 
-def tabulate_top_groups(findings: AwareFindings, panel: str, *, most: int | None = None) -> Iterator[Table]:
-    """[AWARE17] table 5, the outcomes side by side; of many levels only the first, and how many more there are."""
+def tabulate_top_groups(findings: AwareFindings, panel: str) -> Iterator[Table]:
+    """[AWARE17] table 5, the outcomes side by side."""
     frame = findings.tables.get("top-groups")
     if frame is None or frame.filter(panel=panel).is_empty():
         return
     here = frame.filter(panel=panel)
     rows: list[tuple[str | float | None, ...]] = []
     for factor in here["factor"].unique(maintain_order=True):
-        groups = [_cut(here.filter(factor=factor, outcome=outcome), most) for outcome in ("tau_ap", "rmse")]
+        found = [here.filter(factor=factor, outcome=outcome) for outcome in ("tau_ap", "rmse")]
+        groups = [group.select("level", "mean").iter_rows() for group in found]
         rows += [(factor, *one, *other) for one, other in zip_longest(*groups, fillvalue=("", None))]
     text, number = pl.String(), pl.Float64()
     names = ("factor", "by tau_ap", "mean tau_ap", "by RMSE", "mean RMSE")
     shown = pl.DataFrame(rows, dict(zip(names, (text, text, number, text, number), strict=True)), orient="row")
     caption = "Top groups: the best, and those not significantly worse (Tukey, 5 %)"
     columns = label_columns(shown, **{"mean tau_ap": "mean", "mean RMSE": "mean"})
-    yield Table(shown, _add_place(caption, findings, panel), DIGITS, columns=columns)
-
-
-def _cut(group: pl.DataFrame, most: int | None) -> list[tuple[str, float | None]]:
-    found: list[tuple[str, float | None]] = list(group.select("level", "mean").iter_rows())
-    if most is None or len(found) <= most:
-        return found
-    return [*found[: most - 1], (f"and {len(found) - most + 1} more", None)]
+    yield Table(shown, _add_place(caption, findings, panel), DIGITS, columns=columns, noun="level")
 
 
 def tabulate_claims(findings: AwareFindings, panel: str) -> Iterator[Table]:
@@ -215,14 +317,14 @@ def tabulate_claims(findings: AwareFindings, panel: str) -> Iterator[Table]:
     yield Table(shown, caption, wrap=("in the paper", "here"))
 
 
-def tabulate_contests(findings: AwareFindings, most: int = MANY_SIZES) -> Iterator[Table]:
-    """Differences of the best of two groups at up to `most` sizes, with their 95 % intervals."""
+def tabulate_contests(findings: AwareFindings) -> Iterator[Table]:
+    """Differences of the best of two groups at some sizes, with their 95 % intervals."""
     baseline = "" if findings.contest.is_empty() else findings.contest["second"][0]
     captions = {
         "contest": f"Best merge of scores less {baseline}, tau_ap, by judges in the k-tuple",
         "own": "Best by the judge's own chance less best of the paper's, tau_ap",
     }
-    sizes = choose_sizes(findings.sizes, most)
+    sizes = choose_sizes(findings.sizes, MANY_SIZES)
     for name, caption in captions.items():
         frame = findings.tables.get(name)
         if frame is not None:
@@ -230,7 +332,7 @@ def tabulate_contests(findings: AwareFindings, most: int = MANY_SIZES) -> Iterat
             shown = here.with_columns(_join_places(findings, here))
             columns = {"where": "", "size": "judges", "difference": "difference", "low": "95% from", "high": "to"}
             signed = ("difference", "low", "high")
-            yield Table(shown, caption, DIGITS, signed=signed, name=name, columns=columns)
+            yield Table(shown, caption, DIGITS, signed=signed, name=name, columns=columns, noun="row")
 
 
 def tabulate_leads(findings: AwareFindings) -> Iterator[Table]:

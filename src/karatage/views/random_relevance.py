@@ -55,23 +55,15 @@ def draw_random_relevance(
     return lay_panels(panels, shorten(f"{systems}, {panel}: {outcome} of merged judges", 120), ACROSS)
 
 
-def draw_all(findings: RandomRelevanceFindings) -> dict[str, alt.ConcatChart]:
-    """A chart for each set of systems, panel and outcome, by the name of its file."""
-    return {
-        f"{outcome}-{number}": draw_random_relevance(findings, systems=systems, panel=panel, outcome=outcome)
-        for outcome in reversed(OUTCOMES)
-        for number, (systems, panel) in enumerate(findings.places, 1)
-    }
-
-
 @shows(RandomRelevanceFindings)
 def view_random_relevance(findings: RandomRelevanceFindings) -> Page:
     """[RANDREL19] tables 1 and 2, charts, controls and the check."""
     plan, figures = findings.plan, []
-    for number, (systems, panel) in enumerate(findings.places, 1):
-        caption = f"{systems}, {panel}: mean tau_ap against the number of merged judges, by measure"
-        draw = partial(draw_random_relevance, findings, systems=systems, panel=panel)
-        figures.append(Figure(draw, caption, f"tau_ap-{number}"))
+    for outcome in reversed(OUTCOMES):
+        for number, (systems, panel) in enumerate(findings.places, 1):
+            caption = f"{systems}, {panel}: mean {outcome} against the number of merged judges, by measure"
+            draw = partial(draw_random_relevance, findings, systems=systems, panel=panel, outcome=outcome)
+            figures.append(Figure(draw, caption, f"{outcome}-{number}"))
     alone = [tabulate_alone(findings, *place, gains=True) for place in findings.places]
     merged = [tabulate_merged(findings, *place) for place in findings.places]
     certain, samples = TEXT1.format(certainty=plan.certainty), TEXT2.format(samples=plan.samples)

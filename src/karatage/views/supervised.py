@@ -9,10 +9,15 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from karatage.errors import OptionError
-from karatage.experiments.supervised.findings import LOWER_IS_BETTER, OUTCOMES, PLACE, Place, SupervisedFindings
-from karatage.experiments.supervised.plan import find_family
-from karatage.experiments.supervised.telling import name_place, name_sizes
-from karatage.text import shorten
+from karatage.experiments.supervised.findings import (
+    LOWER_IS_BETTER,
+    OUTCOMES,
+    PLACE,
+    SupervisedFindings,
+    name_place,
+)
+from karatage.experiments.supervised.plan import Place, find_family
+from karatage.text import list_ranges, shorten
 from karatage.views.marks import SHAPES, Axis, Key, cycle, find_span, lay_panel, mark_lines, name_lines
 from karatage.views.page import Figure, Page, Section, shows
 from karatage.views.table import Table
@@ -84,18 +89,6 @@ def _choose_colours(findings: SupervisedFindings) -> list[str]:
     return found
 
 
-def draw_all(findings: SupervisedFindings) -> dict[str, alt.HConcatChart]:
-    """A chart for each measure, outcome and place, by the name of its file."""
-    return {
-        _name_chart(findings, place, measure, outcome): draw_supervised(
-            findings, place, measure=measure, outcome=outcome
-        )
-        for measure in findings.plan.measures
-        for outcome in DRAWN
-        for place in findings.places
-    }
-
-
 def _name_chart(findings: SupervisedFindings, place: Place, measure: str, outcome: str) -> str:
     number = findings.places.index(place) + 1
     several = len(findings.plan.measures) > 1
@@ -109,10 +102,11 @@ def view_supervised(findings: SupervisedFindings) -> Page:
     for measure in plan.measures:
         figures = [
             Figure(
-                partial(draw_supervised, findings, place, measure=measure),
-                f"{name_place(findings, place)}: tau_ap by k",
-                _name_chart(findings, place, measure, "tau_ap"),
+                partial(draw_supervised, findings, place, measure=measure, outcome=outcome),
+                f"{name_place(findings, place)}: {outcome} by k",
+                _name_chart(findings, place, measure, outcome),
             )
+            for outcome in DRAWN
             for place in findings.places
         ]
         text = TEXT1.format(outcome="tau_ap", samples=plan.samples, training=plan.training)
@@ -157,7 +151,7 @@ def tabulate_overall(findings: SupervisedFindings, place: Place, measure: str, o
     """Every approach over all sizes, and how far it is from the baseline."""
     frame = findings.overall.filter(measure=measure, outcome=outcome, **place._asdict())
     sizes = sorted(findings.frame.filter(**place._asdict())["size"].unique())
-    caption = f"{name_place(findings, place)}: {outcome} by {measure}, {name_sizes(sizes)} together"
+    caption = f"{name_place(findings, place)}: {outcome} by {measure}, k = {list_ranges(sizes)} together"
     return _list_gaps(findings, frame, {"approach": "approach"}, caption)
 
 

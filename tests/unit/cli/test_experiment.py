@@ -2,15 +2,18 @@
 
 import json
 from dataclasses import replace
+from typing import ClassVar
 
 import polars as pl
 import pytest
 
-from karatage.cli.experiment import shared
-from karatage.cli.experiment.shared import RunOptions, Source, View, show
+from karatage.cli.experiment import Command, RunOptions, Source, hold_output, locate, watch_over
 from karatage.cli.parsing import parse_numbers, parse_pair, parse_range, parse_sizes
 from karatage.errors import DataError, OptionError
 from karatage.io.files import hold_folder
+from karatage.views.page import Figure, Page, Section
+from karatage.views.showing import MODULES, VIEWS
+from karatage.views.table import Table
 from tests.invoking import invoke
 
 NAMES = ("aware", "supervised", "random-relevance", "noisy", "collaborative")
@@ -20,6 +23,7 @@ class Findings:
     """The least that an experiment returns."""
 
     frame = pl.DataFrame({"a": [1, 2]})
+    tables: ClassVar = {"some": pl.DataFrame({"b": [0.5]})}
     notes = ("a doubt",)
     sentence = "This is what to take away."
 
@@ -30,30 +34,30 @@ class Findings:
 def draw():
     import altair as alt
 
-    chart = alt.Chart(pl.DataFrame({"x": [1, 2]})).mark_point().encode(x="x:Q")
-    return {"charts/one": chart, "charts/two": chart}
+    return alt.Chart(pl.DataFrame({"x": [1, 2]})).mark_point().encode(x="x:Q")
 
 
-def lay_out(charts):
-    from karatage.views.page import Page
-
-    return Page("A title", f"{len(charts)} charts")
+COMMAND = Command(kind="some", plan=None, charts="charts/", still="two$")
 
 
-VIEW = View(
-    text="A table\n",
-    long_text="A long table\n",
-    tables={"some": pl.DataFrame({"b": [0.5]})},
-    draw=draw,
-    lay_out=lay_out,
-    still="two$",
-)
+@pytest.fixture(autouse=True)
+def page(monkeypatch):
+    """The page of these findings, which have no view."""
+    rows = Table(pl.DataFrame({"number": range(20)}), "Twenty rows", noun="row")
+    more = Table(pl.DataFrame({"c": [1]}), "A detail", detail=True)
+    figures = [Figure(draw, "a chart", name) for name in ("one", "two")]
+    made = Page("A title", Findings.sentence, [Section("All", "", [rows, more], figures)])
+    monkeypatch.setitem(MODULES, "Findings", "page")
+    monkeypatch.setitem(VIEWS, Findings, lambda _: made)
+    monkeypatch.setattr(Findings, "__module__", "karatage.tests")
 
 
 def test_the_folder(tmp_path, capsys):
-    show(Findings(), VIEW, RunOptions(output=str(tmp_path), format="table", quiet=False))
+    COMMAND.show(Findings(), RunOptions(output=str(tmp_path), format="table", quiet=False))
     out, err = capsys.readouterr()
-    assert (out, err) == ("A table\n", "note: a doubt\n")
+    assert err == "note: a doubt\n"
+    assert "… 8 more rows; tables.txt of --output has all." in out
+    assert "A detail" not in out
     files = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
     assert files == {
         "results.csv",
@@ -69,18 +73,21 @@ def test_the_folder(tmp_path, capsys):
         "charts/two.svg",
         "charts/two.png",
     }
-    assert (tmp_path / "tables.txt").read_text() == "A long table\n"
+    text = (tmp_path / "tables.txt").read_text()
+    assert "A detail" in text
+    assert "more rows" not in text
+    assert text.endswith("\nThis is what to take away.\n")
     assert pl.read_parquet(tmp_path / "results.parquet").equals(Findings.frame)
-    assert "2 charts" in (tmp_path / "page.html").read_text()
+    assert (tmp_path / "page.html").read_text().count('<div class="still"><svg') == 2
 
 
 def test_machine_formats(capsys, monkeypatch):
     monkeypatch.setattr("sys.argv", ["python -m karatage", "experiment", "some", "a file"])
-    show(Findings(), VIEW, RunOptions(output=None, format="tsv", quiet=False))
+    COMMAND.show(Findings(), RunOptions(output=None, format="tsv", quiet=False))
     out, err = capsys.readouterr()
     assert out == "a\n1\n2\n"
     assert err.endswith("This is what to take away.\n")
-    show(Findings(), VIEW, RunOptions(output=None, format="json", quiet=True))
+    COMMAND.show(Findings(), RunOptions(output=None, format="json", quiet=True))
     out, err = capsys.readouterr()
     told = {"sentence": "This is what to take away.", "command": "karatage experiment some 'a file'"}
     assert json.loads(out) == told
@@ -101,7 +108,7 @@ def test_sizes_and_numbers():
 
 def test_runs_need_judges():
     with pytest.raises(OptionError, match="no judges were given; name their grades with --judgments, or say simulated"):
-        Source(runs=("runs",), gold="gold.qrels").read(0, quiet=True)
+        Source(runs=("runs",), gold="gold.qrels").read(0)
 
 
 def test_rules_come_from_the_levels():
@@ -128,9 +135,9 @@ def test_gold_has_the_judges_labels_unless_it_is_said_otherwise(tmp_path):
     judges.write_text("judge,topic,document,grade\n" + rows)
     source = Source(runs=(str(tmp_path / "*.run"),), judges=(str(judges),), gold=str(gold), grades="no=0,yes=1")
     gold.write_text("topic,document,grade\n1,d1,yes\n1,d2,no\n")
-    assert source.read(0, quiet=True).gold.grade.tolist() == [1, 0]
+    assert source.read(0)[0].gold.grade.tolist() == [1, 0]
     gold.write_text("topic,document,grade\n1,d1,bad\n1,d2,good\n")
-    own = replace(source, gold_grades="bad=0,good=1").read(0, quiet=True)
+    own = replace(source, gold_grades="bad=0,good=1").read(0)[0]
     assert own.gold.grade.tolist() == [0, 1]
     assert own.panels["given"].grade.tolist() == [1, 1, 1, 0, 0, 0]
 
@@ -139,23 +146,23 @@ def test_a_plan_names_files_by_their_whole_path(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "runs").mkdir()
     (tmp_path / "gold.qrels").write_text("")
-    assert shared.locate(["runs", "simulated:3"]) == [str(tmp_path / "runs"), "simulated:3"]
-    assert shared.locate("gold.qrels") == str(tmp_path / "gold.qrels")
-    assert shared.locate("*.qrels") == str(tmp_path / "*.qrels")
-    assert shared.locate([]) is None
-    assert shared.locate(None) is None
+    assert locate(["runs", "simulated:3"]) == [str(tmp_path / "runs"), "simulated:3"]
+    assert locate("gold.qrels") == str(tmp_path / "gold.qrels")
+    assert locate("*.qrels") == str(tmp_path / "*.qrels")
+    assert locate([]) is None
+    assert locate(None) is None
 
 
 def test_results_do_not_go_into_a_file(tmp_path):
     (tmp_path / "file").write_text("mine")
     with (
         pytest.raises(OptionError, match="file is a file; results go to a folder"),
-        shared.hold_output(str(tmp_path / "file")),
+        hold_output(str(tmp_path / "file")),
     ):
         pass
     with (
         pytest.raises(DataError, match="below: cannot hold results: Not a directory; give another folder"),
-        shared.hold_output(str(tmp_path / "file" / "below")),
+        hold_output(str(tmp_path / "file" / "below")),
     ):
         pass
     assert (tmp_path / "file").read_text() == "mine"
@@ -166,7 +173,7 @@ def test_results_do_not_go_into_a_file(tmp_path):
 )
 def test_an_interruption_says_what_is_left(output, told, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(KeyboardInterrupt), shared.watch_over(output, quiet=True):
+    with pytest.raises(KeyboardInterrupt), watch_over(output, quiet=True):
         raise KeyboardInterrupt
     assert told in " ".join(capsys.readouterr().err.split())
 

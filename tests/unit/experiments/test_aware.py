@@ -8,9 +8,9 @@ import pytest
 
 import karatage as kt
 from karatage.errors import DataError, OptionError, UnknownNameError
-from karatage.experiments.aware import running as aware
-from karatage.experiments.collection import draw_tuples
+from karatage.experiments.aware import cells as aware
 from karatage.experiments.plans import make_plan
+from karatage.experiments.tuples import draw_tuples
 
 PLAN = kt.AwarePlan(
     measures=("AP", "P@5"), approaches=("uniform", "tpc_rmse_own4", "mv"), sizes=(2, 4), samples=7, replicates=8, seed=1
@@ -136,7 +136,7 @@ def test_sizes():
     ("options", "error", "message"),
     [
         ({"measures": ()}, OptionError, "no measure"),
-        ({"measures": ("AP", "AP")}, OptionError, "names a measure twice"),
+        ({"measures": ("AP", "AP")}, OptionError, "names the same measure twice"),
         ({"measures": ("APP",)}, UnknownNameError, "did you mean 'AP'"),
         ({"approaches": ("mw",)}, UnknownNameError, "did you mean 'mv'"),
         ({"sizes": (2, 2)}, OptionError, "each given once"),

@@ -7,14 +7,14 @@ import polars as pl
 import pytest
 
 from karatage.errors import OptionError, UnknownNameError
-from karatage.experiments.aware.analysis import label_measures
-from karatage.experiments.aware.families import (
+from karatage.experiments.aware.analysis import (
     choose_sizes,
     find_baseline,
     find_crossing,
     frame_contest,
     frame_families,
     frame_leads,
+    label_measures,
 )
 
 from .aware_worlds import make_findings

@@ -11,9 +11,9 @@ from karatage.data.axes import Coded
 from karatage.decisions.belief import combine_judgments
 from karatage.errors import DataError, OptionError
 from karatage.experiments.collaborative import cells
-from karatage.experiments.collaborative.ground import Ground, keep_items
+from karatage.experiments.collaborative.cells import Ground, keep_items
+from karatage.experiments.collaborative.findings import experiment_collaborative
 from karatage.experiments.collaborative.plan import Mix, find_crowd
-from karatage.experiments.collaborative.running import experiment_collaborative
 from karatage.experiments.engine import Execution
 
 PLAN = kt.CollaborativePlan(

@@ -10,9 +10,14 @@ import pytest
 from scipy import stats
 
 import karatage as kt
-from karatage.experiments.collaborative.findings import CollaborativeFindings
-from karatage.experiments.collaborative.running import SCHEMAS
-from karatage.experiments.collaborative.summing import decide, find_interval, find_topic_interval, summarise
+from karatage.experiments.collaborative.findings import (
+    SCHEMAS,
+    CollaborativeFindings,
+    decide,
+    find_interval,
+    find_topic_interval,
+    summarise,
+)
 
 PLAN = kt.CollaborativePlan(
     orders=("depth", "thompson"),

@@ -48,9 +48,9 @@ def test_own_prices_count_all_judges_of_a_document():
     ("options", "message"),
     [
         ({"studies": ("order",)}, "study 'order' is none of orders, finding, consensus, shares"),
-        ({"orders": ()}, "names every order once, and one at least, not nothing"),
-        ({"crowds": ("hcb", "hcb")}, "names every crowd once, and one at least, not hcb, hcb"),
-        ({"table_crowds": ("hcb", "hcb")}, "every crowd of the table once"),
+        ({"orders": ()}, "the plan has no order"),
+        ({"crowds": ("hcb", "hcb")}, "names the same crowd twice: hcb, hcb"),
+        ({"table_crowds": ("hcb", "hcb")}, "names the same crowd of the table twice"),
         ({"orders": ("effect",)}, "order 'effect' rests on judgments so far"),
         ({"expert_shares": (0, 120)}, "expert share 120 is no percentage"),
         ({"crowd_shares": (-2,)}, "crowd share -2 is no percentage"),
@@ -105,5 +105,5 @@ def test_presets_are_plans(preset):
 
 def test_whole_numbers_and_numbers_are_the_same_plan():
     assert kt.CollaborativePlan(expert_shares=(0, 4)) == kt.CollaborativePlan(expert_shares=(0.0, 4.0))
-    with pytest.raises(OptionError, match="names every expert share once"):
+    with pytest.raises(OptionError, match="names the same expert share twice"):
         kt.CollaborativePlan(expert_shares=(4, 4.0))

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import karatage as kt
 from karatage.errors import DataError, InputFileError, OptionError
-from karatage.experiments.collection import Collection, fingerprint, read_collection, sample_tuples
-from karatage.experiments.panels import PanelRules
+from karatage.experiments.collection import Collection, PanelRules, fingerprint, read_collection
+from karatage.experiments.tuples import sample_tuples
 from karatage.io.writing import write_judgments
 
 

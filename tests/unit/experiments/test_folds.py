@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karatage.errors import DataError, OptionError
-from karatage.experiments.square.folds import count_parts, make_folds
+from karatage.experiments.square.data_sets import count_parts, make_folds
 
 AMOUNTS = st.sampled_from([5, 10, 20, 25, 33, 50, 67, 75, 80, 90, 95])
 

@@ -11,9 +11,8 @@ import polars as pl
 import pytest
 
 from karatage.errors import DataError
-from karatage.experiments import keeping
-from karatage.experiments.engine import Cell, Execution, Finding, run_cells, tell_outcomes
-from karatage.experiments.keeping import Record, open_store
+from karatage.experiments import engine
+from karatage.experiments.engine import Cell, Execution, Finding, Record, open_store, run_cells, tell_outcomes
 from karatage.io.files import hold_folder
 
 
@@ -56,7 +55,7 @@ def test_damage_is_noticed_told_and_computed_again(files, tmp_path, monkeypatch,
     read = pl.read_parquet_metadata
     seen = []
     monkeypatch.setattr(
-        keeping.pl, "read_parquet_metadata", lambda source: seen.append(source.getvalue()) or read(source)
+        engine.pl, "read_parquet_metadata", lambda source: seen.append(source.getvalue()) or read(source)
     )
     outcomes = run_cells(CELLS, folder=tmp_path)
     assert seen == [good.read_bytes()]  # what is damaged never gets to the reader
@@ -85,7 +84,7 @@ def test_a_sound_parquet_of_nobody_is_noticed(tmp_path, files):
         path.unlink()
     pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "x")
     content = (tmp_path / "x").read_bytes()
-    (tmp_path / f"{CELLS[0].stem}.{keeping._digest(content)}.parquet").write_bytes(content)
+    (tmp_path / f"{CELLS[0].stem}.{engine._digest(content)}.parquet").write_bytes(content)
     assert [len(o.damaged) for o in run_cells(CELLS, folder=tmp_path)] == [1, 0]
 
 

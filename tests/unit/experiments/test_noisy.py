@@ -13,10 +13,8 @@ import karatage as kt
 from karatage.correction.precision import compare_shared
 from karatage.errors import OptionError
 from karatage.experiments.engine import Execution
-from karatage.experiments.noisy import testing
-from karatage.experiments.noisy.intervals import rate_intervals
-from karatage.experiments.noisy.plan import World
-from karatage.experiments.noisy.testing import (
+from karatage.experiments.noisy import cells
+from karatage.experiments.noisy.cells import (
     INDEPENDENT,
     NAIVE,
     ONE,
@@ -25,16 +23,16 @@ from karatage.experiments.noisy.testing import (
     SHARED_PAIRED,
     TESTS,
     TWO,
-    run_tests,
-)
-from karatage.experiments.noisy.worlds import (
     Rates,
     join_degrees,
     judge_topics,
     list_batches,
+    rate_intervals,
+    run_tests,
     sample_gold,
     spread_topics,
 )
+from karatage.experiments.noisy.plan import World
 from karatage.experiments.plans import list_presets, make_plan
 
 SMALL = kt.NoisyPlan(simulations=400, seed=5)
@@ -153,7 +151,7 @@ def test_tests_are_those_of_scipy_and_of_the_equations():
     a, b = rng.random((2, 4, 12))
     gold = Rates(np.full(4, 0.9), np.full(4, 0.7), 60)
     other = Rates(np.full(4, 0.75), np.full(4, 0.85), 60)
-    one, two = testing.run_tests(a, b, gold, gold), testing.run_tests(a, b, gold, other)
+    one, two = cells.run_tests(a, b, gold, gold), cells.run_tests(a, b, gold, other)
     for k in range(4):
         welch, paired = stats.ttest_ind(b[k], a[k], equal_var=False), stats.ttest_rel(b[k], a[k])
         for name, expected in ((NAIVE, welch), (PAIRED, paired)):
@@ -193,23 +191,23 @@ def test_degrees_of_freedom_of_a_sum():
 def test_shares_are_counted_as_told():
     value, variance = np.array([0.5, -0.5, 0.05, 0.2]), np.array([0.01, 0.01, 0.01, 0.01])
     allowed = np.array([True, True, True, False])
-    rejected, wrong, covered, estimate, refused = testing._rate(
-        [(testing.Estimated(value, variance), allowed)], difference=0.1
+    rejected, wrong, covered, estimate, refused = cells._rate(
+        [(cells.Estimated(value, variance), allowed)], difference=0.1
     )
     assert rejected == pytest.approx(2 / 3)
     assert wrong == pytest.approx(1 / 3)
     assert covered == pytest.approx(1 / 3)  # 0.05 only, of what was not refused
     assert estimate == pytest.approx(0.05 / 3)
     assert refused == 0.25
-    nothing = testing._rate([(testing.Estimated(value, variance), ~np.ones(4, bool))], difference=0.0)
+    nothing = cells._rate([(cells.Estimated(value, variance), ~np.ones(4, bool))], difference=0.0)
     assert nothing == (None, None, None, None, 1.0)
 
 
 def test_scores_that_never_vary_are_no_difference():
     same = np.full((3, 5), 0.4)
     gold = Rates(np.full(3, 0.9), np.full(3, 0.8), 50)
-    for name, (estimated, clear) in testing.run_tests(same, same, gold, gold).items():
-        rejected, *_ = testing._rate([(estimated, clear)], difference=0.0)
+    for name, (estimated, clear) in cells.run_tests(same, same, gold, gold).items():
+        rejected, *_ = cells._rate([(estimated, clear)], difference=0.0)
         assert rejected == 0, name
 
 

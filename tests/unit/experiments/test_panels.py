@@ -5,8 +5,8 @@ import pytest
 
 import karatage as kt
 from karatage.errors import DataError, OptionError
-from karatage.experiments import panels
-from karatage.experiments.panels import PanelRules, binarise, fit_panels, prepare_gold
+from karatage.experiments import collection
+from karatage.experiments.collection import PanelRules, binarise, fit_panels, prepare_gold
 
 TOPICS = ("1", "2")
 DOCUMENTS = [f"d{k:02d}" for k in range(20)]
@@ -80,7 +80,7 @@ def test_panels_stand_on_golds_items():
 
 
 def test_who_may_stay(monkeypatch):
-    monkeypatch.setattr(panels, "WHOLE", 0.95)  # 99 % of so small a pool is all of it
+    monkeypatch.setattr(collection, "WHOLE", 0.95)  # 99 % of so small a pool is all of it
     gold = prepare_gold(GOLD, PAPER)
     judgments = panel_of(
         whole=grade_all(good),

@@ -77,12 +77,12 @@ def test_presets_are_found_by_their_kind(presets):
 TOYS = st.builds(
     Toy,
     measures=st.lists(st.text(), max_size=3).map(tuple),
-    sizes=st.lists(st.integers(), max_size=3).map(tuple),
-    shares=st.lists(st.floats(allow_nan=False), max_size=3).map(tuple),
+    sizes=st.lists(st.integers(0, 2**63 - 1), max_size=3).map(tuple),
+    shares=st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=3).map(tuple),
     people=st.tuples(st.integers(0, 9), st.integers(0, 9)),
     order=st.sampled_from(["up", "down"]),
     samples=st.integers(1, 10**12),
-    level=st.floats(allow_nan=False),
+    level=st.floats(allow_nan=False, allow_infinity=False),
     whole=st.booleans(),
     title=st.text(),
     depth=st.none() | st.integers(0, 99),
@@ -119,18 +119,18 @@ def test_the_fingerprint_tells_options_and_kind_apart():
     ("text", "place", "message"),
     [
         ("sampels = 3", 4, "unknown option 'sampels'; did you mean 'samples'? Known: depth, kind"),
-        ('samples = "many"', 4, 'samples is "many", but should be a whole number'),
-        ("samples = 3.0", 4, "samples is 3.0, but should be a whole number"),
-        ("samples = true", 4, "samples is true, but should be a whole number"),
-        ("whole = 1", 4, "whole is 1, but should be true or false"),
-        ('level = "x"', 4, 'level is "x", but should be a number'),
-        ("title = 2024-01-01", 4, 'title is "2024-01-01", but should be text'),
-        ('measures = "AP"', 4, 'measures is "AP", but should be a list of texts'),
-        ("\nsizes = [2, 2.5]", 5, "sizes is [2, 2.5], but should be a list of whole numbers"),
-        ("shares = [[1]]", 4, "shares is [[1]], but should be a list of numbers"),
-        ("people = [1, 2, 3]", 4, "people is [1, 2, 3], but should be a list of 2 whole numbers"),
-        ('order = "left"', 4, 'order is "left", but should be one of "up", "down"'),
-        ("depth = 1.5", 4, "depth is 1.5, but should be a whole number"),
+        ('samples = "many"', 4, "samples is 'many', not a whole number from 0"),
+        ("samples = 3.0", 4, "samples is 3.0, not a whole number from 0"),
+        ("samples = true", 4, "samples is True, not a whole number from 0"),
+        ("whole = 1", 4, "whole is 1, not true or false"),
+        ('level = "x"', 4, "level is 'x', not a number"),
+        ("title = 2024-01-01", 4, "title is datetime.date(2024, 1, 1), not text"),
+        ('measures = "AP"', 4, "measures is 'AP', not a list"),
+        ("\nsizes = [2, 2.5]", 5, "sizes[1] is 2.5, not a whole number from 0"),
+        ("shares = [[1]]", 4, "shares[0] is [1], not a number"),
+        ("people = [1, 2, 3]", 4, "people has 3 entries, not 2"),
+        ('order = "left"', 4, "order is 'left', not one of up, down"),
+        ("depth = 1.5", 4, "depth is 1.5, not a whole number from 0"),
         ("samples = ", 4, "is no TOML: Invalid value (at line 4, column 11)"),
         ("samples = [1,", 4, "is no TOML: "),
         (f"sizes = {'[' * 5000}", None, "is nested too deeply to be a plan"),
@@ -151,7 +151,7 @@ def test_mistakes_are_told_with_their_line(write, text, place, message):
     [
         ('kind = "toy"\n', "my.toml:1: a plan has all its options under [experiment]"),
         ("experiment = 3\n", "my.toml: a plan has all its options under [experiment]"),
-        ('[experiment]\nkind = "boy"\n', 'my.toml:2: has kind = "boy", but this is kind = "toy"'),
+        ('[experiment]\nkind = "boy"\n', "my.toml:2: has kind = 'boy', but this is kind = \"toy\""),
         ("[experiment]\nsamples = 3\n", 'my.toml: has no kind, but this is kind = "toy"'),
         ("\n", "my.toml: is empty"),
     ],
@@ -173,11 +173,11 @@ def test_bytes_and_absent_files_are_told(tmp_path):
 def test_what_is_given_is_checked_too():
     with pytest.raises(UnknownNameError, match="unknown option 'sample'; did you mean 'samples'"):
         make_plan(Toy, "toy", given={"sample": 3})
-    with pytest.raises(OptionError, match='samples is "3", but should be a whole number'):
+    with pytest.raises(OptionError, match="samples is '3', not a whole number from 0"):
         make_plan(Toy, "toy", given={"samples": "3"})
     with pytest.raises(OptionError, match="samples 0 must be at least 1"):
         make_plan(Toy, "toy", given={"samples": 0})
-    with pytest.raises(OptionError, match=r"title is .*, but should be text"):
+    with pytest.raises(OptionError, match="title has half a character"):
         make_plan(Toy, "toy", given={"title": "half \ud800"})
 
 

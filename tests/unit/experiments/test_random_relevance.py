@@ -10,13 +10,13 @@ import pytest
 import karatage as kt
 from karatage.data.alignment import align
 from karatage.errors import DataError, OptionError, UnknownNameError
-from karatage.experiments.collection import Collection, read_collection, sample_tuples
+from karatage.experiments.collection import Collection, read_collection
 from karatage.experiments.engine import Execution
 from karatage.experiments.random_relevance import cells
-from karatage.experiments.random_relevance import running as random_relevance
-from karatage.experiments.random_relevance.findings import _estimate
+from karatage.experiments.random_relevance import cells as random_relevance
+from karatage.experiments.random_relevance.findings import _estimate, experiment_random_relevance
 from karatage.experiments.random_relevance.plan import RandomRelevancePlan, read_merge
-from karatage.experiments.random_relevance.running import experiment_random_relevance
+from karatage.experiments.tuples import sample_tuples
 from karatage.measures.expected import randomise, score_expected
 from karatage.random_streams import stream
 from karatage.simulation.panel import simulate_panel
@@ -321,7 +321,7 @@ def test_intervals():
 def test_the_plan_refuses_what_cannot_be():
     for wrong, message in (
         ({"measures": ()}, "the plan has no measure"),
-        ({"sizes": (2, 2)}, "names a size twice: 2, 2"),
+        ({"sizes": (2, 2)}, "names the same size twice: 2, 2"),
         ({"measures": ("Bpref",)}, "measure 'Bpref' has no expected form; AP, DCG, ERR"),
         ({"sizes": (0,)}, "whole numbers from 1"),
         ({"samples": 0}, "whole numbers from 1"),

@@ -12,9 +12,9 @@ from karatage.aggregation import registry
 from karatage.aggregation.majority import MajorityVote
 from karatage.errors import OptionError
 from karatage.experiments.engine import Execution
-from karatage.experiments.square import running as square
+from karatage.experiments.square import cells as square
+from karatage.experiments.square.cells import benchmark
 from karatage.experiments.square.data_sets import DataSet, read_data_sets
-from karatage.experiments.square.running import benchmark
 
 
 def make_set(name="made", items=40, judges=5, grades=2, seed=0):

@@ -9,14 +9,17 @@ import pytest
 
 import karatage as kt
 from karatage.errors import DataError, OptionError, UnknownNameError
-from karatage.experiments.collection import Collection
+from karatage.experiments.collection import Collection, PanelRules, prepare_gold
 from karatage.experiments.engine import Execution
-from karatage.experiments.panels import PanelRules, prepare_gold
-from karatage.experiments.supervised import running as supervised
-from karatage.experiments.supervised.findings import Place, SupervisedFindings, find_mean
+from karatage.experiments.supervised import cells as supervised
+from karatage.experiments.supervised.findings import (
+    Place,
+    SupervisedFindings,
+    experiment_supervised,
+    find_mean,
+    tell_samples,
+)
 from karatage.experiments.supervised.plan import SupervisedPlan
-from karatage.experiments.supervised.running import experiment_supervised
-from karatage.experiments.supervised.telling import tell_samples
 from karatage.simulation.panel import PanelQuality, simulate_panel
 
 PLAN = SupervisedPlan(approaches=("table1", "sup_tau(sub=True)"), sizes=(2, 3), samples=5, replicates=6, seed=2)

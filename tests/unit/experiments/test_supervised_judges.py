@@ -9,11 +9,9 @@ import karatage as kt
 from karatage.data.alignment import align
 from karatage.data.gold import Gold
 from karatage.data.partition import Partition
-from karatage.experiments.collection import Collection
-from karatage.experiments.panels import PanelRules, prepare_gold
-from karatage.experiments.supervised.judges import Ground, Judges, teach
+from karatage.experiments.collection import Collection, PanelRules, prepare_gold
+from karatage.experiments.supervised.cells import Ground, Judges, Sample, _lay_out, teach
 from karatage.experiments.supervised.plan import Split, SupervisedPlan
-from karatage.experiments.supervised.samples import Sample, _lay_out
 from karatage.merging.estimators import normalise
 from karatage.simulation.panel import PanelQuality, partition_judges, simulate_panel
 

@@ -57,8 +57,8 @@ def test_families_are_the_colours_of_table_1():
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"measures": ()}, "one at least, not nothing"),
-        ({"measures": ("AP", "AP")}, "every measure once"),
+        ({"measures": ()}, "the plan has no measure"),
+        ({"measures": ("AP", "AP")}, "names the same measure twice"),
         ({"measures": ("nDCG@10", "ndcg@10")}, "measure"),
         ({"approaches": ()}, "approach"),
         ({"approaches": ("sup_tua",)}, "sup_tau"),

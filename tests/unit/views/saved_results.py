@@ -15,11 +15,11 @@ from karatage.data.result import Result
 from karatage.decisions.draw import draw_evaluation
 from karatage.experiments.collection import Collection
 from karatage.experiments.engine import Outcome
+from karatage.experiments.random_relevance.findings import experiment_random_relevance
 from karatage.experiments.random_relevance.plan import RandomRelevancePlan
-from karatage.experiments.random_relevance.running import experiment_random_relevance
 from karatage.experiments.square.findings import Benchmark, CellResult, DataSetFacts
+from karatage.experiments.supervised.findings import experiment_supervised
 from karatage.experiments.supervised.plan import SupervisedPlan
-from karatage.experiments.supervised.running import experiment_supervised
 from karatage.simulation.panel import simulate_panel
 
 HOSTILE = '</script><b>"\u202egnp\u0007 😀\n' + "x" * 300

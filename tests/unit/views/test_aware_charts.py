@@ -5,8 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from karatage.views.aware import view_aware
-from karatage.views.aware_charts import draw_all, draw_crossing, draw_families
+from karatage.views.aware import draw_crossing, draw_families, view_aware
 from karatage.views.html import render_page
 
 from ..experiments.aware_worlds import make_findings
@@ -24,7 +23,7 @@ def found():
 
 @pytest.fixture(scope="module")
 def charts(found):
-    return draw_all(found)
+    return {name: figure.chart for name, figure in view_aware(found).figures}
 
 
 def test_every_chart_has_a_name_of_its_own(charts):
@@ -58,7 +57,7 @@ def test_crossing_shows_differences_by_correlation(found):
 
 def test_few_approaches_still_have_charts():
     alone = make_findings(("uniform", "mv"), sizes=(2, 3), systems=("T08",), measures=("AP",))
-    names = set(draw_all(alone))
+    names = {name for name, _ in view_aware(alone).figures}
     assert {"families-best-tau_ap", "tau_ap-tukey", "tau_ap-size-by-approach"} <= names
     assert "crossing" not in names
     assert not any("parts" in name for name in names)

@@ -9,7 +9,7 @@ import pytest
 from karatage.errors import OptionError
 from karatage.experiments.engine import Outcome
 from karatage.experiments.square.findings import Benchmark, CellResult, DataSetFacts
-from karatage.views.benchmark_charts import draw_benchmark
+from karatage.views.benchmark import draw_benchmark
 from karatage.views.charts import write_chart
 
 

@@ -7,14 +7,13 @@ import pytest
 
 import karatage as kt
 from karatage.errors import OptionError
-from karatage.views.collaborative import view_collaborative
-from karatage.views.collaborative_charts import (
-    draw_all,
+from karatage.views.collaborative import (
     draw_consensus,
     draw_finding,
     draw_gaps,
     draw_orders,
     draw_shares,
+    view_collaborative,
 )
 from karatage.views.html import render_page
 
@@ -89,7 +88,7 @@ def test_gaps_are_written_and_bold_where_decided(found):
 
 
 def test_what_was_not_studied_is_not_drawn(found, bare):
-    assert list(draw_all(bare)) == ["finding"]
+    assert [name for name, _ in view_collaborative(bare).figures] == ["finding"]
     for draw in draw_consensus, draw_shares, draw_gaps:
         with pytest.raises(OptionError, match=r"no result for .* by the order 'thompson'"):
             draw(found, "thompson")

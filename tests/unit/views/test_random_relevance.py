@@ -8,11 +8,11 @@ import pytest
 import karatage as kt
 from karatage.errors import OptionError
 from karatage.experiments.collection import Collection
+from karatage.experiments.random_relevance.findings import experiment_random_relevance
 from karatage.experiments.random_relevance.plan import RandomRelevancePlan
-from karatage.experiments.random_relevance.running import experiment_random_relevance
 from karatage.simulation.panel import simulate_panel
 from karatage.views.html import render_page
-from karatage.views.random_relevance import draw_all, draw_random_relevance, view_random_relevance
+from karatage.views.random_relevance import draw_random_relevance, view_random_relevance
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -48,9 +48,8 @@ def test_unknown_places_are_refused(found):
 
 
 def test_the_page_has_all_tables_and_charts(found):
-    charts = draw_all(found)
-    assert list(charts) == ["tau_ap-1", "tau_ap-2", "tau-1", "tau-2"]
     page = view_random_relevance(found)
+    assert [name for name, _ in page.figures] == ["tau_ap-1", "tau_ap-2", "tau-1", "tau-2"]
     assert page.sentence == found.sentence
     assert [section.title for section in page.sections] == ["Judges alone", "Judges merged", "Check by simulation"]
     text = render_page(page)
@@ -60,7 +59,7 @@ def test_the_page_has_all_tables_and_charts(found):
     parser.feed(text)
     row = found.table1.row(0, named=True)
     assert {f"{row['tau']:.4f}", f"{row['tau ±']:.4f}"} <= set(texts)
-    assert text.count('<div class="still"><svg') == 2
+    assert text.count('<div class="still"><svg') == 4
     assert text.count("<script>") == 2  # the page's own
     merged = page.sections[1].tables[0]
     best = [k for k, bold in enumerate(merged.mark["M = 2"]) if bold]

@@ -8,13 +8,12 @@ import pytest
 
 import karatage as kt
 from karatage.errors import OptionError
-from karatage.experiments.collection import Collection
-from karatage.experiments.panels import PanelRules, prepare_gold
+from karatage.experiments.collection import Collection, PanelRules, prepare_gold
+from karatage.experiments.supervised.findings import experiment_supervised
 from karatage.experiments.supervised.plan import SupervisedPlan
-from karatage.experiments.supervised.running import experiment_supervised
 from karatage.simulation.panel import simulate_panel
 from karatage.views.html import render_page
-from karatage.views.supervised import _choose_colours, draw_all, draw_supervised, mark_rows, view_supervised
+from karatage.views.supervised import _choose_colours, draw_supervised, mark_rows, view_supervised
 
 
 @pytest.fixture(scope="module")
@@ -46,14 +45,14 @@ def test_families_have_the_papers_colours(found):
 
 
 def test_every_measure_outcome_and_place_has_a_chart(found):
-    charts = draw_all(found)
+    charts = dict(view_supervised(found).figures)
     assert len(charts) == 2 * 2 * 2
     assert {"tau_ap-1-whole-1", "tau_ap-2-partitioned-2", "rmse-2-partitioned-1"} <= set(charts)
 
 
 def test_the_page_has_table_1_the_figures_and_the_doubts(found):
     page = render_page(view_supervised(replace(found, notes=("a doubt",))))
-    assert page.count('<div class="still"><svg') == 4
+    assert page.count('<div class="still"><svg') == 8
     assert "sup_tau_cubed" in page
     assert "T&lt;08" in page
     assert "a doubt" in page

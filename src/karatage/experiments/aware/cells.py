@@ -4,35 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 
 import numpy as np
 import polars as pl
 
 from karatage.approaches.downstream import weigh_telling
 from karatage.approaches.evidence import Panel, compare_with_random, compare_with_shuffled
-from karatage.data.alignment import Alignment, align
+from karatage.data.alignment import Alignment
 from karatage.data.axes import FloatArray, GradeArray, LongArray
 from karatage.data.judgments import Judgments
 from karatage.data.scores import Scores
 from karatage.errors import DataError
-from karatage.experiments.aware.contenders import Contender
-from karatage.experiments.collection import Collection
-from karatage.experiments.engine import Finding
-from karatage.experiments.tuples import Nearness, merge_grades_of, merge_panels, rate_leaderboards
+from karatage.experiments.aware.plan import AwarePlan, Contender, label_measures
+from karatage.experiments.collection import Collection, align_runs, fingerprint
+from karatage.experiments.engine import Cell, Fact, Finding, Results
+from karatage.experiments.tuples import Nearness, draw_tuples, merge_grades_of, merge_panels, rate_leaderboards
 from karatage.measures.scoring import score_aligned, score_grades
 from karatage.merging.gaps import Gaps
-from karatage.text import count_names
+from karatage.text import count_names, list_ranges
 
 OUTCOMES = Nearness._fields
+BLOCK = 100  # k-tuples to a cell, which then takes seconds
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Ground:
     """What cells look at: leaderboards under gold, scores under each judge, judges' weights, k-tuples."""
 
-    contenders: tuple[Contender, ...]
-    measures: tuple[str, ...]
-    seed: int
+    plan: AwarePlan
+    collection: str
+    digest: str
+    notes: tuple[str, ...]
     panels: Mapping[str, Judgments]
     tuples: Mapping[int, LongArray]  # size -> (sample, judge)
     alignments: Mapping[str, Alignment]  # by systems
@@ -42,21 +45,14 @@ class Ground:
     weights: Mapping[tuple[str, str], Mapping[tuple[str, str], FloatArray]] = field(default_factory=dict)
 
     @staticmethod
-    def of(
-        collection: Collection,
-        contenders: tuple[Contender, ...],
-        measures: tuple[str, ...],
-        tuples: Mapping[int, LongArray],
-        seed: int,
-    ) -> Ground:
+    def of(collection: Collection, plan: AwarePlan) -> Ground:
         """Score a collection; weights come later."""
+        contenders, measures, judges = plan.find_contenders(), plan.names, len(collection.judges)
         looked = dict.fromkeys([*measures, *(m for c in contenders for m in c.measures)])
-        alignments = {name: align(runs, collection.gold) for name, runs in collection.runs.items()}
+        alignments = align_runs(collection)
         gold: dict[tuple[str, str], FloatArray] = {}
         scores = {}
         for systems, alignment in alignments.items():
-            if len(alignment.systems) < 2:
-                raise DataError(f"'{systems}' has one system only, and a ranking takes two")
             kept = alignment.retrieved_topics
             trusted = score_aligned(alignment, collection.gold, measures)
             gold |= {(systems, m): found.value[0, kept].mean(axis=0) for m, found in trusted.items()}
@@ -64,26 +60,72 @@ class Ground:
                 found = score_aligned(alignment, judgments, list(looked))
                 _check_whole(panel, next(iter(found.values())), kept)
                 scores[systems, panel] = found
+        notes = dict.fromkeys(note for alignment in alignments.values() for note in alignment.notes)
         return Ground(
-            contenders=contenders,
-            measures=measures,
-            seed=seed,
+            plan=plan,
+            collection=collection.name,
+            digest=fingerprint(collection),
+            notes=(*collection.notes, *_tell_labels(measures), *_tell_sizes(plan, judges), *map(str, notes)),
             panels=collection.panels,
-            tuples=tuples,
+            tuples=draw_tuples(judges, plan.find_sizes(judges), plan.samples, plan.seed),
             alignments=alignments,
             gold=gold,
             scores=scores,
         )
 
-    def with_weights(self, tables: Mapping[tuple[str, str], pl.DataFrame]) -> Ground:
+    @cached_property
+    def contenders(self) -> tuple[Contender, ...]:
+        """What is tried."""
+        return self.plan.find_contenders()
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """By their full names."""
+        return self.plan.names
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """Who is in the panels."""
+        return next(iter(self.panels.values())).judges
+
+    def with_weights(self, results: Results) -> Ground:
         """The same, with the weights in tables as `weigh_panel` makes them."""
         weights = {}
-        for (systems, panel), table in tables.items():
+        for cell, outcome in results:
+            systems, panel, table = str(cell.key["systems"]), str(cell.key["panel"]), outcome.table
             pairs = list(_list_weighings(self.contenders, self.measures))
             shape = len(pairs), len(self.panels[panel].judges), len(self.alignments[systems].retrieved_topics)
             value = table["weight"].to_numpy().reshape(shape)
             weights[systems, panel] = {(c.name, m): value[n] for n, (c, m) in enumerate(pairs)}
         return replace(self, weights=weights)
+
+
+def list_weighings(ground: Ground) -> Iterator[Cell]:
+    """A cell for each set of systems and panel: what its judges weigh."""
+    for systems in ground.alignments:
+        for panel in ground.panels:
+            key = {**_describe(ground), "systems": systems, "panel": panel}
+            yield Cell(name=f"weights {systems} {panel}", key=key, work=partial(weigh_panel, systems, panel))
+
+
+def list_cells(ground: Ground) -> Iterator[Cell]:
+    """A cell for each block of k-tuples of a panel and size."""
+    about: dict[str, Fact] = {**_describe(ground), "samples": ground.plan.samples}
+    for panel in ground.panels:
+        for size, members in ground.tuples.items():
+            for first in range(0, len(members), BLOCK):
+                last = min(first + BLOCK, len(members))
+                yield Cell(
+                    name=f"{panel} size={size} {first + 1}-{last}",
+                    key={**about, "panel": panel, "size": size, "first": first, "last": last},
+                    work=partial(try_block, panel, size, (first, last)),
+                )
+
+
+def _describe(ground: Ground) -> dict[str, Fact]:
+    """What decides every cell's result."""
+    tried = {"measures": repr(ground.measures), "contenders": repr(ground.contenders)}
+    return {"collection": ground.digest, **tried, "seed": ground.plan.seed}
 
 
 def _check_whole(panel: str, scores: Scores, kept: LongArray) -> None:
@@ -106,7 +148,7 @@ def _list_weighings(contenders: Sequence[Contender], measures: Sequence[str]) ->
 def weigh_panel(systems: str, panel: str, ground: Ground) -> Finding:
     """The weights (approach, measure, judge, topic) of a panel's judges, which hold in any k-tuple."""
     alignment, scores = ground.alignments[systems], ground.scores[systems, panel]
-    compared = Panel.of(alignment, ground.panels[panel], scores, seed=ground.seed)
+    compared = Panel.of(alignment, ground.panels[panel], scores, seed=ground.plan.seed)
     kept, present = alignment.retrieved_topics, compared.present
     gaps = _compare(ground.contenders, compared)
     parts, dull = [], np.zeros_like(present)
@@ -160,7 +202,7 @@ def try_block(panel: str, size: int, rows: tuple[int, int], ground: Ground) -> F
     shape = len(ground.alignments), len(ground.measures), len(OUTCOMES), len(members)
     found = {c.name: np.empty(shape) for c in ground.contenders}
     models = [c.model for c in ground.contenders if c.model is not None]
-    grades = merge_grades_of(members, ground.panels[panel], models, seed=ground.seed)
+    grades = merge_grades_of(members, ground.panels[panel], models, seed=ground.plan.seed)
     for s, systems in enumerate(ground.alignments):
         for contender in ground.contenders:
             if contender.model is None:
@@ -206,3 +248,13 @@ def _merge_scores(
         boards = [merge_panels(value, weight, members) for weight in weights]
         found[measure] = boards[0] if len(boards) == 1 else np.mean(boards, axis=0)
     return found
+
+
+def _tell_labels(measures: Sequence[str]) -> list[str]:
+    """Names in tables and charts are short, which may be those of other measures."""
+    return [f"{label} stands for {name}" for name, label in label_measures(measures).items() if label != name]
+
+
+def _tell_sizes(plan: AwarePlan, judges: int) -> list[str]:
+    large = [size for size in plan.sizes if size > judges]
+    return [f"k-tuples of {list_ranges(large)} cannot be drawn from {judges} judges, left out"] if large else []

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -21,31 +21,60 @@ from karatage.data.checks import (
     require_ordered,
     require_shape,
 )
-from karatage.data.result import Result, list_versions
-from karatage.errors import DataError, OptionError, UnknownNameError
-from karatage.experiments.aware.analysis import Analyses, analyse, frame_tables, frame_top_groups
-from karatage.experiments.aware.cells import OUTCOMES
-from karatage.experiments.aware.contenders import Contender
-from karatage.experiments.aware.families import (
+from karatage.data.estimate import CONFIDENCE
+from karatage.data.result import Result
+from karatage.errors import DataError, UnknownNameError
+from karatage.experiments.aware.analysis import (
+    APPROACH,
+    GAP,
+    GRANULARITY,
+    SIZE,
+    WEIGHT,
+    Analyses,
+    Analysis,
+    analyse,
+    find_baseline,
     frame_by_size,
     frame_contest,
     frame_crossings,
     frame_families,
     frame_leads,
     frame_own,
+    frame_tables,
+    frame_top_groups,
 )
-from karatage.experiments.aware.plan import AwarePlan
-from karatage.experiments.aware.telling import conclude, frame_claims
-from karatage.measures.registry import parse_measure
+from karatage.experiments.aware.cells import OUTCOMES, Ground, list_cells, list_weighings
+from karatage.experiments.aware.plan import AwarePlan, Contender
+from karatage.experiments.collection import Collection
+from karatage.experiments.engine import Execution, Experiment, Findings, Results, run_experiment
+from karatage.experiments.tuples import check_outcome
+from karatage.io.files import PathLike
+from karatage.text import counted, list_ranges, short
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-CONFIDENCE = 0.95
+    from karatage.comparison.tukey import Tukey
+    from karatage.data.axes import FloatArray
+
+STATE_OF_THE_ART = ("mv", "emmv", "emneu")
+# [AWARE17] table 5: the top groups that it found.
+TOP = {
+    ("tau_ap", APPROACH): "sgl_tau_msd",
+    ("rmse", APPROACH): "sgl_rmse_med",
+    ("tau_ap", GRANULARITY): "sgl and tpc",
+    ("rmse", GRANULARITY): "sgl",
+    ("tau_ap", GAP): "apc and tau",
+    ("rmse", GAP): "fro and kld",
+    ("tau_ap", WEIGHT): "md and med",
+    ("rmse", WEIGHT): "med",
+}
+MOST_NAMED = 5
+LEVEL = 0.05
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class AwareFindings(Result, kind="aware"):
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class AwareFindings(Findings, Result, kind="aware"):
     """tau, tau_ap and RMSE of leaderboards against gold's, over k-tuples of judges.
 
     Intervals are about the mean over all k-tuples of these judges, of which `samples` were tried; they say nothing of
@@ -53,7 +82,6 @@ class AwareFindings(Result, kind="aware"):
     """
 
     derived = ("sentence", "rows", "tables")
-    unsaved = ("log",)
 
     plan: AwarePlan
     collection: str
@@ -65,9 +93,6 @@ class AwareFindings(Result, kind="aware"):
     samples: LongArray  # (size,)
     mean: FloatArray  # (systems, panel, measure, size, outcome, approach)
     covariance: FloatArray  # (systems, panel, measure, size, outcome, approach, approach) over k-tuples
-    notes: tuple[str, ...] = ()
-    versions: Mapping[str, str] = field(default_factory=list_versions)
-    log: tuple[str, ...] = ()  # of this run: what an earlier one had done, files that were damaged
 
     def __post_init__(self) -> None:
         """Refuse arrays that do not fit their names or hold what cannot be, and protect them."""
@@ -93,7 +118,7 @@ class AwareFindings(Result, kind="aware"):
         spread = np.sqrt(np.maximum(variance, 0))
         limit = spread[..., :, None] * spread[..., None, :] * (1 + NEAR) + SLACK
         require_ordered("covariance", -limit, self.covariance, limit)
-        require_equal("measures", self.measures, [str(parse_measure(name)) for name in self.plan.measures])
+        require_equal("measures", self.measures, self.plan.names)
         freeze(self.samples, self.mean, self.covariance)
 
     @cached_property
@@ -152,7 +177,7 @@ class AwareFindings(Result, kind="aware"):
 
     def frame_differences(self, first: LongArray, second: LongArray, outcome: str) -> pl.DataFrame:
         """The same for approaches, by number, that differ from place to place: (systems, panel, measure, size)."""
-        o = _check_outcome(outcome)
+        o = OUTCOMES.index(check_outcome(outcome, OUTCOMES))
         mean, covariance = self.mean[..., o, :], self.covariance[..., o, :, :]
         at = np.ogrid[tuple(slice(n) for n in first.shape)]
         value = mean[(*at, first)] - mean[(*at, second)]
@@ -186,7 +211,7 @@ class AwareFindings(Result, kind="aware"):
 
     def find_best(self, among: Sequence[int], *, outcome: str = "tau_ap") -> LongArray:
         """The best of some approaches (by number) in each systems, panel, measure and size."""
-        value = self.mean[..., _check_outcome(outcome), :][..., list(among)]
+        value = self.mean[..., OUTCOMES.index(check_outcome(outcome, OUTCOMES)), :][..., list(among)]
         best = np.argmin(value, axis=-1) if outcome == "rmse" else np.argmax(value, axis=-1)
         chosen: LongArray = np.asarray(among)[best]
         return chosen
@@ -236,19 +261,219 @@ class AwareFindings(Result, kind="aware"):
         """What to take away."""
         return conclude(self)
 
-    def __repr__(self) -> str:
-        return f"AwareFindings({self.sentence})"
-
-    def to_frame(self) -> pl.DataFrame:
-        """The same as `frame`."""
-        return self.frame
-
 
 def _gather(names: Sequence[str], at: np.ndarray) -> pl.Series:
     return pl.Series(list(names), dtype=pl.String).gather(at)
 
 
-def _check_outcome(outcome: str) -> int:
-    if outcome not in OUTCOMES:
-        raise OptionError(f"outcome '{outcome}' is none of {', '.join(OUTCOMES)}")
-    return OUTCOMES.index(outcome)
+class Claim(NamedTuple):
+    """A finding of the paper, and whether it is found here, too."""
+
+    panel: str
+    outcome: str
+    claim: str
+    holds: bool | None  # None: what is there cannot be told from the opposite
+    here: str
+
+
+def frame_claims(findings: AwareFindings) -> pl.DataFrame:
+    """The paper's order of approaches, point by point, on this collection."""
+    rows = [claim for analysis in findings.analyses.found for claim in _list_claims(findings, analysis)]
+    types = (pl.String, pl.String, pl.String, pl.Boolean, pl.String)
+    return pl.DataFrame(rows, schema=dict(zip(Claim._fields, types, strict=True)), orient="row")
+
+
+def _list_claims(findings: AwareFindings, analysis: Analysis) -> Iterator[Claim]:
+    panel, outcome = analysis.panel, analysis.outcome
+    for test in analysis.groups:
+        here = f"top group: {_name_some(test.top_group)}"
+        paper = TOP[outcome, test.factor]
+        if test.factor != APPROACH:
+            holds = set(paper.split(" and ")) == set(test.top_group)
+            yield Claim(panel, outcome, f"the top group of {test.factor} is {paper}", holds, here)
+            continue
+        if paper in test.levels:
+            yield Claim(panel, outcome, f"{paper} is in the top group", paper in test.top_group, here)
+        merged = [name for name in STATE_OF_THE_ART if name in test.levels]
+        if merged:
+            inside = [name for name in merged if name in test.top_group]
+            found = f"in it: {_name_some(inside)}" if inside else "none is in it"
+            yield Claim(panel, outcome, f"not in the top group: {_name_some(merged)}", not inside, found)
+        yield from _compare_means(panel, outcome, test)
+    if outcome == "tau_ap" and len(findings.sizes) > 1:
+        table = analysis.whole.to_frame()
+        p = table.filter(pl.col("source") == SIZE)["p_value"].to_list()
+        yield from _compare_sizes(findings, panel, sure=bool(p) and p[0] is not None and p[0] < LEVEL)
+
+
+def _compare_means(panel: str, outcome: str, test: Tukey) -> Iterator[Claim]:
+    mean = dict(zip(test.levels, test.mean.tolist(), strict=True))
+    order = test.levels.index
+    if set(STATE_OF_THE_ART) <= set(mean):
+        here = ", ".join(f"{name} {short(mean[name])}" for name in STATE_OF_THE_ART)
+        best = min(STATE_OF_THE_ART, key=order)
+        second = sorted(STATE_OF_THE_ART, key=order)[1]
+        sure = bool(test.differs[order(best), order(second)])
+        yield Claim(panel, outcome, "mv is the best of mv, emmv and emneu", best == "mv" if sure else None, here)
+    if {"uniform", "mv"} <= set(mean):
+        here = f"uniform {short(mean['uniform'])}, mv {short(mean['mv'])}"
+        sure = bool(test.differs[order("uniform"), order("mv")])
+        yield Claim(panel, outcome, "uniform is ahead of mv", order("uniform") < order("mv") if sure else None, here)
+
+
+def _compare_sizes(findings: AwareFindings, panel: str, *, sure: bool) -> Iterator[Claim]:
+    by_size = _average(findings, panel)  # (size, approach)
+    whole = by_size.mean(axis=1)
+    here = f"{short(whole[0])} with {findings.sizes[0]}, {short(whole[-1])} with {findings.sizes[-1]}"
+    yield Claim(panel, "tau_ap", "larger k-tuples are better", bool(whole[-1] > whole[0]) if sure else None, here)
+    if {"uniform", "mv"} <= set(findings.approaches):
+        uniform, vote = (by_size[:, findings.approaches.index(name)] for name in ("uniform", "mv"))
+        ahead = [size for size, lead in zip(findings.sizes, uniform > vote, strict=True) if lead]
+        holds = findings.sizes[0] in ahead and findings.sizes[-1] not in ahead
+        here = f"uniform is ahead at {list_ranges(ahead)}" if ahead else "mv is ahead at all sizes"
+        yield Claim(panel, "tau_ap", "uniform leads small k-tuples, mv large ones", holds, here)
+
+
+def _average(findings: AwareFindings, panel: str) -> FloatArray:
+    """Mean tau_ap over systems and measures, (size, approach)."""
+    found: FloatArray = findings.mean[:, findings.panels.index(panel), :, :, 1].mean(axis=(0, 1))
+    return found
+
+
+def _name_some(names: Sequence[str]) -> str:
+    more = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def conclude(findings: AwareFindings) -> str:
+    """Which approach comes nearest to gold's ranking, how merging scores fares against merging grades, and where."""
+    sizes = list_ranges(findings.sizes)
+    start = f"tau_ap to gold with k-tuples of {sizes} out of {counted(len(findings.judges), 'judge')}"
+    over = [counted(len(found), word) for found, word in ((findings.measures, "measure"),) if len(found) > 1]
+    start += f", mean over {over[0]}" if over else f" ({findings.measures[0]})"
+    said = [f"{_name_panel(panel, findings)}{_say_best(findings, panel)}" for panel in findings.ends]
+    return f"{start}: {'; '.join(said)}.{_say_crossings(findings)}"
+
+
+def _name_panel(panel: str, findings: AwareFindings) -> str:
+    return f"{panel}: " if len(findings.panels) > 1 else ""
+
+
+def _say_best(findings: AwareFindings, panel: str) -> str:
+    value = _average(findings, panel).mean(axis=0)
+    best = int(np.argmax(value))
+    said = f"best is {findings.approaches[best]} with {short(value[best])}"
+    baseline = find_baseline(findings)
+    scores = [k for k, contender in enumerate(findings.contenders) if contender.merges_scores]
+    if baseline is None or not scores:
+        return said
+    if best not in scores:
+        merge = max(scores, key=lambda k: value[k])
+        said += f", best merge of scores {findings.approaches[merge]} with {short(value[merge])}"
+    if findings.approaches[best] != baseline:
+        said += f", {baseline} {short(value[findings.approaches.index(baseline)])}"
+    return said
+
+
+def _say_crossings(findings: AwareFindings) -> str:
+    """From which correlation of errors on merging scores is better, if several were simulated."""
+    found = findings.crossings
+    if found.is_empty():
+        return ""
+    crossing = found.filter(verdict="scores overtake")
+    baseline = find_baseline(findings)
+    if crossing.is_empty():
+        counts = found["verdict"].value_counts().sort("count", descending=True)
+        return f" Whatever the correlation of errors tried, {counts['verdict'][0]} of {baseline} in most places."
+    places = sorted(crossing["crossing"])
+    share = f"{len(crossing)} of {len(found)} measures and sizes"
+    between = f"{short(places[0])} and {short(places[-1])}"
+    return f" Merging scores overtakes {baseline} at an error correlation between {between}, in {share}."
+
+
+def experiment_aware(
+    collection: Collection,
+    plan: AwarePlan | None = None,
+    *,
+    output: PathLike | None = None,
+    execution: Execution | None = None,
+) -> AwareFindings:
+    """Try approaches on k-tuples of a collection's judges, the same ones for all approaches.
+
+    Args:
+        collection: Systems, panels of judges and gold, as `read_collection` returns them.
+        plan: What is tried; default: the paper's design with fewer samples.
+        output: A folder in which each cell's result is kept as Parquet, and found again by the next run.
+        execution: How many processes, whether to begin afresh, and a callback for progress.
+    """
+    return run_experiment(AWARE, collection, plan=plan, output=output, execution=execution)
+
+
+def _sum_up(ground: Ground, results: Results) -> AwareFindings:
+    mean, covariance = _average_tuples(ground, results)
+    dull = sum(int(outcome.facts.get("dull") or 0) for _, outcome in results)
+    findings = AwareFindings(
+        plan=ground.plan,
+        collection=ground.collection,
+        judges=ground.judges,
+        systems=tuple(ground.alignments),
+        panels=tuple(ground.panels),
+        measures=ground.measures,
+        sizes=tuple(ground.tuples),
+        samples=np.array([len(members) for members in ground.tuples.values()]),
+        mean=mean,
+        covariance=covariance,
+        notes=(*ground.notes, *_tell_dull(dull), *_tell_tuples(ground.tuples, len(ground.judges))),
+    )
+    return replace(findings, notes=(*findings.notes, *findings.analyses.notes))
+
+
+def _average_tuples(ground: Ground, results: Results) -> tuple[FloatArray, FloatArray]:
+    """Means over k-tuples (systems, panel, measure, size, outcome, approach), and covariances (..., approach)."""
+    panels, sizes = list(ground.panels), list(ground.tuples)
+    names = [contender.name for contender in ground.contenders]
+    lead = len(ground.alignments), len(panels), len(ground.measures), len(sizes), len(OUTCOMES)
+    mean = np.empty((*lead, len(names)))
+    covariance = np.full((*lead, len(names), len(names)), np.nan)
+    parts: dict[tuple[str, int], list[FloatArray]] = {}
+    for cell, outcome in results:
+        if "size" in cell.key:
+            place = str(cell.key["panel"]), int(cell.key["size"] or 0)
+            shape = lead[0], lead[2], lead[4], -1, len(names)
+            parts.setdefault(place, []).append(outcome.table.select(names).to_numpy().reshape(shape))
+    for (panel, size), found in parts.items():
+        value = np.concatenate(found, axis=3)  # (systems, measure, outcome, sample, approach)
+        p, k, count = panels.index(panel), sizes.index(size), value.shape[3]
+        centre = value.mean(axis=3)
+        mean[:, p, :, k] = centre
+        if count > 1:
+            rest = value - centre[:, :, :, None]
+            covariance[:, p, :, k] = np.einsum("smonx,smony->smoxy", rest, rest) / (count - 1)
+    return mean, covariance
+
+
+def _tell_dull(dull: int) -> Iterator[str]:
+    if dull:
+        yield (
+            f"{counted(dull, 'time')} all systems score the same under a judge, who then has no weight in that topic "
+            "under tpc estimators"
+        )
+
+
+def _tell_tuples(tuples: Mapping[int, LongArray], judges: int) -> list[str]:
+    every = [size for size, members in tuples.items() if len(members) == math.comb(judges, size)]
+    what = "every k-tuple of these judges was tried, so that intervals have no width"
+    return (
+        [f"with {list_ranges(every)} judges {what}; other judges or topics would give other numbers"] if every else []
+    )
+
+
+AWARE = Experiment(
+    kind="aware",
+    plan=AwarePlan,
+    prepare=Ground.of,
+    list_first=list_weighings,
+    absorb=Ground.with_weights,
+    list_cells=list_cells,
+    sum_up=_sum_up,
+)

@@ -2,15 +2,104 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
-from karatage.errors import OptionError
-from karatage.experiments.aware.contenders import Contender, find_contenders
+from karatage.aggregation.registry import MODELS, NamedModel, parse_model
+from karatage.approaches.downstream import Aware
+from karatage.approaches.registry import APPROACHES as KNOWN
+from karatage.approaches.registry import EXPECTED, JUDGE, resolve_approaches
+from karatage.errors import OptionError, UnknownNameError
+from karatage.experiments.plans import check_lists
 from karatage.measures.registry import parse_measure
+from karatage.merging.estimators import ESTIMATORS, OWN, OWN_REPLICATES, Estimator
+from karatage.random_streams import settle_seed
+from karatage.text import shorten
 
+UNIFORM = "uniform"
+GROUPS = {"all30": tuple(ESTIMATORS), "own": tuple(OWN)}
+MERGED_GRADES, OWN_CHANCE, SEVERAL_MEASURES = "grades merged", "own chance", "several measures"
 MEASURES = ("AP", "nDCG(dcg=jk,base=2)@20", "ERR(gain=5,max=5)@20")
 APPROACHES = ("all30", "uniform", "mv", "emmv", "emneu")
 LARGEST = 30
+
+
+@dataclass(frozen=True)
+class Contender:
+    """An approach that merges grades (by `model`) or scores (weighing by `estimator`, or all judges alike)."""
+
+    name: str
+    model: NamedModel | None = None
+    estimator: Estimator | None = None
+    measures: tuple[str, ...] = ()  # whose weights are averaged; none: the measure that is being taken
+
+    @property
+    def family(self) -> str:
+        """What it is shown together with."""
+        if self.model is not None:
+            return MERGED_GRADES
+        if self.estimator is None:
+            return UNIFORM
+        if self.measures:
+            return SEVERAL_MEASURES
+        return OWN_CHANCE if self.estimator.own else f"{self.estimator.granularity} {self.estimator.gap}"
+
+    @property
+    def merges_scores(self) -> bool:
+        """Whether scores are merged, and not grades."""
+        return self.model is None
+
+
+def find_contenders(names: Iterable[str], *, replicates: int) -> tuple[Contender, ...]:
+    """Approaches by name or group (`all30`, `own`), each once.
+
+    `replicates` is for estimators whose name says nothing of it; those that draw for each judge take 100 at most.
+    """
+    found: dict[str, Contender] = {}
+    for name in names:
+        for member in GROUPS.get(name, (name,)):
+            contender = _find(member.strip(), replicates)
+            found.setdefault(contender.name, contender)
+    if not found:
+        raise OptionError("no approach was given")
+    return tuple(found.values())
+
+
+def _find(name: str, replicates: int) -> Contender:
+    word = name.partition("(")[0].strip()
+    if name == UNIFORM:
+        return Contender(UNIFORM)
+    if word in MODELS:
+        named = parse_model(name)
+        if named.needs_gold or named.supervision not in (None, "none"):
+            raise OptionError(f"{shorten(name)} learns from gold, which here is only compared with; leave it out")
+        if named.expected:
+            raise _refuse_expected(name)
+        return Contender(named.name, model=named)
+    if name.isidentifier() and name not in KNOWN:
+        raise UnknownNameError("approach", name, [*GROUPS, *KNOWN])
+    if name.startswith(EXPECTED):
+        raise _refuse_expected(name)
+    if not name.startswith(JUDGE):
+        ((printed, approach),) = resolve_approaches([name], ())
+        if isinstance(approach, Aware):
+            estimator = approach.estimator
+            if "replicates" not in name:
+                most = min(replicates, OWN_REPLICATES) if estimator.own else replicates
+                estimator = replace(estimator, replicates=most)
+            return Contender(printed, estimator=estimator, measures=approach.measures)
+    raise OptionError(
+        f"approach '{shorten(name)}' is none that merges a k-tuple's grades or scores without gold; "
+        "ask for all30, own, uniform, mv, emmv, emneu or the like"
+    )
+
+
+def _refuse_expected(name: str) -> OptionError:
+    elsewhere = "those are tried by karatage experiment random-relevance"
+    return OptionError(
+        f"approach '{shorten(name)}' merges grades into probabilities for expected measures; {elsewhere}"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,17 +127,18 @@ class AwarePlan:
 
     def __post_init__(self) -> None:
         """Check the options; names must be known before hours are spent."""
-        if not self.measures:
-            raise OptionError("the plan has no measure; name one at least")
-        if len({str(parse_measure(name)) for name in self.measures}) < len(self.measures):
-            raise OptionError(f"the plan names a measure twice: {', '.join(self.measures)}")
+        check_lists(measure=self.names)
         if len(set(self.sizes)) < len(self.sizes) or min(self.sizes, default=1) < 1:
             raise OptionError("sizes of k-tuples are whole numbers from 1, each given once")
         if self.samples < 1 or self.replicates < 1:
             raise OptionError("samples and replicates are whole numbers from 1")
-        if self.seed < 0:
-            raise OptionError(f"a seed is a whole number from 0, not {self.seed}")
+        settle_seed(self.seed)
         self.find_contenders()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Measures by their full names."""
+        return tuple(str(parse_measure(name)) for name in self.measures)
 
     def find_contenders(self) -> tuple[Contender, ...]:
         """The approaches, groups taken apart."""
@@ -62,3 +152,13 @@ class AwarePlan:
         if sizes[0] > judges:
             raise OptionError(f"k-tuples of {sizes[0]} cannot be drawn from {judges} judges; give smaller sizes")
         return tuple(size for size in sizes if size <= judges)
+
+
+def label_measures(measures: Sequence[str]) -> dict[str, str]:
+    """Short names, as papers print them, where these tell all measures apart.
+
+    >>> label_measures(["AP", "nDCG(dcg=jk,base=2)@20"])
+    {'AP': 'AP', 'nDCG(dcg=jk,base=2)@20': 'nDCG@20'}
+    """
+    short = {measure: re.sub(r"\(.*\)", "", measure) for measure in measures}
+    return short if len(set(short.values())) == len(short) else {measure: measure for measure in measures}

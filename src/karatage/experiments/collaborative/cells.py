@@ -1,29 +1,44 @@
-"""What the cells of the collaborative experiment do: judge by an order, mix experts with a crowd, merge a crowd."""
+"""The cells of the collaborative experiment: judge by an order, mix experts with a crowd, merge a crowd."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
 from karatage.aggregation.registry import merge, parse_model
-from karatage.data.axes import FloatArray, GradeArray, LongArray
+from karatage.data.alignment import Alignment, align
+from karatage.data.axes import BoolArray, FloatArray, GradeArray, LongArray
 from karatage.data.checks import AMOUNT, CORRELATION, COUNT, SHARE, TEXT, Column, find_schema, maybe
+from karatage.data.crowd import CrowdModel
 from karatage.data.judgments import Judgments
+from karatage.data.note import Note
 from karatage.data.posterior import Posterior
-from karatage.experiments.collaborative.ground import Ground, keep_items
-from karatage.experiments.collaborative.plan import DEPTH, Mix
-from karatage.experiments.collaborative.rating import Rated, rate_sets
-from karatage.experiments.engine import Fact, Finding
+from karatage.data.runs import Runs
+from karatage.errors import DataError, OptionError
+from karatage.experiments.collaborative.plan import DEPTH, CollaborativePlan, Mix, find_crowd
+from karatage.experiments.collection import Collection, PanelRules, fingerprint, prepare_gold
+from karatage.experiments.engine import LOOSE, Cell, Fact, Finding
+from karatage.experiments.tuples import rate_leaderboards
+from karatage.io.models import read_disagreement
+from karatage.measures.scoring import score_grades
 from karatage.orders.budget import find_area, find_curve
+from karatage.orders.disagreement import predict_disagreement
+from karatage.orders.orders import list_all, parse_order
+from karatage.orders.state import JudgingState
 from karatage.random_streams import stream
 from karatage.simulation.crowd import simulate_crowd
+from karatage.text import counted
 
+NOBODY = np.int8(-1)
+DISAGREEMENT = "disagreement"
 CURVE = 100  # steps
-LOOSE = "not converged "
 PERCENT = Column("float", 0, 100)
 _NEAR = {"tau": CORRELATION, "tau_ap": CORRELATION}
 _ERROR, _GAP = maybe(AMOUNT), Column("float", -2, 2)
@@ -33,6 +48,224 @@ FINDING = {"judged": SHARE, "found": SHARE, **_NEAR}
 MIXES = {"experts": PERCENT, "crowd_share": PERCENT, "approach": TEXT, "ratio": TEXT, "cost": AMOUNT}
 MIXES |= {**_NEAR, "error": _ERROR, "alone": CORRELATION, "gap": _GAP, "gap_error": _ERROR}
 QUALITY = {"approach": TEXT, **dict.fromkeys(("recall", "precision", "accuracy"), maybe(SHARE))}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Ground:
+    """A pool with gold for all of it, the systems that retrieved it, and the crowds that may judge it."""
+
+    plan: CollaborativePlan
+    alignment: Alignment
+    gold: Judgments  # binary, a grade for every item
+    grade: GradeArray  # (item,)
+    value: FloatArray  # (topic, system) scores by full expert judging
+    crowds: Mapping[str, CrowdModel]
+    disagreement: FloatArray | None = None  # (item,)
+    digest: str = ""  # of runs and gold
+    notes: tuple[str, ...] = ()
+
+    @staticmethod
+    def of(runs: Runs, gold: Judgments, plan: CollaborativePlan, crowds: Mapping[str, CrowdModel]) -> Ground:
+        """Bring together runs and gold; the pool is gold's, or the part of it that systems have within a depth."""
+        trusted = _make_pool(runs, gold, plan)
+        alignment = align(runs, trusted)
+        if len(alignment.systems) < 2:
+            raise DataError("there is one system only, and a ranking takes two")
+        grade = np.empty(len(trusted.item_topic), np.int8)
+        grade[trusted.item] = trusted.grade
+        scored = score_grades(alignment, grade[:, None], [plan.measure], top_grade=1)
+        value = scored[plan.measure].value[0]
+        return Ground(plan=plan, alignment=alignment, gold=trusted, grade=grade, value=value, crowds=crowds)
+
+    @property
+    def items(self) -> int:
+        """How many documents the pool has, counted in each topic."""
+        return len(self.grade)
+
+    @property
+    def missed(self) -> int:
+        """How many of them no system retrieved."""
+        found = np.zeros(self.items, bool)
+        found[self.alignment.ranked[self.alignment.ranked >= 0]] = True
+        return int((~found).sum())
+
+    def count(self, share: float) -> int:
+        """So many items are `share` % of the pool: the nearest whole number, and of a share above 0 not none."""
+        return max(int(share / 100 * self.items + 0.5), int(share > 0))
+
+    def list_queue(self, order: str, sample: int) -> LongArray:
+        """All items in the order in which experts would judge them, each answer known before the next is asked.
+
+        Items that the order cannot reach, since no system retrieved them, come last.
+        """
+        found = list_all(parse_order(order), self._start(order, sample), self.grade)
+        return _complete(found, np.ones(self.items, bool))
+
+    def list_rest(self, order: str, sample: int, judged: LongArray) -> LongArray:
+        """What is left once experts have judged some, the next first: as one batch, so no answer is known within it."""
+        grade = self.reveal(judged)
+        state = replace(self._start(order, sample), grade=grade, open=grade < 0)
+        return _complete(parse_order(order).next_items(state, self.items).item, grade < 0)
+
+    def _start(self, order: str, sample: int) -> JudgingState:
+        """Nothing judged yet; orders that draw at random do so anew in each sample."""
+        return JudgingState(
+            ranked=self.alignment.ranked,
+            item_start=self.alignment.item_start,
+            grade=np.full(self.items, NOBODY),
+            open=np.ones(self.items, bool),
+            disagreement=self.disagreement,
+            seed=int(stream(self.plan.seed, f"collaborative {order} {sample}").integers(2**32)),
+        )
+
+    def reveal(self, judged: LongArray) -> GradeArray:
+        """Experts' grades of some items, (item,); nobody judged the others."""
+        grade = np.full(self.items, NOBODY)
+        grade[judged] = self.grade[judged]
+        return grade
+
+    def resample_topics(self) -> LongArray:
+        """Topics drawn with replacement, (resample, topic); the same for all cells, which are so paired."""
+        topics = len(self.alignment.topics)
+        return stream(self.plan.seed, "collaborative topics").integers(topics, size=(self.plan.resamples, topics))
+
+
+def keep_items(judgments: Judgments, kept: BoolArray) -> Judgments:
+    """Some items with their grades, and the topics that have any of them; items and topics are numbered anew."""
+    rows = kept[judgments.item]
+    there = np.unique(judgments.item_topic[kept])
+    return replace(
+        judgments,
+        topics=tuple(judgments.topics[t] for t in there),
+        item_topic=np.searchsorted(there, judgments.item_topic[kept]).astype(np.int32),
+        item_document=judgments.item_document[kept],
+        judge=judgments.judge[rows],
+        item=(np.cumsum(kept) - 1)[judgments.item[rows]].astype(np.int32),
+        grade=judgments.grade[rows],
+        draw=None,
+        with_repeats=None,
+    )
+
+
+def _make_pool(runs: Runs, gold: Judgments, plan: CollaborativePlan) -> Judgments:
+    rules = PanelRules(level=plan.relevant)
+    alignment = align(runs, gold)
+    retrieved = np.zeros(len(gold.topics), bool)
+    retrieved[alignment.retrieved_topics] = True
+    kept = (np.diff(gold.settle().row_start) > 0) & retrieved[gold.item_topic]
+    if plan.depth is not None:
+        ranked = alignment.ranked[:, :, : plan.depth]
+        within = np.zeros(len(kept), bool)
+        within[ranked[ranked >= 0]] = True
+        kept &= within
+    if not kept.any():
+        raise DataError("no system retrieved a document that gold has graded: are topics and documents written alike?")
+    pool = prepare_gold(keep_items(gold.settle(), kept), rules)
+    missing = 0 if plan.depth is None else alignment.unjudged(plan.depth)[0]
+    if missing:
+        told = (
+            f"{counted(missing, 'time')} a document in the first {plan.depth} ranks has no gold and is not in the pool"
+        )
+        pool = replace(pool, notes=(*pool.notes, Note.of(told)))
+    return pool
+
+
+def _complete(found: LongArray, open_: BoolArray) -> LongArray:
+    """Those found, then all others that are open, in the order of their numbers."""
+    rest = open_.copy()
+    rest[found] = False
+    return np.concatenate([found, np.flatnonzero(rest)])
+
+
+@dataclass(frozen=True, eq=False)
+class Rated:
+    """Rank correlations of leaderboards with gold's."""
+
+    tau: FloatArray  # (set,)
+    tau_ap: FloatArray  # (set,)
+    again: FloatArray  # (resample, set) tau_ap on topics drawn with replacement
+
+    def find_error(self, k: int, less: int | None = None) -> float | None:
+        """The standard error of a set's tau_ap over topics, or of its difference from another's."""
+        if len(self.again) < 2:
+            return None
+        values = self.again[:, k] if less is None else self.again[:, k] - self.again[:, less]
+        return float(values.std(ddof=1))
+
+
+def rate_sets(ground: Ground, grades: Sequence[GradeArray], *, resamples: int | None = None) -> Rated:
+    """Hold the leaderboards of sets of grades, each (item,), against gold's; `resamples` as planned by default."""
+    measure, sets = ground.plan.measure, np.stack(grades, axis=1)
+    value = score_grades(ground.alignment, sets, [measure], top_grade=1)[measure].value
+    near = rate_leaderboards(value.mean(axis=1), ground.value.mean(axis=0))
+    drawn = ground.resample_topics()[:resamples]
+    again = np.empty((len(drawn), len(grades)))
+    for k, topics in enumerate(drawn):
+        # Gold's leaderboard is drawn anew as well: other topics have another truth.
+        again[k] = rate_leaderboards(value[:, topics].mean(axis=1), ground.value[topics].mean(axis=0)).tau_ap
+    return Rated(near.tau, near.tau_ap, again)
+
+
+def prepare(runs: Runs, gold: Judgments, plan: CollaborativePlan) -> Ground:
+    """The pool and its orders; what is left out of the plan is noted."""
+    notes = []
+    if DISAGREEMENT in plan.orders and plan.disagreement is None:
+        left = tuple(name for name in plan.orders if name != DISAGREEMENT)
+        if not left:
+            raise OptionError("the order 'disagreement' needs a model; learn one and give its file")
+        plan = replace(plan, orders=left)
+        notes.append("the order 'disagreement' is left out, since no model of disagreement was given")
+    names = dict.fromkeys([*plan.crowds, *plan.tabled])
+    ground = Ground.of(runs, gold, plan, {name: find_crowd(name) for name in names})
+    content = Collection(name="", runs={"": runs}, panels={}, gold=ground.gold)
+    told = (*notes, *map(str, (*ground.gold.notes, *ground.alignment.notes)))
+    ground = replace(ground, digest=fingerprint(content), notes=told)
+    if plan.disagreement is None:
+        return ground
+    model = read_disagreement(plan.disagreement)
+    if model.feature_set == "votes":
+        raise OptionError("the model of disagreement looks at judgments so far, and here are none; learn one from runs")
+    return replace(ground, disagreement=predict_disagreement(model, runs, ground.gold))
+
+
+def list_cells(ground: Ground) -> Iterator[Cell]:
+    """For each sample, the studies of each order, and the crowds of the table."""
+    plan = ground.plan
+    decides: dict[str, Fact] = {"measure": plan.measure, "resamples": plan.resamples, "seed": plan.seed}
+    about: dict[str, Fact] = {"collection": ground.digest, **decides}
+    for sample in range(1, plan.samples + 1):
+        for order in plan.orders:
+            predicted = _digest(ground) if order == DISAGREEMENT else None
+            key = {**about, "order": order, "sample": sample, "disagreement": predicted}
+            name = f"{order} {sample}"
+            if "orders" in plan.studies:
+                more: dict[str, Fact] = {"study": "orders", "experts": repr(plan.expert_shares)}
+                work = partial(try_order, order, sample)
+                yield Cell(name=f"orders {name}", key={**key, **more}, work=work)
+            if {"finding", "shares"} & set(plan.studies):  # mixes are held against that curve, too
+                work = partial(try_finding, order, sample)
+                yield Cell(name=f"finding {name}", key={**key, "study": "finding"}, work=work)
+            for crowd in plan.crowds if plan.mixes else ():
+                mixed: dict[str, Fact] = {
+                    "study": "mixes",
+                    "mixes": repr(plan.mixes),
+                    "prices": repr(plan.label_prices),
+                }
+                work = partial(try_mixes, order, crowd, sample)
+                yield Cell(name=f"mixes {crowd} {name}", key={**key, **mixed, **_know(ground, crowd)}, work=work)
+        for crowd in plan.tabled:
+            tried: dict[str, Fact] = {"study": "quality", "approaches": repr(plan.approaches), "sample": sample}
+            work = partial(try_crowd, crowd, sample)
+            yield Cell(name=f"quality {crowd} {sample}", key={**about, **tried, **_know(ground, crowd)}, work=work)
+
+
+def _know(ground: Ground, crowd: str) -> dict[str, Fact]:
+    content = ground.crowds[crowd].to_json()
+    return {"crowd": crowd, "model": hashlib.sha256(content.encode()).hexdigest(), "per_item": ground.plan.per_item}
+
+
+def _digest(ground: Ground) -> str | None:
+    return None if ground.disagreement is None else hashlib.sha256(ground.disagreement.tobytes()).hexdigest()
 
 
 def try_order(order: str, sample: int, ground: Ground) -> Finding:

@@ -2,21 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
 import polars as pl
 
-from karatage.data.checks import COUNT, SHARE, TEXT, require_known, require_numbers, require_table
+from karatage.data.axes import FloatArray
+from karatage.data.checks import COUNT, SHARE, TEXT, find_schema, require_known, require_numbers, require_table
 from karatage.data.codec import Columns
-from karatage.data.result import Result, list_versions
+from karatage.data.estimate import CONFIDENCE, t_quantile
+from karatage.data.judgments import Judgments
+from karatage.data.result import Result
+from karatage.data.runs import Runs
 from karatage.errors import DataError
-from karatage.experiments.collaborative.cells import FINDING, MIXES, ORDERS, QUALITY
-from karatage.experiments.collaborative.plan import CollaborativePlan
-from karatage.experiments.collaborative.summing import ABOVE, BELOW, OPEN, decide, find_interval, summarise
-from karatage.experiments.collaborative.telling import TARGET, conclude
+from karatage.experiments.collaborative.cells import FINDING, MIXES, ORDERS, QUALITY, Ground, list_cells, prepare
+from karatage.experiments.collaborative.plan import DEPTH, CollaborativePlan
+from karatage.experiments.engine import (
+    Cell,
+    Execution,
+    Experiment,
+    Fact,
+    Findings,
+    Results,
+    count_loose,
+    run_experiment,
+)
+from karatage.io.files import PathLike
+from karatage.text import counted
 
+ABOVE, BELOW, OPEN = "above", "below", "undecided"
+LIMITS = {"tau_ap": 1.0, "gap": 2.0}  # of quantities that have intervals
+SPREADS = ("low", "high", "topics_low", "topics_high")
+TARGET = 0.9  # of tau_ap, at which costs are compared
+MIDDLE = 16.0  # % of the pool, at which orders are compared where that was tried
 PLACE = ("order", "crowd", "ratio")
 _WHO = {"order": TEXT, "sample": COUNT}
 STUDIES = {
@@ -25,6 +46,8 @@ STUDIES = {
     "mixes": {"order": TEXT, "crowd": TEXT, "sample": COUNT, **MIXES},
     "quality": {"crowd": TEXT, "sample": COUNT, **QUALITY},
 }
+SCHEMAS = {study: pl.Schema(find_schema(columns)) for study, columns in STUDIES.items()}
+FEW_TOPICS = 25
 AREAS = {**_WHO, "area": SHARE, "topics_above": COUNT, "topics_below": COUNT}
 KEYS = {
     "orders": ("order", "sample", "experts"),
@@ -32,10 +55,146 @@ KEYS = {
     "mixes": ("order", "crowd", "sample", "experts", "crowd_share", "approach", "ratio"),
     "quality": ("crowd", "sample", "approach"),
 }
+_ENDS = (("gap_low", "gap_high"), ("gap_topics_low", "gap_topics_high"))
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class CollaborativeFindings(Result, kind="collaborative"):
+def find_interval(values: FloatArray) -> tuple[float | None, float | None]:
+    """A 95 % t interval of the mean over samples; one sample tells nothing."""
+    if len(values) < 2:
+        return None, None
+    half = t_quantile((1 + CONFIDENCE) / 2, len(values) - 1) * float(values.std(ddof=1)) / math.sqrt(len(values))
+    return float(values.mean()) - half, float(values.mean()) + half
+
+
+def find_topic_interval(value: float, errors: Sequence[float | None], topics: int) -> tuple[float | None, float | None]:
+    """A 95 % t interval over topics, for one crowd: samples' variances are averaged, not divided by their number."""
+    known = [error for error in errors if error is not None]
+    if not known or topics < 2:
+        return None, None
+    half = t_quantile((1 + CONFIDENCE) / 2, topics - 1) * math.sqrt(float(np.square(known).mean()))
+    return value - half, value + half
+
+
+def decide(low: float | None, high: float | None) -> str | None:
+    """What an interval of a difference says; nothing where there is none."""
+    if low is None or high is None:
+        return None
+    return ABOVE if low > 0 else BELOW if high < 0 else OPEN
+
+
+def summarise(
+    frame: pl.DataFrame, keys: Sequence[str], quantities: Mapping[str, str | None], topics: int
+) -> pl.DataFrame:
+    """A row for each group of samples: means of all quantities, and intervals of those that are asked for.
+
+    `quantities` are columns, each with that of its standard error over topics, if it is to have intervals.
+    """
+    schema = pl.Schema({key: frame.schema[key] for key in keys} | {"samples": pl.Int64()})
+    schema |= dict.fromkeys(_name_columns(quantities), pl.Float64())
+    rows = []
+    for key, group in frame.group_by(keys, maintain_order=True):
+        row: list[object] = [*key, len(group)]
+        for name, error in quantities.items():
+            values = group[name].to_numpy()
+            mean = float(values.mean())
+            row.append(mean)
+            if error is not None:
+                ends = [*find_interval(values), *find_topic_interval(mean, group[error].to_list(), topics)]
+                row += [end if end is None else min(max(end, -LIMITS[name]), LIMITS[name]) for end in ends]
+        rows.append(row)
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _name_columns(quantities: Mapping[str, str | None]) -> list[str]:
+    return [
+        column
+        for name, error in quantities.items()
+        for column in (name, *(f"{name}_{spread}" for spread in SPREADS if error is not None))
+    ]
+
+
+def conclude(findings: CollaborativeFindings) -> str:
+    """Where mixing pays; or, if that was not studied, which order leads, what finds soonest, what merges best."""
+    return " ".join(_tell_mixes(findings) if len(findings.wins) else _tell_parts(findings))
+
+
+def _tell_mixes(findings: CollaborativeFindings) -> Iterator[str]:
+    reach = findings.reach()
+    for (crowd, ratio), here in findings.wins.group_by(["crowd", "ratio"], maintain_order=True):
+        yield _tell_wins(findings, f"Crowd {crowd} at {ratio}", here, reach.filter(crowd=crowd, ratio=ratio))
+
+
+def _tell_parts(findings: CollaborativeFindings) -> Iterator[str]:
+    if len(findings.order_means):
+        yield _tell_orders(findings)
+    if len(findings.finding_means):
+        yield _tell_finding(findings)
+    for (crowd,), here in findings.consensus.group_by(["crowd"], maintain_order=True):
+        yield _tell_consensus(findings, str(crowd), here)
+
+
+def _tell_orders(findings: CollaborativeFindings) -> str:
+    shares = findings.order_means["experts"].unique().sort().to_list()
+    share = min(shares, key=lambda tried: abs(tried - MIDDLE))
+    here = findings.order_means.filter(experts=share).sort("tau_ap", descending=True, maintain_order=True)
+    first = here.row(0, named=True)
+    text = f"Experts alone on {share:g} % of the pool: {first['order']} comes nearest, tau_ap {first['tau_ap']:.3f}"
+    if first["order"] == DEPTH:
+        return f"{text}."
+    gap = _tell_gap(first["gap"], first["gap_topics_low"], first["gap_topics_high"])
+    return f"{text}, {gap} from depth over topics."
+
+
+def _tell_finding(findings: CollaborativeFindings) -> str:
+    found = findings.finding_means.sort("area", descending=True, maintain_order=True)
+    first = found.row(0, named=True)
+    text = f"Relevant documents are found soonest by {first['order']}, area {first['area']:.3f}"
+    depth = found.filter(order=DEPTH)
+    if first["order"] == DEPTH or not len(depth):
+        return f"{text}."
+    above = f"sooner in {first['topics_above']:.3g} of {counted(findings.topics, 'topic')}"
+    return f"{text}; by depth {depth['area'].item():.3f}, {above}."
+
+
+def _tell_consensus(findings: CollaborativeFindings, crowd: str, here: pl.DataFrame) -> str:
+    means = here.group_by("approach", maintain_order=True).agg(pl.col("tau_ap").mean()).sort("tau_ap", descending=True)
+    (best, high), (worst, low) = means.row(0), means.row(-1)
+    share = f"with {findings.plan.fixed_share:g} % by the crowd {crowd}"
+    if best == worst:
+        return f"Merged by {best}, tau_ap is {high:.3f} on average over expert shares {share}."
+    ends = f"tau_ap {high:.3f} on average over expert shares, {worst} worst, {low:.3f}"
+    return f"Of {len(means)} approaches {best} merges best {share}, {ends}."
+
+
+def _tell_wins(findings: CollaborativeFindings, where: str, wins: pl.DataFrame, reach: pl.DataFrame) -> str:
+    total, above, below = (int(wins[name].sum()) for name in ("mixes", ABOVE, BELOW))
+    gap = f"mean gap {float((wins['gap'] * wins['mixes']).sum()) / total:+.3f}"
+    if findings.plan.samples < 2:
+        return f"{where}: {_tell_reach(reach)}; {total:,} mixes against experts alone at the same cost, {gap}."
+    text = f"{above:,} of {total:,} mixes beat experts alone at the same cost, {below:,} fall short"
+    sure = f"95 % intervals over {counted(findings.plan.samples, 'crowd')}"
+    if findings.plan.resamples > 1:
+        sure += f"; over topics {int(wins['topics_above'].sum()):,} and {int(wins['topics_below'].sum()):,}"
+    return f"{where}: {_tell_reach(reach)}; {text} ({sure})."
+
+
+def _tell_reach(reach: pl.DataFrame) -> str:
+    mixed = reach.drop_nulls("cost").sort("cost", maintain_order=True)
+    alone = reach.drop_nulls("alone").sort("alone", maintain_order=True)
+    own = f"{alone['alone'][0]:.1%} with experts alone" if len(alone) else "more than was tried with experts alone"
+    if not len(mixed):
+        return f"no mix comes to a tau_ap of {TARGET:g}, which costs {own}"
+    row = mixed.row(0, named=True)
+    mix = f"{row['experts']:g} % experts + {row['crowd_share']:g} % crowd, {row['order']}"
+    return f"a tau_ap of {TARGET:g} costs {row['cost']:.1%} of full judging if mixed ({mix}), {own}"
+
+
+def _tell_gap(gap: float, low: float | None, high: float | None) -> str:
+    return f"{gap:+.3f}" if low is None else f"{gap:+.3f} [{low:+.3f}, {high:+.3f}]"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class CollaborativeFindings(Findings, Result, kind="collaborative"):
     """How near experts and crowds come to experts who judge the whole pool, and what that costs.
 
     `orders` has a row for each order, sample and share of experts alone; `finding` the same in steps of 1 %, and
@@ -46,7 +205,6 @@ class CollaborativeFindings(Result, kind="collaborative"):
     """
 
     derived = ("sentence", "tables")
-    unsaved = ("log",)
 
     plan: CollaborativePlan
     items: int
@@ -58,9 +216,6 @@ class CollaborativeFindings(Result, kind="collaborative"):
     areas: Columns
     mixes: Columns
     quality: Columns
-    notes: tuple[str, ...] = ()
-    versions: Mapping[str, str] = field(default_factory=list_versions)
-    log: tuple[str, ...] = ()  # about this run, not about what was found
 
     def __post_init__(self) -> None:
         """Refuse tables that are none, and names that are not the plan's."""
@@ -240,12 +395,78 @@ class CollaborativeFindings(Result, kind="collaborative"):
         """What to take away."""
         return conclude(self)
 
-    def __repr__(self) -> str:
-        return f"CollaborativeFindings({self.sentence})"
 
-    def to_frame(self) -> pl.DataFrame:
-        """The same as `frame`."""
-        return self.frame
+def experiment_collaborative(
+    runs: Runs,
+    gold: Judgments,
+    plan: CollaborativePlan | None = None,
+    *,
+    output: PathLike | None = None,
+    execution: Execution | None = None,
+) -> CollaborativeFindings:
+    """Let experts judge the top of a queue and a simulated crowd the next part; compare with experts judging all.
+
+    Gold plays the experts, whose word is final; documents without gold are not in the pool.
+
+    Args:
+        runs: The systems.
+        gold: What experts say of the pool's documents.
+        plan: What is studied; default: the thesis' design.
+        output: A folder in which each cell's result is kept as Parquet, and found again by the next run.
+        execution: How many processes, whether to begin afresh, and a callback for progress.
+    """
+    return run_experiment(COLLABORATIVE, runs, gold, plan=plan, output=output, execution=execution)
 
 
-_ENDS = (("gap_low", "gap_high"), ("gap_topics_low", "gap_topics_high"))
+def _sum_up(ground: Ground, results: Results) -> CollaborativeFindings:
+    areas = [{**_tell_apart(cell), **outcome.facts} for cell, outcome in results if cell.key["study"] == "finding"]
+    return CollaborativeFindings(
+        plan=ground.plan,
+        items=ground.items,
+        relevant=float((ground.grade > 0).mean()),
+        topics=len(ground.alignment.topics),
+        systems=len(ground.alignment.systems),
+        orders=_stack("orders", results),
+        finding=_stack("finding", results),
+        mixes=_stack("mixes", results),
+        quality=_stack("quality", results),
+        areas=pl.DataFrame(areas),
+        notes=tuple(dict.fromkeys([*ground.notes, *_tell_doubts(ground, results)])),
+    )
+
+
+def _tell_apart(cell: Cell) -> dict[str, Fact]:
+    """What tells the rows of a cell from those of others."""
+    return {name: cell.key[name] for name in ("order", "crowd", "sample") if name in cell.key}
+
+
+def _stack(study: str, results: Results) -> pl.DataFrame:
+    """The tables of all cells of a study, with what tells them apart."""
+    tables = [
+        outcome.table.select(*(pl.lit(value).alias(name) for name, value in _tell_apart(cell).items()), pl.all())
+        for cell, outcome in results
+        if cell.key["study"] == study
+    ]
+    return pl.concat([pl.DataFrame(schema=SCHEMAS[study]), *(table.cast(SCHEMAS[study]) for table in tables)])
+
+
+def _tell_doubts(ground: Ground, results: Results) -> Iterator[str]:
+    """Doubts about what was found."""
+    plan, topics = ground.plan, len(ground.alignment.topics)
+    yield (
+        f"intervals over samples are about other crowds (n = {plan.samples}) on the same documents; other topics are "
+        "another doubt"
+        + (f", which intervals over {topics} topics tell" if plan.resamples > 1 else ", told with resamples above 1")
+    )
+    if topics < FEW_TOPICS:
+        yield f"{counted(topics, 'topic')} are few: on others, orders and mixes may compare otherwise"
+    if ground.missed:
+        yield f"{counted(ground.missed, 'document')} of the pool are in no ranking and come last in every order"
+    for approach, fits in count_loose(outcome for _, outcome in results).items():
+        if fits:
+            yield f"{approach} did not converge in {counted(fits, 'fit')}"
+
+
+COLLABORATIVE = Experiment(
+    kind="collaborative", plan=CollaborativePlan, prepare=prepare, list_cells=list_cells, sum_up=_sum_up
+)

@@ -12,9 +12,11 @@ from karatage.aggregation.registry import parse_model
 from karatage.data.crowd import CrowdModel
 from karatage.data.prices import parse_prices
 from karatage.errors import OptionError, UnknownNameError
+from karatage.experiments.plans import check_lists
 from karatage.io.models import read_crowd
 from karatage.measures.registry import parse_measure
 from karatage.orders.orders import parse_order
+from karatage.random_streams import settle_seed
 from karatage.simulation.crowd import list_crowds, load_crowd
 from karatage.text import shorten
 
@@ -106,8 +108,7 @@ class CollaborativePlan:
             raise OptionError(
                 "judges per item, samples and the relevant grade are whole numbers from 1, resamples from 0"
             )
-        if self.seed < 0:
-            raise OptionError(f"a seed is a whole number from 0, not {self.seed}")
+        settle_seed(self.seed)
         if self.depth is not None and self.depth < 1:
             raise OptionError(f"a pool of depth {self.depth} is empty; give 1 at least")
         parse_measure(self.measure)
@@ -125,19 +126,9 @@ class CollaborativePlan:
         assert self.label_prices  # prices must make sense before hours are spent
 
     def _check_lists(self) -> None:
-        lists: dict[str, tuple[object, ...]] = {
-            "study": self.studies,
-            "order": self.orders,
-            "crowd": self.crowds,
-            "approach": self.approaches,
-            "expert share": self.expert_shares,
-            "crowd share": self.crowd_shares,
-            "ratio": self.ratios,
-        }
-        for what, values in {**lists, "crowd of the table": self.table_crowds or self.crowds}.items():
-            if not values or len(set(values)) < len(values):
-                told = ", ".join(map(str, values)) or "nothing"
-                raise OptionError(f"a plan names every {what} once, and one at least, not {told}")
+        check_lists(study=self.studies, order=self.orders, crowd=self.crowds, approach=self.approaches)
+        check_lists(expert_share=self.expert_shares, crowd_share=self.crowd_shares, ratio=self.ratios)
+        check_lists(crowd_of_the_table=self.table_crowds or self.crowds)
         unknown = next((study for study in self.studies if study not in STUDIES), None)
         if unknown is not None:
             raise OptionError(f"study '{shorten(unknown)}' is none of {', '.join(STUDIES)}")

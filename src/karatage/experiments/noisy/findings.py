@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 
 import polars as pl
@@ -16,18 +16,30 @@ from karatage.data.checks import (
     SHARE,
     TEXT,
     Column,
+    find_schema,
     maybe,
     require_known,
     require_table,
 )
 from karatage.data.estimate import CONFIDENCE
-from karatage.data.result import Result, list_versions
+from karatage.data.result import Result
 from karatage.errors import DataError
-from karatage.experiments.noisy.intervals import Z
-from karatage.experiments.noisy.plan import NoisyPlan
-from karatage.experiments.noisy.testing import INDEPENDENT, ONE, PAIRED, SHARED_PAIRED, TWO
-from karatage.experiments.noisy.worked import WORKED, tell_example
+from karatage.experiments.engine import Execution, Experiment, Findings, Results, run_experiment
+from karatage.experiments.noisy.cells import (
+    INDEPENDENT,
+    ONE,
+    PAIRED,
+    SHARED_PAIRED,
+    TWO,
+    WORKED,
+    Z,
+    list_cells,
+    tell_example,
+)
+from karatage.experiments.noisy.plan import NoisyPlan, World
+from karatage.io.files import PathLike
 
+MANY_REFUSED = 0.05
 TABLES = ("intervals", "histogram", "tests", "worked")
 WORLD = ("right_relevant", "right_other", "gold_size", "topics", "precision")
 _WORLD = {**dict.fromkeys(("right_relevant", "right_other", "precision"), SHARE), "gold_size": COUNT, "topics": COUNT}
@@ -57,8 +69,8 @@ SOUND = {ONE: PAIRED, TWO: INDEPENDENT}  # by which power is told
 BAND = 0.01  # what coverage and size may be off, as the project demands
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class NoisyFindings(Result, kind="noisy"):
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class NoisyFindings(Findings, Result, kind="noisy"):
     """How often intervals cover and tests reject, in simulated worlds, and the paper's worked examples.
 
     `intervals` has a row for each world, `histogram` the estimates behind it, `tests` a row for each world, number of
@@ -66,16 +78,12 @@ class NoisyFindings(Result, kind="noisy"):
     """
 
     derived = ("sentence", "tolerance")
-    unsaved = ("log",)
 
     plan: NoisyPlan
     intervals: pl.DataFrame
     histogram: pl.DataFrame
     tests: pl.DataFrame
     worked: pl.DataFrame
-    notes: tuple[str, ...] = ()
-    versions: Mapping[str, str] = field(default_factory=list_versions)
-    log: tuple[str, ...] = ()  # about this run, not about what was found
 
     def __post_init__(self) -> None:
         """Refuse tables that are none; a study that was not asked for has one without columns."""
@@ -116,6 +124,11 @@ class NoisyFindings(Result, kind="noisy"):
             if len(table):
                 parts.append(_melt(table, study))
         return pl.concat(parts, how="diagonal")
+
+    @property
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """All tables, by the names of their files; those of other studies are left out."""
+        return {name: getattr(self, name) for name in TABLES if len(getattr(self, name))}
 
     @property
     def tolerance(self) -> float:
@@ -206,13 +219,6 @@ class NoisyFindings(Result, kind="noisy"):
                 end = "" if samples == ONE else ': say judges="independent" there'
                 yield f"{start}: {'; '.join(told)}{end}."
 
-    def __repr__(self) -> str:
-        return f"NoisyFindings({self.sentence})"
-
-    def to_frame(self) -> pl.DataFrame:
-        """The same as `frame`."""
-        return self.frame
-
 
 def _melt(table: pl.DataFrame, study: str) -> pl.DataFrame:
     if study == "worked":
@@ -229,3 +235,63 @@ def _range(table: pl.DataFrame, test: str) -> str:
         return "none (all refused)"
     low, high = (f"{share * 100:.1f}" for share in (min(found), max(found)))
     return f"{low} %" if low == high else f"{low}–{high} %"
+
+
+def experiment_noisy(
+    plan: NoisyPlan | None = None, *, output: PathLike | None = None, execution: Execution | None = None
+) -> NoisyFindings:
+    """Simulate noisy judges and a little gold, or work out the paper's examples.
+
+    Args:
+        plan: Which studies, in which worlds; default: the paper's simulation.
+        output: A folder in which each cell's result is kept as Parquet, and found again by the next run.
+        execution: How many processes, whether to begin afresh, and a callback for progress.
+    """
+    return run_experiment(NOISY, plan=plan, output=output, execution=execution)
+
+
+def _sum_up(plan: NoisyPlan, results: Results) -> NoisyFindings:
+    intervals, histogram, tests, worked = [], [], [], []
+    for cell, outcome in results:
+        about = pl.DataFrame({name: [cell.key[name]] for name in (*World._fields, "gold_samples") if name in cell.key})
+        if cell.key["study"] == "intervals":
+            facts = pl.DataFrame({name: [value] for name, value in outcome.facts.items()})
+            intervals.append(about.hstack(facts.cast(pl.Float64)))
+            histogram.append(about.join(outcome.table, how="cross"))
+        elif cell.key["study"] == "tests":
+            tests.append(about.join(outcome.table, how="cross"))
+        else:
+            worked.append(outcome.table)
+    found = _stack(intervals)
+    return NoisyFindings(
+        plan=plan,
+        intervals=found,
+        histogram=_stack(histogram),
+        tests=_stack(tests),
+        worked=_stack(worked) if worked else pl.DataFrame(schema=find_schema(WORKED)),
+        notes=tuple(_tell(plan, found)),
+    )
+
+
+def _stack(tables: list[pl.DataFrame]) -> pl.DataFrame:
+    return pl.concat(tables) if tables else pl.DataFrame()
+
+
+def _tell(plan: NoisyPlan, intervals: pl.DataFrame) -> Iterator[str]:
+    if len(intervals):
+        doubtful = intervals.filter(pl.col("refused") > MANY_REFUSED)
+        if len(doubtful):
+            yield (
+                f"in {len(doubtful)} of {len(intervals)} worlds more than {MANY_REFUSED:.0%} of gold samples could not "
+                "tell judges from a coin, and correction was refused; shares there are of the luckier samples"
+            )
+    if "tests" in plan.studies:
+        yield (
+            f"with {TWO} gold samples the second system's judges have the first's two rates exchanged, and the shared "
+            "form takes rates from both samples thrown together"
+        )
+        if 0.0 not in plan.differences:
+            yield "without a difference of 0 nothing is said about how often equal systems are called different"
+
+
+NOISY = Experiment(kind="noisy", plan=NoisyPlan, prepare=lambda plan: plan, list_cells=list_cells, sum_up=_sum_up)

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from karatage.errors import OptionError
+from karatage.experiments.plans import check_lists
+from karatage.random_streams import settle_seed
 
 Study = Literal["intervals", "tests", "ebay", "trec", "dcg"]
 SIMULATED: tuple[Study, ...] = ("intervals", "tests")
@@ -69,18 +71,8 @@ class NoisyPlan:
 
     def __post_init__(self) -> None:
         """Check the options."""
-        lists = {
-            "study": self.studies,
-            "gold size": self.gold_sizes,
-            "number of topics": self.topics,
-            "precision": self.precision,
-            "difference": self.differences,
-        }
-        for what, given in lists.items():
-            if not given:
-                raise OptionError(f"the plan has no {what}; give one at least")
-            if len(set(given)) < len(given):
-                raise OptionError(f"the plan names a {what} twice: {', '.join(map(str, given))}")
+        check_lists(study=self.studies, gold_size=self.gold_sizes, number_of_topics=self.topics)
+        check_lists(precision=self.precision, difference=self.differences)
         self._check_rates()
         _check_range("precision", self.precision, 0, 1)
         _check_range("topic spread", (self.topic_spread,), 0, 1)
@@ -95,8 +87,7 @@ class NoisyPlan:
             raise OptionError(f"P@{self.depth} of the better system, {reach}, must be at most 1; give less of one")
         if self.simulations < LEAST:
             raise OptionError(f"{self.simulations} simulations tell nothing; {LEAST} are the least")
-        if self.seed < 0:
-            raise OptionError(f"a seed is a whole number from 0, not {self.seed}")
+        settle_seed(self.seed)
 
     def _check_rates(self) -> None:
         if len(self.right_relevant) != len(self.right_other):

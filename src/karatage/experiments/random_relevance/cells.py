@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -11,15 +12,14 @@ import polars as pl
 
 from karatage.aggregation.registry import NamedModel, merge, parse_model
 from karatage.approaches.registry import JUDGE
-from karatage.data.alignment import Alignment, align
+from karatage.data.alignment import Alignment
 from karatage.data.axes import FloatArray, GradeArray, LongArray
 from karatage.data.judgments import Judgments
 from karatage.data.scores import Scores
-from karatage.errors import DataError
-from karatage.experiments.collection import Collection
-from karatage.experiments.engine import Finding
+from karatage.experiments.collection import Collection, align_runs, fingerprint
+from karatage.experiments.engine import LOOSE, Cell, Fact, Finding
 from karatage.experiments.random_relevance.plan import Merge, RandomRelevancePlan
-from karatage.experiments.tuples import merge_panels, rate_leaderboards
+from karatage.experiments.tuples import draw_tuples, merge_panels, rate_leaderboards
 from karatage.measures.expected import randomise, score_expected
 from karatage.measures.registry import parse_measure
 from karatage.measures.scoring import score_aligned, score_grades
@@ -27,6 +27,7 @@ from karatage.random_streams import stream
 
 DGS, RGS = "DGS", "RGS"  # deterministic and randomised gold, as the paper's tables call them
 BLANK, GOLD = "blank", "gold"  # a judge who calls nothing relevant; gold itself
+BLOCK = 10  # k-tuples to a cell, which then takes seconds
 AT_ONCE = 250  # draws scored together, which bounds memory
 Boards = dict[tuple[str, str], FloatArray]  # (systems, measure) -> (set, system)
 SCHEMA = {
@@ -48,6 +49,9 @@ class Ground:
     """What cells look at: leaderboards under gold, scores under each judge, and k-tuples."""
 
     plan: RandomRelevancePlan
+    collection: str
+    digest: str
+    notes: tuple[str, ...]
     measures: tuple[str, ...]
     panels: Mapping[str, Judgments]
     trusted: Judgments
@@ -57,13 +61,11 @@ class Ground:
     scores: Mapping[tuple[str, str], Mapping[str, Scores]]  # (systems, panel) -> measure -> scores by judge
 
     @staticmethod
-    def of(collection: Collection, plan: RandomRelevancePlan, tuples: Mapping[int, LongArray]) -> Ground:
+    def of(collection: Collection, plan: RandomRelevancePlan) -> Ground:
         """Score a collection."""
+        sizes = plan.find_sizes(len(collection.judges))
         measures = tuple(str(parse_measure(name)) for name in plan.measures)
-        alignments = {name: align(runs, collection.gold) for name, runs in collection.runs.items()}
-        few = next((name for name, alignment in alignments.items() if len(alignment.systems) < 2), None)
-        if few is not None:
-            raise DataError(f"'{few}' has one system only, and a ranking takes two")
+        alignments = align_runs(collection)
         doubted = _randomise(collection.gold, plan)
         gold: dict[tuple[str, str, str], FloatArray] = {}
         scores = {}
@@ -77,14 +79,43 @@ class Ground:
                 scores[systems, panel] = score_aligned(alignment, judgments, measures)
         return Ground(
             plan=plan,
+            collection=collection.name,
+            digest=fingerprint(collection),
+            notes=(*collection.notes, *(str(note) for alignment in alignments.values() for note in alignment.notes)),
             measures=measures,
             panels=collection.panels,
             trusted=collection.gold,
-            tuples=tuples,
+            tuples=draw_tuples(len(collection.judges), sizes, plan.samples, plan.seed),
             alignments=alignments,
             gold=gold,
             scores=scores,
         )
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """Who is in the panels."""
+        return next(iter(self.panels.values())).judges
+
+
+def list_cells(ground: Ground) -> Iterator[Cell]:
+    """Each panel's judges alone, then the checks, then blocks of k-tuples."""
+    plan = ground.plan
+    decides: dict[str, Fact] = {"measures": repr(ground.measures), "certainty": plan.certainty, "seed": plan.seed}
+    keys: dict[str, dict[str, Fact]] = {
+        panel: {"collection": ground.digest, **decides, "panel": panel} for panel in ground.panels
+    }
+    for panel, key in keys.items():
+        yield Cell(name=f"{panel} judges", key=key, work=partial(rate_judges, panel))
+    for panel, key in keys.items() if plan.draws else ():
+        drawn: dict[str, Fact] = {"draws": plan.draws, "sizes": repr(tuple(ground.tuples)), "samples": plan.samples}
+        yield Cell(name=f"{panel} check", key={**key, **drawn}, work=partial(check_expected, panel))
+    for panel, key in keys.items():
+        tried: dict[str, Fact] = {"approaches": repr(plan.find_merges()), "samples": plan.samples}
+        for size, members in ground.tuples.items():
+            for first in range(0, len(members), BLOCK):
+                rows = first, min(first + BLOCK, len(members))
+                name = f"{panel} size={size} {rows[0] + 1}-{rows[1]}"
+                yield Cell(name=name, key={**key, **tried}, work=partial(rate_block, panel, size, rows))
 
 
 class _Fits(NamedTuple):
@@ -125,7 +156,7 @@ def rate_block(panel: str, size: int, rows: tuple[int, int], ground: Ground) -> 
     for way in ground.plan.find_merges():
         boards, loose = _merge(way, panel, members, ground)
         if loose:
-            facts[f"not converged {way.name}"] = loose
+            facts[f"{LOOSE}{way.name}"] = loose
         parts += _rate(
             boards, ground, panel, expected=way.expected, approach=[way.name] * len(sample), size=size, sample=sample
         )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import polars as pl
 
 from karatage.approaches.registry import JUDGE
+from karatage.data.axes import LongArray
 from karatage.data.checks import (
     AMOUNT,
     CORRELATION,
@@ -24,14 +25,19 @@ from karatage.data.checks import (
     require_table,
 )
 from karatage.data.codec import Columns
-from karatage.data.result import Result, list_versions
+from karatage.data.estimate import CONFIDENCE
+from karatage.data.result import Result
 from karatage.errors import DataError, OptionError, UnknownNameError
-from karatage.experiments.random_relevance.cells import BLANK, DGS, GOLD, RGS
+from karatage.experiments.collection import Collection
+from karatage.experiments.engine import Execution, Experiment, Findings, Results, count_loose, run_experiment
+from karatage.experiments.random_relevance.cells import BLANK, DGS, GOLD, RGS, Ground, list_cells
 from karatage.experiments.random_relevance.plan import RandomRelevancePlan
+from karatage.experiments.tuples import check_outcome
+from karatage.io.files import PathLike
 from karatage.measures.registry import parse_measure
+from karatage.text import counted, shorten
 
 OUTCOMES = ("tau", "tau_ap")
-CONFIDENCE = 0.95
 EQUAL = 1e-12
 PLACE = ["systems", "panel", "measure"]
 RESULTS = {**dict.fromkeys((*PLACE, "gold", "approach"), TEXT), "expected": FLAG, "size": Column("int32", 0)}
@@ -40,8 +46,8 @@ CHECK = {**dict.fromkeys((*PLACE, "of"), TEXT), "difference": NUMBER, "standard_
 TUPLES = {"size": Column("int32", 1), "sample": Column("int32", 1), "judge": TEXT}
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class RandomRelevanceFindings(Result, kind="random-relevance"):
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class RandomRelevanceFindings(Findings, Result, kind="random-relevance"):
     """tau and tau_ap of leaderboards against deterministic gold (DGS) and randomised gold (RGS).
 
     `frame` has one row per systems, panel, measure, gold, approach and k-tuple; `judge:NAME` is one judge alone;
@@ -49,7 +55,6 @@ class RandomRelevanceFindings(Result, kind="random-relevance"):
     """
 
     derived = ("sentence", "tables")
-    unsaved = ("log",)
 
     plan: RandomRelevancePlan
     collection: str
@@ -57,9 +62,6 @@ class RandomRelevanceFindings(Result, kind="random-relevance"):
     frame: pl.DataFrame
     check: pl.DataFrame  # expected measures against simulation
     tuples: Columns  # who is in which k-tuple
-    notes: tuple[str, ...] = ()
-    versions: Mapping[str, str] = field(default_factory=list_versions)
-    log: tuple[str, ...] = ()  # about this run, not about what was found
 
     def __post_init__(self) -> None:
         """Refuse tables that are none, and names that are not the plan's."""
@@ -168,7 +170,7 @@ class RandomRelevanceFindings(Result, kind="random-relevance"):
 
     def table2(self, outcome: str = "tau_ap") -> pl.DataFrame:
         """[RANDREL19] table 2: mean tau_ap (or tau) over k-tuples; a row per gold and approach, a column per size."""
-        _check_outcome(outcome)
+        check_outcome(outcome, OUTCOMES)
         value = {row[:-1]: row[-1] for row in self.summary.select(*PLACE, "gold", "approach", "size", outcome).rows()}
         kinds = [(DGS, name) for name in self.approaches] + [
             (RGS, n) for n, random in self.approaches.items() if random
@@ -199,7 +201,7 @@ class RandomRelevanceFindings(Result, kind="random-relevance"):
 
         Both against DGS; with `gold` RGS the first, which must be an expected one, is held against RGS.
         """
-        _check_outcome(outcome)
+        check_outcome(outcome, OUTCOMES)
         for name in (first, second):
             if name not in self.approaches:
                 raise UnknownNameError("approach", name, self.approaches)
@@ -262,13 +264,6 @@ class RandomRelevanceFindings(Result, kind="random-relevance"):
             found.setdefault(" and ".join(names), []).append(label)
         return ", ".join(f"{names} ({', '.join(measures)})" for names, measures in found.items())
 
-    def __repr__(self) -> str:
-        return f"RandomRelevanceFindings({self.sentence})"
-
-    def to_frame(self) -> pl.DataFrame:
-        """The same as `frame`."""
-        return self.frame
-
 
 def _estimate(value: Sequence[float] | np.ndarray, every: int | None = None) -> tuple[float, float | None]:
     """Mean, and half-width of a 95 % interval by Student's t; None for a single value.
@@ -300,6 +295,69 @@ def _shorten(name: str) -> str:
     return measure.name + ("" if measure.cutoff is None else f"@{measure.cutoff}")
 
 
-def _check_outcome(outcome: str) -> None:
-    if outcome not in OUTCOMES:
-        raise OptionError(f"outcome '{outcome}' is none of {', '.join(OUTCOMES)}")
+def experiment_random_relevance(
+    collection: Collection,
+    plan: RandomRelevancePlan | None = None,
+    *,
+    output: PathLike | None = None,
+    execution: Execution | None = None,
+) -> RandomRelevanceFindings:
+    """Hold judges alone, and k-tuples merged by grades, by scores and by probabilities, against gold.
+
+    Args:
+        collection: Systems, panels of judges and gold, as `read_collection` returns them.
+        plan: What is tried; default: the paper's design.
+        output: A folder in which each cell's result is kept as Parquet, and found again by the next run.
+        execution: How many processes, whether to begin afresh, and a callback for progress.
+    """
+    return run_experiment(RANDOM_RELEVANCE, collection, plan=plan, output=output, execution=execution)
+
+
+def _sum_up(ground: Ground, results: Results) -> RandomRelevanceFindings:
+    checked = [outcome.table for cell, outcome in results if "draws" in cell.key]
+    return RandomRelevanceFindings(
+        plan=ground.plan,
+        collection=ground.collection,
+        judges=ground.judges,
+        frame=pl.concat([outcome.table for cell, outcome in results if "draws" not in cell.key]),
+        check=pl.concat(checked) if checked else pl.DataFrame(),
+        tuples=_list_tuples(ground.tuples, ground.judges),
+        notes=tuple(dict.fromkeys([*ground.notes, *_tell_doubts(ground, results)])),
+    )
+
+
+def _list_tuples(tuples: Mapping[int, LongArray], judges: tuple[str, ...]) -> pl.DataFrame:
+    rows = [
+        (size, sample, judges[k])
+        for size, members in tuples.items()
+        for sample, panel in enumerate(members, 1)
+        for k in panel
+    ]
+    schema = {"size": pl.Int32, "sample": pl.Int32, "judge": pl.String}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _tell_doubts(ground: Ground, results: Results) -> Iterator[str]:
+    plan = ground.plan
+    judges = len(ground.judges)
+    large = [str(size) for size in sorted(plan.sizes) if size not in ground.tuples]
+    if large:
+        yield f"sizes that include all of {counted(judges, 'judge')}, not tried: {', '.join(large)}"
+    few = [f"{len(members)} of {size}" for size, members in ground.tuples.items() if len(members) < plan.samples]
+    if few:
+        yield f"there are fewer k-tuples than the {plan.samples} asked for, and all were tried: {', '.join(few)}"
+    for panel, judgments in ground.panels.items():
+        missing = judges * len(judgments.item_topic) - len(judgments.grade)
+        if missing:
+            yield (
+                f"panel '{shorten(panel)}': {counted(missing, 'grade')} missing, so binmv, the share among those who "
+                "graded a document, is not exactly uniform, in which it counts as not relevant to those who did not"
+            )
+    loose = count_loose(outcome for _, outcome in results)
+    total = len(ground.panels) * sum(map(len, ground.tuples.values()))
+    yield from (f"{name} did not converge on {count:,} of {counted(total, 'k-tuple')}" for name, count in loose.items())
+
+
+RANDOM_RELEVANCE = Experiment(
+    kind="random relevance", plan=RandomRelevancePlan, prepare=Ground.of, list_cells=list_cells, sum_up=_sum_up
+)

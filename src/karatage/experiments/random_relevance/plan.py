@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from karatage.aggregation.registry import MODELS, NamedModel, parse_model
 from karatage.approaches.registry import EXPECTED
 from karatage.errors import DataError, OptionError, UnknownNameError
+from karatage.experiments.plans import check_lists
 from karatage.measures.registry import WITH_EXPECTATION, find_family
+from karatage.random_streams import settle_seed
 from karatage.text import shorten
 
 UNIFORM = "uniform"
@@ -55,11 +57,7 @@ class RandomRelevancePlan:
 
     def __post_init__(self) -> None:
         """Check the options; names must be known before time is spent."""
-        for what, given in {"measure": self.measures, "approach": self.approaches, "size": self.sizes}.items():
-            if not given:
-                raise OptionError(f"the plan has no {what}; name one at least")
-            if len(set(given)) < len(given):
-                raise OptionError(f"the plan names a {what} twice: {', '.join(map(str, given))}")
+        check_lists(measure=self.measures, approach=self.approaches, size=self.sizes)
         for name in self.measures:
             if find_family(name).expected is None:
                 offered = ", ".join(WITH_EXPECTATION)
@@ -70,8 +68,7 @@ class RandomRelevancePlan:
             raise OptionError(f"certainty {self.certainty:g} must lie above 0.5 and be at most 1")
         if self.draws < 0 or self.draws == 1:
             raise OptionError(f"draws {self.draws}: give 0 for no check, or at least 2")
-        if self.seed < 0:
-            raise OptionError(f"a seed is a whole number from 0, not {self.seed}")
+        settle_seed(self.seed)
         self.find_merges()
 
     def find_merges(self) -> tuple[Merge, ...]:

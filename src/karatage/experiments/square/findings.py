@@ -16,8 +16,8 @@ from karatage.data.checks import FLAG, SHARE, TEXT, Column, require_known, requi
 from karatage.data.result import Result, list_versions
 from karatage.errors import DataError, OptionError
 from karatage.experiments.engine import Outcome
-from karatage.experiments.square.telling import conclude, list_ranges
 from karatage.random_streams import stream
+from karatage.text import counted, list_ranges, short
 
 QUALITIES: tuple[Quality, ...] = ("accuracy", "f1")
 LETTERS = {"none": "u", "light": "l", "full": "f"}
@@ -328,3 +328,61 @@ def read_credits(table: pl.DataFrame, scale: Sequence[int]) -> tuple[FloatArray,
     credit = np.zeros((len(table), len(scale)))
     credit[np.repeat(np.arange(len(table)), count), np.searchsorted(scale, winners)] = np.repeat(1 / count, count)
     return credit, np.searchsorted(scale, table["gold"].to_numpy()).astype(np.int8)
+
+
+def conclude(averages: pl.DataFrame, sets: Sequence[str], baseline: str, race: pl.DataFrame) -> str:
+    """Which approach is best on average, without gold and with it, and how often it leads."""
+    if not sets:
+        return "No data set could be done by every approach, so there is no average; see the table of each data set."
+    where = f"Over {counted(len(sets), 'data set')}" if len(sets) > 1 else f"On {sets[0]}"
+    scores = averages.filter(pl.col("quality") == "accuracy")
+    columns = [name for name in scores.columns if name not in {"approach", "quality", "maxima"}]
+    parts = []
+    if scores["none"].count():
+        parts.append(f"{where} without gold {_say_best(scores, 'none', baseline, len(sets) > 1)}")
+    trained = {name: _best(scores, name)[1] for name in columns if name != "none" and scores[name].count()}
+    if trained:
+        gold = _say_trained(scores, max(trained, key=lambda name: trained[name]))
+        parts.append(gold if parts else f"{where} {gold}")
+    return "; ".join(parts) + "." + _say_leaders(race, scores["approach"].to_list())
+
+
+def _say_trained(scores: pl.DataFrame, column: str) -> str:
+    """The best with gold, and whether gold helped at all."""
+    approach, value = _best(scores, column)
+    supervision, amount = column.split()
+    if scores["none"].count() and value <= _best(scores, "none")[1]:
+        return f"gold does not help: at best {short(value)}, by {approach} with {amount} % in {supervision} supervision"
+    return f"with {amount} % of gold in {supervision} supervision {approach} reaches {short(value)}"
+
+
+def _best(scores: pl.DataFrame, column: str) -> tuple[str, float]:
+    row = scores.sort(column, descending=True, nulls_last=True, maintain_order=True).row(0, named=True)
+    return str(row["approach"]), float(row[column])
+
+
+def _say_best(scores: pl.DataFrame, column: str, baseline: str, several: bool) -> str:
+    approach, value = _best(scores, column)
+    base = scores.filter(pl.col("approach") == baseline)[column][0]
+    average = " on average" if several else ""
+    if scores[column].count() == 1:
+        return f"{approach} alone was tried: accuracy {short(value)}{average}"
+    if base is not None and base >= value:
+        return f"nothing is better{average} than {baseline}: accuracy {short(value)}"
+    text = f"{approach} is best{average}: accuracy {short(value)}"
+    return text if base is None else f"{text} against {baseline}'s {short(float(base))}"
+
+
+def _say_leaders(race: pl.DataFrame, approaches: Sequence[str]) -> str:
+    """On how many data sets the approach that leads most often is among the best."""
+    leaders = race.filter((pl.col("quality") == "accuracy") & pl.col("leader"))
+    sets = leaders["data_set"].n_unique()
+    if sets < 2:
+        return ""
+    often = {a: leaders.filter(pl.col("approach") == a)["data_set"].n_unique() for a in leaders["approach"].unique()}
+    most = max(often.values())
+    names = [name for name in approaches if often.get(name) == most]
+    listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+    verb = "is" if len(names) == 1 else "are each"
+    ending = ": there is no best one for all data" if most < sets else ""
+    return f" {listed} {verb} among the best on {most} of {sets}{ending}."

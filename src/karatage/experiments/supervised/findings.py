@@ -1,9 +1,9 @@
-"""What the s-AWARE experiment found, in the layout of [SAWARE20] table 1."""
+"""What the s-AWARE experiment found: how near approaches with and without gold come to gold's leaderboard."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -13,25 +13,24 @@ import polars as pl
 from karatage.data.axes import FloatArray
 from karatage.data.checks import AMOUNT, CORRELATION, COUNT, TEXT, Column, require_known, require_table
 from karatage.data.codec import Columns
-from karatage.data.result import Result, list_versions
-from karatage.errors import DataError, OptionError, UnknownNameError
-from karatage.experiments.supervised.plan import UNIFORM, SupervisedPlan, find_family
-from karatage.experiments.supervised.telling import conclude
+from karatage.data.estimate import CONFIDENCE
+from karatage.data.result import Result
+from karatage.errors import DataError, UnknownNameError
+from karatage.experiments.collection import Collection
+from karatage.experiments.engine import Execution, Experiment, Findings, Results, run_experiment
+from karatage.experiments.supervised.cells import Settings, list_cells, prepare
+from karatage.experiments.supervised.plan import UNIFORM, Place, SupervisedPlan, find_family
+from karatage.experiments.tuples import check_outcome
+from karatage.io.files import PathLike
+from karatage.merging.estimators import SupervisedEstimator
+from karatage.text import counted, list_ranges
 
-CONFIDENCE = 0.95
 OUTCOMES = ("tau_ap", "tau", "rmse")
 LOWER_IS_BETTER = frozenset({"rmse"})
-PLACE = ("systems", "panel", "configuration")
+PLACE = Place._fields
 SAMPLES = {**dict.fromkeys((*PLACE, "measure", "approach"), TEXT), "size": Column("int64", 1), "rmse": AMOUNT}
 SAMPLES |= {**dict.fromkeys(("sample", "topics", "unseen"), COUNT), "tau": CORRELATION, "tau_ap": CORRELATION}
-
-
-class Place(NamedTuple):
-    """Who was judged by whom: a set of systems, a panel, and whether its judges were whole or partitioned."""
-
-    systems: str
-    panel: str
-    configuration: str
+MOST_PLACES = 6  # told one by one
 
 
 class Mean(NamedTuple):
@@ -42,8 +41,8 @@ class Mean(NamedTuple):
     high: float
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class SupervisedFindings(Result, kind="supervised"):
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class SupervisedFindings(Findings, Result, kind="supervised"):
     """tau_ap, tau and RMSE of leaderboards against gold's, over samples.
 
     A sample is a k-tuple of judges and a split of gold. Intervals are about other such samples of the same collection;
@@ -51,14 +50,10 @@ class SupervisedFindings(Result, kind="supervised"):
     """
 
     derived = ("sentence", "baseline", "summary", "overall")
-    unsaved = ("log",)
 
     plan: SupervisedPlan
     collection: str
     frame: Columns  # a row for each place, size, sample, measure and approach
-    notes: tuple[str, ...] = ()
-    versions: Mapping[str, str] = field(default_factory=list_versions)
-    log: tuple[str, ...] = ()  # of this run: what an earlier one had done, files that were damaged
 
     def __post_init__(self) -> None:
         """Refuse a table that is none, and rows that do not come sample by sample, approach by approach."""
@@ -154,14 +149,13 @@ class SupervisedFindings(Result, kind="supervised"):
         """The mean difference of two approaches over the same samples of all sizes, first less second."""
         a, b = (self._find(name) for name in (first, second))
         asked = measure or self.plan.measures[0]
-        tables = [self._look_up(place, asked, size, _check_outcome(outcome)) for size in self.sizes]
+        tables = [self._look_up(place, asked, size, check_outcome(outcome, OUTCOMES)) for size in self.sizes]
         return find_mean([table[:, a] - table[:, b] for table in tables if len(table)])
 
     def table(self, *, measure: str | None = None, outcome: str = "tau_ap") -> pl.DataFrame:
         """[SAWARE20] table 1: a row for each place and size of k-tuple, a column for each approach."""
-        chosen = self.summary.filter(
-            pl.col("measure") == (measure or self.plan.measures[0]), pl.col("outcome") == _check_outcome(outcome)
-        )
+        asked = measure or self.plan.measures[0]
+        chosen = self.summary.filter(measure=asked, outcome=check_outcome(outcome, OUTCOMES))
         return chosen.pivot("approach", index=[*PLACE, "size"], values="mean", maintain_order=True)
 
     @property
@@ -179,13 +173,6 @@ class SupervisedFindings(Result, kind="supervised"):
     def sentence(self) -> str:
         """What to take away."""
         return conclude(self)
-
-    def __repr__(self) -> str:
-        return f"SupervisedFindings({self.sentence})"
-
-    def to_frame(self) -> pl.DataFrame:
-        """The same as `frame`."""
-        return self.frame
 
     def _find(self, name: str) -> int:
         if name not in self.plan.names:
@@ -209,7 +196,98 @@ def _find_error(groups: Sequence[FloatArray]) -> float:
     return float(np.sqrt(sum(group.var(ddof=1) / len(group) for group in groups)) / len(groups))
 
 
-def _check_outcome(outcome: str) -> str:
-    if outcome not in OUTCOMES:
-        raise OptionError(f"outcome '{outcome}' is none of {', '.join(OUTCOMES)}")
-    return outcome
+def tell_samples(frame: pl.DataFrame, plan: SupervisedPlan) -> Iterator[str]:
+    """Doubts about single samples, by how many have them."""
+    every = frame.filter(pl.col("measure") == plan.measures[0])
+    first = every.filter(pl.col("approach") == plan.names[0])
+    for who, sub in ("judges", False), ("people", True):
+        names = [n for n, way in plan.ways.items() if isinstance(way, SupervisedEstimator) and way.sub == sub]
+        unseen = every.filter(pl.col("approach").is_in(names[:1]), pl.col("unseen") > 0)["unseen"].to_list()
+        if unseen:
+            where = f"in {len(unseen):,} of {counted(len(first), 'sample')}, up to {max(unseen):,} {who}"
+            got = "were unseen in training, and got the mean weight of the others"
+            yield f"{names[0]}{' and the like' * (len(names) > 1)}: {where} {got}"
+    tried = first.select(*PLACE).unique().join(pl.DataFrame({"size": first["size"].unique()}), how="cross")
+    lost = len(tried) * plan.samples - len(first)
+    if lost:
+        yield f"{counted(lost, 'sample')} left out, whose k-tuple graded nothing that is evaluated"
+    short = first.filter(pl.col("topics") < pl.col("topics").max().over(PLACE))
+    if len(short):
+        yield f"in {counted(len(short), 'sample')} the k-tuple graded nothing in some test topics, which were left out"
+
+
+def conclude(findings: SupervisedFindings) -> str:
+    """Who leads where, how far above the baseline and above the best of another kind, and how sure that is."""
+    told = [_conclude_place(findings, place) for place in findings.places[:MOST_PLACES]]
+    more = len(findings.places) - MOST_PLACES
+    if more > 0:
+        told.append(f"{more} more are in the tables.")
+    return " ".join(told)
+
+
+def name_place(findings: SupervisedFindings, place: Place) -> str:
+    """As in the paper, T08-whole; with the panel where there are several."""
+    several = len({other.panel for other in findings.places}) > 1
+    return f"{place.systems}-{place.configuration}" + (f", {place.panel}" if several else "")
+
+
+def _conclude_place(findings: SupervisedFindings, place: Place) -> str:
+    measure = findings.plan.measures[0]
+    same = [pl.col(key) == value for key, value in zip(PLACE, place, strict=True)]
+    means = findings.overall.filter(pl.col("outcome") == "tau_ap", pl.col("measure") == measure, *same)
+    ordered = means.sort("mean", descending=True, maintain_order=True)["approach"].to_list()
+    leader, family = ordered[0], find_family(ordered[0])
+    value = means.filter(pl.col("approach") == leader)["mean"].item()
+    others = [name for name in ordered if find_family(name) != family]
+    rivals = dict.fromkeys(name for name in (findings.baseline, *others[:1]) if name != leader)
+    sizes = sorted(findings.frame.filter(*same)["size"].unique())
+    lead = f"{leader} leads with tau_ap {value:.3f} on average"
+    text = f"{name_place(findings, place)}: {lead} over k = {list_ranges(sizes)}"
+    gaps = [
+        _tell_gap(findings.compare(leader, rival, place), rival, rival == others[0] if others else False)
+        for rival in rivals
+    ]
+    return f"{text}, {' and '.join(gaps)}." if gaps else f"{text}."
+
+
+def _tell_gap(gap: Mean, rival: str, other: bool) -> str:
+    best = f", the best of {find_family(rival)}" if other else ""
+    if gap.low != gap.low:  # a single sample
+        return f"{gap.value:.3f} above {rival}{best}"
+    sure = "excludes" if gap.low > 0 else "includes"
+    return f"{gap.value:.3f} above {rival}{best} (95 % interval {gap.low:.3f} to {gap.high:.3f}, which {sure} 0)"
+
+
+def experiment_supervised(
+    collection: Collection,
+    plan: SupervisedPlan | None = None,
+    *,
+    output: PathLike | None = None,
+    execution: Execution | None = None,
+) -> SupervisedFindings:
+    """Try approaches with and without gold on k-tuples of a collection's judges, the same ones for all approaches.
+
+    Judges who all graded (nearly) everything are tried whole, and partitioned: each topic's grades come from several of
+    them. Where some graded less, they are people who are put together into judges, and only partitioned ones are tried.
+
+    Args:
+        collection: Systems, panels of judges and gold, as `read_collection` returns them.
+        plan: What is tried; default: the paper's design in full.
+        output: A folder in which each cell's result is kept as Parquet, and found again by the next run.
+        execution: How many processes, whether to begin afresh, and a callback for progress.
+    """
+    return run_experiment(SUPERVISED, collection, plan=plan, output=output, execution=execution)
+
+
+def _sum_up(settings: Settings, results: Results) -> SupervisedFindings:
+    about = (*PLACE, "size")
+    frame = pl.concat(
+        [outcome.table.select(*(pl.lit(cell.key[k]).alias(k) for k in about), pl.all()) for cell, outcome in results]
+    ).with_columns(pl.col("size").cast(pl.Int64))
+    if not len(frame):
+        raise DataError("no k-tuple graded a document that is evaluated; ask for larger sizes")
+    notes = dict.fromkeys([*settings.notes, *tell_samples(frame, settings.plan)])
+    return SupervisedFindings(plan=settings.plan, collection=settings.collection, frame=frame, notes=tuple(notes))
+
+
+SUPERVISED = Experiment(kind="supervised", plan=SupervisedPlan, prepare=prepare, list_cells=list_cells, sum_up=_sum_up)

@@ -12,9 +12,11 @@ import numpy as np
 from karatage.aggregation.registry import MODELS, NamedModel, parse_model
 from karatage.data.axes import BoolArray, IntArray, LongArray
 from karatage.errors import DataError, OptionError, UnknownNameError
+from karatage.experiments.plans import check_lists
 from karatage.measures.registry import parse_measure
 from karatage.merging.estimators import ESTIMATORS, OWN, SUPERVISED, Estimator, SupervisedEstimator, parse_estimator
-from karatage.text import shorten
+from karatage.random_streams import settle_seed
+from karatage.text import counted, shorten
 
 Configuration = Literal["whole", "partitioned"]
 CONFIGURATIONS: tuple[Configuration, ...] = get_args(Configuration)
@@ -38,6 +40,14 @@ APPROACHES = (  # the columns of [SAWARE20] table 1
 GROUPS = {"table1": APPROACHES, "sup": tuple(SUPERVISED), "all30": tuple(ESTIMATORS), "own": tuple(OWN)}
 PAPER_NAMES = {"unsup_rmse_tpc": "tpc_rmse_msd", "unsup_tau_tpc": "tpc_tau_msd", "emGZ": "emgz(supervision=full)"}
 TAUGHT_ON_DOCUMENTS = "emsemi"  # its gold is some documents of every topic; of all others, some topics
+
+
+class Place(NamedTuple):
+    """Who was judged by whom: a set of systems, a panel, and whether its judges were whole or partitioned."""
+
+    systems: str
+    panel: str
+    configuration: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,13 +81,8 @@ class SupervisedPlan:
 
     def __post_init__(self) -> None:
         """Check the options."""
-        lists: dict[str, tuple[object, ...]] = {"measure": self.measures, "approach": self.approaches}
-        for what, values in {**lists, "configuration": self.configurations, "size": self.sizes}.items():
-            if not values or len(set(values)) < len(values):
-                told = ", ".join(map(str, values)) or "nothing"
-                raise OptionError(f"a plan names every {what} once, and one at least, not {told}")
-        if len({str(parse_measure(name)) for name in self.measures}) < len(self.measures):
-            raise OptionError(f"the plan names a measure twice: {', '.join(self.measures)}")
+        measures = [str(parse_measure(name)) for name in self.measures]
+        check_lists(measure=measures, approach=self.approaches, configuration=self.configurations, size=self.sizes)
         unknown = next((name for name in self.configurations if name not in CONFIGURATIONS), None)
         if unknown is not None:
             raise UnknownNameError("configuration", unknown, CONFIGURATIONS)
@@ -87,8 +92,7 @@ class SupervisedPlan:
             raise OptionError(f"training {self.training} is no share of gold; give a number between 0 and 1")
         if not 1 <= self.people[0] <= self.people[1]:
             raise OptionError(f"people {self.people}: give the least and the most people of a team")
-        if self.seed < 0:
-            raise OptionError(f"a seed is a whole number from 0, not {self.seed}")
+        settle_seed(self.seed)
         assert self.ways  # names must be known before hours are spent
 
     @cached_property
@@ -101,6 +105,17 @@ class SupervisedPlan:
     def names(self) -> tuple[str, ...]:
         """The approaches, in order."""
         return tuple(self.ways)
+
+    def find_sizes(self, place: Place, judges: int, notes: dict[str, None]) -> tuple[int, ...]:
+        """The sizes of k-tuples out of so many judges; those that cannot be drawn are noted."""
+        sizes = tuple(size for size in self.sizes if size <= judges)
+        lost = ", ".join(str(size) for size in self.sizes if size > judges)
+        told = f"{', '.join(place)}: k-tuples of {lost} cannot be drawn from {counted(judges, 'judge')}"
+        if not sizes:
+            raise OptionError(f"{told}; give smaller sizes")
+        if lost:
+            notes[f"{told}, left out"] = None
+        return sizes
 
 
 def read_way(name: str) -> Way:

@@ -18,12 +18,18 @@ from karatage.data.axes import BoolArray, LongArray
 from karatage.data.posterior import Posterior
 from karatage.errors import OptionError
 from karatage.experiments.engine import Cell, Execution, Finding, run_cells, tell_outcomes
-from karatage.experiments.square.data_sets import DataSet, DataSets, check_names, read_data_sets
+from karatage.experiments.square.data_sets import (
+    DataSet,
+    DataSets,
+    check_names,
+    count_parts,
+    make_folds,
+    read_data_sets,
+)
 from karatage.experiments.square.findings import Benchmark, CellResult, DataSetFacts
-from karatage.experiments.square.folds import count_parts, make_folds
-from karatage.experiments.square.telling import tell_cells
 from karatage.io.files import PathLike
 from karatage.random_streams import settle_seed, stream
+from karatage.text import counted, list_names
 
 APPROACHES = ("mv", "zc", "glad", "nb", "ds", "ry", "cubam")  # numbered as in [COLLAB14], table 2.3
 AMOUNTS = (10, 20, 50, 80, 90)
@@ -228,3 +234,25 @@ def _list_winners(winners: BoolArray, scale: LongArray) -> pl.Series:
     item, grade = np.nonzero(winners)
     pairs = pl.DataFrame({"item": item, "winners": scale[grade]})
     return pairs.group_by("item", maintain_order=True).agg("winners")["winners"]
+
+
+def tell_cells(cells: Sequence[CellResult]) -> Iterator[str]:
+    """What was skipped and why, what did not converge, what was there already."""
+    skipped: dict[tuple[str, str], list[CellResult]] = {}
+    for cell in cells:
+        if cell.outcome.status == "skipped":
+            skipped.setdefault((cell.approach, cell.outcome.reason), []).append(cell)
+    everywhere = len({cell.data_set for cell in cells})
+    for (approach, reason), found in skipped.items():
+        sets = list(dict.fromkeys(cell.data_set for cell in found))
+        kinds = " and ".join(dict.fromkeys(cell.supervision for cell in found))
+        where = "" if len(sets) == everywhere else f" on {list_names(sets)}"
+        yield f"{approach} was skipped{where} with supervision {kinds}: {reason}"
+    for approach in dict.fromkeys(cell.approach for cell in cells):
+        done = [cell.outcome.facts for cell in cells if cell.approach == approach and cell.outcome.status == "done"]
+        fits, loose = (sum(int(facts.get(name) or 0) for facts in done) for name in ("folds", "not_converged"))
+        if loose:
+            yield f"{approach} did not converge in {loose:,} of {counted(fits, 'fit')}"
+    kept = sum(cell.outcome.kept for cell in cells)
+    if kept:
+        yield f"{kept:,} of {counted(len(cells), 'cell')} were found done by an earlier run"

@@ -1,30 +1,65 @@
-"""Judges of the s-AWARE experiment, whole or put together from people, and their weights."""
+"""The cells of the s-AWARE experiment: k-tuples of judges, each with a split of gold, and how near to gold they end."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+import polars as pl
 
+from karatage.aggregation.registry import NamedModel, merge
 from karatage.approaches.downstream import weigh_telling
 from karatage.approaches.evidence import Panel, compare_with_shuffled
 from karatage.data.alignment import Alignment, match_gold
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, IntArray, LongArray
 from karatage.data.judgments import Judgments
-from karatage.data.partition import Partition
-from karatage.experiments.supervised.plan import SupervisedPlan
+from karatage.data.partition import Partition, assemble_judges
+from karatage.errors import OptionError
+from karatage.experiments.collection import WHOLE, Collection, align_runs, fingerprint
+from karatage.experiments.engine import Cell, Fact, Finding
+from karatage.experiments.supervised.plan import (
+    TAUGHT_ON_DOCUMENTS,
+    Configuration,
+    Place,
+    Split,
+    SupervisedPlan,
+    draw_split,
+)
+from karatage.experiments.tuples import rate_leaderboards, repeat_tuples
 from karatage.measures.registry import ceiling, parse_measure
-from karatage.measures.scoring import score_aligned, score_packed
-from karatage.merging.estimators import OWN_REPLICATES, Estimator, SupervisedEstimator, fill_unseen, weigh_by_gold
+from karatage.measures.scoring import score_aligned, score_grades, score_packed
+from karatage.merging.estimators import (
+    OWN_REPLICATES,
+    Estimator,
+    SupervisedEstimator,
+    fill_unseen,
+    merge_scores,
+    normalise,
+    weigh_by_gold,
+)
 from karatage.merging.gaps import Gap, Gaps, measure_gaps
 from karatage.merging.random_judges import RandomJudges
 from karatage.random_streams import stream
+from karatage.simulation.panel import partition_judges
+from karatage.text import counted
 
 NOBODY = -1
+BLOCK = 25  # samples to a cell, which then takes seconds
 Named = tuple[str, str]  # approach and measure
 RandomScores = Mapping[str, Mapping[str, FloatArray]]  # measure -> class -> (replicate, topic, system)
+SCHEMA = {
+    "sample": pl.Int64,
+    "measure": pl.String,
+    "approach": pl.String,
+    "tau_ap": pl.Float64,
+    "tau": pl.Float64,
+    "rmse": pl.Float64,
+    "topics": pl.Int64,  # evaluated
+    "unseen": pl.Int64,  # judges, or people, of whom the training topics say nothing
+}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -244,3 +279,219 @@ def _teach_people(
         counts / np.maximum(counts.sum(axis=1, keepdims=True), 1.0),
         training,
     )
+
+
+class Sample(NamedTuple):
+    """One draw: its number, its judges, and what it may learn from."""
+
+    number: int
+    members: LongArray
+    split: Split
+
+
+def rate_samples(ground: Ground, judges: Judges, samples: Sequence[Sample], plan: SupervisedPlan) -> pl.DataFrame:
+    """A row for each sample, measure and approach: how near its leaderboard comes to gold's.
+
+    Both are scored on the documents that teach no approach, in topics that teach none; all others count as not judged.
+    Topics where none of the k-tuple graded such a document are left out.
+    """
+    sets = [_lay_out(ground, judges, sample, plan) for sample in samples]
+    scored = score_grades(ground.alignment, np.hstack(sets), plan.measures, top_grade=1)
+    rows: list[tuple[object, ...]] = []
+    first = 0
+    for sample, grades in zip(samples, sets, strict=True):
+        here = slice(first, first + grades.shape[1])
+        rows += _rate(ground, judges, sample, {name: scores.value[here] for name, scores in scored.items()}, plan)
+        first = here.stop
+    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+def _lay_out(ground: Ground, judges: Judges, sample: Sample, plan: SupervisedPlan) -> GradeArray:
+    """Grades (item, set): gold's, each member's, each model's; -1 for what is not evaluated, or nobody graded."""
+    said = judges.said[:, sample.members]
+    judgments, heard = collect(ground.gold, said), (said >= 0).any(axis=1)
+    columns = [ground.grade, *said.T]
+    for name, way in plan.ways.items():
+        if isinstance(way, NamedModel):
+            rng = stream(plan.seed, f"supervised {name} {len(sample.members)} {sample.number}")
+            columns.append(np.where(heard, _merge_grades(ground, judgments, sample.split, way, rng), np.int8(-1)))
+    return np.where(sample.split.evaluated[:, None], np.stack(columns, axis=1), np.int8(-1))
+
+
+def _merge_grades(
+    ground: Ground, judgments: Judgments, split: Split, named: NamedModel, rng: np.random.Generator
+) -> GradeArray:
+    """The grades that a model decides on, from all judgments of the k-tuple and the gold it may see."""
+    supervision = named.supervision or ("full" if named.needs_gold else "none")
+    if supervision == "none":
+        return merge(named, judgments, rng=rng).grades
+    gold = ground.gold
+    by_document = named.name.partition("(")[0] == TAUGHT_ON_DOCUMENTS
+    known = split.documents if by_document else split.topics[gold.item_topic]
+    return merge(named, judgments, gold=gold.keep_rows(known[gold.item]), supervision=supervision, rng=rng).grades
+
+
+def _rate(
+    ground: Ground, judges: Judges, sample: Sample, value: Mapping[str, FloatArray], plan: SupervisedPlan
+) -> Iterator[tuple[object, ...]]:
+    """Rows of one sample, from the scores (set, topic, system) of its evaluated documents."""
+    taught = teach(ground, judges, sample.members, sample.split.topics, plan)
+    heard = _find_heard(ground, judges.said[:, sample.members], sample.split.evaluated)
+    where = np.flatnonzero(heard.any(axis=0))
+    if not len(where):
+        return
+    for measure in plan.measures:
+        gold, others = value[measure][0], value[measure][1:]
+        merged = dict(_merge_scores(judges, sample.members, measure, others, heard, taught, plan))
+        boards = np.stack([scores[where].mean(axis=0) for scores in merged.values()])
+        near = rate_leaderboards(boards, gold[where].mean(axis=0))
+        for n, name in enumerate(merged):
+            unseen = taught[name, measure].unseen if (name, measure) in taught else 0
+            found = float(near.tau_ap[n]), float(near.tau[n]), float(near.rmse[n])
+            yield sample.number, measure, name, *found, len(where), unseen
+
+
+def _find_heard(ground: Ground, said: GradeArray, evaluated: BoolArray) -> BoolArray:
+    """Where a member graded something that is evaluated, (member, topic)."""
+    heard = np.zeros((said.shape[1], len(ground.alignment.topics)), bool)
+    item, member = np.nonzero((said >= 0) & evaluated[:, None])
+    heard[member, ground.gold.item_topic[item]] = True
+    return heard
+
+
+def _merge_scores(
+    judges: Judges,
+    members: LongArray,
+    measure: str,
+    value: FloatArray,
+    heard: BoolArray,
+    taught: Mapping[Named, Taught],
+    plan: SupervisedPlan,
+) -> Iterator[tuple[str, FloatArray]]:
+    """Scores (topic, system) of every approach, from those of the members and then of the models."""
+    own, models = value[: len(members)], iter(value[len(members) :])
+    for name, way in plan.ways.items():
+        if isinstance(way, NamedModel):
+            yield name, next(models)
+            continue
+        weight = np.ones(heard.shape)
+        if (name, measure) in taught:
+            weight = taught[name, measure].weight
+        elif (name, measure) in judges.weight:
+            weight = judges.weight[name, measure][members]
+        share, _ = normalise(np.where(heard, weight, 0.0), heard)
+        yield name, merge_scores(own, share)
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """A place as cells need it; without judges, each sample puts its own together from the panel."""
+
+    ground: Ground
+    panel: Judgments
+    judges: Judges | None
+    sizes: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Settings:
+    """What all cells share."""
+
+    plan: SupervisedPlan
+    collection: str
+    digest: str
+    notes: tuple[str, ...]
+    places: Mapping[Place, Setting]
+
+
+def prepare(collection: Collection, plan: SupervisedPlan) -> Settings:
+    """Every place with its judges, as far as they are the same for all samples; what cannot be tried is noted."""
+    notes, places = dict.fromkeys(collection.notes), {}
+    for systems, alignment in align_runs(collection).items():
+        notes |= dict.fromkeys(map(str, alignment.notes))
+        ground = None
+        for name, panel in collection.panels.items():
+            ground = Ground.of(alignment, collection.gold, panel, plan, like=ground)
+            left = len(collection.gold.grade) - len(ground.gold.grade)
+            if left:
+                notes[f"panel '{name}': {counted(left, 'document')} of gold's that no judge graded, left out"] = None
+            for configuration in _find_configurations(name, panel, plan, notes):
+                place = Place(systems, name, configuration)
+                places[place] = _make_setting(place, ground, panel, plan, notes)
+    return Settings(plan, collection.name, fingerprint(collection), tuple(notes), places)
+
+
+def _find_configurations(
+    name: str, panel: Judgments, plan: SupervisedPlan, notes: dict[str, None]
+) -> Iterator[Configuration]:
+    for configuration in plan.configurations:
+        if configuration == "partitioned" or _is_whole(panel):
+            yield configuration
+        elif "partitioned" in plan.configurations:
+            notes[f"panel '{name}': judges graded parts only, so there are no whole ones to try"] = None
+        else:
+            raise OptionError(f"panel '{name}': judges graded parts only; ask for the partitioned configuration")
+
+
+def _is_whole(panel: Judgments) -> bool:
+    graded = np.bincount(panel.judge, minlength=len(panel.judges))
+    return bool((graded >= WHOLE * len(panel.item_topic)).all())
+
+
+def _make_setting(
+    place: Place, ground: Ground, panel: Judgments, plan: SupervisedPlan, notes: dict[str, None]
+) -> Setting:
+    if place.configuration == "whole":
+        part = Partition(judgments=panel, people=panel.judges, person=panel.judge)
+    elif _is_whole(panel):
+        return Setting(ground, panel, None, plan.find_sizes(place, len(panel.judges), notes))
+    else:
+        part = assemble_judges(panel)
+        notes |= dict.fromkeys(str(note) for note in part.judgments.notes if note not in panel.notes)
+    sizes = plan.find_sizes(place, len(part.judgments.judges), notes)
+    return Setting(ground, panel, Judges.of(ground, [part], plan), sizes)
+
+
+def list_cells(settings: Settings) -> Iterator[Cell]:
+    """Blocks of samples; what they find depends on the seed and their numbers, not on how they are cut."""
+    plan = settings.plan
+    decides = ("measures", "samples", "replicates", "training", "people", "seed", "ways")
+    about: dict[str, Fact] = {name: repr(getattr(plan, name)) for name in decides}
+    for place, setting in settings.places.items():
+        for size in setting.sizes:
+            for first in range(0, plan.samples, BLOCK):
+                last = min(first + BLOCK, plan.samples)
+                here: dict[str, Fact] = {**place._asdict(), "size": size, "first": first, "last": last}
+                yield Cell(
+                    name=f"{'-'.join(place)} size={size} {first + 1}-{last}",
+                    key={"collection": settings.digest, **about, **here},
+                    work=partial(try_block, place, size, range(first, last)),
+                )
+
+
+def try_block(place: Place, size: int, numbers: Sequence[int], settings: Settings) -> Finding:
+    """How near every approach comes to gold in some samples of a place and size."""
+    plan, setting = settings.plan, settings.places[place]
+    ground, judges = setting.ground, setting.judges
+    if judges is None:
+        judges = Judges.of(ground, [_put_together(setting.panel, size, number, plan) for number in numbers], plan)
+        chosen = np.arange(len(numbers) * size).reshape(-1, size)
+    else:
+        chosen = repeat_tuples(judges.said.shape[1], size, plan.samples, plan.seed)[list(numbers)]
+    samples = [
+        Sample(number, members, _draw_split(ground, size, number, plan))
+        for number, members in zip(numbers, chosen, strict=True)
+    ]
+    return Finding(rate_samples(ground, judges, samples, plan))
+
+
+def _draw_split(ground: Ground, size: int, number: int, plan: SupervisedPlan) -> Split:
+    """What a sample may learn from, by the seed, its size and number alone: the same whoever judges."""
+    rng = stream(plan.seed, f"supervised split {size} {number}")
+    return draw_split(ground.gold.item_topic, ground.grade >= 0, ground.topics, plan.training, rng)
+
+
+def _put_together(panel: Judgments, size: int, number: int, plan: SupervisedPlan) -> Partition:
+    """The judges of a sample, each of them several people in every topic."""
+    rng = stream(plan.seed, f"supervised people {size} {number}")
+    return partition_judges(panel, judges=size, people=plan.people, rng=rng)

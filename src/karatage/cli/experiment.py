@@ -1,0 +1,405 @@
+"""`karatage experiment`: the papers' experiments, each a plan, what it runs on, and one command body for all."""
+
+from __future__ import annotations
+
+import glob
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, make_dataclass
+from importlib import import_module
+from operator import attrgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from karatage.cli.options import (
+    AT_LEAST_0,
+    FLAT,
+    FOLDER,
+    PATH,
+    Fresh,
+    InputFiles,
+    MostMemory,
+    Printing,
+    Workers,
+    complete,
+    list_approaches,
+    list_crowds,
+    list_measures,
+    list_models,
+    list_orders,
+    parse_columns,
+)
+from karatage.cli.output import encode_frame, encode_result, put, say, tell
+from karatage.cli.parsing import Reads, Writes, make_options
+from karatage.cli.terminal import progress, progress_cells, wants_colour
+from karatage.errors import DataError, OptionError
+from karatage.experiments.aware.plan import AwarePlan
+from karatage.experiments.collaborative.plan import FILE_ENDINGS, INDEPENDENT, CollaborativePlan
+from karatage.experiments.noisy.plan import NoisyPlan
+from karatage.experiments.plans import list_presets, make_plan, narrow_options, write_plan
+from karatage.experiments.random_relevance.plan import RandomRelevancePlan
+from karatage.experiments.supervised.plan import SupervisedPlan
+from karatage.text import shorten
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from karatage.data.judgments import Judgments
+    from karatage.data.runs import Runs
+    from karatage.experiments.collection import Collection, PanelRules
+    from karatage.experiments.engine import Progress
+    from karatage.views.page import Figure, Page
+
+CHART_ENDINGS = ("html", "svg", "png")
+TOP, MORE = 12, "tables.txt of --output has all"  # rows of long tables that are printed
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions(Printing):
+    """How an experiment is run, and what is written.
+
+    Args:
+        plan: A plan (TOML), as an earlier run wrote it; other options override it.
+        engine: local, or dask://host:port for a cluster.
+        output: A folder for results, tables, charts and a page; a run there can be resumed.
+    """
+
+    plan: Annotated[str | None, PATH, Reads(store=True)] = None
+    engine: str = "local"
+    workers: Workers = 1
+    fresh: Fresh = False
+    output: Annotated[str | None, FOLDER, Writes("own folder")] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileRunOptions(RunOptions):
+    """The same for an experiment that reads files."""
+
+    most_memory: MostMemory = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """What an experiment is to run on: the part of a plan that names files.
+
+    Args:
+        judges: The judges' grades: tables, or a folder with one qrels file per judge; or simulated:31; may be repeated.
+        gold: Trusted grades: qrels, a table, or a judged queue.
+        correlations: Correlation of simulated judges' errors, e.g. 0,0.3,0.6: a panel for each; default: 0.
+        relevant: The lowest relevant grade, or middle of each judge's scale.
+        gold_relevant: The same for gold; default: as --relevant.
+        grades: What labels mean: 0-3, or no=0,yes=1,broken=drop, or both.
+        gold_grades: The same for gold; default: as --grades.
+        columns: Which column is what, e.g. judge=team,grade=score.
+        gold_columns: The same for gold.
+    """
+
+    runs: tuple[str, ...] = ()
+    judges: tuple[str, ...] = ()
+    gold: str | None = None
+    correlations: tuple[float, ...] | None = None
+    relevant: str = "1"
+    gold_relevant: str | None = None
+    grades: str | None = None
+    gold_grades: str | None = None
+    columns: str | None = None
+    gold_columns: str | None = None
+
+    def make_rules(self) -> PanelRules:
+        """What counts as relevant, and who may judge."""
+        from karatage.experiments.collection import PanelRules, parse_level
+
+        gold = None if self.gold_relevant is None else parse_level(self.gold_relevant)
+        whole = "whole" in getattr(self, "configurations", ("whole",))  # partitioned judges may have graded parts
+        return PanelRules(level=parse_level(self.relevant), gold_level=gold, whole_only=whole)
+
+    def read(self, seed: int) -> tuple[Collection]:
+        """Read it, or simulate what is not given."""
+        from karatage.experiments.collection import SIMULATED, is_simulated, read_collection
+        from karatage.io.judgments import read_gold, read_judgments
+
+        if self.runs and not self.judges:
+            raise OptionError(f"no judges were given; name their grades with --judgments, or say {SIMULATED}:31")
+        judges = self.judges or (SIMULATED,)
+        scale = self.grades if self.gold_grades is None else self.gold_grades
+        columns, gold_columns = parse_columns(self.columns), parse_columns(self.gold_columns)
+        found = read_collection(
+            self.runs or SIMULATED,
+            judges[0]
+            if is_simulated(judges[0])
+            else read_judgments(list(judges), grades=self.grades, columns=columns, repeats="last"),
+            None if self.gold is None else read_gold(self.gold, grades=scale, columns=gold_columns),
+            correlations=self.correlations,
+            rules=self.make_rules(),
+            rng=seed,
+        )
+        return (found,)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pool:
+    """What an experiment is to run on that has experts instead of judges.
+
+    Args:
+        gold: Trusted grades: qrels, a table, or a judged queue.
+        gold_grades: What gold's labels mean: 0-3, or no=0,yes=1,broken=drop.
+        gold_columns: The same for gold.
+    """
+
+    runs: tuple[str, ...] = ()
+    gold: str | None = None
+    gold_grades: str | None = None
+    gold_columns: str | None = None
+
+    def read(self, seed: int) -> tuple[Runs, Judgments]:
+        """What was named, or a simulated collection."""
+        from karatage.io.judgments import read_gold
+        from karatage.io.runs import read_runs
+        from karatage.random_streams import stream
+        from karatage.simulation.collection import simulate_collection
+
+        if not self.runs:
+            if self.gold is not None:
+                raise OptionError("gold needs runs; name their folder, or leave gold out for a simulated collection")
+            world = simulate_collection(rng=stream(seed, "collection"))
+            return world.runs, world.gold
+        if self.gold is None:
+            raise OptionError("gold plays the experts; name its qrels file with --gold")
+        columns = parse_columns(self.gold_columns)
+        return read_runs(list(self.runs)), read_gold(self.gold, grades=self.gold_grades, columns=columns)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """What the command of an experiment has of its own.
+
+    Args:
+        kind: Its name; its modules are in the folder of the same name.
+        plan: Its options.
+        source: What it runs on: the part of a plan that names files; None: nothing.
+        tables: Finds the tables that go to files, by name.
+        charts: Folder of charts, with a slash.
+        still: A pattern: charts of such names need no interactive HTML, which is large.
+    """
+
+    kind: str
+    plan: Any
+    source: type[Source | Pool] | None = None
+    tables: Callable[[Any], dict[str, pl.DataFrame]] = attrgetter("tables")
+    charts: str = ""
+    still: str | None = None
+
+    def run(self, runs: tuple[str, ...], files: Any, options: Any, preset: str | None, to: RunOptions) -> None:
+        """Make the plan, run the experiment, write its folder if there is to be one, and print what was found."""
+        from karatage.experiments.engine import Execution
+
+        schema = self.plan
+        if self.source is not None:
+            bases = (self.source, self.plan)
+            schema = make_dataclass(self.plan.__name__, (), bases=bases, frozen=True, kw_only=True)
+        given = _list_given({} if files is None else {**vars(files), "runs": runs}, vars(options))
+        asked = make_plan(schema, self.kind, preset=preset, path=to.plan, given=given)
+        material = ()
+        if self.source is not None:
+            with progress("Reading", quiet=to.quiet):
+                material = asked.options.read(asked.options.seed)
+        design, name = narrow_options(self.plan, asked.options), self.kind.replace("-", "_")
+        experiment = getattr(import_module(f"karatage.experiments.{name}.findings"), f"experiment_{name}")
+        with hold_output(to.output):
+            with watch_over(to.output, quiet=to.quiet) as watch:
+                log = () if to.output is None else write_plan(asked, to.output)
+                how = Execution(workers=to.workers, fresh=to.fresh, progress=watch, engine=to.engine)
+                found = experiment(*material, design, output=to.output, execution=how)
+            self.show(found, to)
+            if not to.quiet:
+                tell((*log, *found.log))
+
+    def show(self, found: Any, to: RunOptions) -> None:
+        """Write the output folder, if there is to be one, and print."""
+        from karatage.views.showing import lay_out
+        from karatage.views.text import render_page
+
+        page = lay_out(found)
+        if to.output is not None:
+            with progress("Writing tables and charts", quiet=to.quiet):
+                self._write_folder(found, page, Path(to.output))
+
+        def write() -> str:
+            return render_page(page, top=TOP, all_rows=MORE, colour=wants_colour(sys.stdout))
+
+        put(found, to, write, frame=lambda: found.frame, facts=found.to_dict)
+
+    def _write_folder(self, found: Any, page: Page, home: Path) -> None:
+        from karatage.views.html import write_page
+        from karatage.views.text import render_page
+
+        tables = {f"{name}.tsv": frame for name, frame in self.tables(found).items()}
+        tables |= {f"{name}.parquet": frame for name, frame in self.tables(found).items()}
+        tables |= {"results.csv": found.frame, "results.parquet": found.frame}
+        texts = {"tables.txt": render_page(page, detail=True).encode(), "findings.json": encode_result(found.to_dict())}
+        figures = {f"{self.charts}{name}": figure for name, figure in page.figures}
+        write_folder(home, tables, texts, figures, still=self.still, more=["page.html"])
+        write_page(home / "page.html", page)
+
+
+def write_folder(
+    home: Path,
+    tables: Mapping[str, pl.DataFrame],
+    texts: Mapping[str, bytes],
+    figures: Mapping[str, Figure],
+    *,
+    still: str | None = None,
+    more: Sequence[str] = (),
+) -> None:
+    """Write files by their names, and charts in three formats; none if one of them, or of `more`, was read."""
+    from karatage.io.files import place_file, refuse_replacing
+    from karatage.io.writing import write_bytes
+    from karatage.views.charts import write_charts
+
+    charts = {
+        f"{name}.{ending}": figure
+        for name, figure in figures.items()
+        for ending in CHART_ENDINGS
+        if ending != "html" or still is None or not re.search(still, name)
+    }
+    paths = {name: place_file(home, name) for name in (*tables, *texts, *charts, *more)}
+    refuse_replacing(paths.values())
+    for name, frame in tables.items():
+        write_bytes(paths[name], encode_frame(frame, name.rpartition(".")[2]))
+    for name, text in texts.items():
+        write_bytes(paths[name], text)
+    write_charts((figure.chart, paths[name]) for name, figure in charts.items())
+
+
+def _list_given(files: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+    """What the command line says of a plan; files by their whole path."""
+    given = {**files, **options}
+    given |= {name: locate(given[name]) for name in ("runs", "judges", "gold", "disagreement") if name in given}
+    crowds = (name for name in ("crowds", "table_crowds") if name in given)
+    return given | {name: [_locate_crowd(crowd) for crowd in given[name] or ()] or None for name in crowds}
+
+
+def _locate_crowd(name: str) -> str:
+    """A file by its whole path; names of crowds stay as they are, whatever lies in this folder."""
+    file = name.removesuffix(INDEPENDENT)
+    return f"{locate(file)}{name.removeprefix(file)}" if file.endswith(FILE_ENDINGS) else name
+
+
+def locate(paths: tuple[str, ...] | str | None) -> list[str] | str | None:
+    """Files and folders by their whole path, so that a plan can be used from anywhere; other words as they are."""
+    if isinstance(paths, str):
+        return str(Path(paths).absolute()) if Path(paths).exists() or glob.has_magic(paths) else paths
+    return [str(locate(path)) for path in paths] if paths else None
+
+
+@contextmanager
+def hold_output(output: str | None) -> Iterator[None]:
+    """Have the folder for results to oneself, from before the first file is written until after the last."""
+    from karatage.io.files import hold_folder, make_folder
+
+    if output is None:
+        yield
+        return
+    if Path(output).exists() and not Path(output).is_dir():
+        raise OptionError(f"{shorten(output, 200)} is a file; results go to a folder, so give another name")
+    try:
+        make_folder(Path(output))
+    except OSError as problem:
+        reason = problem.strerror or problem
+        raise DataError(f"{shorten(output, 200)}: cannot hold results: {reason}; give another folder") from None
+    with hold_folder(Path(output)):
+        yield
+
+
+@contextmanager
+def watch_over(output: str | None, *, quiet: bool) -> Iterator[Progress | None]:
+    """A bar for the cells of a run; one that is interrupted says what is left of it."""
+    try:
+        with progress_cells(quiet=quiet) as bar:
+            yield bar
+    except KeyboardInterrupt:
+        kept = "nothing is kept without --output" if output is None else "the same command goes on from there"
+        say(f"Stopped; {'' if output is None else f'what was done is in {output}, and '}{kept}.")
+        raise
+
+
+def _make(command: Command, runs_help: str, presets: str, **special: Any) -> Callable[..., None]:
+    """The function of a command, with the options of its plan and of what it runs on; None where not given."""
+    usual = {
+        "measures": (Parameter(name=("--measure", "-m")), complete(list_measures)),
+        "approaches": (Parameter(name=("--approach", "-a")), complete(list_approaches)),
+        "studies": Parameter(name=("--study", "-s")),
+        "seed": AT_LEAST_0,
+    }
+    kinds: dict[str, Any] = {"options": make_options(command.plan, optional=True, **{**usual, **special})}
+    if command.source is not None:
+        named = {
+            "judges": (PATH, Reads(), Parameter(name=("--judgments", "-j"))),
+            "gold": (PATH, Reads()),
+            "correlations": Parameter(name="--correlation"),
+        }
+        kinds = {"files": make_options(command.source, skip=("runs",), optional=True, **named), **kinds}
+    kinds["to"] = RunOptions if command.source is None else FileRunOptions
+    about = {name: Annotated[kind, FLAT] for name, kind in kinds.items()}
+    choice = Annotated[str | None, Parameter(choices=list_presets(command.kind))]
+    files, options, to = (kinds[name]() if name in kinds else None for name in ("files", "options", "to"))
+
+    def call(
+        runs: Any = (), /, *, files: Any = files, options: Any = options, preset: Any = None, to: Any = to
+    ) -> None:
+        command.run(runs, files, options, preset, to)
+
+    def call_without_files(*, options: Any = options, preset: Any = None, to: Any = to) -> None:
+        command.run((), None, options, preset, to)
+
+    made: Callable[..., None] = call_without_files if command.source is None else call
+    made.__doc__ = f"Run an experiment.\n\nArgs:\n    preset: {presets}"
+    made.__annotations__ = {"runs": Annotated[InputFiles, Parameter(help=runs_help)], **about, "preset": choice}
+    return made
+
+
+def _list_random_relevance(found: Any) -> dict[str, pl.DataFrame]:
+    """The tables of the paper, and what they are made of."""
+    checked = {"check": found.check} if len(found.check) else {}
+    return {**found.tables, "means": found.summary, "tuples": found.tuples, **checked}
+
+
+SETS = "Folders of TREC runs, each a set of systems; none: a simulated collection."
+SIZES = "small: seconds, for a try; paper: the paper's full size."
+aware = _make(
+    Command(kind="aware", plan=AwarePlan, source=Source, charts="charts/", still="tau_ap-|rmse-"), SETS, SIZES
+)
+supervised = _make(
+    Command(kind="supervised", plan=SupervisedPlan, source=Source),
+    SETS,
+    SIZES,
+    configurations=Parameter(name=("--configuration", "-c")),
+)
+random_relevance = _make(
+    Command(kind="random-relevance", plan=RandomRelevancePlan, source=Source, tables=_list_random_relevance),
+    SETS,
+    SIZES,
+)
+noisy = _make(
+    Command(kind="noisy", plan=NoisyPlan),
+    "",
+    "paper: its simulation; small: a bit of everything; ebay, trec, dcg: its examples; power: sizes and power "
+    "of tests; coverage: intervals in 300 worlds.",
+)
+collaborative = _make(
+    Command(kind="collaborative", plan=CollaborativePlan, source=Pool),
+    "TREC runs: files, folders, globs; none: a simulated collection.",
+    SIZES,
+    orders=(Parameter(name="--order"), complete(list_orders)),
+    crowds=(PATH, Reads(), Parameter(name="--crowd"), complete(list_crowds)),
+    table_crowds=(PATH, Reads(), Parameter(name="--table-crowd"), complete(list_crowds)),
+    approach=complete(list_models),
+    approaches=(Parameter(name="--compare"), complete(list_models)),
+    ratios=Parameter(name="--ratio"),
+    measure=complete(list_measures),
+    disagreement=(PATH, Reads()),
+)

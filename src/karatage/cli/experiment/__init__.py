@@ -1,1 +1,0 @@
-"""`karatage experiment`: the papers' experiments, one command each."""
