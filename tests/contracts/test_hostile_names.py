@@ -187,14 +187,12 @@ def test_a_terminal_gets_printable_tables_of_machines(capsys, monkeypatch):
 
 
 def test_sentences_and_pages_are_printable_whatever_they_are_made_of(capsys, tmp_path):
-    from rich.text import Text
-
-    from karatage.cli.output import emit, render, say
+    from karatage.cli.output import emit, say, write_paragraphs
     from karatage.text import shorten
 
     say("a\x1b[31m")
     assert capsys.readouterr().err == "a\N{REPLACEMENT CHARACTER}[31m\n"
-    assert render(Text("a\x1b"), "[red]b\x1b") == "a\N{REPLACEMENT CHARACTER}\n[red]b\N{REPLACEMENT CHARACTER}\n"
+    assert write_paragraphs("a\x1b", "[red]b\x1b") == "a\N{REPLACEMENT CHARACTER}\n[red]b\N{REPLACEMENT CHARACTER}\n"
     assert shorten("a\x1b\n") == "a\N{REPLACEMENT CHARACTER}\N{REPLACEMENT CHARACTER}"
     emit("\x1b[1mbold\x1b[0m\n", str(tmp_path / "page.txt"))
     assert (tmp_path / "page.txt").read_text() == "bold\n"

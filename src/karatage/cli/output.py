@@ -1,4 +1,4 @@
-"""Printing: every result through `put`; tables of 80 columns, machine formats, notes on standard error."""
+"""Printing: every result through `put`, as a page or for machines; notes on standard error."""
 
 from __future__ import annotations
 
@@ -6,27 +6,21 @@ import io
 import os
 import shlex
 import sys
-import textwrap
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from karatage.cli.parsing import STANDARD_OUTPUT
 from karatage.cli.terminal import remove_colour, wants_colour
 from karatage.errors import DataError, OptionError
-from karatage.text import make_printable, shorten
+from karatage.text import make_printable
 
 if TYPE_CHECKING:
     import polars as pl
-    from rich.console import Group, RenderableType
 
     from karatage.cli.options import Format, Printing
     from karatage.views.page import Page
-    from karatage.views.table import Table
 
-WIDTH = 80
-NAME_WIDTH, HEADER_WIDTH = 16, 24
-GAP = 3  # between columns: two of padding, one of rich's divider
 LINE_END = "\n"
 PIECE = 1 << 20  # characters that are written at once
 
@@ -125,7 +119,7 @@ def emit(content: str | bytes, output: str, *, store: bool = False) -> None:
     """Send a result to its place.
 
     A terminal shows names in it and obeys none; a file or pipe gets bytes as they are. Text for people comes from
-    `render`, which has made it printable, apart from its own colours; what is for machines comes in bytes.
+    `write_page`, which has made it printable, apart from its own colours; what is for machines comes in bytes.
     """
     if output == STANDARD_OUTPUT:
         try:
@@ -178,92 +172,3 @@ def encode_frame(frame: pl.DataFrame, style: str, *, raw: bool = False) -> bytes
     from karatage.io.writing import encode_table
 
     return encode_table(frame, f".{style}", raw=raw)
-
-
-def render(*parts: RenderableType, width: int = WIDTH) -> str:
-    """Tables and paragraphs as plain text, or in colour on a terminal."""
-    from rich.console import Console
-    from rich.segment import Segment, Segments
-    from rich.text import Text
-
-    def show(part: RenderableType) -> Iterator[Segment]:
-        for text, style, control in console.render(Text(part) if isinstance(part, str) else part):
-            yield Segment(make_printable(text, keep=LINE_END), style, control)
-
-    page = io.StringIO()
-    console = Console(file=page, width=width, highlight=False, force_terminal=wants_colour(sys.stdout))
-    for part in parts:
-        console.print(Segments(show(part)), end="")
-    return "\n".join(line.rstrip() for line in page.getvalue().splitlines()) + "\n"
-
-
-def show_table(table: Table, *, top: int | None = None, wrap: Collection[str] = (), star: bool = False) -> Group:
-    """A table in 80 columns, its caption above: text is cut, numbers never.
-
-    Only the first rows are shown (`top`; 0 = all). Text in `wrap` goes on in the next line instead of being cut; with
-    `star`, what is bold elsewhere has one.
-    """
-    from rich import box
-    from rich.console import Group
-    from rich.table import Table as Grid
-    from rich.text import Text
-
-    from karatage.views.table import list_marks, stands_right, take_rows, write_caption
-
-    shown = take_rows(table, top) if top else table
-    names = list(shown.columns)
-    columns = [_write_texts(shown, name, star=star, longest=None if name in wrap else WIDTH) for name in names]
-    widths = [min(max(Text(text).cell_len for text in column), WIDTH) for column in columns]
-    texts = [k for k, name in enumerate(names) if not stands_right(shown, name)]
-    while texts and sum(widths) + GAP * len(names) > WIDTH and max(widths[k] for k in texts) > 1:
-        widths[max(texts, key=lambda k: widths[k])] -= 1
-    grid = Grid(box=box.SIMPLE_HEAD, padding=(0, GAP - 1, 0, 0), pad_edge=False)
-    rows: list[list[Text]] = [[] for _ in range(len(shown.frame) + 1)]
-    for k, (name, column) in enumerate(zip(names, columns, strict=True)):
-        for row, text, bold in zip(rows, column, [False, *list_marks(shown, name)], strict=True):
-            cell = Text("\n".join(textwrap.wrap(text, widths[k])) if name in wrap else text, "bold" if bold else "")
-            if k in texts and name not in wrap:
-                cell.truncate(widths[k], overflow="ellipsis")
-            row.append(cell)
-        grid.add_column(rows[0][k], justify="left" if k in texts else "right", no_wrap=True)
-    for row in rows[1:]:
-        grid.add_row(*row)
-    return Group(*([Text(write_caption(shown), "italic")] if shown.caption else []), grid)
-
-
-def fit_columns(table: Table, *, top: int | None = None, star: bool = False) -> Table:
-    """A table without the last columns that would leave no room for names."""
-    from karatage.views.table import stands_right, take_columns, take_rows
-
-    shown = take_rows(table, top) if top else table
-    room, kept = WIDTH, []
-    for name in shown.columns:
-        width = max(map(len, _write_texts(shown, name, star=star)))
-        room -= GAP + (width if stands_right(shown, name) else min(width, NAME_WIDTH))
-        if room < 0:
-            break
-        kept.append(name)
-    return take_columns(table, kept)
-
-
-def split_columns(table: Table, keys: int = 1, *, star: bool = False) -> Iterator[Table]:
-    """As many columns side by side as fit, the others below; the first, which say what a row is, with all of them."""
-    from karatage.views.table import take_columns
-
-    names = list(table.columns)
-    waiting = names[keys:]
-    while waiting:
-        part = fit_columns(take_columns(table, [*names[:keys], *waiting]), star=star)
-        count = max(len(part.columns) - keys, 1)
-        yield take_columns(table, [*names[:keys], *waiting[:count]])
-        waiting = waiting[count:]
-
-
-def _write_texts(table: Table, name: str, *, star: bool = False, longest: int | None = WIDTH) -> list[str]:
-    """The header of a column and its cells, printable and on one line."""
-    from karatage.views.table import list_marks, write_column, write_header
-
-    texts = [shorten(text, longest or len(text)) for text in write_column(table, name, plain=True)]
-    if star and name in table.mark:
-        texts = [f"{text}*" if bold else text for text, bold in zip(texts, list_marks(table, name), strict=True)]
-    return [shorten(write_header(table, name, plain=True), HEADER_WIDTH), *texts]

@@ -19,7 +19,7 @@ from karatage.data.result import Result
 class Draws(Result, kind="draws"):
     """Scores of systems under many sets of grades, each drawn from the same posterior."""
 
-    derived = ("sentence", "rows", "pairs", "rank")
+    derived = ("sentence", "draws", "rows", "pairs", "rank")
 
     measure: str
     approach: str
@@ -39,6 +39,11 @@ class Draws(Result, kind="draws"):
         require_numbers("topics", self.topics, 1)
         check_confidence(self.level)
         freeze(self.value)
+
+    @property
+    def draws(self) -> int:
+        """How many times grades were drawn."""
+        return len(self.value)
 
     @cached_property
     def rank(self) -> FloatArray:

@@ -385,9 +385,6 @@ class Findings:
             """What to take away."""
             ...
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.sentence})"
-
     def to_frame(self) -> pl.DataFrame:
         """The same as `frame`."""
         return self.frame

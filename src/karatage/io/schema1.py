@@ -247,7 +247,7 @@ CHANGES: Mapping[str, Callable[[Facts], Facts]] = {
         quality="bands",
     ),
     "diagnosis": _diagnosis,
-    "draws": _rename(columns="systems", systems="rows", draws=""),
+    "draws": _rename(columns="systems", systems="rows"),
     "evaluation": _rename(leaderboards="", weights="", weighings="weights"),
     "gold-plan": _rename(these_topics="these", new_topics="new"),
     "posterior": _posterior,

@@ -11,8 +11,7 @@ from karatage.cli.experiment import Command, RunOptions, Source, hold_output, lo
 from karatage.cli.parsing import parse_numbers, parse_pair, parse_range, parse_sizes
 from karatage.errors import DataError, OptionError
 from karatage.io.files import hold_folder
-from karatage.views.page import Figure, Page, Section
-from karatage.views.showing import MODULES, VIEWS
+from karatage.views.page import VIEWS, Figure, Page, Section
 from karatage.views.table import Table
 from tests.invoking import invoke
 
@@ -47,7 +46,6 @@ def page(monkeypatch):
     more = Table(pl.DataFrame({"c": [1]}), "A detail", detail=True)
     figures = [Figure(draw, "a chart", name) for name in ("one", "two")]
     made = Page("A title", Findings.sentence, [Section("All", "", [rows, more], figures)])
-    monkeypatch.setitem(MODULES, "Findings", "page")
     monkeypatch.setitem(VIEWS, Findings, lambda _: made)
     monkeypatch.setattr(Findings, "__module__", "karatage.tests")
 

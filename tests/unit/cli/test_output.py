@@ -5,9 +5,10 @@ import pytest
 from rich.cells import cell_len
 
 from karatage.cli.options import parse_columns
-from karatage.cli.output import choose_style, render, show_table
+from karatage.cli.output import choose_style, write_paragraphs
 from karatage.errors import OptionError
 from karatage.views.table import Table
+from karatage.views.text import print_lines, show_table
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -22,7 +23,7 @@ HOSTILE = [
 
 def test_names_are_cut_to_the_width_of_the_screen_and_numbers_never():
     frame = pl.DataFrame({"system": HOSTILE, "approach": HOSTILE, "score": 0.1234, "tau": -0.5678})
-    text = render(show_table(Table(frame, "title")))
+    text = print_lines(show_table(Table(frame, "title")))
     lines = text.splitlines()
     assert max(cell_len(line) for line in lines) <= 80
     assert sum("0.1234   -0.5678" in line for line in lines) == len(HOSTILE)
@@ -33,11 +34,11 @@ def test_names_are_cut_to_the_width_of_the_screen_and_numbers_never():
 def test_a_short_column_leaves_its_room_to_a_long_one():
     name = "a-name-of-forty-characters-0123456789-ab"
     frame = pl.DataFrame({"approach": [name], "measure": ["AP"], "tau": [0.5]})
-    assert name in render(show_table(Table(frame, "")))
+    assert name in print_lines(show_table(Table(frame, "")))
 
 
 def test_paragraphs_wrap_and_markup_is_text():
-    assert render("[red]x[/red] " * 12) == "\n".join([" ".join(["[red]x[/red]"] * 6)] * 2) + "\n"
+    assert write_paragraphs("[red]x[/red] " * 12) == "\n".join([" ".join(["[red]x[/red]"] * 6)] * 2) + "\n"
 
 
 @pytest.mark.parametrize(

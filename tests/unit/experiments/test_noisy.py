@@ -235,7 +235,7 @@ def test_the_sentence_tells_what_was_found(found):
     assert f"{row[SHARED_PAIRED] * 100:.1f}" in found.sentence
     assert 'say judges="independent" there' in found.sentence
     assert "in 94 to 96 % of 400 simulations (95.0 ± 2.1 % would be chance)" in found.sentence
-    assert repr(found) == f"NoisyFindings({found.sentence})"
+    assert repr(found).startswith(f"NoisyFindings({found.sentence[:60]}")
     alone = kt.experiment_noisy(SMALL)
     told = alone.intervals.row(0, named=True)
     assert f"covers it in {told['naive_covered']:.1%} of 400 simulations" in alone.sentence
