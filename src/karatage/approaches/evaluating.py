@@ -8,9 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from karatage.approaches.downstream import Aware, Supervised
+from karatage.approaches.draw import draw_evaluation
 from karatage.approaches.evidence import Evidence, Known, Merged
 from karatage.approaches.registry import resolve_approaches
 from karatage.data.alignment import tell_scales
+from karatage.data.arguments import require_data
 from karatage.data.axes import LongArray
 from karatage.data.evaluation import Evaluation
 from karatage.data.gold import Gold
@@ -35,11 +37,14 @@ HALF = 0.5
 def evaluate(
     runs: Runs,
     judgments: Judgments,
-    measure: str | Measure | Sequence[str | Measure],
+    measure: str | Measure | Sequence[str | Measure] = "nDCG@10",
     *,
-    approach: str | Sequence[str] = "uniform",
+    approach: str | Sequence[str] = ("uniform", "mv"),
     gold: Judgments | Gold | None = None,
-    rng: int | np.random.Generator | None = None,
+    train: str | Sequence[str] | None = None,
+    gold_certainty: float = 1.0,
+    draws: int = 0,
+    rng: int | np.random.Generator | None = 0,
 ) -> Evaluation:
     """Rank systems by one or more measures and approaches; with gold, say how near each comes to gold's ranking.
 
@@ -52,9 +57,16 @@ def evaluate(
             probabilities; `judge:NAME`, or `judge:*` for every judge in turn.
         gold: Trusted grades to compare with. Approaches that learn from gold see, for each topic, that of the others;
             `kt.Gold` says otherwise.
+        train: Topics whose gold is for training only: names, or a share like `30%`.
+        gold_certainty: Below 1, gold is random: 0.95 is the papers' choice.
+        draws: Draws of merged grades, for intervals and the chance that one system is better than another.
         rng: Seed for approaches that draw at random.
     """
-    return evaluate_known(Known(), runs, judgments, measure, approach=approach, gold=gold, rng=rng)
+    require_data("gold", runs=runs, judgments=judgments, gold=gold.grades if isinstance(gold, Gold) else gold)
+    seed = settle_seed(rng)
+    used = Gold.of(gold, train, gold_certainty, rng=seed)
+    found = evaluate_known(Known(), runs, judgments, measure, approach=approach, gold=used, rng=seed)
+    return draw_evaluation(runs, found, draws=draws) if draws else found
 
 
 def evaluate_known(

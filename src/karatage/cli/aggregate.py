@@ -37,7 +37,6 @@ from karatage.text import counted
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from karatage.aggregation.registry import Model
     from karatage.data.judgments import Judgments
     from karatage.data.posterior import JudgeRecord, Posterior
     from karatage.views.table import Table
@@ -72,7 +71,7 @@ def aggregate(
     """
     import karatage as kt
 
-    model, record = (approach, None) if history is None else _recall(approach, history)
+    record = None if history is None else kt.read_record(history)
     as_qrels = to.format is None and output.removesuffix(".gz").removesuffix(".zst").endswith(QRELS_ENDINGS)
     chosen = "qrels" if as_qrels else choose_style(to.format, output)
     judges_style = None if judges is None else choose_style(to.format if judges == STANDARD_OUTPUT else None, judges)
@@ -84,9 +83,10 @@ def aggregate(
     with progress_steps(approach, quiet=to.quiet) as step:
         merged = kt.aggregate(
             graded,
-            model,
+            approach,
             gold=None if with_gold and not _share_items(graded, trusted) else trusted,
             supervision=supervision,
+            history=record,
             rng=seed,
             progress=step,
         )
@@ -101,22 +101,6 @@ def aggregate(
         tell((*graded.notes, *gold_notes, *merged.notes))
         if chosen != "table" or output != STANDARD_OUTPUT or judges == STANDARD_OUTPUT:
             say(sentence)
-
-
-def _recall(approach: str, history: str) -> tuple[Model, JudgeRecord]:
-    """The model asked for, and the record of its judges."""
-    from dataclasses import replace
-
-    from karatage.aggregation.dawid_skene import DawidSkene
-    from karatage.aggregation.history import JudgeHistory
-    from karatage.aggregation.registry import parse_model
-    from karatage.io.models import read_record
-
-    model = parse_model(approach).model
-    if not isinstance(model, DawidSkene | JudgeHistory):
-        raise OptionError(f"--history is for ds and emgz, which keep a record of their judges, not for '{approach}'")
-    record = read_record(history)
-    return replace(model, history=record), record
 
 
 def _write_grades(

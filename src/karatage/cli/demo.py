@@ -53,7 +53,7 @@ def demo(
 
     home = Path(output)
     with progress("Simulating", quiet=quiet):
-        world = kt.simulate_collection(rng=seed)
+        world = kt.simulation.simulate_collection(rng=seed)
         refuse_other_collection(home, world.runs.systems, world.gold)
         _write_collection(world, home)
         story = _Story(home, simulate_story(seed))
@@ -130,7 +130,7 @@ class _Story:
         import karatage as kt
 
         runs, judgments, gold = kt.read_runs(self.runs), kt.read_judgments(self.judgments), kt.read_gold(self.gold)
-        found = kt.survey(runs, judgments, gold, STORY_MEASURE, pair=("old", "new"))
+        found = kt.report(runs, judgments, gold, STORY_MEASURE, a="old", b="new")
         kt.write_report(str(self.page), found, command=self._report.replace(INDENT, " "))
         return f"…\nOpen {self.page} in a browser: the decision, and below it all three systems and the judges."
 
@@ -160,7 +160,7 @@ def _write_collection(world: World, home: Path) -> None:
     _write_runs(world, home / "runs")
     kt.write_judgments(world.judgments, home / "judgments.csv")
     kt.write_judgments(world.gold, home / "gold.qrels")
-    queue = kt.plan(world.runs, world.judgments, MEASURE, budget=LABELS, systems=PAIR).queue
+    queue = kt.plan(world.runs, world.judgments, MEASURE, budget=LABELS, a=PAIR[0], b=PAIR[1]).queue
     _write_judged(queue, world, home / "judged-queue.csv")
 
 

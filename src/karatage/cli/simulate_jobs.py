@@ -26,7 +26,9 @@ def judge_gold(crowd: CrowdModel, gold: Judgments, request: Request) -> None:
     from karatage.simulation.answering import summarise_crowd
 
     with progress("Simulating", quiet=request.quiet):
-        judgments = kt.simulate_crowd(gold, crowd, per_item=request.per_item, judges=request.judges, rng=request.seed)
+        judgments = kt.simulation.simulate_crowd(
+            gold, crowd, per_item=request.per_item, judges=request.judges, rng=request.seed
+        )
         summary = summarise_crowd(judgments, gold, name=crowd.name)
     print_crowd(Crowd(crowd, judgments, summary), request, [_write_crowd(judgments, request)])
 
@@ -69,12 +71,14 @@ def make_collection(crowd: CrowdModel, request: Request, shape: CollectionShape)
     assert request.collection is not None
     home = Path(request.collection)
     with progress("Simulating", quiet=request.quiet):
-        world = kt.simulate_collection(
+        world = kt.simulation.simulate_collection(
             systems=request.systems, topics=request.topics, depth=request.depth, shape=shape, rng=request.seed
         )
         refuse_other_collection(home, world.runs.systems, world.pool)
         gold = _limit_grades(world.pool, crowd)
-        judgments = kt.simulate_crowd(gold, crowd, per_item=request.per_item, judges=request.judges, rng=request.seed)
+        judgments = kt.simulation.simulate_crowd(
+            gold, crowd, per_item=request.per_item, judges=request.judges, rng=request.seed
+        )
         for system in world.runs.systems:
             kt.write_run(world.runs, system, home / "runs" / f"{system}.gz")
         kt.write_judgments(world.pool, home / "gold.qrels")

@@ -143,7 +143,7 @@ def print_models(to: Printing, output: str) -> None:
 
     import karatage as kt
 
-    models = [kt.load_crowd(name) for name in kt.list_crowds()]
+    models = [kt.simulation.load_crowd(name) for name in kt.simulation.list_crowds()]
     frame = pl.DataFrame(
         {
             "model": [model.name for model in models],

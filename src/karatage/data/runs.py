@@ -28,6 +28,7 @@ class Runs:
     listed: IntArray  # (row,) documents, ranking after ranking
     bounds: LongArray  # (topic, system, 2) where a ranking begins and ends in `listed`
     notes: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()  # two systems, in the order in which their files were named
 
     def __post_init__(self) -> None:
         """Protect the arrays."""
@@ -73,7 +74,7 @@ class Runs:
         if unknown:
             raise UnknownNameError("system", unknown[0], self.systems)
         chosen = [place[name] for name in systems]
-        return replace(self, systems=tuple(systems), bounds=np.ascontiguousarray(self.bounds[:, chosen]))
+        return replace(self, systems=tuple(systems), bounds=np.ascontiguousarray(self.bounds[:, chosen]), named=())
 
     def __repr__(self) -> str:
         return (

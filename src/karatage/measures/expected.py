@@ -106,7 +106,7 @@ def _find_form(measure: Measure) -> Expect:
     if found is None:
         raise OptionError(
             f"{measure.name} has no expected form; {', '.join(WITH_EXPECTATION)} have. Draw grades to get the "
-            f"expectation of any measure: evaluate -a mv -m {measure} --draws 1000, or kt.draw_scores"
+            f"expectation of any measure: evaluate -a mv -m {measure} --draws 1000, or kt.stats.draw_scores"
         )
     return found
 

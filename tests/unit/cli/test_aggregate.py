@@ -108,7 +108,7 @@ def test_batches_are_chained_by_files(run, tmp_path, ending):
     assert monday.judges == tuesday.judges == ("ann", "bob", "cid")
     assert tuesday.answers.sum() == pytest.approx(2 * monday.answers.sum())
     crowd = kt.read_judgments(tmp_path / "crowd.csv")
-    in_python = kt.aggregate(crowd, kt.DawidSkene(history=kt.aggregate(crowd, "ds")))
+    in_python = kt.aggregate(crowd, kt.stats.DawidSkene(history=kt.aggregate(crowd, "ds")))
     assert tuesday.answers == pytest.approx(in_python.parameters["answers"])
 
 

@@ -20,7 +20,7 @@ PAIR = "--a system-01 --b system-02"
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     home = tmp_path_factory.mktemp("plan")
-    world = kt.simulate_collection(systems=4, topics=16, depth=20, rng=3)
+    world = kt.simulation.simulate_collection(systems=4, topics=16, depth=20, rng=3)
     graded = world.judgments
     for system in world.runs.systems:
         kt.write_run(world.runs, system, home / "runs" / f"{system}.gz")
@@ -278,7 +278,7 @@ def test_what_widths_go_by_is_told(run, fill):
 )
 def test_the_command_that_comes_next_decides_over_few_topics_too(topics, budget, claim, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    world = kt.simulate_collection(systems=3, topics=topics, depth=20, rng=7)
+    world = kt.simulation.simulate_collection(systems=3, topics=topics, depth=20, rng=7)
     for system in world.runs.systems:
         kt.write_run(world.runs, system, tmp_path / "runs" / system)
     kt.write_judgments(world.judgments, tmp_path / "crowd.csv")

@@ -11,7 +11,7 @@ from karatage.data.result import Shown
 
 @pytest.fixture(scope="module")
 def board():
-    world = kt.simulate_collection(systems=3, topics=12, depth=10, rng=1)
+    world = kt.simulation.simulate_collection(systems=3, topics=12, depth=10, rng=1)
     return kt.compare_all(world.runs, world.judgments, None, "P@5")
 
 

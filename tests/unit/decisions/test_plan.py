@@ -24,7 +24,7 @@ PAIR = ("system-01", "system-02")
 
 @pytest.fixture(scope="module")
 def world():
-    return kt.simulate_collection(systems=5, topics=16, depth=20, rng=3)
+    return kt.simulation.simulate_collection(systems=5, topics=16, depth=20, rng=3)
 
 
 @pytest.fixture(scope="module")
@@ -216,7 +216,7 @@ def test_wider_confidence_is_wider(plan):
 
 def test_few_topics_say_nothing_of_new_ones(world, judgments):
     few = judgments.keep_topics(judgments.topics[:6])
-    found = kt.plan(world.runs, few, "DCG@10", budget=30, systems=PAIR)
+    found = kt.plan(world.runs, few, "DCG@10", budget=30, a=PAIR[0], b=PAIR[1])
     assert found.new is None
     assert found.topics == 6
     assert "over topics like" not in found.sentence
@@ -224,7 +224,7 @@ def test_few_topics_say_nothing_of_new_ones(world, judgments):
 
 def test_judges_that_always_say_the_same_leave_the_range_of_gains(world, judgments):
     mute = replace(judgments, grade=np.zeros_like(judgments.grade))
-    found = kt.plan(world.runs, mute, "DCG@10", budget=60, systems=PAIR)
+    found = kt.plan(world.runs, mute, "DCG@10", budget=60, a=PAIR[0], b=PAIR[1])
     assert found.these.standard_error > 0
 
 
@@ -379,7 +379,7 @@ def test_systems_without_a_common_topic_are_refused(judgments):
 
 def test_documents_that_nobody_judged_can_be_drawn(world, judgments):
     kept = np.arange(len(judgments.grade)) % 3 > 0
-    found = kt.plan(world.runs, judgments.keep_rows(kept), "DCG@10", budget=10_000, systems=PAIR)
+    found = kt.plan(world.runs, judgments.keep_rows(kept), "DCG@10", budget=10_000, a=PAIR[0], b=PAIR[1])
     assert found.frame_size == len(gaps(world.runs, *PAIR))
     assert 0 < found.items["said"].null_count() < found.labels
 

@@ -29,7 +29,7 @@ HEADER = "topic,document,grade,to,judgments,priority,pi,cost,batch,order,seed"
 
 @pytest.fixture(scope="module")
 def gold():
-    return kt.simulate_collection(systems=2, topics=4, depth=20, rng=3).gold
+    return kt.simulation.simulate_collection(systems=2, topics=4, depth=20, rng=3).gold
 
 
 @pytest.fixture
