@@ -51,6 +51,8 @@ from karatage.measures.scoring import score as score
 from karatage.measures.scoring import score_all as score_all
 from karatage.measures.spec import Measure as Measure
 from karatage.progress import watch as watch
+from karatage.simulation.answering import simulate as simulate
+from karatage.views.demo import demo as demo
 from karatage.views.reading import Saved as Saved
 from karatage.views.reading import read_result as read_result
 from karatage.views.report import report as report

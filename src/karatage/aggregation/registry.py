@@ -149,7 +149,7 @@ def aggregate(
     *,
     gold: Judgments | None = None,
     supervision: Supervision | None = None,
-    history: JudgeRecord | None = None,
+    history: JudgeRecord | Posterior | None = None,
     rng: int | np.random.Generator | None = 0,
     progress: Progress | None = None,
 ) -> Posterior:
@@ -188,8 +188,6 @@ def merge(
     progress: Progress | None = None,
 ) -> Posterior:
     """Fit a model, and tell where its result is no better founded than its votes."""
-    if not isinstance(judgments, Judgments):
-        raise OptionError(f"expected judgments, as kt.read_judgments returns them, not {type(judgments).__name__}")
     if gold is not None and supervision != "none" and not (match_gold(judgments, gold) >= 0).any():
         raise DataError("gold and judgments share no item, so gold has no effect; are items written alike in both?")
     model, told = named.model, ""

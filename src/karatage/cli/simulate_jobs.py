@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,8 +9,6 @@ from typing import TYPE_CHECKING
 from karatage.cli.parsing import STANDARD_OUTPUT
 from karatage.cli.simulate_tables import Crowd, NextStep, print_collection, print_crowd, print_experts
 from karatage.cli.terminal import progress
-from karatage.errors import OptionError
-from karatage.text import list_names
 
 if TYPE_CHECKING:
     from karatage.cli.simulate import Request
@@ -65,7 +62,7 @@ def judge_queue(crowd: CrowdModel, gold: Judgments, request: Request) -> None:
 def make_collection(crowd: CrowdModel, request: Request, shape: CollectionShape) -> None:
     """Runs, gold, truth and a crowd's judgments, as ordinary files."""
     import karatage as kt
-    from karatage.io.writing import encode_table, write_bytes
+    from karatage.io.writing import encode_table, refuse_other_collection, write_bytes
     from karatage.simulation.answering import summarise_crowd
 
     assert request.collection is not None
@@ -109,21 +106,3 @@ def _limit_grades(gold: Judgments, crowd: CrowdModel) -> Judgments:
         f"the judges of '{crowd.name}' know 0 to {top}, so documents of a higher grade are graded as if it were {top}"
     )
     return replace(gold, grade=np.minimum(gold.grade, top).astype(np.int8), top_grade=top, notes=(*gold.notes, note))
-
-
-def refuse_other_collection(home: Path, systems: Sequence[str], gold: Judgments) -> None:
-    """Runs of an earlier collection would be evaluated with the new ones, and its gold would be lost."""
-    ours = {f"{system}.gz" for system in systems}
-    folder, there = home / "runs", home / "gold.qrels"
-    others = sorted(path.name for path in folder.iterdir() if path.name not in ours) if folder.is_dir() else []
-    if others:
-        raise OptionError(f"{folder} holds other files, {list_names(others, 2)}; name another folder, or empty it")
-    if there.is_file() and not _is_same(there, gold):
-        raise OptionError(f"{there} belongs to another collection; name another folder, or empty this one")
-
-
-def _is_same(path: Path, gold: Judgments) -> bool:
-    """Whether a file has just these grades, as it would if the same command had been run before."""
-    from karatage.io.writing import encode_qrels
-
-    return path.read_bytes() == encode_qrels(gold.to_frame())

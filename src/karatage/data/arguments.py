@@ -11,7 +11,7 @@ from karatage.data.judgments import Judgments
 from karatage.data.runs import Runs
 from karatage.errors import WrongTypeError
 
-READERS = {"runs": "kt.read_runs", "judgments": "kt.read_judgments"}  # all others are gold
+READERS = {"runs": "kt.read_runs", **dict.fromkeys(("gold", "judged", "like_gold"), "kt.read_gold")}
 Function = TypeVar("Function", bound=Callable[..., object])
 
 
@@ -28,7 +28,7 @@ def require_data(*optional: str, **given: object) -> None:
         got, order = type(value).__name__, ", ".join(given)
         if isinstance(value, Runs | Judgments) and len(given) > 1:
             raise WrongTypeError(f"expected {name}, got {got}: the arguments are {order}")
-        raise WrongTypeError(f"expected {name}, as {READERS.get(name, 'kt.read_gold')} returns them, got {got}")
+        raise WrongTypeError(f"expected {name}, got {got}; give what {READERS.get(name, 'kt.read_judgments')} returns")
 
 
 def require_readable(**given: object) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from karatage.data.alignment import Alignment
+from karatage.data.arguments import require_data
 from karatage.data.axes import FloatArray
 from karatage.data.judgments import Judgments
 from karatage.data.scores import Scores
@@ -89,6 +90,7 @@ def randomise(judgments: Judgments, *, relevant: float = 0.95, other: float = 0.
     P(grade >= level) is `relevant` for levels up to the grade given and `other` for those above, so that whatever
     `rel=` a measure asks for, it sees the paper's two numbers. Items that a judge did not grade are not relevant.
     """
+    require_data(judgments=judgments)
     if not 0 <= other <= relevant <= 1:
         raise OptionError(f"expected 0 <= other <= relevant <= 1, not other {other} and relevant {relevant}")
     level = np.arange(1, judgments.top_grade + 1)

@@ -170,7 +170,7 @@ REFUSED = [
     (
         "system-01.run system-02.run system-03.run -j crowd.csv --a system-01",
         OptionError,
-        "one of --a and --b is missing",
+        "one of a and b is missing",
     ),
     ("system-01.run system-02.run -j crowd.csv --a system-01 --b system-01", OptionError, "the same system"),
     (

@@ -178,7 +178,7 @@ def test_options_matter(run):
         (f"{FILES} --budget 2.5", "--budget 2.5 is not a number of gold labels"),
         (f"{FILES} --budget 0", "--budget 0 is not a number of gold labels"),
         (f"{FILES} --budget 3 --looks 4", "--budget 3 does not fill 4 batches"),
-        (f"{FILES} --budget 3 --a system-01", "one of --a and --b is missing"),
+        (f"{FILES} --budget 3 --a system-01", "one of a and b is missing"),
         (f"{FILES} --budget 3 {TABLE_4}", "RUNS is for choosing documents from files, --figures-a for numbers"),
         (f"{TABLE_4} -m P@5", "--measure is for choosing documents from files"),
         ("--power 0.8", "--power alone is not enough: figures need all of --figures-a, --figures-b and --rates"),

@@ -132,7 +132,7 @@ def test_a_disagreement_model_is_learnt_saved_and_used(run, folder):
         ("queue runs --budget 300 --prices expert=4", "that of crowd is missing"),
         ("queue runs --budget 300 --prices C", "write A"),
         ("queue runs/system-01.gz --budget 300 --prices A", "one system only"),
-        ("queue runs --budget 300 --prices A --a system-01", "one of --a and --b is missing"),
+        ("queue runs --budget 300 --prices A --a system-01", "one of a and b is missing"),
         ("queue runs --budget 300 --prices A --a system-01 --b nobody", "unknown system 'nobody'"),
         ("queue runs --budget 300 --prices A --order front", "unknown order 'front'"),
         ("queue runs --budget 300 --prices A --order disagreement", "must be learnt from somewhere"),

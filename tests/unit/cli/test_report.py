@@ -120,7 +120,7 @@ def test_formats(run, folder):
         (f"report {FILES} -o judgments.csv", "would be written over, but it is read"),
         ("report runs board.json -j judgments.csv", "runs and results at once"),
         ("report board.json -j judgments.csv", "results need no judgments"),
-        (f"report {FILES} --a system-01", "one of --a and --b is missing"),
+        (f"report {FILES} --a system-01", "one of a and b is missing"),
         (f"report {FILES} --a system-01 --b nobody", "nobody"),
         ("report missing.json", "missing.json"),
     ],

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from karatage.data.arguments import require_data
 from karatage.data.checks import find_schema
 from karatage.data.judgments import Judgments
 from karatage.data.runs import Runs
@@ -58,6 +59,7 @@ def experiment_collaborative(
         output: A folder in which each cell's result is kept as Parquet, and found again by the next run.
         execution: How many processes, whether to begin afresh, and a callback for progress.
     """
+    require_data(runs=runs, gold=gold)
     asked = plan or CollaborativePlan()
     ground, notes = _prepare(runs, gold, asked)
     pieces = list(_list_pieces(ground, _describe(ground, runs)))
