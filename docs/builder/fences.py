@@ -6,11 +6,12 @@ import re
 
 from sphinx.application import Sphinx
 
-from . import citations, commands, interface, measures
+from . import citations, commands, interface, layers, measures
 
 FILLERS = {
     "bibliography": citations.list_works,
     "commands": commands.describe_all,
+    "layers": layers.draw_layers,
     "measures": measures.list_measures,
     "public": interface.describe_public,
     "results": interface.describe_results,

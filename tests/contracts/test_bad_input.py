@@ -136,7 +136,7 @@ BROKEN = [
     Bad(
         "open quote", "judgments", "j.csv", GOOD_CSV + b'cy,1,"d1,1\ndi,1,d1,0\n', 5, "a quotation mark is never closed"
     ),
-    Bad("stray quote", "judgments", "j.csv", GOOD_CSV + b'cy,1,"d"1,1\n', 5, "a quotation mark stands in the middle"),
+    Bad("stray quote", "judgments", "j.csv", GOOD_CSV + b'cy,1,"d"1,1\n', 5, "a quotation mark is in the middle"),
     Bad(
         "negative grade", "judgments", "j.csv", GOOD_CSV + b"cy,1,d1,-2\n", 5, "grade '-2' is negative; say what it mea"
     ),

@@ -97,7 +97,7 @@ MISTAKES = {
         "gold.qrels --queue queue.csv --judged queue.csv",
         "queue.csv would be written over, but it is read",
     ),
-    "collection and gold": ("gold.qrels --collection out", "gold and judgments of its own; leave out GOLD"),
+    "collection and gold": ("gold.qrels --collection out", "its own gold and judgments; leave out GOLD"),
     "collection and queue": ("--collection out --queue queue.csv", "leave out --queue"),
     "collection and output": ("--collection out -o out.csv", "leave out --output"),
     "collection options alone": ("gold.qrels --systems 5", "--systems is about whole collections; name a folder with"),
@@ -113,7 +113,7 @@ MISTAKES = {
     "collection: no quality": ("--collection out --quality 1,x", "--quality '1,x' is no list of numbers"),
     "collection: quality upside down": ("--collection out --quality 2,1", "quality (2, 1) is no range"),
     "collection: all relevant": ("--collection out --relevant 1", "relevant 1 is no share of documents"),
-    "collection: negative spread": ("--collection out --difficulty -1", "difficulty -1 is no spread"),
+    "collection: negative spread": ("--collection out --difficulty -1", "difficulty -1 is not a spread"),
     "collection in a file": ("--collection gold.qrels", "gold.qrels"),
 }
 

@@ -4,6 +4,7 @@ import copy
 import gzip
 import json
 import random
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -94,3 +95,19 @@ def test_an_audit_of_very_many_judges_came_without_their_pairs():
     facts = load("audit")
     del facts["pairs"], facts["types"]["pairs"]
     assert restore(facts).result.pairs.is_empty()
+
+
+def forget_words(facts: Any) -> Any:
+    """A file as it was before results said what the ways of finding scores are."""
+    if isinstance(facts, dict):
+        return {name: forget_words(fact) for name, fact in facts.items() if name not in ("method", "label")}
+    return [forget_words(fact) for fact in facts] if isinstance(facts, list) else facts
+
+
+@pytest.mark.parametrize("name", ["board", "by_figures", "diagnosis", "pair", "survey"])
+def test_ways_without_words_are_read_and_unknown_ones_refused(name):
+    facts = forget_words(load(name))
+    ways = re.sub(r'"(even|drawn)"', '"sampled"', json.dumps(facts))  # ways that had words from the first
+    assert restore(json.loads(ways)).result.to_json()
+    with pytest.raises(KaratageError, match="'by the moon'"):
+        restore(json.loads(re.sub(r'("(?:way|correction)": )"\w[^"]*"', r'\1"by the moon"', ways)))

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from karatage import memory
-from karatage.kernels.compiling import count_threads
+from karatage.kernels.threads import count_threads
 
 GIGABYTE = 2**30
 ARENAS = """

@@ -172,7 +172,7 @@ class LogSums(NamedTuple):
 def _fit_get_another_label(votes: Votes, progress: Progress | None = None) -> Posterior:
     """What Get-Another-Label's program does, which SQUARE ran as DS [GAL10].
 
-    A judge's matrix comes from what all others say; of repeated grades the first is heard.
+    A judge's matrix comes from what all others say; of repeated grades the first is used.
 
     Matrices are not smoothed: a zero rules a grade out, an item with every grade ruled out keeps its posterior.
     With gold, the shares of the grades are gold's throughout.

@@ -18,7 +18,7 @@ from karatage.cli.parsing import SHORT, guard_files, show_default
 from karatage.cli.terminal import tell_remarks, wants_colour
 from karatage.errors import KaratageError, OptionError
 from karatage.io.files import start_over
-from karatage.kernels.compiling import count_threads
+from karatage.kernels.threads import count_threads
 from karatage.text import shorten
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Tests of two systems: paired on the same topics, or on topics of their own."""
+"""Tests of two systems: paired on the same topics, or on separate topics."""
 
 from __future__ import annotations
 

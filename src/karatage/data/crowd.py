@@ -214,9 +214,10 @@ class CrowdModel(Shown):
     @staticmethod
     def from_dict(found: object) -> CrowdModel:
         """Back from what `to_dict` or a JSON file says; what cannot be is refused with its name."""
+        written = found.get("format") if isinstance(found, dict) else FORMAT
+        if written != FORMAT:
+            raise DataError(f"format is '{shorten(str(written))}', not '{FORMAT}'")
         told = structure(found, _CrowdFile)
-        if told.format != FORMAT:
-            raise DataError(f"format is '{shorten(told.format)}', not '{FORMAT}'")
         if not told.archetypes:
             raise DataError("archetypes is empty: no kind of judge to draw from")
         of = [name for name in _Archetype.__annotations__ if len(told.balance) > 2 or name not in _Archetype.optional]

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from karatage.errors import DataError, OptionError
-from karatage.kernels.compiling import count_threads
+from karatage.kernels.threads import count_threads
 from karatage.text import shorten
 
 if TYPE_CHECKING:

@@ -18,6 +18,27 @@ from karatage.errors import DataError
 from karatage.text import shorten
 
 Facts = dict[str, Any]
+# Words for the ways of finding scores that a result may name without them, as the first results did.
+WAYS: Mapping[str, Mapping[str, str]] = {
+    "judges": {"label": JUDGES.label, "about": JUDGES.about},
+    "rates": {
+        "label": "error rates corrected",
+        "about": "Scores are corrected for the judges' error rates, which is right if judges err alike on all systems' "
+        "documents.",
+        "same_order": "Error rates scale all differences alike, so judges' and corrected orders agree by construction.",
+    },
+    "sampled": {
+        "label": "gold drawn",
+        "about": "Corrected differences are unbiased for any judges; scores depend on the judges where all systems "
+        "rank alike.",
+    },
+    "topics": {
+        "label": "gold topics",
+        "about": "Corrected scores are unbiased for any judges.",
+    },
+    "census": {"label": "gold alone", "about": "Corrected scores are gold's own.", "undone": "by gold alone"},
+    **{name: {"label": name} for name in ("bootstrap", "independent judges", "shared judges")},
+}
 
 
 def upgrade(found: Facts) -> Facts:
@@ -62,9 +83,20 @@ def _read_accuracy(facts: Facts) -> Facts:
     return {**facts, "accuracy": {**kept, "condition": condition, "rows": rows}}
 
 
+def _find_method(way: str, words: Facts | None) -> Facts:
+    """A way of finding scores with its words: those of the result, or those of the first results."""
+    if words is None and way not in WAYS:
+        raise DataError(
+            f"it names the way {shorten(repr(way))} without saying what that is, and no earlier version of karatage "
+            "had such a way"
+        )
+    return {"about": "", "undone": JUDGES.undone, "same_order": "", **(words or WAYS[way]), "name": way}
+
+
 def _board(facts: Facts) -> Facts:
-    rows, pairs, way, words = (facts.pop(name) for name in ("systems", "pairs", "correction", "method"))
-    for name, method in (("naive", unstructure(JUDGES)), ("corrected", words and {"name": way, **words})):
+    rows, pairs, way, words = (*map(facts.pop, ("systems", "pairs", "correction")), facts.pop("method", None))
+    corrected = None if way is None else _find_method(way, words)
+    for name, method in (("naive", unstructure(JUDGES)), ("corrected", corrected)):
         facts[name] = None if method is None else {"method": method, **_standing(rows, name)}
         facts[f"{name}_pairs"] = None if method is None else _differences(pairs, name)
     for name in ("claimed", "groups", "flips"):
@@ -94,7 +126,7 @@ def _opinion(found: Facts) -> Facts:
     p_value, difference = found["p_value"], found["difference"]
     own = None if p_value == difference["p_value"] else "unknown" if p_value is None else p_value
     estimates = {name: found[name] and _rename(degrees_of_freedom="degrees")(found[name]) for name in PARTS}
-    method = {"name": found["way"], **found["method"]}
+    method = _find_method(found["way"], found.get("method"))
     return {**found, **estimates, "method": method, "test_p_value": own}
 
 
@@ -103,6 +135,14 @@ def _audit(facts: Facts) -> Facts:
         return facts
     none = {"judge": "text", "other": "text", "shared": "int64"}  # of very many judges, they were written on request
     return {**facts, "pairs": [], "types": {**facts["types"], "pairs": none}}
+
+
+def _diagnosis(facts: Facts) -> Facts:
+    if "label" in facts["types"]["measures"]:
+        return facts
+    for row in facts["measures"]:
+        row["label"] = row["way"] and _find_method(row["way"], None)["label"]
+    return {**facts, "types": {**facts["types"], "measures": {**facts["types"]["measures"], "label": "text"}}}
 
 
 def _queue(facts: Facts) -> Facts:
@@ -190,7 +230,7 @@ PARTS = ("a", "b", "difference")
 TOLD = ("notes", "sentence", "versions", "command")
 CELL = ("data_set", "approach", "supervision", "amount")
 FACTS = ("accuracy", "f1", "items", "tied", "folds", "not_converged")
-RESULTS = ("audit", "board", "comparison", "draws", "evaluation", "settling")  # within others
+RESULTS = ("audit", "board", "comparison", "diagnosis", "draws", "evaluation", "settling")  # within others
 CHANGES: Mapping[str, Callable[[Facts], Facts]] = {
     "audit": _audit,
     "aware": _aware,
@@ -206,6 +246,7 @@ CHANGES: Mapping[str, Callable[[Facts], Facts]] = {
         error_correlation="correlation",
         quality="bands",
     ),
+    "diagnosis": _diagnosis,
     "draws": _rename(columns="systems", systems="rows", draws=""),
     "evaluation": _rename(leaderboards="", weights="", weighings="weights"),
     "gold-plan": _rename(these_topics="these", new_topics="new"),

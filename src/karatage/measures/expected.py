@@ -17,7 +17,7 @@ from karatage.data.axes import FloatArray
 from karatage.data.judgments import Judgments
 from karatage.data.scores import Scores
 from karatage.errors import DataError, OptionError
-from karatage.kernels.compiling import spread
+from karatage.kernels.threads import spread
 from karatage.measures.registry import WITH_EXPECTATION, find_family, parse_measure
 from karatage.measures.scoring import name_pairs, tell_undefined, tell_unjudged
 from karatage.measures.spec import Chances, Expect, Measure

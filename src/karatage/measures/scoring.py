@@ -19,8 +19,8 @@ from karatage.data.judgments import Judgments
 from karatage.data.runs import Runs
 from karatage.data.scores import Scores
 from karatage.errors import DataError, OptionError
-from karatage.kernels.compiling import spread
 from karatage.kernels.ranking import scatter_grades
+from karatage.kernels.threads import spread
 from karatage.measures.registry import find_family, parse_measure
 from karatage.measures.spec import Block, Measure
 from karatage.text import counted, shorten

@@ -31,7 +31,7 @@ def test_tables_of_80_columns_and_a_closing_sentence(done):
     assert "50 topics: % of 95 % intervals that cover P@10 (1,000 simulations, ± 1.4)" in out
     assert "One gold sample for both systems, 50 topics, no difference: % rejected" in out
     assert "Separate judges and gold, 50 topics: % rejected, where '(10)' is nearest 80" in out
-    assert out.rstrip().endswith("undone (25).")
+    assert out.rstrip().endswith("corrected (25).")
     assert "note: with two gold samples the second system's judges have" in err
 
 

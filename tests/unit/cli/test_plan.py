@@ -239,8 +239,8 @@ def test_figures_are_parsed():
     [
         (parse_figures, "50,0.5", "--x '50,0.5' has 2 parts; write it as topics,mean,deviation"),
         (parse_figures, "50.5,0.5,0.1", "'50.5' is no whole number"),
-        (parse_figures, "50,half,0.1", "'half' is no number"),
-        (parse_figures, "50,inf,0.1", "'inf' is no number"),
+        (parse_figures, "50,half,0.1", "'half' is not a number"),
+        (parse_figures, "50,inf,0.1", "'inf' is not a number"),
         (parse_figures, "1,0.5,0.1", "a standard deviation needs at least 2"),
         (parse_rates, "43/59", "are no two counts of judgments that were right; write them as"),
         (parse_rates, "43/59,67", "are no two counts of judgments that were right"),

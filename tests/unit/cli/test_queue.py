@@ -126,7 +126,7 @@ def test_a_disagreement_model_is_learnt_saved_and_used(run, folder):
         ("queue runs --budget 0 --prices A", "the budget is 0; give more than 0"),
         ("queue runs --budget -5 --prices A", "the budget is -5; give more than 0"),
         ("queue runs --budget nan --prices A", "no amount"),
-        ("queue runs --budget lots --prices A", "which is no number"),
+        ("queue runs --budget lots --prices A", "which is not a number"),
         ("queue runs --budget 0.5 --prices A", "buys nothing"),
         ("queue runs --budget 300 --prices expert=-4,crowd=1", "-4; give more than 0"),
         ("queue runs --budget 300 --prices expert=4", "that of crowd is missing"),

@@ -162,9 +162,9 @@ TWO = ("not relevant", "relevant")
 
 def graded(share: np.ndarray, size: int) -> Accuracy:
     sizes = np.full(len(share), float(size))
-    return Accuracy(
-        kinds=tuple(f"grade {k}" for k in range(len(share))), count=share * size, share=share.copy(), size=sizes
-    )
+    count = np.full(share.shape, np.round(share * size))
+    count[:, 0] = size - count[:, 1:].sum(axis=1)
+    return Accuracy(kinds=tuple(f"grade {k}" for k in range(len(share))), count=count, share=count / size, size=sizes)
 
 
 def test_answers_are_counted_by_what_gold_says() -> None:

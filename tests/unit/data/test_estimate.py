@@ -1,4 +1,4 @@
-"""A number with its uncertainty: intervals, p-values, and what is known for sure."""
+"""A number with its uncertainty: intervals, p-values, and what is known exactly."""
 
 from __future__ import annotations
 

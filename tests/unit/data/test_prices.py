@@ -64,10 +64,10 @@ def test_numbers_are_taken_as_written():
         ("expert=nan,crowd=1", "is nan, which is no amount"),
         ("expert=4,crowd=inf", "is inf, which is no amount"),
         ("expert=4$,crowd=1", "is '4\\$', which is not a number; write it like 4 or 0.05, without a currency"),
-        ("expert=,crowd=1", "is '', which is no number"),
-        ("10:", "the ratio's crowd side is '', which is no number"),
+        ("expert=,crowd=1", "is '', which is not a number"),
+        ("10:", "the ratio's crowd side is '', which is not a number"),
         ("-1:2", "the ratio's expert side is -1; give more than 0"),
-        ("1:2:3", "'2:3', which is no number"),
+        ("1:2:3", "'2:3', which is not a number"),
         ("expert=1e10,crowd=1", "at most 1,000,000,000 with at most 6 digits"),
         ("expert=0.0000001,crowd=1", "at most 6 digits behind the point"),
     ],
@@ -85,5 +85,5 @@ def test_unknown_names_and_counts():
             parse_prices("A", judgments=judgments)
         with pytest.raises(OptionError, match="give a whole number from 1 on"):
             JudgingPrices(Decimal(1), Decimal(1), judgments)
-    with pytest.raises(OptionError, match="no number"):
+    with pytest.raises(OptionError, match="not a number"):
         JudgingPrices(None, Decimal(1))

@@ -144,7 +144,7 @@ def test_the_regime_is_told(hard, regime):
     assert found.regime == regime
     assert found.statistic("error_correlation") > found.statistic("error_correlation_within")
     words = {
-        "shared": "they err together, so",
+        "shared": "they share errors, so",
         "mixed": "they share some errors",
         "independent": "their errors are independent",
     }
@@ -218,7 +218,7 @@ def test_a_judge_of_few_items_does_not_stand_for_the_best():
 def test_one_judge():
     truth, table = simulate([0.8], items=60)
     alone = audit(judge(table), approach=QUICK, rng=1)
-    assert alone.sentence.startswith("There is one judge, 0: it can be compared only with gold. Spend on gold: nobody")
+    assert alone.sentence.startswith("There is one judge, 0: it can be compared only with gold. Spend on gold:")
     assert "no item was graded by two judges, so agreement among them cannot be measured" in alone.notes
     assert len(alone.panel) == 0
     with pytest.raises(DataError, match="no two judges share an item"):

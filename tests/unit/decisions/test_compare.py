@@ -130,7 +130,7 @@ def test_gold_on_everything_is_gold_alone() -> None:
     exact = compare(world().gold, ask(claim="these"))
     assert exact.corrected is not None
     assert exact.corrected.difference.exact
-    assert "known for sure" in exact.sentence
+    assert "known exactly" in exact.sentence
 
 
 @pytest.mark.parametrize("measure", ["P@10", "DCG@10", "nDCG@10", "AP"])

@@ -401,7 +401,7 @@ def test_a_second_batch_that_takes_the_rest_is_a_census(world, judgments, plan, 
     assert rest.labels == first.frame_size - 60
     assert rest.census
     assert rest.factor is None
-    assert "will be known for sure" in rest.sentence
+    assert "will be known exactly" in rest.sentence
     assert rest.these.standard_error == 0
 
 

@@ -123,4 +123,4 @@ def test_grades_that_merging_hears_are_counted_beside_those_that_count_once(worl
     found = kt.report(world.runs, again, None, "P@10")
     ((number, detail),) = found.counts.filter(pl.col("what") == "grades").select("number", "detail").iter_rows()
     assert number == len(rows)
-    assert detail.endswith(f"merging hears {len(rows) + 10:,}")
+    assert detail.endswith(f"merging uses {len(rows) + 10:,}")

@@ -58,7 +58,7 @@ def test_they_count_as_not_relevant_under_an_even_sample(measure: str) -> None:
     assert truth < -0.05
     assert "each of 240 documents had the same chance to be among the gold" in found[0].assumed
     told = [note for note in found[0].notes if "not relevant" in note]
-    said = "60 of 400 positions in the first 10 ranks of 2 systems (15.0%) hold documents that nobody judged, which"
+    said = "60 of 400 positions in the first 10 ranks of 2 systems (15.0%) hold unjudged documents, which"
     assert told == [f"{said} count as not relevant"]
     assert told[0] in kt.evaluate(runs, judged, measure).notes
 

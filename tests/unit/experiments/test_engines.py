@@ -134,7 +134,7 @@ def test_another_service_at_the_address_is_told_soon(hasty, greeting):
 
         server = threading.Thread(target=serve)
         server.start()
-        expected = "no answer" if greeting is None else "is no Dask scheduler; start one with: dask scheduler"
+        expected = "no answer" if greeting is None else "is not a Dask scheduler; start one with: dask scheduler"
         with pytest.raises(DataError, match=expected):
             run_cells(CELLS, execution=Execution(engine=f"dask://127.0.0.1:{line.getsockname()[1]}"))
         server.join()

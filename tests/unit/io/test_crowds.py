@@ -19,7 +19,7 @@ def test_to_a_file_and_back(tmp_path, name):
     [
         ("{", "broken.json:1: is no JSON, or cut short"),
         ("[]", "broken.json: is no crowd model: the whole is"),
-        ("{}", "broken.json: is no crowd model: format is missing"),
+        ("{}", "broken.json: is no crowd model: format is"),
         ("[" * 100_000, "nested too deeply"),
     ],
 )

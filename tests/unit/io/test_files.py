@@ -402,7 +402,7 @@ def test_drafts_of_dead_processes_are_removed_and_those_of_live_ones_stay(tmp_pa
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
     word, pid = f"{7:08x}", ended.pid
-    dead = [f".out.{pid}.{word}.part", f".out.9999999999.{word}.part"]  # the second is no number of a process at all
+    dead = [f".out.{pid}.{word}.part", f".out.9999999999.{word}.part"]  # the second is not a number of a process at all
     others = [
         f".else.{pid}.{word}.part",
         f"my.out.{pid}.{word}.part",

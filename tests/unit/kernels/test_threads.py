@@ -6,7 +6,7 @@ import time
 import pytest
 
 from karatage.errors import OptionError
-from karatage.kernels.compiling import count_threads, spread
+from karatage.kernels.threads import count_threads, spread
 
 
 @pytest.mark.parametrize(("asked", "found"), [("3", 3), ("1", 1)])

@@ -98,7 +98,7 @@ def test_shares_of_the_queue():
         (0, "the budget is 0; give more than 0"),
         (-5, "the budget is -5; give more than 0"),
         (float("nan"), "the budget is nan, which is no amount"),
-        ("lots", "the budget is 'lots', which is no number"),
+        ("lots", "the budget is 'lots', which is not a number"),
         (Decimal("0.5"), "a budget of 0.5 buys nothing: an expert"),
     ],
 )

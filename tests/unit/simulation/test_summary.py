@@ -81,7 +81,7 @@ def test_the_correlation_of_errors_is_that_of_all_pairs_of_judges_of_an_item(wor
     assert found.correlation == pytest.approx(covariance / variance)
     assert found.correlation > 0.02
     assert found.pairs == sum(len(list(itertools.combinations(np.flatnonzero(crowd.item == i), 2))) for i in range(120))
-    assert "Judges share errors no more than chance may make them" in found.sentence
+    assert "Judges share errors no more than by chance" in found.sentence
 
 
 def test_two_judges_who_always_err_alike_and_two_who_never_do():
@@ -123,7 +123,7 @@ def test_what_gold_cannot_tell_is_left_open():
     assert found.judges.rows() == [("ann", 1, 1.0, None), ("bob", 1, None, 1.0)]
     assert found.bands.filter(quality="saw one kind only")["judges"].item() == 2
     assert found.correlation is None
-    assert "cannot be seen" in found.sentence
+    assert "is unknown" in found.sentence
     assert found.notes == ("1 judgment of items without gold left aside",)
     nothing = summarise_crowd(judge([("ann", "a", 0), ("bob", "a", 0)]), gold(a=1))
     assert (nothing.precision, nothing.recall, nothing.tnr) == (None, 0.0, None)
@@ -147,7 +147,11 @@ def test_shared_errors_show():
         for c in (0, 0.3, 0.6)
     ]
     assert found[0].correlation < 0.02 < found[1].correlation < found[2].correlation
-    assert [("err apart" in f.sentence, "err together (" in f.sentence) for f in found] == [(1, 0), (0, 1), (0, 1)]
+    assert [("have independent errors" in f.sentence, "share errors (" in f.sentence) for f in found] == [
+        (1, 0),
+        (0, 1),
+        (0, 1),
+    ]
 
 
 def test_it_can_be_written_and_shown(world, crowd):

@@ -91,7 +91,7 @@ def test_every_format_is_whole(tmp_path, ending):
         text = text_of(path)
         assert ODD in text
         assert "a long name of more than thir…" in text
-        assert "cannot be told apart" in text
+        assert "not significantly different" in text
         assert "40 topics: 12 systems" in text
 
 
