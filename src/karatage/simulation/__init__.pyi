@@ -10,6 +10,7 @@ from karatage.simulation.collection import JudgeProfile as JudgeProfile
 from karatage.simulation.collection import SystemProfile as SystemProfile
 from karatage.simulation.collection import World as World
 from karatage.simulation.collection import simulate_collection as simulate_collection
+from karatage.simulation.collection import simulate_story as simulate_story
 from karatage.simulation.crowd import list_crowds as list_crowds
 from karatage.simulation.crowd import load_crowd as load_crowd
 from karatage.simulation.crowd import simulate_crowd as simulate_crowd
