@@ -1,7 +1,7 @@
 """The site: it builds without a warning, needs no network, and leads to every page; every command in it can be run."""
 
-import os
 import inspect
+import os
 import re
 import shlex
 import subprocess

@@ -33,7 +33,8 @@ def plan_batches(
             question,
             budget=size,
             judged=judged,
-            **dict(zip("ab", pair or (), strict=False)),
+            a=pair and pair[0],
+            b=pair and pair[1],
         )
         more = grade(world, plan.items, plan.measure, plan.frame)
         gold = more if gold is None else pl.concat([gold, more])

@@ -133,7 +133,7 @@ def test_choosing_by_weight_takes_fewer_labels(passages):
     rows = []
     for a, b in pairs:
         names = (runs.systems[a], runs.systems[b])
-        plan = kt.plan(runs, judgments, "DCG@10", budget=LABELS, **dict(zip("ab", names or (), strict=False)))
+        plan = kt.plan(runs, judgments, "DCG@10", budget=LABELS, a=names[0], b=names[1])
         if plan.census:
             continue
         case = make_case(runs, judgments, None, kt.Question(measure="DCG@10"), systems=names, seed=0)

@@ -377,3 +377,25 @@ def test_equal_scores_are_equal_whatever_they_were_summed_from():
         assert near.tau_ap == pytest.approx(kt.stats.tau_ap(target, exact))
     ranks = found.leaderboard("P@5", "uniform")["rank"]
     assert ranks.n_unique() == len(np.unique(exact))
+
+
+def test_how_gold_is_used_can_be_said_by_name(world):
+    def scores(**options):
+        return kt.evaluate(world.runs, world.judgments, "AP", approach="sup_tau", **options).to_dict()
+
+    assert scores(gold=world.gold, train="101, 102") == scores(gold=kt.Gold(world.gold, training=("101", "102")))
+    assert scores(gold=world.gold, train=["101", "102"]) == scores(gold=world.gold, train="101,102")
+    share = kt.Gold.split(world.gold, 0.3, certainty=0.9, rng=5)
+    assert scores(gold=world.gold, train="30%", gold_certainty=0.9, rng=5) == scores(gold=share, rng=5)
+    with pytest.raises(OptionError, match="there is none; add gold"):
+        kt.evaluate(world.runs, world.judgments, "AP", train="30%")
+    with pytest.raises(OptionError, match="leave out these options"):
+        scores(gold=share, train="30%")
+    with pytest.raises(OptionError, match="is no share of the topics"):
+        scores(gold=world.gold, train="130%")
+
+
+def test_draws_can_be_asked_for_at_once(world):
+    found = kt.evaluate(world.runs, world.judgments, "AP", approach="mv", draws=20, rng=3)
+    plain = kt.evaluate(world.runs, world.judgments, "AP", approach="mv", rng=3)
+    assert found.to_dict() == kt.stats.draw_evaluation(world.runs, plain, draws=20).to_dict()

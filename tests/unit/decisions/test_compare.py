@@ -527,3 +527,30 @@ def test_systems_that_differ_on_some_topics_only_have_an_even_sample_there() -> 
     found = kt.compare(twins, moody, gold, MEASURE, a=A, b=B)
     assert found.refusal is None
     assert found.corrected.way == "even"
+
+
+def test_options_are_those_of_a_question_by_name():
+    files = world().runs, world().judgments, world().gold
+    question = kt.Question(measure=MEASURE, claim="these", confidence=0.9, seed=3)
+    asked = kt.compare(*files, question, a=A, b=B)
+    named = kt.compare(*files, MEASURE, a=A, b=B, claim="these", confidence=0.9, seed=3)
+    changed = kt.compare(*files, kt.Question(measure=MEASURE, seed=3), a=A, b=B, claim="these", confidence=0.9)
+    assert asked.to_dict() == named.to_dict() == changed.to_dict() != kt.compare(*files, MEASURE, a=A, b=B).to_dict()
+    with pytest.raises(TypeError, match="unexpected keyword argument 'clam'"):
+        kt.compare(*files, MEASURE, a=A, b=B, clam="these")
+
+
+def test_two_systems_need_no_names_and_more_do(tmp_path):
+    for system in (A, B):
+        kt.write_run(world().runs, system, tmp_path / f"{system}.run")
+    for first, second in ((A, B), (B, A)):
+        runs = kt.read_runs([tmp_path / f"{first}.run", tmp_path / f"{second}.run"])
+        found = kt.compare(runs, world().judgments)
+        assert (found.a, found.b) == (first, second)
+        assert (kt.compare(runs, world().judgments, b=first).a, runs.systems) == (second, (A, B))
+    folder = kt.compare(kt.read_runs(tmp_path), world().judgments)
+    assert (folder.a, folder.b) == (A, B)
+    with pytest.raises(OptionError, match=r"there are 12 systems; name two with a and b, or .* kt\.compare_all"):
+        kt.compare(world().runs, world().judgments)
+    with pytest.raises(OptionError, match="one of a and b is missing"):
+        kt.compare(world().runs, world().judgments, a=A)

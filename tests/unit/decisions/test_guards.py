@@ -35,7 +35,7 @@ def world() -> kt.simulation.World:
 def queue(measure: str = "P@10", budget: int = 120, pair: tuple[str, str] | None = PAIR) -> pl.DataFrame:
     """What `plan` draws, graded."""
     return grade(
-        kt.plan(world().runs, world().judgments, measure, budget=budget, **dict(zip("ab", pair or (), strict=False)))
+        kt.plan(world().runs, world().judgments, measure, budget=budget, a=pair and pair[0], b=pair and pair[1])
     )
 
 

@@ -287,3 +287,27 @@ def test_judged_documents_of_the_pool_are_counted() -> None:
     assert found.pool == len(pool)
     assert found.by_experts == len(by_experts)
     assert found.by_crowd == len(by_crowd - by_experts)
+
+
+def test_options_are_those_of_the_rules_by_name() -> None:
+    rules = kt.QueueRules(
+        prices=kt.parse_prices("8:1", 3), measure="AP", order="depth", systems=("system-01", "system-02")
+    )
+    asked = kt.queue(WORLD.runs, CROWD, EXPERTS, rules, budget=50)
+    named = kt.queue(
+        *(WORLD.runs, CROWD, EXPERTS, "AP"),
+        budget=50,
+        prices="8:1",
+        per_item=3,
+        a="system-01",
+        b="system-02",
+        order="depth",
+    )
+    assert (
+        asked.to_json() == named.to_json() == kt.queue(WORLD.runs, CROWD, EXPERTS, rules, budget=50, seed=0).to_json()
+    )
+    assert kt.queue(WORLD.runs, CROWD, EXPERTS, rules, budget=50, prices="A").prices == PRICES
+    with pytest.raises(OptionError, match="what do judgments cost"):
+        kt.queue(WORLD.runs, CROWD, EXPERTS, budget=50)
+    with pytest.raises(OptionError, match="one of a and b is missing"):
+        kt.queue(WORLD.runs, CROWD, EXPERTS, rules, budget=50, a="system-01")

@@ -18,15 +18,8 @@ def world():
 
 @pytest.fixture(scope="module")
 def found(world):
-    pair = ("system-02", "system-01")
-    return kt.report(
-        world.runs,
-        world.judgments,
-        world.gold,
-        "nDCG@10",
-        **dict(zip("ab", pair or (), strict=False)),
-        approach=("mv", "uniform", "sgl_rmse_own4"),
-    )
+    files, approach = (world.runs, world.judgments, world.gold), ("mv", "uniform", "sgl_rmse_own4")
+    return kt.report(*files, "nDCG@10", a="system-02", b="system-01", approach=approach)
 
 
 def test_the_parts_are_what_each_verb_finds_alone(world, found):
