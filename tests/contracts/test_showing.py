@@ -203,9 +203,8 @@ EXAMPLES = {
     "Weights": lambda: evaluate().weights[0],
 }
 UNDRAWN = {"Diagnosis"}  # checks are words
-SPEAKING = {
-    name for name in kt.__all__ if inspect.isclass(getattr(kt, name)) and hasattr(getattr(kt, name), "sentence")
-}
+PUBLIC = [getattr(home, name) for home in (kt, kt.stats, kt.experiments, kt.simulation) for name in home.__all__]
+SPEAKING = {kind.__name__ for kind in PUBLIC if inspect.isclass(kind) and hasattr(kind, "sentence")}
 
 
 @cache

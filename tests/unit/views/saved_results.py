@@ -75,7 +75,7 @@ def evaluation() -> kt.Evaluation:
 
 
 def evaluation_alone() -> kt.Evaluation:
-    return kt.evaluate(world().runs, world().judgments, "AP", rng=1)
+    return kt.evaluate(world().runs, world().judgments, "AP", approach="uniform", rng=1)
 
 
 def audit() -> kt.Audit:

@@ -114,8 +114,6 @@ def _parse_models(names: Sequence[str]) -> list[NamedModel]:
     fixed = next((named.name for named in models if named.supervision is not None), None)
     if fixed is not None:
         raise OptionError(f"approach '{fixed}': the benchmark tries every supervision, so leave it out of the name")
-    if not models:
-        raise OptionError("no approach was given")
     return models
 
 
