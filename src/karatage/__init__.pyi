@@ -3,7 +3,6 @@ from karatage import experiments as experiments
 from karatage import simulation as simulation
 from karatage import stats as stats
 from karatage.aggregation.registry import aggregate as aggregate
-from karatage.approaches.evaluating import evaluate as evaluate
 from karatage.correction.planning import plan_sizes as plan_sizes
 from karatage.data.audit import Audit as Audit
 from karatage.data.board import Board as Board
@@ -30,6 +29,7 @@ from karatage.decisions.board import compare_all as compare_all
 from karatage.decisions.calibrate import calibrate as calibrate
 from karatage.decisions.compare import compare as compare
 from karatage.decisions.diagnose import doctor as doctor
+from karatage.decisions.evaluate import evaluate as evaluate
 from karatage.decisions.figures import compare_figures as compare_figures
 from karatage.decisions.plan import plan as plan
 from karatage.decisions.question import Question as Question

@@ -6,8 +6,6 @@ from karatage.agreement.coefficients import krippendorff_alpha as krippendorff_a
 from karatage.agreement.coefficients import percent_agreement as percent_agreement
 from karatage.agreement.pairs import agreement_matrix as agreement_matrix
 from karatage.agreement.pairs import cohen_kappa as cohen_kappa
-from karatage.approaches.draw import draw_evaluation as draw_evaluation
-from karatage.approaches.draw import draw_scores as draw_scores
 from karatage.comparison.anova import Anova as Anova
 from karatage.comparison.anova import anova as anova
 from karatage.comparison.anova import omega_squared as omega_squared
@@ -35,6 +33,8 @@ from karatage.data.posterior import JudgeRecord as JudgeRecord
 from karatage.data.queue import Settling as Settling
 from karatage.data.weights import Weights as Weights
 from karatage.decisions.calibrate import judge_accuracy as judge_accuracy
+from karatage.decisions.draw import draw_evaluation as draw_evaluation
+from karatage.decisions.draw import draw_scores as draw_scores
 from karatage.measures.expected import randomise as randomise
 from karatage.measures.expected import score_expected as score_expected
 from karatage.measures.scoring import score_grades as score_grades

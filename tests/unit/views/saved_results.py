@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 
 import karatage as kt
-from karatage.approaches.draw import draw_evaluation
 from karatage.comparison.classification import Quality
 from karatage.data.result import Result
+from karatage.decisions.draw import draw_evaluation
 from karatage.experiments.collection import Collection
 from karatage.experiments.engine import Outcome
 from karatage.experiments.random_relevance.plan import RandomRelevancePlan
