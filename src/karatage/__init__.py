@@ -20,17 +20,26 @@ def _find_display() -> Display:
 
 provide_display(_find_display)
 
-_HOMES = {"charts": "charts.py", "experiments": "experiments/__init__.py"}
-_HOMES |= {"simulation": "simulation/__init__.py", "stats": "stats.py"}
-_RENAMED = {"SurveyRules": "arguments of kt.report", "diagnose": "kt.doctor", "survey": "kt.report"}
+_HOMES = {
+    "charts": "charts.py",
+    "experiments": "experiments/__init__.py",
+    "simulation": "simulation/__init__.py",
+    "stats": "stats.py",
+}
+_CHARTS = ("benchmark", "board", "comparison", "crowd", "interaction", "main_effects", "tukey")
+_RENAMED = {
+    "SurveyRules": "arguments of kt.report",
+    "diagnose": "kt.doctor",
+    "survey": "kt.report",
+    **{f"draw_{name}": f"kt.charts.chart_{name}" for name in _CHARTS},
+}
 
 
 def _find_moved() -> dict[str, str]:
     """Names of earlier versions, and where they are now."""
     found = dict(_RENAMED)
     for home, file in _HOMES.items():
-        for name, (_, inner) in list_names(str(Path(__file__).parent / file)).items():
-            found[inner] = f"kt.{home}.{name}"
+        found |= {name: f"kt.{home}.{name}" for name in list_names(str(Path(__file__).parent / file))}
     return found
 
 
