@@ -14,7 +14,7 @@ MOST_STEPS, AT_REST = 5_000, 1e-9
 def compare(grades: int) -> str:
     """Both from the shares of votes and without smoothing, until no posterior of karatage's moves any more."""
     crowd = simulate_crowd(ROWS, JUDGES, grades)
-    model = kt.DawidSkene(prior=None, max_steps=MOST_STEPS, tolerance=AT_REST)
+    model = kt.stats.DawidSkene(prior=None, max_steps=MOST_STEPS, tolerance=AT_REST)
     posterior = kt.aggregate(crowd.to_judgments(), model)
     other = crowd_kit_ds(crowd.to_frame(), posterior.iterations)
     far = float(np.abs(posterior.probability - other).max())

@@ -72,7 +72,7 @@ def _coprime(near: int, number: int) -> int:
 
 def ds(crowd: Crowd, steps: int) -> Posterior:
     """As crowd-kit's: from the shares of votes, without smoothing, always all steps."""
-    return kt.aggregate(crowd.to_judgments(), kt.DawidSkene(prior=None, max_steps=steps, tolerance=0))
+    return kt.aggregate(crowd.to_judgments(), kt.stats.DawidSkene(prior=None, max_steps=steps, tolerance=0))
 
 
 def crowd_kit_ds(frame: Frame, steps: int) -> Probability:

@@ -21,7 +21,7 @@ DECIMALS = 3  # of scores, so that some systems tie
 def karatage_tau(setting: Setting) -> Trial:
     """tau-b, which scipy computes."""
     some, many = _leaderboards(setting, DECIMALS)
-    return _matrix_trial(setting, lambda: kt.kendall_tau_matrix(some, many, variant="b"))
+    return _matrix_trial(setting, lambda: kt.stats.kendall_tau_matrix(some, many, variant="b"))
 
 
 def scipy_tau(setting: Setting) -> Trial:
@@ -33,7 +33,7 @@ def scipy_tau(setting: Setting) -> Trial:
 def karatage_tau_ap(setting: Setting) -> Trial:
     """Without ties, for which the textbook has no answer."""
     some, many = _leaderboards(setting, None)
-    return _matrix_trial(setting, lambda: kt.tau_ap_matrix(some, many))
+    return _matrix_trial(setting, lambda: kt.stats.tau_ap_matrix(some, many))
 
 
 def textbook_tau_ap(setting: Setting) -> Trial:

@@ -50,7 +50,7 @@ def main() -> None:
 
 def simulate_differences(seed: int) -> tuple[Scores, Scores]:
     """Differences in AP by gold and by the judges' vote, (topic,), in the demo's world with very many topics."""
-    world = kt.simulate_collection(
+    world = kt.simulation.simulate_collection(
         systems=SYSTEMS[:2],
         topics=WORLD_TOPICS,
         depth=DEPTH,

@@ -56,7 +56,7 @@ def main() -> None:
     if options.output is not None:
         for name in (*SOURCES, "careful"):
             model = make_crowd(name, options.data)
-            kt.write_crowd(model, options.output / f"{name}.json")
+            kt.simulation.write_crowd(model, options.output / f"{name}.json")
             print(f"{name}: {model.sentence}")
     if options.table:
         show_table(options.data)
@@ -71,7 +71,7 @@ def make_crowd(name: str, data: Path, noise: Literal["removed", "kept"] = "remov
     folder, read, what = SOURCES[name]
     judgments, gold = read(data / folder)
     families = {judge: judge.split("_")[0] for judge in judgments.judges} if name.startswith("llm") else None
-    model = kt.learn_crowd(judgments, gold, name=name, families=families, noise=noise, rng=SEED)
+    model = kt.simulation.learn_crowd(judgments, gold, name=name, families=families, noise=noise, rng=SEED)
     return replace(model, source=f"{what}, {model.judges:,} judges")
 
 
@@ -202,11 +202,11 @@ def show_recovery() -> None:
     gold = make_gold(topics=1, each=5000, relevant=0.5)
     print(f"{'':8}{'per item':>9}{'of each kind':>13}{'removed':>9}{'kept':>7}{'mean rates off by':>19}")
     for name in ("hcb", "rte", "careful"):
-        model = kt.load_crowd(name)
+        model = kt.simulation.load_crowd(name)
         for per_item in (5, 10, 20, 40, 100, 200):
-            crowd = kt.simulate_crowd(gold, model, per_item=per_item, judges=2000, rng=SEED)
+            crowd = kt.simulation.simulate_crowd(gold, model, per_item=per_item, judges=2000, rng=SEED)
             seen = np.bincount(crowd.judge[gold.grade[crowd.item] > 0], minlength=2000)
-            found = [kt.learn_crowd(crowd, gold, noise=noise, rng=SEED) for noise in NOISE]
+            found = [kt.simulation.learn_crowd(crowd, gold, noise=noise, rng=SEED) for noise in NOISE]
             far = [0.5 * float(np.abs(again.shares - model.shares).sum()) for again in found]
             off = "  ".join(f"{gap:+.3f}" for gap in found[0].rates - model.rates)
             print(f"{name:8}{per_item:9}{np.median(seen):13.0f}{far[0]:9.3f}{far[1]:7.3f}{off:>19}")
@@ -221,7 +221,10 @@ def show_own(data: Path) -> None:
         each = count_judges(judgments, gold)
         figures = [rate_votes(judgments, gold)]
         for crowd in (model, model.independent()):
-            drawn = [kt.simulate_crowd(gold, crowd, per_item=each, judges=model.judges, rng=k) for k in range(REPEATS)]
+            drawn = [
+                kt.simulation.simulate_crowd(gold, crowd, per_item=each, judges=model.judges, rng=k)
+                for k in range(REPEATS)
+            ]
             figures.append(np.mean([rate_votes(judged, gold) for judged in drawn], axis=0))
         print(f"{name:12}{each:8}" + "".join(f"{'  '.join(f'{100 * x:.1f}' for x in row):>20}" for row in figures))
 
@@ -269,7 +272,7 @@ def equalise(model: CrowdModel) -> CrowdModel:
 
 def rate_majority(gold: kt.Judgments, model: CrowdModel) -> tuple[float, float, float, float]:
     """Recall, precision, specificity and negative predictive value of the majority of five."""
-    crowd = kt.simulate_crowd(gold, model, per_item=5, rng=SEED)
+    crowd = kt.simulation.simulate_crowd(gold, model, per_item=5, rng=SEED)
     voted = np.bincount(crowd.item, weights=crowd.grade > 0) > 2.5
     truth = gold.grade > 0
     return (

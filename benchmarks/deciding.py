@@ -37,7 +37,7 @@ def karatage_board(setting: Setting) -> Trial:
 
 def karatage_permutation(_: Setting) -> Trial:
     x, y = _scores()
-    return Trial(lambda: kt.paired_test(x, y, test="permutation").p_value, _name_p)
+    return Trial(lambda: kt.stats.paired_test(x, y, test="permutation").p_value, _name_p)
 
 
 def scipy_permutation(_: Setting) -> Trial:

@@ -226,7 +226,7 @@ def draw_gold(world: World, cell: Cell, pair: Pair, rng: np.random.Generator) ->
     """Gold as a user would have it, by the cell's design."""
     if cell.design in ("drawn", "no-pi"):
         question = kt.Question(measure=cell.measure, seed=int(rng.integers(2**31)))
-        plan = kt.plan(world.runs, world.judgments, question, budget=cell.size, systems=(pair.a, pair.b))
+        plan = kt.plan(world.runs, world.judgments, question, budget=cell.size, a=pair.a, b=pair.b)
         return world.grade(plan.queue.drop("grade") if cell.design == "drawn" else plan.queue.select(ITEM))
     if cell.design == "topics":
         chosen = rng.choice(world.topics, cell.size, replace=False)
@@ -331,5 +331,5 @@ def _copy_topics(frame: pl.DataFrame, copies: pl.DataFrame) -> pl.DataFrame:
     return copies.join(frame, on="topic", maintain_order="left_right").drop("topic").rename({"copy": "topic"})
 
 
-def _value(estimate: kt.Estimate | None) -> float | None:
+def _value(estimate: kt.stats.Estimate | None) -> float | None:
     return None if estimate is None else estimate.value

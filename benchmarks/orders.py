@@ -48,7 +48,7 @@ FloatArray = NDArray[np.float64]
 class Pool:
     """Items to judge, their grades, and the order that others are compared with."""
 
-    state: kt.JudgingState
+    state: kt.experiments.JudgingState
     grade: GradeArray
     depth: LongArray
 
@@ -124,13 +124,13 @@ def _queue(setting: Setting, order: str) -> Trial:
     state = _simulate(setting.size.queue_items, setting.size.systems, setting.size.depth)
     count = state.items // 2 if order == "effect" else state.items
 
-    def figures(picks: kt.Picks) -> Figures:
+    def figures(picks: kt.experiments.Picks) -> Figures:
         return {"picked": float(len(picks.item))}
 
-    return Trial(lambda: kt.next_items(order, state, count), figures, state.items)
+    return Trial(lambda: kt.experiments.next_items(order, state, count), figures, state.items)
 
 
-def _simulate(items: int, systems: int, deepest: int) -> kt.JudgingState:
+def _simulate(items: int, systems: int, deepest: int) -> kt.experiments.JudgingState:
     """Systems that see relevance through noise, and have each document of a topic with the same chance or a better."""
     rng = np.random.default_rng(SEED)
     own = items // TOPICS
@@ -140,7 +140,7 @@ def _simulate(items: int, systems: int, deepest: int) -> kt.JudgingState:
     for topic in range(TOPICS):
         score = 2 * relevant[topic] * rng.random((systems, 1)) + rng.normal(size=(systems, own))
         ranked[topic] = topic * own + np.argsort(-score, axis=1)[:, :length]
-    return kt.JudgingState(
+    return kt.experiments.JudgingState(
         ranked=ranked,
         item_start=np.arange(TOPICS + 1) * own,
         grade=relevant.ravel().astype(np.int8),
@@ -181,7 +181,7 @@ def study(pool: Pool, seeds: int) -> Iterator[tuple[str, list[LongArray]]]:
         yield order, [list_all(parse_order(order), each, grade) for each in own]
         for size in BATCHES:
             yield f"{order}, by {size:,}", [judge_in_batches(order, each, grade, size) for each in own]
-        yield f"{order}, no answers", [kt.next_items(order, each, each.items).item for each in own]
+        yield f"{order}, no answers", [kt.experiments.next_items(order, each, each.items).item for each in own]
         for judge in JUDGES:
             said = [make_noisy(grade >= state.level, *judge, each.seed) for each in states]
             listed = [list_all(parse_order(order), each, one) for each, one in zip(states, said, strict=True)]
@@ -193,22 +193,22 @@ def study(pool: Pool, seeds: int) -> Iterator[tuple[str, list[LongArray]]]:
     yield f"effect, by {size:,}", [judge_in_batches("effect", each, grade, size) for each in drawn]
 
 
-def read_pool(folder: Path) -> tuple[kt.JudgingState, GradeArray]:
+def read_pool(folder: Path) -> tuple[kt.experiments.JudgingState, GradeArray]:
     """All of gold's items, none of them judged yet, and their grades."""
     gold = kt.read_gold(folder / "gold.qrels")
-    alignment = kt.align(kt.read_runs(folder / "runs"), gold)
+    alignment = kt.stats.align(kt.read_runs(folder / "runs"), gold)
     grade = match_gold(gold, gold)
     nobody = np.full(len(grade), -1, np.int8)
-    state = kt.JudgingState(
+    state = kt.experiments.JudgingState(
         ranked=alignment.ranked, item_start=alignment.item_start, grade=nobody, open=np.ones(len(grade), np.bool_)
     )
     return state, grade
 
 
-def judge_in_batches(order: str, state: kt.JudgingState, grade: GradeArray, size: int) -> LongArray:
+def judge_in_batches(order: str, state: kt.experiments.JudgingState, grade: GradeArray, size: int) -> LongArray:
     """The order in which items are judged when answers come after each batch."""
     judged: list[LongArray] = []
-    while (item := kt.next_items(order, state, size).item).size:
+    while (item := kt.experiments.next_items(order, state, size).item).size:
         judged.append(item)
         known, still = state.grade.copy(), state.open.copy()
         known[item], still[item] = grade[item], False
@@ -222,7 +222,7 @@ def make_noisy(relevant: NDArray[np.bool_], tpr: float, tnr: float, seed: int) -
     return np.where(relevant, luck < tpr, luck >= tnr).astype(np.int8)
 
 
-def find_effect(state: kt.JudgingState) -> FloatArray:
+def find_effect(state: kt.experiments.JudgingState) -> FloatArray:
     """How differently systems weigh an item in DCG, over all pairs, as if none were decided."""
     weight = np.zeros((state.items + 1, state.ranked.shape[1]))
     linear = as_weighted_sum(kt.parse_measure("DCG"), state.ranked.shape[2], 1)

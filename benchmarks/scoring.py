@@ -80,7 +80,9 @@ def _karatage(setting: Setting, measures: tuple[str, ...]) -> Trial:
             for system, mean in zip(runs.systems, scores[measure].value[k].mean(axis=0).tolist(), strict=True)
         }
 
-    return Trial(lambda: kt.score_grades(kt.align(runs, gold), grade, measures), sample, count_sets(setting.size))
+    return Trial(
+        lambda: kt.stats.score_grades(kt.stats.align(runs, gold), grade, measures), sample, count_sets(setting.size)
+    )
 
 
 def _pytrec_eval(setting: Setting, measures: tuple[str, ...]) -> Trial:

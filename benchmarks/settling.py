@@ -43,8 +43,8 @@ class Study:
         items = len(self.gold.item_topic)
         if name == "random":
             return np.random.default_rng(0).permutation(items)
-        alignment = kt.align(self.runs, self.gold)
-        state = kt.JudgingState(
+        alignment = kt.stats.align(self.runs, self.gold)
+        state = kt.experiments.JudgingState(
             ranked=alignment.ranked,
             item_start=alignment.item_start,
             grade=np.full(items, -1, np.int8),
@@ -90,11 +90,13 @@ def try_once(study: Study, measure: str, order: str, share: float, *, crowd: boo
     if not crowd:
         helpers = None
     elif study.judge is None:  # the crowd judges what experts do, and as much again and more
-        helpers = kt.simulate_crowd(_keep(study.gold, items[: count + round(CROWD_SHARE * len(items))]), "hcb", rng=1)
+        helpers = kt.simulation.simulate_crowd(
+            _keep(study.gold, items[: count + round(CROWD_SHARE * len(items))]), "hcb", rng=1
+        )
     else:
         helpers = study.judge
     pool = replace(study.gold, judge=study.gold.judge[:0], item=study.gold.item[:0], grade=study.gold.grade[:0])
-    alignment = kt.align(study.runs, pool)
+    alignment = kt.stats.align(study.runs, pool)
     belief = form_belief(alignment, combine_judgments(pool, helpers, experts))
     rng = np.random.default_rng(2)
     found = settle(alignment, belief, kt.parse_measure(measure), indifference=MARGIN, risk=0.05, rng=rng)
@@ -109,7 +111,7 @@ def try_once(study: Study, measure: str, order: str, share: float, *, crowd: boo
         "undecided": found.undecided,
         "expected": round(found.expected_wrong, 1),
         "wrong": int(wrong.sum()),
-        "tau": round(float(kt.kendall_tau(found.score, truth)), 3),
+        "tau": round(float(kt.stats.kendall_tau(found.score, truth)), 3),
         **{f"{low:g}-{high:g}": _rate(found, wrong, low, high) for low, high in itertools.pairwise(BINS)},
     }
 

@@ -7,8 +7,8 @@ import argparse
 import polars as pl
 
 import karatage as kt
-from karatage.cli.demo import STORY_LABELS, STORY_MEASURE
 from karatage.simulation.collection import simulate_story
+from karatage.views.demo import STORY_LABELS, STORY_MEASURE
 
 LEVEL = 0.05
 

@@ -119,9 +119,9 @@ def _write(frame: pl.DataFrame, path: Path) -> None:
 
 def resample_topics(runs: Path, panel: Path) -> pl.DataFrame:
     """Differences of mean tau_ap over all k-tuples, with 95 % intervals over topics drawn again and again."""
-    collection = kt.read_collection(runs, panel / "judges", panel / "gold.qrels")
+    collection = kt.experiments.read_collection(runs, panel / "judges", panel / "gold.qrels")
     (systems,), (judgments,) = collection.runs.values(), collection.panels.values()
-    alignment = kt.align(systems, judgments)
+    alignment = kt.stats.align(systems, judgments)
     value = kt.score(systems, judgments, "AP").value
     gold = kt.score(systems, collection.gold, "AP").value[0]
     found = kt.evaluate(systems, judgments, "AP", approach=list(TRIED), rng=1)
@@ -130,7 +130,7 @@ def resample_topics(runs: Path, panel: Path) -> pl.DataFrame:
     draws = [np.arange(len(gold)), *rng.integers(len(gold), size=(RESAMPLES, len(gold)))]
     for size in (3, 5, 7):
         members = sample_tuples(len(judgments.judges), size, ALL)
-        voted = kt.score_grades(
+        voted = kt.stats.score_grades(
             alignment, merge_grades_of(members, judgments, [parse_model("mv")], seed=1)["mv"], ["AP"], top_grade=1
         )["AP"].value
         near = {name: np.empty(len(draws)) for name in ("mv", *TRIED)}

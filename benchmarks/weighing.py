@@ -37,12 +37,12 @@ def karatage_weights(setting: Setting) -> Trial:
 
     def figures(_: kt.Evaluation) -> Figures:
         gold = kt.read_gold(setting.gold)
-        alignment = kt.align(runs, gold)
+        alignment = kt.stats.align(runs, gold)
         own = kt.score(runs, judges, "AP").value
         found: Figures = {}
         for number in class_starts(setting.size):
             grade = judgment_set(gold, setting.size, number)[:, None]
-            others = kt.score_grades(alignment, grade, ["AP"], top_grade=1)["AP"].value
+            others = kt.stats.score_grades(alignment, grade, ["AP"], top_grade=1)["AP"].value
             near = measure_gaps(own, np.ones(own.shape[:2], bool), others, COMPARED)
             found |= {f"{gap} {number} {k}": float(x) for gap in COMPARED for k, x in enumerate(near[gap].single)}
         return found

@@ -8,6 +8,7 @@ import io
 import re
 import tokenize
 from collections.abc import Iterator, Sequence
+from operator import attrgetter
 
 from docutils import nodes
 from sphinx.addnodes import pending_xref
@@ -16,6 +17,8 @@ from sphinx.environment import BuildEnvironment
 
 import karatage
 
+MODULES = (karatage, *(getattr(karatage, name) for name in ("stats", "charts", "experiments", "simulation")))
+PUBLIC = {module.__name__: module.__all__ for module in MODULES}
 RESULTS: set[str] = set()  # classes that functions return and nobody constructs
 
 
@@ -54,9 +57,10 @@ def find_public(app: Sphinx, env: BuildEnvironment, node: pending_xref, content:
     if node.get("refdomain") != "py":
         return None
     public = target.rpartition(".")[2]
-    if public in karatage.__all__:
+    place = next((f"{home}.{public}" for home, names in PUBLIC.items() if public in names), None)
+    if place is not None:
         domain = env.get_domain("py")
-        return domain.resolve_xref(env, node["refdoc"], app.builder, "obj", f"karatage.{public}", node, content)
+        return domain.resolve_xref(env, node["refdoc"], app.builder, "obj", place, node, content)
     return content
 
 
@@ -69,7 +73,7 @@ def _ask_autodoc(names: Sequence[str]) -> str:
 
 
 def _kind(name: str) -> str:
-    subject = getattr(karatage, name)
+    subject = attrgetter(name)(karatage)
     if inspect.isclass(subject):
         return "exception" if issubclass(subject, BaseException) else "class"
     return "function"

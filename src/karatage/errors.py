@@ -44,6 +44,10 @@ class OptionError(KaratageError, ValueError):
     """An option outside what is offered."""
 
 
+class WrongTypeError(KaratageError, TypeError):
+    """An argument of another type than its name says."""
+
+
 class PictureError(KaratageError, RuntimeError):
     """A still picture that cannot be drawn on this machine; its chart can still be shown by a browser."""
 

@@ -44,8 +44,8 @@ def write_pages(folder: Path, name: str) -> Path:
 
 
 @cache
-def make_world() -> kt.World:
-    return kt.simulate_collection(rng=7)
+def make_world() -> kt.simulation.World:
+    return kt.simulation.simulate_collection(rng=7)
 
 
 def lay_out_numbers() -> Page:
@@ -89,19 +89,21 @@ def draw_points(frame: pl.DataFrame, kind: str, value: str) -> alt.Chart:
 
 def lay_out_survey() -> Page:
     world = make_world()
-    return lay_out(kt.survey(world.runs, world.judgments, world.gold, MEASURE))
+    return lay_out(kt.report(world.runs, world.judgments, world.gold, MEASURE))
 
 
 def lay_out_pair() -> Page:
     world = make_world()
-    return lay_out(kt.survey(world.runs, world.judgments, world.gold, MEASURE, pair=("system-12", "system-11")))
+    return lay_out(kt.report(world.runs, world.judgments, world.gold, MEASURE, a="system-12", b="system-11"))
 
 
 def lay_out_hostile() -> Page:
     """Systems, judges, topics and documents all called what an attacker would call them."""
-    systems, judges = ([make(name) for name in HOSTILE] for make in (kt.SystemProfile, kt.JudgeProfile))
-    world = kt.simulate_collection(systems=systems, judges=judges, topics=20, depth=20, rng=7)
-    return lay_out(kt.survey(*map(rename, (world.runs, world.judgments, world.gold)), MEASURE))
+    systems, judges = (
+        [make(name) for name in HOSTILE] for make in (kt.simulation.SystemProfile, kt.simulation.JudgeProfile)
+    )
+    world = kt.simulation.simulate_collection(systems=systems, judges=judges, topics=20, depth=20, rng=7)
+    return lay_out(kt.report(*map(rename, (world.runs, world.judgments, world.gold)), MEASURE))
 
 
 def rename(part: Any) -> Any:
@@ -112,15 +114,17 @@ def rename(part: Any) -> Any:
 
 
 def lay_out_large() -> Page:
-    shape = kt.CollectionShape(documents=60)
-    judges = [kt.JudgeProfile(f"judge-{k:02d}") for k in range(27)]
-    world = kt.simulate_collection(systems=63, topics=53, judges=judges, depth=20, shape=shape, rng=1)
-    return lay_out(kt.survey(world.runs, world.judgments, world.gold, "P@10"))
+    shape = kt.simulation.CollectionShape(documents=60)
+    judges = [kt.simulation.JudgeProfile(f"judge-{k:02d}") for k in range(27)]
+    world = kt.simulation.simulate_collection(systems=63, topics=53, judges=judges, depth=20, shape=shape, rng=1)
+    return lay_out(kt.report(world.runs, world.judgments, world.gold, "P@10"))
 
 
 def lay_out_experiment() -> Page:
-    plan = kt.NoisyPlan(studies=("intervals", "tests"), gold_sizes=(50, 250), topics=(20, 30), simulations=100)
-    return lay_out(kt.experiment_noisy(plan))
+    plan = kt.experiments.NoisyPlan(
+        studies=("intervals", "tests"), gold_sizes=(50, 250), topics=(20, 30), simulations=100
+    )
+    return lay_out(kt.experiments.experiment_noisy(plan))
 
 
 PAGES = {

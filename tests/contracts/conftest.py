@@ -11,7 +11,7 @@ def demo_files(tmp_path_factory):
     home = tmp_path_factory.mktemp("demo")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(home)
-        patch.setattr("karatage.cli.demo._Story.draw", lambda _: "")
+        patch.setattr("karatage.cli.demo._Telling.draw", lambda _: "")
         assert invoke(["demo", "-q"]).exit_code == 0
     return home / "demo"
 

@@ -71,8 +71,8 @@ FAMILIES = "judge\tfamily\n" + "".join(f"w{w}\tfamily {w % 2}\n" for w in range(
 RECORD = pl.DataFrame(
     {"judge": ["w0", "w1"], **{f"answers_{g}_{s}": [1.5 + g, 2.0 * s] for g in range(2) for s in range(2)}}
 )
-CROWD = kt.load_crowd("hcb").to_json().encode()
-GRADED_CROWD = kt.load_crowd("llm-dl-2021").to_json().encode()
+CROWD = kt.simulation.load_crowd("hcb").to_json().encode()
+GRADED_CROWD = kt.simulation.load_crowd("llm-dl-2021").to_json().encode()
 MODEL = {
     "format": "karatage disagreement model",
     "version": 1,
@@ -102,12 +102,12 @@ Reader = Callable[[Path], object]
 
 
 def _read_model(path: Path) -> object:
-    model = kt.read_disagreement(path)
+    model = kt.experiments.read_disagreement(path)
     return model.sentence, model.to_frame(), model.to_json()
 
 
 def _read_crowd(path: Path) -> object:
-    model = kt.read_crowd(path)
+    model = kt.simulation.read_crowd(path)
     return model.sentence, model.to_frame(), model.to_json(), model.shares
 
 

@@ -427,7 +427,7 @@ def list_differences(before: Any, after: Any, place: str = "") -> list[str]:
 
 def list_models(home: Path) -> list[Subject]:
     """Models that are kept in files of their own."""
-    model = kt.DisagreementModel(
+    model = kt.experiments.DisagreementModel(
         feature_set="own",
         features=("length", "age"),
         topics=(
@@ -446,6 +446,12 @@ def list_models(home: Path) -> list[Subject]:
         seed=0,
         versions={},
     )
-    kt.write_disagreement(model, home / "model.json")
-    crowds = [Subject(name, kt.load_crowd(name).to_json(), kt.read_crowd) for name in ("hcb", "llm-dl-2021")]
-    return [*crowds, Subject("disagreement", (home / "model.json").read_text("utf-8"), kt.read_disagreement)]
+    kt.experiments.write_disagreement(model, home / "model.json")
+    crowds = [
+        Subject(name, kt.simulation.load_crowd(name).to_json(), kt.simulation.read_crowd)
+        for name in ("hcb", "llm-dl-2021")
+    ]
+    return [
+        *crowds,
+        Subject("disagreement", (home / "model.json").read_text("utf-8"), kt.experiments.read_disagreement),
+    ]

@@ -30,7 +30,7 @@ TWO_GRADES_ONLY = [name for name in MODELS if parse_model(name).knows_two_grades
 
 @pytest.fixture(scope="module")
 def world():
-    return kt.simulate_collection(systems=5, topics=6, depth=12, rng=3)
+    return kt.simulation.simulate_collection(systems=5, topics=6, depth=12, rng=3)
 
 
 def judged(frame, approach):
@@ -126,7 +126,7 @@ def test_what_learns_from_gold_says_that_it_needs_some(world, approach):
 @pytest.mark.parametrize("approach", [*TAUGHT, "ds(supervision=full)", "ds(supervision=light)"])
 def test_a_topic_is_merged_without_its_own_gold(approach):
     """Gold of one topic turned around changes no score of that topic."""
-    world = kt.simulate_collection(systems=15, topics=4, depth=12, rng=3)
+    world = kt.simulation.simulate_collection(systems=15, topics=4, depth=12, rng=3)
     turned = world.gold.to_frame().with_columns(
         pl.when(pl.col("topic") == "103").then(3 - pl.col("grade")).otherwise(pl.col("grade")).alias("grade")
     )

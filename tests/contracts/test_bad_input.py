@@ -564,8 +564,8 @@ def test_a_mistake_is_explained(mistake: Mistake, tmp_path: Path, good: dict[str
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--train", "1"], "--train and --gold-certainty say how gold is used, and there is none; add --gold"),
-        (["--gold-certainty", "0.9"], "add --gold"),
+        (["--train", "1"], "train and gold_certainty say how gold is used, and there is none; add gold"),
+        (["--gold-certainty", "0.9"], "add gold"),
         (["--gold", "GOLD", "--gold-certainty", "0.4"], "gold's certainty 0.4 must lie above 0.5"),
         (["--gold", "GOLD", "--train", "99"], "training topics without gold: 1 ('99')"),
         (["--gold", "GOLD", "--train", "120%"], "'120%' is no share of the topics; write it like 30%"),

@@ -142,10 +142,10 @@ def test_a_mistake_is_refused(
 @pytest.mark.parametrize(
     "ask",
     [
-        lambda gold: kt.simulate_crowd(gold, "hbc"),
-        lambda gold: kt.simulate_crowd(gold, per_item=5, judges=3),
-        lambda _: kt.load_crowd("hbc"),
-        lambda _: kt.simulate_collection(shape=kt.CollectionShape(pool=51)),
+        lambda gold: kt.simulation.simulate_crowd(gold, "hbc"),
+        lambda gold: kt.simulation.simulate_crowd(gold, per_item=5, judges=3),
+        lambda _: kt.simulation.load_crowd("hbc"),
+        lambda _: kt.simulation.simulate_collection(shape=kt.simulation.CollectionShape(pool=51)),
     ],
 )
 def test_the_library_refuses_the_same(ask: Callable[[kt.Judgments], object]) -> None:

@@ -10,7 +10,7 @@ KEPT = "note: compiled code cannot be kept, as no folder for it can be written, 
 
 @pytest.fixture
 def files(tmp_path):
-    world = kt.simulate_collection(systems=2, topics=8, depth=10, rng=7)
+    world = kt.simulation.simulate_collection(systems=2, topics=8, depth=10, rng=7)
     for system in world.runs.systems:
         kt.write_run(world.runs, system, tmp_path / "in" / "runs" / f"{system}.run")
     kt.write_judgments(world.judgments, tmp_path / "in" / "crowd.csv")

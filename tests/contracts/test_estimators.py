@@ -139,7 +139,7 @@ def estimator(request: pytest.FixtureRequest) -> Iterator[Estimator]:
 
 
 @cache
-def world() -> kt.World:
+def world() -> kt.simulation.World:
     return simulate_story(rng=1)
 
 
@@ -307,7 +307,7 @@ def test_plan_goes_on_with_the_estimator_asked_for() -> None:
 
 def test_doctor(estimator: Estimator, tmp_path: Path) -> None:
     gold = find_gold(estimator)
-    found = kt.diagnose(world().runs, world().judgments, gold, ask(estimator), a=PAIR[0], b=PAIR[1])
+    found = kt.doctor(world().runs, world().judgments, gold, ask(estimator), a=PAIR[0], b=PAIR[1])
     row = found.measures.row(0, named=True)
     assert (row["way"], row["label"]) == (estimator.name, estimator.method.label)
     assert tabulate_measures(found).frame["label"][0] == estimator.method.label
@@ -321,7 +321,7 @@ def test_doctor(estimator: Estimator, tmp_path: Path) -> None:
 
 def test_report(estimator: Estimator) -> None:
     gold = find_gold(estimator)
-    survey = kt.survey(world().runs, world().judgments, gold, ask(estimator), pair=PAIR)
+    survey = kt.report(world().runs, world().judgments, gold, ask(estimator), a=PAIR[0], b=PAIR[1])
     page = render_page(lay_out(survey))
     assert estimator.method.label in page
     assert survey.comparison.corrected.way == survey.board.corrected.way == estimator.name
@@ -382,7 +382,7 @@ def test_a_refusal_is_told_in_its_words(design: str, tmp_path: Path) -> None:
         results = (
             compare(REFUSING, gold),
             rank(REFUSING, gold),
-            kt.diagnose(world().runs, world().judgments, gold, ask(REFUSING), a=PAIR[0], b=PAIR[1]),
+            kt.doctor(world().runs, world().judgments, gold, ask(REFUSING), a=PAIR[0], b=PAIR[1]),
         )
     for found in results[:2]:
         assert found.corrected is None

@@ -60,7 +60,7 @@ CASES = [(name, ending) for name in COMMANDS for ending in ENDINGS.get(name, USU
 def hostile(tmp_path_factory):
     """A collection in which everything is called so."""
     home = tmp_path_factory.mktemp("hostile")
-    world = kt.simulate_collection(systems=len(ANYWHERE), topics=8, depth=6, rng=5)
+    world = kt.simulation.simulate_collection(systems=len(ANYWHERE), topics=8, depth=6, rng=5)
     (home / "runs").mkdir()
     for n, system in enumerate(world.runs.systems):
         kt.write_run(world.runs, system, home / "run")

@@ -123,15 +123,17 @@ CASES = [
 def originals(tmp_path_factory):
     """Small files of every kind that a command reads."""
     home = tmp_path_factory.mktemp("originals")
-    world = kt.simulate_collection(systems=2, topics=3, depth=5, rng=3)
+    world = kt.simulation.simulate_collection(systems=2, topics=3, depth=5, rng=3)
     (home / "runs").mkdir()
     for system in world.runs.systems:
         kt.write_run(world.runs, system, home / "runs" / system)
     (home / "runs" / world.runs.systems[0]).rename(home / "runs" / "one")
     kt.write_judgments(world.judgments, home / "judgments.csv")
     kt.write_judgments(world.pool, home / "gold.qrels")
-    kt.write_crowd(kt.load_crowd("hcb"), home / "crowd.json")
-    kt.write_disagreement(kt.learn_disagreement(world.runs, world.judgments, rng=1), home / "disagreement.json")
+    kt.simulation.write_crowd(kt.simulation.load_crowd("hcb"), home / "crowd.json")
+    kt.experiments.write_disagreement(
+        kt.experiments.learn_disagreement(world.runs, world.judgments, rng=1), home / "disagreement.json"
+    )
     (home / "families.tsv").write_text("".join(f"{judge}\tall\n" for judge in world.judgments.judges))
     merged = kt.aggregate(world.judgments, "emgz")
     merged.judges.write_csv(home / "record.csv")

@@ -20,7 +20,7 @@ OWN = (".lock", "cells")  # of one run: who holds the folder, and how long each 
 
 
 def write_files(home):
-    world = kt.simulate_collection(systems=3, topics=6, depth=10, rng=3)
+    world = kt.simulation.simulate_collection(systems=3, topics=6, depth=10, rng=3)
     for system in world.runs.systems:
         kt.write_run(world.runs, system, home / "runs" / f"{system}.run")
     kt.write_judgments(world.judgments, home / "judgments.csv")

@@ -98,20 +98,20 @@ RANKINGS = ("cxaeb", "ab", "y", "edcbaz")
 
 
 @pytest.fixture(scope="module")
-def alignment() -> kt.Alignment:
+def alignment() -> kt.stats.Alignment:
     runs = {f"s{k}": {"t": {d: -float(n) for n, d in enumerate(r)}} for k, r in enumerate(RANKINGS)}
     pool = kt.read_judgments({"j": {"t": dict.fromkeys(POOL, 0)}}, grades=f"0-{GRADES - 1}")
-    return kt.align(kt.read_runs(runs), pool)
+    return kt.stats.align(kt.read_runs(runs), pool)
 
 
 @every
-def test_its_expected_score_is_that_of_all_worlds(family: Family, alignment: kt.Alignment) -> None:
+def test_its_expected_score_is_that_of_all_worlds(family: Family, alignment: kt.stats.Alignment) -> None:
     """The mean score; tests/oracles enumerates both parts of ratios, which equal the score where grades are certain."""
     if family.expected is None:
         with pytest.raises(kt.KaratageError, match="has no expected form"):
             score_expected(alignment, np.eye(GRADES)[WORLDS], [family.example])
         return
-    scores = kt.score_grades(alignment, WORLDS.T, spell(family), top_grade=GRADES - 1)
+    scores = kt.stats.score_grades(alignment, WORLDS.T, spell(family), top_grade=GRADES - 1)
     certain = score_expected(alignment, np.eye(GRADES)[WORLDS], spell(family))
     probability = np.random.default_rng(2).dirichlet(np.ones(GRADES), len(POOL))
     chance = probability[np.arange(len(POOL)), WORLDS].prod(axis=1)  # (world,)
@@ -123,7 +123,7 @@ def test_its_expected_score_is_that_of_all_worlds(family: Family, alignment: kt.
 
 
 @every
-def test_its_weights_give_its_score(family: Family, alignment: kt.Alignment) -> None:
+def test_its_weights_give_its_score(family: Family, alignment: kt.stats.Alignment) -> None:
     ranked = alignment.ranked[0]
     for text in spell(family):
         linear = as_weighted_sum(kt.parse_measure(text), ranked.shape[1], GRADES - 1)
@@ -137,13 +137,13 @@ def test_its_weights_give_its_score(family: Family, alignment: kt.Alignment) -> 
         if linear.normalised:
             ideal = np.sort(gain, axis=1)[:, ::-1][:, : len(linear.weight)] @ linear.weight[: len(POOL)]
             found = np.divide(found, ideal[:, None], out=np.zeros_like(found), where=ideal[:, None] > 0)
-        scores = kt.score_grades(alignment, WORLDS.T, [text], top_grade=GRADES - 1)[text]
+        scores = kt.stats.score_grades(alignment, WORLDS.T, [text], top_grade=GRADES - 1)[text]
         np.testing.assert_allclose(found, scores.value[:, 0], rtol=0, atol=1e-12, err_msg=text)
 
 
 @every
-def test_no_score_is_above_its_ceiling(family: Family, alignment: kt.Alignment) -> None:
-    for text, scores in kt.score_grades(alignment, WORLDS.T, spell(family), top_grade=GRADES - 1).items():
+def test_no_score_is_above_its_ceiling(family: Family, alignment: kt.stats.Alignment) -> None:
+    for text, scores in kt.stats.score_grades(alignment, WORLDS.T, spell(family), top_grade=GRADES - 1).items():
         highest = ceiling(kt.parse_measure(text), alignment.ranked.shape[2], GRADES - 1)
         assert scores.value.min() >= 0
         assert scores.value.max() <= highest + 1e-12

@@ -48,7 +48,7 @@ COMMANDS = {
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     home = tmp_path_factory.mktemp("saved")
-    world = kt.simulate_collection(systems=3, topics=10, depth=10, rng=2)
+    world = kt.simulation.simulate_collection(systems=3, topics=10, depth=10, rng=2)
     for system in world.runs.systems:
         kt.write_run(world.runs, system, home / "runs" / f"{system}.run")
     kt.write_judgments(world.judgments, home / "judgments.csv")

@@ -44,8 +44,8 @@ WIDEST = 1200  # pixels; a name of 10,000 characters on an axis would take 56,00
 @cache
 def make_world():
     """Runs, judgments and gold of a small collection in which nothing has a harmless name."""
-    judges = [kt.JudgeProfile(name, noise=0.3 + k / 10) for k, name in enumerate(HOSTILE[:5])]
-    world = kt.simulate_collection(systems=6, topics=5, judges=judges, depth=15, rng=3)
+    judges = [kt.simulation.JudgeProfile(name, noise=0.3 + k / 10) for k, name in enumerate(HOSTILE[:5])]
+    world = kt.simulation.simulate_collection(systems=6, topics=5, judges=judges, depth=15, rng=3)
     topics = HOSTILE[-5:]
     runs = replace(world.runs, systems=HOSTILE[:6], topics=topics)
     return rename(runs), rename(replace(world.judgments, topics=topics)), rename(replace(world.pool, topics=topics))
@@ -73,7 +73,7 @@ def evaluate():
 def analyse():
     frame = kt.score(*make_world()[:2], "P@5").to_frame().drop_nulls()
     factors = {"judge": HOSTILE[0], "system": HOSTILE[4], "topic": HOSTILE[2]}
-    return kt.anova(
+    return kt.stats.anova(
         frame.rename({**factors, "score": HOSTILE[1]}),
         HOSTILE[1],
         factors=list(factors.values()),
@@ -83,12 +83,12 @@ def analyse():
 
 def learn():
     runs, judgments, _ = make_world()
-    return kt.learn_disagreement(runs, judgments, trials=10, rng=0)
+    return kt.experiments.learn_disagreement(runs, judgments, trials=10, rng=0)
 
 
 def summarise():
     _, judgments, gold = make_world()
-    return kt.summarise_crowd(judgments, gold, name=HOSTILE[4])
+    return kt.simulation.summarise_crowd(judgments, gold, name=HOSTILE[4])
 
 
 def size():
@@ -103,12 +103,14 @@ def plan():
 
 def queue():
     runs, judgments, _ = make_world()
-    return kt.queue(runs, kt.QueueRules(prices=kt.parse_prices("A"), measure="P@5"), budget="60", crowd=judgments)
+    return kt.queue(runs, judgments, None, kt.QueueRules(prices=kt.parse_prices("A"), measure="P@5"), budget="60")
 
 
 def try_aware():
     measures, sizes, systems, panels = ("AP",), (2, 3), (HOSTILE[0],), HOSTILE[4:6]
-    plan = kt.AwarePlan(approaches=("uniform", "mv", "sgl_tau_msd"), measures=measures, sizes=sizes, samples=5)
+    plan = kt.experiments.AwarePlan(
+        approaches=("uniform", "mv", "sgl_tau_msd"), measures=measures, sizes=sizes, samples=5
+    )
     contenders = plan.find_contenders()
     shape = (len(systems), len(panels), 1, len(sizes), 3, len(contenders))
     return AwareFindings(
@@ -131,40 +133,45 @@ def collect():
 
 
 def try_supervised():
-    plan = kt.SupervisedPlan(approaches=("mv", "uniform"), measures=("P@5",), sizes=(2,), samples=2, replicates=4)
-    return kt.experiment_supervised(collect(), plan)
+    plan = kt.experiments.SupervisedPlan(
+        approaches=("mv", "uniform"), measures=("P@5",), sizes=(2,), samples=2, replicates=4
+    )
+    return kt.experiments.experiment_supervised(collect(), plan)
 
 
 def try_random_relevance():
-    return kt.experiment_random_relevance(collect(), kt.RandomRelevancePlan(sizes=(2,), samples=2, draws=10))
+    return kt.experiments.experiment_random_relevance(
+        collect(), kt.experiments.RandomRelevancePlan(sizes=(2,), samples=2, draws=10)
+    )
 
 
 def try_collaborative():
     runs, _, gold = make_world()
-    return kt.experiment_collaborative(runs, gold, kt.CollaborativePlan(studies=("finding",), orders=("depth",)))
+    return kt.experiments.experiment_collaborative(
+        runs, gold, kt.experiments.CollaborativePlan(studies=("finding",), orders=("depth",))
+    )
 
 
 def try_noisy():
-    return kt.experiment_noisy(kt.NoisyPlan(simulations=100))
+    return kt.experiments.experiment_noisy(kt.experiments.NoisyPlan(simulations=100))
 
 
 def try_merges():
     _, judgments, gold = make_world()
     sets = DataSets(tuple(DataSet.of(name, judgments, gold) for name in (HOSTILE[0], HOSTILE[4])))
-    return kt.benchmark(sets, approaches=["mv", "ds"], amounts=[])
+    return kt.benchmark(sets, amounts=[], approach=["mv", "ds"])
 
 
 def diagnose():
-    return kt.diagnose(*make_world(), "P@5")
+    return kt.doctor(*make_world(), "P@5")
 
 
 def survey():
-    rules = kt.SurveyRules(approaches=("mv", "uniform"))
-    return kt.survey(*make_world(), "P@5", rules=rules)
+    return kt.report(*make_world(), "P@5", approach=("mv", "uniform"))
 
 
 EXAMPLES = {
-    "Accuracy": lambda: kt.judge_accuracy(*make_world()[1:]),
+    "Accuracy": lambda: kt.stats.judge_accuracy(*make_world()[1:]),
     "Anova": analyse,
     "Audit": lambda: kt.audit(make_world()[1], gold=make_world()[2], rng=1),
     "AwareFindings": try_aware,
@@ -173,16 +180,16 @@ EXAMPLES = {
     "Calibration": lambda: kt.calibrate(*make_world()[1:]),
     "CollaborativeFindings": try_collaborative,
     "Comparison": decide,
-    "CrowdModel": lambda: kt.learn_crowd(*make_world()[1:], name=HOSTILE[4]),
+    "CrowdModel": lambda: kt.simulation.learn_crowd(*make_world()[1:], name=HOSTILE[4]),
     "CrowdSummary": summarise,
     "Diagnosis": diagnose,
     "DisagreementModel": learn,
-    "Draws": lambda: kt.draw_scores(make_world()[0], merge(), "P@5", draws=20, rng=1),
+    "Draws": lambda: kt.stats.draw_scores(make_world()[0], merge(), "P@5", draws=20, rng=1),
     "Evaluation": evaluate,
     "GoldPlan": plan,
     "JudgingQueue": queue,
     "NoisyFindings": try_noisy,
-    "PairedTest": lambda: kt.paired_test([0.2, 0.5, 0.3], [0.4, 0.6, 0.6]),
+    "PairedTest": lambda: kt.stats.paired_test([0.2, 0.5, 0.3], [0.4, 0.6, 0.6]),
     "Posterior": merge,
     "RandomRelevanceFindings": try_random_relevance,
     "Scores": lambda: kt.score(*make_world()[:2], "P@5"),
@@ -190,14 +197,13 @@ EXAMPLES = {
     "SizePlan": size,
     "SupervisedFindings": try_supervised,
     "Survey": survey,
-    "Tukey": lambda: kt.tukey(analyse(), HOSTILE[4]),
-    "UnpairedTest": lambda: kt.welch_test([0.2, 0.5, 0.3], [0.4, 0.6, 0.6]),
+    "Tukey": lambda: kt.stats.tukey(analyse(), HOSTILE[4]),
+    "UnpairedTest": lambda: kt.stats.welch_test([0.2, 0.5, 0.3], [0.4, 0.6, 0.6]),
     "Weights": lambda: evaluate().weights[0],
 }
 UNDRAWN = {"Diagnosis"}  # checks are words
-SPEAKING = {
-    name for name in kt.__all__ if inspect.isclass(getattr(kt, name)) and hasattr(getattr(kt, name), "sentence")
-}
+PUBLIC = [getattr(home, name) for home in (kt, kt.stats, kt.experiments, kt.simulation) for name in home.__all__]
+SPEAKING = {kind.__name__ for kind in PUBLIC if inspect.isclass(kind) and hasattr(kind, "sentence")}
 
 
 @cache

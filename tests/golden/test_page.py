@@ -48,7 +48,7 @@ def page(tmp_path_factory):
     known = world.pool.to_frame().select("topic", "document", "grade")
     gold = kt.read_gold(queue.drop("grade").join(known, on=["topic", "document"], maintain_order="left"))
     path = tmp_path_factory.mktemp("page") / "report.html"
-    found = kt.survey(world.runs, world.judgments, gold, "P@10", pair=("old", "new"))
+    found = kt.report(world.runs, world.judgments, gold, "P@10", a="old", b="new")
     kt.write_report(path, found, command="karatage report ...")
     return path.read_text()
 

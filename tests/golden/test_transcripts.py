@@ -65,7 +65,7 @@ def demo_folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("golden")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        patch.setattr("karatage.cli.demo._Story.draw", lambda _: "")  # the page takes longest, and no command reads it
+        patch.setattr("karatage.cli.demo._Telling.draw", lambda _: "")  # the page takes longest; nobody reads it
         assert invoke(["demo", "-q"]).exit_code == 0
     return folder
 

@@ -17,7 +17,7 @@ CROWD = ("careful-1", "crowd-1", "crowd-3", "llm-small", "spammer")
 
 @pytest.fixture(scope="module")
 def world():
-    made = kt.simulate_collection(systems=7, topics=4, depth=15, rng=8)
+    made = kt.simulation.simulate_collection(systems=7, topics=4, depth=15, rng=8)
     frame = made.judgments.to_frame().filter(pl.col("judge").is_in(CROWD))
     # Partial coverage: one judge lacks a topic, another half of the documents of one.
     lacking = (pl.col("judge") == "crowd-1") & (pl.col("topic") == "102")
@@ -62,7 +62,7 @@ def tau(x, y):
 
 
 def ap_correlation(x, y):
-    return 1 - abs(kt.tau_ap(order(x), order(y)))  # itself tested against all orders of ties
+    return 1 - abs(kt.stats.tau_ap(order(x), order(y)))  # itself tested against all orders of ties
 
 
 SLOW = {"fro": frobenius, "rmse": root_mean_square, "kld": divergence, "tau": tau, "apc": ap_correlation}
@@ -78,14 +78,14 @@ COMBINE = {
 
 def replicates(runs, judgments, judge=None):
     """Scores under random judges by class, or under one judge's grades shuffled: (replicate, topic, system)."""
-    alignment = kt.align(runs, judgments)
+    alignment = kt.stats.align(runs, judgments)
     items = len(judgments.item_topic)
     if judge is not None:
         sets = [shuffle_grades(judgments, judge, FEW, SEED)]
     else:
         drawn = RandomJudges.draw(items, FEW, stream(SEED, "random judges"))
         sets = [np.unpackbits(bits, axis=1, count=FEW).astype(np.int8) * 3 for bits in drawn.bits.values()]
-    return [kt.score_grades(alignment, grade, ["AP"], top_grade=3)["AP"].value for grade in sets]
+    return [kt.stats.score_grades(alignment, grade, ["AP"], top_grade=3)["AP"].value for grade in sets]
 
 
 def slow_weights(runs, judgments, name):

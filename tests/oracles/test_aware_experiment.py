@@ -26,24 +26,24 @@ DULL = 0  # a judge who in the first topic finds only what no system retrieved
 
 @pytest.fixture(scope="module")
 def collection():
-    world = kt.simulate_collection(systems=7, topics=5, depth=30, rng=3)
-    other = kt.simulate_collection(systems=5, topics=5, depth=12, rng=3)
+    world = kt.simulation.simulate_collection(systems=7, topics=5, depth=30, rng=3)
+    other = kt.simulation.simulate_collection(systems=5, topics=5, depth=12, rng=3)
     panel = simulate_panel(
         world.gold, judges=6, quality=PanelQuality(true_positive=(0.5, 0.9), true_negative=(0.7, 0.9), random=1), rng=3
     )
     runs = {"first": world.runs, "second": other.runs}
-    seen = set().union(*(kt.align(found, world.gold).ranked[0].ravel().tolist() for found in runs.values()))
+    seen = set().union(*(kt.stats.align(found, world.gold).ranked[0].ravel().tolist() for found in runs.values()))
     hidden = next(item for item in range(panel.item_start[1]) if item not in seen)
     grade = panel.grade.copy()
     rows = (panel.judge == DULL) & (panel.item < panel.item_start[1])
     grade[rows] = panel.item[rows] == hidden
-    return kt.Collection.of(runs, {"panel": replace(panel, grade=grade)}, world.gold)
+    return kt.experiments.Collection.of(runs, {"panel": replace(panel, grade=grade)}, world.gold)
 
 
 @pytest.fixture(scope="module")
 def plan():
     approaches = (*SCORE_MERGES, "mv", "emmv")
-    return kt.AwarePlan(
+    return kt.experiments.AwarePlan(
         measures=MEASURES, approaches=approaches, sizes=(3, 5), samples=4, replicates=REPLICATES, seed=SEED
     )
 
@@ -52,7 +52,7 @@ def plan():
 def done(collection, plan, tmp_path_factory):
     """What was found, and the table of single k-tuples."""
     folder = tmp_path_factory.mktemp("aware")
-    found = kt.experiment_aware(collection, plan, output=folder)
+    found = kt.experiments.experiment_aware(collection, plan, output=folder)
     frames = [pl.read_parquet(path) for path in (folder / "cells").glob("panel*.parquet")]
     return found, pl.concat(frames)
 

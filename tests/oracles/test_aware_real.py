@@ -10,13 +10,13 @@ import karatage as kt
 def llm_judges(shared_data):
     """TREC DL 2021 with its LLM judges, relevant from grade 2."""
     home = shared_data / "trec-dl-2021-passage"
-    collection = kt.read_collection(
-        home / "runs", home / "llm_labels.tsv.gz", home / "gold.qrels", rules=kt.PanelRules(level=2)
+    collection = kt.experiments.read_collection(
+        home / "runs", home / "llm_labels.tsv.gz", home / "gold.qrels", rules=kt.experiments.PanelRules(level=2)
     )
-    plan = kt.AwarePlan(
+    plan = kt.experiments.AwarePlan(
         measures=("AP",), approaches=("all30", "own", "uniform", "mv"), sizes=(5, 7), samples=80, replicates=10
     )
-    return kt.experiment_aware(collection, plan)
+    return kt.experiments.experiment_aware(collection, plan)
 
 
 def test_llm_judges_are_better_merged_by_scores(llm_judges):
@@ -41,15 +41,17 @@ def test_the_judges_own_chance_is_a_hundredth_ahead(llm_judges):
 def test_what_decides_is_how_alike_errors_are(shared_data):
     """T08: five simulated judges are better merged by grades where errors are independent, by scores where shared."""
     home = shared_data / "trec8-adhoc-10topics"
-    collection = kt.read_collection(home / "runs", "simulated:31", home / "gold.qrels", correlations=[0.0, 0.9], rng=1)
-    plan = kt.AwarePlan(
+    collection = kt.experiments.read_collection(
+        home / "runs", "simulated:31", home / "gold.qrels", correlations=[0.0, 0.9], rng=1
+    )
+    plan = kt.experiments.AwarePlan(
         measures=("AP",),
         approaches=("uniform", "tpc_tau_msd", "sgl_rmse_own4", "mv"),
         sizes=(5, 15),
         samples=20,
         replicates=16,
     )
-    found = kt.experiment_aware(collection, plan)
+    found = kt.experiments.experiment_aware(collection, plan)
     assert (found.contest.filter(panel="correlation 0")["high"] < -0.05).all()
     assert (found.contest.filter(panel="correlation 0.9")["low"] > 0).all()
     assert found.crossings["crossing"].is_between(0.2, 0.8).all()

@@ -21,8 +21,8 @@ MEASURE = "P(rel=2)@10"
 
 
 @cache
-def world() -> kt.World:
-    return kt.simulate_collection(rng=11)
+def world() -> kt.simulation.World:
+    return kt.simulation.simulate_collection(rng=11)
 
 
 def gold_of(kind: str) -> kt.Judgments:
@@ -168,7 +168,7 @@ def test_intervals_with_gold_on_some_topics_by_a_loop() -> None:
     for one, two in zip(known[inside], others[outside], strict=True):
         right = [float(estimate_topics(gold[one, s], judged[one, s], judged[two, s]).value) for s in range(12)]
         said = judged[np.r_[one, two]].mean(axis=0)
-        value.append(kt.tau_ap(np.round(right, 10), np.round(said, 10)))
+        value.append(kt.stats.tau_ap(np.round(right, 10), np.round(said, 10)))
     ends = find_ends(np.array(value), len(known)) + board.tau_ap.value - np.mean(value)
     assert board.tau_ap[1:] == pytest.approx((ends[0], min(ends[1], 1)), abs=1e-9)
     slope = np.polyfit(gold[known].mean(axis=0), judged[known].mean(axis=0), 1)[0]

@@ -193,9 +193,9 @@ def dense_grades(judgments: kt.Judgments) -> np.ndarray:
 def test_dense_grades_score_like_the_same_judgments(judges: int) -> None:
     made = random_collection(judges, top_grade=5, unjudged=0.5, seed=2)
     runs, judgments = kt.read_runs(made.runs), kt.read_judgments(made.judgments, grades="0-5")
-    alignment, names = kt.align(runs, judgments), measures_for(5)
+    alignment, names = kt.stats.align(runs, judgments), measures_for(5)
     sparse = score_aligned(alignment, judgments, names)
-    dense = kt.score_grades(alignment, dense_grades(judgments), names, top_grade=5)
+    dense = kt.stats.score_grades(alignment, dense_grades(judgments), names, top_grade=5)
     for name in names:
         np.testing.assert_array_equal(dense[name].value, sparse[name].value, err_msg=name)
 
@@ -206,6 +206,6 @@ def test_dense_grades_score_like_the_same_judgments(judges: int) -> None:
 )
 def test_tau_and_tau_ap_equal_enumeration(x: list[int], data: st.DataObject) -> None:
     y = data.draw(st.lists(st.integers(0, 3), min_size=len(x), max_size=len(x)))
-    assert kt.kendall_tau(x, y) == pytest.approx(bf.kendall_tau(x, y), abs=1e-12)
-    assert kt.kendall_tau(x, y, variant="b") == pytest.approx(bf.kendall_tau(x, y, "b"), nan_ok=True)
-    assert kt.tau_ap(x, y) == pytest.approx(bf.tau_ap(x, y), abs=1e-12)
+    assert kt.stats.kendall_tau(x, y) == pytest.approx(bf.kendall_tau(x, y), abs=1e-12)
+    assert kt.stats.kendall_tau(x, y, variant="b") == pytest.approx(bf.kendall_tau(x, y, "b"), nan_ok=True)
+    assert kt.stats.tau_ap(x, y) == pytest.approx(bf.tau_ap(x, y), abs=1e-12)

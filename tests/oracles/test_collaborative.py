@@ -12,7 +12,7 @@ from karatage.experiments.collaborative.cells import Ground
 from karatage.experiments.collaborative.plan import Mix, find_crowd
 from tests.oracles import brute_force
 
-PLAN = kt.CollaborativePlan(
+PLAN = kt.experiments.CollaborativePlan(
     studies=("shares",),
     crowds=("careful",),
     orders=("depth",),
@@ -26,7 +26,7 @@ PLAN = kt.CollaborativePlan(
 
 @pytest.fixture(scope="module")
 def world():
-    return kt.simulate_collection(systems=5, topics=4, depth=12, rng=8)
+    return kt.simulation.simulate_collection(systems=5, topics=4, depth=12, rng=8)
 
 
 @pytest.fixture(scope="module")

@@ -33,9 +33,9 @@ def test_the_series_is_the_bivariate_normal_distribution(rho):
         assert (powers * table[:, a] * table[:, b]).sum() == pytest.approx(expected, abs=2e-4)
 
 
-@pytest.mark.parametrize("name", kt.list_crowds())
+@pytest.mark.parametrize("name", kt.simulation.list_crowds())
 def test_models_that_come_along_are_what_the_data_say(shared_data, study, name):
-    made, shipped = study.make_crowd(name, shared_data), kt.load_crowd(name)
+    made, shipped = study.make_crowd(name, shared_data), kt.simulation.load_crowd(name)
     assert 0.5 * np.abs(made.shares - shipped.shares).sum() < 0.001
     np.testing.assert_allclose(made.rates, shipped.rates, atol=1e-4)
     np.testing.assert_allclose(made.correlation, shipped.correlation, atol=1e-3)
@@ -60,7 +60,7 @@ def test_hcb_and_rte_come_near_the_paper(shared_data, study):
 
 
 def test_the_careful_crowd_is_as_careful_as_the_paper_says(study):
-    found = study.rate_majority(study.make_gold(), kt.load_crowd("careful"))
+    found = study.rate_majority(study.make_gold(), kt.simulation.load_crowd("careful"))
     np.testing.assert_allclose(np.array(found) * 100, study.THESIS["careful"], atol=1)
 
 
@@ -69,10 +69,12 @@ def test_shared_errors_explain_what_the_real_majority_is_worth(shared_data, stud
     missed = {}
     for name, (folder, read, _) in study.SOURCES.items():
         judgments, gold = read(shared_data / folder)
-        each, model = study.count_judges(judgments, gold), kt.load_crowd(name)
+        each, model = study.count_judges(judgments, gold), kt.simulation.load_crowd(name)
         real = study.rate_votes(judgments, gold)
         for way, crowd in ("learned", model), ("independent", model.independent()):
-            drawn = [kt.simulate_crowd(gold, crowd, per_item=each, judges=model.judges, rng=k) for k in range(3)]
+            drawn = [
+                kt.simulation.simulate_crowd(gold, crowd, per_item=each, judges=model.judges, rng=k) for k in range(3)
+            ]
             found = np.mean([study.rate_votes(judged, gold) for judged in drawn], axis=0)
             missed[name, way] = np.abs(found - real)[:2].sum()
     learned, independent = (sum(v for (_, w), v in missed.items() if w == way) for way in ("learned", "independent"))

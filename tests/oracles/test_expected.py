@@ -25,9 +25,9 @@ MEASURES = [
 ]
 
 
-def align(made: Collection) -> tuple[kt.Alignment, kt.Judgments]:
+def align(made: Collection) -> tuple[kt.stats.Alignment, kt.Judgments]:
     judgments = kt.read_judgments(made.judgments, grades=made.scale())
-    return kt.align(kt.read_runs(made.runs), judgments), judgments
+    return kt.stats.align(kt.read_runs(made.runs), judgments), judgments
 
 
 @given(made=collections())
@@ -36,7 +36,7 @@ def test_certain_grades_give_the_ordinary_measures(made: Collection) -> None:
     grade = np.zeros((len(judgments.item_topic), len(judgments.judges)), np.int8)
     grade[judgments.item, judgments.judge] = judgments.grade
     found = score_expected(alignment, np.eye(4)[grade.T], MEASURES)
-    for name, ordinary in kt.score_grades(alignment, grade, MEASURES, top_grade=3).items():
+    for name, ordinary in kt.stats.score_grades(alignment, grade, MEASURES, top_grade=3).items():
         np.testing.assert_allclose(found[name].value, ordinary.value, rtol=1e-12, atol=1e-12, err_msg=name)
         assert found[name].notes == ordinary.notes, name
 
@@ -54,10 +54,10 @@ def test_judgments_without_doubt_give_each_judge_their_own_scores(made: Collecti
 @pytest.mark.parametrize("top_grade", [1, 3])
 def test_shares_of_judges_are_the_mean_of_their_scores(measure: str, top_grade: int) -> None:
     """[RANDREL19], table 2: BINMV's eRRBP and eRDCG are AWARE's with equal weights, where all judges grade all."""
-    world = kt.simulate_collection(systems=6, topics=5, depth=30, rng=4)
+    world = kt.simulation.simulate_collection(systems=6, topics=5, depth=30, rng=4)
     frame = world.judgments.to_frame()
     judgments = kt.read_judgments(frame.with_columns(frame["grade"].clip(0, top_grade)))
-    alignment = kt.align(world.runs, judgments)
+    alignment = kt.stats.align(world.runs, judgments)
     merged = kt.aggregate(judgments, "binmv")
     (found,) = score_expected(alignment, merged.probability[None], [measure]).values()
     uniform = kt.score(world.runs, judgments, measure).value.mean(axis=0)
@@ -71,7 +71,7 @@ def test_worked_numbers(measure: str, expected: float) -> None:
     run = kt.read_runs({"s": {"t": {d: -float(n) for n, d in enumerate("abcde")}}})
     judge = {"t": {d: int(d in "acf") for d in "abcdefghij"}}
     judgments = kt.read_judgments({"j": judge})
-    (scores,) = score_expected(kt.align(run, judgments), randomise(judgments), [measure]).values()
+    (scores,) = score_expected(kt.stats.align(run, judgments), randomise(judgments), [measure]).values()
     assert scores.value[0, 0, 0] == pytest.approx(expected, abs=5e-7)
 
 
@@ -142,7 +142,7 @@ def test_expectations_equal_enumeration(seed: int, sparse: bool) -> None:
     probability = source.dirichlet(np.full(3, 0.2 if sparse else 1.0), len(POOL))
     runs = kt.read_runs({f"s{k}": {"t": {d: -float(n) for n, d in enumerate(r)}} for k, r in enumerate(RANKINGS)})
     judgments = kt.read_judgments({"j": {"t": dict.fromkeys(POOL, 0)}}, grades="0-2")
-    found = score_expected(kt.align(runs, judgments), probability[None], [*EXACT, *RATIO])
+    found = score_expected(kt.stats.align(runs, judgments), probability[None], [*EXACT, *RATIO])
     world = enumerate_grades(probability)
     for name, oracle in EXACT.items():
         exact = [sum(weight * oracle(ranking, grades) for weight, grades in world) for ranking in RANKINGS]

@@ -14,12 +14,12 @@ def area(shared_data):
     """The area under the curve of an order, over all topics and each by itself."""
     folder = shared_data / "trec8-adhoc-10topics"
     gold = kt.read_gold(folder / "gold.qrels")
-    alignment = kt.align(kt.read_runs(folder / "runs"), gold)
+    alignment = kt.stats.align(kt.read_runs(folder / "runs"), gold)
     grade = match_gold(gold, gold)
     start = alignment.item_start
 
     def find(order, seed=0):
-        state = kt.JudgingState(
+        state = kt.experiments.JudgingState(
             ranked=alignment.ranked,
             item_start=start,
             grade=np.full(len(grade), -1, np.int8),

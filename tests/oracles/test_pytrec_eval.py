@@ -150,7 +150,7 @@ def test_leaderboards_under_language_models_are_as_near_to_gold_as_published(
     judgments = kt.read_judgments(folder / "llm_labels.tsv.gz")
     (gold,) = kt.score(runs, kt.read_gold(folder / "gold.qrels"), "nDCG@10").mean
     means = kt.score(runs, judgments, "nDCG@10").mean
-    tau_b = kt.kendall_tau_matrix(means, [gold], variant="b")[:, 0]
+    tau_b = kt.stats.kendall_tau_matrix(means, [gold], variant="b")[:, 0]
     found = dict(zip(judgments.judges, tau_b.tolist(), strict=True))
     published = {
         "gpt-4o_umbrela": 0.941,

@@ -63,7 +63,7 @@ PUBLISHED = {  # SQUARE's accuracy: none, light 50 %, full 50 %; its folds are o
 
 
 def test_the_benchmark_reaches_squares_figures(hcb):
-    frame = benchmark(hcb, approaches=list(PUBLISHED), amounts=[50], rng=0).to_frame()
+    frame = benchmark(hcb, approach=list(PUBLISHED), amounts=[50], rng=0).to_frame()
     for approach, figures in PUBLISHED.items():
         found = frame.filter(approach=approach)["accuracy"].to_list()
         assert found[0] == pytest.approx(figures[0], abs=1e-5)  # without gold there are no folds

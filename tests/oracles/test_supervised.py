@@ -22,7 +22,7 @@ SIZE = 3
 
 @pytest.fixture(scope="module")
 def collection():
-    world = kt.simulate_collection(systems=9, topics=7, depth=40, rng=5)
+    world = kt.simulation.simulate_collection(systems=9, topics=7, depth=40, rng=5)
     gold = prepare_gold(world.gold, PanelRules())
     panel = simulate_panel(gold, judges=6, correlation=0.4, rng=3)
     return Collection.of({"runs": world.runs}, {"panel": panel}, gold)
@@ -98,7 +98,7 @@ def closeness(gap, own, gold, topics):
         return 1 - np.sqrt(((x - y) ** 2).mean())
     if gap == "fro":
         return 1 - np.sqrt(((everything[0] - everything[1]) ** 2).mean())
-    return abs(tau(x, y)) if gap == "tau" else abs(kt.tau_ap(y, x))
+    return abs(tau(x, y)) if gap == "tau" else abs(kt.stats.tau_ap(y, x))
 
 
 def learn(sample, name):
@@ -198,5 +198,5 @@ def test_a_sample_is_as_recomputed_slowly(collection, found, configuration, meas
         board = mean(merged[row["approach"]], sample.test)
         assert row["rmse"] == pytest.approx(np.sqrt(((board - gold) ** 2).mean()), abs=1e-12), row
         assert row["tau"] == pytest.approx(tau(board, gold), abs=1e-12), row
-        assert row["tau_ap"] == pytest.approx(kt.tau_ap(gold, board), abs=1e-12), row
+        assert row["tau_ap"] == pytest.approx(kt.stats.tau_ap(gold, board), abs=1e-12), row
         assert row["topics"] == len(sample.test) == 4

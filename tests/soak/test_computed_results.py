@@ -35,7 +35,7 @@ def list_results(rng: random.Random) -> dict[str, Callable[[], object]]:
         "depth": rng.choice((3, 10)),
     }
     seed = rng.randrange(10**6)
-    world, draw = kt.simulate_collection(**size, rng=seed), np.random.default_rng(seed)
+    world, draw = kt.simulation.simulate_collection(**size, rng=seed), np.random.default_rng(seed)
     runs, judgments, gold = world.runs, world.judgments, world.gold
     kept = rng.choice((1.0, 0.5, 0.1))
     gold = gold.keep_rows(draw.random(len(gold.grade)) < kept)
@@ -49,13 +49,13 @@ def list_results(rng: random.Random) -> dict[str, Callable[[], object]]:
         "board": lambda: kt.compare_all(runs, judgments, trusted, question, adjust=adjust),
         "comparison": lambda: kt.compare(runs, judgments, trusted, question, a=a, b=b),
         "evaluation": lambda: kt.evaluate(runs, judgments, measure, approach=["mv", "sgl_tau_msd"], gold=trusted),
-        "audit": lambda: kt.audit(judgments, gold=trusted, approaches=["mv", "ds"]),
+        "audit": lambda: kt.audit(judgments, gold=trusted, approach=["mv", "ds"]),
         "calibration": lambda: kt.calibrate(judgments, gold, approach=model, rng=1),
-        "crowd": lambda: kt.summarise_crowd(judgments, gold),
-        "diagnosis": lambda: kt.diagnose(runs, judgments, gold, measure),
+        "crowd": lambda: kt.simulation.summarise_crowd(judgments, gold),
+        "diagnosis": lambda: kt.doctor(runs, judgments, gold, measure),
         "plan": lambda: kt.plan(runs, judgments, question, budget=rng.choice((1, (2, 3), 50))),
         "posterior": lambda: kt.aggregate(judgments, model, rng=1),
-        "queue": lambda: kt.queue(runs, rules, budget=10, experts=trusted),
+        "queue": lambda: kt.queue(runs, None, trusted, rules, budget=10),
     }
 
 

@@ -7,15 +7,15 @@ from scipy import stats
 import karatage as kt
 
 MEASURE = "P(rel=2)@10"
-JUDGES = (kt.JudgeProfile("lenient", noise=0.5, leniency=0.5),)
+JUDGES = (kt.simulation.JudgeProfile("lenient", noise=0.5, leniency=0.5),)
 WORLDS = 120
 
 
-def make_world(topics: int, seed: int) -> kt.World:
-    return kt.simulate_collection(systems=12, topics=topics, depth=20, judges=JUDGES, rng=seed)
+def make_world(topics: int, seed: int) -> kt.simulation.World:
+    return kt.simulation.simulate_collection(systems=12, topics=topics, depth=20, judges=JUDGES, rng=seed)
 
 
-def rank(world: kt.World, gold: kt.Judgments) -> kt.Board:
+def rank(world: kt.simulation.World, gold: kt.Judgments) -> kt.Board:
     return kt.compare_all(world.runs, world.judgments, gold, kt.Question(measure=MEASURE, resamples=200))
 
 

@@ -111,7 +111,7 @@ def test_two_systems_in_a_call_as_users_compare_them(
         question = kt.Question(measure=measure, claim="these", seed=number)
         rows = grades[np.sort(rng.choice(len(grades), 200, replace=False))]
         if planned:
-            queue = kt.plan(runs, judgments, question, budget=200, systems=(a, b)).queue.drop("grade")
+            queue = kt.plan(runs, judgments, question, budget=200, a=a, b=b).queue.drop("grade")
             rows = queue.join(grades, on=["topic", "document"], how="left").with_columns(pl.col("grade").fill_null(0))
         found = kt.compare(runs, judgments, kt.read_gold(rows), question, a=a, b=b)
         if found.corrected is None:

@@ -17,15 +17,16 @@ MEASURES = ["AP", "AP(rel=3)", "DCG@10", "ERR@10", "P@10", "R@20", "RBP", "RR", 
 @pytest.fixture(scope="module")
 def differences():
     """By model and measure: expected minus mean over draws, in scores and in standard errors, (system,)."""
-    world = kt.simulate_collection(rng=7)
-    alignment = kt.align(world.runs, world.judgments)
+    world = kt.simulation.simulate_collection(rng=7)
+    alignment = kt.stats.align(world.runs, world.judgments)
     found = {}
     for model in "binmv", "ds":
         merged = kt.aggregate(world.judgments, model)
         expected = score_expected(alignment, merged.probability[None], MEASURES)
         source = np.random.default_rng(1)
         drawn = [
-            kt.score_grades(alignment, merged.draw(250, source), MEASURES, top_grade=3) for _ in range(DRAWS // 250)
+            kt.stats.score_grades(alignment, merged.draw(250, source), MEASURES, top_grade=3)
+            for _ in range(DRAWS // 250)
         ]
         for measure in MEASURES:
             value = np.concatenate([scores[measure].value.mean(axis=1) for scores in drawn])
@@ -63,11 +64,11 @@ def test_randomised_gold_flatters_even_a_judge_who_knows_nothing(shared_data):
     """[RANDREL19], table 1, on T08: randomising judge and gold raises tau, and for shuffled grades most of all."""
     folder = shared_data / "trec8-adhoc-10topics"
     runs, gold = kt.read_runs(folder / "runs"), kt.read_gold(folder / "gold.qrels")
-    alignment = kt.align(runs, gold)
+    alignment = kt.stats.align(runs, gold)
     measures = ["AP", "DCG(dcg=jk,base=10)", "RBP"]
 
     def means(judge):
-        plain = kt.score_grades(alignment, judge.grade[:, None], measures, top_grade=1)
+        plain = kt.stats.score_grades(alignment, judge.grade[:, None], measures, top_grade=1)
         randomised = score_expected(alignment, randomise(judge), measures)
         return np.array([[scored[m].mean[0] for m in measures] for scored in (plain, randomised)])
 
@@ -79,7 +80,10 @@ def test_randomised_gold_flatters_even_a_judge_who_knows_nothing(shared_data):
         for name, grade in judges.items():
             own = means(replace(gold, grade=grade))
             tau = np.array(
-                [[kt.kendall_tau(t, o) for t, o in zip(*kind, strict=True)] for kind in zip(trusted, own, strict=True)]
+                [
+                    [kt.stats.kendall_tau(t, o) for t, o in zip(*kind, strict=True)]
+                    for kind in zip(trusted, own, strict=True)
+                ]
             )
             gain.setdefault(name, []).append(tau[1] - tau[0])
     skilled, shuffled = (np.mean(gain[name], axis=0) for name in ("skilled", "shuffled"))

@@ -13,7 +13,7 @@ from karatage.experiments.noisy.cells import INDEPENDENT, NAIVE, ONE, PAIRED, SH
 @pytest.fixture(scope="module")
 def paper():
     """[NOISY18] section 6."""
-    return kt.experiment_noisy(kt.NoisyPlan(seed=1)).intervals.row(0, named=True)
+    return kt.experiments.experiment_noisy(kt.experiments.NoisyPlan(seed=1)).intervals.row(0, named=True)
 
 
 def test_the_papers_simulation(paper):
@@ -42,14 +42,14 @@ def test_one_draw_for_truth_and_error_is_algorithm_2():
 @pytest.fixture(scope="module")
 def grid():
     """Judges .9/.8 and .7/.9, gold of 100 and 1000, 25 and 50 topics, P@10 of .2, .4 and .8."""
-    plan = kt.NoisyPlan(
+    plan = kt.experiments.NoisyPlan(
         right_relevant=(0.9, 0.7),
         right_other=(0.8, 0.9),
         gold_sizes=(100, 1000),
         topics=(25, 50),
         precision=(0.2, 0.4, 0.8),
     )
-    return kt.experiment_noisy(plan).intervals
+    return kt.experiments.experiment_noisy(plan).intervals
 
 
 def test_corrected_intervals_cover_in_94_to_96_percent(grid):
@@ -61,8 +61,10 @@ def test_corrected_intervals_cover_in_94_to_96_percent(grid):
 
 @pytest.fixture(scope="module")
 def tests():
-    plan = kt.NoisyPlan(studies=("tests",), gold_sizes=(50, 250), topics=(50, 200), differences=(0.0, 0.1), seed=2)
-    return kt.experiment_noisy(plan)
+    plan = kt.experiments.NoisyPlan(
+        studies=("tests",), gold_sizes=(50, 250), topics=(50, 200), differences=(0.0, 0.1), seed=2
+    )
+    return kt.experiments.experiment_noisy(plan)
 
 
 def test_size_of_the_shared_form_is_4_to_6_percent(tests):
@@ -99,6 +101,6 @@ def test_judges_of_their_own_want_the_independent_form(tests):
 
 
 def test_judges_like_coins_are_mostly_refused():
-    plan = kt.NoisyPlan(right_relevant=(0.6,), right_other=(0.5,), gold_sizes=(50, 1000))
-    found = kt.experiment_noisy(plan).intervals
+    plan = kt.experiments.NoisyPlan(right_relevant=(0.6,), right_other=(0.5,), gold_sizes=(50, 1000))
+    found = kt.experiments.experiment_noisy(plan).intervals
     assert found["refused"].to_list() == [pytest.approx(0.82, abs=0.02), pytest.approx(0.006, abs=0.004)]

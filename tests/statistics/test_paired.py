@@ -20,7 +20,8 @@ def simulate(seed, *, lead=0.0, steps=None):
 
 def find(test, **options):
     return [
-        kt.paired_test(*simulate(seed, **options), test=test, resamples=RESAMPLES, rng=seed) for seed in range(DRAWS)
+        kt.stats.paired_test(*simulate(seed, **options), test=test, resamples=RESAMPLES, rng=seed)
+        for seed in range(DRAWS)
     ]
 
 
@@ -58,6 +59,6 @@ def test_the_plain_bootstrap_rejects_too_often_on_few_topics():
         gap = rng.normal(size=10)
         means = gap[rng.integers(10, size=(RESAMPLES, 10))].mean(axis=1) - gap.mean()
         plain += (1 + (np.abs(means) >= abs(gap.mean())).sum()) / (1 + RESAMPLES) <= 0.05
-        ours += kt.paired_test(np.zeros(10), gap, test="bootstrap", resamples=RESAMPLES, rng=rng).p_value <= 0.05
+        ours += kt.stats.paired_test(np.zeros(10), gap, test="bootstrap", resamples=RESAMPLES, rng=rng).p_value <= 0.05
     assert ours <= stats.binom.ppf(0.999, draws, 0.05)
     assert plain > stats.binom.ppf(0.999, draws, 0.07)

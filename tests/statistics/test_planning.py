@@ -42,7 +42,7 @@ def grade_items(plans, gold):
 
 @pytest.fixture(scope="module")
 def world():
-    return kt.simulate_collection(systems=4, topics=24, depth=20, rng=5)
+    return kt.simulation.simulate_collection(systems=4, topics=24, depth=20, rng=5)
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +133,7 @@ def test_choosing_by_weight_takes_fewer_labels(passages):
     rows = []
     for a, b in pairs:
         names = (runs.systems[a], runs.systems[b])
-        plan = kt.plan(runs, judgments, "DCG@10", budget=LABELS, systems=names)
+        plan = kt.plan(runs, judgments, "DCG@10", budget=LABELS, a=names[0], b=names[1])
         if plan.census:
             continue
         case = make_case(runs, judgments, None, kt.Question(measure="DCG@10"), systems=names, seed=0)

@@ -79,7 +79,7 @@ def passages(shared_data):
 @pytest.fixture(scope="module")
 def simulated():
     """Five systems, and a judge who is lenient and partly random."""
-    world = kt.simulate_collection(systems=5, topics=40, depth=20, rng=3)
+    world = kt.simulation.simulate_collection(systems=5, topics=40, depth=20, rng=3)
     judgments = world.judgments.keep_rows(world.judgments.judge == world.judgments.judges.index("llm-small"))
     return make_frame(world.runs, world.gold, judgments, "DCG@10", 5)
 

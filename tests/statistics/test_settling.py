@@ -17,12 +17,12 @@ def compare_with_truth(measure: str, share: float, *, crowd: bool) -> tuple[np.n
     """Over pairs of all worlds: the probability of a wrong order, and whether it is wrong."""
     said, so = [], []
     for seed in range(WORLDS):
-        world = kt.simulate_collection(systems=12, topics=20, depth=30, rng=seed)
+        world = kt.simulation.simulate_collection(systems=12, topics=20, depth=30, rng=seed)
         rng = np.random.default_rng(seed)
         experts = world.gold.keep_rows(rng.random(len(world.gold.grade)) < share)
         judges = world.judgments.keep_rows(np.isin(world.judgments.judge, [3, 4, 5])) if crowd else None
         pool = pool_runs(world.runs, 30)
-        alignment = kt.align(world.runs, pool)
+        alignment = kt.stats.align(world.runs, pool)
         belief = form_belief(alignment, combine_judgments(pool, judges, experts))
         found = settle(alignment, belief, kt.parse_measure(measure), indifference=MARGIN, risk=0.05, rng=rng)
         truth = kt.score(world.runs, world.gold, measure).value[0].mean(axis=0)
@@ -52,12 +52,12 @@ def test_stopping_leaves_few_pairs_in_the_wrong_order() -> None:
     """Judge batch by batch until the rule says stop; a pair may be wrong by more than the margin in 5 % of cases."""
     wrong = pairs = judged = items = stopped = 0
     for seed in range(12):
-        world = kt.simulate_collection(systems=6, topics=15, depth=20, rng=100 + seed)
+        world = kt.simulation.simulate_collection(systems=6, topics=15, depth=20, rng=100 + seed)
         rules = kt.QueueRules(prices=kt.parse_prices("10:1"), expert_share=1.0, indifference=0.02, seed=seed)
         experts, chosen = None, np.zeros(len(world.gold.grade), bool)
         names = {pair: k for k, pair in enumerate(world.gold.to_frame().select("topic", "document").iter_rows())}
         for _ in range(12):
-            batch = kt.queue(world.runs, rules, budget=600, experts=experts)
+            batch = kt.queue(world.runs, None, experts, rules, budget=600)
             if batch.stop:
                 break
             for pair in batch.items.select("topic", "document").iter_rows():

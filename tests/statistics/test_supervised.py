@@ -11,7 +11,7 @@ from karatage.simulation.panel import PanelQuality, simulate_panel
 
 @pytest.fixture(scope="module")
 def found():
-    world = kt.simulate_collection(systems=15, topics=20, depth=40, rng=8)
+    world = kt.simulation.simulate_collection(systems=15, topics=20, depth=40, rng=8)
     gold = prepare_gold(world.gold, PanelRules())
     panel = simulate_panel(gold, judges=10, quality=PanelQuality(random=5), rng=1)
     approaches = ("sup_tau_cubed", "sup_rmse", "sup_tau_cubed(sub=True)", "uniform")

@@ -73,11 +73,11 @@ def test_fidelity_to_gold(runs, judgments):
 
 
 def test_gold_is_the_reference_of_tau_ap():
-    world = kt.simulate_collection(systems=8, topics=5, depth=20, rng=1)
+    world = kt.simulation.simulate_collection(systems=8, topics=5, depth=20, rng=1)
     board = kt.evaluate(world.runs, world.judgments, "AP", approach="judge:crowd-3", gold=world.gold)
     own, gold = board.scores["AP"].mean[0], kt.score(world.runs, world.gold, "AP").mean[0]
-    assert board.fidelity[0].tau_ap == kt.tau_ap(gold, own)
-    assert board.fidelity[0].tau_ap != kt.tau_ap(own, gold)
+    assert board.fidelity[0].tau_ap == kt.stats.tau_ap(gold, own)
+    assert board.fidelity[0].tau_ap != kt.stats.tau_ap(own, gold)
 
 
 def test_topics_in_no_run_are_left_out_and_told(judgments):
@@ -100,7 +100,7 @@ def test_doubts_about_the_data_are_counted(runs):
 
 
 def test_judges_of_little_are_told_whatever_they_graded_in_topics_of_no_run():
-    world = kt.simulate_collection(systems=4, topics=8, rng=2)
+    world = kt.simulation.simulate_collection(systems=4, topics=8, rng=2)
     frame = world.judgments.to_frame()
     first = world.judgments.topics[0]
     one = frame.filter(pl.col("topic") == first, pl.col("judge") == "careful-1")["document"][0]

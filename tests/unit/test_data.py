@@ -27,7 +27,7 @@ def test_rows_and_items_are_found_by_their_starts():
 def test_alignment_numbers_items_and_marks_the_unjudged():
     runs = kt.read_runs({"s": {"t": {"b": 3.0, "z": 2.0, "a": 1.0}}, "r": {"u": {"a": 1.0}}})
     judgments = kt.read_judgments({"x": {"t": {"a": 1, "b": 0}, "u": {"a": 2}}})
-    alignment = kt.align(runs, judgments)
+    alignment = kt.stats.align(runs, judgments)
     assert alignment.systems == ("r", "s")
     assert alignment.ranked.tolist() == [[[-1, -1, -1], [1, -1, 0]], [[2, -1, -1], [-1, -1, -1]]]
     assert alignment.length.tolist() == [[0, 3], [1, 0]]
@@ -37,7 +37,7 @@ def test_alignment_numbers_items_and_marks_the_unjudged():
 
 def test_a_topic_that_no_run_has_is_not_held_against_any_system():
     runs = kt.read_runs({"r": {"t": {"a": 1.0}}, "s": {"t": {"a": 1.0}}})
-    alignment = kt.align(runs, kt.read_judgments({"x": {"t": {"a": 1}, "u": {"a": 2}}}))
+    alignment = kt.stats.align(runs, kt.read_judgments({"x": {"t": {"a": 1}, "u": {"a": 2}}}))
     assert list_facts(alignment) == {"data.topics-in-no-run": {"topics": ("u",)}}
 
 

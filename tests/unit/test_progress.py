@@ -37,14 +37,14 @@ def test_inner_watchers_come_first_and_outer_ones_come_back():
 
 
 def test_long_work_tells_its_parts_and_finds_the_same(tmp_path):
-    world = kt.simulate_collection(systems=3, topics=12, depth=10, rng=7)
+    world = kt.simulation.simulate_collection(systems=3, topics=12, depth=10, rng=7)
     for system in world.runs.systems:
         kt.write_run(world.runs, system, tmp_path / f"{system}.gz")
 
     def work():
         runs = kt.read_runs(tmp_path)
         board = kt.evaluate(runs, world.judgments, "AP", approach=["sgl_tau_own4", "sgl_tau_msd"], rng=1)
-        audit = kt.audit(world.judgments, gold=world.gold, approaches=["mv", "zc"], rng=1)
+        audit = kt.audit(world.judgments, gold=world.gold, rng=1, approach=["mv", "zc"])
         answer = kt.compare_all(runs, world.judgments, world.gold, "P@5")
         return board.to_json(), audit.to_json(), answer.to_json()
 

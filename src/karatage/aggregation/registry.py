@@ -29,9 +29,10 @@ from karatage.aggregation.shares import BinomialVote, QuantisedBinomialVote
 from karatage.aggregation.votes import Supervision, judges_meet
 from karatage.aggregation.zencrowd import ZenCrowd
 from karatage.data.alignment import match_gold
+from karatage.data.arguments import require_data
 from karatage.data.judgments import Judgments
 from karatage.data.note import Note
-from karatage.data.posterior import Posterior
+from karatage.data.posterior import JudgeRecord, Posterior
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.kernels.voting import count_votes
 from karatage.notation import parse_notation, print_word
@@ -150,7 +151,8 @@ def aggregate(
     *,
     gold: Judgments | None = None,
     supervision: Supervision | None = None,
-    rng: int | np.random.Generator | None = None,
+    history: JudgeRecord | Posterior | None = None,
+    rng: int | np.random.Generator | None = 0,
     progress: Progress | None = None,
 ) -> Posterior:
     """Merge many judges' grades into one probability table per item.
@@ -161,10 +163,17 @@ def aggregate(
         gold: Trusted grades for some of the items.
         supervision: What gold is used for: `none`, `light` (only what is typical of judges and grades is learnt from
             it) or `full` (its grades are fixed and inform every step). Default: `full` where gold is given.
+        history: What is known of judges from an earlier batch, as `kt.read_record` returns it; for `ds` and `emgz`.
         rng: Seed for models that draw at random.
         progress: Called with the number of each step and the objective after it.
     """
+    require_data("gold", judgments=judgments, gold=gold)
     named = parse_model(approach) if isinstance(approach, str) else NamedModel("", approach)
+    if history is not None:
+        if not isinstance(named.model, DawidSkene | JudgeHistory):
+            known = f"'{named.name}'" if named.name else type(named.model).__name__
+            raise OptionError(f"a history is for ds and emgz, which keep a record of their judges, not for {known}")
+        named = replace(named, model=replace(named.model, history=history))
     if supervision and named.supervision and supervision != named.supervision:
         raise OptionError(f"the name {named.name} and the option supervision '{supervision}' contradict each other")
     asked = supervision or named.supervision or ("none" if gold is None else "full")
@@ -181,8 +190,6 @@ def merge(
     progress: Progress | None = None,
 ) -> Posterior:
     """Fit a model, and tell where its result is no better founded than its votes."""
-    if not isinstance(judgments, Judgments):
-        raise OptionError(f"expected judgments, as kt.read_judgments returns them, not {type(judgments).__name__}")
     if gold is not None and supervision != "none" and not (match_gold(judgments, gold) >= 0).any():
         raise DataError("gold and judgments share no item, so gold has no effect; are items written alike in both?")
     model = named.model

@@ -9,6 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from karatage.agreement.intervals import Interval
+from karatage.data.arguments import require_data
 from karatage.data.axes import FloatArray, LongArray
 from karatage.data.estimate import CONFIDENCE, check_confidence
 from karatage.data.judgments import Judgments
@@ -94,6 +95,7 @@ def percent_agreement(judgments: Judgments) -> float:
 
     Items with a single grade do not count.
     """
+    require_data(judgments=judgments)
     return _once(judgments, _percent)
 
 
@@ -103,6 +105,7 @@ def fleiss_kappa(judgments: Judgments) -> float:
     Observed: `percent_agreement`. Expected: the sum over grades of the squared mean share of that grade in an item.
     With equally many grades everywhere it is Fleiss' own. NaN where all grades are the same.
     """
+    require_data(judgments=judgments)
     return _once(judgments, _fleiss)
 
 
@@ -117,6 +120,7 @@ def krippendorff_alpha(judgments: Judgments, level: Level = "nominal") -> float:
     Returns:
         1 = perfect, 0 = as by chance; NaN where all grades are the same.
     """
+    require_data(judgments=judgments)
     return _once(judgments, _alpha(level))
 
 
@@ -132,6 +136,7 @@ def agreement_intervals(
     All are computed on the same resamples. Each has its own value in every resample: the marginals behind chance
     agreement, and behind alpha's ordinal metric, are those of the resample.
     """
+    require_data(judgments=judgments)
     if resamples < 1:
         raise OptionError(f"resamples must be at least 1, not {resamples}")
     tail = 100 * (1 - check_confidence(confidence)) / 2

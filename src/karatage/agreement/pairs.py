@@ -9,6 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from karatage.agreement.intervals import NOTHING, Interval, PairSample, Rows, are_few, draw_pairs, t_quantile
+from karatage.data.arguments import require_data
 from karatage.data.axes import BoolArray, FloatArray, IntArray, LongArray
 from karatage.data.estimate import CONFIDENCE
 from karatage.data.judgments import Judgments
@@ -77,6 +78,7 @@ def cohen_kappa(judgments: Judgments, a: str, b: str, *, weights: Weights | None
     Returns:
         1 = perfect, 0 = as by chance; NaN where both gave one and the same grade throughout.
     """
+    require_data(judgments=judgments)
     for name in (a, b):
         if name not in judgments.judges:
             raise UnknownNameError("judge", name, judgments.judges)
@@ -99,6 +101,7 @@ def agreement_matrix(judgments: Judgments, statistic: Statistic = "kappa") -> Fl
         statistic: Cohen's `kappa`, with `linear` or `quadratic` weights, `percent` (share of equal grades), or `shared`
             (number of items that both graded).
     """
+    require_data(judgments=judgments)
     if statistic not in get_args(Statistic):
         raise OptionError(f"statistic '{statistic}' is none of {', '.join(get_args(Statistic))}")
     rows = Rows.of(judgments)

@@ -1,4 +1,4 @@
-"""`evaluate`: from runs and judgments to leaderboards, by any number of measures and approaches."""
+"""From runs and judgments to leaderboards, by any number of measures and approaches."""
 
 from __future__ import annotations
 
@@ -33,31 +33,6 @@ ALIKE = 0.05  # weights that differ by less are no better than none
 HALF = 0.5
 
 
-def evaluate(
-    runs: Runs,
-    judgments: Judgments,
-    measure: str | Measure | Sequence[str | Measure],
-    *,
-    approach: str | Sequence[str] = "uniform",
-    gold: Judgments | Gold | None = None,
-    rng: int | np.random.Generator | None = None,
-) -> Evaluation:
-    """Rank systems by one or more measures and approaches; with gold, say how near each comes to gold's ranking.
-
-    Args:
-        runs: What the systems retrieved.
-        judgments: What the judges said.
-        measure: A measure such as `nDCG@10`, or several.
-        approach: One or several of: a merge of scores such as `uniform`, `sgl_tau_msd`, `tpc_tau_own4` or `sup_tau`; a
-            merge of grades such as `mv`, `ds` or `glad`; `binmv` or `expected:ds` for expected measures under
-            probabilities; `judge:NAME`, or `judge:*` for every judge in turn.
-        gold: Trusted grades to compare with. Approaches that learn from gold see, for each topic, that of the others;
-            `kt.Gold` says otherwise.
-        rng: Seed for approaches that draw at random.
-    """
-    return evaluate_known(Known(), runs, judgments, measure, approach=approach, gold=gold, rng=rng)
-
-
 def evaluate_known(
     known: Known,
     runs: Runs,
@@ -68,7 +43,7 @@ def evaluate_known(
     gold: Judgments | Gold | None = None,
     rng: int | np.random.Generator | None = None,
 ) -> Evaluation:
-    """The same without doing again what is known."""
+    """Leaderboards by each measure and approach, without doing again what is known."""
     measures = [measure] if isinstance(measure, str | Measure) else list(measure)
     names = [approach] if isinstance(approach, str) else list(approach)
     if not measures or not names:

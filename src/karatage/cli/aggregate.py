@@ -25,7 +25,6 @@ from karatage.cli.terminal import progress_steps
 from karatage.errors import OptionError
 
 if TYPE_CHECKING:
-    from karatage.aggregation.registry import Model
     from karatage.data.judgments import Judgments
     from karatage.data.posterior import JudgeRecord, Posterior
 
@@ -60,7 +59,7 @@ def aggregate(
     """
     import karatage as kt
 
-    model, record = (approach, None) if history is None else _recall(approach, history)
+    record = None if history is None else kt.read_record(history)
     as_qrels = to.format is None and output.removesuffix(".gz").removesuffix(".zst").endswith(QRELS_ENDINGS)
     chosen = "qrels" if as_qrels else choose_style(to.format, output)
     judges_style = None if judges is None else choose_style(to.format if judges == STANDARD_OUTPUT else None, judges)
@@ -72,9 +71,10 @@ def aggregate(
     with progress_steps(approach, quiet=to.quiet) as step:
         merged = kt.aggregate(
             graded,
-            model,
+            approach,
             gold=None if with_gold and not _share_items(graded, trusted) else trusted,
             supervision=supervision,
+            history=record,
             rng=seed,
             progress=step,
         )
@@ -90,20 +90,6 @@ def aggregate(
         printed = judges_style if judges == STANDARD_OUTPUT else chosen if output == STANDARD_OUTPUT else None
         if printed != "table":
             say(sentence)
-
-
-def _recall(approach: str, history: str) -> tuple[Model, JudgeRecord]:
-    """The model asked for, and the record of its judges."""
-    from karatage.aggregation.dawid_skene import DawidSkene
-    from karatage.aggregation.history import JudgeHistory
-    from karatage.aggregation.registry import parse_model
-    from karatage.io.models import read_record
-
-    model = parse_model(approach).model
-    if not isinstance(model, DawidSkene | JudgeHistory):
-        raise OptionError(f"--history is for ds and emgz, which keep a record of their judges, not for '{approach}'")
-    record = read_record(history)
-    return replace(model, history=record), record
 
 
 def _write_grades(

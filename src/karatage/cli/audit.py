@@ -38,7 +38,7 @@ def audit(
     family_of = None if families is None else read_families(families)
     graded, trusted = reading.read_both(judgments, gold, quiet=to.quiet)
     with progress("Auditing", quiet=to.quiet):
-        found = audit_judges(graded, gold=trusted, families=family_of, approaches=list(approach) or None, rng=seed)
+        found = audit_judges(graded, gold=trusted, families=family_of, approach=approach, rng=seed)
     put(
         found,
         to,

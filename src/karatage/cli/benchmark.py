@@ -67,9 +67,7 @@ def benchmark(
     with hold_output(output):
         with progress_cells(quiet=to.quiet) as watch:
             execution = Execution(workers=workers, fresh=fresh, progress=watch)
-            result = try_models(
-                data, approaches=list(approach) or None, amounts=asked, output=output, execution=execution, rng=seed
-            )
+            result = try_models(data, approach=approach, amounts=asked, output=output, execution=execution, rng=seed)
         if output is not None:
             with progress("Writing tables and charts", quiet=to.quiet):
                 _write_folder(result, Path(output))

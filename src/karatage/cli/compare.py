@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from karatage.cli.options import FLAT, Chart, GoldFiles, JudgmentFiles, Output, Pair, Reading, RunFiles, Top
 from karatage.cli.output import choose_style, put
-from karatage.cli.question import TypedFigures, choose_pair, make_question_options, require_files
+from karatage.cli.question import TypedFigures, make_question_options, require_files
 from karatage.cli.terminal import progress
 from karatage.data.standing import Adjust
 from karatage.errors import OptionError
@@ -44,6 +44,7 @@ def compare(
         fail_unless_significant: Exit with 1 unless a difference may be claimed.
     """
     import karatage as kt
+    from karatage.decisions.compare import choose_pair
 
     choose_style(to.format, to.output)
     if figures.given:
@@ -58,14 +59,14 @@ def compare(
         require_files("compare a.run b.run -j crowd.csv -g gold.qrels", runs, judgments)
         retrieved, graded, trusted = reading.read_all(runs, judgments, gold, quiet=to.quiet)
         question = kt.Question(**vars(asked), paired=not unpaired)
-        named = choose_pair(retrieved, runs, pair)
+        named = choose_pair(retrieved, pair.a, pair.b)
         with progress("Comparing", quiet=to.quiet):
             if named is None:
                 found = kt.compare_all(retrieved, graded, trusted, question, adjust=adjust)
             else:
                 found = kt.compare(retrieved, graded, trusted, question, a=named[0], b=named[1])
     if chart is not None:
-        kt.write_chart(found.plot(), chart)
+        kt.charts.write_chart(found.plot(), chart)
     put(found, to, top=top, output=to.output)
     if fail_unless_significant and not found.significant:
         sys.exit(NOT_SIGNIFICANT)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Annotated
 
 from karatage.cli.options import (
@@ -21,14 +20,11 @@ from karatage.cli.options import (
 from karatage.cli.output import choose_style, put, write_page
 from karatage.cli.terminal import progress
 from karatage.errors import OptionError
-from karatage.text import shorten
 
 if TYPE_CHECKING:
     import polars as pl
 
     from karatage.data.evaluation import Evaluation
-    from karatage.data.gold import Gold
-    from karatage.data.judgments import Judgments
 
 
 def evaluate(
@@ -72,14 +68,18 @@ def evaluate(
     if not judgments:
         raise OptionError("no judgments were given; name their files with --judgments or -j")
     retrieved, graded, trusted = reading.read_all(runs, judgments, gold, quiet=to.quiet)
-    used = _use_gold(trusted, train, gold_certainty, seed)
     with progress("Scoring", quiet=to.quiet):
-        result = kt.evaluate(retrieved, graded, list(measure), approach=list(approach), gold=used, rng=seed)
+        result = kt.evaluate(
+            *(retrieved, graded, measure),
+            approach=approach,
+            gold=trusted,
+            train=train,
+            gold_certainty=gold_certainty,
+            draws=draws,
+            rng=seed,
+        )
     if (weights or explain) and not result.weights:
         raise OptionError("no requested approach weights judges; name one such as sgl_tau_msd, tpc_tau_own4 or sup_tau")
-    if draws:
-        with progress("Drawing", quiet=to.quiet):
-            result = kt.draw_evaluation(retrieved, result, draws=draws)
     put(
         result,
         to,
@@ -88,26 +88,6 @@ def evaluate(
         facts=lambda: result.to_dict(per_topic=per_topic, weights=weights or explain),
         output=to.output,
     )
-
-
-def _use_gold(gold: Judgments | None, train: str | None, certainty: float, seed: int) -> Gold | None:
-    """Gold with what the options say of it."""
-    from karatage.data.gold import Gold
-
-    if gold is None:
-        if train is not None or certainty != 1:
-            raise OptionError("--train and --gold-certainty say how gold is used, and there is none; add --gold")
-        return None
-    if train is None:
-        return Gold(gold, certainty=certainty)
-    if re.fullmatch(r"0?\.\d+", train.strip()) and train.strip() not in gold.topics:
-        return Gold.split(gold, float(train), certainty=certainty, rng=seed)
-    if not train.strip().endswith("%"):
-        return Gold(gold, tuple(part.strip() for part in train.split(",")), certainty)
-    share = train.strip().removesuffix("%")
-    if not share.isdecimal() or not 0 < int(share) < 100:
-        raise OptionError(f"--train '{shorten(train)}' is no share of the topics; write it like 30%")
-    return Gold.split(gold, int(share) / 100, certainty=certainty, rng=seed)
 
 
 def _choose_frame(result: Evaluation, *, per_topic: bool, weights: bool) -> pl.DataFrame:

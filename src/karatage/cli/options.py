@@ -229,12 +229,6 @@ class Pair:
     a: str | None = None
     b: str | None = None
 
-    def require_both(self) -> tuple[str, str] | None:
-        """Both systems, or None where none is named."""
-        if (self.a is None) != (self.b is None):
-            raise OptionError("one of --a and --b is missing; name both systems, or none for a leaderboard of all")
-        return None if self.a is None or self.b is None else (self.a, self.b)
-
 
 def parse_columns(text: str | None) -> dict[str, str] | None:
     """Read `role=column,role=column`."""

@@ -96,13 +96,12 @@ def plan(
     more = "; or figures, e.g. --figures-a 50,0.527,0.240 --figures-b 50,0.513,0.260 --rates 17/38,216/262"
     require_files("plan runs/ -j crowd.csv --budget 200 -o queue.csv", runs, judgments, more)
     labels = _count_labels(budget, looks)
-    systems = pair.require_both()
     if to.output != STANDARD_OUTPUT:
         find_ending(to.output)  # a name that cannot be written is told before the work
     retrieved, graded, known = reading.read_all(runs, judgments, judged, quiet=to.quiet)
     question = kt.Question(**vars(asked))
     with progress("Planning", quiet=to.quiet):
-        drawn = kt.plan(retrieved, graded, question, budget=labels, looks=looks, systems=systems, judged=known)
+        drawn = kt.plan(retrieved, graded, question, budget=labels, looks=looks, **vars(pair), judged=known)
     if to.output != STANDARD_OUTPUT and drawn.labels:
         write_queue(drawn, to.output, raw=to.raw)
     queue = "queue.csv" if to.output == STANDARD_OUTPUT else to.output

@@ -1,4 +1,4 @@
-"""What `compare`, `report` and `plan` ask: options of the question, of figures instead of files, and of the pair."""
+"""What `compare`, `report` and `plan` ask: options of the question, and figures instead of files."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from karatage.cli.options import AT_LEAST_0, Pair, complete, list_measures, list_models
-from karatage.cli.parsing import STANDARD_OUTPUT, make_options, name_option
+from karatage.cli.options import AT_LEAST_0, complete, list_measures, list_models
+from karatage.cli.parsing import make_options, name_option
 from karatage.data.sizing import Figures, RateCounts
 from karatage.decisions.estimators.registry import list_names
 from karatage.decisions.question import Question
@@ -19,7 +19,6 @@ from karatage.text import shorten
 if TYPE_CHECKING:
     from typing import Any
 
-    from karatage.data.runs import Runs
 
 FIGURES_FORM = "topics,mean,deviation, e.g. 50,0.527,0.240"
 RATES_FORM = "right/all of relevant and of other gold items, e.g. 43/59,67/84"
@@ -143,30 +142,3 @@ def require_files(command: str, runs: tuple[str, ...], judgments: tuple[str, ...
     if not runs or not judgments:
         lacking = "judgments" if runs else "runs"
         raise OptionError(f"no {lacking} were given, e.g. karatage {command}{more}")
-
-
-def choose_pair(runs: Runs, paths: tuple[str, ...], pair: Pair) -> tuple[str, str] | None:
-    """The two systems to compare; None: all of them."""
-    systems, a, b = _order_as_named(runs, paths), pair.a, pair.b
-    if a is not None and b is not None:
-        return a, b
-    if len(systems) == 1:
-        raise OptionError(f"'{systems[0]}' is the only system; give runs of two at least")
-    if len(systems) == 2:
-        first = a if a is not None else next(s for s in systems if s != b)
-        return first, next(s for s in systems if s != first) if b is None else b
-    if a is None and b is None:
-        return None
-    raise OptionError("one of --a and --b is missing; name both systems, or none to compare all with each other")
-
-
-def _order_as_named(runs: Runs, paths: tuple[str, ...]) -> tuple[str, ...]:
-    """The systems; of two files, that of the first comes first, whatever their names."""
-    import karatage as kt
-
-    if len(paths) != 2 or len(runs.systems) != 2 or STANDARD_OUTPUT in paths:
-        return runs.systems
-    first = kt.read_runs(paths[0]).systems[0]
-    if first not in runs.systems:  # both files carry the same tag, so that systems are called after files
-        first = next((name for name in runs.systems if name in paths[0]), runs.systems[0])
-    return tuple(sorted(runs.systems, key=lambda name: name != first))

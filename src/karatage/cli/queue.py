@@ -84,7 +84,6 @@ def queue(
             "what do judgments cost? Say so with --prices: A (an expert costs as much as 10 crowd labels), B (5:2), a "
             "ratio such as 8:1, or expert=4,crowd=0.05"
         )
-    systems = pair.require_both()
     if disagreement is not None and order != "disagreement":
         raise OptionError("--disagreement is a model for --order disagreement; ask for that order, or leave it out")
     cost = kt.parse_prices(prices, per_item)
@@ -95,9 +94,9 @@ def queue(
         crowd = reading.read_judgments(judgments) if judgments else None
         experts = reading.read_gold(gold) if gold else None
     model = _find_model(order, disagreement, save_disagreement, retrieved, crowd, seed, quiet=to.quiet)
-    asked = QueueRules(**vars(rules), prices=cost, disagreement=model, systems=systems)
+    asked = QueueRules(**vars(rules), prices=cost, disagreement=model)
     with progress("Planning", quiet=to.quiet):
-        found = kt.queue(retrieved, asked, budget=budget, crowd=crowd, experts=experts)
+        found = kt.queue(retrieved, crowd, experts, asked, budget=budget, a=pair.a, b=pair.b)
     # Chances count from the first batch that was drawn; else files are all that tells how many batches there were.
     if found.frame is None and (experts is None or experts.draw is None):
         found = replace(found, batch=max(len(gold), len(judgments)) + 1)
@@ -122,7 +121,7 @@ def _find_model(
     if path is not None:
         if save is not None:
             raise OptionError("--save-disagreement writes what is learnt from -j, and --disagreement gives a model")
-        return kt.read_disagreement(path)
+        return kt.experiments.read_disagreement(path)
     if order != "disagreement" and save is None:
         return None
     if crowd is None:
@@ -131,9 +130,9 @@ def _find_model(
             "judgments by several judges with -j"
         )
     with progress("Learning where judges disagree", quiet=quiet):
-        model = kt.learn_disagreement(runs, crowd, rng=seed)
+        model = kt.experiments.learn_disagreement(runs, crowd, rng=seed)
     if save is not None:
-        kt.write_disagreement(model, save)
+        kt.experiments.write_disagreement(model, save)
     if not quiet:
         tell(model.notes)
         say(model.sentence)

@@ -23,10 +23,10 @@ from karatage.cli.options import (
     Reading,
 )
 from karatage.cli.output import emit, emit_result, encode_frame, say, write_paragraphs
-from karatage.cli.parsing import STANDARD_OUTPUT, make_options
-from karatage.cli.question import choose_pair, make_question_options, require_files
+from karatage.cli.parsing import STANDARD_OUTPUT
+from karatage.cli.question import make_question_options, require_files
 from karatage.cli.terminal import progress
-from karatage.decisions.survey import SurveyRules
+from karatage.data.standing import Adjust
 from karatage.errors import OptionError
 from karatage.text import counted
 
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 RESULT_ENDINGS = (".json", ".json.gz", ".json.zst")
 Asked = make_question_options("approach", "paired", "test", "undo_bias", "resamples")
-Rules = make_options(SurveyRules, skip=("approaches", "families"))
 
 
 def report(
@@ -51,7 +50,7 @@ def report(
     pair: Annotated[Pair, FLAT] = Pair(),
     asked: Annotated[Asked, FLAT] = Asked(),  # type: ignore[valid-type]
     approach: ApproachNames = (),
-    rules: Annotated[Rules, FLAT] = Rules(),  # type: ignore[valid-type]
+    adjust: Adjust = "holm",
     families: Families = None,
     figures: OutputFolder = None,
     tables: OutputFolder = None,
@@ -63,6 +62,7 @@ def report(
 
     Args:
         approach: The first decides, all are compared with gold; may be repeated.
+        adjust: For many pairs: Holm, Benjamini-Hochberg, or not at all.
         figures: A folder for every chart as .svg and .png.
         tables: A folder for every table as .tex and .md.
         output: The page: one .html file.
@@ -80,12 +80,17 @@ def report(
     else:
         require_files("report a.run b.run -j crowd.csv -g gold.qrels", runs, judgments)
         retrieved, graded, trusted = reading.read_all(runs, judgments, gold, quiet=to.quiet)
-        question = kt.Question(**vars(asked), approach=approach[0] if approach else None)
+        question = kt.Question(**vars(asked))
         family_of = None if families is None else kt.read_families(families)
-        chosen = SurveyRules(**vars(rules), approaches=approach or None, families=family_of)
-        named = choose_pair(retrieved, runs, pair)
         with progress("Comparing systems, auditing judges", quiet=to.quiet):
-            results = [kt.survey(retrieved, graded, trusted, question, pair=named, rules=chosen)]
+            found = kt.report(
+                *(retrieved, graded, trusted, question),
+                **vars(pair),
+                approach=approach,
+                adjust=adjust,
+                families=family_of,
+            )
+        results = [found]
     with progress("Drawing", quiet=to.quiet):
         kt.write_report(output, *results, command=command, figures=figures, tables=tables)
     _print(results, to.format)

@@ -193,13 +193,13 @@ def _find_crowd(request: Request, trusted: Judgments | None, reading: Reading) -
     if not request.like:
         name = request.model or DEFAULT
         is_file = name.endswith((".json", ".json.gz", ".json.zst")) or Path(name).is_file()
-        return kt.read_crowd(name) if is_file else kt.load_crowd(name)
+        return kt.simulation.read_crowd(name) if is_file else kt.simulation.load_crowd(name)
     with progress("Learning", quiet=request.quiet):
         known = trusted if request.like_gold is None else _read_gold(reading, request.like_gold)
         assert known is not None
         families = None if request.families is None else kt.read_families(request.families)
         judgments = reading.read_judgments(request.like)
-        return kt.learn_crowd(judgments, known, name=_name_model(request), families=families)
+        return kt.simulation.learn_crowd(judgments, known, name=_name_model(request), families=families)
 
 
 def _name_model(request: Request) -> str:
@@ -213,9 +213,9 @@ def _keep(crowd: CrowdModel, request: Request) -> None:
     import karatage as kt
 
     if request.save is not None:
-        kt.write_crowd(crowd, request.save)
+        kt.simulation.write_crowd(crowd, request.save)
     if request.chart is not None:
-        kt.write_chart(crowd.plot(), request.chart)
+        kt.charts.write_chart(crowd.plot(), request.chart)
 
 
 def _find_ending(path: str) -> str:

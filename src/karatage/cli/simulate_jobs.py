@@ -13,9 +13,8 @@ from karatage.cli.output import choose_style, emit, encode_frame, put, write_pag
 from karatage.cli.output import tell as print_notes
 from karatage.cli.parsing import STANDARD_OUTPUT
 from karatage.cli.terminal import progress
-from karatage.errors import OptionError
 from karatage.simulation.notes import tell
-from karatage.text import counted, list_names
+from karatage.text import counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -79,7 +78,9 @@ def judge_gold(crowd: CrowdModel, gold: Judgments, request: Request) -> None:
     from karatage.simulation.answering import summarise_crowd
 
     with progress("Simulating", quiet=request.quiet):
-        judgments = kt.simulate_crowd(gold, crowd, per_item=request.per_item, judges=request.judges, rng=request.seed)
+        judgments = kt.simulation.simulate_crowd(
+            gold, crowd, per_item=request.per_item, judges=request.judges, rng=request.seed
+        )
         summary = summarise_crowd(judgments, gold, name=crowd.name)
     print_crowd(Crowd(crowd, judgments, summary), request, [_write_crowd(judgments, request)])
 
@@ -116,18 +117,20 @@ def judge_queue(crowd: CrowdModel, gold: Judgments, request: Request) -> None:
 def make_collection(crowd: CrowdModel, request: Request, shape: CollectionShape) -> None:
     """Runs, gold, truth and a crowd's judgments, as ordinary files."""
     import karatage as kt
-    from karatage.io.writing import encode_table, write_bytes
+    from karatage.io.writing import encode_table, refuse_other_collection, write_bytes
     from karatage.simulation.answering import summarise_crowd
 
     assert request.collection is not None
     home = Path(request.collection)
     with progress("Simulating", quiet=request.quiet):
-        world = kt.simulate_collection(
+        world = kt.simulation.simulate_collection(
             systems=request.systems, topics=request.topics, depth=request.depth, shape=shape, rng=request.seed
         )
         refuse_other_collection(home, world.runs.systems, world.pool)
         gold = _limit_grades(world.pool, crowd)
-        judgments = kt.simulate_crowd(gold, crowd, per_item=request.per_item, judges=request.judges, rng=request.seed)
+        judgments = kt.simulation.simulate_crowd(
+            gold, crowd, per_item=request.per_item, judges=request.judges, rng=request.seed
+        )
         for system in world.runs.systems:
             kt.write_run(world.runs, system, home / "runs" / f"{system}.gz")
         kt.write_judgments(world.pool, home / "gold.qrels")
@@ -156,24 +159,6 @@ def _limit_grades(gold: Judgments, crowd: CrowdModel) -> Judgments:
         return gold
     note = tell("grades-limited", crowd=crowd.name, top=top)
     return replace(gold, grade=np.minimum(gold.grade, top).astype(np.int8), top_grade=top, notes=(*gold.notes, note))
-
-
-def refuse_other_collection(home: Path, systems: Sequence[str], gold: Judgments) -> None:
-    """Runs of an earlier collection would be evaluated with the new ones, and its gold would be lost."""
-    ours = {f"{system}.gz" for system in systems}
-    folder, there = home / "runs", home / "gold.qrels"
-    others = sorted(path.name for path in folder.iterdir() if path.name not in ours) if folder.is_dir() else []
-    if others:
-        raise OptionError(f"{folder} holds other files, {list_names(others, 2)}; name another folder, or empty it")
-    if there.is_file() and not _is_same(there, gold):
-        raise OptionError(f"{there} belongs to another collection; name another folder, or empty this one")
-
-
-def _is_same(path: Path, gold: Judgments) -> bool:
-    """Whether a file has just these grades, as it would if the same command had been run before."""
-    from karatage.io.writing import encode_qrels
-
-    return path.read_bytes() == encode_qrels(gold.to_frame())
 
 
 def print_crowd(crowd: Crowd, request: Request, steps: Sequence[NextStep], notes: Sequence[Note] = ()) -> None:
@@ -249,7 +234,7 @@ def print_models(to: Printing, output: str) -> None:
 
     import karatage as kt
 
-    models = [kt.load_crowd(name) for name in kt.list_crowds()]
+    models = [kt.simulation.load_crowd(name) for name in kt.simulation.list_crowds()]
     frame = pl.DataFrame(
         {
             "model": [model.name for model in models],

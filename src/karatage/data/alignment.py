@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
+from karatage.data.arguments import require_data
 from karatage.data.axes import GradeArray, IntArray, LongArray, freeze, meet
 from karatage.data.judgments import Judgments
 from karatage.data.note import Note
@@ -53,6 +54,7 @@ class Alignment:
 
 def align(runs: Runs, judgments: Judgments) -> Alignment:
     """Meet runs and judgments on the judged topics; a topic that a run lacks has an empty ranking."""
+    require_data(runs=runs, judgments=judgments)
     if not judgments.has_topics:
         raise DataError(
             "the judgments name items but no topics, so they cannot be matched with runs; "

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +11,7 @@ import numpy as np
 from karatage.data.judgments import Judgments
 from karatage.errors import DataError, OptionError
 from karatage.random_streams import generator
-from karatage.text import count_names
+from karatage.text import count_names, shorten
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +50,28 @@ class Gold:
         return Gold(grades, tuple(grades.topics[t] for t in chosen), certainty)
 
     @staticmethod
-    def of(gold: Judgments | Gold | None) -> Gold | None:
-        """Gold as it is used when nothing is said."""
-        return Gold(gold) if isinstance(gold, Judgments) else gold
+    def of(
+        gold: Judgments | Gold | None,
+        train: str | Sequence[str] | None = None,
+        certainty: float = 1.0,
+        *,
+        rng: int | np.random.Generator | None = None,
+    ) -> Gold | None:
+        """Gold with what is said of it: training topics or a share of all like `30%`, and how certain a grade is."""
+        if train is None and certainty == 1:
+            return Gold(gold) if isinstance(gold, Judgments) else gold
+        if gold is None:
+            raise OptionError("train and gold_certainty say how gold is used, and there is none; add gold")
+        if isinstance(gold, Gold):
+            raise OptionError("kt.Gold says itself what is for training and how certain it is; leave out these options")
+        if train is None or not isinstance(train, str):
+            return Gold(gold, tuple(train or ()), certainty)
+        text = train.strip()
+        if re.fullmatch(r"0?\.\d+", text) and text not in gold.topics:
+            return Gold.split(gold, float(text), certainty=certainty, rng=rng)
+        if not text.endswith("%"):
+            return Gold(gold, tuple(part.strip() for part in text.split(",")), certainty)
+        share = text.removesuffix("%")
+        if not share.isdecimal() or not 0 < int(share) < 100:
+            raise OptionError(f"train '{shorten(train)}' is no share of the topics; write it like 30%")
+        return Gold.split(gold, int(share) / 100, certainty=certainty, rng=rng)

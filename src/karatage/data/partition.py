@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
+from karatage.data.arguments import require_data
 from karatage.data.axes import IntArray, LongArray, freeze
 from karatage.data.judgments import Judgments
 from karatage.data.note import Note
@@ -68,6 +69,7 @@ def assemble_judges(judgments: Judgments) -> Partition:
     grades an item twice. A topic has as many pseudo-judges as its most-graded item has grades. Where every person comes
     out as one pseudo-judge and nobody else is in it, as with whole judges, the judgments stay as they are.
     """
+    require_data(judgments=judgments)
     settled = judgments.settle()
     people, topics = len(settled.judges), len(settled.topics)
     topic = settled.item_topic[settled.item]

@@ -31,6 +31,7 @@ class Runs(Listed):
     listed: IntArray  # (row,) documents, ranking after ranking
     bounds: LongArray  # (topic, system, 2) where a ranking begins and ends in `listed`
     notes: tuple[Note, ...] = ()
+    named: tuple[str, ...] = ()  # two systems, in the order in which their files were named
 
     def __post_init__(self) -> None:
         """Protect the arrays."""
@@ -76,7 +77,7 @@ class Runs(Listed):
         if unknown:
             raise UnknownNameError("system", unknown[0], self.systems)
         chosen = [place[name] for name in systems]
-        return replace(self, systems=tuple(systems), bounds=np.ascontiguousarray(self.bounds[:, chosen]))
+        return replace(self, systems=tuple(systems), bounds=np.ascontiguousarray(self.bounds[:, chosen]), named=())
 
     def to_frame(self) -> pl.DataFrame:
         """One row per retrieved document: system, topic, rank (from 1), document."""

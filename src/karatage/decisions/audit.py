@@ -44,6 +44,7 @@ from karatage.agreement.tables import (
     tell_topics,
 )
 from karatage.data.alignment import match_gold, tell_scales
+from karatage.data.arguments import require_data
 from karatage.data.audit import BEST_JUDGE, BEST_MERGE, Audit
 from karatage.data.axes import FloatArray, GradeArray, IntArray
 from karatage.data.judgments import Judgments
@@ -51,7 +52,6 @@ from karatage.data.note import Note
 from karatage.data.posterior import Posterior
 from karatage.data.result import list_versions
 from karatage.decisions.notes import tell
-from karatage.errors import OptionError
 from karatage.progress import follow
 from karatage.random_streams import settle_seed, stream
 
@@ -162,8 +162,8 @@ def audit(
     *,
     gold: Judgments | None = None,
     families: Mapping[str, str] | None = None,
-    approaches: Sequence[str] | None = None,
-    rng: int | np.random.Generator | None = None,
+    approach: str | Sequence[str] = (),
+    rng: int | np.random.Generator | None = 0,
 ) -> Audit:
     """Say of each judge how much, how leniently and how well it grades, and of the panel what it is worth.
 
@@ -172,12 +172,12 @@ def audit(
             how steady the judge is.
         gold: Trusted grades: without them agreement is known, but not who is right.
         families: {judge: family} of judges that may err alike.
-        approaches: Merges to hold against the best judge alone; default: every model that needs no gold.
+        approach: Merges to hold against the best judge alone; default: every model that needs no gold.
         rng: Seed of resampling, folds and ties.
     """
-    if not isinstance(judgments, Judgments):
-        raise OptionError(f"expected judgments, as kt.read_judgments returns them, not {type(judgments).__name__}")
-    return audit_fitted({}, judgments, gold, families or {}, approaches, settle_seed(rng))
+    require_data("gold", judgments=judgments, gold=gold)
+    names = (approach,) if isinstance(approach, str) else tuple(approach)
+    return audit_fitted({}, judgments, gold, families or {}, names or None, settle_seed(rng))
 
 
 def audit_fitted(

@@ -10,12 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import get_args
+from typing import Unpack, get_args
 
 import numpy as np
 
 from karatage.comparison.rankings import kendall_tau, tau_ap
 from karatage.correction import graded
+from karatage.data.arguments import require_data, show_options
 from karatage.data.axes import BoolArray, FloatArray, LongArray
 from karatage.data.board import Board
 from karatage.data.judgments import Judgments
@@ -29,7 +30,7 @@ from karatage.decisions.compare import tell_sample
 from karatage.decisions.correct import Choice, correct
 from karatage.decisions.estimators.contract import Boards, Doubt, Fitted, Levels, SystemPairs, compare_means
 from karatage.decisions.notes import tell
-from karatage.decisions.question import Question
+from karatage.decisions.question import Question, QuestionOptions
 from karatage.errors import OptionError
 from karatage.measures.spec import Measure
 from karatage.progress import follow
@@ -42,14 +43,16 @@ MUCH = 0.02  # of tau, lost to chance, that is worth telling
 STEEP = math.pi / 2 - 1e-9  # of a slope without bound
 
 
+@show_options(Question)
 def compare_all(
     runs: Runs,
     judgments: Judgments,
-    gold: Judgments | None,
-    measure: str | Measure | Question,
+    gold: Judgments | None = None,
+    measure: str | Measure | Question = Question.measure,
     *,
     systems: Sequence[str] | None = None,
     adjust: Adjust = "holm",
+    **options: Unpack[QuestionOptions],
 ) -> Board:
     """Rank systems and compare all pairs of them: what the judges say, and what is left once their errors are undone.
 
@@ -63,8 +66,10 @@ def compare_all(
         adjust: How pairs are claimed to differ. `holm`: hardly any claim is false, for a board that is read as who
             beats whom; `bh`: a small share of the claims is, for exploring; `none`: each pair as if it were the only
             one. The board holds all three p-values.
+        options: What else a `kt.Question` says, by the same names.
     """
-    question = Question.of(measure)
+    require_data("gold", runs=runs, judgments=judgments, gold=gold)
+    question = Question.of(measure, **options)
     names = tuple(runs.systems if systems is None else systems)
     check_board(names, question, adjust)
     case = make_case(runs, judgments, gold, question, systems=names, seed=question.seed)

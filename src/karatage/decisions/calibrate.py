@@ -23,6 +23,7 @@ from karatage.approaches.registry import JUDGE
 from karatage.correction.precision import measure_accuracy
 from karatage.data.accuracy import Accuracy
 from karatage.data.alignment import find_items, match_gold, tell_scales
+from karatage.data.arguments import require_data
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, LongArray
 from karatage.data.calibration import Calibration
 from karatage.data.judgments import Judgments
@@ -90,6 +91,7 @@ def calibrate(
         topics: Those whose items count; default: all. Judges are merged with what they said of all topics.
         rng: Seed of ties, resampling and permutations.
     """
+    require_data(judgments=judgments, gold=gold)
     if relevant < 1:
         raise OptionError(f"relevant is a grade from 1, not {relevant}")
     seed = settle_seed(rng)
@@ -246,6 +248,7 @@ def judge_accuracy(
         relevant: The lowest grade that counts as relevant; None: all grades apart.
         rng: Seed of tied votes.
     """
+    require_data(judgments=judgments, gold=gold)
     process = name_process(approach, judgments)
     if not gives_grades(process):
         raise OptionError(f"{process} ends in scores, not in grades; choose mv, ds or judge:NAME")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import Unpack
 
 from karatage.comparison.paired import paired_test
+from karatage.data.arguments import require_data, show_options
 from karatage.data.comparison import Comparison, Opinion, find_digits
 from karatage.data.estimate import Estimate
 from karatage.data.judgments import Judgments
@@ -17,7 +19,7 @@ from karatage.decisions.case import Case, make_case
 from karatage.decisions.correct import Choice, correct, find_ceiling, keep_possible
 from karatage.decisions.estimators.contract import LEAST_TOPICS, Fitted, compare_means
 from karatage.decisions.notes import tell
-from karatage.decisions.question import Question
+from karatage.decisions.question import Question, QuestionOptions
 from karatage.errors import OptionError
 from karatage.measures.spec import Measure
 from karatage.random_streams import stream
@@ -26,8 +28,16 @@ from karatage.text import counted
 POWER = 0.8
 
 
+@show_options(Question)
 def compare(
-    runs: Runs, judgments: Judgments, gold: Judgments | None, measure: str | Measure | Question, *, a: str, b: str
+    runs: Runs,
+    judgments: Judgments,
+    gold: Judgments | None = None,
+    measure: str | Measure | Question = Question.measure,
+    *,
+    a: str | None = None,
+    b: str | None = None,
+    **options: Unpack[QuestionOptions],
 ) -> Comparison:
     """Say whether system `b` is better than `a`: what the judges say, and what is left once their errors are undone.
 
@@ -37,12 +47,45 @@ def compare(
         gold: Trusted grades of some items. From its design follows what is done with it: items drawn with known chances
             (`pi`), whole topics, or a plain sample. None: only the judges' own difference is given.
         measure: A measure such as `P@10`, or a `kt.Question` that says what is claimed and assumed.
-        a: One system.
+        a: One system; default: of two runs, the first.
         b: The other; differences are b - a.
+        options: What else a `kt.Question` says, by the same names.
     """
-    question = Question.of(measure)
+    require_data("gold", runs=runs, judgments=judgments, gold=gold)
+    question = Question.of(measure, **options)
+    pair = choose_pair(runs, a, b)
+    if pair is None:
+        raise OptionError(
+            f"there are {counted(len(runs.systems), 'system')}; name two with a and b, or compare all of them with "
+            "kt.compare_all"
+        )
+    check_pair(*pair)
+    return compare_pair(make_case(runs, judgments, gold, question, systems=pair, seed=question.seed))
+
+
+def name_both(a: str | None, b: str | None) -> tuple[str, str] | None:
+    """Both systems, or None where none is named."""
+    if a is None and b is None:
+        return None
+    if a is None or b is None:
+        raise OptionError("one of a and b is missing; name both systems, or none for a leaderboard of all")
     check_pair(a, b)
-    return compare_pair(make_case(runs, judgments, gold, question, systems=(a, b), seed=question.seed))
+    return a, b
+
+
+def choose_pair(runs: Runs, a: str | None, b: str | None) -> tuple[str, str] | None:
+    """The two systems to compare: those named, or the two there are; None: all of them."""
+    systems = runs.named or runs.systems
+    if a is not None and b is not None:
+        return a, b
+    if len(systems) == 1:
+        raise OptionError(f"'{systems[0]}' is the only system; give runs of two at least")
+    if len(systems) == 2:
+        first = a if a is not None else next(s for s in systems if s != b)
+        return first, next(s for s in systems if s != first) if b is None else b
+    if a is None and b is None:
+        return None
+    raise OptionError("one of a and b is missing; name both systems, or none to compare all with each other")
 
 
 def check_pair(a: str, b: str) -> None:

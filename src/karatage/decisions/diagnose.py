@@ -1,4 +1,4 @@
-"""`diagnose`: what a set of files is fit for, and what to type next."""
+"""`doctor`: what a set of files is fit for, and what to type next."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Unpack
 
 import numpy as np
 
 from karatage.agreement.suspicion import ENOUGH
+from karatage.data.arguments import require_readable, show_options
 from karatage.data.diagnosis import Check, Diagnosis
 from karatage.data.result import list_versions
 from karatage.data.runs import Runs
@@ -30,7 +32,7 @@ from karatage.decisions.prospects import (
     name_sameness,
     tabulate_prospects,
 )
-from karatage.decisions.question import Question
+from karatage.decisions.question import Question, QuestionOptions
 from karatage.decisions.reading import Checkup, Sources, read_files
 from karatage.errors import KaratageError, OptionError, UnknownNameError
 from karatage.measures.registry import find_family, parse_measure
@@ -40,14 +42,16 @@ from karatage.text import counted, end_sentence, shorten
 STAND_INS = {"runs": "runs", "judgments": "judgments.csv", "gold": "gold.qrels"}
 
 
-def diagnose(
+@show_options(Question)
+def doctor(
     runs: object = None,
     judgments: object = None,
     gold: object = None,
-    measure: str | Measure | Question = "P@10",
+    measure: str | Measure | Question = Question.measure,
     *,
     a: str | None = None,
     b: str | None = None,
+    **options: Unpack[QuestionOptions],
 ) -> Diagnosis:
     """Check what there is, and say in plain words what can and what cannot be concluded from it.
 
@@ -60,9 +64,11 @@ def diagnose(
         measure: The measure by which systems are to be compared, or a `kt.Question`.
         a: One of two systems to compare; default: all of them, or the two there are.
         b: The other.
+        options: What else a `kt.Question` says, by the same names.
     """
+    require_readable(runs=runs, judgments=judgments, gold=gold)
     sources = Sources(runs=runs, judgments=judgments, gold=gold)
-    return examine(sources, Question.of(measure), a=a, b=b)
+    return examine(sources, Question.of(measure, **options), a=a, b=b)
 
 
 def examine(

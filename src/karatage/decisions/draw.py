@@ -10,6 +10,7 @@ import numpy as np
 from karatage.aggregation.registry import MODELS, parse_model
 from karatage.approaches.registry import EXPECTED
 from karatage.data.alignment import Alignment, align
+from karatage.data.arguments import require_data
 from karatage.data.draws import Draws
 from karatage.data.evaluation import Evaluation
 from karatage.data.note import Note
@@ -43,6 +44,7 @@ def draw_scores(
         draws: How many times grades are drawn.
         rng: Seed.
     """
+    require_data(runs=runs)
     (found,) = draw_measures(align(runs, posterior.judgments), posterior, [measure], draws=draws, rng=rng)
     return found
 
@@ -95,6 +97,7 @@ def draw_evaluation(runs: Runs, evaluation: Evaluation, *, draws: int = 1000) ->
     Where an approach takes expected measures and a measure is a ratio, a note tells how far the ratio of expectations
     is from the mean over draws, which estimates the exact expectation.
     """
+    require_data(runs=runs)
     if not evaluation.posteriors:
         raise OptionError("draws come from approaches that merge grades, such as mv or ds; ask for one of those")
     topics = next(iter(evaluation.scores.values())).topics

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from numbers import Integral
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 import numpy as np
 import polars as pl
 
 from karatage.correction.choosing import Chosen, choose_sizes, draw_batches, match_uniform
 from karatage.correction.sampled import Drawn, learn_gains
+from karatage.data.arguments import require_data, show_options
 from karatage.data.axes import BoolArray, FloatArray, LongArray
 from karatage.data.estimate import t_quantile
 from karatage.data.judgments import Judgments
@@ -21,6 +22,7 @@ from karatage.data.result import list_versions
 from karatage.data.runs import Runs
 from karatage.data.standing import find_claims
 from karatage.decisions.case import Case, make_case
+from karatage.decisions.compare import name_both
 from karatage.decisions.correct import correct, require_chances, require_upright
 from karatage.decisions.estimators.contract import (
     CLAIM_THESE,
@@ -35,7 +37,7 @@ from karatage.decisions.estimators.contract import (
 from karatage.decisions.estimators.registry import AUTO, find
 from karatage.decisions.material import gives_grades
 from karatage.decisions.notes import tell
-from karatage.decisions.question import Question
+from karatage.decisions.question import Question, QuestionOptions
 from karatage.errors import DataError, OptionError
 from karatage.kernels.sampling import count_gaps, find_chances, sum_square_gaps
 from karatage.measures.spec import Measure
@@ -43,15 +45,18 @@ from karatage.random_streams import stream
 from karatage.text import counted, shorten
 
 
+@show_options(Question)
 def plan(
     runs: Runs,
     judgments: Judgments,
-    measure: str | Measure | Question,
+    measure: str | Measure | Question = Question.measure,
     *,
     budget: int | Sequence[int],
     looks: int = 1,
-    systems: tuple[str, str] | None = None,
+    a: str | None = None,
+    b: str | None = None,
     judged: Judgments | None = None,
+    **options: Unpack[QuestionOptions],
 ) -> GoldPlan:
     """Draw the documents whose gold tells most about which system is better.
 
@@ -64,13 +69,16 @@ def plan(
         measure: A weighted sum such as `nDCG@10`, `P@10` or `RBP(p=0.8)`, or a `kt.Question`, whose seed draws.
         budget: Gold labels to ask for; several numbers are batches, to be judged in turn.
         looks: Cut the budget into so many batches of about the same size.
-        systems: Two systems to tell apart. Default: all of them, as a leaderboard.
+        a: One of two systems to tell apart; default: all of them, as a leaderboard.
+        b: The other.
         judged: Gold from earlier batches of the same plan. New batches are drawn from the rest, for the pairs that it
             leaves undecided. Without it all pairs count: what the judges say of them is what is in doubt.
+        options: What else a `kt.Question` says, by the same names.
     """
-    question = _settle_correction(Question.of(measure))
-    counts = _check_budget(budget, looks)
-    case = make_case(runs, judgments, judged, question, systems=_name_systems(runs, systems), seed=question.seed)
+    require_data("judged", runs=runs, judgments=judgments, judged=judged)
+    question = _settle_correction(Question.of(measure, **options))
+    counts, systems = _check_budget(budget, looks), _name_systems(runs, name_both(a, b))
+    case = make_case(runs, judgments, judged, question, systems=systems, seed=question.seed)
     return plan_gold(case, counts)
 
 
@@ -147,8 +155,6 @@ def _name_systems(runs: Runs, systems: tuple[str, str] | None) -> tuple[str, ...
         if len(runs.systems) < 2:
             raise DataError(f"there is one system only, '{shorten(runs.systems[0])}'; give two runs at least")
         return runs.systems
-    if len(systems) != 2 or systems[0] == systems[1]:
-        raise OptionError("name two different systems, or none for a leaderboard of all")
     return systems
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, get_args
+from typing import Literal, TypedDict, Unpack, get_args
 
 from karatage.data.board import NEW_TOPICS
 from karatage.data.estimate import CONFIDENCE, check_confidence
@@ -17,6 +17,26 @@ Judges = Literal["shared", "independent"]
 Test = Literal["t", "wilcoxon", "permutation", "bootstrap"]
 CHOICES = {"claim": Claim, "judges": Judges, "test": Test}
 LEAST_RESAMPLES = 100
+
+
+class OtherOptions(TypedDict, total=False):
+    """The fields of a question that functions take by name, less measure and approach."""
+
+    claim: Claim
+    judges: Judges
+    correction: str
+    paired: bool
+    test: Test
+    undo_bias: bool
+    resamples: int
+    confidence: float
+    seed: int
+
+
+class QuestionOptions(OtherOptions, total=False):
+    """The same with the approach."""
+
+    approach: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,9 +92,11 @@ class Question:
             )
 
     @staticmethod
-    def of(measure: str | Measure | Question) -> Question:
-        """The question that a measure alone asks."""
-        return measure if isinstance(measure, Question) else Question(measure=measure)
+    def of(measure: str | Measure | Question, **options: Unpack[QuestionOptions]) -> Question:
+        """The question of a measure, or a question with other options."""
+        if isinstance(measure, Question):
+            return replace(measure, **options)
+        return Question(measure=measure, **options)
 
     @cached_property
     def parsed(self) -> Measure:

@@ -7,18 +7,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict, Unpack
 
 import numpy as np
 import polars as pl
 
 from karatage.aggregation.registry import parse_model
 from karatage.data.alignment import Alignment, add_items, align, find_items, pool_runs
+from karatage.data.arguments import require_data, show_options
 from karatage.data.axes import BoolArray, FloatArray
 from karatage.data.disagreement import DisagreementModel
 from karatage.data.judgments import Judgments
 from karatage.data.note import Note
-from karatage.data.prices import JudgingPrices, Money, parse_money
+from karatage.data.prices import JudgingPrices, Money, parse_money, parse_prices
 from karatage.data.queue import CROWD, EXPERT, JudgingQueue, Settling
 from karatage.data.result import list_versions
 from karatage.data.runs import Runs
@@ -35,6 +36,7 @@ from karatage.decisions.belief import (
     settle,
 )
 from karatage.decisions.case import take_fingerprint
+from karatage.decisions.compare import name_both
 from karatage.decisions.notes import tell
 from karatage.errors import DataError, OptionError
 from karatage.measures.registry import find_family, parse_measure
@@ -47,6 +49,20 @@ from karatage.random_streams import stream
 from karatage.text import shorten
 
 FEW_CHECKED = 20  # crowd-judged documents with an expert's grade, below which the crowd's word is hardly checked
+
+
+class QueueOptions(TypedDict, total=False):
+    """The fields of rules that functions take by name."""
+
+    order: str | None
+    expert_share: float
+    depth: int
+    approach: str
+    disagreement: DisagreementModel | None
+    indifference: float
+    risk: float
+    best: int | None
+    seed: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,6 +121,26 @@ class QueueRules:
         if self.best is not None and self.systems is not None:
             raise OptionError("either two systems matter or the best ones; give one of the two")
 
+    @staticmethod
+    def of(
+        measure: str | Measure | QueueRules,
+        prices: str | JudgingPrices | None,
+        per_item: int,
+        systems: tuple[str, str] | None,
+        **options: Unpack[QueueOptions],
+    ) -> QueueRules:
+        """The rules of a measure, or rules with other options."""
+        paid = parse_prices(prices, per_item) if isinstance(prices, str) else prices
+        if isinstance(measure, QueueRules):
+            rules = replace(measure, **options)
+            return replace(rules, prices=paid or rules.prices, systems=systems or rules.systems)
+        if paid is None:
+            raise OptionError(
+                "what do judgments cost? Say so with prices: A (an expert costs as much as 10 crowd labels), B (5:2), "
+                "a ratio such as 8:1, or expert=4,crowd=0.05"
+            )
+        return QueueRules(measure=measure, prices=paid, systems=systems, **options)
+
     def _check_measure(self) -> None:
         if not (isinstance(self.depth, Integral) and self.depth >= 1):
             raise OptionError(f"a pool of depth {self.depth} is empty; give a whole number from 1")
@@ -131,13 +167,19 @@ class QueueRules:
         return parse_order(self.order or ("effect" if find_family(self.parsed).weights else "thompson"))
 
 
+@show_options(QueueRules, "systems")
 def queue(
     runs: Runs,
-    rules: QueueRules,
+    judgments: Judgments | None = None,
+    gold: Judgments | None = None,
+    measure: str | Measure | QueueRules = QueueRules.measure,
     *,
     budget: Money,
-    crowd: Judgments | None = None,
-    experts: Judgments | None = None,
+    prices: str | JudgingPrices | None = None,
+    per_item: int = 5,
+    a: str | None = None,
+    b: str | None = None,
+    **options: Unpack[QueueOptions],
 ) -> JudgingQueue:
     """The next documents to judge within a budget: the first of an order to experts, the next ones to the crowd.
 
@@ -146,11 +188,19 @@ def queue(
 
     Args:
         runs: What the systems retrieved.
-        rules: Prices, order, measure, and when to stop.
+        judgments: The crowd's judgments so far.
+        gold: The experts' judgments so far; their word stands.
+        measure: A measure such as `P@10`, or `kt.QueueRules`, which say all that options do.
         budget: Money for this batch.
-        crowd: The crowd's judgments so far.
-        experts: The experts' judgments so far; their word stands.
+        prices: What judgments cost, as `kt.parse_prices` takes or returns it.
+        per_item: Crowd judges of each document, where prices are text.
+        a: One of two systems that matter; default: all of them.
+        b: The other.
+        options: What else `kt.QueueRules` say, by the same names.
     """
+    require_data("judgments", "gold", runs=runs, judgments=judgments, gold=gold)
+    rules = QueueRules.of(measure, prices, per_item, name_both(a, b), **options)
+    crowd, experts = judgments, gold
     money = parse_money(budget, "the budget")
     if len(runs.systems) < 2:
         raise DataError(f"there is one system only, '{shorten(runs.systems[0])}'; give two runs at least")
@@ -238,8 +288,8 @@ def _predict(model: DisagreementModel | None, runs: Runs, pool: Judgments, crowd
     """Where judges will disagree; topics that the model was learnt on keep their own, if all of them are here."""
     if model is None:
         raise DataError(
-            "the order 'disagreement' needs a model; learn one with kt.learn_disagreement from documents that "
-            "several judges have graded, or choose another order"
+            "the order 'disagreement' needs a model; learn one with kt.experiments.learn_disagreement from "
+            "documents that several judges have graded, or choose another order"
         )
     graded = pool if crowd is None else _grade_pool(pool, crowd)
     return predict_disagreement(model, runs, graded, same_topics=_knows_topics(model, runs))

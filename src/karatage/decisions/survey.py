@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TypeVar
@@ -21,20 +21,18 @@ from karatage.data.judgments import Judgments
 from karatage.data.note import Note, tell_once
 from karatage.data.posterior import Posterior
 from karatage.data.result import Result, list_versions
-from karatage.data.runs import Runs
 from karatage.data.standing import Adjust
 from karatage.decisions.audit import audit_fitted
 from karatage.decisions.board import check_board, compare_board
 from karatage.decisions.calibrate import calibrate_fitted
 from karatage.decisions.case import Case, ask
-from karatage.decisions.compare import check_pair, compare_pair
+from karatage.decisions.compare import check_pair, choose_pair, compare_pair
 from karatage.decisions.diagnose import examine
 from karatage.decisions.material import DEFAULT_MERGE, Material, gives_grades
 from karatage.decisions.notes import tell
 from karatage.decisions.question import Question
 from karatage.decisions.reading import Sources
-from karatage.errors import DataError, KaratageError, OptionError
-from karatage.measures.spec import Measure
+from karatage.errors import DataError, KaratageError
 from karatage.text import counted
 
 COUNTS = {"what": TEXT, "number": COUNT, "detail": TEXT}
@@ -42,7 +40,7 @@ COUNTS = {"what": TEXT, "number": COUNT, "detail": TEXT}
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Survey(Result, kind="survey"):
-    """What `survey` found: the decision, and what it rests on."""
+    """What `report` found: the decision, and what it rests on."""
 
     measure: str
     comparison: Comparison | None  # of the two systems asked about
@@ -96,69 +94,51 @@ FEWEST_GOLD_TOPICS = 2
 _Part = TypeVar("_Part")
 
 
-@dataclass(frozen=True, kw_only=True)
-class SurveyRules:
-    """What is to be looked at.
+def survey(
+    material: Material,
+    question: Question,
+    *,
+    a: str | None,
+    b: str | None,
+    approaches: Sequence[str],
+    families: Mapping[str, str] | None,
+    adjust: Adjust,
+) -> Survey:
+    """Compare systems, hold approaches against gold, audit and calibrate the judges.
 
     Args:
+        material: Runs, judgments and gold.
+        question: What is asked of them.
+        a: One of two systems to decide between; default: the two that there are, or the leaderboard.
+        b: The other.
         approaches: Those held against gold; default: a vote, plain and weighted averages of scores, a model of judges'
             errors, and up to forty judges alone.
         families: Judge to family: judges of one family may err alike.
         adjust: For many pairs: Holm, Benjamini-Hochberg, or not at all.
     """
-
-    approaches: tuple[str, ...] | None = None
-    families: Mapping[str, str] | None = None
-    adjust: Adjust = "holm"
-
-
-def survey(
-    runs: Runs,
-    judgments: Judgments,
-    gold: Judgments | None,
-    measure: str | Measure | Question,
-    *,
-    pair: tuple[str, str] | None = None,
-    rules: SurveyRules | None = None,
-) -> Survey:
-    """Compare systems, hold approaches against gold, audit and calibrate the judges.
-
-    Args:
-        runs: What the systems retrieved, two at least.
-        judgments: What the judges said.
-        gold: Trusted grades of some items, used as in `compare`. None: the judges' own leaderboard, which nothing
-            corrects.
-        measure: A measure such as `P@10`, or a `kt.Question` that says what is claimed and assumed.
-        pair: The two systems to decide between, differences being the second less the first; default: the two that
-            there are, or the leaderboard.
-        rules: What else is to be looked at.
-    """
-    question, rules = Question.of(measure), rules or SurveyRules()
-    if len(runs.systems) < 2:
-        raise OptionError(f"'{runs.systems[0]}' is the only system; give runs of two at least")
-    chosen = pair if pair is not None or len(runs.systems) > 2 else (runs.systems[0], runs.systems[1])
-    material = Material(runs=runs, judgments=judgments, gold=gold)
+    runs, judgments, gold = material.runs, material.judgments, material.gold
+    chosen = choose_pair(runs, a, b)
     case = ask(material, question, systems=runs.systems)
     comparison, board = None, None
     if chosen is not None:
         check_pair(*chosen)
         comparison = compare_pair(ask(material, question, systems=chosen))
     if len(runs.systems) > 2:
-        check_board(runs.systems, question, rules.adjust)
-        board = compare_board(case, rules.adjust)
+        check_board(runs.systems, question, adjust)
+        board = compare_board(case, adjust)
     trusted, refused = _find_ranking_gold(case)
     found = evaluate_known(
         material.list_known(question.seed),
         runs,
         judgments,
         question.parsed,
-        approach=_choose_approaches(rules, case, judgments),
+        approach=_choose_approaches(approaches, case, judgments),
         gold=trusted,
         rng=question.seed,
     )
     heard = _limit_topics(judgments, case.topic_names)
     fitted = {name: found.posteriors[name] for name in MERGES if name in found.posteriors and heard is judgments}
-    audited = audit_fitted(fitted, heard, gold, rules.families or {}, MERGES, question.seed)
+    audited = audit_fitted(fitted, heard, gold, families or {}, MERGES, question.seed)
     calibration, reason = _attempt(lambda: _calibrate(heard, gold, case, fitted))
     refused |= {} if reason is None else {"calibration": reason}
     sources = Sources(runs=runs, judgments=judgments, gold=gold)
@@ -185,10 +165,10 @@ def _limit_topics(judgments: Judgments, topics: tuple[str, ...]) -> Judgments:
     return judgments if set(judgments.topics) <= set(topics) else judgments.only_topics(topics)
 
 
-def _choose_approaches(rules: SurveyRules, case: Case, judgments: Judgments) -> list[str]:
+def _choose_approaches(asked: Sequence[str], case: Case, judgments: Judgments) -> list[str]:
     """The one that decides comes first."""
-    if rules.approaches is not None:
-        return list(dict.fromkeys((case.approach, *rules.approaches)))
+    if asked:
+        return list(dict.fromkeys((case.approach, *asked)))
     if len(judgments.judges) == 1:
         return [case.approach]
     alone = ("judge:*",) if len(judgments.judges) <= MOST_JUDGES_ALONE else ()

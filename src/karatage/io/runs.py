@@ -6,7 +6,7 @@ import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -42,7 +42,7 @@ def read_runs(source: PathLike | Iterable[PathLike] | Frame | RunDict) -> Runs:
         return _from_frame(flatten(source, ["system", "topic", "document", "score"]))
     if is_frame(source):
         return _from_frame(as_frame(source))
-    return _from_files(expand(source))
+    return _from_files(expand(source), two=isinstance(source, list | tuple) and len(source) == 2)
 
 
 def _from_frame(frame: pl.DataFrame) -> Runs:
@@ -59,7 +59,7 @@ def _from_frame(frame: pl.DataFrame) -> Runs:
     return Runs.build(**coded, score=score)
 
 
-def _from_files(sources: list[Source]) -> Runs:
+def _from_files(sources: list[Source], *, two: bool) -> Runs:
     topics, documents, tags = Interner(), Interner(), Interner()
     parts: list[tuple[Source, OffsetArray]] = []
     columns: list[tuple[IntArray, IntArray, IntArray, FloatArray]] = []
@@ -70,7 +70,7 @@ def _from_files(sources: list[Source]) -> Runs:
     columns.clear()  # half of the memory at its peak
     system, names = _name_systems(tag, tags.names().to_list(), parts)
     try:
-        return Runs.build(
+        found = Runs.build(
             system=Coded.sorting(system, pl.Series(names, dtype=pl.String)),
             topic=topics.coded(topic),
             document=documents.coded(document),
@@ -83,6 +83,10 @@ def _from_files(sources: list[Source]) -> Runs:
                 raise InputFileError(source.name, int(line[row]), problem.message) from None
             row -= len(line)
         raise
+    if not two or len(found.systems) != 2:
+        return found
+    first = names[int(system[0])]
+    return replace(found, named=tuple(sorted(found.systems, key=lambda name: name != first)))
 
 
 def _parse_files(sources: list[Source]) -> Iterator[tuple[Fields, FloatArray]]:

@@ -7,18 +7,19 @@ import io
 import os
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import polars as pl
 import zstandard
 
+from karatage.data.arguments import require_data
 from karatage.data.judgments import Judgments
 from karatage.data.runs import Runs
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.io.files import PathLike, name_file, refuse_replacing, write_file
 from karatage.io.parquet import encode_parquet
-from karatage.text import shorten
+from karatage.text import list_names, shorten
 
 # What a spreadsheet takes for a formula, behind any marks that keep it from doing so.
 _FORMULA = r"^('*[=+\-@\t\r])"
@@ -30,6 +31,7 @@ def write_judgments(judgments: Judgments, path: PathLike, *, raw: bool = False) 
     A path that ends in / or is a folder gets one qrels file per judge. In .csv, names that a spreadsheet would take for
     a formula have a ' before them, which karatage's readers take away; with `raw` they do not.
     """
+    require_data(judgments=judgments)
     name = os.fspath(path)
     if name.endswith("/") or Path(name).is_dir():
         _write_folder(judgments, Path(name))
@@ -56,6 +58,7 @@ def encode_table(frame: pl.DataFrame, suffix: str, *, raw: bool = False) -> byte
 
 def write_run(runs: Runs, system: str, path: PathLike) -> None:
     """Write one system's rankings as a TREC run; scores count down from the ranking's length."""
+    require_data(runs=runs)
     if system not in runs.systems:
         raise UnknownNameError("system", system, runs.systems)
     s = runs.systems.index(system)
@@ -124,3 +127,19 @@ _TABLES: dict[str, Callable[[pl.DataFrame, io.BytesIO], object]] = {
     ".jsonl": lambda frame, out: frame.write_ndjson(out),
     ".parquet": lambda frame, out: out.write(encode_parquet(frame)),
 }
+
+
+def refuse_other_collection(home: Path, systems: Sequence[str], gold: Judgments) -> None:
+    """Runs of an earlier collection would be evaluated with the new ones, and its gold would be lost."""
+    ours = {f"{system}.gz" for system in systems}
+    folder, there = home / "runs", home / "gold.qrels"
+    others = sorted(path.name for path in folder.iterdir() if path.name not in ours) if folder.is_dir() else []
+    if others:
+        raise OptionError(f"{folder} holds other files, {list_names(others, 2)}; name another folder, or empty it")
+    if there.is_file() and not _is_same(there, gold):
+        raise OptionError(f"{there} belongs to another collection; name another folder, or empty this one")
+
+
+def _is_same(path: Path, gold: Judgments) -> bool:
+    """Whether a file has just these grades, as it would if the same command had been run before."""
+    return path.read_bytes() == encode_qrels(gold.to_frame())

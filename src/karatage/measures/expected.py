@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from karatage.data.alignment import Alignment
+from karatage.data.arguments import require_data
 from karatage.data.axes import FloatArray
 from karatage.data.judgments import Judgments
 from karatage.data.note import Note
@@ -91,6 +92,7 @@ def randomise(judgments: Judgments, *, relevant: float = 0.95, other: float = 0.
     P(grade >= level) is `relevant` for levels up to the grade given and `other` for those above, so that whatever
     `rel=` a measure asks for, it sees the paper's two numbers. Items that a judge did not grade are not relevant.
     """
+    require_data(judgments=judgments)
     if not 0 <= other <= relevant <= 1:
         raise OptionError(f"expected 0 <= other <= relevant <= 1, not other {other} and relevant {relevant}")
     level = np.arange(1, judgments.top_grade + 1)
@@ -108,7 +110,7 @@ def _find_form(measure: Measure) -> Expect:
     if found is None:
         raise OptionError(
             f"{measure.name} has no expected form; {', '.join(WITH_EXPECTATION)} have. Draw grades to get the "
-            f"expectation of any measure: evaluate -a mv -m {measure} --draws 1000, or kt.draw_scores"
+            f"expectation of any measure: evaluate -a mv -m {measure} --draws 1000, or kt.stats.draw_scores"
         )
     return found
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from karatage.data.alignment import Alignment, align
+from karatage.data.arguments import require_data
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, IntArray
 from karatage.data.judgments import Judgments
 from karatage.data.note import Note
@@ -41,6 +42,7 @@ def score(runs: Runs, judgments: Judgments, measure: str | Measure, *, no_releva
     where a judge found nothing relevant, so that AP, nDCG, Bpref, R or Rprec have no value: `zero` scores 0
     and tells, `drop` leaves the judge out for that topic, `drop_judge` altogether (NaN in both cases).
     """
+    require_data(runs=runs, judgments=judgments)
     (scores,) = score_all(runs, judgments, [measure], no_relevant=no_relevant).values()
     return scores
 
@@ -53,6 +55,7 @@ def score_all(
     no_relevant: NoRelevant = "zero",
 ) -> dict[str, Scores]:
     """Like `score` for several measures, in one pass; keys are the names as asked for."""
+    require_data(runs=runs, judgments=judgments)
     alignment = align(runs, judgments)
     return score_aligned(alignment, judgments, measures, no_relevant=no_relevant)
 

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from karatage.data.alignment import align
+from karatage.data.arguments import require_data
 from karatage.data.axes import BoolArray, FloatArray, IntArray, LongArray, freeze
 from karatage.data.disagreement import (
     FEATURES,
@@ -254,6 +255,7 @@ def learn_disagreement(
     collections), `sums` ([COLLAB14]'s own: weighted retrieval grows with the number of runs) or `votes` (other judges'
     grades of the same item; two judges of each item are kept apart for the outcome, and runs may be None).
     """
+    require_data("runs", runs=runs, judgments=judgments)
     seed = settle_seed(rng)
     if features == "votes":
         known_grades, outcome = split_votes(judgments, seed)
@@ -277,6 +279,7 @@ def predict_disagreement(
     Every topic is given the learned topic whose predictions come nearest to the prior; with `same_topics` those that
     the model knows by name keep their own. A model of `votes` looks at the pool's grades so far, the others at runs.
     """
+    require_data("runs", runs=runs)
     if model.feature_set == "own":
         raise OptionError("the model was learned from features of your own; pass them to transfer() as a table")
     return transfer(model, tabulate(model.feature_set, runs, pool), same_topics=same_topics).chance

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -9,19 +10,64 @@ import numpy as np
 import polars as pl
 
 from karatage.data.alignment import match_gold
+from karatage.data.arguments import require_data
 from karatage.data.axes import BoolArray, Coded, FloatArray, IntArray
+from karatage.data.crowd import CrowdModel
 from karatage.data.crowd_summary import CrowdSummary
 from karatage.data.judgments import Judgments
 from karatage.data.note import Note
 from karatage.data.queue import AskedQueue
-from karatage.errors import DataError
+from karatage.errors import DataError, OptionError
 from karatage.random_streams import settle_seed, stream
-from karatage.simulation.crowd import simulate_crowd
+from karatage.simulation.crowd import load_crowd, simulate_crowd
+from karatage.simulation.learning import learn_crowd
 from karatage.simulation.notes import tell
 from karatage.text import counted
 
 if TYPE_CHECKING:
     from karatage.data.crowd import CrowdModel
+
+
+DEFAULT = "hcb"
+
+
+def simulate(
+    gold: Judgments,
+    model: str | CrowdModel | None = None,
+    *,
+    like: Judgments | None = None,
+    like_gold: Judgments | None = None,
+    families: Mapping[str, str] | None = None,
+    per_item: int = 5,
+    judges: int | None = None,
+    independent: bool = False,
+    rng: int | np.random.Generator | None = 0,
+) -> Judgments:
+    """Let a crowd judge the items of gold: a shipped crowd, a model of yours, or one like your own judges.
+
+    Args:
+        gold: The truth; the crowd judges its items.
+        model: A model, or the name of one of `kt.simulation.list_crowds()`; default hcb.
+        like: Judgments to learn a crowd from, instead of a model.
+        like_gold: Gold for them; default: `gold`.
+        families: Judge to family, for errors that families share.
+        per_item: Crowd judges of each document.
+        judges: Size of the crowd; default: as the model has it.
+        independent: No shared errors.
+        rng: Seed or generator.
+    """
+    require_data("like", "like_gold", gold=gold, like=like, like_gold=like_gold)
+    seed = settle_seed(rng)
+    if like is None:
+        if like_gold is not None or families is not None:
+            raise OptionError("like_gold and families are about judgments to learn from; give them as like")
+        crowd = load_crowd(model or DEFAULT) if model is None or isinstance(model, str) else model
+    elif model is not None:
+        raise OptionError("model names a crowd and like asks for one to be learned; give one of them")
+    else:
+        crowd = learn_crowd(like, gold if like_gold is None else like_gold, families=families, rng=seed)
+    crowd = crowd.independent() if independent else crowd
+    return simulate_crowd(gold, crowd, per_item=per_item, judges=judges, rng=seed)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -123,6 +169,7 @@ def summarise_crowd(judgments: Judgments, gold: Judgments, *, name: str = "crowd
     A grade above 0 is relevant. The majority says relevant where more than half of an item's judgments do; where they
     are even, the item counts half. Items without gold are left aside.
     """
+    require_data(judgments=judgments, gold=gold)
     known = match_gold(judgments, gold)
     kept = known[judgments.item] >= 0
     if not kept.any():

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from karatage.data.arguments import require_data
 from karatage.data.axes import FloatArray, GradeArray, IntArray, LongArray
 from karatage.data.crowd import CONTRIBUTION_LEVELS, Correlation, CrowdModel
 from karatage.data.judgments import Judgments
@@ -178,6 +179,7 @@ def simulate_crowd(
             go on to other topics, and where that is not enough, or too much, they do more or less of each.
         rng: Seed or generator.
     """
+    require_data(gold=gold)
     crowd = load_crowd(model) if isinstance(model, str) else model
     settled = gold.settle()
     items = settled.item.astype(np.int64)

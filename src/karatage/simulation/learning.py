@@ -8,6 +8,7 @@ from typing import Final, NamedTuple, get_args
 
 import numpy as np
 
+from karatage.data.arguments import require_data
 from karatage.data.axes import FloatArray, IntArray, LongArray
 from karatage.data.crowd import CONTRIBUTION_LEVELS, RATE_LEVELS, Contribution, CrowdModel, Noise, voxel_walls
 from karatage.data.judgments import Judgments
@@ -50,6 +51,7 @@ def learn_crowd(
             judgments does not pass for differences between judges.
         rng: Seed or generator, for the halves in which it is tried out how far noise can be removed.
     """
+    require_data(judgments=judgments, gold=gold)
     if noise not in get_args(Noise):
         raise OptionError(f"noise '{noise}' is none of {', '.join(get_args(Noise))}")
     evidence = Evidence.of(judgments, gold)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from karatage.data.alignment import match_gold
+from karatage.data.arguments import require_data
 from karatage.data.axes import FloatArray, GradeArray, IntArray
 from karatage.data.judgments import Judgments
 from karatage.data.note import Note
@@ -72,6 +73,7 @@ def simulate_panel(
         quality: The ranges that rates are drawn from.
         rng: Seed or generator.
     """
+    require_data(gold=gold)
     ordinary = judges - quality.random - quality.inverted
     if judges < 1 or ordinary < 0:
         others = f", of which {quality.random} random and {quality.inverted} inverted" if judges > 0 else ""
@@ -157,6 +159,7 @@ def partition_judges(
         people: Least and most people in a team.
         rng: Seed or generator.
     """
+    require_data(judgments=judgments)
     settled, (low, high) = judgments.settle(), people
     count = len(settled.judges) if judges is None else judges
     if count < 1:

@@ -25,7 +25,7 @@ def test_rounds_go_on_until_the_vote_stands():
     posterior = AgreementWeighted().fit(judgments)
     assert posterior.converged
     assert posterior.iterations > 1
-    assert (posterior.grades == truth).mean() > (kt.MajorityVote().fit(judgments, rng=0).grades == truth).mean()
+    assert (posterior.grades == truth).mean() > (kt.stats.MajorityVote().fit(judgments, rng=0).grades == truth).mean()
 
 
 @pytest.mark.parametrize("supervision", ["light", "full"])

@@ -21,7 +21,7 @@ class Recorder:
         self.given = []
 
     def fit(self, judgments, *, gold, supervision, rng):
-        posterior = kt.MajorityVote().fit(judgments, gold=gold, supervision=supervision, rng=rng)
+        posterior = kt.stats.MajorityVote().fit(judgments, gold=gold, supervision=supervision, rng=rng)
         self.given.append(set(gold.to_frame()["topic"]))
         return replace(posterior, converged=len(self.given) == 1, notes=(Note.of(f"fit {len(self.given)}"),))
 

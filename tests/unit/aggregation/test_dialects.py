@@ -50,21 +50,21 @@ def test_gal_leaves_a_judge_out_of_what_the_judge_is_measured_by():
     item = np.repeat(np.arange(30), 3)
     truth = np.arange(30) % 2
     grade = np.where(judge == 2, 1 - truth[item], truth[item])
-    posterior = kt.DawidSkene(dialect="gal").fit(kt.Judgments.from_codes(judge=judge, item=item, grade=grade))
+    posterior = kt.stats.DawidSkene(dialect="gal").fit(kt.Judgments.from_codes(judge=judge, item=item, grade=grade))
     np.testing.assert_allclose(posterior.parameters["confusion"][2], [[0, 1], [1, 0]], atol=1e-4)
     assert posterior.grades.tolist() == truth.tolist()
 
 
 def test_gal_rounds_beliefs_to_five_decimals():
     judgments, _ = simulate(coin([0.9, 0.7, 0.6, 0.6]), items=50)
-    scaled = kt.DawidSkene(dialect="gal").fit(judgments).probability * 1e5
+    scaled = kt.stats.DawidSkene(dialect="gal").fit(judgments).probability * 1e5
     np.testing.assert_allclose(scaled, np.round(scaled), atol=1e-6)
     assert ((scaled > 0) & (scaled < 1e5)).any()
 
 
 def test_gal_takes_no_other_option():
     with pytest.raises(OptionError, match="takes no scope"):
-        kt.DawidSkene(dialect="gal", scope="topic")
+        kt.stats.DawidSkene(dialect="gal", scope="topic")
     with pytest.raises(OptionError, match="must be gal or none, not square"):
         parse_model("ds(dialect=square)")
 

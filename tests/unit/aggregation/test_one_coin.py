@@ -19,7 +19,7 @@ def test_reliabilities_are_found(model, grades):
     posterior = model.fit(judgments)
     np.testing.assert_allclose(posterior.parameters["reliability"], RIGHT, atol=0.05)
     assert posterior.converged
-    assert (posterior.grades == truth).mean() > (kt.MajorityVote().fit(judgments, rng=0).grades == truth).mean()
+    assert (posterior.grades == truth).mean() > (kt.stats.MajorityVote().fit(judgments, rng=0).grades == truth).mean()
 
 
 def test_m_step_is_the_mode_of_beta_and_dirichlet():

@@ -24,7 +24,7 @@ def test_it_is_ds_with_other_counts(grades, beside):
     """With more grades the wrong ones share what the Beta prior holds against the right one."""
     judgments, _ = simulate(LEANING if grades == 2 else coin([0.8, 0.7, 0.6, 0.9], grades), items=300)
     ours = Raykar(prior=(3.0, 1.5), classes=1.0, tolerance=1e-10).fit(judgments)
-    theirs = kt.DawidSkene(prior=(beside, 2.0), tolerance=1e-10).fit(judgments)
+    theirs = kt.stats.DawidSkene(prior=(beside, 2.0), tolerance=1e-10).fit(judgments)
     np.testing.assert_allclose(ours.probability, theirs.probability, atol=1e-8)
 
 

@@ -13,7 +13,7 @@ def test_options_are_part_of_the_name():
     named = parse_model("ds( prior=(1, 4), scope='topic', supervision=light )")
     assert named.name == "ds(prior=(1,4),scope=topic,supervision=light)"
     assert named.supervision == "light"
-    assert named.model == kt.DawidSkene(prior=(1.0, 4.0), scope="topic")
+    assert named.model == kt.stats.DawidSkene(prior=(1.0, 4.0), scope="topic")
     assert parse_model(named.name) == named
 
 
@@ -43,7 +43,7 @@ def test_names_that_mean_nothing(text, error, message):
 def test_a_posterior_is_called_as_it_was_asked_for():
     crowd = kt.read_judgments({"judge": list("abab"), "item": list("xxyy"), "grade": [0, 0, 1, 1]})
     assert kt.aggregate(crowd, "ds(prior=none)").model == "ds(prior=none)"
-    assert kt.aggregate(crowd, kt.DawidSkene()).model == "ds"
+    assert kt.aggregate(crowd, kt.stats.DawidSkene()).model == "ds"
 
 
 @pytest.mark.parametrize("name", [name for name in MODELS if not parse_model(name).needs_gold])
@@ -56,7 +56,7 @@ def test_judges_who_never_meet_are_taken_at_their_word(name):
 
 
 def test_overruling_the_vote_is_told():
-    world = kt.simulate_collection(rng=7)
+    world = kt.simulation.simulate_collection(rng=7)
     facts = list_facts(kt.aggregate(world.judgments, "ds"))["aggregation.far-from-votes"]
     assert facts == {"model": "ds", "share": pytest.approx(0.2, abs=0.005)}
     assert not has_note(kt.aggregate(world.judgments, "mv"), "aggregation.far-from-votes")
@@ -89,7 +89,7 @@ def test_a_history_is_heard_where_judges_do_not_meet():
     )
     late = kt.read_judgments({"judge": list("cc"), "item": list("xy"), "grade": [0, 1]})
     past = kt.aggregate(early, "ds")
-    assert kt.aggregate(late, kt.DawidSkene(history=past)).grades.tolist() == [1, 0]
+    assert kt.aggregate(late, kt.stats.DawidSkene(history=past)).grades.tolist() == [1, 0]
     assert kt.aggregate(late, "ds").grades.tolist() == [0, 1]
 
 

@@ -113,7 +113,7 @@ def test_with_certain_beliefs_it_is_cohens_kappa():
     judgments, truth = crowd(1)
     other = kt.read_judgments({"item": [f"i{k:02d}" for k in range(60)], "judge": ["x"] * 60, "grade": truth.tolist()})
     both = kt.read_judgments(pl.concat([judgments.to_frame(), other.to_frame()]))
-    kappa = [kt.cohen_kappa(both, f"j{j}", "x") for j in range(5)]
+    kappa = [kt.stats.cohen_kappa(both, f"j{j}", "x") for j in range(5)]
     assert min(kappa) > 0
     np.testing.assert_allclose(agree_beyond_chance(judgments, np.eye(2)[truth]), kappa, rtol=1e-12)
 
@@ -174,7 +174,7 @@ def test_judges_who_never_meet_weigh_the_same():
 
 
 def test_doubts_about_the_consensus_are_passed_on():
-    judgments = kt.simulate_collection(topics=3, depth=5, rng=1).judgments
+    judgments = kt.simulation.simulate_collection(topics=3, depth=5, rng=1).judgments
     assert has_note(kt.aggregate(judgments, "binmv(quality=ds)"), "aggregation.prior-decides", model="ds")
     heard = []
     parse_model("binmv(quality=ds)").model.fit(judgments, progress=lambda step, _: heard.append(step))

@@ -89,7 +89,7 @@ def test_history_weighs_each_grade_apart():
     leaning = [[[0.95, 0.05], [0.4, 0.6]], [[0.6, 0.4], [0.05, 0.95]], [[0.8, 0.2], [0.2, 0.8]]] * 2
     judgments, truth = simulate(leaning, items=2000)
     posterior = JudgeHistory().fit(judgments)
-    assert (posterior.grades == truth).mean() > (kt.MajorityVote().fit(judgments, rng=0).grades == truth).mean()
+    assert (posterior.grades == truth).mean() > (kt.stats.MajorityVote().fit(judgments, rng=0).grades == truth).mean()
     np.testing.assert_allclose(posterior.parameters["reliability"], np.array(leaning)[:, [0, 1], [0, 1]], atol=0.08)
 
 
@@ -120,4 +120,4 @@ def test_options_are_checked():
     with pytest.raises(OptionError, match="count above 0"):
         JudgeHistory(smoothing=0)
     with pytest.raises(OptionError, match="ds or emgz"):
-        JudgeHistory(history=kt.MajorityVote().fit(simulate(coin([0.9]))[0]))
+        JudgeHistory(history=kt.stats.MajorityVote().fit(simulate(coin([0.9]))[0]))

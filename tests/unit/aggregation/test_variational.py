@@ -25,13 +25,13 @@ def test_divergence_against_sampling():
 
 def test_ibcc_nears_ds_with_many_grades():
     judgments, _ = simulate(coin([0.9, 0.8, 0.7, 0.6], 3), items=3000)
-    ours, theirs = Ibcc().fit(judgments), kt.DawidSkene().fit(judgments)
+    ours, theirs = Ibcc().fit(judgments), kt.stats.DawidSkene().fit(judgments)
     np.testing.assert_allclose(ours.parameters["confusion"], theirs.parameters["confusion"], atol=0.02)
 
 
 def test_ibcc_bound_lies_below_the_likelihood():
     judgments, _ = simulate(coin([0.9, 0.8, 0.7, 0.6]), items=200)
-    assert Ibcc().fit(judgments).trace[-1] < kt.DawidSkene(prior=None).fit(judgments).trace[-1]
+    assert Ibcc().fit(judgments).trace[-1] < kt.stats.DawidSkene(prior=None).fit(judgments).trace[-1]
 
 
 def test_mace_finds_spammers_and_their_habits():

@@ -51,7 +51,7 @@ def test_judges_who_all_grade_everything_are_no_draw_of_judges():
     found = measure(judgments, gold)
     assert not found.sparse
     assert found.effective_votes_per_item == found.effective_votes
-    assert kt.audit(judgments, gold=gold, approaches=("mv",), rng=1).statistic("error_correlation_pooled") is None
+    assert kt.audit(judgments, gold=gold, rng=1, approach=("mv",)).statistic("error_correlation_pooled") is None
 
 
 def test_a_crowd_is_said_to_err_alike_by_simulation_and_audit(sparse):
@@ -69,7 +69,7 @@ def test_the_interval_holds_the_correlation():
 
 def test_what_an_items_votes_are_worth_is_known_where_no_two_judges_share_enough():
     judgments, gold = crowd(np.random.default_rng(5), judges=400)
-    found = kt.audit(judgments, gold=gold, approaches=("mv",), rng=1)
+    found = kt.audit(judgments, gold=gold, rng=1, approach=("mv",))
     assert found.statistic("error_correlation") is None
     assert found.statistic("effective_votes_per_item") < GRADES
     assert "The 4.0 grades of an item carry" in found.sentence
@@ -78,7 +78,7 @@ def test_what_an_items_votes_are_worth_is_known_where_no_two_judges_share_enough
 
 def test_the_audit_says_how_errors_were_weighed(sparse):
     judgments, gold = sparse
-    found = kt.audit(judgments, gold=gold, approaches=("mv",), rng=1)
+    found = kt.audit(judgments, gold=gold, rng=1, approach=("mv",))
     pooled = found.statistic("error_correlation_pooled")
     assert pooled == pytest.approx(measure(judgments, gold).pooled.value)
     assert f"(error correlation {pooled:.2f}, pooled over items)" in found.sentence

@@ -16,7 +16,7 @@ FEW = "(replicates=25)"
 
 @pytest.fixture(scope="module")
 def world():
-    return kt.simulate_collection(systems=9, topics=6, depth=20, rng=12)
+    return kt.simulation.simulate_collection(systems=9, topics=6, depth=20, rng=12)
 
 
 def weigh(world, approach, judgments=None, **options):
@@ -84,7 +84,7 @@ def test_topics_where_one_of_several_measures_weighs_nothing_are_told(world):
 
 
 def test_weights_that_hardly_differ_are_told():
-    world = kt.simulate_collection(systems=12, topics=30, depth=20, rng=1)
+    world = kt.simulation.simulate_collection(systems=12, topics=30, depth=20, rng=1)
     found, _ = weigh(world, "sgl_tau_md")
     assert has_note(found, "approaches.uniform", approaches=("sgl_tau_md",))
     found, _ = weigh(world, "sgl_rmse_own4" + FEW)
@@ -147,7 +147,7 @@ def test_models_learn_from_training_topics_too(world):
 
 
 def test_a_share_of_topics_for_training():
-    world = kt.simulate_collection(systems=2, topics=10, depth=5, rng=1)
+    world = kt.simulation.simulate_collection(systems=2, topics=10, depth=5, rng=1)
     drawn = {kt.Gold.split(world.gold, 0.3, rng=seed).training for seed in range(30)}
     assert all(len(topics) == 3 for topics in drawn)
     assert len(drawn) > 20
@@ -160,7 +160,7 @@ def test_random_gold_is_scored_by_expectation(world):
         kt.evaluate(world.runs, world.judgments, "RBP(p=0.8)", gold=kt.Gold(world.gold, certainty=c)) for c in (1, 0.9)
     )
     probability = randomise(world.gold, relevant=0.9, other=0.1)
-    (expected,) = score_expected(kt.align(world.runs, world.gold), probability, ["RBP(p=0.8)"]).values()
+    (expected,) = score_expected(kt.stats.align(world.runs, world.gold), probability, ["RBP(p=0.8)"]).values()
     np.testing.assert_allclose(doubtful.gold["RBP(p=0.8)"].value, expected.value)
     assert doubtful.fidelity[0].rmse != certain.fidelity[0].rmse
     assert has_note(doubtful, "approaches.gold-random", certainty=0.9)
@@ -190,7 +190,7 @@ def test_people_who_are_whole_judges_weigh_as_such(world):
 
 def test_people_are_put_together_and_weigh_by_their_part():
     """Two slots; in one, a good and a bad person share each topic: its weight is the mean of theirs."""
-    world = kt.simulate_collection(systems=8, topics=4, depth=20, rng=2)
+    world = kt.simulation.simulate_collection(systems=8, topics=4, depth=20, rng=2)
     frame = world.judgments.to_frame().filter(pl.col("judge").is_in(["careful-1", "crowd-1", "spammer"]))
     half = pl.col("document").str.slice(-1).cast(int) % 2 == 0
     kept = (pl.col("judge") == "careful-1") | ((pl.col("judge") == "crowd-1") & half)
@@ -208,7 +208,7 @@ def test_people_are_put_together_and_weigh_by_their_part():
 
 def test_a_person_weighs_as_much_as_it_graded():
     """The same, where the one has graded three documents in four, or so."""
-    world = kt.simulate_collection(systems=8, topics=4, depth=20, rng=2)
+    world = kt.simulation.simulate_collection(systems=8, topics=4, depth=20, rng=2)
     frame = world.judgments.to_frame().filter(pl.col("judge").is_in(["careful-1", "crowd-1", "spammer"]))
     most = pl.col("document").str.slice(-1).cast(int) % 4 > 0
     kept = (pl.col("judge") == "careful-1") | ((pl.col("judge") == "crowd-1") & most)
@@ -240,7 +240,7 @@ def test_a_training_topic_that_no_run_has_teaches_nothing(world):
 
 def test_a_person_is_compared_with_gold_on_its_own_documents():
     """Who grades half of the documents as gold does is as near to gold as can be."""
-    world = kt.simulate_collection(systems=8, topics=3, depth=20, rng=2)
+    world = kt.simulation.simulate_collection(systems=8, topics=3, depth=20, rng=2)
     half = pl.col("document").str.slice(-1).cast(int) % 2 == 0
     mine = world.gold.to_frame().filter(half).with_columns(pl.lit("half").alias("judge"))
     other = world.judgments.to_frame().filter(pl.col("judge") == "crowd-1")
@@ -365,13 +365,35 @@ def test_a_weight_of_0_counts_in_the_mean(world):
 
 def test_equal_scores_are_equal_whatever_they_were_summed_from():
     """Means over judges of 0.2, 0.4, ... differ in the sixteenth digit, which must not order systems."""
-    world = kt.simulate_collection(systems=12, topics=1, depth=20, rng=7)
+    world = kt.simulation.simulate_collection(systems=12, topics=1, depth=20, rng=7)
     found = kt.evaluate(world.runs, world.judgments, "P@5", approach=["uniform", "binmv"], gold=world.gold)
     exact = np.rint(kt.score(world.runs, world.judgments, "P@5").value.sum(axis=0)[0] * 5)
     assert len(np.unique(exact)) < len(np.unique(found.scores["P@5"].value[0, 0]))
     target = kt.score(world.runs, world.gold, "P@5").value[0, 0]
     for near in found.fidelity:
-        assert near.tau == pytest.approx(kt.kendall_tau(exact, target))
-        assert near.tau_ap == pytest.approx(kt.tau_ap(target, exact))
+        assert near.tau == pytest.approx(kt.stats.kendall_tau(exact, target))
+        assert near.tau_ap == pytest.approx(kt.stats.tau_ap(target, exact))
     ranks = found.leaderboard("P@5", "uniform")["rank"]
     assert ranks.n_unique() == len(np.unique(exact))
+
+
+def test_how_gold_is_used_can_be_said_by_name(world):
+    def scores(**options):
+        return kt.evaluate(world.runs, world.judgments, "AP", approach="sup_tau", **options).to_dict()
+
+    assert scores(gold=world.gold, train="101, 102") == scores(gold=kt.Gold(world.gold, training=("101", "102")))
+    assert scores(gold=world.gold, train=["101", "102"]) == scores(gold=world.gold, train="101,102")
+    share = kt.Gold.split(world.gold, 0.3, certainty=0.9, rng=5)
+    assert scores(gold=world.gold, train="30%", gold_certainty=0.9, rng=5) == scores(gold=share, rng=5)
+    with pytest.raises(OptionError, match="there is none; add gold"):
+        kt.evaluate(world.runs, world.judgments, "AP", train="30%")
+    with pytest.raises(OptionError, match="leave out these options"):
+        scores(gold=share, train="30%")
+    with pytest.raises(OptionError, match="is no share of the topics"):
+        scores(gold=world.gold, train="130%")
+
+
+def test_draws_can_be_asked_for_at_once(world):
+    found = kt.evaluate(world.runs, world.judgments, "AP", approach="mv", draws=20, rng=3)
+    plain = kt.evaluate(world.runs, world.judgments, "AP", approach="mv", rng=3)
+    assert found.to_dict() == kt.stats.draw_evaluation(world.runs, plain, draws=20).to_dict()

@@ -36,9 +36,12 @@ def study():
 
 @pytest.fixture(scope="module")
 def simulated():
-    judges = (kt.JudgeProfile("good", noise=0.4), kt.JudgeProfile("odd name (x)", noise=0.9, leniency=0.5))
-    shape = kt.CollectionShape(pool=12, relevant=0.3)
-    return kt.simulate_collection(systems=6, topics=14, depth=20, judges=judges, shape=shape, rng=3)
+    judges = (
+        kt.simulation.JudgeProfile("good", noise=0.4),
+        kt.simulation.JudgeProfile("odd name (x)", noise=0.9, leniency=0.5),
+    )
+    shape = kt.simulation.CollectionShape(pool=12, relevant=0.3)
+    return kt.simulation.simulate_collection(systems=6, topics=14, depth=20, judges=judges, shape=shape, rng=3)
 
 
 @pytest.fixture(scope="module")
@@ -177,7 +180,7 @@ def test_drawn_gold_reads_as_a_judged_queue(study, collection, tmp_path):
     gold = study.cells.draw_gold(world, cell, pair, np.random.default_rng(5))
     seed = int(np.random.default_rng(5).integers(2**31))
     question = kt.Question(measure=MEASURE, seed=seed)
-    plan = kt.plan(world.runs, world.judgments, question, budget=30, systems=(pair.a, pair.b))
+    plan = kt.plan(world.runs, world.judgments, question, budget=30, a=pair.a, b=pair.b)
     kt.write_queue(plan, tmp_path / "queue.csv")
     filled = pl.read_csv(tmp_path / "queue.csv", schema_overrides={"topic": pl.String, "document": pl.String})
     filled = filled.drop("grade").join(world.gold, on=["topic", "document"], how="left").fill_null(0)

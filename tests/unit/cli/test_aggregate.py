@@ -109,8 +109,11 @@ def test_batches_are_chained_by_files(run, tmp_path, ending):
     assert monday.judges == tuesday.judges == ("ann", "bob", "cid")
     assert tuesday.answers.sum() == pytest.approx(2 * monday.answers.sum())
     crowd = kt.read_judgments(tmp_path / "crowd.csv")
-    in_python = kt.aggregate(crowd, kt.DawidSkene(history=kt.aggregate(crowd, "ds")))
+    in_python = kt.aggregate(crowd, history=kt.aggregate(crowd, "ds"))
     assert tuesday.answers == pytest.approx(in_python.parameters["answers"])
+    code, _, err = run(f"crowd.csv -a mv --history monday.{ending}")
+    assert code == 2
+    assert "a history is for ds and emgz, which keep a record of their judges, not for 'mv'" in err
 
 
 @pytest.mark.parametrize(
@@ -141,7 +144,6 @@ def test_a_history_must_be_one(run, tmp_path, content, message):
         ("crowd.csv -a 'ds(depth=9)'", "ds has no option 'depth'; its options: prior"),
         ("crowd.csv -a ds@3", "a depth after @ is for measures"),
         ("crowd.csv --supervision light", "needs gold"),
-        ("crowd.csv -a mv --history crowd.csv", "--history is for ds and emgz"),
         ("crowd.csv -o merged.xyz", "cannot tell the format"),
         ("crowd.csv --judges judges.xyz", "cannot tell the format"),
         ("nowhere.csv", "nowhere.csv"),

@@ -14,7 +14,7 @@ from tests.invoking import invoke
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     home = tmp_path_factory.mktemp("audit")
-    world = kt.simulate_collection(systems=4, topics=12, depth=20, rng=7)
+    world = kt.simulation.simulate_collection(systems=4, topics=12, depth=20, rng=7)
     kt.write_judgments(world.judgments, home / "crowd.csv")
     kt.write_judgments(world.gold, home / "gold.qrels")
     families = [f"{name}\t{name.split('-')[0]}" for name in world.judgments.judges]

@@ -18,8 +18,8 @@ MEASURE = "P(rel=2)@10"
 
 
 @cache
-def world() -> kt.World:
-    return kt.simulate_collection(rng=7)
+def world() -> kt.simulation.World:
+    return kt.simulation.simulate_collection(rng=7)
 
 
 def rank(gold: kt.Judgments | None, measure: str = MEASURE) -> kt.Board:

@@ -23,7 +23,7 @@ PAIR = "--a system-01 --b system-04"
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     home = tmp_path_factory.mktemp("compare")
-    world = kt.simulate_collection(systems=4, topics=20, depth=20, rng=7)
+    world = kt.simulation.simulate_collection(systems=4, topics=20, depth=20, rng=7)
     kt.write_judgments(world.judgments, home / "crowd.csv")
     kt.write_judgments(world.gold, home / "gold.qrels")
     for system in world.runs.systems:
@@ -171,7 +171,7 @@ REFUSED = [
     (
         "system-01.run system-02.run system-03.run -j crowd.csv --a system-01",
         OptionError,
-        "one of --a and --b is missing",
+        "one of a and b is missing",
     ),
     ("system-01.run system-02.run -j crowd.csv --a system-01 --b system-01", OptionError, "the same system"),
     (

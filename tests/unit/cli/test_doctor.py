@@ -16,7 +16,7 @@ from tests.invoking import invoke
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     home = tmp_path_factory.mktemp("doctor")
-    world = kt.simulate_collection(systems=3, topics=12, depth=20, rng=7)
+    world = kt.simulation.simulate_collection(systems=3, topics=12, depth=20, rng=7)
     for system in world.runs.systems:
         kt.write_run(world.runs, system, home / "runs" / f"{system}.gz")
     kt.write_judgments(world.judgments, home / "crowd.csv")
@@ -36,7 +36,7 @@ def test_the_page_fits_80_columns_and_ends_in_the_sentence(run):
     assert result.exit_code == 0
     assert max(cell_len(line) for line in result.stdout.splitlines()) <= 80
     flat = " ".join(result.stdout.split())
-    found = kt.diagnose("runs", "crowd.csv", "gold.qrels")
+    found = kt.doctor("runs", "crowd.csv", "gold.qrels")
     assert flat.endswith(found.sentence)
     for check in found.checks:
         assert " ".join(check.finding.split()) in flat
@@ -75,7 +75,7 @@ def test_commands_to_type_next_can_be_typed(run, tmp_path):
 
 def test_machine_formats(run, folder):
     told = json.loads(run("doctor runs -j crowd.csv -g gold.qrels -f json").stdout)
-    found = kt.diagnose("runs", "crowd.csv", "gold.qrels")
+    found = kt.doctor("runs", "crowd.csv", "gold.qrels")
     assert told["kind"] == "diagnosis"
     assert told["sentence"] == found.sentence
     assert told["checks"] == found.to_frame().to_dicts()

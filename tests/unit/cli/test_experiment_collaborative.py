@@ -31,7 +31,7 @@ def run(*arguments):
 def files(tmp_path_factory):
     """A small collection on disk."""
     home = tmp_path_factory.mktemp("files")
-    world = kt.simulate_collection(systems=5, topics=5, depth=15, rng=3)
+    world = kt.simulation.simulate_collection(systems=5, topics=5, depth=15, rng=3)
     kt.write_judgments(world.gold, home / "gold.qrels")
     (home / "runs").mkdir()
     for system in world.runs.systems:
@@ -83,11 +83,11 @@ def test_a_plan_does_the_same_again(done):
 
 
 def test_all_orders_are_shown_on_demand():
-    world = kt.simulate_collection(systems=5, topics=5, depth=15, rng=3)
-    plan = kt.CollaborativePlan(
+    world = kt.simulation.simulate_collection(systems=5, topics=5, depth=15, rng=3)
+    plan = kt.experiments.CollaborativePlan(
         orders=("depth", "meta-ap"), crowds=("careful",), approaches=("mv",), samples=1, resamples=0
     )
-    found = kt.experiment_collaborative(
+    found = kt.experiments.experiment_collaborative(
         world.runs, world.gold, replace(plan, expert_shares=(0, 20), crowd_shares=(32,))
     )
     assert "meta-ap, crowd careful (ry) at B" not in render_page(lay_out(found))
@@ -174,8 +174,10 @@ def test_json_is_the_findings(files):
 
 
 def test_disagreement_is_read_from_its_file(files, tmp_path):
-    world = kt.simulate_collection(systems=5, topics=5, depth=15, rng=3)
-    kt.write_disagreement(kt.learn_disagreement(world.runs, world.judgments, trials=3, rng=1), tmp_path / "model.json")
+    world = kt.simulation.simulate_collection(systems=5, topics=5, depth=15, rng=3)
+    kt.experiments.write_disagreement(
+        kt.experiments.learn_disagreement(world.runs, world.judgments, trials=3, rng=1), tmp_path / "model.json"
+    )
     base = (files / "runs", "-g", files / "gold.qrels", "-s", "finding", "--order", "disagreement", "--order", "depth")
     out, _ = run(*base, "--samples", 1, "--disagreement", tmp_path / "model.json")
     assert "disagreement" in out

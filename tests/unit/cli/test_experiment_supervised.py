@@ -29,7 +29,7 @@ def run(*arguments):
 def home(tmp_path_factory):
     """Runs, gold, five whole judges, and eight people who graded parts."""
     folder = tmp_path_factory.mktemp("supervised")
-    world = kt.simulate_collection(systems=6, topics=6, depth=30, rng=5)
+    world = kt.simulation.simulate_collection(systems=6, topics=6, depth=30, rng=5)
     gold = prepare_gold(world.gold, PanelRules())
     (folder / "tiny" / "runs").mkdir(parents=True)
     for system in world.runs.systems:

@@ -23,7 +23,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for system in world.runs.systems:
         kt.write_run(world.runs, system, folder / "runs" / f"{system}.run")
     kt.write_judgments(world.judgments, folder / "crowd.csv")
-    plan = kt.plan(world.runs, world.judgments, "P@10", budget=120, systems=("old", "newer"))
+    plan = kt.plan(world.runs, world.judgments, "P@10", budget=120, a="old", b="newer")
     kt.write_queue(plan, folder / "queue.csv")
     truth = world.gold.to_frame().drop("judge").with_columns(pl.col("topic", "document").cast(pl.String))
     queue = pl.read_csv(folder / "queue.csv", infer_schema=False).drop("grade")

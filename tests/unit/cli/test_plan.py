@@ -20,7 +20,7 @@ PAIR = "--a system-01 --b system-02"
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     home = tmp_path_factory.mktemp("plan")
-    world = kt.simulate_collection(systems=4, topics=16, depth=20, rng=3)
+    world = kt.simulation.simulate_collection(systems=4, topics=16, depth=20, rng=3)
     graded = world.judgments
     for system in world.runs.systems:
         kt.write_run(world.runs, system, home / "runs" / f"{system}.gz")
@@ -178,7 +178,7 @@ def test_options_matter(run):
         (f"{FILES} --budget 2.5", "--budget 2.5 is not a number of gold labels"),
         (f"{FILES} --budget 0", "--budget 0 is not a number of gold labels"),
         (f"{FILES} --budget 3 --looks 4", "--budget 3 does not fill 4 batches"),
-        (f"{FILES} --budget 3 --a system-01", "one of --a and --b is missing"),
+        (f"{FILES} --budget 3 --a system-01", "one of a and b is missing"),
         (f"{FILES} --budget 3 {TABLE_4}", "RUNS is for choosing documents from files, --figures-a for numbers"),
         (f"{TABLE_4} -m P@5", "--measure is for choosing documents from files"),
         ("--power 0.8", "--power alone is not enough: figures need all of --figures-a, --figures-b and --rates"),
@@ -278,7 +278,7 @@ def test_what_widths_go_by_is_told(run, fill):
 )
 def test_the_command_that_comes_next_decides_over_few_topics_too(topics, budget, claim, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    world = kt.simulate_collection(systems=3, topics=topics, depth=20, rng=7)
+    world = kt.simulation.simulate_collection(systems=3, topics=topics, depth=20, rng=7)
     for system in world.runs.systems:
         kt.write_run(world.runs, system, tmp_path / "runs" / system)
     kt.write_judgments(world.judgments, tmp_path / "crowd.csv")

@@ -19,7 +19,7 @@ BASE = "queue runs --budget 300 --prices A --indifference 0.03"
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     home = tmp_path_factory.mktemp("queue")
-    world = kt.simulate_collection(systems=5, topics=15, depth=20, rng=2)
+    world = kt.simulation.simulate_collection(systems=5, topics=15, depth=20, rng=2)
     for system in world.runs.systems:
         kt.write_run(world.runs, system, home / "runs" / f"{system}.gz")
     kt.write_judgments(world.judgments, home / "judgments.csv")
@@ -114,7 +114,7 @@ def test_a_disagreement_model_is_learnt_saved_and_used(run, folder):
     said = run(f"{BASE} --order disagreement -j judgments.csv --save-disagreement model.json -f json -q")
     again = run(f"{BASE} --order disagreement -j judgments.csv --disagreement model.json -f json -q")
     assert json.loads(said)["items"] == json.loads(again)["items"]
-    assert kt.read_disagreement(folder / "model.json").topics
+    assert kt.experiments.read_disagreement(folder / "model.json").topics
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_a_disagreement_model_is_learnt_saved_and_used(run, folder):
         ("queue runs --budget 300 --prices expert=4", "that of crowd is missing"),
         ("queue runs --budget 300 --prices C", "write A"),
         ("queue runs/system-01.gz --budget 300 --prices A", "one system only"),
-        ("queue runs --budget 300 --prices A --a system-01", "one of --a and --b is missing"),
+        ("queue runs --budget 300 --prices A --a system-01", "one of a and b is missing"),
         ("queue runs --budget 300 --prices A --a system-01 --b nobody", "unknown system 'nobody'"),
         ("queue runs --budget 300 --prices A --order front", "unknown order 'front'"),
         ("queue runs --budget 300 --prices A --order disagreement", "must be learnt from somewhere"),

@@ -19,7 +19,7 @@ FILES = "runs -j judgments.csv -g gold.qrels -m P@5"
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     home = tmp_path_factory.mktemp("report")
-    world = kt.simulate_collection(systems=4, topics=12, depth=12, rng=2)
+    world = kt.simulation.simulate_collection(systems=4, topics=12, depth=12, rng=2)
     for system in world.runs.systems:
         kt.write_run(world.runs, system, home / "runs" / f"{system}.gz")
     kt.write_judgments(world.judgments, home / "judgments.csv")
@@ -120,7 +120,7 @@ def test_formats(run, folder):
         (f"report {FILES} -o judgments.csv", "would be written over, but it is read"),
         ("report runs board.json -j judgments.csv", "runs and results at once"),
         ("report board.json -j judgments.csv", "results need no judgments"),
-        (f"report {FILES} --a system-01", "one of --a and --b is missing"),
+        (f"report {FILES} --a system-01", "one of a and b is missing"),
         (f"report {FILES} --a system-01 --b nobody", "nobody"),
         ("report missing.json", "missing.json"),
     ],

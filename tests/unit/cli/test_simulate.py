@@ -37,7 +37,7 @@ def show(items):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     home = tmp_path_factory.mktemp("simulate")
-    world = kt.simulate_collection(systems=3, topics=6, depth=20, rng=3)
+    world = kt.simulation.simulate_collection(systems=3, topics=6, depth=20, rng=3)
     kt.write_judgments(world.gold, home / "gold.qrels")
     kt.write_judgments(world.judgments, home / "judges.csv")
     items = world.gold.to_frame().select("topic", "document").rows()
@@ -48,8 +48,8 @@ def folder(tmp_path_factory):
     (home / "families.tsv").write_text("".join(f"{j}\t{j.split('-')[0]}\n" for j in world.judgments.judges))
     (home / "zero.qrels").write_text("101 0 doc-000-000 0\n")
     (home / "other.csv").write_text("judge,topic,document,grade\nann,9,x,1\nbob,9,x,0\n")
-    kt.write_crowd(kt.load_crowd("careful"), home / "careful-copy.json")
-    kt.write_crowd(SMALL, home / "small.json")
+    kt.simulation.write_crowd(kt.simulation.load_crowd("careful"), home / "careful-copy.json")
+    kt.simulation.write_crowd(SMALL, home / "small.json")
     return home
 
 
@@ -84,7 +84,7 @@ def same(judgments, other):
 def test_a_crowd_on_gold_is_the_librarys(run, folder, gold):
     result = run("gold.qrels --model small.json --per-item 4 --judges 30 --seed 5 -o out/crowd.csv")
     assert result.exit_code == 0
-    expected = kt.simulate_crowd(gold, SMALL, per_item=4, judges=30, rng=5)
+    expected = kt.simulation.simulate_crowd(gold, SMALL, per_item=4, judges=30, rng=5)
     assert same(kt.read_judgments(folder / "out/crowd.csv"), expected)
     assert max(map(len, result.stdout.splitlines())) <= 80
     text = " ".join(result.stdout.split())
@@ -119,7 +119,7 @@ def test_hcb_is_the_default(run):
 
 
 def test_independent_judges_share_no_errors(run, folder, gold):
-    kt.write_crowd(replace(SMALL, correlation=Correlation(item=0.6)), folder / "together.json")
+    kt.simulation.write_crowd(replace(SMALL, correlation=Correlation(item=0.6)), folder / "together.json")
     shared = json.loads(run("gold.qrels --model together.json -f json").stdout)
     apart = json.loads(run("gold.qrels --model together.json --independent -f json").stdout)
     assert shared["correlation"] > 0.2 > abs(apart["correlation"]) + 0.1
@@ -144,16 +144,16 @@ def test_the_list_of_crowds(run):
     result = run("--list")
     assert result.exit_code == 0
     assert max(map(len, result.stdout.splitlines())) <= 80
-    for name in kt.list_crowds():
+    for name in kt.simulation.list_crowds():
         assert f"\n {name} " in result.stdout
-    assert [row["model"] for row in json.loads(run("--list -f json").stdout)] == list(kt.list_crowds())
-    assert len(run("--list -f tsv").stdout.splitlines()) == len(kt.list_crowds()) + 1
+    assert [row["model"] for row in json.loads(run("--list -f json").stdout)] == list(kt.simulation.list_crowds())
+    assert len(run("--list -f tsv").stdout.splitlines()) == len(kt.simulation.list_crowds()) + 1
 
 
 def test_a_crowd_like_the_users_judges(run, folder, gold):
     result = run("gold.qrels --like judges.csv --grades 0=0,1=1,2=1,3=1 --save own.json -o own.csv")
     assert result.exit_code == 0, result.exception
-    model = kt.read_crowd(folder / "own.json")
+    model = kt.simulation.read_crowd(folder / "own.json")
     assert model.name == "own"
     assert model.judges == 9
     assert len(kt.read_judgments(folder / "own.csv").grade) == 1200
@@ -167,7 +167,7 @@ def test_a_crowd_like_the_users_judges(run, folder, gold):
 def test_save_alone_only_learns(run, folder):
     result = run("--like judges.csv --like-gold gold.qrels --families families.tsv --save learned.json")
     assert result.exit_code == 0, result.exception
-    model = kt.read_crowd(folder / "learned.json")
+    model = kt.simulation.read_crowd(folder / "learned.json")
     assert set(model.families) == {"careful", "crowd", "llm", "spammer"}
     assert max(map(len, result.stdout.splitlines())) <= 80
     text = " ".join(result.stdout.split())
@@ -237,8 +237,8 @@ def made(folder, tmp_path_factory):
         ["simulate", "--collection", str(home), *options.split(), "--model", str(folder / "small.json"), "--seed", "6"],
     )
     assert result.exit_code == 0, result.exception
-    shape = kt.CollectionShape(documents=60, pool=8, relevant=0.2, quality=(0.5, 2.0), difficulty=0.3)
-    return home, result, kt.simulate_collection(systems=5, topics=4, depth=20, shape=shape, rng=6)
+    shape = kt.simulation.CollectionShape(documents=60, pool=8, relevant=0.2, quality=(0.5, 2.0), difficulty=0.3)
+    return home, result, kt.simulation.simulate_collection(systems=5, topics=4, depth=20, shape=shape, rng=6)
 
 
 def test_a_collection_is_the_librarys_in_ordinary_files(made):
@@ -248,7 +248,7 @@ def test_a_collection_is_the_librarys_in_ordinary_files(made):
     np.testing.assert_array_equal(runs.listed, world.runs.listed)
     assert same(kt.read_gold(home / "gold.qrels"), world.pool)
     assert same(kt.read_gold(home / "truth/gold.qrels"), world.gold)
-    assert same(kt.read_judgments(home / "judgments.csv"), kt.simulate_crowd(world.pool, SMALL, rng=6))
+    assert same(kt.read_judgments(home / "judgments.csv"), kt.simulation.simulate_crowd(world.pool, SMALL, rng=6))
     systems = pl.read_csv(home / "truth/systems.tsv", separator="\t")
     assert systems.rows() == world.systems.rows()
     topics = pl.read_csv(home / "truth/topics.tsv", separator="\t")
@@ -276,7 +276,7 @@ def test_a_collection_for_machines(run, folder):
 
 def test_the_usual_collection_is_that_of_the_library(run, folder):
     assert run("--collection usual --model small.json -q").exit_code == 0
-    world = kt.simulate_collection(rng=0)
+    world = kt.simulation.simulate_collection(rng=0)
     assert same(kt.read_gold(folder / "usual/gold.qrels"), world.gold)
 
 

@@ -23,7 +23,7 @@ EVALUATE = ["evaluate", "runs", "-j", "crowd.csv", "-a", "mv", "-a", "uniform", 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     home = tmp_path_factory.mktemp("terminal")
-    world = kt.simulate_collection(systems=3, topics=6, depth=10, rng=7)
+    world = kt.simulation.simulate_collection(systems=3, topics=6, depth=10, rng=7)
     for system in world.runs.systems:
         kt.write_run(world.runs, system, home / "runs" / f"{system}.gz")
     kt.write_judgments(world.judgments, home / "crowd.csv")

@@ -14,7 +14,7 @@ from tests.unit.simulation.crowds import make_model
 
 @pytest.mark.parametrize("name", ["hcb", "llm-dl-2021"])
 def test_to_json_and_back(name):
-    model = kt.load_crowd(name)
+    model = kt.simulation.load_crowd(name)
     again = CrowdModel.from_dict(json.loads(model.to_json()))
     np.testing.assert_allclose(again.shares, model.shares, rtol=1e-4)
     np.testing.assert_allclose(again.mean, model.mean, rtol=1e-5)
@@ -92,7 +92,7 @@ def test_a_damaged_model_is_refused_with_what_is_wrong(path, value, message):
 
 
 def test_a_damaged_confusion_is_refused():
-    found = json.loads(kt.load_crowd("llm-dl-2021").to_json())
+    found = json.loads(kt.simulation.load_crowd("llm-dl-2021").to_json())
     found["archetypes"][2]["confusion"][1][0] += 0.5
     with pytest.raises(DataError, match="a row of archetypes: confusion"):
         CrowdModel.from_dict(found)
@@ -100,6 +100,6 @@ def test_a_damaged_confusion_is_refused():
 
 def test_grades():
     assert make_model().grades == 2
-    assert kt.load_crowd("llm-dl-2021").grades == 4
+    assert kt.simulation.load_crowd("llm-dl-2021").grades == 4
     with pytest.raises(DataError, match="confusion and concentration are there for more than two grades"):
         replace(make_model(), balance=np.array([0.2, 0.3, 0.5]))

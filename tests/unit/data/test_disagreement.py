@@ -29,7 +29,9 @@ def make_model(**options):
     )
     dropped = (DroppedTopic(topic="203", items=4, disagreed=1, reason="4 items with enough judges, fewer than 10"),)
     given = {"topics": topics, "dropped": dropped, "feature_set": "runs", "features": ("meta_ap", "mean_retrieval")}
-    return kt.DisagreementModel(**given | {"trials": 100, "seed": 7, "versions": {"karatage": "0"}} | options)
+    return kt.experiments.DisagreementModel(
+        **given | {"trials": 100, "seed": 7, "versions": {"karatage": "0"}} | options
+    )
 
 
 def test_sentence():
@@ -63,13 +65,13 @@ def test_frame_has_dropped_topics_with_the_reason():
 
 def test_through_json_and_back():
     model = make_model(notes=(Note.of("a doubt"),), threshold=0.4, prior=(2.0, 3.0))
-    again = kt.DisagreementModel.from_dict(json.loads(model.to_json()))
+    again = kt.experiments.DisagreementModel.from_dict(json.loads(model.to_json()))
     assert again.to_json() == model.to_json()
     assert again.topics[1].coefficients == (0.5, 0.25)
     assert math.isnan(again.topics[0].spread.npv)
     assert (again.threshold, again.prior, again.notes, again.seed) == (0.4, (2, 3), model.notes, 7)
     own = make_model(feature_set="own", features=("length", "age"))
-    assert kt.DisagreementModel.from_dict(json.loads(own.to_json())).features == ("length", "age")
+    assert kt.experiments.DisagreementModel.from_dict(json.loads(own.to_json())).features == ("length", "age")
 
 
 def change(path, value):
@@ -110,7 +112,7 @@ def change(path, value):
 )
 def test_what_is_no_model_is_refused(path, value, message):
     with pytest.raises(DataError, match=message):
-        kt.DisagreementModel.from_dict(change(path, value))
+        kt.experiments.DisagreementModel.from_dict(change(path, value))
 
 
 @pytest.mark.parametrize("name", ["features", "threshold", "prior", "trials", "topics", "dropped", "seed", "notes"])
@@ -118,6 +120,6 @@ def test_what_is_missing_is_named(name):
     found = json.loads(make_model().to_json())
     del found[name]
     with pytest.raises(DataError, match=f"{name} is missing"):
-        kt.DisagreementModel.from_dict(found)
+        kt.experiments.DisagreementModel.from_dict(found)
     with pytest.raises(DataError, match="the whole is 3, not an object"):
-        kt.DisagreementModel.from_dict(3)
+        kt.experiments.DisagreementModel.from_dict(3)

@@ -83,7 +83,7 @@ def test_order_of_rows_and_names_matter_for_ties_only(rows, random):
 
 
 def test_whole_judges_stay_what_they_are():
-    judgments = kt.simulate_collection(topics=4, rng=1).judgments
+    judgments = kt.simulation.simulate_collection(topics=4, rng=1).judgments
     found = assemble_judges(judgments)
     assert found.judgments is judgments
     assert found.people == judgments.judges

@@ -11,7 +11,7 @@ from karatage.data.result import Shown
 
 @pytest.fixture(scope="module")
 def board():
-    world = kt.simulate_collection(systems=3, topics=12, depth=10, rng=1)
+    world = kt.simulation.simulate_collection(systems=3, topics=12, depth=10, rng=1)
     return kt.compare_all(world.runs, world.judgments, None, "P@5")
 
 
@@ -27,7 +27,8 @@ def test_a_chart_can_be_drawn_and_saved(board, tmp_path):
 
 
 def test_every_public_result_shows_itself():
-    shown = {name for name in kt.__all__ if isinstance(getattr(kt, name), type) and hasattr(getattr(kt, name), "plot")}
+    public = [getattr(home, name) for home in (kt, kt.stats, kt.experiments, kt.simulation) for name in home.__all__]
+    shown = {kind.__name__ for kind in public if isinstance(kind, type) and hasattr(kind, "plot")}
     assert shown >= {"Audit", "Board", "Comparison", "Evaluation", "Posterior", "JudgingQueue", "SizePlan", "Weights"}
-    written = [getattr(kt, name) for name in kt.__all__ if hasattr(getattr(kt, name), "to_json")]
+    written = [kind for kind in public if hasattr(kind, "to_json")]
     assert [kind.__name__ for kind in written if not issubclass(kind, Shown)] == []

@@ -40,7 +40,7 @@ def test_on_two_grades_nobody_is_on_another_scale():
 
 
 def test_the_doubts_are_the_same_for_all_who_use_the_judges():
-    world = kt.simulate_collection(systems=4, topics=12, rng=1)
+    world = kt.simulation.simulate_collection(systems=4, topics=12, rng=1)
     frame = world.judgments.to_frame().with_columns(
         grade=pl.when(pl.col("judge") == "crowd-1").then(pl.col("grade").clip(upper_bound=1)).otherwise("grade")
     )
@@ -51,7 +51,7 @@ def test_the_doubts_are_the_same_for_all_who_use_the_judges():
     for found in (
         kt.compare_all(world.runs, judgments, binary, "P@5"),
         kt.evaluate(world.runs, judgments, "P@5", gold=binary, rng=1),
-        kt.audit(judgments, gold=binary, approaches=("mv",), rng=1),
+        kt.audit(judgments, gold=binary, rng=1, approach=("mv",)),
         kt.calibrate(judgments, binary, rng=1),
     ):
         assert {note for note in found.notes if note.kind in {"data.scales-differ", "data.scales-short"}} == told

@@ -10,9 +10,9 @@ from karatage.data.alignment import match_gold, pool_runs
 from karatage.decisions.belief import MOST, Belief, combine_judgments, form_belief
 from karatage.orders.state import find_features
 
-WORLD = kt.simulate_collection(systems=8, topics=20, depth=40, rng=3)
+WORLD = kt.simulation.simulate_collection(systems=8, topics=20, depth=40, rng=3)
 POOL = pool_runs(WORLD.runs, 40)
-ALIGNMENT = kt.align(WORLD.runs, POOL)
+ALIGNMENT = kt.stats.align(WORLD.runs, POOL)
 TRUTH = match_gold(POOL, WORLD.gold)
 CROWD = WORLD.judgments.keep_rows(np.isin(WORLD.judgments.judge, [3, 4, 5]))
 
@@ -94,7 +94,7 @@ def test_high_grades_are_not_expected_where_experts_did_not_look() -> None:
 
 
 def test_a_crowd_of_two_grades_does_not_deny_higher_ones() -> None:
-    binary = kt.simulate_crowd(WORLD.gold, "careful", rng=0)
+    binary = kt.simulation.simulate_crowd(WORLD.gold, "careful", rng=0)
     combined = combine_judgments(POOL, binary, experts(0.3))
     probability = form_belief(ALIGNMENT, combined).probability
     left = ~combined.expert
@@ -123,7 +123,7 @@ def test_systems_that_find_what_is_relevant_lend_their_other_documents_a_chance(
     pool = pool_runs(runs, 40)
     graded = {f"{name}{r}": int(name == "good") for name in ("good", "bad") for r in range(10)}
     gold = kt.read_gold({"1": graded})
-    belief = form_belief(kt.align(runs, pool), combine_judgments(pool, None, gold))
+    belief = form_belief(kt.stats.align(runs, pool), combine_judgments(pool, None, gold))
     names = pool.documents.gather(pool.item_document).to_list()
     chance = dict(zip(zip(pool.item_topic.tolist(), names, strict=True), find_chance(belief), strict=True))
     for rank in range(40):
@@ -144,7 +144,7 @@ def test_a_crowd_of_one_mind_claims_a_chance_of_98_percent() -> None:
     runs = kt.read_runs({name: {"1": {"a": 2, "b": 1}} for name in ("one", "two")})
     pool = pool_runs(runs, 2)
     crowd = kt.read_judgments({name: {"1": {"a": 1, "b": 0}} for name in "xyz"})
-    found = find_chance(form_belief(kt.align(runs, pool), combine_judgments(pool, crowd, None)))
+    found = find_chance(form_belief(kt.stats.align(runs, pool), combine_judgments(pool, crowd, None)))
     usual = np.exp(-2)
     np.testing.assert_allclose(found / (1 - found), [usual * 49, usual / 49])
 
@@ -167,6 +167,6 @@ def test_before_experts_speak_half_of_what_has_a_grade_has_the_next() -> None:
     runs = kt.read_runs({name: {"1": {"a": 2, "b": 1}} for name in ("one", "two")})
     pool = pool_runs(runs, 2)
     crowd = kt.read_judgments({name: {"1": {"a": 3}} for name in "xyz"})
-    found = form_belief(kt.align(runs, pool), combine_judgments(pool, crowd, None)).probability[1]
+    found = form_belief(kt.stats.align(runs, pool), combine_judgments(pool, crowd, None)).probability[1]
     relevant = 1 / (1 + np.exp(2))
     np.testing.assert_allclose(found, [1 - relevant, relevant / 2, relevant / 4, relevant / 4])

@@ -21,8 +21,8 @@ MEASURE = "P(rel=2)@10"
 
 
 @cache
-def world() -> kt.World:
-    return kt.simulate_collection(rng=7)
+def world() -> kt.simulation.World:
+    return kt.simulation.simulate_collection(rng=7)
 
 
 @cache
@@ -117,7 +117,7 @@ def test_gold_on_everything_is_gold_alone() -> None:
     assert board.slope is not None
     assert board.slope.value == pytest.approx(np.polyfit(board.corrected.value, board.naive.value, 1)[0])
     assert board.tau is not None
-    assert board.tau.value == pytest.approx(kt.kendall_tau(board.naive.value, board.corrected.value), abs=0.05)
+    assert board.tau.value == pytest.approx(kt.stats.kendall_tau(board.naive.value, board.corrected.value), abs=0.05)
 
 
 def test_without_gold_there_is_the_judges_board_only() -> None:
@@ -214,7 +214,7 @@ def test_systems_that_are_all_the_same_cannot_be_told_apart() -> None:
 def test_judges_who_favour_some_systems_ring_the_alarm_and_nothing_is_claimed() -> None:
     """Error rates say that all judges' differences are real; gold among the systems' documents says otherwise."""
     runs = world().runs
-    rows = kt.align(runs, world().gold)
+    rows = kt.stats.align(runs, world().gold)
     favoured = np.zeros(len(world().gold.item_topic), bool)
     shown = rows.ranked[:, 6:, :10]
     favoured[shown[shown >= 0]] = True
@@ -263,7 +263,7 @@ def test_too_little_gold_has_no_slope_and_says_so() -> None:
 
 def test_doubts_are_told() -> None:
     assert has_note(rank(world().gold, ask(claim="these")), "decisions.topics-like-these")
-    few = kt.simulate_collection(systems=3, topics=6, rng=1)
+    few = kt.simulation.simulate_collection(systems=3, topics=6, rng=1)
     board = kt.compare_all(few.runs, few.judgments, few.gold, MEASURE)
     assert has_note(board, "decisions.few-topics", topics=6)
 
@@ -342,7 +342,7 @@ def test_verdicts_that_turn_come_first_then_by_how_sure_judges_were() -> None:
 
 
 def test_judges_who_favour_one_system_are_doubted_for_its_pairs_only() -> None:
-    rows = kt.align(world().runs, world().gold).ranked[:, :, :10]
+    rows = kt.stats.align(world().runs, world().gold).ranked[:, :, :10]
     favoured = np.zeros(len(world().gold.item_topic), bool)
     favoured[rows[:, 11][rows[:, 11] >= 0]] = True
     favoured[rows[:, :11][rows[:, :11] >= 0]] = False

@@ -43,7 +43,7 @@ def trust(said=SAID, **columns: object) -> kt.Judgments:
 
 
 def world(gold: int | None = None) -> tuple[kt.Judgments, kt.Judgments]:
-    found = kt.simulate_collection(systems=3, topics=14, depth=15, rng=2)
+    found = kt.simulation.simulate_collection(systems=3, topics=14, depth=15, rng=2)
     frame = found.gold.to_frame().drop("judge")
     return found.judgments, found.gold if gold is None else kt.read_gold(frame.sample(gold, seed=1))
 

@@ -165,8 +165,8 @@ def test_systems_without_documents_are_refused() -> None:
 
 
 @cache
-def world() -> kt.World:
-    return kt.simulate_collection(systems=4, topics=12, depth=20, rng=7)
+def world() -> kt.simulation.World:
+    return kt.simulation.simulate_collection(systems=4, topics=12, depth=20, rng=7)
 
 
 def test_an_approach_that_ends_in_scores_has_the_vote_for_grades() -> None:

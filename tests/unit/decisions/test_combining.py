@@ -38,7 +38,7 @@ def test_either_may_be_missing() -> None:
 
 
 def test_any_consensus_model_merges() -> None:
-    world = kt.simulate_collection(systems=3, topics=4, depth=10, rng=1)
+    world = kt.simulation.simulate_collection(systems=3, topics=4, depth=10, rng=1)
     pool = pool_runs(world.runs, 10)
     by_vote = combine_judgments(pool, world.judgments, None, "mv")
     by_model = combine_judgments(pool, world.judgments, None, "ds")
@@ -58,7 +58,7 @@ def test_judgments_of_other_documents_only_are_refused() -> None:
 
 
 def test_experts_teach_the_model_but_not_what_the_crowd_says_alone() -> None:
-    world = kt.simulate_collection(systems=3, topics=4, depth=10, rng=1)
+    world = kt.simulation.simulate_collection(systems=3, topics=4, depth=10, rng=1)
     pool = pool_runs(world.runs, 20)
     experts = world.gold.keep_rows(np.arange(len(world.gold.grade)) % 2 == 0)
     found = combine_judgments(pool, world.judgments, experts, "ds")

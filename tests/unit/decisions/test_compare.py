@@ -27,8 +27,8 @@ MEASURE = "P(rel=2)@10"
 
 
 @cache
-def world() -> kt.World:
-    return kt.simulate_collection(rng=7)
+def world() -> kt.simulation.World:
+    return kt.simulation.simulate_collection(rng=7)
 
 
 @cache
@@ -296,7 +296,7 @@ def test_options_matter() -> None:
     gold = sample(300)
     plain, by_rates = compare(gold), compare(gold, BY_RATES)
 
-    def corrected(**terms: object) -> kt.Estimate:
+    def corrected(**terms: object) -> kt.stats.Estimate:
         opinion = compare(gold, ask(**terms)).corrected
         assert opinion is not None
         return opinion.difference
@@ -359,7 +359,7 @@ def test_systems_with_topics_of_their_own_are_not_paired() -> None:
     assert found.naive.b.value == pytest.approx(scores[:20, 10].mean())
     assert found.corrected is not None
     assert "not paired" in " ".join(found.assumed)
-    welch = kt.welch_test(scores[20:, 0], scores[:20, 10])
+    welch = kt.stats.welch_test(scores[20:, 0], scores[:20, 10])
     assert found.naive.p_value == pytest.approx(welch.p_value)
     assert found.corrected.difference.standard_error == pytest.approx(found.naive.difference.standard_error)
 
@@ -431,7 +431,7 @@ def test_the_gold_that_is_needed_is_what_power_takes(way: str) -> None:
 
 def test_the_alarm_is_for_corrections_two_standard_errors_apart() -> None:
     """Judges who call all relevant that only some systems show; both corrections have chance of their own."""
-    rows = kt.align(world().runs, world().gold).ranked[:, :, :10]
+    rows = kt.stats.align(world().runs, world().gold).ranked[:, :, :10]
     favoured = np.zeros(len(world().gold.item_topic), bool)
     favoured[rows[:, 9:][rows[:, 9:] >= 0]] = True
     favoured[rows[:, :9][rows[:, :9] >= 0]] = False
@@ -520,7 +520,7 @@ def test_systems_that_differ_on_some_topics_only_have_an_even_sample_there() -> 
     bounds[:alike, 1] = bounds[:alike, 0]
     twins = replace(runs, systems=(A, B), bounds=bounds)
     moody = judged_by(("moody", pl.when(pl.col("topic").hash(3) % 2 == 0).then(0).otherwise(3)))
-    plan = kt.plan(twins, moody, MEASURE, budget=80, systems=(A, B))
+    plan = kt.plan(twins, moody, MEASURE, budget=80, a=A, b=B)
     items = plan.queue.select("topic", "document")
     gold = kt.read_gold(items.join(gold_frame(), on=["topic", "document"]))
     case = make_case(twins, moody, gold, ask(), systems=(A, B), seed=0)
@@ -528,3 +528,30 @@ def test_systems_that_differ_on_some_topics_only_have_an_even_sample_there() -> 
     found = kt.compare(twins, moody, gold, MEASURE, a=A, b=B)
     assert found.refusal is None
     assert found.corrected.way == "even"
+
+
+def test_options_are_those_of_a_question_by_name():
+    files = world().runs, world().judgments, world().gold
+    question = kt.Question(measure=MEASURE, claim="these", confidence=0.9, seed=3)
+    asked = kt.compare(*files, question, a=A, b=B)
+    named = kt.compare(*files, MEASURE, a=A, b=B, claim="these", confidence=0.9, seed=3)
+    changed = kt.compare(*files, kt.Question(measure=MEASURE, seed=3), a=A, b=B, claim="these", confidence=0.9)
+    assert asked.to_dict() == named.to_dict() == changed.to_dict() != kt.compare(*files, MEASURE, a=A, b=B).to_dict()
+    with pytest.raises(TypeError, match="unexpected keyword argument 'clam'"):
+        kt.compare(*files, MEASURE, a=A, b=B, clam="these")
+
+
+def test_two_systems_need_no_names_and_more_do(tmp_path):
+    for system in (A, B):
+        kt.write_run(world().runs, system, tmp_path / f"{system}.run")
+    for first, second in ((A, B), (B, A)):
+        runs = kt.read_runs([tmp_path / f"{first}.run", tmp_path / f"{second}.run"])
+        found = kt.compare(runs, world().judgments)
+        assert (found.a, found.b) == (first, second)
+        assert (kt.compare(runs, world().judgments, b=first).a, runs.systems) == (second, (A, B))
+    folder = kt.compare(kt.read_runs(tmp_path), world().judgments)
+    assert (folder.a, folder.b) == (A, B)
+    with pytest.raises(OptionError, match=r"there are 12 systems; name two with a and b, or .* kt\.compare_all"):
+        kt.compare(world().runs, world().judgments)
+    with pytest.raises(OptionError, match="one of a and b is missing"):
+        kt.compare(world().runs, world().judgments, a=A)

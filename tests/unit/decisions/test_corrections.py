@@ -25,8 +25,8 @@ MEASURE = "P(rel=2)@10"
 
 
 @cache
-def world() -> kt.World:
-    return kt.simulate_collection(depth=25, rng=7)
+def world() -> kt.simulation.World:
+    return kt.simulation.simulate_collection(depth=25, rng=7)
 
 
 @cache

@@ -57,7 +57,7 @@ def find(diagnosis, words, state=None):
 
 
 def test_what_is_fine_is_ok_throughout(truth, crowd):
-    found = kt.diagnose(make_runs(old=1, new=2), crowd, truth)
+    found = kt.doctor(make_runs(old=1, new=2), crowd, truth)
     assert {c.state for c in found.checks if "topics that both" not in c.finding} == {"ok"}
     assert found.pair == ("new", "old")
     assert found.sentence.startswith("Ready to compare: a difference in P@10 between ")
@@ -68,13 +68,13 @@ def test_what_is_fine_is_ok_throughout(truth, crowd):
 
 def test_the_difference_that_shows_is_that_of_compare(truth, crowd):
     runs, judgments, gold = kt.read_runs(make_runs(a=1, b=2)), kt.read_judgments(crowd), kt.read_gold(truth)
-    found = kt.diagnose(runs, judgments, gold, "P@5", a="a", b="b")
+    found = kt.doctor(runs, judgments, gold, "P@5", a="a", b="b")
     said = kt.compare(runs, judgments, gold, "P@5", a="a", b="b").corrected.difference
     assert found.measures["detectable"][0] == pytest.approx(required_z(0.05, 0.8) * said.standard_error)
 
 
 def test_without_gold_nothing_is_claimed_and_a_plan_is_proposed(crowd):
-    found = kt.diagnose(make_runs(a=1, b=2), crowd, None, "nDCG@5")
+    found = kt.doctor(make_runs(a=1, b=2), crowd, None, "nDCG@5")
     find(found, "there is no gold", "warning")
     assert "that one system is better than another" in found.cannot[-1]
     assert found.sentence.startswith("Claim nothing yet")
@@ -84,9 +84,9 @@ def test_without_gold_nothing_is_claimed_and_a_plan_is_proposed(crowd):
 
 
 def test_systems_that_rank_alike_are_told(truth, crowd):
-    found = kt.diagnose(make_runs(one=1, twin=1, other=2), crowd, truth)
+    found = kt.doctor(make_runs(one=1, twin=1, other=2), crowd, truth)
     assert "'one', 'twin'" in find(found, "identical rankings to rank 10", "warning").finding
-    pair = kt.diagnose(make_runs(one=1, twin=1), crowd, truth)
+    pair = kt.doctor(make_runs(one=1, twin=1), crowd, truth)
     find(pair, "cannot differ by P@10", "warning")
     assert "No difference between one and twin can show in P@10" in pair.sentence
 
@@ -96,15 +96,15 @@ def test_systems_alike_in_the_first_ranks_only_depend_on_the_depth(truth, crowd)
     for topic in TOPICS:
         row = runs["late"][topic]
         row["d13"], row["d14"] = row["d14"], row["d13"]
-    assert any("identical" in c.finding for c in kt.diagnose(runs, crowd, truth, "P@10").checks)
-    assert not any("identical" in c.finding for c in kt.diagnose(runs, crowd, truth, "AP").checks)
+    assert any("identical" in c.finding for c in kt.doctor(runs, crowd, truth, "P@10").checks)
+    assert not any("identical" in c.finding for c in kt.doctor(runs, crowd, truth, "AP").checks)
 
 
 def test_topics_and_ranks_that_are_missing(truth, crowd):
     runs = make_runs(whole=1, few=2, short=3)
     runs["few"] = {t: runs["few"][t] for t in TOPICS[:9]}
     runs["short"] = {t: dict(list(row.items())[:4]) for t, row in runs["short"].items()}
-    found = kt.diagnose(runs, crowd, truth)
+    found = kt.doctor(runs, crowd, truth)
     assert "1 ('few'); 'few' lacks 3 of 12" in find(found, "lack topics which others have", "warning").finding
     assert "12 of 33; systems: 1 ('short')" in find(found, "end before rank 10", "warning").finding
     table = {row["system"]: row for row in found.systems.to_dicts()}
@@ -116,7 +116,7 @@ def test_a_pool_that_favours_a_system(truth, crowd):
     runs["outside"] = {
         t: {f"x{d}" if k % 2 else d: s for k, (d, s) in enumerate(row.items())} for t, row in runs["outside"].items()
     }
-    found = kt.diagnose(runs, crowd, truth)
+    found = kt.doctor(runs, crowd, truth)
     told = find(found, "of the documents in the first 10 ranks were judged", "warning")
     assert told.finding.startswith("50% ('outside') to 100% ('inside')")
     assert "holds some systems down more than others" in told.finding
@@ -125,14 +125,14 @@ def test_a_pool_that_favours_a_system(truth, crowd):
 
 def test_nothing_in_common_is_wrong(truth, crowd):
     other = {"a": {"t1": {"d01": 1.0}}, "b": {"t1": {"d02": 1.0}}}
-    found = kt.diagnose(other, crowd, truth)
+    found = kt.doctor(other, crowd, truth)
     find(found, "runs and judgments share no topic: runs have 't1'", "wrong")
     strangers = {
         s: {t: {f"x{d}": v for d, v in r.items()} for t, r in rows.items()} for s, rows in make_runs(a=1, b=2).items()
     }
-    find(kt.diagnose(strangers, crowd, truth), "no retrieved document was judged", "wrong")
+    find(kt.doctor(strangers, crowd, truth), "no retrieved document was judged", "wrong")
     gold = {"q1": {"elsewhere": 1}}
-    found = kt.diagnose(make_runs(a=1, b=2), crowd, gold)
+    found = kt.doctor(make_runs(a=1, b=2), crowd, gold)
     find(found, "judges and gold graded no item in common: gold has 'elsewhere'", "wrong")
     assert found.state == "wrong"
     assert found.sentence.startswith("Put this right first: judges and gold graded no item in common")
@@ -140,9 +140,9 @@ def test_nothing_in_common_is_wrong(truth, crowd):
 
 def test_items_without_topics_meet_no_runs(crowd):
     items = pl.DataFrame({"judge": ["a", "b"], "item": ["d01", "d01"], "grade": [0, 1]})
-    find(kt.diagnose(make_runs(a=1, b=2), items), "judgments name items but no topics", "wrong")
+    find(kt.doctor(make_runs(a=1, b=2), items), "judgments name items but no topics", "wrong")
     gold = {"q1": {"d01": 1}}
-    find(kt.diagnose(None, items, gold), "one has topics and documents, the other names items only", "wrong")
+    find(kt.doctor(None, items, gold), "one has topics and documents, the other names items only", "wrong")
 
 
 def test_judges_are_looked_at(truth, crowd, rng):
@@ -150,7 +150,7 @@ def test_judges_are_looked_at(truth, crowd, rng):
     crowd["inverted"] = {t: {d: 1 - g for d, g in row.items()} for t, row in make_judge(truth, rng, 0.9).items()}
     crowd["ann again"] = crowd["ann"]
     crowd["guest"] = {"q1": {"d01": 1, "d02": 0}}
-    found = kt.diagnose(None, crowd, truth)
+    found = kt.doctor(None, crowd, truth)
     assert (
         "1 ('constant'); 'constant' gave grade 1 to all 360 gold items" in find(found, "constant:", "warning").finding
     )
@@ -162,8 +162,8 @@ def test_judges_are_looked_at(truth, crowd, rng):
 
 def test_a_judge_alone_who_says_one_thing_only(truth):
     judge = {"yes": {t: dict.fromkeys(DOCUMENTS, 1) for t in TOPICS}}
-    find(kt.diagnose(None, judge), "one grade for everything, which may be right, or chance: 1 ('yes')", "warning")
-    find(kt.diagnose(None, judge, truth), "constant: 1 ('yes'); 'yes' gave grade 1 to all 360 gold items", "warning")
+    find(kt.doctor(None, judge), "one grade for everything, which may be right, or chance: 1 ('yes')", "warning")
+    find(kt.doctor(None, judge, truth), "constant: 1 ('yes'); 'yes' gave grade 1 to all 360 gold items", "warning")
 
 
 def test_overlap_decides_what_can_be_said_of_a_panel(truth):
@@ -171,35 +171,35 @@ def test_overlap_decides_what_can_be_said_of_a_panel(truth):
         "first": {t: dict(list(row.items())[:15]) for t, row in truth.items()},
         "second": {t: dict(list(row.items())[15:]) for t, row in truth.items()},
     }
-    found = kt.diagnose(None, halves, None)
+    found = kt.doctor(None, halves, None)
     find(found, "no item was graded by two judges", "warning")
     assert "how far judges agree: no item was graded by two of them" in found.cannot
     halves["second"]["q0"] = truth["q0"]
     find(
-        kt.diagnose(None, halves, None),
+        kt.doctor(None, halves, None),
         "of the items were graded by two judges or more: agreement is known on",
         "warning",
     )
-    assert any(line.startswith("how far 2 judges agree") for line in kt.diagnose(None, halves, None).can)
+    assert any(line.startswith("how far 2 judges agree") for line in kt.doctor(None, halves, None).can)
 
 
 def test_scales_that_differ(truth, crowd):
     gold = {t: {d: 3 * g for d, g in row.items()} for t, row in truth.items()}
-    found = kt.diagnose(make_runs(a=1, b=2), crowd, gold)
+    found = kt.doctor(make_runs(a=1, b=2), crowd, gold)
     assert "--gold-grades 1=0,2=1,3=1" in find(found, "judges grade 0-1, gold 0-3", "warning").advice
     crowd = {j: {t: {d: 2 * g for d, g in r.items()} for t, r in rows.items()} for j, rows in crowd.items()}
-    assert "--grades 1=0,2=1" in find(kt.diagnose(None, crowd, truth), "judges grade 0-2, gold 0-1", "warning").advice
+    assert "--grades 1=0,2=1" in find(kt.doctor(None, crowd, truth), "judges grade 0-2, gold 0-1", "warning").advice
 
 
 def test_gold_that_tells_nothing_apart(truth, crowd):
-    find(kt.diagnose(None, crowd, truth, "P(rel=2)@10"), "no gold item is relevant by P(rel=2)@10", "warning")
+    find(kt.doctor(None, crowd, truth, "P(rel=2)@10"), "no gold item is relevant by P(rel=2)@10", "warning")
     same = {t: dict.fromkeys(row, 1) for t, row in truth.items()}
-    find(kt.diagnose(None, crowd, same), "every gold item is relevant by P@10", "warning")
+    find(kt.doctor(None, crowd, same), "every gold item is relevant by P@10", "warning")
 
 
 def test_gold_huddled_in_few_topics_is_refused_with_the_reason(truth, crowd):
     gold = {t: dict(list(truth[t].items())[:10]) for t in TOPICS[:3]}
-    found = kt.diagnose(make_runs(a=1, b=2), crowd, gold)
+    found = kt.doctor(make_runs(a=1, b=2), crowd, gold)
     find(found, "gold: 30 items of 3 topics", "ok")
     told = find(found, "P@10 cannot be corrected with this gold: gold is on 3 of 12 topics", "warning")
     assert told.finding.removeprefix("P@10 cannot be corrected with this gold: ") in found.measures["refusal"].to_list()
@@ -209,7 +209,7 @@ def test_gold_huddled_in_few_topics_is_refused_with_the_reason(truth, crowd):
 
 def test_a_plain_sample_allows_weighted_sums_only(truth, crowd, rng):
     gold = {t: {d: g for d, g in row.items() if rng.random() < 0.5} for t, row in truth.items()}
-    found = kt.diagnose(make_runs(a=1, b=2), crowd, gold)
+    found = kt.doctor(make_runs(a=1, b=2), crowd, gold)
     assert not any("error rates" in check.finding for check in found.checks)  # which the answer does not use
     assert found.measures["way"].to_list() == ["even", "even", "even", "even", None]
     assert found.can[-1] == (
@@ -217,7 +217,7 @@ def test_a_plain_sample_allows_weighted_sums_only(truth, crowd, rng):
         "as a simple random sample"
     )
     assert found.cannot[-1].startswith("corrected differences in AP: it is not a weighted sum of grades")
-    asked = kt.diagnose(make_runs(a=1, b=2), crowd, gold, "AP")
+    asked = kt.doctor(make_runs(a=1, b=2), crowd, gold, "AP")
     assert asked.sentence.startswith("AP cannot be corrected with this gold")
     assert "It does correct P@10, DCG@10, RBP(p=0.8), nDCG@10." in asked.sentence
     assert any(
@@ -227,36 +227,36 @@ def test_a_plain_sample_allows_weighted_sums_only(truth, crowd, rng):
 
 def test_a_queue_drawn_for_others_is_refused(truth, crowd):
     runs, judgments = kt.read_runs(make_runs(a=1, b=2, c=3)), kt.read_judgments(crowd)
-    queue = kt.plan(runs, judgments, "P@10", budget=60, systems=("a", "b")).queue
+    queue = kt.plan(runs, judgments, "P@10", budget=60, a="a", b="b").queue
     graded = [truth[t][d] for t, d in queue.select("topic", "document").iter_rows()]
     gold = kt.read_gold(queue.with_columns(pl.Series("grade", graded)))
-    right = kt.diagnose(runs, judgments, gold, a="a", b="b")
+    right = kt.doctor(runs, judgments, gold, a="a", b="b")
     assert right.measures["way"][0] == "sampled"
     assert "drawn with known chances for P@10" in find(right, "60 gold items", "ok").finding
-    wrong = kt.diagnose(runs, judgments, gold, a="a", b="c")
+    wrong = kt.doctor(runs, judgments, gold, a="a", b="c")
     find(wrong, "P@10 cannot be corrected with this gold: the gold queue was planned for other systems", "warning")
 
 
 def test_few_topics_are_told(truth, crowd):
     runs = {s: {t: rows[t] for t in TOPICS[:5]} for s, rows in make_runs(a=1, b=2).items()}
-    find(kt.diagnose(runs, crowd, truth), "5 topics that both systems and judges", "warning")
-    find(kt.diagnose(runs, crowd), "5 topics that both systems and judges know: too few", "warning")
-    find(kt.diagnose(make_runs(a=1, b=2), crowd, truth), "12 topics that both", "warning")
+    find(kt.doctor(runs, crowd, truth), "5 topics that both systems and judges", "warning")
+    find(kt.doctor(runs, crowd), "5 topics that both systems and judges know: too few", "warning")
+    find(kt.doctor(make_runs(a=1, b=2), crowd, truth), "12 topics that both", "warning")
 
 
 def test_names_of_systems(truth, crowd):
     runs = make_runs(first=1, second=2, third=3)
-    assert kt.diagnose(runs, crowd, truth, a="third", b="first").pair == ("third", "first")
-    assert kt.diagnose(make_runs(a=1, b=2), crowd, truth, b="a").pair == ("b", "a")
-    unknown = kt.diagnose(runs, crowd, truth, a="frist", b="second")
+    assert kt.doctor(runs, crowd, truth, a="third", b="first").pair == ("third", "first")
+    assert kt.doctor(make_runs(a=1, b=2), crowd, truth, b="a").pair == ("b", "a")
+    unknown = kt.doctor(runs, crowd, truth, a="frist", b="second")
     assert find(unknown, "unknown system 'frist'; did you mean 'first'?", "wrong")
     assert unknown.pair is None
     with pytest.raises(OptionError, match="one of a and b is missing"):
-        kt.diagnose(runs, crowd, truth, a="first")
+        kt.doctor(runs, crowd, truth, a="first")
     with pytest.raises(OptionError, match="a and b are the same system"):
-        kt.diagnose(runs, crowd, truth, a="first", b="first")
+        kt.doctor(runs, crowd, truth, a="first", b="first")
     with pytest.raises(OptionError, match="there is nothing to look at"):
-        kt.diagnose()
+        kt.doctor()
 
 
 class TestFiles:
@@ -277,7 +277,7 @@ class TestFiles:
         }
         for name, content in bad.items():
             (folder / "runs" / name).write_bytes(content)
-        found = kt.diagnose([folder / "runs", folder / "missing"], crowd)
+        found = kt.doctor([folder / "runs", folder / "missing"], crowd)
         wrong = [check.finding for check in found.checks if check.state == "wrong"]
         for name in [*bad, "missing"]:
             assert sum(f"{name}" in text for text in wrong) == 1, name
@@ -299,7 +299,7 @@ class TestFiles:
 
     def test_what_could_not_be_read_is_not_called_missing(self, folder, crowd):
         (folder / "gold.qrels").write_text("q1 0 d1 maybe\n")
-        found = kt.diagnose(folder / "runs", crowd, folder / "gold.qrels")
+        found = kt.doctor(folder / "runs", crowd, folder / "gold.qrels")
         find(found, "gold.qrels:1: grade 'maybe' is not a number", "wrong")
         assert not any("there is no gold" in check.finding for check in found.checks)
         assert "how often judges are right: no gold could be read" in found.cannot
@@ -309,7 +309,7 @@ class TestFiles:
         (folder / "runs" / "tied").write_text("\n".join(lines) + "\n")
         lines = [f"{t} Q0 {d} {k} {float(k)} upward" for t in TOPICS for k, d in enumerate(DOCUMENTS[:12])]
         (folder / "runs" / "upward").write_text("\n".join(lines) + "\n")
-        found = kt.diagnose(folder / "runs", crowd)
+        found = kt.doctor(folder / "runs", crowd)
         assert "1 ('tied')" in find(found, "tied scores", "warning").finding
         assert "upward:2" in find(found, "ranks contradict scores", "warning").finding
 
@@ -319,7 +319,7 @@ class TestFiles:
 
 
 def test_round_trip_and_page(truth, crowd, tmp_path):
-    found = kt.diagnose(make_runs(a=1, b=2, c=3), crowd, truth)
+    found = kt.doctor(make_runs(a=1, b=2, c=3), crowd, truth)
     (tmp_path / "d.json").write_text(found.to_json())
     again = kt.read_result(tmp_path / "d.json").result
     assert again.to_json() == found.to_json()
@@ -332,7 +332,7 @@ def test_round_trip_and_page(truth, crowd, tmp_path):
 def test_hostile_names_show_as_text(truth, crowd):
     name = '<script>alert("x")</script>\u202e' + "x" * 500
     runs = make_runs(a=1, b=2)
-    found = kt.diagnose({"fine": runs["a"], name: runs["b"]}, {**crowd, name: crowd["ann"]}, truth)
+    found = kt.doctor({"fine": runs["a"], name: runs["b"]}, {**crowd, name: crowd["ann"]}, truth)
     assert all("\u202e" not in check.finding for check in found.checks)
     assert max(len(check.finding) for check in found.checks) < 600
     assert "<script>alert" not in found._repr_html_()
@@ -341,7 +341,7 @@ def test_hostile_names_show_as_text(truth, crowd):
 def test_dl_2021(shared_data):
     """What is known of this collection: three runs of one team that are one, a judge that is another, a binary half."""
     home = shared_data / "trec-dl-2021-passage"
-    found = kt.diagnose(home / "runs", home / "llm_labels.tsv.gz", home / "gold.qrels", "nDCG@10")
+    found = kt.doctor(home / "runs", home / "llm_labels.tsv.gz", home / "gold.qrels", "nDCG@10")
     assert "'pash_f1', 'pash_f2', 'pash_f3'" in find(found, "identical rankings to rank 10", "warning").finding
     assert "'llama3.2_binary', 'llama3.2_binary.M'" in find(found, "copied:", "warning").finding
     find(found, "judges grade 0-5, gold 0-3", "warning")
@@ -358,7 +358,7 @@ def test_mixed_scales_get_no_option_that_is_for_all_judges(truth):
     }
     mixed["percent"]["q0"]["d0"] = 99
     gold = {t: {d: 3 * g for d, g in row.items()} for t, row in truth.items()}
-    advice = find(kt.diagnose(None, mixed, gold), "judges grade 0-99, gold 0-3", "warning").advice
+    advice = find(kt.doctor(None, mixed, gold), "judges grade 0-99, gold 0-3", "warning").advice
     assert "=" not in advice
     assert "map the judges one by one to one scale" in advice
 
@@ -367,7 +367,7 @@ def test_the_mapping_that_is_advised_leaves_gold_as_it_is(truth, crowd, tmp_path
     doubled = {j: {t: {d: 2 * g for d, g in r.items()} for t, r in rows.items()} for j, rows in crowd.items()}
     kt.write_judgments(kt.read_judgments(doubled), tmp_path / "crowd.csv")
     kt.write_judgments(kt.read_gold(truth), tmp_path / "gold.qrels")
-    found = kt.diagnose(None, tmp_path / "crowd.csv", tmp_path / "gold.qrels")
+    found = kt.doctor(None, tmp_path / "crowd.csv", tmp_path / "gold.qrels")
     advice = find(found, "judges grade 0-2, gold 0-1", "warning").advice
     assert "--grades 1=0,2=1 --gold-grades 0-1" in advice
     sources = Sources(
@@ -380,20 +380,20 @@ def test_the_mapping_that_is_advised_leaves_gold_as_it_is(truth, crowd, tmp_path
 @pytest.fixture(scope="module")
 def few():
     """Eight topics, and gold on all of them."""
-    return kt.simulate_collection(systems=3, topics=8, depth=20, rng=7)
+    return kt.simulation.simulate_collection(systems=3, topics=8, depth=20, rng=7)
 
 
 @pytest.mark.parametrize("measure", ["P@10", "nDCG@10"])
 def test_gold_on_everything_decides_over_few_topics(few, measure):
-    found = kt.diagnose(few.runs, few.judgments, few.pool, measure, a="system-01", b="system-02")
+    found = kt.doctor(few.runs, few.judgments, few.pool, measure, a="system-01", b="system-02")
     assert found.measures["way"].null_count() == 0
     find(found, "8 topics that both systems and judges", "warning")
     assert [command.split()[1] for command in found.commands] == ["audit", "compare", "report"]
 
 
 def test_a_budget_is_no_larger_than_what_matters(few):
-    found = kt.diagnose(few.runs, few.judgments, None, "P@10", a="system-01", b="system-02")
-    size = kt.plan(few.runs, few.judgments, "P@10", budget=5, systems=("system-01", "system-02")).frame_size
+    found = kt.doctor(few.runs, few.judgments, None, "P@10", a="system-01", b="system-02")
+    size = kt.plan(few.runs, few.judgments, "P@10", budget=5, a="system-01", b="system-02").frame_size
     assert size < 200
     assert any(f"--budget {size} " in command for command in found.commands)
     assert f"{size} gold labels drawn by karatage plan would show" in found.sentence
@@ -402,7 +402,7 @@ def test_a_budget_is_no_larger_than_what_matters(few):
 def test_what_holds_for_these_topics_only_is_asked_so(few):
     topics = few.judgments.topics[:4]
     judgments, gold = few.judgments.only_topics(topics), few.pool.only_topics(topics)
-    found = kt.diagnose(few.runs, judgments, gold, "P@10", a="system-01", b="system-02")
+    found = kt.doctor(few.runs, judgments, gold, "P@10", a="system-01", b="system-02")
     assert found.measures["way"].null_count() == len(found.measures)
     assert [command.split()[1] for command in found.commands] == ["audit", "compare", "report"]
     assert all("--claim these" in command for command in found.commands[1:])
@@ -413,25 +413,25 @@ def test_repeated_grades_are_votes_and_told(truth, crowd):
     rows = [(j, t, d, g) for j, topics in crowd.items() for t, row in topics.items() for d, g in row.items()]
     again = [row for row in rows if row[0] == "ann" and row[1] == "q0"]
     table = pl.DataFrame(rows + 3 * again, schema=["judge", "topic", "document", "grade"], orient="row")
-    found = kt.diagnose(None, table, None)
+    found = kt.doctor(None, table, None)
     told = find(found, "1 judge graded items more than once, up to 4 times: each grade is a vote", "warning")
     assert "--repeats last" in told.advice
     first = find(found, f"{len(rows):,} grades 0-1", "ok").finding
     assert first.endswith(f"merging uses {len(rows) + 3 * len(again):,}")
-    once = kt.diagnose(None, kt.read_judgments(table, repeats="last"), None)
+    once = kt.doctor(None, kt.read_judgments(table, repeats="last"), None)
     assert not any("more than once" in check.finding for check in once.checks)
 
 
 def test_nothing_that_fails_is_proposed(tmp_path):
     (tmp_path / "odd.csv").write_text("Model,Query ID,Passage,Verdict,n\ngpt,1,a,2,1\n")
-    found = kt.diagnose(None, tmp_path / "odd.csv")
+    found = kt.doctor(None, tmp_path / "odd.csv")
     assert found.commands == ()
     told = find(found, "there is no column for the grade", "wrong").finding
     assert "the columns are Model, Query ID, Passage, Verdict, n; say which: --columns grade=NAME " in told
 
 
 def test_the_sentence_points_at_nothing_above(truth, crowd):
-    assert " above" not in kt.diagnose(make_runs(a=1, b=2), crowd, truth).sentence
+    assert " above" not in kt.doctor(make_runs(a=1, b=2), crowd, truth).sentence
 
 
 def test_not_all_of_too_many_pairs_are_tested_for_copies_and_that_is_told(monkeypatch):
@@ -440,10 +440,10 @@ def test_not_all_of_too_many_pairs_are_tested_for_copies_and_that_is_told(monkey
     said[20] = said[3]
     rows = [(f"j{j}", f"i{i}", int(said[j, i])) for j in range(30) for i in range(60)]
     crowd = pl.DataFrame(rows, schema=["judge", "item", "grade"], orient="row")
-    exact = kt.diagnose(None, crowd, None)
+    exact = kt.doctor(None, crowd, None)
     monkeypatch.setattr("karatage.agreement.intervals.MOST_PAIRS", 100)
     monkeypatch.setattr("karatage.agreement.intervals.DRAWS", 60)
-    found = kt.diagnose(None, crowd, None)
+    found = kt.doctor(None, crowd, None)
     (told,) = (check for check in found.checks if "tested for copies" in check.finding)
     assert told.state == "warning"
     assert "of up to 435 pairs of judges were tested for copies" in told.finding

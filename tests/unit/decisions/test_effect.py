@@ -10,9 +10,9 @@ import karatage as kt
 from karatage.data.alignment import find_items, pool_runs
 from karatage.decisions.belief import IDEALS, combine_judgments, find_effect, find_weights, form_belief, require_weights
 
-WORLD = kt.simulate_collection(systems=4, topics=6, depth=15, rng=3)
+WORLD = kt.simulation.simulate_collection(systems=4, topics=6, depth=15, rng=3)
 POOL = pool_runs(WORLD.runs, 15)
-ALIGNMENT = kt.align(WORLD.runs, POOL)
+ALIGNMENT = kt.stats.align(WORLD.runs, POOL)
 
 
 @pytest.mark.parametrize("measure", ["P@5", "DCG@10", "nDCG@10"])

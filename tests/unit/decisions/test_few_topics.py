@@ -16,14 +16,14 @@ A, B = "system-01", "system-02"
 
 
 @cache
-def world(topics: int) -> kt.World:
-    return kt.simulate_collection(systems=3, topics=topics, depth=20, rng=7)
+def world(topics: int) -> kt.simulation.World:
+    return kt.simulation.simulate_collection(systems=3, topics=topics, depth=20, rng=7)
 
 
 def planned(topics: int, budget: int) -> kt.Judgments:
     """A plan's queue for the pair, judged."""
     here = world(topics)
-    queue = kt.plan(here.runs, here.judgments, "P@10", budget=budget, systems=(A, B)).queue
+    queue = kt.plan(here.runs, here.judgments, "P@10", budget=budget, a=A, b=B).queue
     known = here.pool.to_frame().select("topic", "document", "grade")
     return kt.read_gold(queue.drop("grade").join(known, on=["topic", "document"], how="left").fill_null(0))
 
@@ -74,7 +74,7 @@ def test_other_measures_name_the_same_way_out() -> None:
 @pytest.mark.parametrize(("topics", "budget", "claims"), [(8, 5000, True), (8, 30, False), (4, 5000, False)])
 def test_a_plan_promises_what_compare_will_say(topics: int, budget: int, claims: bool) -> None:
     here = world(topics)
-    found = kt.plan(here.runs, here.judgments, "P@10", budget=budget, systems=(A, B))
+    found = kt.plan(here.runs, here.judgments, "P@10", budget=budget, a=A, b=B)
     assert (found.new is not None) == claims
     assert has_note(found, "decisions.few-topics-planned") == (not claims)
     assert (compare(topics, planned(topics, budget)).corrected is not None) == claims

@@ -18,8 +18,8 @@ MEASURE = "P(rel=2)@10"
 
 
 @cache
-def world() -> kt.World:
-    return kt.simulate_collection(systems=12, topics=20, depth=30, rng=5)
+def world() -> kt.simulation.World:
+    return kt.simulation.simulate_collection(systems=12, topics=20, depth=30, rng=5)
 
 
 @cache
@@ -111,7 +111,7 @@ def test_a_queue_for_a_shallower_measure_is_refused() -> None:
 
 
 def test_other_runs_are_another_frame() -> None:
-    other = kt.simulate_collection(systems=12, topics=20, depth=30, rng=6)
+    other = kt.simulation.simulate_collection(systems=12, topics=20, depth=30, rng=6)
     found = kt.compare(other.runs, other.judgments, queue(case(), MEASURE), MEASURE, a=A, b=B)
     assert found.corrected is None
 

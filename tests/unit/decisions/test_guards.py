@@ -28,14 +28,16 @@ PAIR = ("old", "newer")
 
 
 @cache
-def world() -> kt.World:
+def world() -> kt.simulation.World:
     return simulate_story(rng=1)
 
 
 @cache
 def queue(measure: str = "P@10", budget: int = 120, pair: tuple[str, str] | None = PAIR) -> pl.DataFrame:
     """What `plan` draws, graded."""
-    return grade(kt.plan(world().runs, world().judgments, measure, budget=budget, systems=pair))
+    return grade(
+        kt.plan(world().runs, world().judgments, measure, budget=budget, **dict(zip("ab", pair or (), strict=False)))
+    )
 
 
 def grade(plan: kt.GoldPlan) -> pl.DataFrame:
@@ -91,7 +93,7 @@ def test_chances_that_do_not_add_up_are_refused(measure: str, times: float) -> N
 def test_the_refusal_says_the_numbers() -> None:
     gold = queue()
     found = compare(gold.with_columns(pl.col("pi") / 13))
-    frame = kt.plan(world().runs, world().judgments, "P@10", budget=120, systems=PAIR).frame_size
+    frame = kt.plan(world().runs, world().judgments, "P@10", budget=120, a=PAIR[0], b=PAIR[1]).frame_size
     raised = 13 * (1 / gold["pi"]).sum()
     assert f"1/pi of its {len(gold)} items adds up to {raised:,.0f}, but {frame} documents matter" in str(found.refusal)
     assert "take the column pi from the queue that karatage plan wrote" in str(found.refusal)
@@ -301,7 +303,7 @@ def test_without_scores_the_differences_stand_and_order_the_systems(tmp_path: Pa
 
 
 def test_second_opinions_that_cannot_be_are_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    beyond = kt.Estimate.of(1.2, 0.01)
+    beyond = kt.stats.Estimate.of(1.2, 0.01)
     monkeypatch.setattr(
         rates, "bootstrap_rates", lambda *_: Opinion(method=rates.BOOTSTRAP, a=None, b=None, difference=beyond)
     )
@@ -424,14 +426,14 @@ def test_diagnosis_audit_and_survey_tell() -> None:
     gold = plain()
     copied, inverted = judged_as(gold), kt.read_gold(turn(gold))
     trusted = kt.read_gold(gold)
-    doctor = kt.diagnose(world().runs, copied, trusted, "P@10", a=PAIR[0], b=PAIR[1])
+    doctor = kt.doctor(world().runs, copied, trusted, "P@10", a=PAIR[0], b=PAIR[1])
     assert any("copy of 'ann'" in check.finding and check.state == "warning" for check in doctor.checks)
     assert "P@10 cannot be corrected with this gold: gold looks like a copy" in doctor.verdict
-    turned = kt.diagnose(world().runs, world().judgments, inverted, "P@10")
+    turned = kt.doctor(world().runs, world().judgments, inverted, "P@10")
     assert any("agrees with no judge" in check.finding and check.state == "wrong" for check in turned.checks)
     assert "copy of 'ann'" in list_facts(kt.audit(copied, gold=trusted))["decisions.copy"]["finding"]
     assert has_note(kt.audit(world().judgments, gold=inverted), "decisions.inverted")
-    survey = kt.survey(world().runs, copied, trusted, "P@10", pair=PAIR)
+    survey = kt.report(world().runs, copied, trusted, "P@10", a=PAIR[0], b=PAIR[1])
     assert survey.comparison is not None
     assert survey.board is not None
     assert not survey.comparison.significant
@@ -443,7 +445,7 @@ def test_error_rates_raise_no_alarm_where_they_are_not_used() -> None:
     alarms = []
     for seed in (1, 2, 3):
         story = simulate_story(rng=seed)
-        plan = kt.plan(story.runs, story.judgments, "P@10", budget=300, systems=("old", "new"))
+        plan = kt.plan(story.runs, story.judgments, "P@10", budget=300, a="old", b="new")
         truth = story.gold.to_frame().drop("judge")
         gold = kt.read_gold(
             plan.items.select("topic", "document", "pi", "batch")
@@ -478,7 +480,7 @@ def test_guards_are_silent_on_real_judges(shared_data: Path, judge: str) -> None
     for measure in ("P(rel=2)@10", "DCG@10"):
         question = kt.Question(measure=measure, approach=f"judge:{judge}")
         a, b = rng.choice(runs.systems, 2, replace=False)
-        plan = kt.plan(runs, judgments, question, budget=150, systems=(a, b))
+        plan = kt.plan(runs, judgments, question, budget=150, a=a, b=b)
         drawn = plan.items.select("topic", "document", "pi", "batch").join(truth, on=["topic", "document"], how="left")
         drawn = drawn.with_columns(pl.col("grade").fill_null(0), measure=pl.lit(measure), frame=pl.lit(plan.frame))
         whole = truth.filter(pl.col("topic").is_in(list(gold.topics[:12])))

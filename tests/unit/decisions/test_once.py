@@ -23,8 +23,8 @@ PAIR = ("system-01", "system-02")
 
 
 @cache
-def world() -> kt.World:
-    return kt.simulate_collection(systems=5, topics=15, depth=20, rng=2)
+def world() -> kt.simulation.World:
+    return kt.simulation.simulate_collection(systems=5, topics=15, depth=20, rng=2)
 
 
 def count(call: Callable[[], object]) -> Counter[str]:
@@ -60,15 +60,14 @@ def test_gold_is_aligned_and_scored_once_beside_the_judges() -> None:
 
 def test_a_diagnosis_merges_once_for_all_its_measures() -> None:
     w = world()
-    found = count(lambda: kt.diagnose(w.runs, w.judgments, w.gold))
+    found = count(lambda: kt.doctor(w.runs, w.judgments, w.gold))
     assert found["merge"] == 1
     assert found["align"] <= 4  # judged documents, the pools of two depths, gold
 
 
 def test_a_survey_fits_each_model_once() -> None:
     w = world()
-    rules = kt.SurveyRules(approaches=("mv", "ds"))
-    found = count(lambda: kt.survey(w.runs, w.judgments, w.gold, "P@10", pair=PAIR, rules=rules))
+    found = count(lambda: kt.report(w.runs, w.judgments, w.gold, "P@10", a=PAIR[0], b=PAIR[1], approach=("mv", "ds")))
     assert found["merge"] == 4  # mv, ds, and two more that the audit tries
     assert found["align"] <= 7  # judged documents, the pools of pair and board at two depths, gold for both
 

@@ -25,7 +25,7 @@ PAIR = ("system-01", "system-02")
 
 @pytest.fixture(scope="module")
 def world():
-    return kt.simulate_collection(systems=5, topics=16, depth=20, rng=3)
+    return kt.simulation.simulate_collection(systems=5, topics=16, depth=20, rng=3)
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +81,7 @@ def judge(plan, gold, path, *, upto=math.inf):
 
 
 def test_items_are_drawn_by_how_differently_they_are_ranked(world, plan):
-    found = plan(systems=PAIR)
+    found = plan(a=PAIR[0], b=PAIR[1])
     gap = gaps(world.runs, *PAIR)
     assert found.labels == 60
     assert found.frame_size == len(gap)
@@ -119,7 +119,7 @@ def test_rows_come_by_batch_topic_and_document(plan):
 
 
 def test_said_is_shown_to_the_planner_only(plan, judgments):
-    found = plan(systems=PAIR)
+    found = plan(a=PAIR[0], b=PAIR[1])
     said = {(t, d): g for _, t, d, g in judgments.to_frame().iter_rows()}
     assert found.to_frame()["said"].to_list() == [said[item] for item in items(found.items)]
     assert found.queue.columns == [
@@ -146,7 +146,7 @@ def test_the_seed_draws(plan):
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "parquet", "csv.gz", "jsonl.zst"])
 def test_queues_come_back_to_the_last_digit(plan, tmp_path, ending):
-    found = plan(budget=(30, 20), systems=PAIR)
+    found = plan(budget=(30, 20), a=PAIR[0], b=PAIR[1])
     path = tmp_path / f"queue.{ending}"
     kt.write_queue(found, path)
     with pytest.raises(InputFileError, match="no row has a grade yet"):
@@ -175,7 +175,7 @@ def test_unknown_endings_are_refused(plan, tmp_path):
 
 
 def test_a_budget_beyond_the_frame_is_a_census_and_then_exact(world, judgments, plan, tmp_path):
-    found = plan(budget=10_000, systems=PAIR)
+    found = plan(budget=10_000, a=PAIR[0], b=PAIR[1])
     assert found.census
     assert found.factor is None
     assert found.labels == found.frame_size == len(gaps(world.runs, *PAIR))
@@ -191,7 +191,7 @@ def test_a_budget_beyond_the_frame_is_a_census_and_then_exact(world, judgments, 
 
 
 def test_the_forecast_without_gold_is_the_formula_for_judges_that_tell_nothing(world, judgments, plan):
-    found = plan(systems=PAIR)
+    found = plan(a=PAIR[0], b=PAIR[1])
     gap = gaps(world.runs, *PAIR)
     said = {(t, d): g for _, t, d, g in judgments.to_frame().iter_rows()}
     residual = np.var([said[item] for item in gap])
@@ -209,7 +209,7 @@ def test_the_forecast_without_gold_is_the_formula_for_judges_that_tell_nothing(w
 
 
 def test_wider_confidence_is_wider(plan):
-    narrow, wide = (plan(kt.Question(measure="DCG@10", confidence=c), systems=PAIR) for c in (0.9, 0.99))
+    narrow, wide = (plan(kt.Question(measure="DCG@10", confidence=c), a=PAIR[0], b=PAIR[1]) for c in (0.9, 0.99))
     assert wide.these.standard_error == narrow.these.standard_error
     assert wide.these.half_width > 1.4 * narrow.these.half_width
     assert wide.new.half_width > wide.these.half_width
@@ -217,7 +217,7 @@ def test_wider_confidence_is_wider(plan):
 
 def test_few_topics_say_nothing_of_new_ones(world, judgments):
     few = judgments.keep_topics(judgments.topics[:6])
-    found = kt.plan(world.runs, few, "DCG@10", budget=30, systems=PAIR)
+    found = kt.plan(world.runs, few, "DCG@10", budget=30, a=PAIR[0], b=PAIR[1])
     assert found.new is None
     assert found.topics == 6
     assert "over topics like" not in found.sentence
@@ -225,7 +225,7 @@ def test_few_topics_say_nothing_of_new_ones(world, judgments):
 
 def test_judges_that_always_say_the_same_leave_the_range_of_gains(world, judgments):
     mute = replace(judgments, grade=np.zeros_like(judgments.grade))
-    found = kt.plan(world.runs, mute, "DCG@10", budget=60, systems=PAIR)
+    found = kt.plan(world.runs, mute, "DCG@10", budget=60, a=PAIR[0], b=PAIR[1])
     assert found.these.standard_error > 0
 
 
@@ -299,10 +299,10 @@ def test_a_pair_told_apart_is_drawn_for_all_the_same(plan, world, judgments, tmp
     scores = kt.score(world.runs, world.gold, "DCG@10").value[0].mean(axis=0)
     worst, best = (world.runs.systems[s] for s in (scores.argmin(), scores.argmax()))
     question = kt.Question(measure="DCG@10", claim="these")
-    first = plan(question, budget=100, systems=(worst, best))
+    first = plan(question, budget=100, a=worst, b=best)
     gold = judge(first, world.gold, tmp_path / "pair.csv")
     assert kt.compare(world.runs, judgments, gold, question, a=worst, b=best).significant
-    found = plan(question, budget=40, systems=(worst, best), judged=gold)
+    found = plan(question, budget=40, a=worst, b=best, judged=gold)
     assert found.labels == 40  # to stop at the first significant look would be to claim too often
     assert has_note(found, "decisions.stop-at-budget")
 
@@ -318,7 +318,7 @@ def test_too_little_gold_decides_nothing_yet(world, plan, tmp_path):
 
 def test_gold_of_another_plan_is_refused(world, plan, tmp_path):
     gold = judge(plan(), world.gold, tmp_path / "queue.csv")
-    for options in ({"measure": "P@10"}, {"systems": PAIR}):
+    for options in ({"measure": "P@10"}, {"a": PAIR[0], "b": PAIR[1]}):
         with pytest.raises(DataError, match="the judged gold belongs to another plan"):
             plan(judged=gold, **options)
     with pytest.raises(DataError, match="does not say how it was drawn"):
@@ -338,7 +338,7 @@ def test_a_half_judged_batch_is_refused_by_line(world, plan, tmp_path):
 
 
 def test_compare_refuses_a_queue_of_other_systems(world, judgments, plan, tmp_path):
-    gold = judge(plan(systems=PAIR), world.gold, tmp_path / "queue.csv")
+    gold = judge(plan(a=PAIR[0], b=PAIR[1]), world.gold, tmp_path / "queue.csv")
     answer = kt.compare(world.runs, judgments, gold, "DCG@10", a="system-01", b="system-03")
     assert answer.corrected is None
     assert "planned for other systems" in answer.refusal
@@ -356,8 +356,8 @@ def test_compare_refuses_a_queue_of_other_systems(world, judgments, plan, tmp_pa
         (kt.Question(measure="P@5", approach="uniform"), {}, OptionError, "uniform ends in scores, not in grades"),
         ("P@5", {"budget": 0}, OptionError, "a budget of 0 is not a number of gold labels"),
         ("P@5", {"budget": (5, 0)}, OptionError, "whole numbers from 1, one per batch"),
-        ("P@5", {"systems": ("system-01", "system-01")}, OptionError, "name two different systems"),
-        ("P@5", {"systems": ("system-01", "system-1")}, UnknownNameError, "did you mean 'system-01'"),
+        ("P@5", {"a": "system-01", "b": "system-01"}, OptionError, "the same system"),
+        ("P@5", {"a": "system-01", "b": "system-1"}, UnknownNameError, "did you mean 'system-01'"),
     ],
 )
 def test_what_cannot_be_planned_is_refused(plan, measure, options, error, message):
@@ -380,13 +380,13 @@ def test_systems_without_a_common_topic_are_refused(judgments):
 
 def test_documents_that_nobody_judged_can_be_drawn(world, judgments):
     kept = np.arange(len(judgments.grade)) % 3 > 0
-    found = kt.plan(world.runs, judgments.keep_rows(kept), "DCG@10", budget=10_000, systems=PAIR)
+    found = kt.plan(world.runs, judgments.keep_rows(kept), "DCG@10", budget=10_000, a=PAIR[0], b=PAIR[1])
     assert found.frame_size == len(gaps(world.runs, *PAIR))
     assert 0 < found.items["said"].null_count() < found.labels
 
 
 def test_results_for_machines_and_notebooks(plan):
-    found = plan(budget=(20, 10), systems=PAIR)
+    found = plan(budget=(20, 10), a=PAIR[0], b=PAIR[1])
     told = json.loads(found.to_json())
     assert (told["labels"], told["pairs"], told["systems"]) == (30, 1, list(PAIR))
     assert told["items"][0]["pi"] == found.items["pi"][0]
@@ -396,9 +396,9 @@ def test_results_for_machines_and_notebooks(plan):
 
 
 def test_a_second_batch_that_takes_the_rest_is_a_census(world, judgments, plan, tmp_path):
-    first = plan(budget=60, systems=PAIR)
+    first = plan(budget=60, a=PAIR[0], b=PAIR[1])
     gold = judge(first, world.gold, tmp_path / "first.csv")
-    rest = plan(budget=10_000, systems=PAIR, judged=gold)
+    rest = plan(budget=10_000, a=PAIR[0], b=PAIR[1], judged=gold)
     assert rest.labels == first.frame_size - 60
     assert rest.census
     assert rest.factor is None
@@ -408,7 +408,7 @@ def test_a_second_batch_that_takes_the_rest_is_a_census(world, judgments, plan, 
 
 def test_the_forecast_with_gold_adds_what_it_knows_already(world, judgments, plan, tmp_path):
     """Precisions add: of the gold so far, and of a draw from the rest whose residuals are like those seen."""
-    first = plan(budget=90, systems=PAIR)
+    first = plan(budget=90, a=PAIR[0], b=PAIR[1])
     gold = judge(first, world.gold, tmp_path / "first.csv")
     case = make_case(world.runs, judgments, gold, kt.Question(measure="DCG@10"), systems=PAIR, seed=0)
     inverse = 1 / case.drawn.pi
@@ -416,7 +416,7 @@ def test_the_forecast_with_gold_adds_what_it_knows_already(world, judgments, pla
     residual = (inverse * (case.drawn.gain - learned) ** 2).sum() / inverse.sum()
     known = float(DRAWN.fit(case).gold_variance[0, 1])
     assert known < float(DRAWN.fit(case).pairs.variance[0, 1])
-    second = plan(budget=(20, 10), systems=PAIR, judged=gold)
+    second = plan(budget=(20, 10), a=PAIR[0], b=PAIR[1], judged=gold)
 
     seen = set(items(first.items))
     left = {item: abs(gap) for item, gap in gaps(world.runs, *PAIR).items() if item not in seen}

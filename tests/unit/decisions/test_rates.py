@@ -22,8 +22,8 @@ GRADED = "DCG(gains={0:0,1:1,2:5,3:5})@10"  # three kinds of grades
 
 
 @cache
-def world() -> kt.World:
-    return kt.simulate_collection(rng=7)
+def world() -> kt.simulation.World:
+    return kt.simulation.simulate_collection(rng=7)
 
 
 @cache

@@ -21,7 +21,7 @@ RUNS = kt.read_runs(
     }
 )
 POOL = pool_runs(RUNS, 10)
-ALIGNMENT = kt.align(RUNS, POOL)
+ALIGNMENT = kt.stats.align(RUNS, POOL)
 GOLD = kt.read_gold({"1": {"a": 1, "b": 0}, "2": {"e": 0}})
 
 
@@ -42,7 +42,7 @@ def test_the_probability_of_a_wrong_order_is_that_of_all_worlds(measure: str) ->
         grade = belief.grade.copy()
         grade[unsure] = answer
         weight = float((drawn[unsure] == np.array(answer)[:, None]).all(axis=0).mean())
-        (scores,) = kt.score_grades(ALIGNMENT, grade[:, None], [measure]).values()
+        (scores,) = kt.stats.score_grades(ALIGNMENT, grade[:, None], [measure]).values()
         value = scores.value[0].mean(axis=0)
         wrong += weight * (value[None, :] - value[:, None] > 0.1)
     found = settle_for(measure, indifference=0.1)
@@ -114,7 +114,7 @@ def test_seeds_seed_and_results_can_be_kept() -> None:
 def test_equals_are_in_no_wrong_order() -> None:
     runs = kt.read_runs({name: {"1": {"a": 2, "b": 1}} for name in ("one", "two")})
     pool = pool_runs(runs, 2)
-    alignment = kt.align(runs, pool)
+    alignment = kt.stats.align(runs, pool)
     belief = form_belief(alignment, combine_judgments(pool, None, None))
     rng = np.random.default_rng(0)
     found = settle(alignment, belief, kt.parse_measure("P@1"), indifference=0.0, risk=0.05, rng=rng)
@@ -125,7 +125,7 @@ def test_equals_are_in_no_wrong_order() -> None:
 def test_topics_that_no_system_has_do_not_count() -> None:
     every = {"1": {"a": 1, "b": 0, "c": 0, "d": 1}, "2": {"e": 0, "f": 1, "g": 0}}
     gold = kt.read_gold({**every, "3": {"z": 1}})
-    alignment = kt.align(RUNS, gold)
+    alignment = kt.stats.align(RUNS, gold)
     belief = form_belief(alignment, combine_judgments(gold, None, gold))
     rng = np.random.default_rng(0)
     found = settle(alignment, belief, kt.parse_measure("AP"), indifference=0.0, risk=0.05, rng=rng)
@@ -136,7 +136,7 @@ def test_scores_and_spreads_are_those_of_the_worlds_drawn() -> None:
     belief = form_belief(ALIGNMENT, combine_judgments(POOL, None, GOLD))
     rng = np.random.default_rng(0)
     drawn = np.hstack([belief.draw(250, rng) for _ in range(4)])
-    (scores,) = kt.score_grades(ALIGNMENT, drawn, ["AP"]).values()
+    (scores,) = kt.stats.score_grades(ALIGNMENT, drawn, ["AP"]).values()
     value = scores.value.mean(axis=1)
     found = settle_for("AP")
     np.testing.assert_allclose(found.score, value.mean(axis=0), rtol=1e-12)
@@ -152,12 +152,12 @@ def test_large_pools_are_drawn_less_often(monkeypatch: pytest.MonkeyPatch, work:
 def test_documents_below_the_cutoff_count_where_a_measure_asks_what_there_is_to_find() -> None:
     runs = kt.read_runs({name: {"1": {name: 2, "c": 1}, "2": {"d": 1}} for name in ("a", "b")})
     pool = pool_runs(runs, 2)
-    alignment = kt.align(runs, pool)
+    alignment = kt.stats.align(runs, pool)
     belief = form_belief(alignment, combine_judgments(pool, None, kt.read_gold({"1": {"a": 1, "b": 0}, "2": {"d": 2}})))
     rng = np.random.default_rng(0)
     found = settle(alignment, belief, kt.parse_measure("nDCG@1"), indifference=0.0, risk=0.05, rng=rng)
     drawn = belief.draw(20_000, np.random.default_rng(1))
-    (scores,) = kt.score_grades(alignment, drawn, ["nDCG@1"], top_grade=2).values()
+    (scores,) = kt.stats.score_grades(alignment, drawn, ["nDCG@1"], top_grade=2).values()
     np.testing.assert_allclose(found.score, scores.value.mean(axis=(0, 1)), atol=0.02)
     assert found.spread[0] > 0.05  # as c may be better than a
     precise = settle(alignment, belief, kt.parse_measure("P@1"), indifference=0.0, risk=0.05, rng=rng)

@@ -79,7 +79,7 @@ def test_nothing_is_claimed_where_gold_could_not_tell_of_many_of_them(every: int
     assert str(found.alarm).startswith(f"up to {share} of a system's weight is on documents without a judgment")
     assert "(systems: 1 ('b'))" in str(found.alarm)
     assert board.alarm == found.alarm
-    assert found.alarm in str(kt.diagnose(runs, judged, kt.read_gold(sample), asked, a="a", b="b").checks)
+    assert found.alarm in str(kt.doctor(runs, judged, kt.read_gold(sample), asked, a="a", b="b").checks)
     assert not found.significant
     assert not board.corrected_pairs.claimed.any()
     told = pl.DataFrame({"topic": ["0"], "document": ["new0-0"], "grade": [1]})

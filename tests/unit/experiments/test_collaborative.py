@@ -16,7 +16,7 @@ from karatage.experiments.collaborative.findings import experiment_collaborative
 from karatage.experiments.collaborative.plan import Mix, find_crowd
 from karatage.experiments.engine import Execution
 
-PLAN = kt.CollaborativePlan(
+PLAN = kt.experiments.CollaborativePlan(
     orders=("depth", "thompson"),
     crowds=("careful",),
     approaches=("mv", "ds"),
@@ -32,7 +32,7 @@ MIXED = ["tau", "tau_ap", "alone", "gap"]
 
 @pytest.fixture(scope="module")
 def world():
-    return kt.simulate_collection(systems=7, topics=6, depth=20, rng=5)
+    return kt.simulation.simulate_collection(systems=7, topics=6, depth=20, rng=5)
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,7 @@ def test_the_pool_is_gold_with_binary_grades(world, ground):
 
 def test_a_depth_keeps_what_a_system_has_there(world):
     ground = Ground.of(world.runs, world.gold, replace(PLAN, depth=5), {})
-    alignment = kt.align(world.runs, world.gold)
+    alignment = kt.stats.align(world.runs, world.gold)
     top = np.unique(alignment.ranked[:, :, :5])
     assert ground.items == len(top[top >= 0])
     assert (ground.alignment.ranked[:, :, :5] >= 0).all()
@@ -115,7 +115,7 @@ def test_a_smaller_batch_is_the_beginning_of_a_larger_one(ground, order):
     judged = ground.list_queue(order, 1)[:30]
     grade = ground.reveal(judged)
     state = replace(ground._start(order, 1), grade=grade, open=grade < 0)
-    few = kt.next_items(order, state, 25).item
+    few = kt.experiments.next_items(order, state, 25).item
     assert few.tolist() == ground.list_rest(order, 1, judged)[:25].tolist()
 
 
@@ -261,8 +261,8 @@ def test_disagreement_takes_a_model(world, tmp_path):
     with pytest.raises(OptionError, match="the order 'disagreement' needs a model"):
         experiment_collaborative(world.runs, world.gold, replace(plan, orders=("disagreement",)))
     for features in ("runs", "votes"):
-        model = kt.learn_disagreement(world.runs, world.judgments, features=features, trials=3, rng=1)
-        kt.write_disagreement(model, tmp_path / f"{features}.json")
+        model = kt.experiments.learn_disagreement(world.runs, world.judgments, features=features, trials=3, rng=1)
+        kt.experiments.write_disagreement(model, tmp_path / f"{features}.json")
     known = replace(plan, disagreement=str(tmp_path / "runs.json"))
     found = experiment_collaborative(world.runs, world.gold, known)
     assert set(found.orders["order"]) == {"disagreement", "depth"}

@@ -19,7 +19,7 @@ from karatage.experiments.collaborative.findings import (
     summarise,
 )
 
-PLAN = kt.CollaborativePlan(
+PLAN = kt.experiments.CollaborativePlan(
     orders=("depth", "thompson"),
     crowds=("careful",),
     approaches=("mv", "ry"),
@@ -203,7 +203,7 @@ def test_json_has_everything(found):
 
 
 def test_what_was_not_studied_is_empty():
-    nothing = make(kt.CollaborativePlan(studies=("shares",)))
+    nothing = make(kt.experiments.CollaborativePlan(studies=("shares",)))
     assert nothing.tables == {}
     assert "<p>" in nothing._repr_html_()
     assert nothing.sentence == ""

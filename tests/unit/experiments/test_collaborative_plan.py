@@ -12,7 +12,7 @@ from karatage.io.models import write_crowd
 
 
 def test_the_default_is_the_thesis_design():
-    plan = kt.CollaborativePlan()
+    plan = kt.experiments.CollaborativePlan()
     assert plan.expert_shares == plan.crowd_shares == (0, 2, 4, 8, 16, 32, 64)
     assert plan.measure == "Bpref"
     assert plan.per_item == 5
@@ -21,7 +21,7 @@ def test_the_default_is_the_thesis_design():
 
 
 def test_mixes_do_not_exceed_the_pool_and_each_is_listed_once():
-    mixes = kt.CollaborativePlan().mixes
+    mixes = kt.experiments.CollaborativePlan().mixes
     assert len(mixes) == 7 * 6 - 1
     assert Mix(64, 64) not in mixes
     assert mixes[Mix(32, 64)] == ("ry",)
@@ -30,17 +30,17 @@ def test_mixes_do_not_exceed_the_pool_and_each_is_listed_once():
 
 
 def test_studies_decide_what_is_mixed():
-    assert not kt.CollaborativePlan(studies=("orders", "finding")).mixes
-    only = kt.CollaborativePlan(
+    assert not kt.experiments.CollaborativePlan(studies=("orders", "finding")).mixes
+    only = kt.experiments.CollaborativePlan(
         studies=("consensus",), approaches=("mv", "ds"), fixed_share=50, expert_shares=(0, 50, 64)
     )
     assert only.mixes == {Mix(0, 50): ("mv", "ds"), Mix(50, 50): ("mv", "ds")}
-    assert kt.CollaborativePlan(studies=("shares",)).tabled == ()
-    assert kt.CollaborativePlan(table_crowds=("careful",)).tabled == ("careful",)
+    assert kt.experiments.CollaborativePlan(studies=("shares",)).tabled == ()
+    assert kt.experiments.CollaborativePlan(table_crowds=("careful",)).tabled == ("careful",)
 
 
 def test_own_prices_count_all_judges_of_a_document():
-    plan = kt.CollaborativePlan(ratios=("4:1", "expert=4,crowd=0.05"), per_item=3)
+    plan = kt.experiments.CollaborativePlan(ratios=("4:1", "expert=4,crowd=0.05"), per_item=3)
     assert list(plan.label_prices.values()) == [Fraction(1, 4), Fraction(15, 400)]
 
 
@@ -74,7 +74,7 @@ def test_own_prices_count_all_judges_of_a_document():
 )
 def test_a_plan_that_makes_no_sense_is_refused(options, message):
     with pytest.raises(KaratageError, match=message.replace("(", r"\(")):
-        kt.CollaborativePlan(**options)
+        kt.experiments.CollaborativePlan(**options)
 
 
 @pytest.mark.parametrize(
@@ -83,14 +83,14 @@ def test_a_plan_that_makes_no_sense_is_refused(options, message):
 )
 def test_unknown_names_suggest_the_nearest(options, nearest):
     with pytest.raises(UnknownNameError, match=nearest):
-        kt.CollaborativePlan(**options)
+        kt.experiments.CollaborativePlan(**options)
 
 
 def test_a_crowd_comes_by_name_or_file_with_or_without_shared_errors(tmp_path):
     shipped = find_crowd("hcb")
     write_crowd(shipped, tmp_path / "own.json")
     path = str(tmp_path / "own.json")
-    assert kt.CollaborativePlan(crowds=(path, f"{path}:independent")).crowds[0] == path
+    assert kt.experiments.CollaborativePlan(crowds=(path, f"{path}:independent")).crowds[0] == path
     assert find_crowd(path).to_json() == shipped.to_json()
     assert find_crowd(f"{path}:independent").correlation == (0, 0, 0)
     with pytest.raises(InputFileError, match=r"gone\.json"):
@@ -99,11 +99,13 @@ def test_a_crowd_comes_by_name_or_file_with_or_without_shared_errors(tmp_path):
 
 @pytest.mark.parametrize("preset", list_presets("collaborative"))
 def test_presets_are_plans(preset):
-    plan = make_plan(kt.CollaborativePlan, "collaborative", preset=preset)
-    assert make_plan(kt.CollaborativePlan, "collaborative", preset=preset).fingerprint == plan.fingerprint
+    plan = make_plan(kt.experiments.CollaborativePlan, "collaborative", preset=preset)
+    assert make_plan(kt.experiments.CollaborativePlan, "collaborative", preset=preset).fingerprint == plan.fingerprint
 
 
 def test_whole_numbers_and_numbers_are_the_same_plan():
-    assert kt.CollaborativePlan(expert_shares=(0, 4)) == kt.CollaborativePlan(expert_shares=(0.0, 4.0))
+    assert kt.experiments.CollaborativePlan(expert_shares=(0, 4)) == kt.experiments.CollaborativePlan(
+        expert_shares=(0.0, 4.0)
+    )
     with pytest.raises(OptionError, match="names the same expert share twice"):
-        kt.CollaborativePlan(expert_shares=(4, 4.0))
+        kt.experiments.CollaborativePlan(expert_shares=(4, 4.0))

@@ -20,7 +20,7 @@ from karatage.io.writing import write_judgments
 def home(tmp_path_factory):
     """A small collection on disk: runs, a folder of qrels files, a table of judgments, gold."""
     folder = tmp_path_factory.mktemp("small")
-    world = kt.simulate_collection(systems=4, topics=5, depth=60, rng=1)
+    world = kt.simulation.simulate_collection(systems=4, topics=5, depth=60, rng=1)
     runs = world.runs
     (folder / "runs").mkdir()
     for s, system in enumerate(runs.systems):

@@ -35,18 +35,18 @@ from karatage.experiments.noisy.cells import (
 from karatage.experiments.noisy.plan import World
 from karatage.experiments.plans import list_presets, make_plan
 
-SMALL = kt.NoisyPlan(simulations=400, seed=5)
+SMALL = kt.experiments.NoisyPlan(simulations=400, seed=5)
 BOTH = replace(SMALL, studies=("intervals", "tests"), differences=(0.0, 0.1), gold_sizes=(50, 250))
 
 
 @pytest.fixture(scope="module")
 def found():
-    return kt.experiment_noisy(BOTH)
+    return kt.experiments.experiment_noisy(BOTH)
 
 
 @pytest.fixture(scope="module")
 def worked():
-    return kt.experiment_noisy(kt.NoisyPlan(studies=("ebay", "trec", "dcg")))
+    return kt.experiments.experiment_noisy(kt.experiments.NoisyPlan(studies=("ebay", "trec", "dcg")))
 
 
 def figure(worked, quantity, of):
@@ -131,7 +131,10 @@ def test_coins_are_refused():
     facts = rate_intervals(World(0.51, 0.5, 30, 20, 0.4), SMALL).facts
     assert facts["refused"] > 0.9
     plan = replace(SMALL, right_relevant=(0.5,), right_other=(0.501,), gold_sizes=(30,), simulations=10)
-    alone, several = kt.experiment_noisy(plan), kt.experiment_noisy(replace(plan, topics=(21, 22)))
+    alone, several = (
+        kt.experiments.experiment_noisy(plan),
+        kt.experiments.experiment_noisy(replace(plan, topics=(21, 22))),
+    )
     assert alone.intervals.select("refused", "corrected", "covered").row(0) == (1.0, None, None)
     assert alone.sentence.endswith("and correction is always refused.")
     assert several.sentence == "Correction is refused in all of 10 simulations."
@@ -139,8 +142,10 @@ def test_coins_are_refused():
 
 def test_notes_tell_where_much_is_refused():
     plan = replace(SMALL, right_relevant=(0.9, 0.55), right_other=(0.8, 0.55))
-    assert "in 1 of 2 worlds more than 5% of gold samples could not tell" in kt.experiment_noisy(plan).notes[0]
-    assert kt.experiment_noisy(SMALL).notes == ()
+    assert (
+        "in 1 of 2 worlds more than 5% of gold samples could not tell" in kt.experiments.experiment_noisy(plan).notes[0]
+    )
+    assert kt.experiments.experiment_noisy(SMALL).notes == ()
 
 
 # Tests
@@ -222,7 +227,7 @@ def test_power_is_compared_where_a_sound_test_has_80_percent(found):
 
 def test_topics_that_differ_make_pairing_worth_it():
     plan = replace(SMALL, studies=("tests",), differences=(0.1,), topic_spread=0.3, simulations=1000)
-    row = kt.experiment_noisy(plan).pivot_tests(ONE).row(0, named=True)
+    row = kt.experiments.experiment_noisy(plan).pivot_tests(ONE).row(0, named=True)
     assert row[SHARED_PAIRED] > row[SHARED] + 0.1
     assert row[PAIRED] > row[NAIVE] + 0.1
 
@@ -236,7 +241,7 @@ def test_the_sentence_tells_what_was_found(found):
     assert 'say judges="independent" there' in found.sentence
     assert "in 94 to 96 % of 400 simulations (95.0 ± 2.1 % would be chance)" in found.sentence
     assert repr(found).startswith(f"NoisyFindings({found.sentence[:60]}")
-    alone = kt.experiment_noisy(SMALL)
+    alone = kt.experiments.experiment_noisy(SMALL)
     told = alone.intervals.row(0, named=True)
     assert f"covers it in {told['naive_covered']:.1%} of 400 simulations" in alone.sentence
     assert f"in {told['covered']:.1%} (95.0 ± 2.1 %" in alone.sentence
@@ -258,12 +263,12 @@ def test_findings_as_json_and_in_long_form(found, worked):
 
 
 def test_same_seed_same_result_whatever_the_workers(found, tmp_path):
-    again = kt.experiment_noisy(BOTH, execution=Execution(workers=2), output=tmp_path)
+    again = kt.experiments.experiment_noisy(BOTH, execution=Execution(workers=2), output=tmp_path)
     assert again.to_json() == found.to_json()
-    kept = kt.experiment_noisy(BOTH, output=tmp_path)
+    kept = kt.experiments.experiment_noisy(BOTH, output=tmp_path)
     assert kept.to_json() == found.to_json()
     assert kept.log[0].startswith("6 of 6 cells were found done")
-    other = kt.experiment_noisy(replace(BOTH, seed=6))
+    other = kt.experiments.experiment_noisy(replace(BOTH, seed=6))
     assert not other.intervals.equals(found.intervals)
     assert not other.tests.equals(found.tests)
 
@@ -283,7 +288,7 @@ def test_same_seed_same_result_whatever_the_workers(found, tmp_path):
 )
 def test_every_option_matters(change):
     plan = replace(SMALL, studies=("intervals", "tests"), differences=(0.0,))
-    found, other = (kt.experiment_noisy(replace(plan, **options)) for options in ({}, change))
+    found, other = (kt.experiments.experiment_noisy(replace(plan, **options)) for options in ({}, change))
     names = ["naive_covered", "corrected", "spread"]
     assert not found.intervals.select(names).equals(other.intervals.select(names))
     assert not found.tests.select("rejected", "estimate").equals(other.tests.select("rejected", "estimate"))
@@ -291,7 +296,7 @@ def test_every_option_matters(change):
 
 def test_worlds_do_not_change_each_other(found):
     """Each has a stream of its own."""
-    alone = kt.experiment_noisy(replace(BOTH, gold_sizes=(250,), studies=("intervals",)))
+    alone = kt.experiments.experiment_noisy(replace(BOTH, gold_sizes=(250,), studies=("intervals",)))
     assert alone.intervals.equals(found.intervals.filter(gold_size=250))
 
 
@@ -323,8 +328,8 @@ def test_refusals(change, message):
 
 def test_presets_are_plans_and_paper_is_the_default():
     assert list_presets("noisy") == ["coverage", "dcg", "ebay", "paper", "power", "small", "trec"]
-    plans = {name: make_plan(kt.NoisyPlan, "noisy", preset=name).options for name in list_presets("noisy")}
-    assert plans["paper"] == kt.NoisyPlan()
+    plans = {name: make_plan(kt.experiments.NoisyPlan, "noisy", preset=name).options for name in list_presets("noisy")}
+    assert plans["paper"] == kt.experiments.NoisyPlan()
     assert len(list(plans["coverage"].list_worlds())) == 300
     assert plans["power"].gold_sizes == (50, 100, 250, 1000)
 
@@ -385,8 +390,8 @@ def test_two_gold_samples_thrown_together_are_twice_as_many_items():
 
 
 def test_equal_systems_have_no_worse_one():
-    plan = kt.NoisyPlan(studies=("tests",), differences=(0.0, 0.1), simulations=50)
-    found = kt.experiment_noisy(plan).tests
+    plan = kt.experiments.NoisyPlan(studies=("tests",), differences=(0.0, 0.1), simulations=50)
+    found = kt.experiments.experiment_noisy(plan).tests
     assert found.filter(difference=0.0)["wrong"].null_count() == len(found.filter(difference=0.0))
     better = found.filter(difference=0.1, gold_samples=ONE)
     assert better["wrong"].max() < 0.1 < better["rejected"].max()
@@ -394,7 +399,9 @@ def test_equal_systems_have_no_worse_one():
 
 def test_bins_lie_around_what_judges_can_say():
     """Where a bin holds one possible P@k, it is the bin's middle."""
-    finding = rate_intervals(World(0.9, 0.8, 250, 2, 0.4), kt.NoisyPlan(topics=(2,), depth=2, simulations=500))
+    finding = rate_intervals(
+        World(0.9, 0.8, 250, 2, 0.4), kt.experiments.NoisyPlan(topics=(2,), depth=2, simulations=500)
+    )
     bins = finding.table.filter(estimate="naive")
     middle, count = (bins["low"] + bins["high"]).to_numpy() / 2, bins["simulations"].to_numpy()
     assert count.sum() == 500
@@ -404,8 +411,8 @@ def test_bins_lie_around_what_judges_can_say():
 
 @pytest.mark.parametrize(("samples", "sound"), [(ONE, PAIRED), (TWO, INDEPENDENT)])
 def test_power_is_compared_where_the_sound_test_has_about_80_percent(samples, sound):
-    plan = kt.NoisyPlan(studies=("tests",), differences=(0.0, 0.02, 0.1, 0.3), simulations=200)
-    found = kt.experiment_noisy(plan)
+    plan = kt.experiments.NoisyPlan(studies=("tests",), differences=(0.0, 0.02, 0.1, 0.3), simulations=200)
+    found = kt.experiments.experiment_noisy(plan)
     power = found.tests.filter(gold_samples=samples, test=sound).filter(pl.col("difference") > 0)
     nearest = power.sort((pl.col("rejected") - 0.8).abs())["difference"][0]
     assert found.compare_power(samples)["difference"].to_list() == [nearest]
@@ -414,6 +421,6 @@ def test_power_is_compared_where_the_sound_test_has_about_80_percent(samples, so
 
 def test_other_differences_are_worked_out_anew(tmp_path):
     for differences in ((0.0,), (0.0, 0.1)):
-        plan = kt.NoisyPlan(studies=("tests",), differences=differences, simulations=20)
-        found = kt.experiment_noisy(plan, output=tmp_path).tests
+        plan = kt.experiments.NoisyPlan(studies=("tests",), differences=differences, simulations=20)
+        found = kt.experiments.experiment_noisy(plan, output=tmp_path).tests
         assert found["difference"].unique(maintain_order=True).to_list() == list(differences)

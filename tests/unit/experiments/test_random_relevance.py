@@ -34,7 +34,7 @@ def cut_pool(gold, share=0.5):
 @pytest.fixture(scope="module")
 def collection():
     """Two sets of systems, two panels of six judges."""
-    world, other = (kt.simulate_collection(systems=n, topics=5, depth=40, rng=1) for n in (7, 5))
+    world, other = (kt.simulation.simulate_collection(systems=n, topics=5, depth=40, rng=1) for n in (7, 5))
     gold = cut_pool(world.gold)
     panels = {f"correlation {c:g}": simulate_panel(gold, judges=6, correlation=c, rng=2) for c in (0.0, 0.5)}
     return Collection.of({"first": world.runs, "second": other.runs}, panels, gold)
@@ -98,10 +98,10 @@ def test_table_1_is_the_mean_over_judges(collection, found):
     here = found.table1.filter(systems="first", panel="correlation 0.5")
     assert here["measure"].to_list()[:3] == ["AP", "eRAP", "eRAP"]
     assert here["gold"].to_list()[:3] == ["DGS", "DGS", "RGS"]
-    reference = np.array([kt.tau_ap(golds["DGS"], row) for row in certain])
+    reference = np.array([kt.stats.tau_ap(golds["DGS"], row) for row in certain])
     for row in here.head(3).iter_rows(named=True):
-        value = np.array([kt.tau_ap(golds[row["gold"]], estimate) for estimate in boards[row["measure"]]])
-        tau = [kt.kendall_tau(golds[row["gold"]], estimate) for estimate in boards[row["measure"]]]
+        value = np.array([kt.stats.tau_ap(golds[row["gold"]], estimate) for estimate in boards[row["measure"]]])
+        tau = [kt.stats.kendall_tau(golds[row["gold"]], estimate) for estimate in boards[row["measure"]]]
         assert row["tau_ap"] == pytest.approx(value.mean())
         assert row["tau"] == pytest.approx(np.mean(tau))
         assert row["tau_ap ±"] == pytest.approx(2.5705818 * value.std(ddof=1) / np.sqrt(6))  # t of 5 degrees
@@ -147,9 +147,9 @@ def test_controls(collection, found):
     blank[:] = 0.95, 0.05
     golds = board(collection, randomise(collection.gold), "AP")[0]
     told = found.controls.filter(systems="first", measure="eRAP").row(0, named=True)
-    assert told["blank, RGS"] == pytest.approx(kt.tau_ap(golds, board(collection, blank, "AP")[0]))
+    assert told["blank, RGS"] == pytest.approx(kt.stats.tau_ap(golds, board(collection, blank, "AP")[0]))
     certain = kt.score(collection.runs["first"], collection.gold, "AP").mean[0]
-    assert told["RGS, DGS"] == pytest.approx(kt.tau_ap(certain, golds))
+    assert told["RGS, DGS"] == pytest.approx(kt.stats.tau_ap(certain, golds))
 
 
 def test_formulas_are_checked_by_simulation(collection, found):
@@ -283,7 +283,7 @@ def test_missing_grades_are_told(collection):
 def test_a_judge_without_grades_in_a_topic_has_no_part_in_its_mean(collection):
     panel = collection.panels["correlation 0"]
     part = panel.keep_rows((panel.judge != 1) | (panel.item_topic[panel.item] != 2))
-    rules = kt.PanelRules(whole_only=False)
+    rules = kt.experiments.PanelRules(whole_only=False)
     given = Collection.of({"first": collection.runs["first"]}, {"given": part}, collection.gold, rules=rules)
     plan = RandomRelevancePlan(sizes=(2,), samples=15, draws=0, measures=("AP",), approaches=("uniform",))
     found = experiment_random_relevance(given, plan)
@@ -338,7 +338,7 @@ def test_the_plan_refuses_what_cannot_be():
 
 
 def test_one_system_cannot_be_ranked():
-    world = kt.simulate_collection(systems=1, topics=3, depth=20, rng=0)
+    world = kt.simulation.simulate_collection(systems=1, topics=3, depth=20, rng=0)
     gold = cut_pool(world.gold, 1.0)
     alone = Collection.of({"one": world.runs}, {"p": simulate_panel(gold, judges=4, rng=0)}, gold)
     with pytest.raises(DataError, match="'one' has one system only"):

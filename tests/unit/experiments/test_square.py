@@ -63,7 +63,7 @@ def fakes(monkeypatch):
 
 def test_predictions_are_pooled_one_for_each_item_and_never_from_its_own_fold(fakes):
     member = make_set(items=43)
-    result = benchmark([member], approaches=["fake"], rng=1)
+    result = benchmark([member], approach=["fake"], rng=1)
     share = (member.gold == 0).mean()
     for row in result.to_frame().iter_rows(named=True):
         # Fake knows every item it is trained on: seen again in its own fold, it would beat grade 0's share.
@@ -77,7 +77,7 @@ def test_predictions_are_pooled_one_for_each_item_and_never_from_its_own_fold(fa
 
 
 def test_folds_are_the_same_for_all_models_and_differ_between_seeds():
-    first, other = (benchmark([make_set()], approaches=["ds", "emmv"], amounts=[20], rng=seed) for seed in (1, 2))
+    first, other = (benchmark([make_set()], approach=["ds", "emmv"], amounts=[20], rng=seed) for seed in (1, 2))
     fold = first.predictions("made", "ds", "light 20")["fold"].to_list()
     assert fold == first.predictions("made", "emmv", "full 20")["fold"].to_list()
     assert fold != other.predictions("made", "ds", "light 20")["fold"].to_list()
@@ -88,7 +88,7 @@ def test_ties_of_a_coin_count_by_expectation_and_of_a_rule_as_decided():
     gold = kt.read_gold({"item": list("abc"), "grade": [0, 1, 1]})
     member = DataSet.of("ties", kt.read_judgments(columns), gold)
     names = ["mv", "mv(ties=highest)", "mv(ties=lowest)"]
-    result = benchmark([member], approaches=names, amounts=[])
+    result = benchmark([member], approach=names, amounts=[])
     assert result.to_frame()["accuracy"].to_list() == pytest.approx([2 / 3, 2 / 3, 2 / 3])
     assert result.predictions("ties", "mv")["winners"].to_list() == [[0, 1], [0, 1], [1]]
     assert result.predictions("ties", "mv(ties=highest)")["winners"].to_list() == [[1], [1], [1]]
@@ -100,20 +100,20 @@ def test_ties_of_a_coin_count_by_expectation_and_of_a_rule_as_decided():
 def test_grades_are_written_as_they_were_given():
     columns = {"judge": list("xy"), "item": list("ab"), "grade": [2, 5]}
     member = DataSet.of("odd", kt.read_judgments(columns), kt.read_gold({"item": list("ab"), "grade": [2, 2]}))
-    table = benchmark([member], approaches=["mv"], amounts=[]).predictions("odd", "mv")
+    table = benchmark([member], approach=["mv"], amounts=[]).predictions("odd", "mv")
     assert table.columns == ["item", "gold", "grade", "winners", "fold", "p2", "p5"]
     assert table["grade"].to_list() == [2, 5]
     assert table["gold"].to_list() == [2, 2]
 
 
 def test_fits_that_did_not_come_to_rest_are_counted():
-    frame = benchmark([make_set()], approaches=["ds(max_steps=1)", "ds"], amounts=[20], rng=0).to_frame()
+    frame = benchmark([make_set()], approach=["ds(max_steps=1)", "ds"], amounts=[20], rng=0).to_frame()
     assert frame["not_converged"].to_list() == [1, 5, 5, 0, 0, 0]
 
 
 def test_what_a_model_cannot_do_is_recorded_with_its_reason(fakes):
     sets = [make_set("two"), make_set("three", grades=3)]
-    result = benchmark(sets, approaches=["mv", "fake(behaviour=binary)", "fake(behaviour=gold)"], amounts=[50], rng=0)
+    result = benchmark(sets, approach=["mv", "fake(behaviour=binary)", "fake(behaviour=gold)"], amounts=[50], rng=0)
     frame = result.to_frame()
     binary = frame.filter(approach="fake(behaviour=binary)")
     assert binary["status"].to_list() == ["done"] * 3 + ["skipped"] * 3
@@ -130,12 +130,12 @@ def test_what_a_model_cannot_do_is_recorded_with_its_reason(fakes):
 
 
 def test_majority_vote_is_tried_with_gold_where_gold_breaks_ties():
-    result = benchmark([make_set()], approaches=["mv(ties=prior)", "mv(ties=lowest)"], amounts=[50], rng=0)
+    result = benchmark([make_set()], approach=["mv(ties=prior)", "mv(ties=lowest)"], amounts=[50], rng=0)
     assert result.to_frame()["status"].to_list() == ["done"] * 3 + ["done", "skipped", "skipped"]
 
 
 def test_a_broken_model_does_not_stop_the_others(fakes):
-    result = benchmark([make_set()], approaches=["fake(behaviour=crash)", "mv"], amounts=[], rng=0)
+    result = benchmark([make_set()], approach=["fake(behaviour=crash)", "mv"], amounts=[], rng=0)
     assert result.to_frame()["status"].to_list() == ["failed", "done"]
     assert result.to_frame()["reason"][0] == "RuntimeError: it broke"
     assert [outcome.name for outcome in result.failed] == ["made/fake(behaviour=crash)/none"]
@@ -147,13 +147,13 @@ def test_a_second_run_computes_only_what_is_new(monkeypatch, tmp_path):
     calls = []
     fit = MajorityVote.fit
     monkeypatch.setattr(MajorityVote, "fit", lambda self, *args, **more: calls.append(self) or fit(self, *args, **more))
-    first = benchmark([make_set("a")], approaches=["mv"], amounts=[], output=tmp_path, rng=0)
-    again = benchmark([make_set("a"), make_set("b")], approaches=["mv"], amounts=[], output=tmp_path, rng=0)
+    first = benchmark([make_set("a")], approach=["mv"], amounts=[], output=tmp_path, rng=0)
+    again = benchmark([make_set("a"), make_set("b")], approach=["mv"], amounts=[], output=tmp_path, rng=0)
     assert len(calls) == 2
     assert again.to_frame()["accuracy"][0] == first.to_frame()["accuracy"][0]
     assert "1 of 2 cells were found done by an earlier run" in again.notes
-    for changed in ({"rng": 1}, {"approaches": ["mv(min=2)"]}, {"data": [make_set("a", seed=9)]}):
-        plan = {"data": [make_set("a")], "approaches": ["mv"], "amounts": [], "output": tmp_path, "rng": 0, **changed}
+    for changed in ({"rng": 1}, {"approach": ["mv(min=2)"]}, {"data": [make_set("a", seed=9)]}):
+        plan = {"data": [make_set("a")], "approach": ["mv"], "amounts": [], "output": tmp_path, "rng": 0, **changed}
         before = len(calls)
         benchmark(plan.pop("data"), **plan)
         assert len(calls) == before + 1, changed
@@ -161,7 +161,7 @@ def test_a_second_run_computes_only_what_is_new(monkeypatch, tmp_path):
 
 def test_results_do_not_depend_on_the_number_of_workers(tmp_path):
     sets = [make_set("a"), make_set("b", grades=3, seed=4)]
-    plan = {"approaches": ["mv", "ds"], "amounts": [50], "rng": 5}
+    plan = {"approach": ["mv", "ds"], "amounts": [50], "rng": 5}
     alone = benchmark(sets, **plan)
     together = benchmark(sets, **plan, output=tmp_path, execution=Execution(workers=2))
     assert alone.to_frame().drop("seconds").equals(together.to_frame().drop("seconds"))
@@ -172,7 +172,7 @@ def test_results_do_not_depend_on_the_number_of_workers(tmp_path):
 
 
 def test_too_little_gold_for_the_folds_is_a_reason_not_an_end():
-    result = benchmark([make_set(items=4)], approaches=["ds"], amounts=[10, 50], rng=0)
+    result = benchmark([make_set(items=4)], approach=["ds"], amounts=[10, 50], rng=0)
     assert result.to_frame()["status"].to_list() == ["done", "skipped", "done", "skipped", "done"]
     assert any("10 % takes 10 folds, but gold has only 4 items" in note for note in result.notes)
 
@@ -183,7 +183,7 @@ def test_the_default_is_the_thesis_as_far_as_it_is_there():
 
 
 def test_everything_goes_to_json():
-    result = benchmark([make_set()], approaches=["mv", "ds"], amounts=[50], rng=0)
+    result = benchmark([make_set()], approach=["mv", "ds"], amounts=[50], rng=0)
     found = json.loads(result.to_json())
     assert found["cells"][0]["outcome"]["facts"]["accuracy"] == result.to_frame()["accuracy"][0]
     assert found["seed"] == 0
@@ -197,15 +197,13 @@ def test_bad_requests_are_told():
     with pytest.raises(OptionError, match="30 % is neither"):
         benchmark([make_set()], amounts=[30])
     with pytest.raises(OptionError, match="leave it out of the name"):
-        benchmark([make_set()], approaches=["ds(supervision=full)"])
-    with pytest.raises(OptionError, match="no approach was given"):
-        benchmark([make_set()], approaches=[])
+        benchmark([make_set()], approach=["ds(supervision=full)"])
     with pytest.raises(OptionError, match="either folders or data sets"):
         benchmark([make_set(), "folder"])
     with pytest.raises(OptionError, match="two data sets are called 'made'"):
         benchmark([make_set(), make_set()])
     with pytest.raises(OptionError, match="there is no result for data set 'x'"):
-        benchmark([make_set()], approaches=["mv"], amounts=[]).predictions("x", "mv")
+        benchmark([make_set()], approach=["mv"], amounts=[]).predictions("x", "mv")
 
 
 MV = {  # accuracy of mv in the shared data's README, ties by expectation
@@ -222,6 +220,6 @@ MV = {  # accuracy of mv in the shared data's README, ties by expectation
 
 def test_majority_vote_on_the_real_sets(shared_data):
     sets = read_data_sets([shared_data / name for name in MV], grades="no=0,yes=1")
-    frame = benchmark(sets, approaches=["mv"], amounts=[], rng=0).to_frame()
+    frame = benchmark(sets, approach=["mv"], amounts=[], rng=0).to_frame()
     found = dict(frame.select("data_set", "accuracy").iter_rows())
     assert found == {name: pytest.approx(value, abs=6e-4) for name, value in MV.items()}

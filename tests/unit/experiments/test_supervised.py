@@ -33,13 +33,13 @@ def gold_of(world):
 
 @pytest.fixture(scope="module")
 def world():
-    return kt.simulate_collection(systems=9, topics=6, depth=40, rng=5)
+    return kt.simulation.simulate_collection(systems=9, topics=6, depth=40, rng=5)
 
 
 @pytest.fixture(scope="module")
 def collection(world):
     """Two sets of systems, two panels of six judges."""
-    other = kt.simulate_collection(systems=5, topics=6, depth=40, rng=5)
+    other = kt.simulation.simulate_collection(systems=5, topics=6, depth=40, rng=5)
     panels = {f"correlation {c:g}": simulate_panel(gold_of(world), judges=6, correlation=c, rng=2) for c in (0.0, 0.5)}
     return Collection.of({"first": world.runs, "second": other.runs}, panels, gold_of(world))
 
@@ -185,7 +185,7 @@ def test_a_cell_that_cannot_be_done_is_told(collection):
 
 
 def test_one_system_is_no_ranking(world):
-    one = kt.simulate_collection(systems=1, topics=6, depth=40, rng=5)
+    one = kt.simulation.simulate_collection(systems=1, topics=6, depth=40, rng=5)
     panel = simulate_panel(gold_of(world), judges=3, rng=2)
     with pytest.raises(DataError, match="'one' has one system only"):
         experiment_supervised(Collection.of({"one": one.runs}, {"p": panel}, gold_of(world)), QUICK)

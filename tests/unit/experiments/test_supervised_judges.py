@@ -27,7 +27,7 @@ TRAINING = np.array([True, False, True, False, False, False])
 
 @pytest.fixture(scope="module")
 def collection():
-    world = kt.simulate_collection(systems=8, topics=6, depth=30, rng=5)
+    world = kt.simulation.simulate_collection(systems=8, topics=6, depth=30, rng=5)
     gold = prepare_gold(world.gold, PanelRules())
     assert len(gold.topics) == 6
     panel = simulate_panel(gold, judges=5, quality=PanelQuality(random=1), rng=3)

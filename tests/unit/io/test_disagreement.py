@@ -17,24 +17,24 @@ def model():
     topic = TopicModel(
         topic="Köln", items=50, disagreed=9, intercept=-1 / 3, coefficients=(0.1, 1e-17), mean=RATES, spread=RATES
     )
-    return kt.DisagreementModel(
+    return kt.experiments.DisagreementModel(
         feature_set="votes", features=("mean_grade", "doubt"), topics=(topic,), trials=10, seed=0, versions={}
     )
 
 
 @pytest.mark.parametrize("name", ["model.json", "model.json.gz", "model.json.zst"])
 def test_back_and_forth(tmp_path, model, name):
-    kt.write_disagreement(model, tmp_path / name)
-    again = kt.read_disagreement(tmp_path / name)
+    kt.experiments.write_disagreement(model, tmp_path / name)
+    again = kt.experiments.read_disagreement(tmp_path / name)
     assert again.to_json() == model.to_json()
     assert again.topics[0].intercept == -1 / 3
-    kt.write_disagreement(again, tmp_path / "again.json")
-    kt.write_disagreement(model, tmp_path / "once.json")
+    kt.experiments.write_disagreement(again, tmp_path / "again.json")
+    kt.experiments.write_disagreement(model, tmp_path / "once.json")
     assert (tmp_path / "again.json").read_bytes() == (tmp_path / "once.json").read_bytes()
 
 
 def write_changed(tmp_path, model, **changes):
-    kt.write_disagreement(model, tmp_path / "model.json")
+    kt.experiments.write_disagreement(model, tmp_path / "model.json")
     found = json.loads((tmp_path / "model.json").read_text()) | changes
     (tmp_path / "model.json").write_text(json.dumps(found))
     return tmp_path / "model.json"
@@ -52,7 +52,7 @@ def write_changed(tmp_path, model, **changes):
 )
 def test_another_file(tmp_path, model, changes, message):
     with pytest.raises(InputFileError, match=message):
-        kt.read_disagreement(write_changed(tmp_path, model, **changes))
+        kt.experiments.read_disagreement(write_changed(tmp_path, model, **changes))
 
 
 @pytest.mark.parametrize(
@@ -68,13 +68,13 @@ def test_another_file(tmp_path, model, changes, message):
 def test_damaged(tmp_path, content, message):
     (tmp_path / "model.json").write_bytes(content)
     with pytest.raises(InputFileError, match=message):
-        kt.read_disagreement(tmp_path / "model.json")
+        kt.experiments.read_disagreement(tmp_path / "model.json")
 
 
 def test_one_file(tmp_path, model):
     for name in "ab":
-        kt.write_disagreement(model, tmp_path / f"{name}.json")
+        kt.experiments.write_disagreement(model, tmp_path / f"{name}.json")
     with pytest.raises(OptionError, match="one file, not 2"):
-        kt.read_disagreement(tmp_path)
+        kt.experiments.read_disagreement(tmp_path)
     with pytest.raises(InputFileError, match="no such file"):
-        kt.read_disagreement(tmp_path / "c.json")
+        kt.experiments.read_disagreement(tmp_path / "c.json")

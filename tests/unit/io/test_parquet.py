@@ -71,7 +71,7 @@ def test_a_negative_number_of_values_is_refused(tmp_path: Path) -> None:
 def sealed(tmp_path_factory):
     """A file of ours."""
     path = tmp_path_factory.mktemp("sealed") / "crowd.parquet"
-    world = kt.simulate_collection(systems=2, topics=3, depth=5, rng=3)
+    world = kt.simulation.simulate_collection(systems=2, topics=3, depth=5, rng=3)
     kt.write_judgments(world.judgments, path)
     return path
 

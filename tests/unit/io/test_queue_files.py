@@ -61,11 +61,8 @@ def test_a_queue_without_experts_or_grades_is_refused(tmp_path):
 @pytest.fixture(scope="module")
 def plans():
     """Two plans of one collection."""
-    world = kt.simulate_collection(systems=3, topics=6, depth=10, rng=3)
-    return [
-        kt.plan(world.runs, world.judgments, kt.Question(measure="P@5", seed=seed), budget=8, systems=None)
-        for seed in (1, 2)
-    ]
+    world = kt.simulation.simulate_collection(systems=3, topics=6, depth=10, rng=3)
+    return [kt.plan(world.runs, world.judgments, kt.Question(measure="P@5", seed=seed), budget=8) for seed in (1, 2)]
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "parquet", "csv.gz"])

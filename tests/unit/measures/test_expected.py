@@ -20,7 +20,7 @@ EVERY = ["AP", "DCG@3", "ERR@3", "P@2", "R@2", "RBP", "RR", "nDCG@3"]
 
 @pytest.fixture
 def alignment():
-    return kt.align(kt.read_runs(RUNS), kt.read_judgments(JUDGMENTS))
+    return kt.stats.align(kt.read_runs(RUNS), kt.read_judgments(JUDGMENTS))
 
 
 def chances(*relevant, sets=1):
@@ -105,8 +105,8 @@ def test_one_name_for_each_set(alignment):
 
 
 def test_blocks_and_threads_change_nothing(monkeypatch):
-    world = kt.simulate_collection(systems=4, topics=5, depth=8, rng=1)
-    alignment = kt.align(world.runs, world.judgments)
+    world = kt.simulation.simulate_collection(systems=4, topics=5, depth=8, rng=1)
+    alignment = kt.stats.align(world.runs, world.judgments)
     probability = np.random.default_rng(0).dirichlet(np.full(4, 0.3), (7, len(world.judgments.item_topic)))
     before = probability.copy()
     monkeypatch.setenv("KARATAGE_THREADS", "1")

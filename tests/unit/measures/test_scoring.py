@@ -145,29 +145,29 @@ def test_options_are_checked(runs, judgments) -> None:
 
 class TestDenseGrades:
     def test_shape_and_type_must_fit(self, runs, judgments) -> None:
-        alignment = kt.align(runs, judgments)
+        alignment = kt.stats.align(runs, judgments)
         for wrong in (np.zeros((5, 2)), np.zeros((4, 2), np.int8), np.zeros(5, np.int8)):
             with pytest.raises(DataError, match=r"int8 of shape \(5, sets\)"):
-                kt.score_grades(alignment, wrong, ["AP"])
+                kt.stats.score_grades(alignment, wrong, ["AP"])
 
     @pytest.mark.parametrize(("grade", "top"), [(-2, None), (4, 3)])
     def test_grades_off_the_scale_are_refused(self, runs, judgments, grade: int, top: int | None) -> None:
-        alignment = kt.align(runs, judgments)
+        alignment = kt.stats.align(runs, judgments)
         with pytest.raises(DataError, match="must lie in 0-"):
-            kt.score_grades(alignment, np.full((5, 1), grade, np.int8), ["ERR"], top_grade=top)
+            kt.stats.score_grades(alignment, np.full((5, 1), grade, np.int8), ["ERR"], top_grade=top)
 
     def test_the_top_grade_matters(self, runs, judgments) -> None:
-        alignment, grade = kt.align(runs, judgments), np.ones((5, 1), np.int8)
-        found = [kt.score_grades(alignment, grade, ["ERR@1"], top_grade=top)["ERR@1"] for top in (None, 3)]
+        alignment, grade = kt.stats.align(runs, judgments), np.ones((5, 1), np.int8)
+        found = [kt.stats.score_grades(alignment, grade, ["ERR@1"], top_grade=top)["ERR@1"] for top in (None, 3)]
         assert [scores.value[0, 0, FULL] for scores in found] == [1 / 2, 1 / 8]
 
     def test_no_sets_give_no_scores(self, runs, judgments) -> None:
-        found = kt.score_grades(kt.align(runs, judgments), np.zeros((5, 0), np.int8), ["AP"])
+        found = kt.stats.score_grades(kt.stats.align(runs, judgments), np.zeros((5, 0), np.int8), ["AP"])
         assert found["AP"].value.shape == (0, 2, 2)
 
 
 def test_scoring_leaves_its_inputs_alone(runs, judgments) -> None:
-    alignment = kt.align(runs, judgments)
+    alignment = kt.stats.align(runs, judgments)
     before = [array.copy() for array in (alignment.ranked, alignment.length, judgments.grade)]
     score_aligned(alignment, judgments, ["AP", "ERR", "Judged@5"])
     for old, new in zip(before, (alignment.ranked, alignment.length, judgments.grade), strict=True):

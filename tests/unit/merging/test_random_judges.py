@@ -36,7 +36,7 @@ def test_the_stream_decides():
 
 
 def test_shuffles_keep_the_grades_of_each_topic():
-    world = kt.simulate_collection(systems=2, topics=3, depth=10, rng=1)
+    world = kt.simulation.simulate_collection(systems=2, topics=3, depth=10, rng=1)
     frame = world.judgments.to_frame().filter(~((pl.col("judge") == "crowd-1") & (pl.col("topic") == "102")))
     judgments = kt.read_judgments(frame)
     judge = judgments.judges.index("crowd-1")

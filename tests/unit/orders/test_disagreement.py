@@ -240,17 +240,17 @@ def test_what_cannot_be_carried_over(model):
     with pytest.raises(DataError, match="the model looks at f, g, not f, h"):
         transfer(model, other)
     with pytest.raises(OptionError, match="features of your own"):
-        kt.predict_disagreement(model, *make_world())
+        kt.experiments.predict_disagreement(model, *make_world())
 
 
 def test_from_runs_and_judgments():
     runs, judgments = make_world()
-    model = kt.learn_disagreement(runs, judgments, trials=5, rng=0)
+    model = kt.experiments.learn_disagreement(runs, judgments, trials=5, rng=0)
     assert model.feature_set == "runs"
-    chance = kt.predict_disagreement(model, runs, judgments.keep_rows(np.zeros(len(judgments.grade), bool)))
+    chance = kt.experiments.predict_disagreement(model, runs, judgments.keep_rows(np.zeros(len(judgments.grade), bool)))
     assert chance.shape == (240,)
     assert ((chance > 0) & (chance < 1)).all()
-    assert (chance == kt.predict_disagreement(model, runs, judgments)).all()  # grades are not looked at
+    assert (chance == kt.experiments.predict_disagreement(model, runs, judgments)).all()  # grades are not looked at
 
 
 def test_feature_sets_differ_in_what_travels():
@@ -269,21 +269,23 @@ def test_feature_sets_differ_in_what_travels():
     }
     twice = kt.read_runs(rows)
     for features, same in ("runs", True), ("sums", False):
-        model = kt.learn_disagreement(runs, judgments, features=features, trials=5, rng=0)
-        first, second = (kt.predict_disagreement(model, r, judgments) for r in (runs, twice))
+        model = kt.experiments.learn_disagreement(runs, judgments, features=features, trials=5, rng=0)
+        first, second = (kt.experiments.predict_disagreement(model, r, judgments) for r in (runs, twice))
         assert (np.abs(first - second).max() < 1e-12) == same
-    per_run = kt.learn_disagreement(runs, judgments, trials=5, rng=0)
+    per_run = kt.experiments.learn_disagreement(runs, judgments, trials=5, rng=0)
     assert model.topics[0].mean == per_run.topics[0].mean  # within a collection both are the same model
     assert model.topics[0].coefficients[1] * 6 == pytest.approx(per_run.topics[0].coefficients[1])
 
 
 def test_from_votes():
     _, judgments = make_world(judges=7)
-    model = kt.learn_disagreement(None, judgments, features="votes", trials=10, rng=0)
+    model = kt.experiments.learn_disagreement(None, judgments, features="votes", trials=10, rng=0)
     assert model.features == ("mean_grade", "doubt")
     assert model.rates["mean"][4] > 0.6
-    chance = kt.predict_disagreement(model, None, judgments)
-    nothing = kt.predict_disagreement(model, None, judgments.keep_rows(np.zeros(len(judgments.grade), bool)))
+    chance = kt.experiments.predict_disagreement(model, None, judgments)
+    nothing = kt.experiments.predict_disagreement(
+        model, None, judgments.keep_rows(np.zeros(len(judgments.grade), bool))
+    )
     assert chance.std() > 0.05
     assert len(np.unique(nothing[:60])) == 1
 
@@ -291,10 +293,10 @@ def test_from_votes():
 def test_judgments_that_do_not_overlap():
     runs, judgments = make_world(judges=1)
     with pytest.raises(DataError, match="no item was graded by at least two judges"):
-        kt.learn_disagreement(runs, judgments)
+        kt.experiments.learn_disagreement(runs, judgments)
     _, judgments = make_world(judges=2)
     with pytest.raises(DataError, match="at least three judges"):
-        kt.learn_disagreement(None, judgments, features="votes")
+        kt.experiments.learn_disagreement(None, judgments, features="votes")
 
 
 def test_any_difference_of_grades_counts_and_is_noted():
@@ -303,7 +305,7 @@ def test_any_difference_of_grades_counts_and_is_noted():
         "a": {"0": {f"d{i:02d}": 1 + i % 2 for i in range(60)}},
         "b": {"0": {f"d{i:02d}": 2 for i in range(60)}},
     }
-    model = kt.learn_disagreement(runs, kt.read_judgments(graded), trials=2, rng=0)
+    model = kt.experiments.learn_disagreement(runs, kt.read_judgments(graded), trials=2, rng=0)
     assert sum(t.disagreed for t in (*model.topics, *model.dropped)) == 30
     assert has_note(model, "orders.any-difference", top=2)
 

@@ -37,7 +37,7 @@ def test_nobody_judged(judgments):
 def test_only_the_sum_grows_with_the_runs(judgments):
     runs = kt.read_runs(RUNS)
     per_run, summed = tabulate("runs", runs, judgments), tabulate("sums", runs, judgments)
-    ranked = kt.align(runs, judgments).ranked
+    ranked = kt.stats.align(runs, judgments).ranked
     features = find_features(ranked, 4)
     assert per_run.features == ("meta_ap", "mean_retrieval")
     assert summed.features == ("meta_ap", "weighted_retrieval")

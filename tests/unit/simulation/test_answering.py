@@ -30,7 +30,7 @@ HEADER = "topic,document,grade,to,judgments,priority,pi,cost,batch,order,seed"
 
 @pytest.fixture(scope="module")
 def gold():
-    return kt.simulate_collection(systems=2, topics=4, depth=20, rng=3).gold
+    return kt.simulation.simulate_collection(systems=2, topics=4, depth=20, rng=3).gold
 
 
 @pytest.fixture
@@ -205,3 +205,18 @@ def test_one_queue_at_a_time(write, tmp_path):
     write("1,a", header="topic,document", name="two.csv")
     with pytest.raises(OptionError, match="a queue comes in one file, not 2"):
         read_asked(tmp_path)
+
+
+def test_simulate_asks_a_shipped_crowd_or_one_like_the_judges():
+    world = kt.simulation.simulate_collection(systems=2, topics=6, depth=20, rng=5)
+    plain = kt.simulation.simulate_crowd(world.pool, "hcb", per_item=3, rng=0)
+    assert kt.simulate(world.pool, per_item=3).to_frame().equals(plain.to_frame())
+    alone = kt.simulate(world.pool, kt.simulation.load_crowd("hcb"), per_item=3, independent=True)
+    assert not alone.to_frame().equals(plain.to_frame())
+    learned = kt.simulation.learn_crowd(world.judgments, world.pool, rng=2)
+    expected = kt.simulation.simulate_crowd(world.pool, learned, rng=2)
+    assert kt.simulate(world.pool, like=world.judgments, rng=2).to_frame().equals(expected.to_frame())
+    with pytest.raises(OptionError, match="give one of them"):
+        kt.simulate(world.pool, "hcb", like=world.judgments)
+    with pytest.raises(OptionError, match="about judgments to learn from"):
+        kt.simulate(world.pool, like_gold=world.pool)

@@ -45,12 +45,12 @@ def retrieved(runs, depth):
 )
 def test_the_usual_shape_gives_what_it_always_gave(options, expected):
     """The demo and the transcripts rest on it."""
-    world = kt.simulate_collection(**options)
+    world = kt.simulation.simulate_collection(**options)
     assert fingerprint(world.runs, world.judgments, world.gold) == expected
 
 
 def test_the_truth_comes_with_it():
-    world = kt.simulate_collection(systems=15, topics=9, depth=10, rng=1)
+    world = kt.simulation.simulate_collection(systems=15, topics=9, depth=10, rng=1)
     assert len(world.quality) == 15
     np.testing.assert_allclose(np.sort(world.quality), np.linspace(0.8, 1.6, 15))
     assert world.systems["quality"].is_sorted(descending=True)
@@ -64,7 +64,7 @@ def test_the_truth_comes_with_it():
 
 
 def test_without_a_pool_everything_is_judged():
-    world = kt.simulate_collection(systems=3, topics=4, depth=10, rng=1)
+    world = kt.simulation.simulate_collection(systems=3, topics=4, depth=10, rng=1)
     assert fingerprint(world.pool) == fingerprint(world.gold)
     assert items_of(world.judgments) == items_of(world.gold)
     assert len(world.gold.grade) == 4 * 20
@@ -73,8 +73,8 @@ def test_without_a_pool_everything_is_judged():
 @pytest.mark.parametrize("depth", [1, 3, 10])
 def test_the_pool_is_the_first_ranks_of_all_systems_and_changes_nothing_else(depth):
     options = {"systems": 6, "topics": 5, "depth": 10, "rng": 4}
-    whole = kt.simulate_collection(**options)
-    world = kt.simulate_collection(**options, shape=kt.CollectionShape(pool=depth))
+    whole = kt.simulation.simulate_collection(**options)
+    world = kt.simulation.simulate_collection(**options, shape=kt.simulation.CollectionShape(pool=depth))
     assert fingerprint(world.runs, world.gold) == fingerprint(whole.runs, whole.gold)
     assert items_of(world.pool) == items_of(world.judgments) == retrieved(world.runs, depth) < items_of(whole.gold)
     kept = set(world.pool.to_frame().rows())
@@ -85,29 +85,38 @@ def test_the_pool_is_the_first_ranks_of_all_systems_and_changes_nothing_else(dep
 
 
 def test_documents_of_a_topic():
-    world = kt.simulate_collection(systems=2, topics=3, depth=10, shape=kt.CollectionShape(documents=10), rng=1)
+    world = kt.simulation.simulate_collection(
+        systems=2, topics=3, depth=10, shape=kt.simulation.CollectionShape(documents=10), rng=1
+    )
     assert len(world.gold.grade) == 30
     assert items_of(world.gold) == retrieved(world.runs, 10)
-    assert len(kt.simulate_collection(topics=3, shape=kt.CollectionShape(documents=400), rng=1).gold.grade) == 1200
+    assert (
+        len(
+            kt.simulation.simulate_collection(
+                topics=3, shape=kt.simulation.CollectionShape(documents=400), rng=1
+            ).gold.grade
+        )
+        == 1200
+    )
 
 
 def test_quality_may_be_the_same_for_all():
-    shape = kt.CollectionShape(quality=(1.2, 1.2))
-    assert set(kt.simulate_collection(topics=2, depth=5, shape=shape, rng=1).quality.tolist()) == {1.2}
+    shape = kt.simulation.CollectionShape(quality=(1.2, 1.2))
+    assert set(kt.simulation.simulate_collection(topics=2, depth=5, shape=shape, rng=1).quality.tolist()) == {1.2}
 
 
 def test_one_system_is_the_best():
-    assert kt.simulate_collection(systems=1, topics=2, depth=5, rng=1).quality.tolist() == [1.6]
+    assert kt.simulation.simulate_collection(systems=1, topics=2, depth=5, rng=1).quality.tolist() == [1.6]
 
 
 def test_topics_without_spread_are_alike():
-    shape = kt.CollectionShape(difficulty=0.0)
-    assert set(kt.simulate_collection(topics=5, depth=5, shape=shape, rng=1).difficulty.tolist()) == {1.0}
+    shape = kt.simulation.CollectionShape(difficulty=0.0)
+    assert set(kt.simulation.simulate_collection(topics=5, depth=5, shape=shape, rng=1).difficulty.tolist()) == {1.0}
 
 
 def test_systems_may_be_named_and_described():
-    old, new = kt.SystemProfile("old", quality=0.5), kt.SystemProfile("new", quality=2.0)
-    world = kt.simulate_collection(systems=[old, new], topics=30, depth=10, rng=1)
+    old, new = kt.simulation.SystemProfile("old", quality=0.5), kt.simulation.SystemProfile("new", quality=2.0)
+    world = kt.simulation.simulate_collection(systems=[old, new], topics=30, depth=10, rng=1)
     assert world.systems.rows() == [("new", 2.0), ("old", 0.5)]
     score = dict(zip(world.runs.systems, kt.score(world.runs, world.gold, "P@5").mean[0], strict=True))
     assert score["new"] > score["old"] + 0.1
@@ -115,10 +124,12 @@ def test_systems_may_be_named_and_described():
 
 def test_a_system_finds_what_judges_overrate_as_far_as_it_has_their_taste():
     """With a taste of 1 and no quality it ranks by the judges' shared error alone, or, with -1, against it."""
-    systems = [kt.SystemProfile(name, 0.0, taste) for name, taste in (("against", -1), ("apart", 0), ("with", 1))]
-    judge = kt.JudgeProfile("twin", noise=0.0)
-    shape = kt.CollectionShape(documents=50, shared=1.0)
-    world = kt.simulate_collection(systems=systems, topics=40, depth=10, judges=[judge], shape=shape, rng=2)
+    systems = [
+        kt.simulation.SystemProfile(name, 0.0, taste) for name, taste in (("against", -1), ("apart", 0), ("with", 1))
+    ]
+    judge = kt.simulation.JudgeProfile("twin", noise=0.0)
+    shape = kt.simulation.CollectionShape(documents=50, shared=1.0)
+    world = kt.simulation.simulate_collection(systems=systems, topics=40, depth=10, judges=[judge], shape=shape, rng=2)
     judged, gold = (kt.score(world.runs, j, "P@10").mean[0] for j in (world.judgments, world.gold))
     overrated = judged - gold
     assert overrated[0] < overrated[1] - 0.1
@@ -127,8 +138,10 @@ def test_a_system_finds_what_judges_overrate_as_far_as_it_has_their_taste():
 
 
 def test_judges_without_shared_error_or_noise_are_gold():
-    shape = kt.CollectionShape(shared=0.0)
-    world = kt.simulate_collection(topics=4, depth=10, judges=[kt.JudgeProfile("j", noise=0.0)], shape=shape, rng=1)
+    shape = kt.simulation.CollectionShape(shared=0.0)
+    world = kt.simulation.simulate_collection(
+        topics=4, depth=10, judges=[kt.simulation.JudgeProfile("j", noise=0.0)], shape=shape, rng=1
+    )
     np.testing.assert_array_equal(world.judgments.grade, world.gold.grade)
 
 
@@ -143,12 +156,14 @@ def test_judges_without_shared_error_or_noise_are_gold():
 )
 def test_impossible_systems_are_refused(options, says):
     with pytest.raises(OptionError, match=says):
-        kt.SystemProfile("old", **options)
+        kt.simulation.SystemProfile("old", **options)
 
 
 def test_systems_of_one_name_are_refused():
     with pytest.raises(OptionError, match="same name"):
-        kt.simulate_collection(systems=[kt.SystemProfile("old"), kt.SystemProfile("old")])
+        kt.simulation.simulate_collection(
+            systems=[kt.simulation.SystemProfile("old"), kt.simulation.SystemProfile("old")]
+        )
 
 
 @pytest.mark.parametrize(
@@ -169,4 +184,4 @@ def test_systems_of_one_name_are_refused():
 )
 def test_impossible_shapes_are_refused(options, says):
     with pytest.raises(OptionError, match=says):
-        kt.simulate_collection(shape=kt.CollectionShape(**options))
+        kt.simulation.simulate_collection(shape=kt.simulation.CollectionShape(**options))

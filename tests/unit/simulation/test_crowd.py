@@ -24,22 +24,22 @@ def rates(crowd, gold):
     return crowd.grade[known > 0].astype(bool).mean(), 1 - crowd.grade[known == 0].astype(bool).mean()
 
 
-@pytest.mark.parametrize("name", kt.list_crowds())
+@pytest.mark.parametrize("name", kt.simulation.list_crowds())
 def test_every_model_that_comes_along(name):
-    model = kt.load_crowd(name)
+    model = kt.simulation.load_crowd(name)
     assert model.name == name
     assert model.shares.shape == (10, 10, 4)
     assert model.shares.sum() == pytest.approx(1)
     assert len(model.to_json()) < 50_000
     gold = make_gold(4, 40)
-    crowd = kt.simulate_crowd(gold, name, rng=1)
+    crowd = kt.simulation.simulate_crowd(gold, name, rng=1)
     np.testing.assert_array_equal(np.bincount(crowd.item), 5)
     assert crowd.judges == tuple(sorted(crowd.judges))
     np.testing.assert_array_equal(crowd.item_document, gold.item_document)
 
 
 def test_the_models_are_those_that_were_asked_for():
-    assert kt.list_crowds() == (
+    assert kt.simulation.list_crowds() == (
         "bluebird",
         "bm",
         "careful",
@@ -51,17 +51,17 @@ def test_the_models_are_those_that_were_asked_for():
         "wvscm",
     )
     with pytest.raises(UnknownNameError, match="did you mean 'bluebird'"):
-        kt.load_crowd("bluebirds")
+        kt.simulation.load_crowd("bluebirds")
 
 
 def test_the_careful_crowd_says_that_it_is_made_up():
-    assert "made up" in kt.load_crowd("careful").source
+    assert "made up" in kt.simulation.load_crowd("careful").source
 
 
 def test_the_seed_seeds_and_gold_stays_as_it_is():
     gold = make_gold(4, 50)
     before = gold.grade.copy()
-    first, again, other = (kt.simulate_crowd(gold, "hcb", rng=k) for k in (1, 1, 2))
+    first, again, other = (kt.simulation.simulate_crowd(gold, "hcb", rng=k) for k in (1, 1, 2))
     assert first.judges == again.judges
     np.testing.assert_array_equal(first.grade, again.grade)
     np.testing.assert_array_equal(first.judge, again.judge)
@@ -73,7 +73,7 @@ def test_the_seed_seeds_and_gold_stays_as_it_is():
 def test_only_items_with_a_grade_are_judged_and_items_keep_their_numbers():
     gold = make_gold(4, 50)
     some = gold.keep_rows(np.arange(200) % 3 == 0)
-    crowd = kt.simulate_crowd(some, make_model(), per_item=3, rng=1)
+    crowd = kt.simulation.simulate_crowd(some, make_model(), per_item=3, rng=1)
     assert set(crowd.item.tolist()) == set(range(0, 200, 3))
     assert len(crowd.item_topic) == 200
 
@@ -81,7 +81,7 @@ def test_only_items_with_a_grade_are_judged_and_items_keep_their_numbers():
 @pytest.mark.parametrize("shared", [(0, 0, 0), (0.6, 0, 0), (0, 0.6, 0), (0, 0, 0.4), (0.3, 0.2, 0.2)])
 def test_rates_are_those_of_the_model_whatever_is_shared(shared):
     gold = make_gold(40, 200)
-    crowd = kt.simulate_crowd(gold, make_model(shared=shared, families={"a": 0.5, "b": 0.5}), rng=3)
+    crowd = kt.simulation.simulate_crowd(gold, make_model(shared=shared, families={"a": 0.5, "b": 0.5}), rng=3)
     hit, rejection = rates(crowd, gold)
     assert hit == pytest.approx(0.85, abs=4 * np.sqrt(0.85 * 0.15 / 12_000))
     assert rejection == pytest.approx(0.75, abs=4 * np.sqrt(0.75 * 0.25 / 28_000))
@@ -89,7 +89,7 @@ def test_rates_are_those_of_the_model_whatever_is_shared(shared):
 
 def test_one_topic_does_not_shift_all_judges():
     gold = make_gold(1, 8000)
-    crowd = kt.simulate_crowd(gold, make_model(shared=(0, 0, 0.5)), rng=3)
+    crowd = kt.simulation.simulate_crowd(gold, make_model(shared=(0, 0, 0.5)), rng=3)
     assert rates(crowd, gold) == pytest.approx((0.85, 0.75), abs=0.015)
     assert has_note(crowd, "simulation.one-topic")
 
@@ -112,7 +112,7 @@ def test_errors_are_shared_on_items_and_within_families():
     from scipy.stats import multivariate_normal
 
     gold = make_gold(1, 6000, relevant=0.01)
-    crowd = kt.simulate_crowd(gold, make_model(shared=(0.3, 0.4, 0), families={"a": 0.5, "b": 0.5}), rng=5)
+    crowd = kt.simulation.simulate_crowd(gold, make_model(shared=(0.3, 0.4, 0), families={"a": 0.5, "b": 0.5}), rng=5)
     z = -0.6744897501960817  # a quarter of the items that are not relevant
     for same, rho in (False, 0.3), (True, 0.7):
         expected = multivariate_normal([0, 0], [[1, rho], [rho, 1]]).cdf([z, z])
@@ -123,7 +123,7 @@ def test_errors_depend_on_the_topic():
     gold = make_gold(100, 60, relevant=0.5)
     spread = {}
     for topic in (0.0, 0.3):
-        crowd = kt.simulate_crowd(gold, make_model(shared=(0, 0, topic), contribution=0.2), rng=5)
+        crowd = kt.simulation.simulate_crowd(gold, make_model(shared=(0, 0, topic), contribution=0.2), rng=5)
         rows = truth(crowd, gold) == 0
         share = np.bincount(crowd.item_topic[crowd.item[rows]], weights=crowd.grade[rows]) / (30 * 5)
         spread[topic] = share.std()
@@ -133,16 +133,16 @@ def test_errors_depend_on_the_topic():
 
 def test_a_binary_model_on_graded_gold_says_relevant_or_not():
     gold = make_gold(10, 300, top=3)
-    crowd = kt.simulate_crowd(gold, make_model(), rng=1)
+    crowd = kt.simulation.simulate_crowd(gold, make_model(), rng=1)
     assert crowd.top_grade == 1
     assert rates(crowd, gold) == pytest.approx((0.85, 0.75), abs=0.02)
     assert has_note(crowd, "simulation.binary-crowd")
 
 
 def test_a_graded_model_on_graded_gold_gives_its_confusion():
-    model = kt.load_crowd("llm-dl-2021")
+    model = kt.simulation.load_crowd("llm-dl-2021")
     gold = make_gold(20, 500, relevant=0.6, top=3)
-    crowd = kt.simulate_crowd(gold, model, judges=500, per_item=10, rng=1)
+    crowd = kt.simulation.simulate_crowd(gold, model, judges=500, per_item=10, rng=1)
     assert crowd.top_grade == 3
     assert {judge.rsplit("-", 1)[0] for judge in crowd.judges} == set(model.families)
     known = truth(crowd, gold)
@@ -156,7 +156,7 @@ def test_a_graded_model_on_graded_gold_gives_its_confusion():
 
 def test_a_graded_model_on_binary_gold_is_binary():
     gold = make_gold(10, 300)
-    crowd = kt.simulate_crowd(gold, "llm-dl-2021", rng=1)
+    crowd = kt.simulation.simulate_crowd(gold, "llm-dl-2021", rng=1)
     assert crowd.top_grade == 1
     assert set(crowd.grade.tolist()) == {0, 1}
     assert has_note(crowd, "simulation.binary-gold", grades=4)
@@ -165,30 +165,30 @@ def test_a_graded_model_on_binary_gold_is_binary():
 def test_what_cannot_be_is_refused():
     gold = make_gold(2, 20)
     with pytest.raises(OptionError, match="3 judges cannot give each item 5"):
-        kt.simulate_crowd(gold, make_model(), judges=3)
+        kt.simulation.simulate_crowd(gold, make_model(), judges=3)
     with pytest.raises(OptionError, match="ask for a whole number from 1"):
-        kt.simulate_crowd(gold, make_model(), per_item=0)
+        kt.simulation.simulate_crowd(gold, make_model(), per_item=0)
     with pytest.raises(OptionError, match="cannot share 200 judgments"):
-        kt.simulate_crowd(gold, make_model(), judges=201)
+        kt.simulation.simulate_crowd(gold, make_model(), judges=201)
     with pytest.raises(DataError, match="no grade at all"):
-        kt.simulate_crowd(gold.keep_rows(np.zeros(40, bool)), make_model())
+        kt.simulation.simulate_crowd(gold.keep_rows(np.zeros(40, bool)), make_model())
     with pytest.raises(DataError, match="grades by several judges"):
-        kt.simulate_crowd(kt.simulate_crowd(gold, make_model(), rng=1), make_model())
+        kt.simulation.simulate_crowd(kt.simulation.simulate_crowd(gold, make_model(), rng=1), make_model())
     with pytest.raises(DataError, match="know 0 to 3 only"):
-        kt.simulate_crowd(make_gold(2, 20, top=4), "llm-dl-2021")
+        kt.simulation.simulate_crowd(make_gold(2, 20, top=4), "llm-dl-2021")
 
 
 def test_contributions_that_cannot_be_kept_are_told():
-    crowd = kt.simulate_crowd(make_gold(2, 100), make_model(contribution=0.05), judges=6, rng=1)
+    crowd = kt.simulation.simulate_crowd(make_gold(2, 100), make_model(contribution=0.05), judges=6, rng=1)
     assert len(crowd.judges) == 6
     assert has_note(crowd, "simulation.stretched")
 
 
 def test_the_number_of_judges_is_what_their_contributions_need():
-    assert len(kt.simulate_crowd(make_gold(4, 200), make_model(contribution=0.1), rng=1).judges) == pytest.approx(
-        200, rel=0.05
-    )
-    assert len(kt.simulate_crowd(make_gold(4, 200), make_model(), judges=33, rng=1).judges) == 33
+    assert len(
+        kt.simulation.simulate_crowd(make_gold(4, 200), make_model(contribution=0.1), rng=1).judges
+    ) == pytest.approx(200, rel=0.05)
+    assert len(kt.simulation.simulate_crowd(make_gold(4, 200), make_model(), judges=33, rng=1).judges) == 33
 
 
 def test_independent_judges():
@@ -197,7 +197,8 @@ def test_independent_judges():
     assert tuple(model.correlation) == (0.3, 0.1, 0.1)
     gold = make_gold(4, 50)
     assert not np.array_equal(
-        kt.simulate_crowd(gold, model, rng=1).grade, kt.simulate_crowd(gold, model.independent(), rng=1).grade
+        kt.simulation.simulate_crowd(gold, model, rng=1).grade,
+        kt.simulation.simulate_crowd(gold, model.independent(), rng=1).grade,
     )
 
 
@@ -235,7 +236,7 @@ def test_drawn_judges_have_the_means_and_spreads_of_their_voxel_and_stay_in_it()
 
 def test_topics_move_relevant_items_apart_from_the_others():
     gold = make_gold(100, 60, relevant=0.5)
-    crowd = kt.simulate_crowd(gold, make_model(shared=(0, 0, 0.5), contribution=0.2), rng=5)
+    crowd = kt.simulation.simulate_crowd(gold, make_model(shared=(0, 0, 0.5), contribution=0.2), rng=5)
     known, topic = truth(crowd, gold), crowd.item_topic[crowd.item]
     called = [np.bincount(topic[known == k], weights=crowd.grade[known == k]) for k in (0, 1)]
     assert np.corrcoef(called)[0, 1] == pytest.approx(0, abs=0.3)
@@ -246,7 +247,7 @@ def test_shared_errors_are_dealt_among_relevant_items_however_few(shared):
     """By chance alone, the rate on ten items would vary by 0.11."""
     gold = make_gold(1, 200, relevant=0.05)
     model = make_model(shared=shared, families={"a": 1.0}, contribution=0.2)
-    found = [rates(kt.simulate_crowd(gold, model, rng=seed), gold)[0] for seed in range(30)]
+    found = [rates(kt.simulation.simulate_crowd(gold, model, rng=seed), gold)[0] for seed in range(30)]
     assert np.std(found) < 0.06
 
 
@@ -260,7 +261,9 @@ def test_judges_who_would_do_less_than_one_item_do_one():
         mean=np.array([[0.85, 0.75, np.log(0.002)], [0.85, 0.75, np.log(0.2)]]),
         covariance=np.repeat(one.covariance, 2, axis=0),
     )
-    assert len(kt.simulate_crowd(make_gold(4, 10), model, rng=1).judges) == pytest.approx(200 / 1.5, rel=0.06)
+    assert len(kt.simulation.simulate_crowd(make_gold(4, 10), model, rng=1).judges) == pytest.approx(
+        200 / 1.5, rel=0.06
+    )
 
 
 def test_drawn_rates_and_contributions_go_together_as_the_covariance_says():

@@ -37,7 +37,7 @@ def by_counts(hits, rejections, name="a"):
 
 def test_kept_noise_puts_judges_where_their_counts_say():
     rows = by_counts(3, 4) + by_counts(3, 4, "b") + by_counts(5, 0, "c") + [("d", "t", "d1", 1)]
-    model = kt.learn_crowd(judged(rows), GOLD, noise="kept")
+    model = kt.simulation.learn_crowd(judged(rows), GOLD, noise="kept")
     assert model.judges == 3
     assert model.shares[6, 8, 3] == pytest.approx(2 / 3)
     assert model.shares[9, 0, 3] == pytest.approx(1 / 3)
@@ -51,7 +51,7 @@ def test_removed_noise_hears_everybody_and_draws_chance_in():
     rng = np.random.default_rng(1)
     said = rng.random((300, 10)) < np.where(np.arange(10) % 2, 0.75, 0.25)
     rows = [(f"j{j:03d}", "t", f"d{k}", int(said[j, k])) for j in range(300) for k in range(10)]
-    kept, removed = (kt.learn_crowd(judged(rows), GOLD, noise=noise, rng=1) for noise in ("kept", "removed"))
+    kept, removed = (kt.simulation.learn_crowd(judged(rows), GOLD, noise=noise, rng=1) for noise in ("kept", "removed"))
 
     def near(model):  # all judges are alike, in the middle of [0.7, 0.8)
         return model.shares[6:9, 6:9].sum()
@@ -71,7 +71,7 @@ def test_contribution_is_the_share_of_the_topics_worked_on():
 
 def test_gold_may_know_some_items_only():
     rows = by_counts(4, 4) + [("a", "t", f"e{k}", 1) for k in range(10)] + [("b", "t", "e1", 0)]
-    model = kt.learn_crowd(judged(rows), GOLD, noise="kept")
+    model = kt.simulation.learn_crowd(judged(rows), GOLD, noise="kept")
     assert model.judgments == 10
     assert np.exp(model.mean[0, 2]) == pytest.approx(1)  # of all items
     assert has_note(model, "simulation.no-gold", judges=1)
@@ -79,11 +79,11 @@ def test_gold_may_know_some_items_only():
 
 def test_order_of_rows_and_names_of_judges_change_nothing():
     gold = make_gold(4, 50)
-    crowd = kt.simulate_crowd(gold, "hcb", judges=40, rng=1)
+    crowd = kt.simulation.simulate_crowd(gold, "hcb", judges=40, rng=1)
     frame = crowd.to_frame().sample(fraction=1, shuffle=True, seed=1)
     renamed = frame.with_columns(judge="x" + frame["judge"])
-    first, second = (kt.learn_crowd(kt.read_judgments(f), gold, rng=3) for f in (frame, renamed))
-    assert first.to_json() == second.to_json() == kt.learn_crowd(crowd, gold, rng=3).to_json()
+    first, second = (kt.simulation.learn_crowd(kt.read_judgments(f), gold, rng=3) for f in (frame, renamed))
+    assert first.to_json() == second.to_json() == kt.simulation.learn_crowd(crowd, gold, rng=3).to_json()
 
 
 def test_graded_judges_have_confusion_matrices():
@@ -94,43 +94,45 @@ def test_graded_judges_have_confusion_matrices():
         confusion=np.array([[[0.75, 0.15, 0.1], [0.25, 0.5, 0.25], [0.05, 0.15, 0.8]]]),
         concentration=np.array([200.0]),
     )
-    crowd = kt.simulate_crowd(gold, model, judges=50, per_item=20, rng=1)
-    again = kt.learn_crowd(crowd, gold, rng=1)
+    crowd = kt.simulation.simulate_crowd(gold, model, judges=50, per_item=20, rng=1)
+    again = kt.simulation.learn_crowd(crowd, gold, rng=1)
     assert again.grades == 3
     mean = (again.share[:, None, None] * again.confusion).sum(axis=0)
     np.testing.assert_allclose(mean, model.confusion[0], atol=0.03)
     assert 100 < (again.share * again.concentration).sum() < 400
-    wild = kt.simulate_crowd(gold, replace(model, concentration=np.array([5.0])), judges=50, per_item=20, rng=1)
-    loose = kt.learn_crowd(wild, gold, rng=1)
+    wild = kt.simulation.simulate_crowd(
+        gold, replace(model, concentration=np.array([5.0])), judges=50, per_item=20, rng=1
+    )
+    loose = kt.simulation.learn_crowd(wild, gold, rng=1)
     assert (loose.share * loose.concentration).sum() < 20
 
 
 def test_families_are_counted():
     rows = by_counts(3, 4) + by_counts(3, 3, "b") + by_counts(5, 0, "c")
-    model = kt.learn_crowd(judged(rows), GOLD, families={"a": "x", "b": "x"}, noise="kept")
+    model = kt.simulation.learn_crowd(judged(rows), GOLD, families={"a": "x", "b": "x"}, noise="kept")
     assert model.families == pytest.approx({"c": 1 / 3, "x": 2 / 3})
-    assert kt.learn_crowd(judged(rows), GOLD, noise="kept").families == {}
+    assert kt.simulation.learn_crowd(judged(rows), GOLD, noise="kept").families == {}
 
 
 def test_what_cannot_be_learned_is_refused():
     rows = judged(by_counts(3, 4))
     with pytest.raises(DataError, match="share no item"):
-        kt.learn_crowd(judged([("a", "t", "other", 1)]), GOLD)
+        kt.simulation.learn_crowd(judged([("a", "t", "other", 1)]), GOLD)
     with pytest.raises(DataError, match="no judged item is relevant"):
-        kt.learn_crowd(rows, GOLD.keep_rows(GOLD.grade == 0))
+        kt.simulation.learn_crowd(rows, GOLD.keep_rows(GOLD.grade == 0))
     with pytest.raises(DataError, match="no judged item is not relevant"):
-        kt.learn_crowd(rows, GOLD.keep_rows(GOLD.grade == 1))
+        kt.simulation.learn_crowd(rows, GOLD.keep_rows(GOLD.grade == 1))
     with pytest.raises(DataError, match="noise='removed'"):
-        kt.learn_crowd(judged([("a", "t", "d0", 1), ("b", "t", "d1", 1)]), GOLD, noise="kept")
+        kt.simulation.learn_crowd(judged([("a", "t", "d0", 1), ("b", "t", "d1", 1)]), GOLD, noise="kept")
     with pytest.raises(OptionError, match="noise 'some' is none of"):
-        kt.learn_crowd(rows, GOLD, noise="some")
+        kt.simulation.learn_crowd(rows, GOLD, noise="some")
 
 
 def test_one_judge_is_a_crowd():
-    model = kt.learn_crowd(judged(by_counts(3, 4)), GOLD, rng=1)
+    model = kt.simulation.learn_crowd(judged(by_counts(3, 4)), GOLD, rng=1)
     assert model.shares.sum() == pytest.approx(1)
     assert has_note(model, "simulation.judged-alone")
-    kt.simulate_crowd(make_gold(2, 20), model, rng=1)
+    kt.simulation.simulate_crowd(make_gold(2, 20), model, rng=1)
 
 
 @pytest.mark.parametrize("exponent", [1.8, 2.5])
@@ -144,10 +146,10 @@ def test_the_power_law_is_found(exponent):
 
 def test_an_even_spread_counts_as_one_more_judge():
     """Two judges with the same counts, who did all: what is left is a third of the spread over a voxel."""
-    model = kt.learn_crowd(judged(by_counts(3, 4) + by_counts(3, 4, "b")), GOLD, noise="kept")
+    model = kt.simulation.learn_crowd(judged(by_counts(3, 4) + by_counts(3, 4, "b")), GOLD, noise="kept")
     np.testing.assert_allclose(model.covariance[0], np.diag([0.01 / 12 / 3, 0.01 / 12 / 3, 0]), atol=1e-12)
     more = [("a", "t", "without gold", 1)]
-    model = kt.learn_crowd(judged(by_counts(3, 4) + by_counts(3, 4, "b") + more), GOLD, noise="kept")
+    model = kt.simulation.learn_crowd(judged(by_counts(3, 4) + by_counts(3, 4, "b") + more), GOLD, noise="kept")
     assert model.covariance[0, 2, 2] == pytest.approx(np.log([1, 10 / 11]).var())
 
 
@@ -155,7 +157,7 @@ def test_rates_that_few_judgments_leave_open_are_spread_within_their_voxel():
     rng = np.random.default_rng(1)
     said = rng.random((300, 10)) < np.where(np.arange(10) % 2, 0.75, 0.25)
     rows = [(f"j{j:03d}", "t", f"d{k}", int(said[j, k])) for j in range(300) for k in range(10)]
-    model = kt.learn_crowd(judged(rows), GOLD, rng=1)
+    model = kt.simulation.learn_crowd(judged(rows), GOLD, rng=1)
     spread = np.sqrt(model.covariance[np.argmax(model.share), [0, 1], [0, 1]])
     np.testing.assert_allclose(spread, 0.1 / np.sqrt(12), rtol=0.1)
 

@@ -25,7 +25,7 @@ def gold(**grades):
 
 @pytest.fixture(scope="module")
 def world():
-    return kt.simulate_collection(systems=2, topics=6, depth=10, rng=5)
+    return kt.simulation.simulate_collection(systems=2, topics=6, depth=10, rng=5)
 
 
 @pytest.fixture(scope="module")
@@ -135,16 +135,16 @@ def test_what_gold_cannot_tell_is_left_open():
 
 
 def test_independent_judges_are_not_said_to_err_together():
-    gold_items = kt.simulate_collection(systems=1, topics=5, depth=20, rng=1).gold
+    gold_items = kt.simulation.simulate_collection(systems=1, topics=5, depth=20, rng=1).gold
     for seed in range(5):
-        panel = kt.simulate_panel(gold_items, judges=5, rng=seed)
+        panel = kt.simulation.simulate_panel(gold_items, judges=5, rng=seed)
         assert "Judges share errors (" not in summarise_crowd(panel, gold_items).sentence
 
 
 def test_shared_errors_show():
-    gold_items = kt.simulate_collection(systems=1, topics=20, depth=50, rng=1).gold
+    gold_items = kt.simulation.simulate_collection(systems=1, topics=20, depth=50, rng=1).gold
     found = [
-        summarise_crowd(kt.simulate_panel(gold_items, judges=7, correlation=c, rng=1), gold_items)
+        summarise_crowd(kt.simulation.simulate_panel(gold_items, judges=7, correlation=c, rng=1), gold_items)
         for c in (0, 0.3, 0.6)
     ]
     assert found[0].correlation < 0.02 < found[1].correlation < found[2].correlation

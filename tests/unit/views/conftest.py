@@ -34,8 +34,8 @@ class Hostile:
     names = HOSTILE
 
     @cached_property
-    def world(self) -> kt.World:
-        found = kt.simulate_collection(systems=8, topics=12, rng=7)
+    def world(self) -> kt.simulation.World:
+        found = kt.simulation.simulate_collection(systems=8, topics=12, rng=7)
         systems = (*HOSTILE, *found.runs.systems[len(HOSTILE) :])
         judges = (*HOSTILE, *found.judgments.judges[len(HOSTILE) :])
         return replace(
@@ -59,7 +59,7 @@ class Hostile:
     @cached_property
     def audit(self) -> kt.Audit:
         families = {name: f"family {k % 3}" for k, name in enumerate(self.world.judgments.judges)}
-        return kt.audit(self.world.judgments, gold=self.world.gold, families=families, approaches=("mv",), rng=1)
+        return kt.audit(self.world.judgments, gold=self.world.gold, families=families, rng=1, approach=("mv",))
 
 
 def make_many(audit: kt.Audit, judges: int) -> kt.Audit:

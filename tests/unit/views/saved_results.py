@@ -29,8 +29,8 @@ GUESSING = kt.Figures(50, 0.527, 0.240), kt.Figures(50, 0.513, 0.260)
 
 
 @cache
-def world() -> kt.World:
-    return kt.simulate_collection(systems=3, topics=4, depth=12, rng=1)
+def world() -> kt.simulation.World:
+    return kt.simulation.simulate_collection(systems=3, topics=4, depth=12, rng=1)
 
 
 @cache
@@ -59,7 +59,7 @@ def refused() -> kt.Comparison:
 
 
 def board() -> kt.Board:
-    more = kt.simulate_collection(systems=3, topics=12, depth=12, rng=1)
+    more = kt.simulation.simulate_collection(systems=3, topics=12, depth=12, rng=1)
     half = more.gold.keep_rows(np.arange(len(more.gold.grade)) % 2 == 0)
     return kt.compare_all(rename(more.runs), more.judgments, half, "P@5")
 
@@ -75,12 +75,12 @@ def evaluation() -> kt.Evaluation:
 
 
 def evaluation_alone() -> kt.Evaluation:
-    return kt.evaluate(world().runs, world().judgments, "AP", rng=1)
+    return kt.evaluate(world().runs, world().judgments, "AP", approach="uniform", rng=1)
 
 
 def audit() -> kt.Audit:
     families = {judge: f"family {k % 2}" for k, judge in enumerate(world().judgments.judges)}
-    return kt.audit(world().judgments, gold=world().gold, families=families, approaches=["mv", "ds"], rng=1)
+    return kt.audit(world().judgments, gold=world().gold, families=families, rng=1, approach=["mv", "ds"])
 
 
 def audit_alone() -> kt.Audit:
@@ -92,7 +92,7 @@ def calibration() -> kt.Calibration:
 
 
 def survey() -> kt.Survey:
-    return kt.survey(hostile_runs(), world().judgments, world().gold, "P@5")
+    return kt.report(hostile_runs(), world().judgments, world().gold, "P@5")
 
 
 def few() -> kt.Judgments:
@@ -114,7 +114,7 @@ def posterior_of_items() -> kt.Posterior:
 
 
 def gold_plan() -> kt.GoldPlan:
-    return kt.plan(world().runs, world().judgments, "P@5", budget=(3, 4), systems=("system-01", "system-02"))
+    return kt.plan(world().runs, world().judgments, "P@5", budget=(3, 4), a="system-01", b="system-02")
 
 
 def size_plan() -> kt.SizePlan:
@@ -127,31 +127,31 @@ def size_plan_refused() -> kt.SizePlan:
 
 def queue() -> kt.JudgingQueue:
     rules = kt.QueueRules(prices=kt.parse_prices("expert=4,crowd=0.05"), measure="P@5")
-    return kt.queue(world().runs, rules, budget="20.5")
+    return kt.queue(world().runs, None, None, rules, budget="20.5")
 
 
 def queue_stopped() -> kt.JudgingQueue:
     rules = kt.QueueRules(prices=kt.parse_prices("A"), measure="P@5")
-    return kt.queue(world().runs, rules, budget=10, experts=world().gold)
+    return kt.queue(world().runs, None, world().gold, rules, budget=10)
 
 
-def settling() -> kt.Settling:
+def settling() -> kt.stats.Settling:
     return queue().settling
 
 
-def crowd() -> kt.CrowdSummary:
-    return kt.summarise_crowd(world().judgments, world().gold)
+def crowd() -> kt.simulation.CrowdSummary:
+    return kt.simulation.summarise_crowd(world().judgments, world().gold)
 
 
 def scores() -> kt.Scores:
     return kt.score(hostile_runs(), world().judgments, "AP")
 
 
-def weights() -> kt.Weights:
+def weights() -> kt.stats.Weights:
     return evaluation().weights[0]
 
 
-def draws() -> kt.Draws:
+def draws() -> kt.stats.Draws:
     return evaluation().draws[0]
 
 
@@ -177,33 +177,35 @@ def collection() -> Collection:
     return Collection.of({"three": hostile_runs()}, {HOSTILE: simulate_panel(gold, judges=4, rng=2)}, gold)
 
 
-def aware() -> kt.AwareFindings:
-    plan = kt.AwarePlan(
+def aware() -> kt.experiments.AwareFindings:
+    plan = kt.experiments.AwarePlan(
         measures=("AP",), approaches=("uniform", "sgl_tau_msd", "mv"), sizes=(2, 3), samples=3, replicates=3
     )
-    return kt.experiment_aware(collection(), plan)
+    return kt.experiments.experiment_aware(collection(), plan)
 
 
-def supervised() -> kt.SupervisedFindings:
+def supervised() -> kt.experiments.SupervisedFindings:
     plan = SupervisedPlan(approaches=("sup_tau", "uniform", "mv"), sizes=(2,), samples=2, replicates=3)
     return experiment_supervised(collection(), plan)
 
 
-def random_relevance() -> kt.RandomRelevanceFindings:
+def random_relevance() -> kt.experiments.RandomRelevanceFindings:
     return experiment_random_relevance(collection(), RandomRelevancePlan(sizes=(2,), samples=2, draws=4))
 
 
-def noisy() -> kt.NoisyFindings:
+def noisy() -> kt.experiments.NoisyFindings:
     studies = ("intervals", "tests", "ebay", "trec")
-    return kt.experiment_noisy(kt.NoisyPlan(studies=studies, differences=(0.0, 0.1), simulations=20))
+    return kt.experiments.experiment_noisy(
+        kt.experiments.NoisyPlan(studies=studies, differences=(0.0, 0.1), simulations=20)
+    )
 
 
-def noisy_worked() -> kt.NoisyFindings:
-    return kt.experiment_noisy(kt.NoisyPlan(studies=("trec",)))
+def noisy_worked() -> kt.experiments.NoisyFindings:
+    return kt.experiments.experiment_noisy(kt.experiments.NoisyPlan(studies=("trec",)))
 
 
-def collaborative() -> kt.CollaborativeFindings:
-    plan = kt.CollaborativePlan(
+def collaborative() -> kt.experiments.CollaborativeFindings:
+    plan = kt.experiments.CollaborativePlan(
         orders=("depth",),
         crowds=("careful",),
         approaches=("mv",),
@@ -215,15 +217,15 @@ def collaborative() -> kt.CollaborativeFindings:
         samples=2,
         resamples=3,
     )
-    return kt.experiment_collaborative(world().runs, world().gold, plan)
+    return kt.experiments.experiment_collaborative(world().runs, world().gold, plan)
 
 
 def diagnosis() -> kt.Diagnosis:
-    return kt.diagnose(hostile_runs(), world().judgments, world().gold, "P@5")
+    return kt.doctor(hostile_runs(), world().judgments, world().gold, "P@5")
 
 
 def diagnosis_of_nothing() -> kt.Diagnosis:
-    return kt.diagnose(judgments="no-such-file.csv")
+    return kt.doctor(judgments="no-such-file.csv")
 
 
 MAKERS: dict[str, Callable[[], Result]] = {

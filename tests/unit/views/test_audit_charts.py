@@ -19,7 +19,7 @@ def audit_alone(judges: int = 1, gold: bool = True) -> kt.Audit:
     rng = np.random.default_rng(1)
     said = {f"j{j}": {"t": {f"d{i}": int(rng.integers(2)) for i in range(30)}} for j in range(judges)}
     trusted = {"t": {f"d{i}": int(rng.integers(2)) for i in range(30)}}
-    return kt.audit(kt.read_judgments(said), gold=kt.read_gold(trusted) if gold else None, approaches=("mv",), rng=1)
+    return kt.audit(kt.read_judgments(said), gold=kt.read_gold(trusted) if gold else None, rng=1, approach=("mv",))
 
 
 def test_judges_are_shown_with_what_the_audit_found(hostile, read_chart):

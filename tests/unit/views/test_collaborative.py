@@ -17,7 +17,7 @@ from karatage.views.collaborative import (
 )
 from karatage.views.html import render_page
 
-PLAN = kt.CollaborativePlan(
+PLAN = kt.experiments.CollaborativePlan(
     orders=("depth", "meta-ap"),
     crowds=("careful",),
     approaches=("mv", "ry"),
@@ -31,15 +31,15 @@ PLAN = kt.CollaborativePlan(
 
 @pytest.fixture(scope="module")
 def found():
-    world = kt.simulate_collection(systems=5, topics=5, depth=15, rng=3)
-    return kt.experiment_collaborative(world.runs, world.gold, PLAN)
+    world = kt.simulation.simulate_collection(systems=5, topics=5, depth=15, rng=3)
+    return kt.experiments.experiment_collaborative(world.runs, world.gold, PLAN)
 
 
 @pytest.fixture(scope="module")
 def bare():
-    world = kt.simulate_collection(systems=5, topics=5, depth=15, rng=3)
-    return kt.experiment_collaborative(
-        world.runs, world.gold, kt.CollaborativePlan(studies=("finding",), orders=("depth",))
+    world = kt.simulation.simulate_collection(systems=5, topics=5, depth=15, rng=3)
+    return kt.experiments.experiment_collaborative(
+        world.runs, world.gold, kt.experiments.CollaborativePlan(studies=("finding",), orders=("depth",))
     )
 
 
@@ -94,10 +94,10 @@ def test_what_was_not_studied_is_not_drawn(found, bare):
             draw(found, "thompson")
     with pytest.raises(OptionError, match="orders were not studied"):
         draw_orders(bare)
-    only = kt.CollaborativePlan(studies=("orders",), orders=("depth",), resamples=0)
-    world = kt.simulate_collection(systems=5, topics=5, depth=15, rng=3)
+    only = kt.experiments.CollaborativePlan(studies=("orders",), orders=("depth",), resamples=0)
+    world = kt.simulation.simulate_collection(systems=5, topics=5, depth=15, rng=3)
     with pytest.raises(OptionError, match="finding was not studied"):
-        draw_finding(kt.experiment_collaborative(world.runs, world.gold, only))
+        draw_finding(kt.experiments.experiment_collaborative(world.runs, world.gold, only))
 
 
 class Reader(HTMLParser):

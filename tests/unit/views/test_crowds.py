@@ -16,20 +16,20 @@ def cells(chart):
 
 def test_a_cell_for_each_voxel_of_two_levels_and_of_those_with_judges(tmp_path):
     model = make_model()
-    rows = cells(kt.draw_crowd(model))
+    rows = cells(kt.charts.chart_crowd(model))
     assert len(rows) == 200
     full = [row for row in rows if row["percent"] > 0]
     assert [(row["true_positive"], row["true_negative"], row["level"], row["percent"]) for row in full] == [
         (0.8, 0.7, 0, 100)
     ]
     busy = replace(model, voxel=np.array([[8, 7, 3]], np.int32), mean=np.array([[0.85, 0.75, -0.1]]))
-    assert {row["level"] for row in cells(kt.draw_crowd(busy))} == {0, 1, 3}
-    kt.write_chart(kt.draw_crowd(busy), tmp_path / "crowd.svg")
+    assert {row["level"] for row in cells(kt.charts.chart_crowd(busy))} == {0, 1, 3}
+    kt.charts.write_chart(kt.charts.chart_crowd(busy), tmp_path / "crowd.svg")
     text = (tmp_path / "crowd.svg").read_text()
     for words in ("Judges like one", "0-25 % contribution", "75-100 % contribution", "true positive rate"):
         assert words in text
 
 
 def test_shares_add_up():
-    rows = cells(kt.draw_crowd(kt.load_crowd("hcb")))
+    rows = cells(kt.charts.chart_crowd(kt.simulation.load_crowd("hcb")))
     assert sum(row["percent"] for row in rows) == pytest.approx(100)

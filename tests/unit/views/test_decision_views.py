@@ -29,8 +29,8 @@ MEASURE = "P(rel=2)@10"
 
 
 @cache
-def world() -> kt.World:
-    return kt.simulate_collection(systems=6, topics=60, depth=30, rng=7)
+def world() -> kt.simulation.World:
+    return kt.simulation.simulate_collection(systems=6, topics=60, depth=30, rng=7)
 
 
 @cache

@@ -96,7 +96,7 @@ def test_it_fits_a_page(hostile, read_chart):
     chart = read_chart(draw_differences(hostile.board))
     assert chart.size[0] <= 640
     assert "<script>" in "".join(chart.texts)
-    world = kt.simulate_collection(systems=129, topics=6, rng=1)
+    world = kt.simulation.simulate_collection(systems=129, topics=6, rng=1)
     many = kt.compare_all(world.runs, world.judgments, world.gold, "P@10")
     width, height = read_chart(draw_differences(many)).size
     assert width <= 640

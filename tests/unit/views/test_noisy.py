@@ -10,7 +10,7 @@ from karatage.errors import OptionError
 from karatage.views.html import render_page
 from karatage.views.noisy import draw_coverage, draw_histogram, draw_power, spell_rates, view_noisy
 
-GRID = kt.NoisyPlan(
+GRID = kt.experiments.NoisyPlan(
     studies=("intervals", "tests", "ebay", "trec", "dcg"),
     right_relevant=(0.9, 0.7),
     right_other=(0.8, 0.9),
@@ -23,12 +23,12 @@ GRID = kt.NoisyPlan(
 
 @pytest.fixture(scope="module")
 def found():
-    return kt.experiment_noisy(GRID)
+    return kt.experiments.experiment_noisy(GRID)
 
 
 @pytest.fixture(scope="module")
 def alone():
-    return kt.experiment_noisy(kt.NoisyPlan(simulations=500))
+    return kt.experiments.experiment_noisy(kt.experiments.NoisyPlan(simulations=500))
 
 
 def rows(chart):
@@ -78,7 +78,7 @@ def test_what_was_not_studied_is_not_drawn(found, alone):
     with pytest.raises(OptionError, match="no result for tests"):
         draw_power(found, samples="one", topics=99)
     with pytest.raises(OptionError, match="not studied"):
-        draw_coverage(kt.experiment_noisy(kt.NoisyPlan(studies=("dcg",))))
+        draw_coverage(kt.experiments.experiment_noisy(kt.experiments.NoisyPlan(studies=("dcg",))))
 
 
 def test_the_page_has_all_tables_and_charts(found):

@@ -19,7 +19,7 @@ HOSTILE = "<script>alert(1)</script>"
 
 @pytest.fixture(scope="module")
 def found():
-    world = kt.simulate_collection(systems=6, topics=4, depth=40, rng=0)
+    world = kt.simulation.simulate_collection(systems=6, topics=4, depth=40, rng=0)
     panels = {
         name: simulate_panel(world.gold, judges=5, correlation=c, rng=0) for name, c in (("p", 0.0), (HOSTILE, 0.4))
     }
@@ -67,7 +67,7 @@ def test_the_page_has_all_tables_and_charts(found):
 
 
 def test_without_a_check_there_is_no_section_for_it():
-    world = kt.simulate_collection(systems=3, topics=3, depth=40, rng=0)
+    world = kt.simulation.simulate_collection(systems=3, topics=3, depth=40, rng=0)
     collection = Collection.of({"s": world.runs}, {"p": simulate_panel(world.gold, judges=4, rng=0)}, world.gold)
     plan = RandomRelevancePlan(sizes=(2,), samples=2, draws=0, measures=("AP",))
     assert len(view_random_relevance(experiment_random_relevance(collection, plan)).sections) == 2

@@ -24,8 +24,8 @@ from karatage.views.text import print_lines, show_table
 
 
 @cache
-def world() -> kt.World:
-    return kt.simulate_collection(systems=5, topics=12, depth=20, rng=3)
+def world() -> kt.simulation.World:
+    return kt.simulation.simulate_collection(systems=5, topics=12, depth=20, rng=3)
 
 
 @cache
@@ -38,12 +38,12 @@ def evaluation() -> kt.Evaluation:
         gold=world().gold,
         rng=0,
     )
-    return kt.draw_evaluation(world().runs, found, draws=50)
+    return kt.stats.draw_evaluation(world().runs, found, draws=50)
 
 
 @cache
 def audit() -> kt.Audit:
-    return kt.audit(world().judgments, gold=world().gold, approaches=["mv", "wawa"], rng=0)
+    return kt.audit(world().judgments, gold=world().gold, rng=0, approach=["mv", "wawa"])
 
 
 def check_shown(table: Table) -> None:
@@ -116,7 +116,7 @@ def test_leniency_says_against_whom() -> None:
     assert {"kappa others", "ds"} <= set(table.columns.values())
     assert "kappa others: mean kappa with the other judges" in write_caption(table)
     assert "ds: accuracy as estimated by the model ds, without gold" in write_caption(table)
-    without = audits.tabulate_judges(kt.audit(world().judgments, approaches=["mv"]))
+    without = audits.tabulate_judges(kt.audit(world().judgments, approach=["mv"]))
     assert without.columns["leniency"] == "above others"
     assert "above others: mean grade less the others' on the same items" in write_caption(without)
 
@@ -185,7 +185,7 @@ def test_sizes_without_end_are_no_numbers() -> None:
 
 def test_a_queue_says_who_judges_how_much_for_what() -> None:
     rules = kt.QueueRules(prices=kt.parse_prices("expert=4,crowd=0.05", 5), measure="AP", depth=10)
-    found = kt.queue(world().runs, rules, budget="50.5")
+    found = kt.queue(world().runs, None, None, rules, budget="50.5")
     batch = queues.tabulate_batch(found)
     assert dict(batch.frame.select("to", "documents").iter_rows()) == dict(found.items.group_by("to").len().iter_rows())
     assert sum(batch.frame["cost"], Decimal(0)) == found.cost
@@ -197,11 +197,11 @@ def test_a_queue_says_who_judges_how_much_for_what() -> None:
 
 
 def test_crowds_and_what_they_were_learned_from() -> None:
-    model = kt.load_crowd("hcb")
+    model = kt.simulation.load_crowd("hcb")
     counts, rates = crowds.tabulate_model(model)
     assert counts.frame["number"].to_list()[:2] == [model.judges, model.judgments]
     assert rates.frame["value"].to_list()[:2] == pytest.approx([float(rate) for rate in model.rates])
-    listed = crowds.tabulate_models([model, kt.load_crowd("careful")])
+    listed = crowds.tabulate_models([model, kt.simulation.load_crowd("careful")])
     assert listed.frame["judges"].to_list() == [722, None]
     inside = crowds.tabulate_collection(world())
     assert inside.frame["number"].to_list()[:2] == [5, 12]

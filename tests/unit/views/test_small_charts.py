@@ -28,7 +28,7 @@ def read(chart, column):
 
 @pytest.fixture(scope="module")
 def world():
-    return kt.simulate_collection(systems=5, topics=4, depth=12, rng=3)
+    return kt.simulation.simulate_collection(systems=5, topics=4, depth=12, rng=3)
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +120,7 @@ def test_a_leaderboard_is_settled_where_no_doubt_is_above_the_risk():
 
 def test_documents_of_a_queue_are_counted_by_topic_and_by_who_judges(world):
     rules = kt.QueueRules(prices=kt.parse_prices("A"), measure="P@5")
-    queue = kt.queue(world.runs, rules, budget="60")
+    queue = kt.queue(world.runs, None, None, rules, budget="60")
     rows = read(draw_queue(queue), "documents")
     found = {(row["topic"], row["mark"]): row["documents"] for row in rows}
     assert found == dict.fromkeys(found, 0) | {
@@ -162,7 +162,7 @@ def test_a_system_that_nobody_scores_comes_last(world):
 
 
 def test_draws_show_means_intervals_and_who_may_be_best(world, merged):
-    draws = kt.draw_scores(world.runs, merged, "P@5", draws=40, rng=1)
+    draws = kt.stats.draw_scores(world.runs, merged, "P@5", draws=40, rng=1)
     rows = read(draw_draws(draws), "p_best")
     expected = {name: (mean, best) for name, mean, _, _, _, _, best in draws.to_frame().rows()}
     assert {row["system"]: (row["value"], row["p_best"]) for row in rows} == expected
@@ -170,16 +170,16 @@ def test_draws_show_means_intervals_and_who_may_be_best(world, merged):
 
 
 def test_a_test_is_drawn_with_its_interval_where_it_has_one():
-    found = kt.paired_test([0.2, 0.5, 0.3, 0.4], [0.4, 0.6, 0.6, 0.8])
+    found = kt.stats.paired_test([0.2, 0.5, 0.3, 0.4], [0.4, 0.6, 0.6, 0.8])
     (row,) = read(draw_test(found), "p_value")
     assert (row["value"], row["low"], row["high"]) == (found.difference, found.low, found.high)
-    unbounded = kt.paired_test([0.2, 0.5], [0.4, 0.6], test="permutation")
+    unbounded = kt.stats.paired_test([0.2, 0.5], [0.4, 0.6], test="permutation")
     (row,) = read(draw_test(unbounded), "p_value")
     assert row["low"] is row["high"] is None
 
 
 def test_answers_are_right_where_said_is_gold(world):
-    accuracy = kt.judge_accuracy(world.judgments, world.gold)
+    accuracy = kt.stats.judge_accuracy(world.judgments, world.gold)
     rows = read(draw_accuracy(accuracy), "share")
     assert {row["name"]: row["mark"] for row in rows} == {
         "not relevant → not relevant": "right",
@@ -191,7 +191,7 @@ def test_answers_are_right_where_said_is_gold(world):
 
 
 def test_foretold_disagreement_has_a_tick_for_each_topic(world):
-    model = kt.learn_disagreement(world.runs, world.judgments, trials=10, rng=0)
+    model = kt.experiments.learn_disagreement(world.runs, world.judgments, trials=10, rng=0)
     rows = read(draw_disagreement(model), "about")
     expected = {topic.topic: topic.mean.auc for topic in model.topics if not np.isnan(topic.mean.auc)}
     assert {row["topic"]: row["value"] for row in rows if row["rate"] == "AUC"} == expected
@@ -199,7 +199,7 @@ def test_foretold_disagreement_has_a_tick_for_each_topic(world):
 
 def test_sources_come_from_the_largest_effect_on(world):
     frame = kt.score(world.runs, world.judgments, "P@5").to_frame()
-    result = kt.anova(frame, "score", factors=["judge", "system"])
+    result = kt.stats.anova(frame, "score", factors=["judge", "system"])
     rows = read(draw_sources(result), "omega_squared")
     table = result.to_frame()
     assert {row["name"]: row["omega_squared"] for row in rows} == dict(
@@ -209,7 +209,7 @@ def test_sources_come_from_the_largest_effect_on(world):
 
 
 def test_judges_of_a_crowd_are_points_and_those_with_one_rate_are_left_out(world):
-    summary = kt.summarise_crowd(world.judgments, world.pool, name="crowd")
+    summary = kt.simulation.summarise_crowd(world.judgments, world.pool, name="crowd")
     judges = summary.judges.with_columns(tnr=pl.when(pl.col("judge") != "spammer").then("tnr"))
     drawn = draw_summary(replace(summary, judges=judges))
     assert {row["judge"] for row in read(drawn, "judge")} == set(world.judgments.judges) - {"spammer"}

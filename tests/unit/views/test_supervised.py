@@ -18,7 +18,7 @@ from karatage.views.supervised import _choose_colours, draw_supervised, mark_row
 
 @pytest.fixture(scope="module")
 def found():
-    world = kt.simulate_collection(systems=8, topics=6, depth=30, rng=5)
+    world = kt.simulation.simulate_collection(systems=8, topics=6, depth=30, rng=5)
     gold = prepare_gold(world.gold, PanelRules())
     panel = simulate_panel(gold, judges=5, rng=2)
     plan = SupervisedPlan(measures=("AP", "P@5"), sizes=(2, 3), samples=3, replicates=4)

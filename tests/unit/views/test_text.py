@@ -19,8 +19,8 @@ from karatage.views.text import break_command, render_page
 
 
 @cache
-def world() -> kt.World:
-    return kt.simulate_collection(systems=5, topics=6, depth=12, rng=3)
+def world() -> kt.simulation.World:
+    return kt.simulation.simulate_collection(systems=5, topics=6, depth=12, rng=3)
 
 
 def make_page() -> Page:
@@ -95,11 +95,11 @@ def test_weights_and_their_reasons_on_request() -> None:
 
 
 def test_pairs_of_judges_instead_of_judges() -> None:
-    found = kt.audit(world().judgments, gold=world().gold, approaches=["mv"], rng=0)
+    found = kt.audit(world().judgments, gold=world().gold, rng=0, approach=["mv"])
     text = render_page(view_pairs(found))
     assert "\nPairs\n" in text  # a square of nine judges is too wide
     three = world().judgments.to_frame().filter(pl.col("judge").is_in(world().judgments.judges[:3]))
-    few = kt.audit(kt.read_judgments(three), approaches=["mv"], rng=0)
+    few = kt.audit(kt.read_judgments(three), rng=0, approach=["mv"])
     assert "\nCohen's kappa\n" in render_page(view_pairs(few))
     assert "Fleiss" in text
     assert "suspicion" not in text
@@ -114,8 +114,8 @@ def test_merged_grades_are_listed_in_their_order() -> None:
 
 
 def test_crowds_beside_their_model_and_in_a_collection() -> None:
-    model = kt.load_crowd("careful")
-    summary = kt.summarise_crowd(world().judgments, world().gold)
+    model = kt.simulation.load_crowd("careful")
+    summary = kt.simulation.summarise_crowd(world().judgments, world().gold)
     assert "in model" not in render_page(lay_out(summary))
     assert "in model" in render_page(view_summary(summary, model))
     text = render_page(view_collection(world(), summary, model))

@@ -14,7 +14,7 @@ from karatage.views.showing import draw, lay_out
 
 @pytest.fixture(scope="module")
 def world():
-    return kt.simulate_collection(systems=5, topics=4, depth=12, rng=3)
+    return kt.simulation.simulate_collection(systems=5, topics=4, depth=12, rng=3)
 
 
 def test_options_that_say_nothing_are_left_out():
@@ -50,7 +50,7 @@ def test_a_plan_without_labels_still_has_a_page(world):
 
 def test_a_queue_that_stops_shows_the_leaderboard_alone(world):
     rules = kt.QueueRules(prices=kt.parse_prices("A"), measure="P@5")
-    queue = kt.queue(world.runs, rules, budget="60", experts=world.gold)
+    queue = kt.queue(world.runs, None, world.gold, rules, budget="60")
     assert queue.stop
     assert [name for name, _ in lay_out(queue).figures] == ["settling"]
 
@@ -62,7 +62,7 @@ def test_scores_of_a_single_judge_have_no_map(world):
 
 def test_reasons_are_given_for_the_heaviest_judges_only():
     many = MOST_REASONS + 5
-    weights = kt.Weights(
+    weights = kt.stats.Weights(
         approach="x",
         measure="AP",
         judges=tuple(f"j{k}" for k in range(many)),
@@ -76,7 +76,7 @@ def test_reasons_are_given_for_the_heaviest_judges_only():
 
 def test_interactions_have_a_line_for_each_level_of_the_smaller_factor(world):
     frame = kt.score(world.runs, world.judgments, "P@5").to_frame()
-    result = kt.anova(frame, "score", factors=["judge", "system"], interactions=[("judge", "system")])
+    result = kt.stats.anova(frame, "score", factors=["judge", "system"], interactions=[("judge", "system")])
     page = lay_out(result)
     assert [section.title for section in page.sections] == ["Sources", "judge", "system", "judge by system"]
     means = page.sections[2].charts[0].table
@@ -86,7 +86,7 @@ def test_interactions_have_a_line_for_each_level_of_the_smaller_factor(world):
 
 def test_all_pairs_of_few_levels_are_listed(world):
     frame = kt.score(world.runs, world.judgments, "P@5").to_frame()
-    test = kt.tukey(kt.anova(frame, "score", factors=["judge", "system"]), "system")
+    test = kt.stats.tukey(kt.stats.anova(frame, "score", factors=["judge", "system"]), "system")
     levels, pairs = lay_out(test).sections
     assert levels.tables[0].frame["system"].to_list() == list(test.levels)
     assert len(pairs.tables[0].frame) == 10
@@ -95,8 +95,8 @@ def test_all_pairs_of_few_levels_are_listed(world):
 def test_one_judge_has_no_panel(world):
     first = world.judgments.judges[0]
     alone = kt.read_judgments(world.judgments.to_frame().filter(judge=first))
-    found = kt.audit(alone, gold=world.gold, approaches=["mv"], rng=1)
+    found = kt.audit(alone, gold=world.gold, rng=1, approach=["mv"])
     assert [section.title for section in lay_out(found).sections] == ["Judges"]
-    every = lay_out(kt.audit(world.judgments, gold=world.gold, approaches=["mv"], rng=1))
+    every = lay_out(kt.audit(world.judgments, gold=world.gold, rng=1, approach=["mv"]))
     assert [section.title for section in every.sections] == ["Judges", "The panel"]
     assert "An error is any grade other than gold's" in every.sections[1].background

@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
+from karatage.data.arguments import require_data
 from karatage.data.axes import FloatArray
 from karatage.data.checks import COUNT, SHARE, TEXT, find_schema, require_known, require_numbers, require_table
 from karatage.data.codec import Columns
@@ -415,6 +416,7 @@ def experiment_collaborative(
         output: A folder in which each cell's result is kept as Parquet, and found again by the next run.
         execution: How many processes, whether to begin afresh, and a callback for progress.
     """
+    require_data(runs=runs, gold=gold)
     return run_experiment(COLLABORATIVE, runs, gold, plan=plan, output=output, execution=execution)
 
 
