@@ -5,7 +5,7 @@ import pytest
 
 import karatage as kt
 from karatage.aggregation.registry import MODELS, parse_model
-from karatage.errors import DataError, OptionError, UnknownNameError
+from karatage.errors import DataError, OptionError, UnknownNameError, WrongTypeError
 from tests.notes import has_note, list_facts
 
 
@@ -65,7 +65,7 @@ def test_overruling_the_vote_is_told():
 def test_tables_must_be_read_first():
     table = {"judge": ["a"], "item": ["x"], "grade": [1]}
     for call in (kt.aggregate, kt.audit):
-        with pytest.raises(OptionError, match=r"as kt.read_judgments returns them, not dict"):
+        with pytest.raises(WrongTypeError, match=r"judgments, got dict"):
             call(table)
     with pytest.raises(OptionError, match="seed is a whole number from 0, not -1"):
         kt.aggregate(kt.read_judgments({**table, "judge": ["b"]}), "mv", rng=-1)

@@ -45,7 +45,7 @@ def found():
     truth, table = simulate([0.85, 0.8, 0.75, 0.5, 0.8])
     table[4] = table[0]
     families = {"0": "x", "4": "x", "1": "y", "stranger": "z"}
-    return audit(judge(table), gold=judge([truth]), families=families, approaches=QUICK, rng=3)
+    return audit(judge(table), gold=judge([truth]), families=families, approach=QUICK, rng=3)
 
 
 def test_each_judge_has_a_row(found):
@@ -123,7 +123,7 @@ def test_json_holds_the_same(found):
 
 def test_without_gold_shared_errors_are_not_guessed():
     _, table = simulate([0.85, 0.8, 0.75])
-    found = audit(judge(table), approaches=QUICK, rng=1)
+    found = audit(judge(table), approach=QUICK, rng=1)
     assert found.regime == "unknown"
     assert found.statistic("effective_votes") is None
     assert "accuracy" not in found.judges.columns
@@ -141,7 +141,7 @@ def test_the_regime_is_told(hard, regime):
     truth = source.integers(0, 2, 800)
     chance = np.where(source.random(800) < 0.3, hard, 0.1) + 0.25 * truth
     table = np.where(source.random((6, 800)) < chance, 1 - truth, truth)
-    found = audit(judge(table), gold=judge([truth]), approaches=QUICK, rng=1)
+    found = audit(judge(table), gold=judge([truth]), approach=QUICK, rng=1)
     assert found.regime == regime
     assert found.statistic("error_correlation") > found.statistic("error_correlation_within")
     words = {
@@ -165,7 +165,7 @@ def test_scores_are_recommended_where_there_are_topics():
             for column, value in zip(table, (f"j{j}", topic, document, int(grade)), strict=True):
                 table[column].append(value)
     gold = {f"t{t}": {f"d{d}": int(truth[t, d]) for d in range(20)} for t in range(30)}
-    found = audit(kt.read_judgments(table), gold=kt.read_gold(gold), approaches=QUICK, rng=1)
+    found = audit(kt.read_judgments(table), gold=kt.read_gold(gold), approach=QUICK, rng=1)
     assert found.regime == "shared"
     assert found.sentence.endswith("and average scores rather than merge grades.")
 
@@ -183,7 +183,7 @@ def test_graded_data_have_weighted_kappa_and_the_ordinal_model():
 
 def test_the_best_judge_is_recommended_where_it_beats_the_merge():
     truth, table = simulate([0.99, 0.55, 0.55, 0.55, 0.55], items=400, seed=5)
-    found = audit(judge(table), gold=judge([truth]), approaches=("mv",), rng=1)
+    found = audit(judge(table), gold=judge([truth]), approach=("mv",), rng=1)
     assert "the best judge alone (0) on 9" in found.sentence
     assert ": use the judge alone." in found.sentence
     assert "The merge gains -2" in found.sentence
@@ -191,14 +191,14 @@ def test_the_best_judge_is_recommended_where_it_beats_the_merge():
 
 def test_merging_is_recommended_where_it_gains():
     truth, table = simulate([0.7] * 9, items=400)
-    found = audit(judge(table), gold=judge([truth]), approaches=("mv",), rng=1)
+    found = audit(judge(table), gold=judge([truth]), approach=("mv",), rng=1)
     assert ": keep the panel." in found.sentence
 
 
 def test_a_judge_who_graded_little_cannot_replace_the_others():
     truth, table = simulate([0.9] * 6, items=300)
     table[np.arange(300) % 3 != np.arange(6)[:, None] % 3] = -1  # two judges to an item
-    found = audit(judge(table), gold=judge([truth]), approaches=("mv",), rng=1)
+    found = audit(judge(table), gold=judge([truth]), approach=("mv",), rng=1)
     assert " there: too few items to do without the others." in found.sentence
     assert "The 2.0 grades of an item carry " in found.sentence
 
@@ -210,7 +210,7 @@ def test_a_judge_of_few_items_does_not_stand_for_the_best():
     )
     few = np.where(np.arange(120) < 20, truth, -1)
     gold = kt.read_gold({"item": [str(i) for i in range(120)], "grade": truth})
-    found = audit(judge(np.vstack([table, few])), gold=gold, approaches=QUICK, rng=0)
+    found = audit(judge(np.vstack([table, few])), gold=gold, approach=QUICK, rng=0)
     best = found.merges.filter(pl.col("name") == BEST_JUDGE)
     assert best["picked"][0] == "0"
     assert best["items"][0] == 120
@@ -218,20 +218,20 @@ def test_a_judge_of_few_items_does_not_stand_for_the_best():
 
 def test_one_judge():
     truth, table = simulate([0.8], items=60)
-    alone = audit(judge(table), approaches=QUICK, rng=1)
+    alone = audit(judge(table), approach=QUICK, rng=1)
     assert alone.sentence.startswith("There is one judge, 0: it can be compared only with gold. Spend on gold:")
     assert has_note(alone, "decisions.alone")
     assert len(alone.panel) == 0
     with pytest.raises(DataError, match="no two judges share an item"):
         alone.matrix()
-    trusted = audit(judge(table), gold=judge([truth]), approaches=QUICK, rng=1)
+    trusted = audit(judge(table), gold=judge([truth]), approach=QUICK, rng=1)
     right = (table[0] == truth).mean()
     assert trusted.judges["accuracy"][0] == pytest.approx(right)
     assert trusted.sentence.startswith(f"There is one judge, 0, right on {right:.1%} [")
     assert len(trusted.merges) == 0  # all of them would be the judge
     assert "erged by" not in trusted.sentence
     assert not has_note(trusted, "decisions.pairs-unshared")
-    constant = audit(judge(np.ones((1, 60), int)), gold=judge([truth]), approaches=QUICK, rng=1)
+    constant = audit(judge(np.ones((1, 60), int)), gold=judge([truth]), approach=QUICK, rng=1)
     assert "; it looks constant." in constant.sentence
     assert "60 gold items place an accuracy only within 13 points" in trusted.sentence
 
@@ -252,8 +252,8 @@ def test_the_verdict_is_shown_with_what_it_rests_on(each):
     chance = np.where(hard, 0.5, 0.05) * np.ones((5, 1))
     chance[0] = 0.12
     table = np.where(source.random((5, 400)) < chance, 1 - truth, truth)
-    found = audit(in_topics(table, each), gold=in_topics([truth], each), approaches=("mv",), rng=1)
-    plain = audit(judge(table), gold=judge([truth]), approaches=("mv",), rng=1)
+    found = audit(in_topics(table, each), gold=in_topics([truth], each), approach=("mv",), rng=1)
+    plain = audit(judge(table), gold=judge([truth]), approach=("mv",), rng=1)
     merge = found.merges.row(by_predicate=pl.col("name") == BEST_MERGE, named=True)
     interval = f"[{100 * merge['gain_low']:+.1f}, {100 * merge['gain_high']:+.1f}]"
     assert f"merge gains {100 * merge['gain']:+.1f} points {interval} there: " in found.sentence
@@ -272,10 +272,10 @@ def test_the_verdict_is_shown_with_what_it_rests_on(each):
 def test_judges_with_few_gold_items_are_named():
     truth, table = simulate([0.8] * 4, items=400)
     table[3, 19:] = -1
-    found = audit(judge(table), gold=judge([truth]), approaches=QUICK, rng=1)
+    found = audit(judge(table), gold=judge([truth]), approach=QUICK, rng=1)
     assert has_note(found, "agreement.few-gold", least=0.05, judges=("3",))
     table[1:, 19:] = -1  # of a crowd in which most grade little, that says nothing
-    found = audit(judge(table), gold=judge([truth]), approaches=QUICK, rng=1)
+    found = audit(judge(table), gold=judge([truth]), approach=QUICK, rng=1)
     assert not has_note(found, "agreement.few-gold")
 
 
@@ -283,7 +283,7 @@ def test_where_nobody_can_stand_for_all_the_merge_is_still_told():
     truth, table = simulate([0.9] * 4, items=200)
     topic = np.arange(200) // 50
     table[topic != np.arange(4)[:, None]] = -1  # a topic a judge, so that no other fold knows it
-    found = audit(in_topics(table, 50), gold=in_topics([truth], 50), approaches=("mv",), rng=1)
+    found = audit(in_topics(table, 50), gold=in_topics([truth], 50), approach=("mv",), rng=1)
     if BEST_JUDGE not in found.merges["name"].to_list():
         assert "gold items; no judge graded enough of them to stand for all." in found.sentence
     assert (found.merges["items"] > 0).all()
@@ -292,7 +292,7 @@ def test_where_nobody_can_stand_for_all_the_merge_is_still_told():
 def test_no_overlap_among_judges():
     truth, table = simulate([0.8, 0.8], items=80)
     table[0, :40], table[1, 40:] = -1, -1
-    found = audit(judge(table), gold=judge([truth]), approaches=QUICK, rng=1)
+    found = audit(judge(table), gold=judge([truth]), approach=QUICK, rng=1)
     assert found.judges["kappa"].null_count() == 2
     assert found.judges["leniency"].null_count() == 2
     assert found.judges["accuracy"].null_count() == 0
@@ -303,7 +303,7 @@ def test_no_overlap_among_judges():
 def test_a_judge_with_one_grade():
     truth, table = simulate([0.8, 0.8, 0.8], items=80)
     table[2, 1:] = -1
-    found = audit(judge(table), gold=judge([truth]), approaches=QUICK, rng=1)
+    found = audit(judge(table), gold=judge([truth]), approach=QUICK, rng=1)
     last = found.judges.row(2, named=True)
     assert last["items"] == 1
     assert last["leniency_low"] is None
@@ -314,7 +314,7 @@ def test_a_judge_with_one_grade():
 def test_gold_that_meets_nothing_is_told():
     _, table = simulate([0.8, 0.8], items=40)
     gold = kt.read_gold({"item": ["elsewhere"], "grade": [1]})
-    found = audit(judge(table), gold=gold, approaches=QUICK, rng=1)
+    found = audit(judge(table), gold=gold, approach=QUICK, rng=1)
     assert found.gold_items == 0
     assert has_note(found, "decisions.no-gold-shared")
     assert "Spend on gold" in found.sentence
@@ -323,7 +323,7 @@ def test_gold_that_meets_nothing_is_told():
 def test_gold_beyond_the_judges_scale():
     truth, table = simulate([0.8, 0.8, 0.8], items=60)
     truth[:5] = 3
-    found = audit(judge(table), gold=judge([truth]), approaches=QUICK, rng=1)
+    found = audit(judge(table), gold=judge([truth]), approach=QUICK, rng=1)
     assert has_note(found, "agreement.below-gold", below=3, judges=3, top=3, counts="3 judges up to 1")
     assert found.merges["accuracy"][0] < 0.95
     assert found.confusion.filter((pl.col("gold") == 3) & (pl.col("grade") == 3))["share"].to_list() == [0.0] * 3
@@ -336,7 +336,7 @@ def test_repeated_grades_tell_how_steady_a_judge_is():
             for grade in grades:
                 for column, value in zip(table, (judge_name, f"i{item}", grade), strict=True):
                     table[column].append(value)
-    found = audit(kt.read_judgments(table, repeats="all"), approaches=QUICK, rng=1)
+    found = audit(kt.read_judgments(table, repeats="all"), approach=QUICK, rng=1)
     assert found.judges["repeats"].to_list() == [30, 30, 0]
     assert found.judges["self_agreement"].to_list() == [1.0, 0.5, None]
     assert found.judges["items"].to_list() == [30, 30, 30]
@@ -344,7 +344,7 @@ def test_repeated_grades_tell_how_steady_a_judge_is():
 
 def test_many_grades_skip_the_search_for_copies():
     source = np.random.default_rng(1)
-    found = audit(judge(source.integers(0, 101, (3, 60))), approaches=("mv",), rng=1)
+    found = audit(judge(source.integers(0, 101, (3, 60))), approach=("mv",), rng=1)
     assert has_note(found, "decisions.many-grades")
 
 
@@ -357,9 +357,9 @@ def few_pairs(monkeypatch, draws=90):
 def test_of_too_many_pairs_a_sample_is_compared_and_a_note_says_so(monkeypatch):
     truth, table = simulate([0.8] * 28 + [0.6, 0.9])
     table[20] = table[3]
-    exact = audit(judge(table), gold=judge([truth]), approaches=QUICK, rng=1)
+    exact = audit(judge(table), gold=judge([truth]), approach=QUICK, rng=1)
     few_pairs(monkeypatch)
-    found = audit(judge(table), gold=judge([truth]), approaches=QUICK, rng=1)
+    found = audit(judge(table), gold=judge([truth]), approach=QUICK, rng=1)
     facts = list_facts(found)["agreement.pairs-drawn"]
     assert (facts["judges"], facts["pairs"], facts["drawn"]) == (30, pytest.approx(435), len(found.pairs))
     assert "of up to 435 pairs of judges" in list_facts(found)["decisions.copies-sampled"]["finding"]
@@ -387,18 +387,18 @@ def test_the_order_of_rows_does_not_change_a_sample(monkeypatch):
     _, table = simulate([0.8] * 30, items=40)
     rows = judge(table).to_frame()
     one, other = (
-        audit(kt.read_judgments(frame), approaches=QUICK, rng=1)
+        audit(kt.read_judgments(frame), approach=QUICK, rng=1)
         for frame in (rows, rows.sample(fraction=1.0, shuffle=True, seed=5))
     )
     assert one.to_json(pairs=True) == other.to_json(pairs=True)
-    assert not one.pairs.equals(audit(kt.read_judgments(rows), approaches=QUICK, rng=2).pairs)
+    assert not one.pairs.equals(audit(kt.read_judgments(rows), approach=QUICK, rng=2).pairs)
 
 
 def test_thousands_of_judges_are_compared_by_a_sample():
     source = np.random.default_rng(1)
     truth = source.integers(0, 2, 40)
     table = np.where(source.random((3_000, 40)) < 0.8, truth, 1 - truth)
-    found = audit(judge(table), gold=judge([truth]), approaches=("mv",), rng=1)
+    found = audit(judge(table), gold=judge([truth]), approach=("mv",), rng=1)
     assert len(found.pairs) <= 300_000  # of 4,498,500
     assert found.statistic("pairs_of_judges") == pytest.approx(4_498_500)
     assert found.statistic("cohen") == pytest.approx(0.36, abs=0.05)
@@ -417,7 +417,7 @@ def test_merges_that_cost_much_are_left_out_unless_they_are_named(monkeypatch):
     assert not found.merges["name"].is_in(["cubam", "mace", "emmv", "emneu"]).any()
     assert "ds" in found.merges["name"]
     assert has_note(found, "decisions.merges-costly", merges="cubam, emmv, emneu, mace")
-    asked = audit(judge(table), gold=judge([truth]), approaches=("mace",), rng=1)
+    asked = audit(judge(table), gold=judge([truth]), approach=("mace",), rng=1)
     assert "mace" in asked.merges["name"]
     assert not has_note(asked, "decisions.merges-costly")
 
@@ -429,7 +429,7 @@ def test_a_square_of_too_many_judges_is_refused(monkeypatch, found):
 
 
 def test_copies_of_copies_are_one_group():
-    found = audit(judge(simulate([0.8] * 8)[1]), approaches=("mv",))
+    found = audit(judge(simulate([0.8] * 8)[1]), approach=("mv",))
     name = dict(zip("abcdefgh", sorted(found.judges["judge"]), strict=True))
     flags = pl.DataFrame(
         [(name[a], "copied", name[b], "") for a, b in ["ab", "cd", "ef", "bc", "gh", "ag"]],
@@ -442,7 +442,7 @@ def test_copies_of_copies_are_one_group():
 
 def test_the_seed_decides_and_is_recorded():
     truth, table = simulate([0.8, 0.7, 0.6])
-    one, same, other = (audit(judge(table), gold=judge([truth]), approaches=QUICK, rng=seed) for seed in (1, 1, 2))
+    one, same, other = (audit(judge(table), gold=judge([truth]), approach=QUICK, rng=seed) for seed in (1, 1, 2))
     assert one.to_json() == same.to_json()
     assert not one.panel.equals(other.panel)
     assert other.seed == 2
@@ -450,9 +450,7 @@ def test_the_seed_decides_and_is_recorded():
 
 def test_the_seed_makes_the_folds():
     truth, table = simulate([0.75] * 8)
-    picks = {
-        audit(judge(table), gold=judge([truth]), approaches=("mv",), rng=s).merges[2, "accuracy"] for s in range(6)
-    }
+    picks = {audit(judge(table), gold=judge([truth]), approach=("mv",), rng=s).merges[2, "accuracy"] for s in range(6)}
     assert len(picks) > 1
 
 
@@ -460,7 +458,7 @@ def test_errors_on_few_shared_gold_items_are_not_correlated():
     truth, table = simulate([0.6, 0.6, 0.6], items=100)
     gold = np.where(np.arange(100) < 30, truth, -1)
     table[2, 5:30] = -1
-    found = audit(judge(table), gold=judge([gold]), approaches=("mv",), rng=1)
+    found = audit(judge(table), gold=judge([gold]), approach=("mv",), rng=1)
     chosen = found.pairs.select("judge", "other", "gold_shared", "error_correlation").rows()
     by_pair = {(one, other): (shared, r) for one, other, shared, r in chosen}
     assert by_pair["0", "1"][0] == 30
@@ -477,7 +475,7 @@ def test_names_and_order_of_rows_change_nothing():
 
     def run(rows):
         columns = dict(zip(("judge", "item", "grade"), map(list, zip(*rows, strict=True)), strict=True))
-        return audit(kt.read_judgments(columns), gold=gold, approaches=QUICK, rng=1)
+        return audit(kt.read_judgments(columns), gold=gold, approach=QUICK, rng=1)
 
     plain, shuffled = run(rows), run([rows[k] for k in source.permutation(len(rows))])
     assert plain.to_json() == shuffled.to_json()
@@ -490,13 +488,13 @@ def test_names_and_order_of_rows_change_nothing():
 def test_unknown_approaches_suggest_the_nearest():
     _, table = simulate([0.8, 0.8])
     with pytest.raises(UnknownNameError, match="unknown approach 'dz'"):
-        audit(judge(table), approaches=("dz",))
+        audit(judge(table), approach=("dz",))
 
 
 def test_real_judges_carry_few_votes(shared_data):
     folder = shared_data / "trec-dl-2021-passage"
     judgments, gold = kt.read_judgments(folder / "llm_labels.tsv.gz"), kt.read_gold(folder / "gold.qrels")
-    found = audit(judgments, gold=gold, approaches=("mv",), rng=1)
+    found = audit(judgments, gold=gold, approach=("mv",), rng=1)
     assert found.statistic("effective_votes") == pytest.approx(2.4, abs=0.1)
     assert found.regime == "shared"
 
@@ -510,6 +508,6 @@ def test_real_judges_carry_few_votes(shared_data):
 )
 def test_real_crowds(shared_data, name, drop):
     judgments = kt.read_judgments(shared_data / name / "labels.tsv.gz")
-    found = audit(judgments, gold=kt.read_gold(shared_data / name / "gold.tsv"), approaches=("mv", "ds"), rng=1)
+    found = audit(judgments, gold=kt.read_gold(shared_data / name / "gold.tsv"), approach=("mv", "ds"), rng=1)
     assert set(found.drop) == drop
     assert found.merges["accuracy"][1] > found.merges["accuracy"][0]
