@@ -120,7 +120,7 @@ def calibrate_fitted(
         group=_group(case, at, seed),
     )
     off = {"bias": (decided >= relevant) - found.relevant, "leniency": decided - grade}
-    measured = measure_calibration(found, off, stream(seed, "topics resampled"))
+    measured = measure_calibration(found, off, stream(seed, "topics drawn anew"))
     distances = _compare(case, seed)
     return Calibration(
         approach=approach,
