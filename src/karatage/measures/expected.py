@@ -1,8 +1,8 @@
-"""Measures when grades are known by their probabilities only: relevance as a random variable [RANDREL18] [RANDREL19].
+"""Expected measures, from probabilities of grades: relevance as a random variable [RANDREL18] [RANDREL19].
 
-Items are taken as independent. Then measures have their exact expectation or, where their declaration says `ratio`, the
-ratio of two exact expectations, which is near that of the ratio unless few relevant documents are expected. All look at
-probabilities through tails P(grade >= level) only.
+Items are assumed to be independent. Most measures have an exact expectation. Measures declared with `ratio` use the
+ratio of two exact expectations, which is close to the expected ratio unless few relevant documents are expected. All
+measures use only the tail probabilities P(grade >= level).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from karatage.measures.spec import Chances, Expect, Measure
 from karatage.text import counted, shorten
 
 SETS_PER_BLOCK = 64
-ROUNDING = 1e-6  # by how much probabilities may miss a sum of 1
+ROUNDING = 1e-6  # tolerance of a sum of probabilities around 1
 
 
 def score_expected(
@@ -36,10 +36,10 @@ def score_expected(
     *,
     names: Sequence[str] | None = None,
 ) -> dict[str, Scores]:
-    """Expected scores of every system on every judged topic; keys are the measures as asked for.
+    """Expected scores of every system on every judged topic; keys are the measures as given.
 
     Args:
-        alignment: Runs that have met judgments.
+        alignment: Runs aligned with judgments.
         probability: (set, item, grade), each row a distribution over grades; items as in the alignment. A document
             outside the pool is not relevant.
         measures: Such as `AP` or `nDCG@20`; `registry.WITH_EXPECTATION` names those that have an expected form.
@@ -87,10 +87,10 @@ def score_expected(
 
 
 def randomise(judgments: Judgments, *, relevant: float = 0.95, other: float = 0.05) -> FloatArray:
-    """Single judgments with some doubt, (judge, item, grade) [RANDREL19]: relevant with chance .95 or .05.
+    """Probabilities (judge, item, grade) from single judgments: relevant with probability .95 or .05 [RANDREL19].
 
-    P(grade >= level) is `relevant` for levels up to the grade given and `other` for those above, so that whatever
-    `rel=` a measure asks for, it sees the paper's two numbers. Items that a judge did not grade are not relevant.
+    P(grade >= level) is `relevant` for levels up to the grade given and `other` for those above, so that a
+    measure with any `rel=` uses the paper's two numbers. Items that a judge did not grade are not relevant.
     """
     require_data(judgments=judgments)
     if not 0 <= other <= relevant <= 1:
@@ -134,7 +134,7 @@ def _check_probability(alignment: Alignment, probability: FloatArray, names: tup
 
 
 def _tell_few(names: tuple[str, ...], topics: tuple[str, ...], base: FloatArray, measure: Measure) -> Iterator[Note]:
-    """A doubt, where so little is relevant that a ratio of expectations says little."""
+    """A warning where less than one relevant document is expected, so that the ratio is a poor approximation."""
     few = (base > 0) & (base < 1)
     if few.any():
         where = name_pairs(names, topics, few)

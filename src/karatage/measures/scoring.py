@@ -1,6 +1,6 @@
 """From runs and judgments to `Scores`: judges in blocks, topics in turn, on all cores.
 
-Blocks keep a topic's grades in the processor's cache and memory bounded by pool x block, whatever the
+Blocks keep a topic's grades in the processor's cache and memory bounded by pool x block, for any
 number of judges. Every (topic, block) is independent, so results do not depend on the number of threads.
 """
 
@@ -38,9 +38,8 @@ def score(runs: Runs, judgments: Judgments, measure: str | Measure, *, no_releva
     """Score every system on every judged topic, with each judge's own grades as the truth.
 
     A document that a judge has not graded is not relevant for that judge; a topic that a run lacks scores 0.
-    `no_relevant` says what happens
-    where a judge found nothing relevant, so that AP, nDCG, Bpref, R or Rprec have no value: `zero` scores 0
-    and tells, `drop` leaves the judge out for that topic, `drop_judge` altogether (NaN in both cases).
+    AP, nDCG, Bpref, R and Rprec are undefined where a judge found nothing relevant. There `no_relevant="zero"` scores
+    0 with a note, `drop` omits the judge for that topic, and `drop_judge` omits it for all topics (both give NaN).
     """
     require_data(runs=runs, judgments=judgments)
     (scores,) = score_all(runs, judgments, [measure], no_relevant=no_relevant).values()
@@ -54,7 +53,7 @@ def score_all(
     *,
     no_relevant: NoRelevant = "zero",
 ) -> dict[str, Scores]:
-    """Like `score` for several measures, in one pass; keys are the names as asked for."""
+    """Like `score` for several measures, in one pass; keys are the names as given."""
     require_data(runs=runs, judgments=judgments)
     alignment = align(runs, judgments)
     return score_aligned(alignment, judgments, measures, no_relevant=no_relevant)
@@ -67,7 +66,7 @@ def score_aligned(
     *,
     no_relevant: NoRelevant = "zero",
 ) -> dict[str, Scores]:
-    """Like `score_all`, for runs and judgments that have met before."""
+    """Like `score_all`, for runs and judgments that are already aligned."""
     _check_range(judgments.grade, judgments.top_grade)
     judged = np.zeros((len(judgments.judges), len(alignment.topics)), bool)
     judged[judgments.judge, judgments.item_topic[judgments.item]] = True
@@ -230,13 +229,13 @@ def _settle_undefined(value: FloatArray, defined: BoolArray, no_relevant: NoRele
 
 
 def tell_unjudged(alignment: Alignment, measure: Measure) -> Iterator[Note]:
-    """A doubt, where documents that a measure looks at have no grade."""
+    """A warning where documents that a measure uses have no grade."""
     missing, shown = alignment.unjudged(measure.cutoff or alignment.ranked.shape[2])
     yield from say_unjudged(missing, shown, measure, len(alignment.systems))
 
 
 def say_unjudged(missing: int, shown: int, measure: Measure, systems: int) -> Iterator[Note]:
-    """The same, for so many of the positions shown; a document counts in every ranking that has it."""
+    """The same from counts of positions; a document counts once in every ranking that contains it."""
     if missing:
         where = f"the first {measure.cutoff} ranks" if measure.cutoff else "all ranks"
         yield tell("unjudged", missing=missing, shown=shown, where=where, systems=systems, share=missing / shown)
@@ -245,7 +244,7 @@ def say_unjudged(missing: int, shown: int, measure: Measure, systems: int) -> It
 def tell_undefined(
     judges: tuple[str, ...], topics: tuple[str, ...], defined: BoolArray, no_relevant: NoRelevant
 ) -> tuple[Note, ...]:
-    """A doubt, where a judge's scores rest on nothing relevant."""
+    """A warning where a judge found nothing relevant, so that a score is undefined."""
     if defined.all():
         return ()
     outcome = {
@@ -258,7 +257,7 @@ def tell_undefined(
 
 
 def name_pairs(judges: tuple[str, ...], topics: tuple[str, ...], chosen: BoolArray) -> str:
-    """Judges and topics of the `chosen` (judge, topic), as far as a line carries."""
+    """Judges and topics of the `chosen` (judge, topic): the first three, and how many more there are."""
     pairs = np.argwhere(chosen)
     shown = [f"'{shorten(judges[j], 24)}' for topic '{shorten(topics[t], 16)}'" for j, t in pairs[:3]]
     return ", ".join(shown) + (f" and {len(pairs) - 3:,} more" if len(pairs) > 3 else "")

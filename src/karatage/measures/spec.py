@@ -153,9 +153,9 @@ Expect = Callable[[Measure, Chances], tuple[FloatArray, FloatArray | None]]
 
 
 class Weights(NamedTuple):
-    """How a weighted sum of gains is made: what a document counts depends on its rank and its own grade alone."""
+    """How a weighted sum of gains is made: a document's term depends only on its rank and grade."""
 
-    rank: Callable[[Measure, int], FloatArray]  # what each of so many ranks counts
+    rank: Callable[[Measure, int], FloatArray]  # weight of each rank, given the number of ranks
     gain: Callable[[Measure, int], tuple[IntArray, FloatArray]]  # up to a top grade: levels, and the gain each adds
     normalised: bool = False  # divided by the topic's ideal sum, which depends on all its documents
 
@@ -170,7 +170,7 @@ class WeightedSum(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Family:
-    """A measure's declaration: all that is known about it, whatever its options.
+    """A measure's declaration: everything that holds for any of its options.
 
     Args:
         name: As it is printed.
@@ -185,7 +185,8 @@ class Family:
         cutoff: Whether a depth may follow.
         expected: Its values where probabilities of grades are known; None: it has no such form.
         ratio: Whether `expected` is the ratio of two expectations, and not the exact expectation.
-        weights: How it is a weighted sum; None: it is none. Gold on single documents corrects weighted sums only.
+        weights: How it is computed as a weighted sum; None: it is not a weighted sum.
+            Gold on single documents corrects weighted sums only.
         bounded: Whether no score is above 1.
         of_relevance: Whether it depends on what is relevant, and not only on what was judged.
     """
