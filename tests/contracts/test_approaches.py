@@ -116,10 +116,10 @@ def test_adding_an_approach_changes_no_other(world, approach):
 
 @pytest.mark.parametrize("approach", TAUGHT)
 def test_what_learns_from_gold_says_that_it_needs_some(world, approach):
-    with pytest.raises(kt.KaratageError, match="learns from gold"):
+    with pytest.raises(kt.KaratageError, match="gold"):
         kt.evaluate(world.runs, world.judgments, "AP", approach=approach)
     one_topic = kt.read_gold(world.gold.to_frame().filter(pl.col("topic") == "101"))
-    with pytest.raises(kt.KaratageError, match="at least two topics"):
+    with pytest.raises(kt.KaratageError, match="topics"):
         kt.evaluate(world.runs, world.judgments, "AP", approach=approach, gold=one_topic)
 
 

@@ -413,9 +413,9 @@ def test_a_name_is_registered_once() -> None:
     for name in list_names():
         with pytest.raises(OptionError, match=f"'{name}' is registered already"):
             register(replace(HALVED, method=replace(HALVED.method, name=name)))
-    with pytest.raises(UnknownNameError, match="halved"):
+    with pytest.raises(UnknownNameError):
         unregister("halved")
-    with pytest.raises(OptionError, match="correction 'halved' is none of auto, "):
+    with pytest.raises(OptionError, match="'halved'"):
         ask(HALVED)
 
 

@@ -108,7 +108,7 @@ def alignment() -> kt.stats.Alignment:
 def test_its_expected_score_is_that_of_all_worlds(family: Family, alignment: kt.stats.Alignment) -> None:
     """The mean score; tests/oracles enumerates both parts of ratios, which equal the score where grades are certain."""
     if family.expected is None:
-        with pytest.raises(kt.KaratageError, match="has no expected form"):
+        with pytest.raises(kt.KaratageError):
             score_expected(alignment, np.eye(GRADES)[WORLDS], [family.example])
         return
     scores = kt.stats.score_grades(alignment, WORLDS.T, spell(family), top_grade=GRADES - 1)

@@ -77,13 +77,13 @@ def test_an_edited_file_is_refused_or_read(name):
 @pytest.mark.parametrize(
     ("name", "place", "value", "told"),
     [
-        ("board", ("systems", 0, "naive_score"), 0.9, "score is 0.9, which is not inside its interval"),
-        ("board", ("pairs", 0, "corrected_p_bh"), 1e-9, r"pairs\[0\].corrected_p_bh is 1e-09, where"),
-        ("pair", ("p_value",), 0.9, "p_value is 0.9, where"),
-        ("posterior", ("items", 0, "p0"), 0.5, "the sum of an item's probabilities"),
-        ("crowd", ("tpr",), 0.9, "tpr is 0.9, where"),
-        ("benchmark", ("averages", 0, "none"), 0.9, r"averages\[0\].none is 0.9, where"),
-        ("queue", ("settling", "undecided"), 99, "settling.undecided is 99, where"),
+        ("board", ("systems", 0, "naive_score"), 0.9, r"score.*\b0\.9\b"),
+        ("board", ("pairs", 0, "corrected_p_bh"), 1e-9, r"corrected_p_bh.*\b09\b"),
+        ("pair", ("p_value",), 0.9, r"p_value.*\b0\.9\b"),
+        ("posterior", ("items", 0, "p0"), 0.5, "probabilities"),
+        ("crowd", ("tpr",), 0.9, r"tpr.*\b0\.9\b"),
+        ("benchmark", ("averages", 0, "none"), 0.9, r"none.*\b0\.9\b"),
+        ("queue", ("settling", "undecided"), 99, r"settling\.undecided.*\b99\b"),
     ],
 )
 def test_numbers_that_do_not_follow_are_refused(name, place, value, told):

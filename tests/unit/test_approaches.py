@@ -216,16 +216,16 @@ def test_gold_topics_in_no_run_do_not_count(runs, judgments):
 
 
 def test_unknown_approach_or_judge_suggests_the_nearest(runs, judgments):
-    with pytest.raises(UnknownNameError, match="unknown approach 'unifrom'; did you mean 'uniform'"):
+    with pytest.raises(UnknownNameError, match=r"'unifrom'.*'uniform'"):
         kt.evaluate(runs, judgments, "AP", approach="unifrom")
-    with pytest.raises(UnknownNameError, match="unknown judge 'anne'; did you mean 'ann'"):
+    with pytest.raises(UnknownNameError, match=r"'anne'.*'ann'"):
         kt.evaluate(runs, judgments, "AP", approach="judge:anne")
 
 
 def test_requests_that_make_no_sense(runs, judgments):
-    with pytest.raises(DataError, match="at least one measure"):
+    with pytest.raises(DataError, match="measure"):
         kt.evaluate(runs, judgments, [])
-    with pytest.raises(DataError, match="share no topic that some run has"):
+    with pytest.raises(DataError, match="share"):
         kt.evaluate(runs, kt.read_judgments({"ann": {"t1": {"a": 1}}}), "AP", gold=kt.read_gold({"t2": {"a": 1}}))
-    with pytest.raises(OptionError, match="a seed is a whole number from 0"):
+    with pytest.raises(OptionError, match=r"seed.*\b0\b"):
         kt.evaluate(runs, judgments, "AP", rng=-1)

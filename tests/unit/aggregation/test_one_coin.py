@@ -65,11 +65,11 @@ def test_gold_teaches_what_is_typical(supervision):
 
 
 def test_options_are_checked():
-    with pytest.raises(OptionError, match="two counts from 0"):
+    with pytest.raises(OptionError, match=r"counts.*\b0\b"):
         OneCoin(prior=(-1, 2))
-    with pytest.raises(OptionError, match="Beta prior, from 1"):
+    with pytest.raises(OptionError, match=r"Beta.*\b1\b"):
         ZenCrowd(prior=(0.5, 3))
-    with pytest.raises(OptionError, match="Dirichlet parameter"):
+    with pytest.raises(OptionError, match="Dirichlet"):
         ZenCrowd(classes=0.5)
-    with pytest.raises(OptionError, match="'fast' is none of square"):
+    with pytest.raises(OptionError, match="'fast'"):
         ZenCrowd(dialect="fast")

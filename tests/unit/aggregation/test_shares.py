@@ -57,7 +57,7 @@ def test_the_slope_matters(slope):
 
 @pytest.mark.parametrize("slope", [0.0, -1.0, math.inf, math.nan])
 def test_slopes_that_do_not_rise_are_refused(slope):
-    with pytest.raises(OptionError, match="must be a number above 0"):
+    with pytest.raises(OptionError, match=r"number.*\b0\b"):
         QuantisedBinomialVote(slope=slope)
 
 
@@ -67,9 +67,9 @@ def test_they_are_meant_for_expected_measures():
 
 
 def test_options_that_mean_nothing():
-    with pytest.raises(OptionError, match="quality 'mv' is none of ds, glad"):
+    with pytest.raises(OptionError, match="'mv'"):
         BinomialVote(quality="mv")
-    with pytest.raises(OptionError, match=r"quality must be ds or glad or .* or none, not nb"):
+    with pytest.raises(OptionError, match="glad"):
         parse_model("binmv(quality=nb)")
 
 

@@ -117,7 +117,7 @@ def test_history_record_on_gold_counts_with_light(crowd):
 
 
 def test_options_are_checked():
-    with pytest.raises(OptionError, match="count above 0"):
+    with pytest.raises(OptionError, match=r"count.*\b0\b"):
         JudgeHistory(smoothing=0)
-    with pytest.raises(OptionError, match="ds or emgz"):
+    with pytest.raises(OptionError, match="emgz"):
         JudgeHistory(history=kt.stats.MajorityVote().fit(simulate(coin([0.9]))[0]))

@@ -113,19 +113,19 @@ def test_a_failed_cell_is_told_at_the_end(home, monkeypatch):
         raise RuntimeError("no memory for this")
 
     monkeypatch.setattr(MajorityVote, "fit", crash)
-    with pytest.raises(DataError, match="2 cells of 4 failed; run again to retry"):
+    with pytest.raises(DataError, match=r"\b2\b.*\b4\b"):
         run(home / "sets", "-a", "mv", "-a", "ds", "--amounts", "none")
 
 
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ([], OptionError, "no data sets were given; name folders"),
-        (["-j", "labels.csv"], OptionError, "needs both --judgments and --gold"),
-        (["sets", "--amounts", "half"], OptionError, "amounts 'half' is no percentage"),
-        (["sets", "--amounts", "40"], OptionError, "40 % is neither one part .* use 33 or 50"),
-        (["sets", "-a", "dss"], LookupError, "unknown approach 'dss'; did you mean 'ds'"),
-        (["nowhere"], InputFileError, "nowhere: is no folder"),
+        ([], OptionError, "folders"),
+        (["-j", "labels.csv"], OptionError, "--judgments.*--gold"),
+        (["sets", "--amounts", "half"], OptionError, "'half'"),
+        (["sets", "--amounts", "40"], OptionError, r"\b40\b.*\b33\b.*\b50\b"),
+        (["sets", "-a", "dss"], LookupError, "'dss'.*'ds'"),
+        (["nowhere"], InputFileError, "folder"),
     ],
 )
 def test_bad_requests(home, monkeypatch, arguments, error, message):
@@ -136,7 +136,7 @@ def test_bad_requests(home, monkeypatch, arguments, error, message):
 
 def test_a_broken_data_set_is_named(home):
     (home / "sets" / "second" / "gold.csv").write_text("item,grade\n1,maybe\n")
-    with pytest.raises(DataError, match=r"data set 'second': .*gold.csv:2: grade 'maybe' is not a number"):
+    with pytest.raises(DataError, match=r"'second'.*gold\.csv:2.*'maybe'"):
         run(home / "sets" / "first", home / "sets" / "second", "-a", "mv")
 
 

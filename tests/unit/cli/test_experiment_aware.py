@@ -138,12 +138,12 @@ def test_a_resumed_run_says_so(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        (["-a", "mw"], UnknownNameError, "did you mean 'mv'"),
-        (["--sizes", "80-90"], OptionError, "k-tuples of 80 cannot be drawn from 31 judges"),
-        (["runs"], OptionError, "no judges were given"),
-        (["runs", "-j", "simulated:3"], OptionError, "runs need gold"),
+        (["-a", "mw"], UnknownNameError, "'mv'"),
+        (["--sizes", "80-90"], OptionError, r"\b80\b.*\b31\b"),
+        (["runs"], OptionError, "judges"),
+        (["runs", "-j", "simulated:3"], OptionError, "runs"),
         (["--engine", "spark://x"], OptionError, "engine"),
-        (["--correlation", "1.5"], OptionError, "correlation 1.5 cannot be simulated"),
+        (["--correlation", "1.5"], OptionError, r"\b1\.5\b"),
     ],
 )
 def test_bad_requests(arguments, error, message):

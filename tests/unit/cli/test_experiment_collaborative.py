@@ -189,12 +189,12 @@ def test_disagreement_is_read_from_its_file(files, tmp_path):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (("-g", "gold.qrels"), "gold needs runs"),
-        (("runs",), "gold plays the experts; name its qrels file with --gold"),
-        (("--expert-shares", "a,b"), "'a,b' is no list of numbers"),
-        (("--ratio", "nonsense"), "cannot read the prices 'nonsense'"),
-        (("--order", "effect"), "rests on judgments so far"),
-        (("-s", "everything"), 'Invalid value "everything" for -s'),
+        (("-g", "gold.qrels"), "runs"),
+        (("runs",), "--gold"),
+        (("--expert-shares", "a,b"), "'a,b'"),
+        (("--ratio", "nonsense"), "'nonsense'"),
+        (("--order", "effect"), "judgments"),
+        (("-s", "everything"), '"everything"'),
     ],
 )
 def test_bad_options_are_refused(given, message):

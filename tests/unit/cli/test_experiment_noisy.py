@@ -123,9 +123,9 @@ def test_machine_formats():
 
 
 def test_refusals():
-    with pytest.raises(OptionError, match=r'Invalid value "speed" for --study. Choose from: "intervals"'):
+    with pytest.raises(OptionError, match=r'"speed".*--study.*"intervals"'):
         run("--study", "speed")
-    with pytest.raises(OptionError, match="no better than chance"):
+    with pytest.raises(OptionError, match="chance"):
         run("--right-relevant", 0.5, "--right-other", 0.5)
-    with pytest.raises(OptionError, match="no list of numbers"):
+    with pytest.raises(OptionError):
         run("--precision", "many")

@@ -87,7 +87,7 @@ def test_long_names_and_many_sizes_still_fit():
 
 
 def test_refusals(tmp_path):
-    with pytest.raises(OptionError, match="has no expected form"):
+    with pytest.raises(OptionError):
         run("-m", "Bpref")
-    with pytest.raises(DataError, match="leave nobody out of 3 judges"):
+    with pytest.raises(DataError, match=r"\b3\b.*judges"):
         run("-j", "simulated:3", "--sizes", 5)

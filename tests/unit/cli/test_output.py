@@ -58,5 +58,5 @@ def test_the_format_is_asked_for_or_told_by_the_ending(style, output, expected):
 def test_columns_are_pairs_of_role_and_name():
     assert parse_columns("judge=team, grade=label 2") == {"judge": "team", "grade": "label 2"}
     assert parse_columns(None) is None
-    with pytest.raises(OptionError, match="not of the form role=column"):
+    with pytest.raises(OptionError, match="role=column"):
         parse_columns("judge")

@@ -140,13 +140,13 @@ def test_equal_decisions_do_not_differ():
 
 def test_bad_input_is_told():
     gold = np.array([0, 3], np.int8)
-    with pytest.raises(DataError, match="gold grades must lie in 0-1, found 0 to 3"):
+    with pytest.raises(DataError, match=r"\b0\b.*\b1\b.*\b3\b"):
         accuracy(np.full((2, 2), 0.5), gold)
-    with pytest.raises(DataError, match="do not fit 2 gold grades"):
+    with pytest.raises(DataError, match=r"\b2\b.*grades"):
         f1(np.full((3, 2), 0.5), gold)
-    with pytest.raises(DataError, match="needs a winning grade"):
+    with pytest.raises(DataError, match="grade"):
         credit_winners(np.zeros((1, 2), bool))
-    with pytest.raises(OptionError, match="quality 'recall' is none of accuracy, f1"):
+    with pytest.raises(OptionError, match="'recall'"):
         permutation_test(np.full((2, 2), 0.5), np.full((2, 2), 0.5), gold, quality="recall")
-    with pytest.raises(DataError, match="not about the same items"):
+    with pytest.raises(DataError, match="items"):
         permutation_test(np.full((2, 2), 0.5), np.full((3, 2), 0.5), gold)

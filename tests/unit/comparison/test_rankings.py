@@ -104,7 +104,7 @@ def test_tau_b_of_a_constant_has_no_value() -> None:
 @pytest.mark.parametrize("compare", [kt.stats.kendall_tau, kt.stats.tau_ap, kt.stats.rmse])
 class TestRefusals:
     def test_lengths_must_agree(self, compare) -> None:
-        with pytest.raises(DataError, match="lengths must agree"):
+        with pytest.raises(DataError, match="lengths"):
             compare([1, 2, 3], [1, 2])
 
     @pytest.mark.parametrize("gap", [np.nan, np.inf])
@@ -121,7 +121,7 @@ class TestRefusals:
 @pytest.mark.parametrize("compare", [kt.stats.kendall_tau, kt.stats.tau_ap])
 @pytest.mark.parametrize("scores", [[], [0.5]])
 def test_a_ranking_needs_two_systems(compare, scores: list[float]) -> None:
-    with pytest.raises(DataError, match="at least 2 systems"):
+    with pytest.raises(DataError, match=r"\b2\b.*systems"):
         compare(scores, scores)
 
 
@@ -130,17 +130,17 @@ def test_one_system_has_an_rmse() -> None:
 
 
 def test_unknown_options_are_refused() -> None:
-    with pytest.raises(OptionError, match="variant a or b"):
+    with pytest.raises(OptionError, match="variant"):
         kt.stats.kendall_tau([1, 2], [1, 2], variant="c")
-    with pytest.raises(OptionError, match="ties are exact, or sample"):
+    with pytest.raises(OptionError, match="ties"):
         kt.stats.tau_ap([1, 2], [1, 2], ties="first")
-    with pytest.raises(OptionError, match="samples from 1"):
+    with pytest.raises(OptionError, match=r"samples.*\b1\b"):
         kt.stats.tau_ap([1, 2], [1, 2], ties="sample", samples=0)
 
 
 @pytest.mark.parametrize("scores", [[0.5, np.nan], np.zeros((2, 2, 2))])
 def test_ranks_refuse_gaps_and_other_shapes(scores) -> None:
-    with pytest.raises(DataError, match="to rank"):
+    with pytest.raises(DataError, match="rank"):
         kt.stats.ranks(scores)
 
 

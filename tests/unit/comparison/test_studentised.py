@@ -99,15 +99,15 @@ def test_a_table_of_nothing_but_ties():
 
 @pytest.mark.parametrize(("groups", "df"), [(1, 10), (3, 0.5), (3, math.nan)])
 def test_too_few_groups_or_degrees_of_freedom_are_refused(groups, df):
-    with pytest.raises(OptionError, match="of 2 groups and 1 degree of freedom at least"):
+    with pytest.raises(OptionError, match=r"\b2\b.*\b1\b"):
         survival(1.0, groups, df)
 
 
 def test_bad_ranges_and_levels_are_refused():
-    with pytest.raises(OptionError, match="a number from 0"):
+    with pytest.raises(OptionError, match=r"number.*\b0\b"):
         survival([1.0, -0.1], 3, 10)
-    with pytest.raises(OptionError, match="a number from 0"):
+    with pytest.raises(OptionError, match=r"number.*\b0\b"):
         survival(math.nan, 3, 10)
     for level in (0.0, 1.0, 5.0):
-        with pytest.raises(OptionError, match="between 0 and 1"):
+        with pytest.raises(OptionError, match=r"\b0\b.*\b1\b"):
             quantile(level, 3, 10)

@@ -69,7 +69,7 @@ def test_groups_and_letters():
     }
     assert test.group_of("ds") == ("glad", "ds")
     assert test.group_of("mv") == ("uniform", "mv")
-    with pytest.raises(UnknownNameError, match="unknown level of approach 'glat'; did you mean 'glad'"):
+    with pytest.raises(UnknownNameError, match=r"'glat'.*'glad'"):
         test.group_of("glat")
 
 
@@ -99,7 +99,7 @@ def test_the_level_matters():
     assert len(compare(level=0.001).top_group) > len(compare(level=0.05).top_group)
     assert (compare(level=0.001).margin >= compare().margin).all()
     np.testing.assert_array_equal(compare(level=0.001).p_value, compare().p_value)
-    with pytest.raises(OptionError, match="between 0 and 1"):
+    with pytest.raises(OptionError, match=r"\b0\b.*\b1\b"):
         compare(level=0)
 
 
@@ -112,7 +112,7 @@ def test_the_paper_s_degrees_of_freedom_ignore_the_other_factors():
     assert (ours.df, paper.df) == (15, 25)
     assert paper.margin[0, 1] < ours.margin[0, 1]
     assert paper.p_value[0, 1] < ours.p_value[0, 1]
-    with pytest.raises(OptionError, match="the error's or the paper's, not 'none'"):
+    with pytest.raises(OptionError, match="'none'"):
         tukey(both, "approach", freedom="none")
 
 
@@ -171,5 +171,5 @@ def test_pairs_and_json():
     assert "glad" in test._repr_html_()
     with pytest.raises(ValueError, match="read-only"):
         test.p_value[0, 1] = 1
-    with pytest.raises(UnknownNameError, match="unknown factor 'aproach'"):
+    with pytest.raises(UnknownNameError, match="'aproach'"):
         tukey(anova(make_frame(), "score", factors=["approach"]), "aproach")

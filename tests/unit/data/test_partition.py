@@ -144,7 +144,7 @@ def test_inclusion_probabilities_move_along():
 
 def test_a_person_for_every_grade():
     judgments = crowd([(0, 0, 0), (1, 0, 0)])
-    with pytest.raises(DataError, match="2 grades have 1 people"):
+    with pytest.raises(DataError, match=r"\b2\b.*\b1\b"):
         Partition(judgments=judgments, people=("a",), person=np.zeros(1, np.int32))
 
 

@@ -59,11 +59,11 @@ def test_drawn_items_weigh_their_inverse_chance() -> None:
 
 
 def test_refusals() -> None:
-    with pytest.raises(DataError, match="graded no gold item"):
+    with pytest.raises(DataError, match="gold"):
         kt.stats.judge_accuracy(
             judged(ann=SAID), kt.read_gold(GRADES.with_columns(document=pl.lit("x") + pl.col("document")))
         )
-    with pytest.raises(OptionError, match="ends in scores"):
+    with pytest.raises(OptionError, match="scores"):
         kt.stats.judge_accuracy(judged(ann=SAID), kt.read_gold(GRADES), approach="uniform")
-    with pytest.raises(OptionError, match="relevant is a grade from 1"):
+    with pytest.raises(OptionError, match=r"relevant.*\b1\b"):
         kt.stats.judge_accuracy(judged(ann=SAID), kt.read_gold(GRADES), relevant=0)

@@ -76,7 +76,7 @@ def test_the_panel_and_its_pairs(found):
     assert matrix["0"][4] == matrix["4"][0] == 1.0
     assert matrix["0"][0] is None
     assert found.matrix("error_correlation")["0"][4] == pytest.approx(1.0)
-    with pytest.raises(OptionError, match="pairs have no 'tau'; they have shared, percent, kappa"):
+    with pytest.raises(OptionError, match="'tau'"):
         found.matrix("tau")
     assert found.statistic("nonsense") is None
 
@@ -222,7 +222,7 @@ def test_one_judge():
     assert alone.sentence.startswith("There is one judge, 0: it can be compared only with gold. Spend on gold:")
     assert has_note(alone, "decisions.alone")
     assert len(alone.panel) == 0
-    with pytest.raises(DataError, match="no two judges share an item"):
+    with pytest.raises(DataError, match="share"):
         alone.matrix()
     trusted = audit(judge(table), gold=judge([truth]), approach=QUICK, rng=1)
     right = (table[0] == truth).mean()
@@ -405,7 +405,7 @@ def test_thousands_of_judges_are_compared_by_a_sample():
     apart = found.pairs.head(100).with_columns(
         judge=pl.int_range(100).cast(pl.String), other=pl.int_range(1500, 1600).cast(pl.String)
     )
-    with pytest.raises(DataError, match="the 60 judges who graded most have no kappa"):
+    with pytest.raises(DataError, match=r"\b60\b.*judges"):
         draw_agreement(replace(found, pairs=apart))
 
 
@@ -424,7 +424,7 @@ def test_merges_that_cost_much_are_left_out_unless_they_are_named(monkeypatch):
 
 def test_a_square_of_too_many_judges_is_refused(monkeypatch, found):
     monkeypatch.setattr("karatage.data.audit.MOST_SQUARED", 4)
-    with pytest.raises(OptionError, match="a square of 5 judges is too large"):
+    with pytest.raises(OptionError, match=r"\b5\b.*judges"):
         found.matrix()
 
 
@@ -487,7 +487,7 @@ def test_names_and_order_of_rows_change_nothing():
 
 def test_unknown_approaches_suggest_the_nearest():
     _, table = simulate([0.8, 0.8])
-    with pytest.raises(UnknownNameError, match="unknown approach 'dz'"):
+    with pytest.raises(UnknownNameError, match="'dz'"):
         audit(judge(table), approach=("dz",))
 
 

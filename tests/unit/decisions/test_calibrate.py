@@ -180,7 +180,7 @@ def test_what_learns_from_gold_meets_only_that_of_other_topics():
     assert has_note(found, "aggregation.crossfit")
     assert found.brier.value > 0.005  # its own gold would be repeated without a fault
     one = gold.keep_topics(gold.topics[:1])
-    with pytest.raises(DataError, match="gold must cover at least two topics"):
+    with pytest.raises(DataError, match="topics"):
         calibrate(judgments, one, approach="ds(supervision=full)", rng=1)
 
 
@@ -305,14 +305,14 @@ def fit(found: kt.Calibration, bias: float = 0.0, ece: float = 0.0) -> kt.Calibr
 
 def test_what_cannot_be_done_is_refused():
     judgments, gold = world()
-    with pytest.raises(OptionError, match="relevant is a grade from 1, not 0"):
+    with pytest.raises(OptionError, match=r"\b1\b.*\b0\b"):
         calibrate(judgments, gold, relevant=0)
-    with pytest.raises(UnknownNameError, match="judge 'nobody'"):
+    with pytest.raises(UnknownNameError, match="'nobody'"):
         calibrate(judgments, gold, approach="judge:nobody")
-    with pytest.raises(UnknownNameError, match="approach 'uniform'"):
+    with pytest.raises(UnknownNameError, match="'uniform'"):
         calibrate(judgments, gold, approach="uniform")
     other = kt.read_gold({"elsewhere": {"d": 1}})
-    with pytest.raises(DataError, match="the judges graded no gold item"):
+    with pytest.raises(DataError, match="judges"):
         calibrate(judgments, other)
 
 

@@ -156,9 +156,9 @@ def test_systems_that_share_no_topic() -> None:
 
 
 def test_systems_without_documents_are_refused() -> None:
-    with pytest.raises(DataError, match=r"without a document for the judged topics: 1 \('new'\)"):
+    with pytest.raises(DataError, match=r"\b1\b.*'new'"):
         make(lists={"old": LISTS["old"], "new": {"9": {"a": 1.0}}})
-    with pytest.raises(DataError, match="share no topic"):
+    with pytest.raises(DataError, match="share"):
         make(lists={"old": {"8": {"a": 1.0}}, "new": {"9": {"a": 1.0}}})
     three = LISTS | {"idle": {"9": {"a": 1.0}}}
     assert make(lists=three).scores[:, 2].tolist() == [0, 0, 0]

@@ -51,9 +51,9 @@ def test_any_consensus_model_merges() -> None:
 
 
 def test_judgments_of_other_documents_only_are_refused() -> None:
-    with pytest.raises(DataError, match="none of the 1 document that experts judged is in the pool"):
+    with pytest.raises(DataError, match=r"\b1\b.*pool"):
         combine_judgments(POOL, None, kt.read_gold({"1": {"other": 1}}))
-    with pytest.raises(DataError, match="none of the 1 document that the crowd judged"):
+    with pytest.raises(DataError, match=r"\b1\b.*crowd"):
         combine_judgments(POOL, kt.read_judgments({"x": {"5": {"a": 1}}}), None)
 
 

@@ -360,7 +360,7 @@ def test_the_bootstrap_is_for_paired_topics(paired: bool, lists: str | None) -> 
 
 @pytest.mark.parametrize("resamples", [-1, 1, 99])
 def test_resamples_that_are_too_few(resamples: int) -> None:
-    with pytest.raises(OptionError, match="ask for 100 at least"):
+    with pytest.raises(OptionError, match=r"\b100\b"):
         kt.Question(measure="P@10", resamples=resamples)
 
 
@@ -368,7 +368,7 @@ def test_an_empty_run_is_refused() -> None:
     def empty(bounds: np.ndarray) -> None:
         bounds[:, 0] = 0
 
-    with pytest.raises(DataError, match="systems without a document for the judged topics"):
+    with pytest.raises(DataError, match="topics"):
         kt.compare(runs(empty), world().judgments, sample(), MEASURE, a=A, b=B)
 
 

@@ -55,7 +55,7 @@ def test_which_judges_is_an_option() -> None:
     assert shared.corrected.difference.standard_error < alone.corrected.difference.standard_error
     d = 0.9 + 0.8 - 1
     assert shared.corrected.difference.value == pytest.approx(0.1 / d)
-    with pytest.raises(OptionError, match="judges 'one' is none of shared, independent"):
+    with pytest.raises(OptionError, match="'one'"):
         kt.compare_figures(A, B, GOOD, judges="one")  # a name that is none
 
 
@@ -84,7 +84,7 @@ def test_confidence() -> None:
     assert wide is not None
     assert narrow is not None
     assert wide.difference.low < narrow.difference.low
-    with pytest.raises(OptionError, match="confidence lies between 0 and 1"):
+    with pytest.raises(OptionError, match=r"\b0\b.*\b1\b"):
         kt.compare_figures(A, B, GOOD, confidence=1)
 
 
@@ -145,7 +145,7 @@ def test_scores_that_do_not_vary() -> None:
 
 @pytest.mark.parametrize("mean", [-0.1, 1.5])
 def test_means_that_are_no_precision(mean: float) -> None:
-    with pytest.raises(DataError, match="is no P@k, which lies between 0 and 1"):
+    with pytest.raises(DataError, match=r"P@k.*\b0\b.*\b1\b"):
         kt.compare_figures(A, kt.Figures(50, mean, 0.1), GOOD)
 
 
@@ -178,5 +178,5 @@ def test_a_score_at_its_bound_is_not_beyond_it() -> None:
 
 
 def test_a_deviation_that_no_scores_have_is_refused() -> None:
-    with pytest.raises(DataError, match=r"a.s deviation of 0\.9 is impossible"):
+    with pytest.raises(DataError, match=r"\b0\.9\b"):
         kt.compare_figures(kt.Figures(50, 0.5, 0.9), B, GOOD)

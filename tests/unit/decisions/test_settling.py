@@ -90,11 +90,11 @@ def test_only_some_pairs_matter() -> None:
     pair = choose_pairs(found, best=None, systems=("three", "one"))
     assert pair.sum() == 1
     assert (pair & found.counts).sum() == 1
-    with pytest.raises(UnknownNameError, match="did you mean 'three'"):
+    with pytest.raises(UnknownNameError, match="'three'"):
         choose_pairs(found, best=None, systems=("one", "thre"))
-    with pytest.raises(DataError, match="two different systems"):
+    with pytest.raises(DataError, match="systems"):
         choose_pairs(found, best=None, systems=("one", "one"))
-    with pytest.raises(OptionError, match="the best 0 systems"):
+    with pytest.raises(OptionError, match=r"\b0\b.*systems"):
         choose_pairs(found, best=0, systems=None)
 
 

@@ -225,9 +225,9 @@ def test_results_as_json_and_html(crossing):
 
 
 def test_unknown_names(crossing):
-    with pytest.raises(UnknownNameError, match="did you mean 'mv'"):
+    with pytest.raises(UnknownNameError, match="'mv'"):
         crossing.compare("mw", "uniform")
-    with pytest.raises(OptionError, match="outcome 'f1' is none of tau, tau_ap, rmse"):
+    with pytest.raises(OptionError, match=r"'f1'.*tau_ap"):
         crossing.compare("mv", "uniform", outcome="f1")
 
 

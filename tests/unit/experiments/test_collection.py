@@ -66,7 +66,7 @@ def test_several_sets_of_systems(home, tmp_path):
     assert found.name == f"{home.name} + t13"
     named = read_collection({"T08": home / "runs", "T13": other}, home / "judges", home / "gold.qrels")
     assert list(named.runs) == ["T08", "T13"]
-    with pytest.raises(OptionError, match=r"two sets of runs are called 't13'; rename a folder"):
+    with pytest.raises(OptionError, match="'t13'"):
         read_collection([other, other / "runs"], home / "judges", home / "gold.qrels")
 
 
@@ -100,22 +100,22 @@ def test_a_wholly_simulated_collection():
 
 
 def test_what_does_not_go_together_is_refused(home):
-    with pytest.raises(OptionError, match="give no others"):
+    with pytest.raises(OptionError):
         read_collection("simulated", gold=home / "gold.qrels")
-    with pytest.raises(OptionError, match="give no others"):
+    with pytest.raises(OptionError):
         read_collection("simulated", home / "judges")
-    with pytest.raises(OptionError, match="runs need gold"):
+    with pytest.raises(OptionError, match="runs"):
         read_collection(home / "runs", "simulated:5")
-    with pytest.raises(OptionError, match="correlations are for simulated judges"):
+    with pytest.raises(OptionError, match="correlations"):
         read_collection(home / "runs", home / "judges", home / "gold.qrels", correlations=[0.3])
     for judges in "simulated:x", "simulated:0", "simulated:-3":
-        with pytest.raises(OptionError, match="is not like simulated:31"):
+        with pytest.raises(OptionError, match="simulated:31"):
             read_collection(home / "runs", judges, home / "gold.qrels")
-    with pytest.raises(InputFileError, match="no such file"):
+    with pytest.raises(InputFileError, match="file"):
         read_collection(home / "nowhere", "simulated:5", home / "gold.qrels")
-    with pytest.raises(OptionError, match="a set of runs and a panel"):
+    with pytest.raises(OptionError, match="panel"):
         Collection.of({}, {}, kt.read_gold(home / "gold.qrels"))
-    with pytest.raises(DataError, match="two judges at least"):
+    with pytest.raises(DataError, match="judges"):
         read_collection(home / "runs", "simulated:1", home / "gold.qrels")
 
 
@@ -146,7 +146,7 @@ def test_the_fingerprint_tells_contents_apart(home):
 @given(judges=st.integers(1, 9), k=st.integers(1, 9), samples=st.integers(1, 150), seed=st.integers(0, 3))
 def test_tuples_are_distinct_sets(judges, k, samples, seed):
     if k > judges:
-        with pytest.raises(OptionError, match="cannot be drawn"):
+        with pytest.raises(OptionError, match="drawn"):
             sample_tuples(judges, k, samples, seed)
         return
     drawn = sample_tuples(judges, k, samples, seed)
@@ -185,7 +185,7 @@ def test_every_set_is_drawn_equally_often():
 
 def test_the_seed_decides_which_tuples():
     assert (sample_tuples(31, 5, 100, 1) != sample_tuples(31, 5, 100, 2)).any()
-    with pytest.raises(OptionError, match="0 samples"):
+    with pytest.raises(OptionError, match=r"\b0\b.*samples"):
         sample_tuples(5, 2, 0)
 
 

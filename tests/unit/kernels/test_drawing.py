@@ -90,9 +90,9 @@ def test_the_mean_is_of_what_matters():
 
 
 def test_refusals():
-    with pytest.raises(OptionError, match="at least 1 item, not 0"):
+    with pytest.raises(OptionError, match=r"\b1\b.*\b0\b"):
         find_chances(SIZE, 0)
-    with pytest.raises(OptionError, match=r"from 0 to 1, not 2"):
+    with pytest.raises(OptionError, match=r"\b0\b.*\b1\b.*\b2\b"):
         find_chances(SIZE, 2, floor=2.0)
 
 

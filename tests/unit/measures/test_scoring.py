@@ -118,12 +118,12 @@ def test_the_scale_sets_the_stop_probability_of_err(runs) -> None:
 
 @pytest.mark.parametrize("measure", ["ERR(max=1)", "ERR(gain=5)"])
 def test_err_refuses_a_top_below_its_grades(runs, judgments, measure: str) -> None:
-    with pytest.raises(OptionError, match="is below the top grade"):
+    with pytest.raises(OptionError, match="grade"):
         kt.score(runs, judgments, measure)
 
 
 def test_falling_gains_are_refused(runs, judgments) -> None:
-    with pytest.raises(OptionError, match=r"a higher grade must not gain less; gains are \[0.0, 5.0, 2.0\]"):
+    with pytest.raises(OptionError, match="gains"):
         kt.score(runs, judgments, "nDCG(gains={1:5})@5")
 
 
@@ -137,7 +137,7 @@ def test_a_depth_far_beyond_any_ranking_costs_nothing(runs, judgments) -> None:
 
 
 def test_options_are_checked(runs, judgments) -> None:
-    with pytest.raises(OptionError, match="no_relevant 'nan' is none of zero, drop, drop_judge"):
+    with pytest.raises(OptionError, match=r"no_relevant.*'nan'.*drop_judge"):
         kt.score(runs, judgments, "AP", no_relevant="nan")
     with pytest.raises(UnknownNameError):
         kt.score_all(runs, judgments, ["AP", "APP"])
@@ -147,13 +147,13 @@ class TestDenseGrades:
     def test_shape_and_type_must_fit(self, runs, judgments) -> None:
         alignment = kt.stats.align(runs, judgments)
         for wrong in (np.zeros((5, 2)), np.zeros((4, 2), np.int8), np.zeros(5, np.int8)):
-            with pytest.raises(DataError, match=r"int8 of shape \(5, sets\)"):
+            with pytest.raises(DataError, match=r"shape.*\b5\b"):
                 kt.stats.score_grades(alignment, wrong, ["AP"])
 
     @pytest.mark.parametrize(("grade", "top"), [(-2, None), (4, 3)])
     def test_grades_off_the_scale_are_refused(self, runs, judgments, grade: int, top: int | None) -> None:
         alignment = kt.stats.align(runs, judgments)
-        with pytest.raises(DataError, match="must lie in 0-"):
+        with pytest.raises(DataError, match=r"\b0\b"):
             kt.stats.score_grades(alignment, np.full((5, 1), grade, np.int8), ["ERR"], top_grade=top)
 
     def test_the_top_grade_matters(self, runs, judgments) -> None:
@@ -175,5 +175,5 @@ def test_scoring_leaves_its_inputs_alone(runs, judgments) -> None:
 
 
 def test_judgments_off_their_own_scale_are_refused(runs, judgments) -> None:
-    with pytest.raises(DataError, match="grade has numbers from 0 to 2"):
+    with pytest.raises(DataError, match=r"\b0\b.*\b2\b"):
         kt.score(runs, replace(judgments, top_grade=1), "ERR")

@@ -95,11 +95,11 @@ def test_shares_of_the_queue():
 @pytest.mark.parametrize(
     ("total", "message"),
     [
-        (0, "the budget is 0; give more than 0"),
-        (-5, "the budget is -5; give more than 0"),
-        (float("nan"), "the budget is nan, which is no amount"),
-        ("lots", "the budget is 'lots', which is not a number"),
-        (Decimal("0.5"), "a budget of 0.5 buys nothing: an expert"),
+        (0, r"budget.*\b0\b"),
+        (-5, r"budget.*-5.*\b0\b"),
+        (float("nan"), "nan"),
+        ("lots", "budget.*'lots'"),
+        (Decimal("0.5"), r"\b0\.5\b"),
     ],
 )
 def test_budgets_that_buy_nothing(total, message):
@@ -113,20 +113,20 @@ def test_a_budget_may_be_spent_to_the_last():
 
 
 def test_the_cheapest_is_of_those_who_have_something_to_judge():
-    with pytest.raises(OptionError, match="costs 10"):
+    with pytest.raises(OptionError, match=r"\b10\b"):
         allocate(5, A, expert_share=0.5, expert_items=3, crowd_items=0)
 
 
 def test_refusals():
     for share in (-0.1, 1.1, float("nan")):
-        with pytest.raises(OptionError, match="give a share from 0 to 1"):
+        with pytest.raises(OptionError, match=r"\b0\b.*\b1\b"):
             allocate(100, A, expert_share=share, **PLENTY)
-        with pytest.raises(OptionError, match="the crowd's share of the queue"):
+        with pytest.raises(OptionError, match="queue"):
             split_queue(10, A, expert_share=0.1, crowd_share=share)
-    with pytest.raises(OptionError, match="below 0"):
+    with pytest.raises(OptionError, match=r"\b0\b"):
         allocate(100, A, expert_share=0.5, expert_items=-1, crowd_items=3)
-    with pytest.raises(OptionError, match="64% and the crowd 50% of the queue, which is more than there is"):
+    with pytest.raises(OptionError, match=r"\b64\b.*\b50\b"):
         split_queue(10, A, expert_share=0.64, crowd_share=0.5)
-    with pytest.raises(OptionError, match="1 item at least"):
+    with pytest.raises(OptionError, match=r"\b1\b.*item"):
         cost_share(0, 0, 0, A)
     check_share(1.0, "all")

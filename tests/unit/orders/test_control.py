@@ -60,9 +60,9 @@ def test_seeds_and_topics_that_cannot_be_tried():
     assert (first.shuffled == again.shuffled).all()
     assert first.found == again.found
     assert (first.shuffled != other.shuffled).any()
-    with pytest.raises(DataError, match="no topic has enough items of both kinds"):
+    with pytest.raises(DataError, match="topic"):
         control_disagreement(*make_topics((0.0, 1.0)), rng=0)
-    with pytest.raises(OptionError, match="0 trials and 5 shuffles: at least 1 of each"):
+    with pytest.raises(OptionError, match=r"\b0\b.*\b5\b.*\b1\b"):
         control_disagreement(*case, trials=0, shuffles=5)
 
 

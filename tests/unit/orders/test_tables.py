@@ -47,10 +47,10 @@ def test_only_the_sum_grows_with_the_runs(judgments):
 
 
 def test_runs_are_needed_unless_votes_are_looked_at(judgments):
-    with pytest.raises(OptionError, match="features 'sums' come from runs"):
+    with pytest.raises(OptionError, match="'sums'"):
         tabulate("sums", None, judgments)
     assert tabulate("votes", None, judgments).value.shape == (4, 2)
-    with pytest.raises(OptionError, match="features 'own' are none of runs, sums, votes"):
+    with pytest.raises(OptionError, match="'own'"):
         tabulate("own", None, judgments)
 
 
@@ -99,8 +99,8 @@ def test_tables_that_do_not_fit():
     def make(value, features=("f",)):
         return FeatureTable(value=value, topics=("1",), item_topic=np.zeros(2, np.int32), features=features)
 
-    with pytest.raises(DataError, match=r"features of shape \(2, 1\) do not fit 2 items and 2 names"):
+    with pytest.raises(DataError, match=r"\b2\b.*\b1\b"):
         make(np.zeros((2, 1)), ("f", "g"))
-    with pytest.raises(DataError, match="feature f of item 1 is nan"):
+    with pytest.raises(DataError, match=r"\b1\b.*nan"):
         make(np.array([[0.0], [np.nan]]))
     assert not make(np.zeros((2, 1))).value.flags.writeable

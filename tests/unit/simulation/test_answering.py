@@ -94,7 +94,7 @@ def test_numbers_may_be_written_as_fractions(write, gold, tmp_path):
     assert read_asked(path).judgments.tolist() == [2, 0]
     assert len(answer_queue(read_asked(path), gold, SMALL, per_item=3, rng=1).crowd.grade) == 5
     frame.with_columns(judgments=pl.Series([2.5, 1])).write_parquet(path)
-    with pytest.raises(InputFileError, match=r"row 1: judgments '2\.5' is no whole number from 1"):
+    with pytest.raises(InputFileError, match=r"\b1\b.*'2\.5'"):
         read_asked(path)
 
 
@@ -126,13 +126,13 @@ def test_a_document_without_gold_is_not_relevant_and_told(write, gold):
 
 
 def test_a_queue_of_other_documents_is_refused(write, gold):
-    with pytest.raises(DataError, match=r"queue\.csv: gold has none of its 1 document; are ids written alike"):
+    with pytest.raises(DataError, match=r"queue\.csv.*\b1\b"):
         answer_queue(read_asked(write("101,x,,expert,1,1,,4,1,depth,0")), gold)
 
 
 def test_gold_without_topics_is_refused(write):
     items = kt.read_gold({"item": ["a"], "grade": [1]})
-    with pytest.raises(DataError, match="gold names items but no topics"):
+    with pytest.raises(DataError, match="topics"):
         answer_queue(read_asked(write("101,x,,expert,1,1,,4,1,depth,0")), items)
 
 
@@ -192,7 +192,7 @@ def test_broken_queues_are_refused_by_line(write, lines, place, says):
 
 
 def test_a_queue_without_documents_is_refused(write):
-    with pytest.raises(InputFileError, match=r"queue.csv:1: there is no column for the document"):
+    with pytest.raises(InputFileError, match=r"queue\.csv:1"):
         read_asked(write("1,expert", header="topic,to"))
 
 
@@ -203,7 +203,7 @@ def test_an_item_may_go_to_both(write):
 def test_one_queue_at_a_time(write, tmp_path):
     write("1,a", header="topic,document", name="one.csv")
     write("1,a", header="topic,document", name="two.csv")
-    with pytest.raises(OptionError, match="a queue comes in one file, not 2"):
+    with pytest.raises(OptionError, match=r"queue.*\b2\b"):
         read_asked(tmp_path)
 
 
@@ -216,7 +216,7 @@ def test_simulate_asks_a_shipped_crowd_or_one_like_the_judges():
     learned = kt.simulation.learn_crowd(world.judgments, world.pool, rng=2)
     expected = kt.simulation.simulate_crowd(world.pool, learned, rng=2)
     assert kt.simulate(world.pool, like=world.judgments, rng=2).to_frame().equals(expected.to_frame())
-    with pytest.raises(OptionError, match="give one of them"):
+    with pytest.raises(OptionError):
         kt.simulate(world.pool, "hcb", like=world.judgments)
-    with pytest.raises(OptionError, match="about judgments to learn from"):
+    with pytest.raises(OptionError, match="judgments"):
         kt.simulate(world.pool, like_gold=world.pool)

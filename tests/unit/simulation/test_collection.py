@@ -148,10 +148,10 @@ def test_judges_without_shared_error_or_noise_are_gold():
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"quality": -1.0}, "quality -1 of old cannot be"),
-        ({"quality": float("nan")}, "quality nan of old"),
-        ({"taste": 1.1}, "taste 1.1 of old is no correlation"),
-        ({"taste": float("nan")}, "taste nan"),
+        ({"quality": -1.0}, "quality.*-1"),
+        ({"quality": float("nan")}, "nan"),
+        ({"taste": 1.1}, r"\b1\.1\b"),
+        ({"taste": float("nan")}, "nan"),
     ],
 )
 def test_impossible_systems_are_refused(options, says):
@@ -160,7 +160,7 @@ def test_impossible_systems_are_refused(options, says):
 
 
 def test_systems_of_one_name_are_refused():
-    with pytest.raises(OptionError, match="same name"):
+    with pytest.raises(OptionError, match="name"):
         kt.simulation.simulate_collection(
             systems=[kt.simulation.SystemProfile("old"), kt.simulation.SystemProfile("old")]
         )
@@ -169,17 +169,17 @@ def test_systems_of_one_name_are_refused():
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"shared": -0.1}, "shared -0.1 is not a spread of errors"),
-        ({"quality": (1.6, 0.8)}, "quality \\(1.6, 0.8\\) is no range; give 0 <= worst <= best"),
+        ({"shared": -0.1}, r"-0\.1"),
+        ({"quality": (1.6, 0.8)}, r"\b1\.6\b.*\b0\.8\b.*\b0\b"),
         ({"quality": (-1, 1)}, "quality"),
         ({"quality": (0, float("inf"))}, "quality"),
-        ({"difficulty": -0.1}, "difficulty -0.1 is not a spread"),
-        ({"difficulty": float("nan")}, "difficulty nan is not a spread"),
-        ({"relevant": 0}, "relevant 0 is no share"),
-        ({"relevant": 1.5}, "relevant 1.5 is no share"),
-        ({"documents": 49}, "49 documents a topic do not fill rankings of 50"),
-        ({"pool": 0}, "a pool of 0 ranks cannot be made from rankings of 50; give 1-50"),
-        ({"pool": 51}, "a pool of 51 ranks"),
+        ({"difficulty": -0.1}, r"-0\.1"),
+        ({"difficulty": float("nan")}, "nan"),
+        ({"relevant": 0}, r"relevant.*\b0\b"),
+        ({"relevant": 1.5}, r"\b1\.5\b"),
+        ({"documents": 49}, r"\b49\b.*\b50\b"),
+        ({"pool": 0}, r"\b0\b.*\b50\b.*\b1\b"),
+        ({"pool": 51}, r"pool.*\b51\b"),
     ],
 )
 def test_impossible_shapes_are_refused(options, says):

@@ -50,7 +50,7 @@ def test_the_models_are_those_that_were_asked_for():
         "temp",
         "wvscm",
     )
-    with pytest.raises(UnknownNameError, match="did you mean 'bluebird'"):
+    with pytest.raises(UnknownNameError, match="'bluebird'"):
         kt.simulation.load_crowd("bluebirds")
 
 
@@ -164,17 +164,17 @@ def test_a_graded_model_on_binary_gold_is_binary():
 
 def test_what_cannot_be_is_refused():
     gold = make_gold(2, 20)
-    with pytest.raises(OptionError, match="3 judges cannot give each item 5"):
+    with pytest.raises(OptionError, match=r"\b3\b.*\b5\b"):
         kt.simulation.simulate_crowd(gold, make_model(), judges=3)
-    with pytest.raises(OptionError, match="ask for a whole number from 1"):
+    with pytest.raises(OptionError, match=r"number.*\b1\b"):
         kt.simulation.simulate_crowd(gold, make_model(), per_item=0)
-    with pytest.raises(OptionError, match="cannot share 200 judgments"):
+    with pytest.raises(OptionError, match=r"\b200\b"):
         kt.simulation.simulate_crowd(gold, make_model(), judges=201)
-    with pytest.raises(DataError, match="no grade at all"):
+    with pytest.raises(DataError, match="grade"):
         kt.simulation.simulate_crowd(gold.keep_rows(np.zeros(40, bool)), make_model())
-    with pytest.raises(DataError, match="grades by several judges"):
+    with pytest.raises(DataError, match="grades"):
         kt.simulation.simulate_crowd(kt.simulation.simulate_crowd(gold, make_model(), rng=1), make_model())
-    with pytest.raises(DataError, match="know 0 to 3 only"):
+    with pytest.raises(DataError, match=r"\b0\b.*\b3\b"):
         kt.simulation.simulate_crowd(make_gold(2, 20, top=4), "llm-dl-2021")
 
 

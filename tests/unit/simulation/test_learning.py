@@ -116,15 +116,15 @@ def test_families_are_counted():
 
 def test_what_cannot_be_learned_is_refused():
     rows = judged(by_counts(3, 4))
-    with pytest.raises(DataError, match="share no item"):
+    with pytest.raises(DataError, match="share"):
         kt.simulation.learn_crowd(judged([("a", "t", "other", 1)]), GOLD)
-    with pytest.raises(DataError, match="no judged item is relevant"):
+    with pytest.raises(DataError, match="relevant"):
         kt.simulation.learn_crowd(rows, GOLD.keep_rows(GOLD.grade == 0))
-    with pytest.raises(DataError, match="no judged item is not relevant"):
+    with pytest.raises(DataError, match="relevant"):
         kt.simulation.learn_crowd(rows, GOLD.keep_rows(GOLD.grade == 1))
-    with pytest.raises(DataError, match="noise='removed'"):
+    with pytest.raises(DataError, match="'removed'"):
         kt.simulation.learn_crowd(judged([("a", "t", "d0", 1), ("b", "t", "d1", 1)]), GOLD, noise="kept")
-    with pytest.raises(OptionError, match="noise 'some' is none of"):
+    with pytest.raises(OptionError, match="'some'"):
         kt.simulation.learn_crowd(rows, GOLD, noise="some")
 
 

@@ -74,11 +74,11 @@ def test_every_format_is_whole(tmp_path, supervision):
 
 def test_bad_requests_are_told(tmp_path):
     result = make_result()
-    with pytest.raises(OptionError, match="of none, light or full supervision and of accuracy or f1, not half, f1"):
+    with pytest.raises(OptionError, match="supervision"):
         draw_benchmark(result, supervision="half", quality="f1")
-    with pytest.raises(OptionError, match="no result with supervision light to compare with mv"):
+    with pytest.raises(OptionError, match="supervision"):
         draw_benchmark(result, supervision="light")
-    with pytest.raises(OptionError, match=r"chart.bmp: cannot tell the format of the chart; use .html, .svg"):
+    with pytest.raises(OptionError, match=r"chart\.bmp"):
         write_chart(draw_benchmark(result), tmp_path / "chart.bmp")
 
 

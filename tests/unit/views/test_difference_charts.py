@@ -110,5 +110,5 @@ def test_two_systems_are_enough(hostile, read_chart):
 
 
 def test_a_reference_that_is_not_there_is_told(hostile):
-    with pytest.raises(UnknownNameError, match="system 'nobody'"):
+    with pytest.raises(UnknownNameError, match="'nobody'"):
         draw_differences(hostile.board, "nobody")

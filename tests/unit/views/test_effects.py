@@ -171,15 +171,15 @@ def test_tukey_says_which_end_is_good():
 
 def test_unknown_names_are_told():
     result = make_result()
-    with pytest.raises(UnknownNameError, match="unknown level of approach 'emv'; did you mean"):
+    with pytest.raises(UnknownNameError, match="'emv'"):
         draw_interaction(result, "k", "approach", baselines=["emv"])
-    with pytest.raises(UnknownNameError, match="unknown level of approach 'tau'"):
+    with pytest.raises(UnknownNameError, match="'tau'"):
         draw_interaction(result, "k", "approach", highlight=["tau"])
-    with pytest.raises(UnknownNameError, match="unknown level of approach 'emv'"):
+    with pytest.raises(UnknownNameError, match="'emv'"):
         draw_tukey(tukey(result, "approach"), baselines=["emv"])
-    with pytest.raises(UnknownNameError, match="unknown factor 'topic'"):
+    with pytest.raises(UnknownNameError, match="'topic'"):
         draw_main_effects(result, ["topic"])
-    with pytest.raises(UnknownNameError, match="unknown factor 'topic'"):
+    with pytest.raises(UnknownNameError, match="'topic'"):
         draw_interaction(result, "topic", "approach")
 
 

@@ -18,7 +18,7 @@ def test_a_report_writes_the_page_only_where_it_is_asked_to(world, tmp_path):
         world.runs, world.judgments, world.gold, kt.Question(measure="P@5", approach="mv"), approach=["mv"]
     )
     assert again.to_dict() == found.to_dict()
-    with pytest.raises(OptionError, match="name it with output"):
+    with pytest.raises(OptionError, match="output"):
         kt.report(world.runs, world.judgments, world.gold, figures=tmp_path / "charts")
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
 

