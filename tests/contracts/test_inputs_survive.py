@@ -214,7 +214,7 @@ def test_no_output_replaces_an_input(home, name, output, folder, given, alias):
     target = move_into_folder(home, target, alias) if folder else target
     before = take_sums(home)
     inputs = [given, path] if given.startswith("--") else [path]
-    with pytest.raises(OptionError):
+    with pytest.raises(OptionError, match="is read"):
         call([*name.split(), *inputs, output, target])
     assert take_sums(home) == before
 
@@ -242,7 +242,7 @@ def test_pictures_and_tables_of_a_page_replace_no_input(home, monkeypatch, optio
         (home / "judged.csv").rename(real)
     before = take_sums(home)
     line = ["report", "runs", "-j", "judgments.csv", "-g", str(real), "-m", "P@5", option, "filled", "-q"]
-    with pytest.raises(OptionError):
+    with pytest.raises(OptionError, match="is read"):
         call(line)
     assert take_sums(home) == before
 
@@ -271,5 +271,5 @@ def test_a_record_of_judges_may_be_extended(home, alias):
     assert answers[1] == pytest.approx(record.answers[1])  # graded nothing this time
     more = answers.sum((1, 2)) > record.answers.sum((1, 2))
     assert np.flatnonzero(~more).tolist() == [1]
-    with pytest.raises(OptionError):
+    with pytest.raises(OptionError, match="is read"):
         call([*line[:-5], "-o", path, "-q"])

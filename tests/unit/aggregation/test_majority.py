@@ -60,7 +60,7 @@ def test_a_supermajority_is_asked_for():
     crowd = votes(a="110", b="100", c="022", d="012", e="0001")
     assert kt.stats.MajorityVote(min=2, ties="lowest").fit(crowd).grades.tolist() == [1, 0, 2, 1, 0]
     assert kt.stats.MajorityVote(min=3, ties="lowest").fit(crowd).grades.tolist() == [0, 0, 0, 0, 0]
-    with pytest.raises(OptionError, match=r"\b1\b"):
+    with pytest.raises(OptionError, match="at least 1 vote"):
         kt.stats.MajorityVote(min=0)
 
 

@@ -66,9 +66,9 @@ def test_families_are_the_colours_of_table_1():
         ({"approaches": ("sgl_tau_md(replicates=3)",)}, "replicates"),
         ({"configurations": ("partioned",)}, "partitioned"),
         ({"sizes": (2, 2)}, "size"),
-        ({"sizes": (0,)}, r"\b1\b"),
-        ({"samples": 0}, r"\b1\b"),
-        ({"replicates": 0}, r"\b1\b"),
+        ({"sizes": (0,)}, "from 1"),
+        ({"samples": 0}, "from 1"),
+        ({"replicates": 0}, "from 1"),
         ({"training": 1.0}, r"\b0\b.*\b1\b"),
         ({"people": (3, 2)}, "people"),
         ({"seed": -1}, "seed"),
@@ -119,7 +119,7 @@ def test_a_topic_with_one_document_teaches_nothing_by_documents():
 
 
 def test_a_single_topic_cannot_be_split():
-    with pytest.raises(DataError, match=r"\b1\b"):
+    with pytest.raises(DataError, match="two at least, and there are 1"):
         split(topics=1)
 
 

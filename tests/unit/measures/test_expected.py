@@ -86,11 +86,11 @@ def test_gains_that_are_all_0_have_no_ideal(alignment):
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        (np.ones((1, 6)), "6"),
-        (np.ones((1, 5, 1)), "1"),
-        (np.ones((1, 6, 1), np.float32), "1"),
+        (np.ones((1, 6)), r"float64 of shape (sets, 6, grades), not float64 (1, 6)"),
+        (np.ones((1, 5, 1)), r"not float64 (1, 5, 1)"),
+        (np.ones((1, 6, 1), np.float32), r"not float32 (1, 6, 1)"),
         (np.full((2, 6, 2), 0.4), "'0'"),
-        (np.tile([1.5, -0.5], (1, 6, 1)), "0"),
+        (np.tile([1.5, -0.5], (1, 6, 1)), r"must be at least 0"),
         (np.full((1, 6, 2), np.nan), "'0'"),
     ],
 )

@@ -44,7 +44,7 @@ def test_options_are_part_of_the_name():
         ("sgl_tau_md(replicates=True)", "replicates"),
         ("sgl_tau_md(sub=True)", "replicates"),
         ("sup_tau(replicates=3)", "option"),
-        ("sup_tau(sub=3)", r"\b3\b"),
+        ("sup_tau(sub=3)", "sub must be True or False, not 3"),
         ("sup_tau(sub=True)@10", "depth"),
         ("sgl_tau_md(", "approach"),
     ],
