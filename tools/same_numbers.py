@@ -2,9 +2,11 @@
 
     python tools/same_numbers.py OLD/bin/karatage NEW/bin/karatage WORK_FOLDER [--data ../shared/data] [--only demo]
 
-Layout and wording may differ between versions, numbers may not: every number that one version writes, as JSON or as
-text, the other has to write too, to the last digit. Findings are kept in the work folder, so that a run that was
-interrupted goes on; delete a version's folder to run it again.
+Layout and wording may differ between versions, numbers may not. Each column of the old JSON (the numbers of one field,
+in their order, over all rows) has to be in the new JSON, to the last digit, though its name may differ. Each number of
+the old text has to be in the new text. Numbers that only the new version writes are listed with their fields; facts of
+notes are not, since the old version wrote them in sentences. Findings are kept in the work folder, so that a run that
+was interrupted goes on; delete a version's folder to run it again.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ import re
 import shlex
 import subprocess
 import sys
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -83,6 +85,7 @@ T08 = {
 STUDIES = {"demo": DEMO, "dl21": DL21, "t08": T08}
 EARLIER = {"--claim": "--topics", "--looks": "--batches", "--indifference": "--margin"}  # names before version 0.2
 NOT_COMPARED = frozenset({"versions", "schema", "seconds", "version", "command", "written"})
+FACTS = ".notes[].facts."
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?%?")
 
 
@@ -141,45 +144,54 @@ def _tell(title: str, old: dict[str, object], new: dict[str, object]) -> bool:
     problems = []
     if old["code"] != new["code"]:
         problems.append(f"exit code {old['code']} became {new['code']}: {str(new['error'])[-300:]}")
-    before, after = _count_json(str(old["json"])), _count_json(str(new["json"]))
+    before, after = _read_columns(str(old["json"])), _read_columns(str(new["json"]))
     if (before is None) != (after is None):
         problems.append("one of both is not JSON")
-    for what, one, other in (
-        ("JSON", set(before or ()), set(after or ())),
-        ("text", set(_count_text(str(old["text"]))), set(_count_text(str(new["text"])))),
-    ):
-        lost, added = one - other, other - one
-        if lost:
-            problems.append(f"{what}: {len(lost)} of {len(one)} numbers are lost: {sorted(lost)[:8]}")
-        if added:
-            problems.append(f"{what}: {len(added)} numbers are new: {sorted(added)[:8]}")
+    written = set((after or {}).values())
+    lost = [f"{field} ({len(column)})" for field, column in (before or {}).items() if column not in written]
+    if lost:
+        problems.append(f"JSON: {len(lost)} of {len(before or ())} columns are lost: {', '.join(lost[:8])}")
+    known = {number for column in (before or {}).values() for number in column}
+    added = [field for field, column in (after or {}).items() if FACTS not in field and set(column) - known]
+    if added:
+        problems.append(f"JSON: fields with new numbers: {', '.join(added[:8])}")
+    one, other = (set(_find_numbers(str(found["text"]))) for found in (old, new))
+    if one - other:
+        problems.append(f"text: {len(one - other)} of {len(one)} numbers are lost: {sorted(one - other)[:8]}")
+    if other - one:
+        problems.append(f"text: {len(other - one)} numbers are new: {sorted(other - one)[:8]}")
     print(f"{title}: {'the same' if not problems else ''}", flush=True)
     for problem in problems:
         print(f"    {problem}", flush=True)
     return bool(problems)
 
 
-def _count_json(text: str) -> Counter[str] | None:
+def _read_columns(text: str) -> dict[str, tuple[float, ...]] | None:
+    """The numbers of each field, over all rows."""
     try:
-        return Counter(_list_numbers(json.loads(text)))
+        result = json.loads(text)
     except json.JSONDecodeError:
         return None
+    columns: defaultdict[str, list[float]] = defaultdict(list)
+    for field, number in _list_numbers(result, ""):
+        columns[field].append(number)
+    return {field: tuple(column) for field, column in columns.items()}
 
 
-def _list_numbers(value: object) -> Iterator[str]:
+def _list_numbers(value: object, field: str) -> Iterator[tuple[str, float]]:
     if isinstance(value, dict):
         for name, member in value.items():
             if name not in NOT_COMPARED:
-                yield from _list_numbers(member)
+                yield from _list_numbers(member, f"{field}.{name}")
     elif isinstance(value, list):
         for member in value:
-            yield from _list_numbers(member)
+            yield from _list_numbers(member, f"{field}[]")
     elif isinstance(value, int | float) and not isinstance(value, bool):
-        yield repr(float(value))
+        yield field, float(value)
 
 
-def _count_text(text: str) -> Counter[str]:
-    return Counter(number.rstrip(",") for number in NUMBER.findall(text))
+def _find_numbers(text: str) -> Iterator[str]:
+    return (number.rstrip(",") for number in NUMBER.findall(text))
 
 
 if __name__ == "__main__":
