@@ -52,7 +52,7 @@ DEMO = {
     "-a sgl_tau_msd -a tpc_rmse_own4 -a mv --sizes 2-4 --samples 6 --replicates 8",
     "experiment-noisy": "experiment noisy --study ebay --study trec --study dcg",
     "experiment-collaborative": "experiment collaborative demo/runs -g demo/gold.qrels --preset small",
-    "experiment-supervised": "experiment supervised demo/runs -g demo/gold.qrels --preset small",
+    "experiment-supervised": "experiment supervised demo/runs -j demo/judgments.csv -g demo/gold.qrels --preset small",
     "experiment-random-relevance": "experiment random-relevance --preset small",
 }
 DL21 = {
