@@ -38,7 +38,7 @@ class Display(Protocol):
         """As HTML, for a notebook."""
         ...
 
-    def draw(self, result: object) -> alt.TopLevelMixin:
+    def chart(self, result: object) -> alt.TopLevelMixin:
         """The chart that says most."""
         ...
 
@@ -85,7 +85,7 @@ class Shown:
 
     def plot(self) -> alt.TopLevelMixin:
         """The chart that says most about this result, for notebooks and to `save` as HTML, SVG or PNG."""
-        return _displays[0]().draw(self)
+        return _displays[0]().chart(self)
 
 
 class Listed:

@@ -30,7 +30,7 @@ class Findings:
         return {"sentence": self.sentence}
 
 
-def draw():
+def make_chart():
     import altair as alt
 
     return alt.Chart(pl.DataFrame({"x": [1, 2]})).mark_point().encode(x="x:Q")
@@ -44,7 +44,7 @@ def page(monkeypatch):
     """The page of these findings, which have no view."""
     rows = Table(pl.DataFrame({"number": range(20)}), "Twenty rows", noun="row")
     more = Table(pl.DataFrame({"c": [1]}), "A detail", detail=True)
-    figures = [Figure(draw, "a chart", name) for name in ("one", "two")]
+    figures = [Figure(make_chart, "a chart", name) for name in ("one", "two")]
     made = Page("A title", Findings.sentence, [Section("All", "", [rows, more], figures)])
     monkeypatch.setitem(VIEWS, Findings, lambda _: made)
     monkeypatch.setattr(Findings, "__module__", "karatage.tests")
