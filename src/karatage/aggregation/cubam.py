@@ -8,9 +8,8 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from karatage.aggregation.expectation import Progress, normalise
 from karatage.aggregation.notes import tell
-from karatage.aggregation.votes import Supervision, Votes
+from karatage.aggregation.votes import Progress, Supervision, Votes, normalise
 from karatage.data.axes import FloatArray, IntArray, LongArray
 from karatage.data.judgments import Judgments
 from karatage.data.posterior import Posterior

@@ -7,17 +7,35 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from karatage.aggregation.confusion import DIAGONAL, begin, imply_accuracy, prior_answers, recall, unheard_classes
-from karatage.aggregation.expectation import Counts, Fit, Progress, Tables, iterate, log, normalise, tell_not_converged
 from karatage.aggregation.notes import tell
-from karatage.aggregation.square import first_grades
-from karatage.aggregation.votes import Scope, Supervision, Votes, check_counts, check_dialect
+from karatage.aggregation.votes import (
+    DIAGONAL,
+    Counts,
+    Fit,
+    Progress,
+    Scope,
+    Supervision,
+    Tables,
+    Votes,
+    begin,
+    check_counts,
+    check_dialect,
+    first_grades,
+    imply_accuracy,
+    iterate,
+    log,
+    normalise,
+    prior_answers,
+    tell_not_converged,
+    unheard_classes,
+)
 from karatage.data.alignment import find_items
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, IntArray, LongArray
 from karatage.data.judgments import Judgments
 from karatage.data.note import Note
 from karatage.data.posterior import JudgeRecord, Posterior, decide, find_winners
 from karatage.errors import OptionError
+from karatage.kernels.voting import expect
 
 Start = Literal["share", "mv", "neutral"]
 Dialect = Literal["gal"]
@@ -245,3 +263,93 @@ def _clamp(probability: FloatArray, known: GradeArray) -> FloatArray:
     probability[at] = 0.0
     probability[at, known[at]] = 1.0
     return probability
+
+
+def recall(history: JudgeRecord | Posterior | None, votes: Votes) -> FloatArray:
+    """What each judge answered in earlier batches, (judge, said, grade)."""
+    known = np.zeros((votes.judges, votes.grades, votes.grades))
+    if history is None:
+        return known
+    record = history if isinstance(history, JudgeRecord) else JudgeRecord.of(history)
+    earlier = record.answers.transpose(0, 2, 1)
+    if earlier.shape[1] > votes.grades:
+        top = earlier.shape[1] - 1
+        raise OptionError(
+            f"the history knows grades up to {top}, these judgments up to {votes.grades - 1}; read them "
+            f"with grades '0-{top}'"
+        )
+    place = {name: j for j, name in enumerate(record.judges)}
+    for j, name in enumerate(votes.judge_names):
+        if name in place:
+            known[j, : earlier.shape[1], : earlier.shape[1]] = earlier[place[name]]
+    return known
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeHistory:
+    """Hard EM over how often a judge is right on each grade; wrong grades are equally likely.
+
+    A judge's record on gold, and in an earlier posterior (`history`), is counted again in every step; `smoothing`
+    is added to right and to wrong. Every grade is as likely beforehand: the vote is the sum of log-odds.
+    """
+
+    smoothing: float = 1.0
+    history: JudgeRecord | Posterior | None = None
+    max_steps: int = 1000
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        if not self.smoothing > 0:
+            raise OptionError(f"smoothing {self.smoothing} must be a count above 0")
+        if isinstance(self.history, Posterior):
+            JudgeRecord.of(self.history)
+
+    def fit(
+        self,
+        judgments: Judgments,
+        *,
+        gold: Judgments | None = None,
+        supervision: Supervision = "none",
+        rng: int | np.random.Generator | None = None,
+        progress: Progress | None = None,
+    ) -> Posterior:
+        """Start from judges' records, else from the majority, and alternate until no grade changes."""
+        votes = Votes.prepare(judgments, gold, supervision)
+        known = recall(self.history, votes)
+        record = known + votes.gold_answers.transpose(0, 2, 1)
+        if unheard_classes(votes).any():
+            known = record
+        prior = np.full((1, votes.grades), -np.log(votes.grades))
+
+        def maximise(counts: Counts) -> Tables:
+            answer, density = self._weigh(counts.answers + known, known)
+            return Tables(prior, answer, density)
+
+        start: FloatArray | Tables = normalise(find_winners(votes.share()).astype(float), 1)
+        if record.any():
+            start = Tables(prior, self._weigh(record, known)[0])
+        fit = iterate(votes, maximise, start, max_steps=self.max_steps, tolerance=0.5, hard=True, progress=progress)
+        expect(votes.rows, prior, fit.tables.answer, False, fit.probability)
+        reliability = np.exp(np.einsum("jkk->jk", fit.tables.answer))
+        return votes.posterior(
+            "emgz",
+            fit.probability,
+            parameters={
+                "accuracy": reliability @ normalise(fit.counts.classes[0], 0),
+                "reliability": reliability,
+                "answers": (fit.counts.answers + known).transpose(0, 2, 1),
+            },
+            trace=fit.trace,
+            converged=fit.converged,
+            notes=tell_not_converged("emgz", fit),
+        )
+
+    def _weigh(self, answers: FloatArray, known: FloatArray) -> tuple[FloatArray, float]:
+        """Log tables from a judge's whole record, and the log density of what was counted beforehand."""
+        grades = answers.shape[1]
+        right = np.einsum("jkk->jk", answers) + self.smoothing
+        share = right / (answers.sum(axis=1) + 2 * self.smoothing)
+        wrong = (1 - share) / max(grades - 1, 1)
+        answer = log(np.where(np.eye(grades, dtype=bool), share[:, None], wrong[:, None]))
+        density = self.smoothing * (np.log(share) + np.log(1 - share)).sum() + (known * answer).sum()
+        return answer, float(density)

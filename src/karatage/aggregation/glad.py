@@ -7,9 +7,8 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from karatage.aggregation.expectation import Progress, log, normalise
 from karatage.aggregation.notes import tell
-from karatage.aggregation.votes import Supervision, Votes
+from karatage.aggregation.votes import Progress, Supervision, Votes, log, normalise
 from karatage.data.axes import FloatArray
 from karatage.data.judgments import Judgments
 from karatage.data.note import Note

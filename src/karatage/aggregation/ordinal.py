@@ -7,9 +7,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from karatage.aggregation.expectation import Counts, Fit, Progress, Tables, iterate, log, normalise, tell_not_converged
 from karatage.aggregation.notes import tell
-from karatage.aggregation.votes import Scope, Supervision, Votes
+from karatage.aggregation.votes import (
+    Counts,
+    Fit,
+    Progress,
+    Scope,
+    Supervision,
+    Tables,
+    Votes,
+    iterate,
+    log,
+    normalise,
+    tell_not_converged,
+)
 from karatage.data.axes import FloatArray, LongArray
 from karatage.data.judgments import Judgments
 from karatage.data.note import Note

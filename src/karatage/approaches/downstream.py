@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from karatage.aggregation.crossfit import FOLDS, deal_topics
+from karatage.aggregation.registry import FOLDS, deal_topics
 from karatage.approaches.evidence import Evidence, Merged
 from karatage.approaches.notes import tell
 from karatage.data.alignment import align, match_gold

@@ -5,8 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 import karatage as kt
-from karatage.aggregation.crossfit import deal_topics, fit_across_topics
-from karatage.aggregation.registry import NamedModel
+from karatage.aggregation.registry import NamedModel, deal_topics, fit_across_topics
 from karatage.data.note import Note
 
 TOPICS = "1234"
