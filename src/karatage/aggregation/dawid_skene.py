@@ -1,9 +1,9 @@
-"""Dawid and Skene's model: every judge has a confusion matrix, found together with the grades by EM [DS79]."""
+"""Judges with a confusion matrix, found by EM together with the grades [DS79], or a record on each grade [GZ14]."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Literal, NamedTuple, get_args
+from typing import ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -13,9 +13,10 @@ from karatage.aggregation.votes import (
     Counts,
     Fit,
     Progress,
+    Rng,
     Scope,
-    Supervision,
     Tables,
+    VoteModel,
     Votes,
     begin,
     check_counts,
@@ -26,12 +27,10 @@ from karatage.aggregation.votes import (
     log,
     normalise,
     prior_answers,
-    tell_not_converged,
     unheard_classes,
 )
 from karatage.data.alignment import find_items
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, IntArray, LongArray
-from karatage.data.judgments import Judgments
 from karatage.data.note import Note
 from karatage.data.posterior import JudgeRecord, Posterior, decide, find_winners
 from karatage.errors import OptionError
@@ -47,7 +46,7 @@ LEAST = 1e-10  # counted for every answer that a judge uses: EM could never leav
 
 
 @dataclass(frozen=True, kw_only=True)
-class DawidSkene:
+class DawidSkene(VoteModel):
     """EM over confusion matrices and the shares of the grades.
 
     Maximum likelihood (`prior=None`) trusts judges with few grades too far, so by default matrices are drawn to
@@ -55,6 +54,8 @@ class DawidSkene:
     `history` is an earlier posterior, or its record, whose counts enter every step. Dialect `gal` is the
     program that the SQUARE benchmark ran: it takes no other option.
     """
+
+    name: ClassVar[str] = "ds"
 
     prior: tuple[float, float] | None = DIAGONAL
     scope: Scope = "all"
@@ -78,38 +79,23 @@ class DawidSkene:
         if self.dialect is not None and given:
             raise OptionError(f"dialect '{self.dialect}' does as its program did, so it takes no {given[0]}")
 
-    def fit(
-        self,
-        judgments: Judgments,
-        *,
-        gold: Judgments | None = None,
-        supervision: Supervision = "none",
-        rng: int | np.random.Generator | None = None,
-        progress: Progress | None = None,
-    ) -> Posterior:
-        """Run EM; nothing is drawn at random, so `rng` is not used."""
-        votes = Votes.prepare(judgments, gold, supervision, scope=self.scope)
+    def learn(self, votes: Votes, rng: Rng, progress: Progress | None) -> Posterior:
+        """Run EM."""
         if self.dialect == "gal":
             return _fit_get_another_label(votes, progress)
         known = recall(self.history, votes)
         prior = np.zeros((1, votes.grades, votes.grades)) if self.prior is None else prior_answers(votes, *self.prior)
         fit = self._iterate(votes, prior + known, progress)
-        notes = tell_not_converged("ds", fit)
+        doubts: tuple[Note, ...] = ()
         if self.prior is not None and len(votes.rows.judge) <= WORTH_CHECKING:
-            notes += _tell_smoothing(fit, self._iterate(votes, known, None))
+            doubts = _tell_smoothing(fit, self._iterate(votes, known, None))
         confusion = np.exp(fit.tables.answer).transpose(0, 2, 1)
-        return votes.posterior(
-            "ds",
-            fit.probability,
-            parameters={
-                "accuracy": imply_accuracy(confusion, fit.counts.classes.sum(axis=0)),
-                "confusion": confusion,
-                "answers": (fit.counts.answers + known).transpose(0, 2, 1) + _unheard_answers(votes),
-            },
-            trace=fit.trace,
-            converged=fit.converged,
-            notes=notes,
-        )
+        parameters = {
+            "accuracy": imply_accuracy(confusion, fit.counts.classes.sum(axis=0)),
+            "confusion": confusion,
+            "answers": (fit.counts.answers + known).transpose(0, 2, 1) + _unheard_answers(votes),
+        }
+        return fit.posterior(votes, self.name, parameters, doubts)
 
     def _iterate(self, votes: Votes, added: FloatArray, progress: Progress | None) -> Fit:
         """EM with `added` (judge or 1, said, grade) counted in every M-step."""
@@ -122,12 +108,7 @@ class DawidSkene:
             return Tables(prior, answer, float((added * answer).sum() + (unheard * prior).sum()))
 
         return iterate(
-            votes,
-            maximise,
-            self._begin(votes),
-            max_steps=self.max_steps,
-            tolerance=self.tolerance,
-            progress=progress,
+            votes, maximise, self._begin(votes), max_steps=self.max_steps, tolerance=self.tolerance, progress=progress
         )
 
     def _begin(self, votes: Votes) -> FloatArray | Tables:
@@ -286,12 +267,14 @@ def recall(history: JudgeRecord | Posterior | None, votes: Votes) -> FloatArray:
 
 
 @dataclass(frozen=True, kw_only=True)
-class JudgeHistory:
+class JudgeHistory(VoteModel):
     """Hard EM over how often a judge is right on each grade; wrong grades are equally likely.
 
     A judge's record on gold, and in an earlier posterior (`history`), is counted again in every step; `smoothing`
     is added to right and to wrong. Every grade is as likely beforehand: the vote is the sum of log-odds.
     """
+
+    name: ClassVar[str] = "emgz"
 
     smoothing: float = 1.0
     history: JudgeRecord | Posterior | None = None
@@ -304,17 +287,8 @@ class JudgeHistory:
         if isinstance(self.history, Posterior):
             JudgeRecord.of(self.history)
 
-    def fit(
-        self,
-        judgments: Judgments,
-        *,
-        gold: Judgments | None = None,
-        supervision: Supervision = "none",
-        rng: int | np.random.Generator | None = None,
-        progress: Progress | None = None,
-    ) -> Posterior:
+    def learn(self, votes: Votes, rng: Rng, progress: Progress | None) -> Posterior:
         """Start from judges' records, else from the majority, and alternate until no grade changes."""
-        votes = Votes.prepare(judgments, gold, supervision)
         known = recall(self.history, votes)
         record = known + votes.gold_answers.transpose(0, 2, 1)
         if unheard_classes(votes).any():
@@ -331,18 +305,12 @@ class JudgeHistory:
         fit = iterate(votes, maximise, start, max_steps=self.max_steps, tolerance=0.5, hard=True, progress=progress)
         expect(votes.rows, prior, fit.tables.answer, False, fit.probability)
         reliability = np.exp(np.einsum("jkk->jk", fit.tables.answer))
-        return votes.posterior(
-            "emgz",
-            fit.probability,
-            parameters={
-                "accuracy": reliability @ normalise(fit.counts.classes[0], 0),
-                "reliability": reliability,
-                "answers": (fit.counts.answers + known).transpose(0, 2, 1),
-            },
-            trace=fit.trace,
-            converged=fit.converged,
-            notes=tell_not_converged("emgz", fit),
-        )
+        parameters = {
+            "accuracy": reliability @ normalise(fit.counts.classes[0], 0),
+            "reliability": reliability,
+            "answers": (fit.counts.answers + known).transpose(0, 2, 1),
+        }
+        return fit.posterior(votes, self.name, parameters)
 
     def _weigh(self, answers: FloatArray, known: FloatArray) -> tuple[FloatArray, float]:
         """Log tables from a judge's whole record, and the log density of what was counted beforehand."""

@@ -1,10 +1,13 @@
-"""The one-coin model: a judge is right with the same probability for every grade, and errs evenly [DS79]."""
+"""Judges who are right with one probability, or with one per grade: one coin [DS79], ZenCrowd [ZC12], Raykar [RY10].
+
+The dialects `square` are the programs of the SQUARE benchmark, step by step, and give its published grades [SQUARE13].
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -15,8 +18,9 @@ from karatage.aggregation.votes import (
     Counts,
     Fit,
     Progress,
-    Supervision,
+    Rng,
     Tables,
+    VoteModel,
     Votes,
     begin,
     check_counts,
@@ -28,26 +32,26 @@ from karatage.aggregation.votes import (
     log,
     normalise,
     prior_answers,
-    tell_not_converged,
     unheard_classes,
 )
 from karatage.data.axes import FloatArray, GradeArray
-from karatage.data.judgments import Judgments
 from karatage.data.posterior import Posterior, find_winners
 from karatage.errors import DataError, OptionError
 from karatage.kernels.voting import count, expect
 
-STEPS = 50
-SMOOTHING = 5.0  # added to every count from gold
-NEAR = 0.001  # how far from certain its Raykar keeps a training item
+SQUARE_STEPS = 50
+SMOOTHING = 5.0  # added to every count from gold, by SQUARE's programs
+NEAR = 0.001  # how far from certain SQUARE's Raykar keeps a training item
 
 
 @dataclass(frozen=True, kw_only=True)
-class OneCoin:
+class OneCoin(VoteModel):
     """Dawid and Skene's model with one number per judge: p(said | grade) is r, or (1 - r) / (K - 1) when wrong.
 
     `prior` is counted for every judge in every step, as in `ds`: for each wrong grade, and for the right one.
     """
+
+    name: ClassVar[str] = "onecoin"
 
     prior: tuple[float, float] | None = DIAGONAL
     max_steps: int = 1000
@@ -57,17 +61,8 @@ class OneCoin:
         """Check the options."""
         check_counts(self.prior)
 
-    def fit(
-        self,
-        judgments: Judgments,
-        *,
-        gold: Judgments | None = None,
-        supervision: Supervision = "none",
-        rng: int | np.random.Generator | None = None,
-        progress: Progress | None = None,
-    ) -> Posterior:
-        """Run EM; nothing is drawn at random, so `rng` is not used."""
-        votes = Votes.prepare(judgments, gold, supervision)
+    def learn(self, votes: Votes, rng: Rng, progress: Progress | None) -> Posterior:
+        """Run EM."""
         beside, on = self.prior or (0.0, 0.0)
         coin = Coin(on, beside * (votes.grades - 1), np.zeros(votes.grades))
         return coin.fit(votes, "onecoin", self.max_steps, self.tolerance, progress)
@@ -92,14 +87,7 @@ class Coin:
             start = begin(votes, np.exp(toss(np.array([coin.right / weight]), votes.grades)[0]))
         fit = iterate(votes, coin.maximise, start, max_steps=max_steps, tolerance=tolerance, progress=progress)
         reliability = np.exp(fit.tables.answer[:, 0, 0])
-        return votes.posterior(
-            name,
-            fit.probability,
-            parameters={"accuracy": reliability, "reliability": reliability.copy()},
-            trace=fit.trace,
-            converged=fit.converged,
-            notes=tell_not_converged(name, fit),
-        )
+        return fit.posterior(votes, name, {"accuracy": reliability, "reliability": reliability.copy()})
 
     def maximise(self, counts: Counts) -> Tables:
         """Reliabilities and shares of the grades, the mode of their posterior."""
@@ -127,11 +115,13 @@ def toss(share: FloatArray, grades: int, others: int | None = None) -> FloatArra
 
 
 @dataclass(frozen=True, kw_only=True)
-class ZenCrowd:
+class ZenCrowd(VoteModel):
     """Soft EM, the mode of reliabilities r ~ Beta(`prior`) and of grade shares ~ Dirichlet(`classes`, ...).
 
     Dialect `square` is the program of the SQUARE benchmark, with its own priors: hard labels, 50 steps.
     """
+
+    name: ClassVar[str] = "zc"
 
     prior: tuple[float, float] = (7.0, 3.0)
     classes: float = 2.0
@@ -144,17 +134,8 @@ class ZenCrowd:
         check_beta(self.prior, self.classes)
         check_dialect(self.dialect, "square")
 
-    def fit(
-        self,
-        judgments: Judgments,
-        *,
-        gold: Judgments | None = None,
-        supervision: Supervision = "none",
-        rng: int | np.random.Generator | None = None,
-        progress: Progress | None = None,
-    ) -> Posterior:
-        """Run EM; nothing is drawn at random, so `rng` is not used."""
-        votes = Votes.prepare(judgments, gold, supervision)
+    def learn(self, votes: Votes, rng: Rng, progress: Progress | None) -> Posterior:
+        """Run EM."""
         if self.dialect == "square":
             return fit_zencrowd(votes, progress)
         right, wrong = self.prior[0] - 1, self.prior[1] - 1
@@ -163,7 +144,7 @@ class ZenCrowd:
 
 
 def slipped_beta(mean: float, deviation: float) -> tuple[float, float]:
-    """Its Beta prior of a mean and a deviation; a sign is wrong in a, so that impossible ones work too.
+    """SQUARE's Beta prior of a mean and a deviation; a sign is wrong in a, so that impossible ones work too.
 
     >>> tuple(round(x, 4) for x in slipped_beta(0.7, 0.3))
     (8.5556, 3.6667)
@@ -173,7 +154,7 @@ def slipped_beta(mean: float, deviation: float) -> tuple[float, float]:
 
 
 def fit_zencrowd(votes: Votes, progress: Progress | None = None) -> Posterior:
-    """Hard EM; wrong grades share nothing, and equal grades of a judge for an item are used once, but count."""
+    """SQUARE's hard EM; wrong grades share nothing, and a judge's equal grades for an item are used once, but count."""
     learnt = _trained(votes)
     right = np.einsum("jkk->j", learnt)
     beta = slipped_beta(0.7, 0.3)
@@ -184,7 +165,7 @@ def fit_zencrowd(votes: Votes, progress: Progress | None = None) -> Posterior:
     probability = _first_winner(votes.share())
     trace: list[float] = []
     converged = False
-    for step in range(STEPS):
+    for step in range(SQUARE_STEPS):
         counts, answers = count(votes.rows, 1, probability)
         share = np.einsum("jkk->j", answers) + beta[0] - 1
         share /= answers.sum(axis=(1, 2)) + sum(beta) - 2
@@ -211,12 +192,14 @@ def _first_winner(share: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Raykar:
+class Raykar(VoteModel):
     """EM to the mode; a judge is right on each grade with its own probability, ~ Beta(`prior`).
 
     With more grades, a row of the judge's matrix has a Dirichlet prior of the same mode and weight. Shares of the
     grades ~ Dirichlet(`classes`, ...). Dialect `square` is the program of the SQUARE benchmark: binary, 50 steps.
     """
+
+    name: ClassVar[str] = "ry"
 
     prior: tuple[float, float] = (7.0, 3.0)
     classes: float = 2.0
@@ -229,17 +212,8 @@ class Raykar:
         check_beta(self.prior, self.classes)
         check_dialect(self.dialect, "square")
 
-    def fit(
-        self,
-        judgments: Judgments,
-        *,
-        gold: Judgments | None = None,
-        supervision: Supervision = "none",
-        rng: int | np.random.Generator | None = None,
-        progress: Progress | None = None,
-    ) -> Posterior:
-        """Run EM; nothing is drawn at random, so `rng` is not used."""
-        votes = Votes.prepare(judgments, gold, supervision)
+    def learn(self, votes: Votes, rng: Rng, progress: Progress | None) -> Posterior:
+        """Run EM."""
         if self.dialect == "square":
             return fit_raykar(votes, progress)
         right, wrong = self.prior[0] - 1, self.prior[1] - 1
@@ -253,14 +227,7 @@ class Raykar:
             tolerance=self.tolerance,
             progress=progress,
         )
-        return votes.posterior(
-            "ry",
-            fit.probability,
-            parameters=describe(fit),
-            trace=fit.trace,
-            converged=fit.converged,
-            notes=tell_not_converged("ry", fit),
-        )
+        return fit.posterior(votes, self.name, describe(fit))
 
 
 def maximise(counts: Counts, added: FloatArray, classes: FloatArray) -> Tables:
@@ -280,7 +247,7 @@ def describe(fit: Fit) -> dict[str, FloatArray]:
 
 
 def fit_raykar(votes: Votes, progress: Progress | None = None) -> Posterior:
-    """Binary, its positive grade is 0; of a judge's repeated grades for an item only the first is used."""
+    """SQUARE's program: binary, its positive grade is 0; only the first of a judge's grades for an item is used."""
     if votes.grades != 2:
         raise DataError(
             f"ry(dialect=square) knows grades 0 and 1 only, but these go up to {votes.grades - 1}; merge grades when "
@@ -291,7 +258,7 @@ def fit_raykar(votes: Votes, progress: Progress | None = None) -> Posterior:
     rows = first_grades(votes.rows)._replace(known=np.full_like(known, -1))
     probability = _clamp(votes.share(), known)
     trace: list[float] = []
-    for step in range(STEPS):
+    for step in range(SQUARE_STEPS):
         counts, answers = count(rows, 1, probability)
         prior, answer = log(normalise(counts + classes, 1)), log(normalise(answers + added, 1))
         found = expect(rows, prior, answer, False, probability)
@@ -309,7 +276,7 @@ def fit_raykar(votes: Votes, progress: Progress | None = None) -> Posterior:
         },
         trace=np.array(trace),
         converged=found.change < 1e-4,
-        notes=tell.when(found.change >= 1e-4, "program-stops", model="ry", steps=STEPS),
+        notes=tell.when(found.change >= 1e-4, "program-stops", model="ry", steps=SQUARE_STEPS),
     )
 
 

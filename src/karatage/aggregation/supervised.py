@@ -1,4 +1,4 @@
-"""Naive Bayes: judges are learned from gold alone, then applied once [SNOW08]."""
+"""Models that need gold: naive Bayes [SNOW08], and EM that starts from it and learns from open items as well [TL11]."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from karatage.aggregation.reliability import describe, maximise
 from karatage.aggregation.votes import (
     DIAGONAL,
     Progress,
-    Supervision,
+    Rng,
     Tables,
+    VoteModel,
     Votes,
     check_counts,
     check_dialect,
@@ -21,22 +22,20 @@ from karatage.aggregation.votes import (
     iterate,
     log,
     normalise,
-    tell_not_converged,
 )
-from karatage.data.judgments import Judgments
 from karatage.data.note import Note
 from karatage.data.posterior import Posterior
-from karatage.errors import OptionError
 from karatage.kernels.voting import expect
 
 
 @dataclass(frozen=True, kw_only=True)
-class NaiveBayes:
+class NaiveBayes(VoteModel):
     """Each judge's answers on gold, one added to every cell, give the judge's matrix.
 
     A judge without gold says nothing. Dialect `square` is the program of the SQUARE benchmark.
     """
 
+    name: ClassVar[str] = "nb"
     needs_gold: ClassVar[bool] = True
 
     dialect: Literal["square"] | None = None
@@ -45,18 +44,8 @@ class NaiveBayes:
         """Check the options."""
         check_dialect(self.dialect, "square")
 
-    def fit(
-        self,
-        judgments: Judgments,
-        *,
-        gold: Judgments | None = None,
-        supervision: Supervision = "none",
-        rng: int | np.random.Generator | None = None,
-        progress: Progress | None = None,
-    ) -> Posterior:
+    def learn(self, votes: Votes, rng: Rng, progress: Progress | None) -> Posterior:
         """Learn, then apply; `light` and `full` say the same of items without gold."""
-        need_gold("nb", supervision)
-        votes = Votes.prepare(judgments, gold, supervision)
         if self.dialect == "square":
             return fit_naive_bayes(votes)
         tables = learn_tables(votes)
@@ -84,7 +73,7 @@ def _tell_unseen(votes: Votes) -> tuple[Note, ...]:
 
 
 def fit_naive_bayes(votes: Votes) -> Posterior:
-    """One grade against the rest: log-odds of its share of votes, and of its row's entry for each vote.
+    """SQUARE's program. One grade against the rest: log-odds of its share of votes, and of its entry for each vote.
 
     A judge without gold gives every grade the same odds.
     """
@@ -111,13 +100,14 @@ def fit_naive_bayes(votes: Votes) -> Posterior:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SemiSupervised:
+class SemiSupervised(VoteModel):
     """Dawid and Skene's EM from naive Bayes' matrices; training items keep gold's grade in both steps.
 
     `prior` is counted in every step, as in `ds`; none is the paper's EM. With supervision `light`, gold sets the
     start only.
     """
 
+    name: ClassVar[str] = "emsemi"
     needs_gold: ClassVar[bool] = True
 
     prior: tuple[float, float] | None = DIAGONAL
@@ -128,18 +118,8 @@ class SemiSupervised:
         """Check the options."""
         check_counts(self.prior)
 
-    def fit(
-        self,
-        judgments: Judgments,
-        *,
-        gold: Judgments | None = None,
-        supervision: Supervision = "none",
-        rng: int | np.random.Generator | None = None,
-        progress: Progress | None = None,
-    ) -> Posterior:
-        """Run EM; nothing is drawn at random, so `rng` is not used."""
-        need_gold("emsemi", supervision)
-        votes = Votes.prepare(judgments, gold, supervision)
+    def learn(self, votes: Votes, rng: Rng, progress: Progress | None) -> Posterior:
+        """Run EM."""
         beside, on = self.prior or (0.0, 0.0)
         added = np.where(np.eye(votes.grades, dtype=bool), on, beside)[None]
         fit = iterate(
@@ -150,20 +130,4 @@ class SemiSupervised:
             tolerance=self.tolerance,
             progress=progress,
         )
-        return votes.posterior(
-            "emsemi",
-            fit.probability,
-            parameters=describe(fit),
-            trace=fit.trace,
-            converged=fit.converged,
-            notes=tell_not_converged("emsemi", fit),
-        )
-
-
-def need_gold(name: str, supervision: str) -> None:
-    """Refuse to go on without gold."""
-    if supervision == "none":
-        raise OptionError(
-            f"{name} learns its judges from gold, so it needs gold and supervision 'light' or 'full'; "
-            "without gold, use ds, zc or ry"
-        )
+        return fit.posterior(votes, self.name, describe(fit))

@@ -1,4 +1,4 @@
-"""IBCC: Dawid and Skene's model in full Bayes, by variational inference [KG12] [SIMPSON13]."""
+"""Variational Bayes: IBCC, Dawid and Skene's model in full Bayes [KG12] [SIMPSON13], and MACE [HOVY13]."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from karatage.aggregation.votes import (
     Counts,
     Fit,
     Progress,
-    Supervision,
+    Rng,
     Tables,
+    VoteModel,
     Votes,
     begin,
     imply_accuracy,
@@ -21,22 +22,22 @@ from karatage.aggregation.votes import (
     log,
     normalise,
     prior_answers,
-    tell_not_converged,
     unheard_classes,
 )
 from karatage.data.axes import FloatArray
-from karatage.data.judgments import Judgments
 from karatage.data.posterior import Posterior
 from karatage.errors import OptionError
 from karatage.random_streams import generator
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ibcc:
+class Ibcc(VoteModel):
     """Rows of a judge's matrix and shares of the grades have Dirichlet posteriors instead of point values.
 
     `prior` holds the Dirichlet parameters of a row beside the diagonal and on it; `classes` those of the shares.
     """
+
+    name: ClassVar[str] = "ibcc"
 
     prior: tuple[float, float] = (0.5, 2.5)
     classes: float = 1.0
@@ -50,17 +51,8 @@ class Ibcc:
         if not self.classes > 0:
             raise OptionError(f"classes {self.classes} must be a Dirichlet parameter above 0")
 
-    def fit(
-        self,
-        judgments: Judgments,
-        *,
-        gold: Judgments | None = None,
-        supervision: Supervision = "none",
-        rng: int | np.random.Generator | None = None,
-        progress: Progress | None = None,
-    ) -> Posterior:
+    def learn(self, votes: Votes, rng: Rng, progress: Progress | None) -> Posterior:
         """Alternate until no posterior moves; the trace is the evidence lower bound."""
-        votes = Votes.prepare(judgments, gold, supervision)
         added = prior_answers(votes, *self.prior)
         classes = unheard_classes(votes) + self.classes
 
@@ -78,13 +70,8 @@ class Ibcc:
             progress=progress,
         )
         confusion = normalise(fit.counts.answers + added, 1).transpose(0, 2, 1)
-        return votes.posterior(
-            "ibcc",
-            fit.probability,
-            parameters={"accuracy": imply_accuracy(confusion, fit.counts.classes[0]), "confusion": confusion},
-            trace=fit.trace,
-            converged=fit.converged,
-            notes=tell_not_converged("ibcc", fit),
+        return fit.posterior(
+            votes, self.name, {"accuracy": imply_accuracy(confusion, fit.counts.classes[0]), "confusion": confusion}
         )
 
 
@@ -142,12 +129,13 @@ class Judges(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mace:
-    """Variational Bayes from several random starts; the best evidence lower bound wins.
+class Mace(VoteModel):
+    """A judge either knows the grade or guesses, by its own habits; the best of several random starts is kept.
 
     Competence, the probability to know, ~ Beta(`prior`); what a spammer says ~ Dirichlet(`habit`, ...).
     """
 
+    name: ClassVar[str] = "mace"
     slow: ClassVar[bool] = True
 
     prior: tuple[float, float] = (0.5, 0.5)
@@ -163,30 +151,16 @@ class Mace:
         if self.restarts < 1:
             raise OptionError(f"restarts {self.restarts} must be at least 1")
 
-    def fit(
-        self,
-        judgments: Judgments,
-        *,
-        gold: Judgments | None = None,
-        supervision: Supervision = "none",
-        rng: int | np.random.Generator | None = None,
-        progress: Progress | None = None,
-    ) -> Posterior:
+    def learn(self, votes: Votes, rng: Rng, progress: Progress | None) -> Posterior:
         """Draw the starts from `rng`; the trace is that of the best."""
-        votes = Votes.prepare(judgments, gold, supervision)
         random = generator(rng)
         fit, judges = max(
             (self._run(votes, random, progress) for _ in range(self.restarts)), key=lambda run: run[0].trace[-1]
         )
         says, competence = normalise(judges.habit, 1), judges.competence
         lucky = (1 - competence) * (says @ normalise(fit.counts.classes[0], 0))
-        return votes.posterior(
-            "mace",
-            fit.probability,
-            parameters={"accuracy": competence + lucky, "competence": competence, "habit": says},
-            trace=fit.trace,
-            converged=fit.converged,
-            notes=tell_not_converged("mace", fit),
+        return fit.posterior(
+            votes, self.name, {"accuracy": competence + lucky, "competence": competence, "habit": says}
         )
 
     def _run(self, votes: Votes, random: np.random.Generator, progress: Progress | None) -> tuple[Fit, Judges]:

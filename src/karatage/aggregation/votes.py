@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, get_args
+from typing import ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -20,7 +20,8 @@ from karatage.kernels.voting import Rows, count, count_answers, count_votes, exp
 
 Supervision = Literal["none", "light", "full"]
 Scope = Literal["all", "topic"]
-Progress = Callable[[int, float], None]
+Rng = int | np.random.Generator | None
+Progress = Callable[[int, float], None]  # the number of the step, and the objective after it
 # Counts added to every judge's matrix, beside the diagonal and on it. A weaker pull falls behind the plain vote where
 # judges have ten grades each; a stronger one loses on crowds whose judges are known well.
 DIAGONAL = (0.5, 3.0)
@@ -143,6 +144,35 @@ class Votes:
         )
 
 
+class VoteModel:
+    """A model of how votes come about. All models have the same `fit`; each has its own `learn`."""
+
+    name: ClassVar[str]
+    needs_gold: ClassVar[bool] = False
+
+    def fit(
+        self,
+        judgments: Judgments,
+        *,
+        gold: Judgments | None = None,
+        supervision: Supervision = "none",
+        rng: Rng = None,
+        progress: Progress | None = None,
+    ) -> Posterior:
+        """Merge the judgments; only models that draw at random use `rng`."""
+        if self.needs_gold and supervision == "none":
+            raise OptionError(
+                f"{self.name} learns its judges from gold, so it needs gold and supervision 'light' or 'full'; "
+                "without gold, use ds, zc or ry"
+            )
+        votes = Votes.prepare(judgments, gold, supervision, scope=getattr(self, "scope", "all"))
+        return self.learn(votes, rng, progress)
+
+    def learn(self, votes: Votes, rng: Rng, progress: Progress | None) -> Posterior:
+        """Beliefs about all items."""
+        raise NotImplementedError
+
+
 def judges_meet(judgments: Judgments) -> bool:
     """Whether some item was graded by two judges; rows of an item stand together, sorted by judge."""
     same_item, other_judge = judgments.item[1:] == judgments.item[:-1], judgments.judge[1:] != judgments.judge[:-1]
@@ -247,6 +277,19 @@ class Fit(NamedTuple):
     trace: FloatArray  # log-likelihood plus log density after each step
     converged: bool
 
+    def posterior(
+        self, votes: Votes, model: str, parameters: Mapping[str, FloatArray], notes: tuple[Note, ...] = ()
+    ) -> Posterior:
+        """Beliefs about all items, with a warning where EM was stopped before it converged."""
+        return votes.posterior(
+            model,
+            self.probability,
+            parameters=parameters,
+            trace=self.trace,
+            converged=self.converged,
+            notes=(*tell.when(not self.converged, "not-converged", model=model, steps=len(self.trace)), *notes),
+        )
+
 
 def iterate(
     votes: Votes,
@@ -295,11 +338,6 @@ def normalise(counts: FloatArray, axis: int) -> FloatArray:
     """Shares along an axis; equal ones where nothing was counted."""
     total = counts.sum(axis=axis, keepdims=True)
     return np.where(total > 0, counts / np.where(total > 0, total, 1.0), 1 / counts.shape[axis])
-
-
-def tell_not_converged(name: str, fit: Fit) -> tuple[Note, ...]:
-    """A warning, where EM was stopped before it converged."""
-    return tell.when(not fit.converged, "not-converged", model=name, steps=len(fit.trace))
 
 
 def prior_answers(votes: Votes, beside: float, on: float) -> FloatArray:
