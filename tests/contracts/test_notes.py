@@ -10,28 +10,47 @@ import pytest
 SOURCE = Path(__file__).parents[2] / "src" / "karatage"
 
 
+def find_homes():
+    """The modules that hold a table, with it."""
+    return {
+        ".".join(("karatage", *path.relative_to(SOURCE).with_suffix("").parts)): table
+        for path in sorted(SOURCE.glob("*/**/*.py"))
+        for table in filter(None, map(find_table, ast.parse(path.read_text()).body))
+    }
+
+
 def read_texts():
-    """The table of each package: {kind: text}."""
-    found = {}
-    for path in sorted(SOURCE.glob("*/notes.py")):
-        (call,) = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
-        package, table = (ast.literal_eval(argument) for argument in call.args)
-        assert package == path.parent.name
-        assert list(table) == sorted(table), path
-        found |= {f"{package}.{name}": text for name, text in table.items()}
+    """The one table of each package: {kind: text}."""
+    found, packages = {}, []
+    for module, table in find_homes().items():
+        package, texts = (ast.literal_eval(argument) for argument in table.args)
+        assert package == module.split(".")[1]
+        assert list(texts) == sorted(texts), module
+        packages.append(package)
+        found |= {f"{package}.{name}": text for name, text in texts.items()}
+    assert len(packages) == len(set(packages)) > 9
     return found
+
+
+def find_table(node):
+    """The call that makes a table of texts called `tell`, where this does."""
+    match node:
+        case ast.Assign([ast.Name("tell")], ast.Call(ast.Name("Texts")) as call):
+            return call
 
 
 def read_calls():
     """Where each kind is told, and the names of the facts given; None where they are not spelled out."""
-    found = defaultdict(list)
+    found, homes = defaultdict(list), set(find_homes())
     for path in sorted(SOURCE.rglob("*.py")):
         tree = ast.parse(path.read_text())
         packages = {
             node.module.split(".")[1]
             for node in ast.walk(tree)
-            if isinstance(node, ast.ImportFrom) and (node.module or "").endswith(".notes")
-        }
+            if isinstance(node, ast.ImportFrom)
+            and node.module in homes
+            and "tell" in {name.name for name in node.names}
+        } | {path.relative_to(SOURCE).parts[0] for node in tree.body if find_table(node) is not None}
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and (at := find_name(node)) is not None and packages:
                 (package,) = packages
