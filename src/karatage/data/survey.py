@@ -1,4 +1,4 @@
-"""A survey of a collection: the decision, and what it depends on."""
+"""All that a report holds: the decision, and what it rests on."""
 
 from __future__ import annotations
 
