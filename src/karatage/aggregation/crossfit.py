@@ -9,8 +9,7 @@ import numpy as np
 from karatage.aggregation.notes import tell
 from karatage.aggregation.registry import NamedModel
 from karatage.aggregation.votes import Supervision
-from karatage.data.alignment import match_gold
-from karatage.data.judgments import Judgments
+from karatage.data.judgments import Judgments, match_gold
 from karatage.data.posterior import Posterior
 from karatage.errors import DataError
 from karatage.random_streams import stream

@@ -12,9 +12,8 @@ from karatage.aggregation.expectation import Counts, Fit, Progress, Tables, iter
 from karatage.aggregation.notes import tell
 from karatage.aggregation.square import first_grades
 from karatage.aggregation.votes import Scope, Supervision, Votes, check_counts, check_dialect
-from karatage.data.alignment import find_items
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, IntArray, LongArray
-from karatage.data.judgments import Judgments
+from karatage.data.judgments import Judgments, find_items
 from karatage.data.note import Note
 from karatage.data.posterior import JudgeRecord, Posterior, decide, find_winners
 from karatage.errors import OptionError

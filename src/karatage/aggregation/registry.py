@@ -28,9 +28,8 @@ from karatage.aggregation.semi_supervised import SemiSupervised
 from karatage.aggregation.shares import BinomialVote, QuantisedBinomialVote
 from karatage.aggregation.votes import Supervision, judges_meet
 from karatage.aggregation.zencrowd import ZenCrowd
-from karatage.data.alignment import match_gold
-from karatage.data.arguments import require_data
-from karatage.data.judgments import Judgments
+from karatage.data.alignment import require_data
+from karatage.data.judgments import Judgments, match_gold
 from karatage.data.note import Note
 from karatage.data.posterior import JudgeRecord, Posterior
 from karatage.errors import DataError, OptionError, UnknownNameError

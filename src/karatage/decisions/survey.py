@@ -19,9 +19,9 @@ from karatage.data.diagnosis import Diagnosis
 from karatage.data.evaluation import Evaluation
 from karatage.data.judgments import Judgments
 from karatage.data.note import Note, tell_once
+from karatage.data.options import Adjust
 from karatage.data.posterior import Posterior
 from karatage.data.result import Result, list_versions
-from karatage.data.standing import Adjust
 from karatage.decisions.audit import audit_fitted
 from karatage.decisions.board import check_board, compare_board
 from karatage.decisions.calibrate import calibrate_fitted
