@@ -24,6 +24,7 @@ from karatage.data.posterior import Posterior as Posterior
 from karatage.data.queue import JudgingQueue as JudgingQueue
 from karatage.data.runs import Runs as Runs
 from karatage.data.scores import Scores as Scores
+from karatage.data.survey import Survey as Survey
 from karatage.decisions.audit import audit as audit
 from karatage.decisions.board import compare_all as compare_all
 from karatage.decisions.calibrate import calibrate as calibrate
@@ -35,7 +36,6 @@ from karatage.decisions.plan import plan as plan
 from karatage.decisions.question import Question as Question
 from karatage.decisions.queue import QueueRules as QueueRules
 from karatage.decisions.queue import queue as queue
-from karatage.decisions.survey import Survey as Survey
 from karatage.errors import KaratageError as KaratageError
 from karatage.experiments.square.cells import benchmark as benchmark
 from karatage.io.judgments import read_gold as read_gold
