@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, TypeVar, Unpack
 import numpy as np
 import polars as pl
 
-from karatage.data.arguments import require_data, show_options
+from karatage.data.alignment import require_data
 from karatage.data.judgments import Judgments
+from karatage.data.options import Adjust, show_options
 from karatage.data.runs import Runs
-from karatage.data.standing import Adjust
 from karatage.data.survey import Survey
 from karatage.decisions.material import Material
 from karatage.decisions.plan import plan

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     import altair as alt
 
     from karatage.data.axes import FloatArray
-    from karatage.data.standing import Standing
+    from karatage.data.board import Standing
 
 
 @shows(Survey)
