@@ -17,7 +17,6 @@ from karatage.data import (  # noqa: F401 - each enters its kind of result
     calibration,
     comparison,
     crowd,
-    diagnosis,
     evaluation,
     plan,
     posterior,
