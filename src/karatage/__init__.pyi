@@ -8,7 +8,6 @@ from karatage.data.audit import Audit as Audit
 from karatage.data.board import Board as Board
 from karatage.data.calibration import Calibration as Calibration
 from karatage.data.comparison import Comparison as Comparison
-from karatage.data.diagnosis import Diagnosis as Diagnosis
 from karatage.data.evaluation import Evaluation as Evaluation
 from karatage.data.judgments import Gold as Gold
 from karatage.data.judgments import Judgments as Judgments
@@ -24,6 +23,7 @@ from karatage.data.posterior import Posterior as Posterior
 from karatage.data.queue import JudgingQueue as JudgingQueue
 from karatage.data.runs import Runs as Runs
 from karatage.data.scores import Scores as Scores
+from karatage.data.survey import Diagnosis as Diagnosis
 from karatage.data.survey import Survey as Survey
 from karatage.decisions.audit import audit as audit
 from karatage.decisions.board import compare_all as compare_all
