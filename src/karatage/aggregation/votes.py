@@ -12,13 +12,13 @@ import numpy as np
 from karatage.aggregation.notes import tell
 from karatage.data.alignment import match_gold
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, IntArray, LongArray
+from karatage.data.choices import Supervision as Supervision
 from karatage.data.judgments import Judgments
 from karatage.data.note import Note
 from karatage.data.posterior import Posterior, decide
 from karatage.errors import DataError, OptionError
 from karatage.kernels.voting import Rows, count_answers, count_votes
 
-Supervision = Literal["none", "light", "full"]
 Scope = Literal["all", "topic"]
 MOST_MARKS = 50_000_000  # judges x topics up to which a mark for each is cheaper than sorting
 

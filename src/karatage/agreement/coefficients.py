@@ -11,7 +11,8 @@ import numpy as np
 from karatage.agreement.intervals import Interval
 from karatage.data.arguments import require_data
 from karatage.data.axes import FloatArray, LongArray
-from karatage.data.estimate import CONFIDENCE, check_confidence
+from karatage.data.choices import CONFIDENCE
+from karatage.data.estimate import check_confidence
 from karatage.data.judgments import Judgments
 from karatage.errors import DataError, OptionError
 from karatage.random_streams import generator

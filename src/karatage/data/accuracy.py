@@ -9,7 +9,8 @@ import polars as pl
 
 from karatage.data.axes import FloatArray, freeze
 from karatage.data.checks import NEAR, SLACK, require_equal, require_names, require_numbers, require_shape
-from karatage.data.estimate import CONFIDENCE, wilson_interval
+from karatage.data.choices import CONFIDENCE
+from karatage.data.estimate import wilson_interval
 from karatage.data.result import Shown
 from karatage.errors import DataError
 

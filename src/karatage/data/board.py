@@ -13,11 +13,12 @@ import polars as pl
 from karatage.data.accuracy import Accuracy
 from karatage.data.axes import BoolArray, LongArray, freeze
 from karatage.data.checks import require_names, require_numbers
+from karatage.data.choices import Adjust
 from karatage.data.estimate import check_confidence
 from karatage.data.note import Note
 from karatage.data.result import Result
 from karatage.data.scores import settle_ties
-from karatage.data.standing import Adjust, Bounded, Differences, Standing, find_flips
+from karatage.data.standing import Bounded, Differences, Standing, find_flips
 from karatage.errors import DataError, UnknownNameError
 from karatage.kernels.multiplicity import find_groups, letters
 from karatage.text import counted, end_sentence, list_names, shorten

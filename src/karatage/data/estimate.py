@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 
 from karatage.data.axes import FloatArray
 from karatage.data.checks import SLACK, require_numbers, require_ordered
+from karatage.data.choices import CONFIDENCE
 from karatage.errors import DataError, OptionError
 
-CONFIDENCE = 0.95
 MANY = 1e6  # degrees of freedom from which Student's t is the normal distribution
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 import polars as pl
 
 from karatage.data.axes import BoolArray, Coded, FloatArray, GradeArray, IntArray, LongArray, freeze
+from karatage.data.choices import Repeats
 from karatage.data.note import Note
 from karatage.data.notes import tell
 from karatage.data.result import Listed
@@ -48,7 +49,6 @@ class Draw:
         return replace(self, pi=self.pi[rows], batch=self.batch[rows])
 
 
-Repeats = Literal["last", "first", "majority", "all", "error"]
 NO_TOPIC = ""
 HIGHEST_GRADE = 126
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-import polars as pl
-
-from karatage.data.checks import require_equal, require_known, require_numbers
-from karatage.data.estimate import t_quantile
 from karatage.data.note import Note
 from karatage.data.result import Result, list_versions
 from karatage.errors import DataError
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 @dataclass(frozen=True)
@@ -200,6 +200,9 @@ class SizePlan(Result, kind="size-plan"):
 
     def __post_init__(self) -> None:
         """Refuse what no plan says."""
+        from karatage.data.checks import require_equal, require_known, require_numbers
+        from karatage.data.estimate import t_quantile
+
         require_known("judges", (self.judges,), ("shared", "independent"), "ways to judge two systems")
         require_numbers("level", self.level, 0, 1)
         if self.power is not None:
@@ -270,6 +273,8 @@ class SizePlan(Result, kind="size-plan"):
 
     def to_frame(self) -> pl.DataFrame:
         """One row per kind: need, judges, size (null: no number is enough), have, more, share of the error, cost."""
+        import polars as pl
+
         sizes = [int(need.size) if math.isfinite(need.size) else None for need in self.needs]
         haves = [need.have for need in self.needs]
         return pl.DataFrame(

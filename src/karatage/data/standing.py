@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
 from karatage.data.axes import BoolArray, FloatArray, LongArray, freeze
 from karatage.data.checks import require_numbers, require_shape
+from karatage.data.choices import Adjust
 from karatage.data.estimate import find_cuts, require_intervals, require_p_values
 from karatage.data.scores import settle_ties
 from karatage.errors import DataError
@@ -39,9 +40,6 @@ JUDGES = Method(
     label="judges",
     about="The judges' scores are precise, and may be wrong in a way that no interval of theirs shows.",
 )
-
-
-Adjust = Literal["holm", "bh", "none"]
 
 
 class Bounded(NamedTuple):

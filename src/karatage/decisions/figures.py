@@ -11,8 +11,9 @@ from karatage.correction import precision
 from karatage.correction.precision import count_accuracy, require_gold, require_informed
 from karatage.data.accuracy import Accuracy
 from karatage.data.axes import FloatArray
+from karatage.data.choices import CONFIDENCE
 from karatage.data.comparison import Comparison, Opinion
-from karatage.data.estimate import CONFIDENCE, Estimate, Estimated, t_quantile
+from karatage.data.estimate import Estimate, Estimated, t_quantile
 from karatage.data.note import Note
 from karatage.data.result import list_versions
 from karatage.data.sizing import Figures, RateCounts

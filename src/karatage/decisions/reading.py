@@ -13,8 +13,9 @@ import numpy as np
 from karatage.agreement.habits import Panel
 from karatage.data.alignment import Alignment, match_gold
 from karatage.data.axes import BoolArray, GradeArray
+from karatage.data.choices import Repeats
 from karatage.data.diagnosis import Check
-from karatage.data.judgments import Judgments, Repeats
+from karatage.data.judgments import Judgments
 from karatage.data.runs import Runs
 from karatage.decisions.case import Case
 from karatage.decisions.material import Material

@@ -14,6 +14,7 @@ from karatage.data.audit import Audit
 from karatage.data.board import Board
 from karatage.data.calibration import Calibration
 from karatage.data.checks import COUNT, TEXT, require_known, require_table
+from karatage.data.choices import Adjust
 from karatage.data.comparison import Comparison
 from karatage.data.diagnosis import Diagnosis
 from karatage.data.evaluation import Evaluation
@@ -21,7 +22,6 @@ from karatage.data.judgments import Judgments
 from karatage.data.note import Note, tell_once
 from karatage.data.posterior import Posterior
 from karatage.data.result import Result, list_versions
-from karatage.data.standing import Adjust
 from karatage.decisions.audit import audit_fitted
 from karatage.decisions.board import check_board, compare_board
 from karatage.decisions.calibrate import calibrate_fitted

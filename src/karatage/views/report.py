@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, Unpack
 
 from karatage.data.arguments import require_data, show_options
+from karatage.data.choices import Adjust
 from karatage.data.judgments import Judgments
 from karatage.data.runs import Runs
-from karatage.data.standing import Adjust
 from karatage.decisions.material import Material
 from karatage.decisions.question import OtherOptions, Question
 from karatage.decisions.survey import Survey, survey
