@@ -24,6 +24,7 @@ from karatage.data.sizing import Goal as Goal
 from karatage.data.sizing import Prices as Prices
 from karatage.data.sizing import RateCounts as RateCounts
 from karatage.data.sizing import SizePlan as SizePlan
+from karatage.data.survey import Survey as Survey
 from karatage.decisions.audit import audit as audit
 from karatage.decisions.board import compare_all as compare_all
 from karatage.decisions.calibrate import calibrate as calibrate
@@ -35,7 +36,6 @@ from karatage.decisions.plan import plan as plan
 from karatage.decisions.question import Question as Question
 from karatage.decisions.question import QueueRules as QueueRules
 from karatage.decisions.queue import queue as queue
-from karatage.decisions.survey import Survey as Survey
 from karatage.errors import KaratageError as KaratageError
 from karatage.experiments.square.cells import benchmark as benchmark
 from karatage.io.judgments import read_gold as read_gold

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from karatage.aggregation.crossfit import FOLDS, deal_topics
+from karatage.aggregation.registry import deal_topics
 from karatage.approaches.evidence import Evidence, Merged
 from karatage.approaches.notes import tell
 from karatage.data.alignment import align, match_gold
@@ -31,7 +31,6 @@ from karatage.merging.estimators import (
     weigh_judges,
 )
 from karatage.merging.gaps import Gaps
-from karatage.random_streams import stream
 
 
 def merge_alike(evidence: Evidence) -> dict[str, Merged]:
@@ -270,13 +269,7 @@ def _plan_lessons(
             raise DataError(f"{name} has nothing to learn from: no judge has a grade in the training topics")
         return [(taught, everything)], tell("weighted-by-training", topics=int(taught.sum()))
     topics = np.flatnonzero(with_gold)
-    if len(topics) < 2:
-        raise DataError(
-            f"{name} learns from gold, and would be compared with it: gold must cover at least two topics "
-            f"of the judgments, so that each is merged with gold of the others; it covers {len(topics)}"
-        )
-    folds = min(FOLDS, len(topics))
-    fold_of = deal_topics(len(with_gold), topics, folds, stream(evidence.seed, "folds of topics"))
+    fold_of, folds = deal_topics(name, len(with_gold), topics, evidence.seed)
     lessons = [(with_gold & (fold_of != fold), fold_of == fold) for fold in range(folds)]
     return lessons, tell("weighted-by-folds", folds=folds)
 

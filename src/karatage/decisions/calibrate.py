@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from karatage.aggregation.crossfit import fit_across_topics
-from karatage.aggregation.registry import merge, parse_model
+from karatage.aggregation.registry import fit_across_topics, merge, parse_model
 from karatage.agreement.calibration import (
     NOT_COMPARED,
     Distance,

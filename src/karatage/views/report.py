@@ -12,9 +12,10 @@ from karatage.data.arguments import require_data, show_options
 from karatage.data.choices import Adjust
 from karatage.data.judgments import Judgments
 from karatage.data.runs import Runs
+from karatage.data.survey import Survey
 from karatage.decisions.material import Material
 from karatage.decisions.question import OtherOptions, Question
-from karatage.decisions.survey import Survey, survey
+from karatage.decisions.survey import survey
 from karatage.errors import OptionError
 from karatage.io.files import PathLike, name_file, refuse_replacing
 from karatage.measures.spec import Measure
