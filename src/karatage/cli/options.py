@@ -14,7 +14,7 @@ from cyclopts.validators import Number
 
 from karatage.cli.parsing import STANDARD_OUTPUT, Reads, Writes
 from karatage.cli.terminal import progress, remember_quiet
-from karatage.data.choices import Repeats
+from karatage.data.options import Repeats
 from karatage.errors import OptionError
 from karatage.text import shorten
 

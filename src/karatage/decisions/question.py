@@ -12,8 +12,7 @@ from functools import cached_property
 from numbers import Integral
 from typing import TYPE_CHECKING, Literal, TypedDict, Unpack, get_args
 
-from karatage.data.choices import CONFIDENCE
-from karatage.data.prices import JudgingPrices, parse_prices
+from karatage.data.options import CONFIDENCE, NEW_TOPICS, JudgingPrices, check_confidence, parse_prices
 from karatage.decisions.estimators.registry import list_names
 from karatage.errors import OptionError
 
@@ -87,7 +86,6 @@ class Question:
 
     def __post_init__(self) -> None:
         """Check the options."""
-        from karatage.data.estimate import check_confidence
         from karatage.measures.registry import parse_measure
 
         parse_measure(self.measure)
@@ -130,8 +128,6 @@ class Question:
     @property
     def about(self) -> str:
         """Of what topics something is said."""
-        from karatage.data.board import NEW_TOPICS
-
         return NEW_TOPICS if self.claim == "new" else "these topics only"
 
 

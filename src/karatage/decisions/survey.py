@@ -11,9 +11,9 @@ import polars as pl
 from karatage.approaches.evaluating import evaluate_known
 from karatage.data.audit import Audit
 from karatage.data.calibration import Calibration
-from karatage.data.choices import Adjust
 from karatage.data.judgments import Judgments
 from karatage.data.note import Note, tell_once
+from karatage.data.options import Adjust
 from karatage.data.posterior import Posterior
 from karatage.data.result import list_versions
 from karatage.data.survey import Survey

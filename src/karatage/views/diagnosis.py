@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from karatage.data.diagnosis import Diagnosis
+from karatage.data.survey import Diagnosis
 from karatage.views.marks import WHOLE, Axis, Rows
 from karatage.views.page import Figure, Page, Section, list_facts, shows
 from karatage.views.table import Table, label_columns

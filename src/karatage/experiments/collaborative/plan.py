@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
-from karatage.data.prices import parse_prices
+from karatage.data.options import parse_prices
 from karatage.errors import OptionError, UnknownNameError
 from karatage.experiments.plans import check_lists
 from karatage.random_streams import settle_seed

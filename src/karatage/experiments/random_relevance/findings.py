@@ -24,8 +24,8 @@ from karatage.data.checks import (
     require_names,
     require_table,
 )
-from karatage.data.choices import CONFIDENCE
 from karatage.data.codec import Columns
+from karatage.data.options import CONFIDENCE
 from karatage.data.result import Result
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.experiments.collection import Collection
