@@ -41,7 +41,7 @@ from karatage.experiments.aware.plan import AwarePlan
 from karatage.experiments.collaborative.plan import FILE_ENDINGS, INDEPENDENT, CollaborativePlan
 from karatage.experiments.noisy.plan import NoisyPlan
 from karatage.experiments.plans import list_presets, make_plan, narrow_options, write_plan
-from karatage.experiments.random_relevance.plan import RandomRelevancePlan
+from karatage.experiments.random_relevance.cells import RandomRelevancePlan
 from karatage.experiments.supervised.plan import SupervisedPlan
 from karatage.text import shorten
 

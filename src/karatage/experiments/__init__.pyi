@@ -12,9 +12,9 @@ from karatage.experiments.engine import Execution as Execution
 from karatage.experiments.noisy.findings import NoisyFindings as NoisyFindings
 from karatage.experiments.noisy.findings import experiment_noisy as experiment_noisy
 from karatage.experiments.noisy.plan import NoisyPlan as NoisyPlan
+from karatage.experiments.random_relevance.cells import RandomRelevancePlan as RandomRelevancePlan
 from karatage.experiments.random_relevance.findings import RandomRelevanceFindings as RandomRelevanceFindings
 from karatage.experiments.random_relevance.findings import experiment_random_relevance as experiment_random_relevance
-from karatage.experiments.random_relevance.plan import RandomRelevancePlan as RandomRelevancePlan
 from karatage.experiments.square.data_sets import DataSet as DataSet
 from karatage.experiments.square.data_sets import DataSets as DataSets
 from karatage.experiments.square.data_sets import read_data_sets as read_data_sets

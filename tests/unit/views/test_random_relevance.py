@@ -8,8 +8,8 @@ import pytest
 import karatage as kt
 from karatage.errors import OptionError
 from karatage.experiments.collection import Collection
+from karatage.experiments.random_relevance.cells import RandomRelevancePlan
 from karatage.experiments.random_relevance.findings import experiment_random_relevance
-from karatage.experiments.random_relevance.plan import RandomRelevancePlan
 from karatage.simulation.panel import simulate_panel
 from karatage.views.html import render_page
 from karatage.views.random_relevance import draw_random_relevance, view_random_relevance
