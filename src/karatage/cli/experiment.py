@@ -37,7 +37,7 @@ from karatage.cli.output import encode_frame, encode_result, put, say, tell
 from karatage.cli.parsing import Reads, Writes, make_options
 from karatage.cli.terminal import progress, progress_cells, wants_colour
 from karatage.errors import DataError, OptionError
-from karatage.experiments.aware.plan import AwarePlan
+from karatage.experiments.aware.cells import AwarePlan
 from karatage.experiments.collaborative.plan import FILE_ENDINGS, INDEPENDENT, CollaborativePlan
 from karatage.experiments.noisy.plan import NoisyPlan
 from karatage.experiments.plans import list_presets, make_plan, narrow_options, write_plan

@@ -1,7 +1,7 @@
 from karatage.data.disagreement import DisagreementModel as DisagreementModel
+from karatage.experiments.aware.cells import AwarePlan as AwarePlan
 from karatage.experiments.aware.findings import AwareFindings as AwareFindings
 from karatage.experiments.aware.findings import experiment_aware as experiment_aware
-from karatage.experiments.aware.plan import AwarePlan as AwarePlan
 from karatage.experiments.collaborative.findings import CollaborativeFindings as CollaborativeFindings
 from karatage.experiments.collaborative.findings import experiment_collaborative as experiment_collaborative
 from karatage.experiments.collaborative.plan import CollaborativePlan as CollaborativePlan

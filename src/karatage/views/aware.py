@@ -29,9 +29,15 @@ from karatage.experiments.aware.analysis import (
 from karatage.experiments.aware.analysis import (
     PARTS as PAIRS,
 )
-from karatage.experiments.aware.cells import OUTCOMES
+from karatage.experiments.aware.cells import (
+    MERGED_GRADES,
+    OUTCOMES,
+    OWN_CHANCE,
+    SEVERAL_MEASURES,
+    UNIFORM,
+    label_measures,
+)
 from karatage.experiments.aware.findings import AwareFindings
-from karatage.experiments.aware.plan import MERGED_GRADES, OWN_CHANCE, SEVERAL_MEASURES, UNIFORM, label_measures
 from karatage.text import counted, list_ranges, shorten
 from karatage.views.marks import DASH, Axis, Key, find_span, lay_panel, lay_panels, mark_level, mark_lines
 from karatage.views.page import Figure, Page, Section, shows

@@ -28,7 +28,7 @@ from karatage.experiments.supervised.plan import (
     SupervisedPlan,
     draw_split,
 )
-from karatage.experiments.tuples import rate_leaderboards
+from karatage.experiments.tuples import draw_tuples, rate_leaderboards
 from karatage.measures.registry import ceiling, parse_measure
 from karatage.measures.scoring import score_aligned, score_grades, score_packed
 from karatage.merging.estimators import (
