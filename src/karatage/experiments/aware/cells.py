@@ -172,7 +172,7 @@ class AwarePlan:
         """The sizes of k-tuples that can be drawn from a number of judges."""
         sizes = tuple(sorted(self.sizes)) or tuple(range(2, min(LARGEST, judges - 1) + 1))
         if not sizes:
-            raise OptionError(f"no panel of two or more that is smaller can be drawn from {judges} judges; give sizes")
+            raise OptionError(f"{judges} judges have no smaller panel of two or more; give sizes")
         if sizes[0] > judges:
             raise OptionError(f"k-tuples of {sizes[0]} cannot be drawn from {judges} judges; give smaller sizes")
         return tuple(size for size in sizes if size <= judges)
