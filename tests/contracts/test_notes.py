@@ -3,6 +3,7 @@
 import ast
 import string
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -10,28 +11,53 @@ import pytest
 SOURCE = Path(__file__).parents[2] / "src" / "karatage"
 
 
+def read_modules(word):
+    """The modules in which a word is: to parse all takes seconds."""
+    texts = ((path, path.read_text()) for path in sorted(SOURCE.rglob("*.py")))
+    return [(path, ast.parse(text)) for path, text in texts if word in text]
+
+
+@cache
+def find_homes():
+    """The modules that hold a table, with it."""
+    return {
+        ".".join(("karatage", *path.relative_to(SOURCE).with_suffix("").parts)): table
+        for path, tree in read_modules("Texts(")
+        for table in filter(None, map(find_table, tree.body))
+    }
+
+
 def read_texts():
-    """The table of each package: {kind: text}."""
-    found = {}
-    for path in sorted(SOURCE.glob("*/notes.py")):
-        (call,) = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
-        package, table = (ast.literal_eval(argument) for argument in call.args)
-        assert package == path.parent.name
-        assert list(table) == sorted(table), path
-        found |= {f"{package}.{name}": text for name, text in table.items()}
+    """The one table of each package: {kind: text}."""
+    found, packages = {}, []
+    for module, table in find_homes().items():
+        package, texts = (ast.literal_eval(argument) for argument in table.args)
+        assert package == module.split(".")[1]
+        assert list(texts) == sorted(texts), module
+        packages.append(package)
+        found |= {f"{package}.{name}": text for name, text in texts.items()}
+    assert len(packages) == len(set(packages)) > 9
     return found
+
+
+def find_table(node):
+    """The call that makes a table of texts called `tell`, where this does."""
+    match node:
+        case ast.Assign([ast.Name("tell")], ast.Call(ast.Name("Texts")) as call):
+            return call
 
 
 def read_calls():
     """Where each kind is told, and the names of the facts given; None where they are not spelled out."""
-    found = defaultdict(list)
-    for path in sorted(SOURCE.rglob("*.py")):
-        tree = ast.parse(path.read_text())
+    found, homes = defaultdict(list), set(find_homes())
+    for path, tree in read_modules("tell"):
         packages = {
             node.module.split(".")[1]
             for node in ast.walk(tree)
-            if isinstance(node, ast.ImportFrom) and (node.module or "").endswith(".notes")
-        }
+            if isinstance(node, ast.ImportFrom)
+            and node.module in homes
+            and "tell" in {name.name for name in node.names}
+        } | {path.relative_to(SOURCE).parts[0] for node in tree.body if find_table(node) is not None}
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and (at := find_name(node)) is not None and packages:
                 (package,) = packages
@@ -69,8 +95,8 @@ def test_every_place_gets_its_fact(kind):
 def test_kinds_that_the_code_looks_for_exist():
     sought = {
         part.value
-        for path in SOURCE.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text()))
+        for _, tree in read_modules(".kind")
+        for node in ast.walk(tree)
         if isinstance(node, ast.Compare) and isinstance(node.left, ast.Attribute) and node.left.attr == "kind"
         for part in node.comparators
         if isinstance(part, ast.Constant) and "." in str(part.value)

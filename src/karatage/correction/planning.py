@@ -13,12 +13,22 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from karatage.correction.notes import tell
 from karatage.correction.precision import CLEAR_OF_CHANCE, LEAST_ITEMS, correct, share_variance
 from karatage.data.axes import FloatArray
-from karatage.data.note import Note
-from karatage.data.sizing import Figures, Goal, Need, Prices, RateCounts, SizePlan
+from karatage.data.note import Note, Texts
+from karatage.data.options import Figures, Goal, Prices, RateCounts
+from karatage.data.plan import Need, SizePlan
 from karatage.errors import DataError
+
+tell = Texts(
+    "correction",
+    {
+        "faultless": "judges made no mistake on one kind of gold item, for which the formulas ask no gold: check some",
+        "few-gold": "rates from fewer than {least} gold items of a kind are uncertain: check more",
+        "few-topics": "formulas are for {least} topics and more: take at least so many",
+        "no-power": "no power asked for: a true difference of this size would show half the time; 0.8 is usual",
+    },
+)
 
 MANY_TOPICS = 30  # from which the normal distribution that the formulas assume is near enough
 AS_ASKED = Goal()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TypeVar
 
@@ -11,17 +10,13 @@ import polars as pl
 
 from karatage.approaches.evaluating import evaluate_known
 from karatage.data.audit import Audit
-from karatage.data.board import Board
 from karatage.data.calibration import Calibration
-from karatage.data.checks import COUNT, TEXT, require_known, require_table
-from karatage.data.comparison import Comparison
-from karatage.data.diagnosis import Diagnosis
-from karatage.data.evaluation import Evaluation
 from karatage.data.judgments import Judgments
 from karatage.data.note import Note, tell_once
+from karatage.data.options import Adjust
 from karatage.data.posterior import Posterior
-from karatage.data.result import Result, list_versions
-from karatage.data.standing import Adjust
+from karatage.data.result import list_versions
+from karatage.data.survey import Survey
 from karatage.decisions.audit import audit_fitted
 from karatage.decisions.board import check_board, compare_board
 from karatage.decisions.calibrate import calibrate_fitted
@@ -34,56 +29,6 @@ from karatage.decisions.question import Question
 from karatage.decisions.reading import Sources
 from karatage.errors import DataError, KaratageError
 from karatage.text import counted
-
-COUNTS = {"what": TEXT, "number": COUNT, "detail": TEXT}
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Survey(Result, kind="survey"):
-    """What `report` found: the decision, and what it rests on."""
-
-    measure: str
-    comparison: Comparison | None  # of the two systems asked about
-    board: Board | None  # of all systems, where there are more than two
-    evaluation: Evaluation  # approaches side by side, with gold's leaderboard where gold can rank systems by itself
-    audit: Audit
-    calibration: Calibration | None
-    diagnosis: Diagnosis  # what the data allow, and what weakens it
-    counts: pl.DataFrame  # what, number, detail: the data in figures
-    refused: Mapping[str, str]  # part of the survey -> why it could not be made
-    seed: int
-    versions: Mapping[str, str]
-    notes: tuple[Note, ...] = ()
-
-    def __post_init__(self) -> None:
-        """Refuse parts that are missing, or not about the same measure and systems."""
-        if self.comparison is None and self.board is None:
-            raise DataError("there is neither a comparison nor a board, so nothing was decided")
-        require_table("counts", self.counts, COUNTS)
-        for part in (self.comparison, self.board):
-            if part is not None and part.measure != self.measure:
-                raise DataError(f"{part.to_dict()['kind']}: the measure is not the one of the survey")
-        if self.comparison is not None:
-            require_known("comparison", (self.comparison.a, self.comparison.b), self.evaluation.systems, "systems")
-        if self.board is not None:
-            require_known("board: systems", self.board.systems, self.evaluation.systems, "systems")
-
-    @property
-    def decision(self) -> Comparison | Board:
-        """What was asked: the comparison of two systems, or else the leaderboard."""
-        decision = self.comparison or self.board
-        assert decision is not None
-        return decision
-
-    @property
-    def sentence(self) -> str:
-        """What to take away."""
-        return self.decision.sentence
-
-    def to_frame(self) -> pl.DataFrame:
-        """That of the decision."""
-        return self.decision.to_frame()
-
 
 # A vote, plain averages, a model of judges' errors, and judges weighed by their distance from chance.
 APPROACHES = ("mv", "uniform", "ds", "sgl_tau_msd", "sgl_rmse_own4")

@@ -11,17 +11,15 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from karatage.data.alignment import Alignment
-from karatage.data.arguments import require_data
+from karatage.data.alignment import Alignment, require_data
 from karatage.data.axes import FloatArray
 from karatage.data.judgments import Judgments
 from karatage.data.note import Note
 from karatage.data.scores import Scores
 from karatage.errors import DataError, OptionError
 from karatage.kernels.compiling import spread
-from karatage.measures.notes import tell
 from karatage.measures.registry import WITH_EXPECTATION, find_family, parse_measure
-from karatage.measures.scoring import name_pairs, tell_undefined, tell_unjudged
+from karatage.measures.scoring import name_pairs, tell, tell_undefined, tell_unjudged
 from karatage.measures.spec import Chances, Expect, Measure
 from karatage.text import counted, shorten
 

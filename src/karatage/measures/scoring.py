@@ -12,20 +12,30 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from karatage.data.alignment import Alignment, align
-from karatage.data.arguments import require_data
+from karatage.data.alignment import Alignment, align, require_data
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, IntArray
 from karatage.data.judgments import Judgments
-from karatage.data.note import Note
+from karatage.data.note import Note, Texts
 from karatage.data.runs import Runs
 from karatage.data.scores import Scores
 from karatage.errors import DataError, OptionError
 from karatage.kernels.compiling import spread
 from karatage.kernels.ranking import scatter_grades
-from karatage.measures.notes import tell
 from karatage.measures.registry import find_family, parse_measure
 from karatage.measures.spec import Block, Measure
 from karatage.text import shorten
+
+tell = Texts(
+    "measures",
+    {
+        "few-expected": "{times:count time} less than one relevant document is expected, where {measure}, a ratio of "
+        "expectations, may be far above the exact one: {where}; compare with --draws",
+        "nothing-relevant": "{times:,} times a judge found nothing relevant; these {outcome}: {where}",
+        "unjudged": "{missing:,} of {shown:,} positions in {where} of {systems:count system} ({share:.1%}) hold "
+        "unjudged documents, which count as not relevant",
+    },
+)
+
 
 NoRelevant = Literal["zero", "drop", "drop_judge"]
 JUDGES_PER_BLOCK = 256

@@ -12,8 +12,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from karatage.data.alignment import align
-from karatage.data.arguments import require_data
+from karatage.data.alignment import align, require_data
 from karatage.data.axes import BoolArray, FloatArray, IntArray, LongArray, freeze
 from karatage.data.disagreement import (
     FEATURES,
@@ -26,15 +25,29 @@ from karatage.data.disagreement import (
     TopicModel,
 )
 from karatage.data.judgments import Judgments
-from karatage.data.note import Note
+from karatage.data.note import Note, Texts
 from karatage.data.result import list_versions
 from karatage.data.runs import Runs
 from karatage.errors import DataError, OptionError
-from karatage.orders.notes import tell
 from karatage.orders.state import find_features, find_vote_features
 from karatage.progress import follow
 from karatage.random_streams import settle_seed, stream
 from karatage.text import counted
+
+tell = Texts(
+    "orders",
+    {
+        "any-difference": "grades go up to {top}, and any difference counts as disagreement; for relevant or not "
+        "alone, read the judgments with grades mapped to 0 and 1",
+        "dropped": "topics dropped: {topics:names}",
+        "dull": "topics kept for their recall whose items are poorly separated (AUC below {least:g}): {topics:names}",
+        "one-topic": "only one topic was kept, so there is nothing to choose from on a new collection",
+        "saturated": "judges disagree on {share:.0%} of items: with many judges or grades, few items are unanimous; "
+        "learn from fewer judges or fewer grades",
+        "usual": "topics on which judges disagree on {threshold:g} of items or more, {topics:names}: nearly all their "
+        "items are flagged, so recall says little; look at AUC",
+    },
+)
 
 ASKED = 2  # judges whose disagreement a model of votes predicts
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from karatage.data.survey import Survey
 from karatage.decisions.plan import plan
-from karatage.decisions.survey import Survey
 from karatage.io.files import PathLike
 from karatage.io.judgments import read_gold, read_judgments
 from karatage.io.runs import read_runs

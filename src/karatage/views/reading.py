@@ -16,22 +16,19 @@ from karatage.data import (  # noqa: F401 - each enters its kind of result
     board,
     calibration,
     comparison,
-    crowd_summary,
+    crowd,
     diagnosis,
-    draws,
     evaluation,
     plan,
     posterior,
     queue,
     scores,
-    sizing,
-    weights,
+    survey,
 )
 from karatage.data.checks import NEAR, SLACK
 from karatage.data.codec import structure, unstructure
 from karatage.data.plain import INFINITE, MOST, TableRows, is_number, show
 from karatage.data.result import KINDS, SCHEMA, Result
-from karatage.decisions import survey as _survey  # noqa: F401
 from karatage.errors import DataError, InputFileError, KaratageError, UnknownNameError
 from karatage.io.files import PathLike
 from karatage.io.models import find_document, load_document

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karatage.decisions.survey import Survey
+from karatage.data.survey import Survey
 from karatage.text import counted, end_sentence
 from karatage.views.audit import view_judges
 from karatage.views.board import draw_attenuation, tabulate_leaderboard, view_differences, view_leaderboard
@@ -23,7 +23,7 @@ from karatage.views.topics import view_topics
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from karatage.data.standing import Standing
+    from karatage.data.board import Standing
 
 
 @shows(Survey)

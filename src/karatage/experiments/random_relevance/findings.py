@@ -13,7 +13,8 @@ import polars as pl
 from karatage.approaches.registry import JUDGE
 from karatage.data.checks import NUMBER, TEXT, Column, maybe, require_names, require_table
 from karatage.data.codec import Columns
-from karatage.data.estimate import CONFIDENCE, t_quantile
+from karatage.data.estimate import t_quantile
+from karatage.data.options import CONFIDENCE
 from karatage.data.result import Result
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.experiments.collection import Collection
