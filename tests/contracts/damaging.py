@@ -14,7 +14,7 @@ import zstandard
 
 import karatage as kt
 from karatage.errors import KaratageError
-from karatage.experiments.aware.cells import AwarePlan
+from karatage.experiments.aware.plan import AwarePlan
 from karatage.experiments.noisy.plan import NoisyPlan
 from karatage.experiments.plans import Plan, read_plan
 from karatage.io.models import read_families, read_record

@@ -7,8 +7,8 @@ import pytest
 
 import karatage as kt
 from karatage.experiments.collection import Collection
-from karatage.experiments.random_relevance.cells import RandomRelevancePlan
 from karatage.experiments.random_relevance.findings import experiment_random_relevance
+from karatage.experiments.random_relevance.plan import RandomRelevancePlan
 from tests.oracles.brute_force import average_precision, dcg, jk_discount, kendall_tau, rank_biased_precision, tau_ap
 
 TOPICS = {

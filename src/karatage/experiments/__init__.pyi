@@ -1,7 +1,7 @@
 from karatage.data.disagreement import DisagreementModel as DisagreementModel
-from karatage.experiments.aware.cells import AwarePlan as AwarePlan
 from karatage.experiments.aware.findings import AwareFindings as AwareFindings
 from karatage.experiments.aware.findings import experiment_aware as experiment_aware
+from karatage.experiments.aware.plan import AwarePlan as AwarePlan
 from karatage.experiments.collaborative.findings import CollaborativeFindings as CollaborativeFindings
 from karatage.experiments.collaborative.findings import experiment_collaborative as experiment_collaborative
 from karatage.experiments.collaborative.plan import CollaborativePlan as CollaborativePlan
@@ -12,9 +12,9 @@ from karatage.experiments.engine import Execution as Execution
 from karatage.experiments.noisy.findings import NoisyFindings as NoisyFindings
 from karatage.experiments.noisy.findings import experiment_noisy as experiment_noisy
 from karatage.experiments.noisy.plan import NoisyPlan as NoisyPlan
-from karatage.experiments.random_relevance.cells import RandomRelevancePlan as RandomRelevancePlan
 from karatage.experiments.random_relevance.findings import RandomRelevanceFindings as RandomRelevanceFindings
 from karatage.experiments.random_relevance.findings import experiment_random_relevance as experiment_random_relevance
+from karatage.experiments.random_relevance.plan import RandomRelevancePlan as RandomRelevancePlan
 from karatage.experiments.square.data_sets import DataSet as DataSet
 from karatage.experiments.square.data_sets import DataSets as DataSets
 from karatage.experiments.square.data_sets import read_data_sets as read_data_sets

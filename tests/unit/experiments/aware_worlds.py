@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from karatage.experiments.aware.cells import AwarePlan
 from karatage.experiments.aware.findings import AwareFindings
+from karatage.experiments.aware.plan import AwarePlan
 
 PAPER = ("all30", "uniform", "mv", "emmv", "emneu")
 

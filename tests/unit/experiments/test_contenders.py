@@ -3,7 +3,7 @@
 import pytest
 
 from karatage.errors import OptionError, UnknownNameError
-from karatage.experiments.aware.cells import MERGED_GRADES, OWN_CHANCE, SEVERAL_MEASURES, find_contenders
+from karatage.experiments.aware.plan import MERGED_GRADES, OWN_CHANCE, SEVERAL_MEASURES, find_contenders
 from karatage.merging.estimators import ESTIMATORS, OWN
 
 

@@ -15,8 +15,8 @@ from karatage.experiments import tuples
 from karatage.experiments.collection import Collection, read_collection
 from karatage.experiments.engine import Execution
 from karatage.experiments.random_relevance import cells as random_relevance
-from karatage.experiments.random_relevance.cells import RandomRelevancePlan, read_merge
 from karatage.experiments.random_relevance.findings import _estimate, experiment_random_relevance
+from karatage.experiments.random_relevance.plan import RandomRelevancePlan, read_merge
 from karatage.experiments.tuples import sample_tuples
 from karatage.measures.expected import randomise, score_expected
 from karatage.random_streams import stream

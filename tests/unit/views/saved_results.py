@@ -15,8 +15,8 @@ from karatage.data.result import Result
 from karatage.decisions.draw import draw_evaluation
 from karatage.experiments.collection import Collection
 from karatage.experiments.engine import Outcome
-from karatage.experiments.random_relevance.cells import RandomRelevancePlan
 from karatage.experiments.random_relevance.findings import experiment_random_relevance
+from karatage.experiments.random_relevance.plan import RandomRelevancePlan
 from karatage.experiments.square.findings import Benchmark, CellResult, DataSetFacts
 from karatage.experiments.supervised.findings import experiment_supervised
 from karatage.experiments.supervised.plan import SupervisedPlan

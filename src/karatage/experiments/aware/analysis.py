@@ -13,7 +13,8 @@ from karatage.comparison.anova import Anova, anova
 from karatage.comparison.tukey import Tukey, tukey
 from karatage.data.checks import NUMBER, TEXT, Column, maybe
 from karatage.errors import DataError
-from karatage.experiments.aware.cells import MERGED_GRADES, OUTCOMES, label_measures
+from karatage.experiments.aware.cells import OUTCOMES
+from karatage.experiments.aware.plan import MERGED_GRADES, label_measures
 from karatage.experiments.engine import frame_rows
 from karatage.merging.estimators import CLASS_WEIGHTINGS, ESTIMATORS, GAPS, GRANULARITIES
 from karatage.text import list_ranges

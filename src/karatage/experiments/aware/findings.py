@@ -46,7 +46,8 @@ from karatage.experiments.aware.analysis import (
     frame_tables,
     frame_top_groups,
 )
-from karatage.experiments.aware.cells import OUTCOMES, AwareGround, AwarePlan, Contender, list_cells, list_weighings
+from karatage.experiments.aware.cells import OUTCOMES, AwareGround, list_cells, list_weighings
+from karatage.experiments.aware.plan import AwarePlan, Contender
 from karatage.experiments.collection import Collection
 from karatage.experiments.engine import Execution, Experiment, Findings, Results, frame_rows, run_experiment
 from karatage.experiments.tuples import check_outcome

@@ -38,9 +38,9 @@ from karatage.experiments.random_relevance.cells import (
     RESULTS,
     RGS,
     RandomGround,
-    RandomRelevancePlan,
     list_cells,
 )
+from karatage.experiments.random_relevance.plan import RandomRelevancePlan
 from karatage.experiments.tuples import check_outcome
 from karatage.io.files import PathLike
 from karatage.measures.registry import parse_measure
