@@ -132,7 +132,7 @@ def test_a_resumed_run_says_so(tmp_path):
     assert again == first
     assert "note: 2 of 2 cells were found done by an earlier run" in err
     assert "earlier run" not in run(*command, "--fresh")[1]
-    assert "holds results of another plan, with other 'sizes'" in run(*TINY, "--sizes", "3", "-o", tmp_path)[1]
+    assert "another plan, with other 'sizes'" in run(*TINY, "--sizes", "3", "-o", tmp_path)[1]
 
 
 @pytest.mark.parametrize(

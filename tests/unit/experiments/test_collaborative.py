@@ -69,7 +69,7 @@ def test_a_depth_keeps_what_a_system_has_there(world):
     assert (ground.alignment.ranked[:, :, :5] >= 0).all()
     few = keep_items(world.gold, np.arange(240) % 7 > 0)
     partly = Ground.of(world.runs, few, replace(PLAN, depth=5), {})
-    assert any("in the first 5 ranks has no gold and is not in the pool" in str(note) for note in partly.gold.notes)
+    assert any("in the first 5 ranks without gold" in str(note) for note in partly.gold.notes)
 
 
 def test_some_items_are_numbered_anew_with_their_topics(world):
@@ -257,7 +257,7 @@ def test_disagreement_takes_a_model(world, tmp_path):
     plan = replace(PLAN, studies=("orders",), orders=("disagreement", "depth"))
     without = experiment_collaborative(world.runs, world.gold, plan)
     assert without.plan.orders == ("depth",)
-    assert "the order 'disagreement' is left out, since no model of disagreement was given" in without.notes
+    assert any("'disagreement'" in note for note in without.notes)
     with pytest.raises(OptionError, match="'disagreement'"):
         experiment_collaborative(world.runs, world.gold, replace(plan, orders=("disagreement",)))
     for features in ("runs", "votes"):
@@ -285,7 +285,7 @@ def test_what_cannot_be_ranked_is_refused(world):
 
 
 def test_notes_tell_whose_doubt_an_interval_is(found):
-    assert any("about other crowds (n = 2)" in note and "intervals over 6 topics" in note for note in found.notes)
+    assert any("(n = 2)" in note and "intervals over 6 topics" in note for note in found.notes)
     assert any("6 topics are few" in note for note in found.notes)
     assert any("in no ranking and come last" in note for note in found.notes)
 

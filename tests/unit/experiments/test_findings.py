@@ -117,7 +117,7 @@ def test_no_common_set_is_said(result):
     cells = tuple(cell for cell in result.cells if (cell.data_set == "easy") == (cell.approach == "mv"))
     alone = Benchmark(cells=cells, data_sets=result.data_sets, seed=0)
     assert alone.common_sets == ()
-    assert alone.sentence.startswith("No data set could be done by every approach")
+    assert alone.sentence.startswith("No data set")
     assert alone.averages()["maxima"].sum() == 0
 
 
@@ -153,4 +153,4 @@ def test_a_set_without_positive_gold_does_not_take_the_others_f1_away(result):
 def test_one_approach_is_compared_with_nothing(result):
     cells = tuple(cell for cell in result.cells if cell.approach == "mv" and cell.data_set != "many")
     alone = Benchmark(cells=cells, data_sets=result.data_sets[:2], seed=0)
-    assert alone.sentence.startswith("Over 2 data sets without gold mv alone was tried: accuracy .750 on average.")
+    assert alone.sentence.startswith("Over 2 data sets without gold only mv was tried: accuracy .750 on average.")

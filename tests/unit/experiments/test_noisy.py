@@ -136,15 +136,13 @@ def test_coins_are_refused():
         kt.experiments.experiment_noisy(replace(plan, topics=(21, 22))),
     )
     assert alone.intervals.select("refused", "corrected", "covered").row(0) == (1.0, None, None)
-    assert alone.sentence.endswith("and correction is always refused.")
-    assert several.sentence == "Correction is refused in all of 10 simulations."
+    assert "refused" in alone.sentence
+    assert "10 simulations" in several.sentence
 
 
 def test_notes_tell_where_much_is_refused():
     plan = replace(SMALL, right_relevant=(0.9, 0.55), right_other=(0.8, 0.55))
-    assert (
-        "in 1 of 2 worlds more than 5% of gold samples could not tell" in kt.experiments.experiment_noisy(plan).notes[0]
-    )
+    assert "in 1 of 2 worlds more than 5% of gold samples" in kt.experiments.experiment_noisy(plan).notes[0]
     assert kt.experiments.experiment_noisy(SMALL).notes == ()
 
 
@@ -238,8 +236,8 @@ def test_topics_that_differ_make_pairing_worth_it():
 def test_the_sentence_tells_what_was_found(found):
     row = found.pivot_tests(TWO).filter(difference=0.0, gold_size=250).row(0, named=True)
     assert f"{row[SHARED_PAIRED] * 100:.1f}" in found.sentence
-    assert 'say judges="independent" there' in found.sentence
-    assert "in 94 to 96 % of 400 simulations (95.0 ± 2.1 % would be chance)" in found.sentence
+    assert 'judges="independent"' in found.sentence
+    assert "94 to 96 % (400 simulations, 95.0 ± 2.1 %" in found.sentence
     assert repr(found).startswith(f"NoisyFindings({found.sentence[:60]}")
     alone = kt.experiments.experiment_noisy(SMALL)
     told = alone.intervals.row(0, named=True)
@@ -373,7 +371,7 @@ def test_bootstrap_is_near_the_formula(worked):
 def test_examples_in_words(worked):
     assert "p = 0.0116" in worked.sentence
     assert "0.527 > 0.447 and 0.513 > 0.280 (17)" in worked.sentence
-    assert "Refused" in worked.sentence
+    assert "refused" in worked.sentence
     assert "2454 judgments" in worked.sentence
     assert worked.notes == ()
 

@@ -100,7 +100,7 @@ class Ground:
         return int((~found).sum())
 
     def count(self, share: float) -> int:
-        """The number of items in `share` % of the pool: the nearest whole number, but at least 1 if `share` is not 0."""
+        """The number of items in `share` % of the pool: the nearest whole number, but at least 1 if `share` > 0."""
         return max(int(share / 100 * self.items + 0.5), int(share > 0))
 
     def list_queue(self, order: str, sample: int) -> LongArray:
@@ -169,13 +169,11 @@ def _make_pool(runs: Runs, gold: Judgments, plan: CollaborativePlan) -> Judgment
         within[ranked[ranked >= 0]] = True
         kept &= within
     if not kept.any():
-        raise DataError(
-            "no system retrieved a document with gold: check that runs and gold have the same names of topics and documents"
-        )
+        raise DataError("no system retrieved a document with gold: check that both have the same topics and documents")
     pool = prepare_gold(keep_items(gold.settle(), kept), rules)
     missing = 0 if plan.depth is None else alignment.unjudged(plan.depth)[0]
     if missing:
-        told = f"{counted(missing, 'document')} in the first {plan.depth} ranks without gold, not in the pool"
+        told = f"{counted(missing, 'result')} in the first {plan.depth} ranks without gold, not in the pool"
         pool = replace(pool, notes=(*pool.notes, Note.of(told)))
     return pool
 

@@ -12,25 +12,25 @@ import polars as pl
 
 from karatage.data.alignment import require_data
 from karatage.data.axes import FloatArray
-from karatage.data.checks import COUNT, SHARE, TEXT, find_schema, require_known, require_numbers, require_table
+from karatage.data.checks import AMOUNT, COUNT, SHARE, TEXT, maybe, require_numbers
 from karatage.data.codec import Columns
 from karatage.data.estimate import t_quantile
 from karatage.data.judgments import Judgments
 from karatage.data.options import CONFIDENCE
 from karatage.data.result import Result
 from karatage.data.runs import Runs
-from karatage.errors import DataError
-from karatage.experiments.collaborative.cells import FINDING, MIXES, ORDERS, QUALITY, Ground, list_cells, prepare
+from karatage.experiments.collaborative.cells import STUDIES, Ground, list_cells, prepare
 from karatage.experiments.collaborative.plan import DEPTH, CollaborativePlan
 from karatage.experiments.engine import (
-    Cell,
     Execution,
     Experiment,
-    Fact,
     Findings,
     Results,
+    TableRule,
     count_loose,
+    frame_rows,
     run_experiment,
+    stack_cells,
 )
 from karatage.io.files import PathLike
 from karatage.text import counted
@@ -399,6 +399,7 @@ def experiment_collaborative(
 
 
 def _sum_up(ground: Ground, results: Results) -> CollaborativeFindings:
+    stacked = {study: stack_cells(results, rule.columns, study) for study, rule in STUDIES.items()}
     areas = [
         (cell.key["order"], cell.key["sample"], *(outcome.facts[name] for name in _FACTS))
         for cell, outcome in results
@@ -411,7 +412,10 @@ def _sum_up(ground: Ground, results: Results) -> CollaborativeFindings:
         topics=len(ground.alignment.topics),
         systems=len(ground.alignment.systems),
         areas=frame_rows(areas, AREAS.columns) if areas else pl.DataFrame(),
-        **{study: stack_cells(results, rule.columns, study) for study, rule in STUDIES.items()},
+        orders=stacked["orders"],
+        finding=stacked["finding"],
+        mixes=stacked["mixes"],
+        quality=stacked["quality"],
         notes=tuple(dict.fromkeys([*ground.notes, *_tell_limits(ground, results)])),
     )
 

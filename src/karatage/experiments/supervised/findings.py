@@ -45,12 +45,11 @@ MOST_PLACES = 6  # in the sentence
 
 
 class Mean(NamedTuple):
-    """A mean over samples, with its 95 % interval and standard error; NaN if there is only one sample."""
+    """A mean over samples with its 95 % interval; NaN if there is only one sample."""
 
     value: float
     low: float
     high: float
-    error: float
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -126,9 +125,10 @@ class SupervisedFindings(Findings, Result, kind="supervised"):
         for n, name in enumerate(self.plan.names):
             mean = find_mean([table[:, n] for table in tables])
             gap = find_mean([table[:, n] - table[:, base] for table in tables])
+            error = _find_error([table[:, n] for table in tables])
             size = sizes[0] if len(sizes) == 1 else None
             about = (*place, measure, size, name, find_family(name), outcome, sum(map(len, tables)))
-            yield *about, mean.value, mean.error, mean.low, mean.high, *gap[:3]
+            yield *about, mean.value, error, mean.low, mean.high, *gap
 
     def _look_up(self, place: Place, measure: str, size: int, outcome: str) -> FloatArray:
         """Values (sample, approach)."""
@@ -183,11 +183,15 @@ class SupervisedFindings(Findings, Result, kind="supervised"):
 
 def find_mean(groups: Sequence[FloatArray]) -> Mean:
     """The mean of the groups' means; groups have independent samples, so that their variances are summed."""
-    value, error, half = float(np.mean([group.mean() for group in groups])), math.nan, math.nan
-    if min(len(group) for group in groups) > 1:
-        error = float(np.sqrt(sum(group.var(ddof=1) / len(group) for group in groups)) / len(groups))
-        half = t_quantile((1 + CONFIDENCE) / 2, sum(len(group) - 1 for group in groups)) * error
-    return Mean(value, value - half, value + half, error)
+    value, freedom = float(np.mean([group.mean() for group in groups])), sum(len(group) - 1 for group in groups)
+    half = t_quantile((1 + CONFIDENCE) / 2, freedom) * _find_error(groups) if freedom > 0 else math.nan
+    return Mean(value, value - half, value + half)
+
+
+def _find_error(groups: Sequence[FloatArray]) -> float:
+    if min(len(group) for group in groups) < 2:
+        return math.nan
+    return float(np.sqrt(sum(group.var(ddof=1) / len(group) for group in groups)) / len(groups))
 
 
 def tell_samples(frame: pl.DataFrame, plan: SupervisedPlan) -> Iterator[str]:

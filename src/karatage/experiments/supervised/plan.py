@@ -141,9 +141,7 @@ def read_way(name: str) -> Way:
     if estimated is not None:
         estimator = estimated[1]
         if isinstance(estimator, Estimator) and text not in {**ESTIMATORS, **OWN}:
-            raise OptionError(
-                f"approach '{shorten(name)}': replicates are an option of the plan; leave them out here"
-            )
+            raise OptionError(f"approach '{shorten(name)}': replicates are an option of the plan; leave them out here")
         return estimator
     if text.partition("(")[0].strip() not in MODELS:
         raise UnknownNameError(
