@@ -34,7 +34,7 @@ from karatage.decisions.evaluate import evaluate as evaluate
 from karatage.decisions.figures import compare_figures as compare_figures
 from karatage.decisions.plan import plan as plan
 from karatage.decisions.question import Question as Question
-from karatage.decisions.queue import QueueRules as QueueRules
+from karatage.decisions.question import QueueRules as QueueRules
 from karatage.decisions.queue import queue as queue
 from karatage.errors import KaratageError as KaratageError
 from karatage.experiments.square.cells import benchmark as benchmark
@@ -52,9 +52,9 @@ from karatage.measures.scoring import score_all as score_all
 from karatage.measures.spec import Measure as Measure
 from karatage.progress import watch as watch
 from karatage.simulation.answering import simulate as simulate
-from karatage.views.demo import demo as demo
 from karatage.views.reading import Saved as Saved
 from karatage.views.reading import read_result as read_result
+from karatage.views.report import demo as demo
 from karatage.views.report import report as report
 from karatage.views.report import write_report as write_report
 
