@@ -140,7 +140,10 @@ def test_a_disagreement_model_is_learnt_saved_and_used(run, folder):
         ("queue runs --budget 300 --prices A --depth 0", "pool of depth 0"),
         ("queue runs --budget 300 --prices A --per-item 0", "for --per-item. Must be >= 1"),
         ("queue runs --budget 300 --prices A -o queue.xls", "cannot tell the queue's format"),
-        ("queue runs --budget 300 --prices A -g gold.qrels -o ./gold.qrels", "would be written over, but it is read"),
+        (
+            "queue runs --budget 300 --prices A -g gold.qrels -o ./gold.qrels",
+            "gold.qrels would be overwritten, but it is read",
+        ),
         (
             "queue runs --budget 300 --prices A --disagreement m.json --order depth",
             "is a model for --order disagreement",

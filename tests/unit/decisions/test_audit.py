@@ -105,7 +105,7 @@ def test_the_sentence_tells_what_to_do(found):
     assert found.sentence.startswith(
         "Drop 1 of 5 judges: '3' (random). '0', '4' answer nearly alike: count them as one"
     )
-    assert "5 judges carry " in found.sentence
+    assert "5 judges are worth " in found.sentence
     assert "Spend on gold" not in found.sentence
     assert has_note(found, "decisions.families-strange", judges=("stranger",))
     assert has_note(found, "decisions.families-alone", judges=("2", "3"))
@@ -128,7 +128,7 @@ def test_without_gold_shared_errors_are_not_guessed():
     assert found.statistic("effective_votes") is None
     assert "accuracy" not in found.judges.columns
     assert len(found.merges) == 0
-    assert found.sentence.startswith("No judge of 3 is found to be constant, random or inverted; that does not say")
+    assert found.sentence.startswith("None of 3 judges is constant, random or inverted")
     assert "Spend on gold: agreement (ordinal alpha 0." in found.sentence
     assert "have all 200 items graded" in found.sentence
     assert has_note(found, "decisions.no-gold")
@@ -199,8 +199,8 @@ def test_a_judge_who_graded_little_cannot_replace_the_others():
     truth, table = simulate([0.9] * 6, items=300)
     table[np.arange(300) % 3 != np.arange(6)[:, None] % 3] = -1  # two judges to an item
     found = audit(judge(table), gold=judge([truth]), approach=("mv",), rng=1)
-    assert " there: too few items to do without the others." in found.sentence
-    assert "The 2.0 grades of an item carry " in found.sentence
+    assert " there: too few items" in found.sentence
+    assert "The 2.0 grades of an item are worth " in found.sentence
 
 
 def test_a_judge_of_few_items_does_not_stand_for_the_best():
@@ -233,7 +233,7 @@ def test_one_judge():
     assert not has_note(trusted, "decisions.pairs-unshared")
     constant = audit(judge(np.ones((1, 60), int)), gold=judge([truth]), approach=QUICK, rng=1)
     assert "; it looks constant." in constant.sentence
-    assert "60 gold items place an accuracy only within 13 points" in trusted.sentence
+    assert "60 gold items determine accuracy only to 13 points" in trusted.sentence
 
 
 def in_topics(table, each):

@@ -135,7 +135,7 @@ def test_nothing_in_common_is_wrong(truth, crowd):
     found = kt.doctor(make_runs(a=1, b=2), crowd, gold)
     find(found, "judges and gold graded no item in common: gold has 'elsewhere'", "wrong")
     assert found.state == "wrong"
-    assert found.sentence.startswith("Put this right first: judges and gold graded no item in common")
+    assert found.sentence.startswith("Correct this first: judges and gold graded no item in common")
 
 
 def test_items_without_topics_meet_no_runs(crowd):
