@@ -75,7 +75,7 @@ MISTAKES = {
     "queue to nobody": ("gold.qrels --queue nobody.csv -o out.csv", "nobody.csv:3: 'nobody' in column 'to' is neither"),
     "queue for some": (
         "gold.qrels --queue some.csv -o out.csv",
-        "some.csv:3: judgments 'some' is no whole number from 1",
+        "some.csv:3: judgments 'some' is not a whole number from 1",
     ),
     "queue with a document twice": ("gold.qrels --queue twice.csv", "twice.csv:4: document 'd2' of topic '1' goes to"),
     "gold without topics for a queue": ("items.csv --queue queue.csv -o out.csv", "gold names items but no topics"),
