@@ -9,6 +9,9 @@ from karatage.kernels.compiling import kernel
 
 IntArray = NDArray[np.int32]
 LongArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+
+LONG = 64  # rows of one item beyond which insertion is too slow to sort them
 
 
 @kernel
@@ -43,9 +46,6 @@ def fill_slots(order: LongArray, start: LongArray, item: IntArray, limit: LongAr
     return slot
 
 
-FloatArray = NDArray[np.float64]
-
-
 @kernel
 def sum_pair_products(order: LongArray, start: LongArray, kind: LongArray, factor: FloatArray, out: FloatArray) -> None:
     """Add to `out` (term,) the products of two rows' factors, over all pairs of rows in the same group.
@@ -61,9 +61,6 @@ def sum_pair_products(order: LongArray, start: LongArray, kind: LongArray, facto
                 whole += value
                 square += value * value
             out[t] += (whole * whole - square) / 2
-
-
-LONG = 64  # rows of one item beyond which insertion is no way to sort them
 
 
 @kernel
