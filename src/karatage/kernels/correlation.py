@@ -12,7 +12,7 @@ IntArray = NDArray[np.int64]
 BitArray = NDArray[np.uint64]
 
 WORD = 64
-_SMALLEST = 1e-290  # where a bump has faded to nothing
+_SMALLEST = 1e-290  # below this a bump adds nothing
 
 
 @kernel
@@ -66,14 +66,14 @@ def concordance(reference: FloatArray, estimate: FloatArray) -> FloatArray:
 def ap_concordance(reference: FloatArray, estimate: FloatArray) -> FloatArray:
     """Sum over entries, ranked by the estimate, of (agreeing - disagreeing above it) / (number above it).
 
-    The expectation over random orders of tied entries, [YAR08] (5): an entry with `a` above its group of `g` meets
-    one above the group with weight (H(a+g-1) - H(a-1)) / g; entries of the same group cancel out.
+    It is the expectation over random orders of tied entries, [YAR08] (5). Let `a` entries be above a group of `g` tied
+    ones: each pair of one of these and one of those has weight (H(a+g-1) - H(a-1)) / g. Entries of a group cancel out.
     """
     return compare_orders(reference, estimate)[1]
 
 
 def compare_orders(reference: FloatArray, estimate: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Both `concordance` and `ap_concordance`, which cost one walk together."""
+    """Both `concordance` and `ap_concordance`, from one pass."""
     size = reference.shape[1]
     words = (size + WORD - 1) // WORD
     better = np.zeros((size, len(reference), words), np.uint64)
@@ -105,7 +105,7 @@ def mark_better(x: FloatArray, better: BitArray, equal: BitArray, tied: NDArray[
 
 @kernel
 def _count_bits(x: np.uint64) -> np.int64:
-    # Written so that the compiler knows it for the processor's own instruction.
+    # Written so that the compiler replaces it by the processor's instruction.
     x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
     x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
     x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
@@ -123,7 +123,7 @@ def walk_down(
     plain: FloatArray,
     weighted: FloatArray,
 ) -> None:
-    """From the best entry of each estimate down, in groups of equals: how the references see those above.
+    """From the best entry of each estimate down, in groups of equals: how the references order it and those above.
 
     `plain` and `weighted` are (estimate, reference).
     """
