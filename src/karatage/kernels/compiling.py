@@ -1,13 +1,12 @@
-"""Compiling loops with numba, and how many threads run them."""
+"""Compiling loops with numba."""
 
 from __future__ import annotations
 
 import os
 import stat
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache, lru_cache
+from collections.abc import Callable, Iterator
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -15,7 +14,6 @@ from typing import Any, TypeVar, cast
 import numba
 from numba.misc.appdirs import AppDirs
 
-from karatage.memory import count_threads
 from karatage.progress import remark
 
 F = TypeVar("F", bound=Callable[..., object])
@@ -85,21 +83,3 @@ def _make_private() -> Path | None:
     return (
         folder if found.st_uid == me and not found.st_mode & 0o077 else None
     )  # fails for a link, which has all permissions
-
-
-P = TypeVar("P")
-R = TypeVar("R")
-
-
-def spread(work: Callable[[P], R], pieces: Iterable[P]) -> list[R]:
-    """The results of `work` on all pieces, in their order, whichever thread computed them."""
-    waiting, threads = list(pieces), count_threads()
-    if len(waiting) < 2 or threads < 2:
-        return [work(piece) for piece in waiting]
-    return list(_pool(threads, os.getpid()).map(work, waiting))
-
-
-@lru_cache(maxsize=1)
-def _pool(threads: int, _: int) -> ThreadPoolExecutor:
-    """Threads that stay for the next call; a forked process has none of its parent's, so each process makes some."""
-    return ThreadPoolExecutor(threads)

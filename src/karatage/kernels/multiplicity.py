@@ -80,7 +80,7 @@ def letters(separable: BoolArray) -> tuple[str, ...]:
 
 
 def _grow(start: int, near: list[int], missing: list[int]) -> int:
-    """A group to which no system can be added, with `start` and the farthest system that shares no group with it yet."""
+    """A group to which no system can be added, from `start` and the farthest system without a group in common."""
     group, open_to = 1 << start, near[start] & ~(1 << start)
     wanted = missing[start]
     while open_to:

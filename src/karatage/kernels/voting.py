@@ -19,7 +19,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from karatage.kernels.compiling import kernel, spread
+from karatage.kernels.compiling import kernel
+from karatage.memory import spread
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int32]
