@@ -15,8 +15,8 @@ import polars as pl
 import pytest
 
 import karatage as kt
+from karatage.data.estimate import Method
 from karatage.data.note import Note
-from karatage.data.standing import Method
 from karatage.decisions.case import Case, make_case
 from karatage.decisions.estimators.contract import Estimator, Fitted, Levels, SecondOpinion, SystemPairs
 from karatage.decisions.estimators.drawn import EVEN

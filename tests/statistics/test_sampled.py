@@ -18,7 +18,8 @@ from karatage.correction.sampled import (
     match_uniform,
     sum_topics,
 )
-from karatage.data.alignment import align, match_gold
+from karatage.data.alignment import align
+from karatage.data.judgments import match_gold
 from karatage.kernels.sampling import find_chances
 from karatage.measures.registry import as_weighted_sum, parse_measure
 

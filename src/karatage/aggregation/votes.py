@@ -10,9 +10,8 @@ from typing import ClassVar, Literal, NamedTuple, get_args
 import numpy as np
 
 from karatage.aggregation.notes import tell
-from karatage.data.alignment import match_gold
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, IntArray, LongArray
-from karatage.data.judgments import Judgments
+from karatage.data.judgments import Judgments, match_gold
 from karatage.data.note import Note
 from karatage.data.posterior import Posterior, decide
 from karatage.errors import OptionError

@@ -14,7 +14,8 @@ from cyclopts.validators import Number
 
 from karatage.cli.parsing import STANDARD_OUTPUT, Reads, Writes
 from karatage.cli.terminal import progress, remember_quiet
-from karatage.data.judgments import Judgments, Repeats
+from karatage.data.judgments import Judgments
+from karatage.data.options import Repeats
 from karatage.data.runs import Runs
 from karatage.errors import OptionError
 from karatage.text import shorten

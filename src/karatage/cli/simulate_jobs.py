@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
     from karatage.cli.options import Printing
     from karatage.cli.simulate import Request
-    from karatage.data.crowd import CrowdModel
-    from karatage.data.crowd_summary import CrowdSummary
+    from karatage.data.crowd import CrowdModel, CrowdSummary
     from karatage.data.judgments import Judgments
     from karatage.data.note import Note
     from karatage.data.queue import AskedQueue

@@ -16,10 +16,10 @@ import numpy as np
 from karatage.agreement.gold import INDEPENDENT_GOLD, find_copies_of_gold, find_inversion, tell_copies
 from karatage.approaches.registry import JUDGE
 from karatage.correction.sampled import Drawn, choose_sizes, count_planned, find_reach, weigh_count
-from karatage.data.alignment import find_items
 from karatage.data.axes import FloatArray
 from karatage.data.comparison import Opinion
 from karatage.data.estimate import t_quantile
+from karatage.data.judgments import find_items
 from karatage.data.note import Note
 from karatage.decisions.case import Case, ask
 from karatage.decisions.estimators.contract import Estimator, Fitted, Objection, SecondOpinion

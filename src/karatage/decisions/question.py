@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, TypedDict, Unpack, get_args
 
-from karatage.data.board import NEW_TOPICS
-from karatage.data.estimate import CONFIDENCE, check_confidence
+from karatage.data.options import CONFIDENCE, NEW_TOPICS, check_confidence
 from karatage.errors import OptionError
 from karatage.measures.registry import parse_measure
 from karatage.measures.spec import Measure

@@ -13,13 +13,12 @@ import numpy as np
 import polars as pl
 
 from karatage.aggregation.registry import parse_model
-from karatage.data.alignment import Alignment, add_items, align, find_items, pool_runs
-from karatage.data.arguments import require_data, show_options
+from karatage.data.alignment import Alignment, add_items, align, pool_runs, require_data
 from karatage.data.axes import BoolArray, FloatArray
 from karatage.data.disagreement import DisagreementModel
-from karatage.data.judgments import Judgments
+from karatage.data.judgments import Judgments, find_items
 from karatage.data.note import Note
-from karatage.data.prices import JudgingPrices, Money, parse_money, parse_prices
+from karatage.data.options import JudgingPrices, Money, parse_money, parse_prices, show_options
 from karatage.data.queue import CROWD, EXPERT, JudgingQueue, Settling
 from karatage.data.result import list_versions
 from karatage.data.runs import Runs

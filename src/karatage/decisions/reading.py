@@ -11,10 +11,11 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from karatage.agreement.habits import Panel
-from karatage.data.alignment import Alignment, match_gold
+from karatage.data.alignment import Alignment
 from karatage.data.axes import BoolArray, GradeArray
 from karatage.data.diagnosis import Check
-from karatage.data.judgments import Judgments, Repeats
+from karatage.data.judgments import Judgments, match_gold
+from karatage.data.options import Repeats
 from karatage.data.runs import Runs
 from karatage.decisions.case import Case
 from karatage.decisions.material import Material

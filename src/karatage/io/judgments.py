@@ -8,8 +8,9 @@ import numpy as np
 import polars as pl
 
 from karatage.data.axes import BoolArray, Coded, FloatArray, IntArray
-from karatage.data.judgments import NO_TOPIC, Draw, Judgments, Repeats
+from karatage.data.judgments import NO_TOPIC, Draw, Judgments
 from karatage.data.note import Note
+from karatage.data.options import Repeats
 from karatage.errors import DataError, InputFileError, RowError
 from karatage.io.files import PathLike
 from karatage.io.frames import Frame, as_frame, flatten, is_frame, is_nested

@@ -1,5 +1,5 @@
 from karatage.data.crowd import CrowdModel as CrowdModel
-from karatage.data.crowd_summary import CrowdSummary as CrowdSummary
+from karatage.data.crowd import CrowdSummary as CrowdSummary
 from karatage.data.partition import Partition as Partition
 from karatage.data.partition import assemble_judges as assemble_judges
 from karatage.io.models import read_crowd as read_crowd

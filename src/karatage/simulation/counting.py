@@ -9,10 +9,9 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from karatage.data.alignment import match_gold
 from karatage.data.axes import FloatArray, GradeArray, IntArray, LongArray
 from karatage.data.crowd import Correlation
-from karatage.data.judgments import Judgments
+from karatage.data.judgments import Judgments, match_gold
 from karatage.data.note import Note
 from karatage.errors import DataError
 from karatage.kernels.ordering import sum_pair_products

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from karatage.data.board import ADJUSTMENTS, Board
-from karatage.data.standing import find_flips
+from karatage.data.board import ADJUSTMENTS, Board, find_flips
 from karatage.errors import DataError, UnknownNameError
 from karatage.text import counted, percent, shorten
 from karatage.views.choosing import NAME, let_choose, place_values, tell
@@ -25,7 +24,8 @@ if TYPE_CHECKING:
 
     import altair as alt
 
-    from karatage.data.standing import Bounded, Differences
+    from karatage.data.board import Differences
+    from karatage.data.estimate import Bounded
 
 LUCK = """The best system is best in part by chance, so its lead over the others is too large on average. Each interval
 is for one system or difference by itself."""

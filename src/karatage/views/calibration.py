@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from karatage.data.accuracy import Accuracy
 from karatage.data.calibration import Calibration
 from karatage.data.comparison import say_p
-from karatage.data.standing import Bounded
+from karatage.data.estimate import Accuracy, Bounded
 from karatage.text import counted, shorten
 from karatage.views.choosing import finite
 from karatage.views.marks import (

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from karatage.data.crowd import CONTRIBUTION_LEVELS, RATE_LEVELS, CrowdModel
-from karatage.data.crowd_summary import BANDS, CrowdSummary, name_bands
+from karatage.data.crowd import BANDS, CONTRIBUTION_LEVELS, RATE_LEVELS, CrowdModel, CrowdSummary, name_bands
 from karatage.errors import OptionError
 from karatage.text import counted, shorten
 from karatage.views.choosing import let_choose

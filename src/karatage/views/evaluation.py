@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     import altair as alt
 
-    from karatage.data.weights import Weights
+    from karatage.data.scores import Weights
 
 FIDELITY = """Each approach ranks the systems; gold ranks them too. tau and tau_ap are 1 where the orders are the same,
 RMSE is 0 where the scores are. The approach that is nearest for these systems and judges need not be so for others."""

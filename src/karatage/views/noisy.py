@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from karatage.data.estimate import CONFIDENCE
+from karatage.data.options import CONFIDENCE
 from karatage.errors import OptionError
 from karatage.experiments.noisy.cells import CORRECTED, GOLD_SAMPLES, NAIVE, ONE, TWO
 from karatage.experiments.noisy.cells import TESTS as NAMES

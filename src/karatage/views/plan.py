@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from karatage.data.plan import GoldPlan
-from karatage.data.sizing import SizePlan
+from karatage.data.plan import GoldPlan, SizePlan
 from karatage.errors import OptionError
 from karatage.text import counted, percent, shorten
 from karatage.views.marks import CORRECTED, GAP, JUDGES, WHOLE, Axis, Key, Rows

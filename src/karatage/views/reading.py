@@ -16,17 +16,14 @@ from karatage.data import (  # noqa: F401 - each enters its kind of result
     board,
     calibration,
     comparison,
-    crowd_summary,
+    crowd,
     diagnosis,
-    draws,
     evaluation,
     plan,
     posterior,
     queue,
     scores,
-    sizing,
     survey,
-    weights,
 )
 from karatage.data.checks import NEAR, SLACK
 from karatage.data.codec import structure, unstructure

@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, Unpack
 
-from karatage.data.arguments import require_data, show_options
+from karatage.data.alignment import require_data
 from karatage.data.judgments import Judgments
+from karatage.data.options import Adjust, show_options
 from karatage.data.runs import Runs
-from karatage.data.standing import Adjust
 from karatage.data.survey import Survey
 from karatage.decisions.material import Material
 from karatage.decisions.question import OtherOptions, Question

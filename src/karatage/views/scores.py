@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from karatage.data.draws import Draws
-from karatage.data.scores import Scores
-from karatage.data.weights import Weights
+from karatage.data.scores import Draws, Scores, Weights
 from karatage.text import counted, percent, shorten
 from karatage.views.choosing import (
     WIDEST,

@@ -23,7 +23,7 @@ from karatage.views.topics import view_topics
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from karatage.data.standing import Standing
+    from karatage.data.board import Standing
 
 
 @shows(Survey)

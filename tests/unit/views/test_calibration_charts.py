@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import karatage as kt
-from karatage.data.standing import Bounded
+from karatage.data.estimate import Bounded
 from karatage.decisions.calibrate import calibrate
 from karatage.errors import DataError
 from karatage.views.board import draw_attenuation

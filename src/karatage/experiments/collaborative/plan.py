@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, get_args
 
 from karatage.aggregation.registry import parse_model
 from karatage.data.crowd import CrowdModel
-from karatage.data.prices import parse_prices
+from karatage.data.options import parse_prices
 from karatage.errors import OptionError, UnknownNameError
 from karatage.experiments.plans import check_lists
 from karatage.io.models import read_crowd

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-from karatage.data.alignment import match_gold
 from karatage.data.axes import GradeArray, IntArray, LongArray, freeze
-from karatage.data.judgments import Judgments, Repeats
+from karatage.data.judgments import Judgments, match_gold
+from karatage.data.options import Repeats
 from karatage.errors import DataError, InputFileError, KaratageError, OptionError
 from karatage.io.files import PathLike
 from karatage.io.grades import GradeMap
