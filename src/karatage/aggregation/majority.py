@@ -249,9 +249,9 @@ class QuantisedBinomialVote(BinomialVote):
 def agree_beyond_chance(judgments: Judgments, probability: FloatArray) -> FloatArray:
     """How far each judge agrees with probabilities (item, grade) of the items, between 0, no more than chance, and 1.
 
-    Cohen's kappa with probabilities on one side: the mean probability of the grade that the judge gave, against what
-    the judge's shares of grades and the mean probabilities of the judge's items would give by chance. 0 where chance
-    is certain to agree.
+    Cohen's kappa with probabilities on one side. Observed: the mean probability of the grade that the judge gave.
+    Expected by chance: from the judge's shares of grades and the mean probabilities of the judge's items. 0 where
+    chance is certain to agree.
     """
     judges, grades = len(judgments.judges), probability.shape[1]
     row = probability[judgments.item]

@@ -113,9 +113,9 @@ APPROACHES: dict[str, Approach] = {
 def resolve_approaches(names: Sequence[str], judges: tuple[str, ...]) -> Iterator[tuple[str, Approach]]:
     """Find approaches by name, with what they are printed by.
 
-    `judge:NAME` is one judge alone, `judge:*` every judge in turn; `expected:MODEL` takes the expected measure under a
-    model's probabilities, `expected:judge:NAME` under one judge's grades trusted to 95 %; `multi(AP,nDCG@20):ESTIMATOR`
-    averages weights over measures. `all30`, `own` and `sup` are all estimators of a kind.
+    `judge:NAME` is one judge alone, `judge:*` every judge in turn. `expected:MODEL` takes the expected measure under a
+    model's probabilities, `expected:judge:NAME` under one judge's grades, each correct with probability 0.95.
+    `multi(AP,nDCG@20):ESTIMATOR` averages weights over measures. `all30`, `own` and `sup` are all estimators of a kind.
     """
     for name in chain.from_iterable(GROUPS.get(name, (name,)) for name in names):
         plain, alone = (

@@ -415,8 +415,8 @@ def omega_squared(df: float, f: float, rows: int) -> float:
 def anova(frame: pl.DataFrame, response: str, *, factors: Sequence[str], interactions: Sequence[Pair] = ()) -> Anova:
     """Explain `response` by factors and interactions of two.
 
-    A repeated-measures design such as [AWARE17] (28) is a factor for the subject (there the size of the k-tuple) that
-    enters no interaction; its omega squared is computed too, though the paper prints none.
+    A repeated-measures design such as [AWARE17] (28) is a factor for the subject (there the size of the k-tuple)
+    without interactions. Its omega squared is computed too, though the paper prints none.
 
     Args:
         frame: One row for each observation.
@@ -426,9 +426,9 @@ def anova(frame: pl.DataFrame, response: str, *, factors: Sequence[str], interac
 
     Returns:
         The table and the marginal means. A balanced design (as many rows in every combination of levels) has a closed
-        form, as has a single factor. Any other is fitted by statsmodels, with sums of squares of type III: they test
-        whether marginal means with equal weights are equal, for any number of rows behind each, and these are the
-        means that are drawn and that `tukey` compares; type II weights by rows where factors interact.
+        form, as has a single factor. Any other is fitted by statsmodels, with sums of squares of type III. They test
+        whether marginal means with equal weights are equal, for any numbers of rows; charts and `tukey` show these
+        means. Type II weights by rows where factors interact.
     """
     design = Design.of(frame, response, factors, interactions)
     spent = int(design.model_df.sum())

@@ -219,12 +219,12 @@ def learn_gains(
     """The gain to expect of each item (item,), from the gold of other topics where the judge said the same.
 
     `said` is a class: a grade, or -1 for not judged. Gold counts `factor` (draw,), by default its inverse chance. A
-    class mean is shrunk to the overall mean as if it had one more draw from there, or less: the share of the gains'
-    variance that the classes leave unexplained. So a judge who never errs is taken as correct, and a class without
-    gold has the overall mean.
+    class mean is shrunk to the overall mean, as if it had one more draw from there or less. How much: the share of the
+    gains' variance that the classes leave unexplained. So a judge who never errs is taken as correct, and a class
+    without gold has the overall mean.
 
-    Topic t is in fold `t % folds`. Should all gold lie in one fold, each topic is its own; should it lie in one topic,
-    folds are made of items; and 0 is expected where there is no other gold at all. None of this costs the estimate its
+    Topic t is in fold `t % folds`. If all gold is in one fold, each topic is a fold. If all gold is in one topic, folds
+    are made of items. The expectation is 0 where there is no other gold. None of this costs the estimate its
     unbiasedness, which only needs an item's own gold to be kept out.
     """
     if folds < 2:
@@ -354,8 +354,8 @@ def _is_constant(values: FloatArray) -> bool:
 def _bet(raised: FloatArray, total: float, rarest: float, *, fixed: bool) -> float:
     """The log of the best bet against `raised` (draw,) having the expected sum `total`.
 
-    Items may be there that were not drawn since they had `rarest` times the usual chance: bets that the sum is too low
-    stay so small that such an item would not lose all.
+    Some items may not have been drawn because they had `rarest` times the usual chance. Bets that the sum is too
+    low stay so small that such an item would not lose all.
     """
     if not len(raised):
         return 0.0
@@ -384,8 +384,9 @@ def _weigh_batches(size: FloatArray, drawn: Drawn, number: LongArray, count: Lon
     """The weight of each batch's estimate (batch,): its inverse variance if chances follow `size` (item,).
 
     The variance is (R/n)^2 times the sum over its n draws of 1 - pi, with R the size that it found undrawn. Grades play
-    no part, and all pairs of systems share the weights. A batch that found nothing left knows all, and has all the
-    weight; a batch of certain draws only was no sample of the others, and has none if there are other batches.
+    no part, and all pairs of systems share the weights. A batch that found nothing left has complete information and
+    all the weight. A batch of certain draws only is not a sample of the others, and has weight 0 if there are other
+    batches.
     """
     left = size.sum() - np.r_[0.0, np.cumsum(np.bincount(number, size[drawn.item]))]
     left[left <= ROUNDING * left[0]] = 0.0

@@ -158,8 +158,8 @@ def learn_correlation(evidence: Evidence, families: Mapping[str, str]) -> tuple[
 
     Two judges with rates p and q both call an item relevant with probability Phi_2(z_p, z_q; rho). Written as a series
     in rho, a term is a product of one factor for each judge, so sums over all pairs come from sums over judges. A
-    judge's rate is not known but estimated, from the topics other than the one at hand (from the other items, where
-    there is one topic only), so that an error does not count in what is expected of it.
+    judge's rate is not known. It is estimated from the other topics (from the other items, where there is one topic
+    only), so that an error has no influence on its own expectation.
     """
     several = evidence.has_topics and len(np.unique(evidence.topic)) > 1
     factors = _expand(evidence, (evidence.topic if several else evidence.item).astype(np.int64))
@@ -292,8 +292,8 @@ class _Prior(NamedTuple):
 def _spread_rates(counts: FloatArray) -> _Prior:
     """Some steps of expectation maximisation on (number, said relevant) of judges, those with 1, 2-3, 4-7 ... apart.
 
-    Who does much may well be another kind of judge; and where nothing else is known of a judge, all that is expected
-    follows from the mean, which is therefore kept exactly.
+    Judges with many judgments may be of another kind. Where nothing else is known about a judge, all expectations
+    follow from the mean, which is therefore kept exactly.
     """
     number = counts[:, 0]
     group = np.log2(np.maximum(number, 1)).astype(np.int64)

@@ -192,7 +192,7 @@ def assign_items(
 
     Judges form a circle, in the order given. A topic takes as many of them in a row that their contributions add up
     to `per_item`, and the next topic goes on from there. Where the judges together do less than one topic needs, all
-    work on every topic and do more of it; where they do more than all topics need, each does less.
+    work on every topic and do more of it. Where they do more than all topics need, each does less.
 
     Args:
         topics: The items of each topic.
@@ -308,12 +308,13 @@ def simulate_crowd(
 ) -> Judgments:
     """Let judges drawn from a crowd model grade the items of gold [COLLAB14].
 
-    Judge k gives item i the grade in whose bin of the judge's confusion row for gold's grade the number
+    For judge k and item i a number is drawn:
 
         sqrt(c_item) z_i + sqrt(c_family) z_(i, family) + sqrt(c_topic) z_(topic, relevant or not) + sqrt(rest) e_ki
 
-    falls, bins being as wide as the row says under a standard normal. So judges' rates do not depend on what they
-    share. The z are normal quantiles, dealt at random to items of the same gold grade, or to topics.
+    The judge's confusion row for gold's grade divides the line into bins that have its probabilities under a standard
+    normal, and the judge gives the grade of the number's bin. So judges' rates do not depend on what they share. The z
+    are normal quantiles, dealt at random to items of the same gold grade, or to topics.
 
     Args:
         gold: The truth. Only items with a grade are judged; all keep their numbers.

@@ -43,18 +43,18 @@ def learn_crowd(
 ) -> CrowdModel:
     """Learn how a crowd's judges differ, how much each of them does, and which errors they share [COLLAB14].
 
-    A judge's true positive rate is the share of items relevant by gold (grade 1 on) that it calls relevant, its true
-    negative rate the share of the others that it does not, its contribution the share that it judged of the items of
-    the topics it worked on. With more than two grades, confusion matrices are learned too.
+    A judge's true positive rate is the share of items relevant by gold (grade 1 on) that it calls relevant. Its true
+    negative rate is the share of the others that it does not. Its contribution is the share that it judged of the items
+    of the topics it worked on. With more than two grades, confusion matrices are learned too.
 
     Args:
         judgments: Grades by judges; of repeated ones the last counts.
         gold: What they are held against; it may know some of the items only.
         name: What to call the model.
         families: Judge to family, for errors that families share.
-        noise: "kept" places judges where their counts say, as [COLLAB14] does, and leaves out who saw no relevant item
-            or nothing else; "removed" asks which distribution of rates makes the counts likely, so that chance in few
-            judgments does not pass for differences between judges.
+        noise: "kept" places judges by their counts, as [COLLAB14] does, and leaves out judges who saw no relevant item
+            or nothing else. "removed" estimates the distribution of rates that makes the counts likely, so that noise
+            in few judgments is not taken for differences between judges.
         rng: Seed or generator, for the halves in which it is tried out how far noise can be removed.
     """
     require_data(judgments=judgments, gold=gold)
