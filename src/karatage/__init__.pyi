@@ -8,7 +8,6 @@ from karatage.data.audit import Audit as Audit
 from karatage.data.board import Board as Board
 from karatage.data.calibration import Calibration as Calibration
 from karatage.data.comparison import Comparison as Comparison
-from karatage.data.diagnosis import Diagnosis as Diagnosis
 from karatage.data.evaluation import Evaluation as Evaluation
 from karatage.data.judgments import Gold as Gold
 from karatage.data.judgments import Judgments as Judgments
@@ -24,6 +23,7 @@ from karatage.data.posterior import Posterior as Posterior
 from karatage.data.queue import JudgingQueue as JudgingQueue
 from karatage.data.runs import Runs as Runs
 from karatage.data.scores import Scores as Scores
+from karatage.data.survey import Diagnosis as Diagnosis
 from karatage.data.survey import Survey as Survey
 from karatage.decisions.audit import audit as audit
 from karatage.decisions.board import compare_all as compare_all
@@ -34,7 +34,7 @@ from karatage.decisions.evaluate import evaluate as evaluate
 from karatage.decisions.figures import compare_figures as compare_figures
 from karatage.decisions.plan import plan as plan
 from karatage.decisions.question import Question as Question
-from karatage.decisions.queue import QueueRules as QueueRules
+from karatage.decisions.question import QueueRules as QueueRules
 from karatage.decisions.queue import queue as queue
 from karatage.errors import KaratageError as KaratageError
 from karatage.experiments.square.cells import benchmark as benchmark
@@ -52,9 +52,9 @@ from karatage.measures.scoring import score_all as score_all
 from karatage.measures.spec import Measure as Measure
 from karatage.progress import watch as watch
 from karatage.simulation.answering import simulate as simulate
-from karatage.views.demo import demo as demo
 from karatage.views.reading import Saved as Saved
 from karatage.views.reading import read_result as read_result
+from karatage.views.report import demo as demo
 from karatage.views.report import report as report
 from karatage.views.report import write_report as write_report
 

@@ -18,7 +18,6 @@ from karatage.aggregation.variational import Ibcc, Mace
 from karatage.aggregation.votes import (
     Progress,
     Rng,
-    Supervision,
     VoteModel,
     Votes,
     judges_meet,
@@ -28,6 +27,7 @@ from karatage.aggregation.votes import (
 from karatage.data.axes import BoolArray, FloatArray, GradeArray
 from karatage.data.judgments import Judgments
 from karatage.data.note import Note
+from karatage.data.options import Supervision
 from karatage.data.posterior import Posterior, find_winners
 from karatage.errors import OptionError
 from karatage.kernels.voting import count

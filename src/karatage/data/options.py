@@ -26,6 +26,7 @@ def check_confidence(confidence: float) -> float:
 NEW_TOPICS = "topics like these"
 Repeats = Literal["last", "first", "majority", "all", "error"]
 Adjust = Literal["holm", "bh", "none"]
+Supervision = Literal["none", "light", "full"]
 
 
 @dataclass(frozen=True)
