@@ -18,8 +18,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 import karatage as kt
-from benchmarks.shuffling import control_disagreement
 from karatage.data.disagreement import THRESHOLD, HeldOut
+from karatage.orders.control import control_disagreement
 from karatage.orders.disagreement import (
     FeatureTable,
     Outcome,

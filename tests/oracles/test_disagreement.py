@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 from scipy.stats import beta
 from sklearn.metrics import confusion_matrix, roc_auc_score
 
-from benchmarks.shuffling import control_disagreement
+from karatage.orders.control import control_disagreement
 from karatage.orders.disagreement import (
     FeatureTable,
     Outcome,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.shuffling import control_disagreement
+from karatage.orders.control import control_disagreement
 from karatage.orders.disagreement import FeatureTable, Outcome, fit_line, fitting, learn_from_features, transfer
 
 LINE = np.array([-1.2, 0.8, -0.3])

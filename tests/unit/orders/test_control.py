@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from benchmarks.shuffling import Control, control_disagreement
 from karatage.data.disagreement import HeldOut
 from karatage.errors import DataError, OptionError
+from karatage.orders.control import Control, control_disagreement
 from karatage.orders.disagreement import FeatureTable, Outcome
 
 
