@@ -20,8 +20,7 @@ from karatage.aggregation.supervised import NaiveBayes, SemiSupervised
 from karatage.aggregation.variational import Ibcc, Mace
 from karatage.aggregation.votes import Progress, Rng, judges_meet
 from karatage.data.alignment import require_data
-from karatage.data.axes import LongArray
-from karatage.data.judgments import Judgments, match_gold
+from karatage.data.judgments import Judgments, deal_topics, match_gold
 from karatage.data.note import Note
 from karatage.data.options import Supervision
 from karatage.data.posterior import JudgeRecord, Posterior
@@ -31,7 +30,6 @@ from karatage.notation import parse_notation, print_word
 from karatage.random_streams import stream
 from karatage.text import shorten
 
-FOLDS = 5
 HUGE = 1e9  # options beyond this are slips
 WORTH_CHECKING = 5_000_000  # rows up to which a result is compared with the plain vote
 MANY = 0.1
@@ -245,19 +243,6 @@ def fit_across_topics(
         converged=all(part.converged for part in parts),
         notes=(tell("crossfit", model=named.name, folds=folds), *told),
     )
-
-
-def deal_topics(name: str, topics: int, with_gold: np.ndarray, seed: int) -> tuple[LongArray, int]:
-    """A fold for every topic, so that those with gold are spread evenly; and how many folds there are."""
-    if len(with_gold) < 2:
-        raise DataError(
-            f"{name} learns from gold, and would be compared with it: gold must cover at least two topics "
-            f"of the judgments, so that each is merged with gold of the others; it covers {len(with_gold)}"
-        )
-    rng, folds = stream(seed, "folds of topics"), min(FOLDS, len(with_gold))
-    fold = rng.integers(folds, size=topics)
-    fold[rng.permutation(with_gold)] = np.arange(len(with_gold)) % folds
-    return fold, folds
 
 
 def _written_options(model: type) -> dict[str, object]:
