@@ -11,7 +11,17 @@ from typing import get_args
 import numpy as np
 import polars as pl
 
-from karatage.data.axes import BoolArray, Coded, FloatArray, GradeArray, IntArray, LongArray, freeze, meet
+from karatage.data.axes import (
+    HIGHEST_GRADE,
+    BoolArray,
+    Coded,
+    FloatArray,
+    GradeArray,
+    IntArray,
+    LongArray,
+    freeze,
+    meet,
+)
 from karatage.data.note import Note, tell
 from karatage.data.options import Repeats
 from karatage.data.result import Listed
@@ -51,7 +61,6 @@ class Draw:
 
 
 NO_TOPIC = ""
-HIGHEST_GRADE = 126
 FOLDS = 5  # of topics with gold
 
 
