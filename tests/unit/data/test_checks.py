@@ -46,7 +46,7 @@ def test_numbers_that_cannot_be_are_refused(value, options, told):
 def test_bounds_may_be_missed_by_rounding_alone():
     require_numbers("x", [-1e-12, 1 + 1e-12], 0, 1)
     for beyond in (-1e-6, 1 + 1e-6):
-        with pytest.raises(DataError, match="x.* not .*0.*1"):
+        with pytest.raises(DataError, match=r"x.* not .*0.*1"):
             require_numbers("x", [beyond], 0, 1)
 
 
@@ -77,7 +77,7 @@ def test_tables_that_cannot_be_are_refused(frame, told):
 def test_a_cell_may_be_empty_only_where_that_was_said():
     holed = pl.DataFrame({"share": [0.5, None]})
     require_table("t", holed, {"share": maybe(SHARE)})
-    with pytest.raises(DataError, match="share.*row"):
+    with pytest.raises(DataError, match=r"share.*row"):
         require_table("t", holed, {"share": SHARE})
 
 
