@@ -29,8 +29,8 @@ from karatage.aggregation.votes import (
     prior_answers,
     unheard_classes,
 )
-from karatage.data.alignment import find_items
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, IntArray, LongArray
+from karatage.data.judgments import find_items
 from karatage.data.note import Note
 from karatage.data.posterior import JudgeRecord, Posterior, decide, find_winners
 from karatage.errors import OptionError

@@ -20,12 +20,12 @@ from karatage.aggregation.reliability import OneCoin, Raykar, ZenCrowd
 from karatage.aggregation.shares import BinomialVote, QuantisedBinomialVote
 from karatage.aggregation.supervised import NaiveBayes, SemiSupervised
 from karatage.aggregation.variational import Ibcc, Mace
-from karatage.aggregation.votes import Progress, Rng, Supervision, judges_meet
-from karatage.data.alignment import match_gold
-from karatage.data.arguments import require_data
+from karatage.aggregation.votes import Progress, Rng, judges_meet
+from karatage.data.alignment import require_data
 from karatage.data.axes import LongArray
-from karatage.data.judgments import Judgments
+from karatage.data.judgments import Judgments, match_gold
 from karatage.data.note import Note
+from karatage.data.options import Supervision
 from karatage.data.posterior import JudgeRecord, Posterior
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.kernels.voting import count_votes

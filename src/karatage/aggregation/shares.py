@@ -16,10 +16,11 @@ from karatage.aggregation.notes import tell
 from karatage.aggregation.ordinal import Ordinal
 from karatage.aggregation.reliability import OneCoin, Raykar, ZenCrowd
 from karatage.aggregation.variational import Ibcc, Mace
-from karatage.aggregation.votes import Progress, Supervision, Votes, judges_meet
+from karatage.aggregation.votes import Progress, Votes, judges_meet
 from karatage.data.axes import FloatArray
 from karatage.data.judgments import Judgments
 from karatage.data.note import Note
+from karatage.data.options import Supervision
 from karatage.data.posterior import Posterior
 from karatage.errors import OptionError
 

@@ -12,13 +12,12 @@ import numpy as np
 from karatage.aggregation.registry import deal_topics
 from karatage.approaches.evidence import Evidence, Merged
 from karatage.approaches.notes import tell
-from karatage.data.alignment import align, match_gold
+from karatage.data.alignment import align
 from karatage.data.axes import BoolArray, FloatArray
-from karatage.data.gold import Gold
+from karatage.data.judgments import Gold, match_gold
 from karatage.data.note import Note
 from karatage.data.partition import Partition, assemble_judges
-from karatage.data.scores import Scores
-from karatage.data.weights import Weights
+from karatage.data.scores import Scores, Weights
 from karatage.errors import DataError, OptionError
 from karatage.measures.scoring import score_aligned
 from karatage.merging.estimators import (

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from typing import Unpack
 
 from karatage.comparison.paired import paired_test
-from karatage.data.arguments import require_data, show_options
+from karatage.data.alignment import require_data
 from karatage.data.comparison import Comparison, Opinion, find_digits
-from karatage.data.estimate import Estimate
+from karatage.data.estimate import JUDGES, Estimate
 from karatage.data.judgments import Judgments
 from karatage.data.note import Note
+from karatage.data.options import show_options
 from karatage.data.result import list_versions
 from karatage.data.runs import Runs
-from karatage.data.standing import JUDGES
 from karatage.decisions.case import Case, make_case
 from karatage.decisions.correct import Choice, correct, find_ceiling, keep_possible
 from karatage.decisions.estimators.contract import LEAST_TOPICS, Fitted, compare_means

@@ -11,10 +11,11 @@ from typing import Unpack
 import numpy as np
 
 from karatage.agreement.suspicion import ENOUGH
-from karatage.data.arguments import require_readable, show_options
-from karatage.data.diagnosis import Check, Diagnosis
+from karatage.data.alignment import require_readable
+from karatage.data.options import show_options
 from karatage.data.result import list_versions
 from karatage.data.runs import Runs
+from karatage.data.survey import Check, Diagnosis
 from karatage.decisions.checks import check_gold, check_judges, check_pool, check_runs, tabulate_systems
 from karatage.decisions.compare import POWER
 from karatage.decisions.estimators.contract import CLAIM_THESE, LEAST_TOPICS

@@ -8,10 +8,9 @@ import numpy as np
 
 from karatage.approaches.evaluating import evaluate_known
 from karatage.approaches.evidence import Known
-from karatage.data.arguments import require_data
+from karatage.data.alignment import require_data
 from karatage.data.evaluation import Evaluation
-from karatage.data.gold import Gold
-from karatage.data.judgments import Judgments
+from karatage.data.judgments import Gold, Judgments
 from karatage.data.runs import Runs
 from karatage.decisions.draw import draw_evaluation
 from karatage.measures.spec import Measure

@@ -11,7 +11,7 @@ import polars as pl
 
 from karatage.correction.planning import MANY_TOPICS, required_z
 from karatage.data.checks import find_schema
-from karatage.data.diagnosis import MEASURES, Check
+from karatage.data.survey import MEASURES, Check
 from karatage.decisions.case import Case, ask
 from karatage.decisions.compare import POWER, find_sameness
 from karatage.decisions.correct import correct

@@ -8,8 +8,7 @@ import math
 import pytest
 
 from karatage.data.comparison import Comparison, Opinion, find_digits, say_p
-from karatage.data.estimate import Estimate
-from karatage.data.standing import Method
+from karatage.data.estimate import Estimate, Method
 from tests.notes import gives
 
 

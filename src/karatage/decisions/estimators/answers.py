@@ -8,8 +8,8 @@ import numpy as np
 
 from karatage.correction import graded
 from karatage.correction.precision import measure_accuracy, require_gold
-from karatage.data.accuracy import Accuracy
 from karatage.data.axes import FloatArray, LongArray
+from karatage.data.estimate import Accuracy
 from karatage.decisions.case import Case
 from karatage.decisions.material import gives_grades
 from karatage.errors import DataError

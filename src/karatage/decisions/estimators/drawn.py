@@ -12,10 +12,9 @@ from karatage.correction.choosing import choose_sizes
 from karatage.correction.evenness import Frame, check_evenness
 from karatage.correction.sampled import Claim, Drawn, sum_topics
 from karatage.data.axes import BoolArray
-from karatage.data.estimate import Estimate
+from karatage.data.estimate import Estimate, Method
 from karatage.data.judgments import Draw
 from karatage.data.note import Note
-from karatage.data.standing import Method
 from karatage.decisions.case import Case
 from karatage.decisions.estimators.answers import find_accuracy
 from karatage.decisions.estimators.contract import (
