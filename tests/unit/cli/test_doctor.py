@@ -53,7 +53,7 @@ def test_a_broken_file_is_told_and_the_exit_code_is_2(run):
 
 
 def test_any_subset_of_files_may_be_given(run):
-    for given, kept in (("-j crowd.csv", "judgments"), ("runs", "runs"), ("-g gold.qrels", "gold")):
+    for given, kept in (("-j crowd.csv", "judges"), ("runs", "runs"), ("-g gold.qrels", "gold")):
         result = run(f"doctor {given}")
         assert result.exit_code == 0
         assert {row["about"] for row in json.loads(run(f"doctor {given} -f json").stdout)["checks"]} >= {kept}
