@@ -226,7 +226,7 @@ BROKEN = [
         "q.csv",
         QUEUE.replace(b"d2,0", b"d2,"),
         3,
-        "judge whole batches: what is",
+        "judge whole batches",
     ),
     Bad("no grade in a queue", "gold", "q.csv", b"topic,doc,rel,pi\n1,d1,,0.5\n", 1, "no row has a grade yet; fill in"),
     Bad(
