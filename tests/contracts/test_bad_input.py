@@ -211,7 +211,9 @@ BROKEN = [
         3,
         "pi '0' is not a probability in (0, 1]",
     ),
-    Bad("pi above one", "gold", "g.csv", b"topic,doc,rel,pi\n1,d1,1,1.5\n", 2, "pi '1.5' is not a probability in (0, 1]"),
+    Bad(
+        "pi above one", "gold", "g.csv", b"topic,doc,rel,pi\n1,d1,1,1.5\n", 2, "pi '1.5' is not a probability in (0, 1]"
+    ),
     Bad(
         "pi not given",
         "gold",
@@ -234,7 +236,9 @@ BROKEN = [
     ),
     Bad("batch 2 is missing", "gold", "q.csv", QUEUE.replace(b",2,P", b",3,P"), None, "batch 2 is missing, though"),
     Bad("batch in words", "gold", "q.csv", QUEUE.replace(b",2,P", b",last,P"), 4, "batch 'last' is not a whole number"),
-    Bad("batch below 1", "gold", "q.csv", QUEUE.replace(b"0.5,1,P", b"0.5,0,P", 1), 2, "batch '0' is not a whole number"),
+    Bad(
+        "batch below 1", "gold", "q.csv", QUEUE.replace(b"0.5,1,P", b"0.5,0,P", 1), 2, "batch '0' is not a whole number"
+    ),
     Bad("queues of two measures", "gold", "q.csv", QUEUE + b"2,d4,1,0.5,2,AP,f\n", 1, "'measure' has 2 values"),
     Bad(
         "queues of two frames", "gold", "q.csv", QUEUE + b"2,d4,1,0.5,2,P@10,g\n", 1, "rows of several queues: the col"
