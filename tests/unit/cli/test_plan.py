@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import karatage as kt
-from karatage.cli.question import parse_figures, parse_numbers, parse_rates
+from karatage.cli.options import parse_figures, parse_numbers, parse_rates
 from karatage.errors import KaratageError, OptionError
 from tests.invoking import invoke
 from tests.notes import gives
