@@ -66,10 +66,10 @@ def compare(
     if figures.given:
         if runs or judgments or gold or pair != Pair():
             raise OptionError("figures and files or systems at once; give --figures-a, --figures-b and --rates alone")
-        a, b, rates, rates_b = figures.parse()
+        a, b, rates = figures.require()
         question = Question(**vars(asked))
         found: Comparison | Board = compare_figures(
-            a, b, rates, rates_b=rates_b, judges=question.judges, confidence=question.confidence
+            a, b, rates, rates_b=figures.rates_b, judges=question.judges, confidence=question.confidence
         )
     else:
         require_files("compare a.run b.run -j crowd.csv -g gold.qrels", runs, judgments)
