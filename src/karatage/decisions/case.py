@@ -41,12 +41,18 @@ class Case:
     question: Question
     material: Material  # all that was given
     approach: str
+    merge: str  # whose grades gold corrects: the approach, or a vote where it ends in scores
     meeting: Meeting  # of these systems and the judges
     topics: LongArray  # those that count
     gold: Judgments | None
     seed: int
     frame: BoolArray | None = None  # (item,) what gold is taken as drawn evenly from, where it is
     kept: Kept = field(init=False, default_factory=Kept, repr=False)
+
+    @property
+    def gives_grades(self) -> bool:
+        """Whether the approach ends in grades; others end in scores."""
+        return self.merge == self.approach
 
     @property
     def runs(self) -> Runs:
@@ -82,7 +88,7 @@ class Case:
 
     @cached_property
     def _scored(self) -> tuple[FloatArray, tuple[Note, ...]]:
-        if gives_grades(self.approach):
+        if self.gives_grades:
             scored = self.material.score(self.meeting, self.question.parsed)
             return scored.value[0][self.topics], scored.notes
         result = self._evaluation
@@ -406,12 +412,13 @@ def _make(material: Material, question: Question, systems: Sequence[str], seed: 
         question=question,
         material=material,
         approach=approach,
+        merge=merge,
         meeting=meeting,
         topics=topics,
         gold=material.gold,
         seed=seed,
     )
-    if not gives_grades(approach):
+    if not case.gives_grades:
         case.scores  # noqa: B018 an approach that does not exist is refused before anything else
     return case
 

@@ -35,7 +35,6 @@ from karatage.decisions.estimators.contract import (
     tell_few_topics,
 )
 from karatage.decisions.estimators.registry import AUTO, find
-from karatage.decisions.material import gives_grades
 from karatage.decisions.notes import tell
 from karatage.decisions.question import Question, QuestionOptions
 from karatage.errors import DataError, OptionError
@@ -159,7 +158,7 @@ def _name_systems(runs: Runs, systems: tuple[str, str] | None) -> tuple[str, ...
 
 
 def _require_weights(case: Case, budget: int) -> None:
-    if not gives_grades(case.approach):
+    if not case.gives_grades:
         raise OptionError(f"{case.approach} ends in scores, not in grades of documents; choose mv, ds or judge:NAME")
     if case.linear is None:
         pool = int(case.judged.sum()) / len(case.topics)

@@ -8,6 +8,7 @@ from typing import Literal, TypedDict, Unpack, get_args
 
 from karatage.data.board import NEW_TOPICS
 from karatage.data.estimate import CONFIDENCE, check_confidence
+from karatage.decisions.estimators.registry import list_names
 from karatage.errors import OptionError
 from karatage.measures.registry import parse_measure
 from karatage.measures.spec import Measure
@@ -79,8 +80,6 @@ class Question:
         """Check the options."""
         parse_measure(self.measure)
         check_confidence(self.confidence)
-        from karatage.decisions.estimators.registry import list_names  # estimators are about cases, which know this
-
         offered = {name: get_args(choices) for name, choices in CHOICES.items()} | {"correction": list_names()}
         for name, choices in offered.items():
             if getattr(self, name) not in choices:

@@ -23,7 +23,7 @@ from karatage.decisions.calibrate import calibrate_fitted
 from karatage.decisions.case import Case, ask
 from karatage.decisions.compare import check_pair, choose_pair, compare_pair
 from karatage.decisions.diagnose import examine
-from karatage.decisions.material import DEFAULT_MERGE, Material, gives_grades
+from karatage.decisions.material import Material
 from karatage.decisions.notes import tell
 from karatage.decisions.question import Question
 from karatage.decisions.reading import Sources
@@ -138,9 +138,10 @@ def _calibrate(
 ) -> Calibration:
     if gold is None:
         raise DataError("there is no gold to hold the judges against")
-    approach = case.approach if gives_grades(case.approach) else DEFAULT_MERGE
     level = case.question.parsed.level
-    return calibrate_fitted(fitted, judgments, gold, approach, relevant=level, topics=case.topic_names, seed=case.seed)
+    return calibrate_fitted(
+        fitted, judgments, gold, case.merge, relevant=level, topics=case.topic_names, seed=case.seed
+    )
 
 
 def _attempt(make: Callable[[], _Part]) -> tuple[_Part | None, str | None]:

@@ -6,7 +6,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -17,9 +17,11 @@ from karatage.data.comparison import Opinion
 from karatage.data.estimate import Estimate
 from karatage.data.note import Note
 from karatage.data.standing import Method
-from karatage.decisions.case import Case
 from karatage.decisions.notes import tell
 from karatage.text import counted
+
+if TYPE_CHECKING:
+    from karatage.decisions.case import Case
 
 ALARM = 2.0  # standard errors
 EXPECTED_APART = 0.05  # of pairs, about what chance puts more than two standard errors apart

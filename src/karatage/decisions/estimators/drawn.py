@@ -5,19 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from karatage.correction.choosing import choose_sizes
 from karatage.correction.evenness import Frame, check_evenness
+from karatage.correction.precision import measure_accuracy, require_gold
 from karatage.correction.sampled import Claim, Drawn, sum_topics
-from karatage.data.axes import BoolArray
+from karatage.data.accuracy import Accuracy
+from karatage.data.axes import BoolArray, FloatArray, LongArray
 from karatage.data.estimate import Estimate
 from karatage.data.judgments import Draw
 from karatage.data.note import Note
 from karatage.data.standing import Method
-from karatage.decisions.case import Case
-from karatage.decisions.estimators.answers import find_accuracy
 from karatage.decisions.estimators.contract import (
     CLAIM_THESE,
     LEAST_ITEMS,
@@ -32,10 +33,12 @@ from karatage.decisions.estimators.contract import (
     find_least_topics,
     tell_few_topics,
 )
-from karatage.decisions.material import DEFAULT_MERGE, gives_grades
 from karatage.decisions.notes import tell
 from karatage.errors import DataError
 from karatage.text import count_names, counted
+
+if TYPE_CHECKING:
+    from karatage.decisions.case import Case
 
 LEAST_TO_FORECAST = 20  # gold items that tell systems apart
 LITTLE = 0.01  # of a system's weight, where the judges' calibrated grades may stand in for gold
@@ -135,6 +138,46 @@ def fit_sample(case: Case, method: Method) -> DrawnFitted:
     )
 
 
+def find_accuracy(case: Case) -> Accuracy | None:
+    """How judges answer on gold's items, beside an answer that does not use it; None where gold says too little."""
+    try:
+        accuracy = meet_gold(case)[0]
+        require_gold(accuracy)
+    except DataError:
+        return None
+    return accuracy if case.gives_grades else None
+
+
+def meet_gold(case: Case) -> tuple[Accuracy, FloatArray, LongArray]:
+    """How judges answer, what each kind of grades gains (kind,), and of which kind each grade is (grade,)."""
+    assert case.linear is not None
+    gain, kind = np.unique(case.linear.gain, return_inverse=True)
+    both = np.flatnonzero(case.judged & (case.gold_grade >= 0))
+    if not len(both):
+        raise DataError(
+            "the judges graded no item that has gold, so their errors are not known; are items written alike?"
+        )
+    shown = case.said[case.weight.any(axis=1) & case.judged]
+    occurs = np.union1d(kind[case.gold_grade[both]], np.union1d(kind[case.said[both]], kind[shown]))
+    kept = np.arange(len(gain)) if len(gain) == 2 else occurs.astype(np.int64)
+    binary = len(gain) == 2
+    place = np.full(len(gain), -1)
+    place[kept] = np.arange(len(kept))
+    kind = place[kind]
+    weight = np.zeros(len(case.said))
+    weight[case.drawn.item] = 1 / case.drawn.pi
+    trusted, heard = kind[case.gold_grade[both]], kind[case.said[both]]
+    accuracy = measure_accuracy(trusted, heard, kinds=_name_kinds(kind, len(kept), binary), weight=weight[both])
+    return accuracy, gain[kept], kind
+
+
+def _name_kinds(kind: LongArray, kinds: int, binary: bool) -> list[str]:
+    if binary:
+        return ["not relevant", "relevant"]
+    grades = [np.flatnonzero(kind == k) for k in range(kinds)]
+    return [f"grade {g[0]}" if len(g) == 1 else f"grades {g[0]}-{g[-1]}" for g in grades]
+
+
 def _measure_unreached(case: Case) -> float:
     """The largest share of a system's weight on documents without gold that could not have been drawn either."""
     reached = case.matters if case.frame is None else case.frame
@@ -189,8 +232,8 @@ def _require(case: Case) -> None:
 
 
 def _tell(case: Case) -> Iterator[Note]:
-    merged = gives_grades(case.approach)
-    yield from tell.when(not merged, "merged-instead", approach=case.approach, merge=DEFAULT_MERGE)
+    merged = case.gives_grades
+    yield from tell.when(not merged, "merged-instead", approach=case.approach, merge=case.merge)
     share = _measure_unreached(case)
     yield from tell.when(share > LITTLE, "scores-unknown", share=share)
     outside = int((case.gold_item < 0).sum())

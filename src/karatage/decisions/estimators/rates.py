@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -13,13 +13,11 @@ from karatage.correction import graded, precision
 from karatage.correction.design import GoldDesign
 from karatage.correction.precision import measure_separation, require_gold, require_informed
 from karatage.data.accuracy import Accuracy
-from karatage.data.axes import FloatArray
+from karatage.data.axes import FloatArray, LongArray
 from karatage.data.comparison import Opinion
 from karatage.data.estimate import Estimate, t_quantile
 from karatage.data.note import Note
 from karatage.data.standing import Method
-from karatage.decisions.case import Case
-from karatage.decisions.estimators.answers import JudgeAnswers, find_luck, gather_answers
 from karatage.decisions.estimators.contract import (
     CLAIM_THESE,
     LEAST_TOPICS,
@@ -35,18 +33,65 @@ from karatage.decisions.estimators.contract import (
     spread,
     tell_few_topics,
 )
-from karatage.decisions.estimators.drawn import DRAWN, EVEN, UnevenError
-from karatage.decisions.material import gives_grades
+from karatage.decisions.estimators.drawn import DRAWN, EVEN, UnevenError, meet_gold
 from karatage.decisions.notes import tell
 from karatage.errors import DataError, JudgeError
 from karatage.random_streams import stream
 from karatage.text import count_names
+
+if TYPE_CHECKING:
+    from karatage.decisions.case import Case
 
 ROUNDING, TINY = 1e-9, 1e-12
 CONTRADICTION = 0.001  # chance of calling scores and rates contradictory that are not
 CLEARLY = 4.0  # standard errors
 WORTH_TELLING = 1.1  # design effect
 BOOTSTRAP = Method(name="bootstrap", label="bootstrap", about="Topics and gold items resampled.")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class JudgeAnswers:
+    """What judges said, in kinds of grades that gain alike."""
+
+    accuracy: Accuracy
+    gain: FloatArray  # (kind,)
+    mass: FloatArray  # (system, topic, kind) weight of the ranks where the judges said this
+    kind: LongArray  # (item,) what the judges said, -1 = nothing
+
+    @property
+    def filled(self) -> FloatArray:
+        """How much weight a system's judged documents have in a topic, (system, topic)."""
+        return np.asarray(self.mass.sum(axis=2))
+
+
+def gather_answers(case: Case) -> JudgeAnswers:
+    """What judges said of the systems' documents, and of gold's."""
+    accuracy, gain, kind = meet_gold(case)
+    mass = np.zeros((len(case.systems), len(case.topics), len(gain)))
+    item, system = np.nonzero(case.weight * case.judged[:, None])
+    np.add.at(mass, (system, case.topic[item], kind[case.said[item]]), case.weight[item, system])
+    said = np.where(case.said >= 0, kind[case.said], -1)
+    return JudgeAnswers(accuracy=accuracy, gain=gain, mass=mass, kind=said)
+
+
+def find_luck(case: Case, answers: JudgeAnswers) -> FloatArray:
+    """How far slips on these documents alone move the pairs, even were the rates known, (system, system).
+
+    A document of gold's kind g adds its squared weight times the variance of what its answer is worth; how much weight
+    lies on each kind is itself told by the answers.
+    """
+    share, gain, kinds = answers.accuracy.share, answers.gain, len(answers.gain)
+    worth = graded.judge_gains(share, gain)
+    scatter = (share @ worth**2 - gain**2).clip(0)
+    said = np.zeros((kinds, len(case.systems), len(case.systems)))
+    for kind in range(kinds):
+        weight = case.weight[case.judged & (answers.kind == kind)]
+        product = np.einsum("is,it->st", weight, weight)
+        own = np.diag(product)
+        said[kind] = own[:, None] + own[None, :] - 2 * product
+    mass = np.linalg.solve(share.T, said.reshape(kinds, -1)).clip(0)
+    luck: FloatArray = (scatter @ mass).reshape(said.shape[1:]) / len(case.topics) ** 2
+    return luck
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -213,7 +258,7 @@ def _require(case: Case, design: GoldDesign) -> None:
             f"{case.question.parsed} is not a plain weighted sum of grades, so error rates of single grades do not "
             "correct it; ask for P@k, DCG@k or RBP, or leave --correction to the gold's design"
         )
-    if not gives_grades(case.approach):
+    if not case.gives_grades:
         raise DataError(
             f"{case.approach} ends in scores, and scores have no error rates; choose an approach that gives grades, "
             "such as mv, ds or judge:NAME, or re-judge whole topics"

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from karatage.data.note import Note
-from karatage.decisions.case import Case
 from karatage.decisions.estimators.contract import Estimator
 from karatage.decisions.estimators.drawn import DRAWN, EVEN
 from karatage.decisions.estimators.rates import RATES
 from karatage.decisions.estimators.whole_topics import CENSUS, GOLD_TOPICS, WHOLE_TOPICS
 from karatage.errors import DataError, OptionError, UnknownNameError
+
+if TYPE_CHECKING:
+    from karatage.decisions.case import Case
 
 AUTO = "auto"  # the one that gold's design calls for
 

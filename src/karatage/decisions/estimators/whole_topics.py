@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,7 +12,6 @@ from karatage.correction.topics import LEAST_DIFFERING, LEAST_TOPICS, TopicEstim
 from karatage.data.axes import FloatArray
 from karatage.data.note import Note
 from karatage.data.standing import Method
-from karatage.decisions.case import Case
 from karatage.decisions.estimators.contract import (
     CLAIM_THESE,
     FEWEST_TOPICS,
@@ -27,6 +27,9 @@ from karatage.decisions.estimators.drawn import fit_sample
 from karatage.decisions.notes import tell
 from karatage.errors import DataError
 from karatage.text import counted
+
+if TYPE_CHECKING:
+    from karatage.decisions.case import Case
 
 BLOCK = 2_000_000  # numbers held at once
 
