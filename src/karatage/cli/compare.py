@@ -44,7 +44,7 @@ def compare(
         fail_unless_significant: Exit with 1 unless a difference may be claimed.
     """
     import karatage as kt
-    from karatage.decisions.compare import choose_pair
+    from karatage.decisions.question import choose_pair
 
     choose_style(to.format, to.output)
     if figures.given:

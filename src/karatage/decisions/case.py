@@ -215,6 +215,18 @@ class Case:
         return np.asarray(counts & (self.rank_weight.max(axis=1) > self.rank_weight.min(axis=1)))
 
     @cached_property
+    def same(self) -> str | None:
+        """What two systems have in common, where they cannot differ by the measure."""
+        if len(self.systems) != 2:
+            return None
+        if self.linear is not None:
+            alike = not self.matters.any()
+        else:
+            shown = self.alignment.ranked[self.topics][:, :, : self.depth]
+            alike = bool((shown[:, 0] == shown[:, 1]).all())
+        return self.question.sameness if alike else None
+
+    @cached_property
     def fingerprint(self) -> str:
         """Of the documents that matter, from which gold is drawn."""
         return take_fingerprint(self.pool, np.flatnonzero(self.matters))

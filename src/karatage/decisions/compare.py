@@ -17,15 +17,13 @@ from karatage.data.runs import Runs
 from karatage.data.standing import JUDGES
 from karatage.decisions.case import Case, make_case
 from karatage.decisions.correct import Choice, correct, find_ceiling, keep_possible
-from karatage.decisions.estimators.contract import LEAST_TOPICS, Fitted, compare_means
+from karatage.decisions.estimators.contract import LEAST_TOPICS, POWER, Fitted, compare_means
 from karatage.decisions.notes import tell
-from karatage.decisions.question import Question, QuestionOptions
+from karatage.decisions.question import Question, QuestionOptions, check_pair, choose_pair
 from karatage.errors import OptionError
 from karatage.measures.spec import Measure
 from karatage.random_streams import stream
 from karatage.text import counted
-
-POWER = 0.8
 
 
 @show_options(Question)
@@ -63,42 +61,11 @@ def compare(
     return compare_pair(make_case(runs, judgments, gold, question, systems=pair, seed=question.seed))
 
 
-def name_both(a: str | None, b: str | None) -> tuple[str, str] | None:
-    """Both systems, or None where none is named."""
-    if a is None and b is None:
-        return None
-    if a is None or b is None:
-        raise OptionError("one of a and b is missing; name both systems, or none for a leaderboard of all")
-    check_pair(a, b)
-    return a, b
-
-
-def choose_pair(runs: Runs, a: str | None, b: str | None) -> tuple[str, str] | None:
-    """The two systems to compare: those named, or the two there are; None: all of them."""
-    systems = runs.named or runs.systems
-    if a is not None and b is not None:
-        return a, b
-    if len(systems) == 1:
-        raise OptionError(f"'{systems[0]}' is the only system; give runs of two at least")
-    if len(systems) == 2:
-        first = a if a is not None else next(s for s in systems if s != b)
-        return first, next(s for s in systems if s != first) if b is None else b
-    if a is None and b is None:
-        return None
-    raise OptionError("one of a and b is missing; name both systems, or none to compare all with each other")
-
-
-def check_pair(a: str, b: str) -> None:
-    """Refuse a system that is to be compared with itself."""
-    if a == b:
-        raise OptionError(f"a and b are the same system, '{a}'; name two")
-
-
 def compare_pair(case: Case) -> Comparison:
     """The same for a case of two systems."""
     question, gold, (a, b) = case.question, case.gold, case.systems
     naive = trust_judges(case)
-    same = find_sameness(case)
+    same = case.same
     choice = Choice(None) if gold is None or same is not None else correct(case)
     found = choice.corrected
     opinion = None if found is None else found.compare(0, 1, question.confidence)
@@ -166,16 +133,6 @@ def trust_judges(case: Case) -> Opinion:
         confidence=question.confidence,
     )
     return Opinion(method=JUDGES, a=singles[0], b=singles[1], difference=found, test_p_value=p_value)
-
-
-def find_sameness(case: Case) -> str | None:
-    """Why the systems cannot differ, where they cannot."""
-    if case.linear is not None:
-        alike = not case.matters.any()
-    else:
-        shown = case.alignment.ranked[case.topics][:, :, : case.depth]
-        alike = bool((shown[:, 0] == shown[:, 1]).all())
-    return case.question.sameness if alike else None
 
 
 def _ask_others(case: Case, choice: Choice) -> tuple[tuple[Opinion, ...], tuple[Note, ...]]:

@@ -2,44 +2,46 @@
 
 from __future__ import annotations
 
-import os
-import shlex
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Unpack
 
 import numpy as np
+import polars as pl
 
 from karatage.agreement.suspicion import ENOUGH
+from karatage.correction.planning import MANY_TOPICS, required_z
 from karatage.data.arguments import require_readable, show_options
-from karatage.data.diagnosis import Check, Diagnosis
+from karatage.data.checks import find_schema
+from karatage.data.diagnosis import MEASURES, Check, Diagnosis
 from karatage.data.result import list_versions
 from karatage.data.runs import Runs
+from karatage.decisions.case import Case, ask
 from karatage.decisions.checks import check_gold, check_judges, check_pool, check_runs, tabulate_systems
-from karatage.decisions.compare import POWER
-from karatage.decisions.estimators.contract import CLAIM_THESE, LEAST_TOPICS
+from karatage.decisions.correct import correct
+from karatage.decisions.estimators.contract import (
+    CLAIM_THESE,
+    FEWEST_TOPICS,
+    LEAST_TOPICS,
+    POWER,
+    Estimator,
+    Fitted,
+    find_least_topics,
+)
 from karatage.decisions.estimators.registry import list_estimators
 from karatage.decisions.material import Material
-from karatage.decisions.prospects import (
-    DEPTH,
-    Prospect,
-    build_case,
-    check_decision,
-    check_prospect,
-    choose_budget,
-    foresee,
-    look_ahead,
-    name_sameness,
-    tabulate_prospects,
-)
+from karatage.decisions.plan import plan_gold
 from karatage.decisions.question import Question, QuestionOptions
-from karatage.decisions.reading import Checkup, Sources, read_files
+from karatage.decisions.reading import Checkup, Sources, Words, read_files
 from karatage.errors import KaratageError, OptionError, UnknownNameError
 from karatage.measures.registry import find_family, parse_measure
 from karatage.measures.spec import Measure
 from karatage.text import counted, end_sentence, shorten
 
-STAND_INS = {"runs": "runs", "judgments": "judgments.csv", "gold": "gold.qrels"}
+BUDGET = 200  # gold labels, where none has been said
+DEPTH = 10
+ABOUT = "decision"
 
 
 @show_options(Question)
@@ -145,6 +147,180 @@ def _choose_pair(runs: Runs | None, a: str | None, b: str | None) -> tuple[tuple
     return ((names[0], names[1]) if names else None), ()
 
 
+@dataclass(frozen=True, kw_only=True)
+class Prospect:
+    """One measure: by which estimator judges' errors are undone and what then shows, or why they are not."""
+
+    measure: str
+    estimator: Estimator | None = None
+    detectable: float | None = None  # a difference shown with 80% power; the median over pairs
+    refusal: str | None = None
+    these_only: bool = False  # whether differences on these topics are known, though nothing can be said of new ones
+
+
+def look_ahead(checkup: Checkup) -> list[Prospect]:
+    """The measure asked for first, then common ones of the same depth."""
+    asked = checkup.question.parsed
+    depth = asked.cutoff or DEPTH
+    others = [f"P@{depth}", f"DCG@{depth}", "RBP(p=0.8)", f"nDCG@{depth}", "AP"]
+    return [_look(checkup, measure) for measure in dict.fromkeys([str(asked), *others])]
+
+
+def _look(checkup: Checkup, measure: str) -> Prospect:
+    if checkup.gold is None:
+        return Prospect(measure=measure, refusal=checkup.lack("gold"))
+    try:
+        case = build_case(checkup, measure)
+        choice = correct(case)
+        doubt = None if choice.second is None else choice.second.doubt_board()
+        alarm = choice.alarm or (doubt and doubt.alarm)
+        if alarm:
+            return Prospect(measure=measure, refusal=alarm)
+        if choice.corrected is None:
+            return Prospect(measure=measure, refusal=choice.refusal, these_only=_knows_these(case))
+    except KaratageError as problem:
+        return Prospect(measure=measure, refusal=f"{problem}")
+    detectable = find_detectable(choice.corrected, checkup.question.level)
+    return Prospect(measure=measure, estimator=choice.estimator, detectable=detectable)
+
+
+def _knows_these(case: Case) -> bool:
+    choice = correct(replace(case, question=replace(case.question, claim="these")))
+    return choice.corrected is not None and choice.alarm is None
+
+
+def build_case(checkup: Checkup, measure: str | None = None) -> Case:
+    """Runs, judgments and gold met, for a measure other than the one asked for where it is given."""
+    assert checkup.material is not None
+    name = measure or str(checkup.question.parsed)
+    if name not in checkup.cases:
+        asked = name == str(checkup.question.parsed)
+        question = checkup.question if asked else replace(checkup.question, measure=name)
+        systems = checkup.pair or checkup.material.runs.systems
+        checkup.cases[name] = ask(checkup.material, question, systems=systems)
+    return checkup.cases[name]
+
+
+def find_detectable(found: Fitted, level: float) -> float | None:
+    """The difference that a test would show in 80% of repetitions, the median over pairs; None: never."""
+    variance = found.pairs.variance[np.triu_indices(len(found.pairs.variance), 1)]
+    error = float(np.median(np.sqrt(variance)))
+    return required_z(level, POWER) * error if math.isfinite(error) else None
+
+
+def choose_budget(checkup: Checkup, measure: str) -> int:
+    """Gold labels to plan for: no more than there are documents that matter; 0 where there can be no plan."""
+    try:
+        case = build_case(checkup, measure)
+    except KaratageError:  # told among the checks
+        return 0
+    return 0 if case.disjoint else min(BUDGET, int(case.matters.sum()))
+
+
+def foresee(checkup: Checkup, measure: str, budget: int) -> float | None:
+    """The same once a plan has drawn as many labels; None where there can be no plan or no claim."""
+    try:
+        found = plan_gold(replace(build_case(checkup, measure), gold=None), [budget])
+    except KaratageError:
+        return None
+    return None if found.new is None else required_z(checkup.question.level, POWER) * found.new.standard_error
+
+
+def measure_overlap(case: Case) -> float:
+    """The share of documents that two systems have in common in the ranks that count, over topics both answered."""
+    shown = case.alignment.ranked[case.topics][:, :, : case.depth]
+    share = []
+    for first, second in shown:
+        a, b = first[first >= 0], second[second >= 0]
+        if len(a) and len(b):
+            share.append(len(np.intersect1d(a, b)) / max(len(a), len(b)))
+    return float(np.mean(share)) if share else 0.0
+
+
+def tabulate_prospects(prospects: Sequence[Prospect]) -> pl.DataFrame:
+    """One row per measure."""
+    methods = [None if p.estimator is None else p.estimator.method for p in prospects]
+    rows = [
+        (p.measure, method and method.name, method and method.label, p.detectable, p.refusal)
+        for p, method in zip(prospects, methods, strict=True)
+    ]
+    return pl.DataFrame(rows, schema=find_schema(MEASURES), orient="row")
+
+
+def check_prospect(checkup: Checkup, asked: Prospect) -> Iterator[Check]:
+    """Whether this gold corrects the measure that was asked for, and what must hold for that."""
+    if checkup.gold is not None and asked.refusal is not None:
+        yield Check(
+            about=ABOUT,
+            state="warning",
+            finding=f"{asked.measure} cannot be corrected with this gold: {asked.refusal}",
+        )
+    if asked.estimator is not None and asked.estimator.premise:
+        yield Check(about=ABOUT, state="ok", finding=asked.estimator.premise)
+
+
+def check_decision(checkup: Checkup) -> Iterator[Check]:
+    """Whether the files can answer which system is better."""
+    if not checkup.meets or checkup.runs is None or len(checkup.runs.systems) < 2:
+        return
+    try:
+        case = build_case(checkup)
+    except KaratageError as problem:
+        yield Check(about=ABOUT, state="warning", finding=f"{problem}")
+        return
+    yield _check_topics(case)
+    if len(case.systems) == 2:
+        yield _check_pair(case)
+    if case.gold is not None and (case.gold_item >= 0).any():
+        yield Check(about=ABOUT, state="ok", finding=case.design.sentence)
+
+
+def _check_topics(case: Case) -> Check:
+    topics = len(case.topics)
+    if case.disjoint:
+        return Check(
+            about=ABOUT,
+            state="warning",
+            finding="the systems answered different topics, so that topics and documents do not compare them",
+            advice="give runs over the same topics",
+        )
+    found = f"{counted(topics, 'topic')} that both systems and judges know"
+    if topics < find_least_topics(case):
+        unless = "" if topics < FEWEST_TOPICS else ", unless gold has all documents that matter"
+        return Check(
+            about=ABOUT,
+            state="warning",
+            finding=f"{found}: too few to say anything about new ones{unless}",
+            advice=f"judge {LEAST_TOPICS} topics at least, {MANY_TOPICS} or more to see anything but large differences",
+        )
+    if topics < MANY_TOPICS:
+        return Check(
+            about=ABOUT,
+            state="warning",
+            finding=f"{found}: intervals assume normal topic scores, and only large differences show",
+            advice=f"{MANY_TOPICS} topics or more are a safer ground",
+        )
+    return Check(about=ABOUT, state="ok", finding=found)
+
+
+def _check_pair(case: Case) -> Check:
+    a, b = (shorten(name, 24) for name in case.systems)
+    same = case.same
+    if same is not None:
+        return Check(
+            about=ABOUT,
+            state="warning",
+            finding=f"'{a}' and '{b}' cannot differ by {case.question.parsed}: {same}",
+            advice="is one of them the right run? Or ask for a greater depth",
+        )
+    where = f"their first {case.depth} ranks" if case.question.parsed.cutoff else "their rankings"
+    found = f"'{a}' and '{b}' have {measure_overlap(case):.0%} of the documents in {where} in common"
+    if case.linear is not None:
+        found += f"; {counted(int(case.matters.sum()), 'document')} {'tells' if case.matters.sum() == 1 else 'tell'} "
+        found += "them apart"
+    return Check(about=ABOUT, state="ok", finding=found)
+
+
 def list_possible(checkup: Checkup, prospects: Sequence[Prospect]) -> Iterator[str]:
     """What can be concluded."""
     judgments = checkup.judgments
@@ -237,7 +413,7 @@ def _say_judges(checkup: Checkup) -> str:
 
 def _find_sameness(checkup: Checkup) -> str | None:
     try:
-        return name_sameness(build_case(checkup))
+        return build_case(checkup).same
     except KaratageError:  # told among the checks
         return None
 
@@ -263,45 +439,6 @@ def _foretell(checkup: Checkup, measure: str) -> str:
         f"{counted(budget, 'gold label')} drawn by karatage plan would show differences in {planned} of about "
         f"{found:.2g} or more with {POWER:.0%} power."
     )
-
-
-@dataclass(frozen=True)
-class Words:
-    """The parts that commands are made of; what is not a file gets a stand-in."""
-
-    runs: tuple[str, ...]
-    judgments: tuple[str, ...]
-    gold: tuple[str, ...]
-    reading: tuple[str, ...]  # options that say how files are read
-    pair: tuple[str, ...]
-
-    @staticmethod
-    def of(sources: Sources, pair: tuple[str, str] | None) -> Words:
-        """As they were given."""
-        grades, columns = sources.grades, sources.columns
-        options = {
-            "--grades": grades[0],
-            "--gold-grades": grades[1],
-            "--columns": _write_columns(columns[0]),
-            "--gold-columns": _write_columns(columns[1]),
-            "--repeats": sources.repeats,
-        }
-        return Words(
-            runs=_name(sources.runs, "runs"),
-            judgments=_name(sources.judgments, "judgments"),
-            gold=_name(sources.gold, "gold"),
-            reading=tuple(part for name, value in options.items() if value for part in (name, value)),
-            pair=() if pair is None else ("--a", pair[0], "--b", pair[1]),
-        )
-
-    def ask(self, verb: str, *options: str, gold: bool = True) -> str:
-        """A command about runs."""
-        judgments, trusted = _repeat("-j", self.judgments), _repeat("-g", self.gold) if gold else []
-        return shlex.join(["karatage", verb, *self.runs, *judgments, *trusted, *options, *self.reading])
-
-    def audit(self) -> str:
-        """The command about judges."""
-        return shlex.join(["karatage", "audit", *self.judgments, *_repeat("-g", self.gold), *self.reading])
 
 
 def suggest(checkup: Checkup, words: Words, prospects: Sequence[Prospect], *, wrong: bool) -> list[str]:
@@ -332,19 +469,3 @@ def choose_sum(measure: str) -> str:
     """The measure itself where gold on single documents corrects it, else the nearest that it does correct."""
     parsed = parse_measure(measure)
     return measure if find_family(parsed).weights else f"DCG@{parsed.cutoff or DEPTH}"
-
-
-def _name(given: object, kind: str) -> tuple[str, ...]:
-    if given is None:
-        return ()
-    parts = given if isinstance(given, list | tuple) else [given]
-    paths = [os.fspath(part) for part in parts if isinstance(part, str | os.PathLike)]
-    return tuple(paths) if len(paths) == len(parts) else (STAND_INS[kind],)
-
-
-def _write_columns(columns: Mapping[str, str] | None) -> str | None:
-    return None if columns is None else ",".join(f"{role}={name}" for role, name in columns.items())
-
-
-def _repeat(option: str, values: Sequence[str]) -> list[str]:
-    return [part for value in values for part in (option, value)]

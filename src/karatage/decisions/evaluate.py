@@ -1,21 +1,37 @@
-"""`evaluate`: leaderboards by any number of measures and approaches, and how near they come to gold's."""
+"""`evaluate`: leaderboards by any number of measures and approaches, and how near they come to gold's.
+
+From a posterior to scores: grades are drawn many times, and every draw is scored.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from karatage.aggregation.registry import MODELS, parse_model
 from karatage.approaches.evaluating import evaluate_known
 from karatage.approaches.evidence import Known
+from karatage.approaches.registry import EXPECTED
+from karatage.data.alignment import Alignment, align
 from karatage.data.arguments import require_data
+from karatage.data.draws import Draws
 from karatage.data.evaluation import Evaluation
 from karatage.data.gold import Gold
 from karatage.data.judgments import Judgments
+from karatage.data.note import Note
+from karatage.data.posterior import Posterior
 from karatage.data.runs import Runs
-from karatage.decisions.draw import draw_evaluation
+from karatage.decisions.notes import tell
+from karatage.errors import OptionError
+from karatage.measures.registry import find_family, parse_measure
+from karatage.measures.scoring import score_grades
 from karatage.measures.spec import Measure
-from karatage.random_streams import settle_seed
+from karatage.random_streams import settle_seed, stream
+
+AT_ONCE = 256  # draws scored together, which bounds memory by items x this
+DOUBT = tell("draws-given")
 
 
 def evaluate(
@@ -51,3 +67,112 @@ def evaluate(
     used = Gold.of(gold, train, gold_certainty, rng=seed)
     found = evaluate_known(Known(), runs, judgments, measure, approach=approach, gold=used, rng=seed)
     return draw_evaluation(runs, found, draws=draws) if draws else found
+
+
+def draw_scores(
+    runs: Runs,
+    posterior: Posterior,
+    measure: str | Measure,
+    *,
+    draws: int = 1000,
+    rng: int | np.random.Generator | None = None,
+) -> Draws:
+    """Draw grades from a posterior, score every system with each, and report how far scores and ranks vary.
+
+    Args:
+        runs: What the systems retrieved.
+        posterior: What `aggregate` returned.
+        measure: A measure such as `nDCG@10`.
+        draws: How many times grades are drawn.
+        rng: Seed.
+    """
+    require_data(runs=runs)
+    (found,) = draw_measures(align(runs, posterior.judgments), posterior, [measure], draws=draws, rng=rng)
+    return found
+
+
+def draw_measures(
+    alignment: Alignment,
+    posterior: Posterior,
+    measures: Sequence[str | Measure],
+    *,
+    draws: int = 1000,
+    rng: int | np.random.Generator | None = None,
+    topics: Sequence[str] | None = None,
+) -> list[Draws]:
+    """Like `draw_scores` for several measures of the same draws; default: on all topics that some run has."""
+    if draws < 2:
+        raise OptionError(f"draws must be at least 2, not {draws}")
+    seed = settle_seed(rng)
+    source = stream(seed, f"draws {posterior.model}")
+    names = [str(parse_measure(measure)) for measure in measures]
+    kept = alignment.retrieved_topics
+    if topics is not None:
+        kept = np.array([alignment.topics.index(topic) for topic in topics])
+    parts: dict[str, list[np.ndarray]] = {name: [] for name in names}
+    top = posterior.probability.shape[1] - 1
+    for first in range(0, draws, AT_ONCE):
+        grade = posterior.draw(min(AT_ONCE, draws - first), source)
+        scored = score_grades(alignment, grade, names, top_grade=top)
+        for name in names:
+            parts[name].append(scored[name].value[:, kept].mean(axis=1))
+    found = []
+    for name in names:
+        value = np.concatenate(parts[name])
+        found.append(
+            Draws(
+                measure=name,
+                approach=posterior.model,
+                systems=alignment.systems,
+                value=value,
+                topics=len(kept),
+                seed=seed,
+                notes=(*posterior.notes, DOUBT),
+            )
+        )
+    return found
+
+
+def draw_evaluation(runs: Runs, evaluation: Evaluation, *, draws: int = 1000) -> Evaluation:
+    """Add draws for every measure and every approach that merges grades.
+
+    Where an approach takes expected measures and a measure is a ratio, a note tells how far the ratio of expectations
+    is from the mean over draws, which estimates the exact expectation.
+    """
+    require_data(runs=runs)
+    if not evaluation.posteriors:
+        raise OptionError("draws come from approaches that merge grades, such as mv or ds; ask for one of those")
+    topics = next(iter(evaluation.scores.values())).topics
+    merged = {id(posterior.judgments): posterior.judgments for posterior in evaluation.posteriors.values()}
+    alignments = {key: align(runs, judgments) for key, judgments in merged.items()}
+    drawn = [
+        replace(found, approach=name)
+        for name, posterior in evaluation.posteriors.items()
+        for found in draw_measures(
+            alignments[id(posterior.judgments)],
+            posterior,
+            evaluation.measures,
+            draws=draws,
+            rng=evaluation.seed,
+            topics=topics,
+        )
+    ]
+    differences = [note for found in drawn for note in _tell_ratio(evaluation, found)]
+    return replace(evaluation, draws=tuple(drawn), notes=(*evaluation.notes, DOUBT, *differences))
+
+
+def _tell_ratio(evaluation: Evaluation, drawn: Draws) -> Iterator[Note]:
+    """How far the ratio of two expectations is from the expectation of the ratio."""
+    if not _takes_expectations(drawn.approach) or not find_family(drawn.measure).ratio:
+        return
+    scores = evaluation.scores[drawn.measure]
+    gap = np.abs(scores.mean[scores.judges.index(drawn.approach)] - drawn.mean)
+    widest = int(np.argmax(gap))
+    error = float(drawn.value[:, widest].std(ddof=1) / np.sqrt(len(drawn.value)))
+    facts = {"gap": float(gap[widest]), "error": error}
+    yield tell("draws-ratio", measure=drawn.measure, approach=drawn.approach, draws=len(drawn.value), **facts)
+
+
+def _takes_expectations(approach: str) -> bool:
+    is_model = approach.partition("(")[0] in MODELS
+    return approach.startswith(EXPECTED) or (is_model and parse_model(approach).expected)

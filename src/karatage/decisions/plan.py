@@ -22,7 +22,6 @@ from karatage.data.result import list_versions
 from karatage.data.runs import Runs
 from karatage.data.standing import find_claims
 from karatage.decisions.case import Case, make_case
-from karatage.decisions.compare import name_both
 from karatage.decisions.correct import correct, require_chances, require_upright
 from karatage.decisions.estimators.contract import (
     CLAIM_THESE,
@@ -36,7 +35,7 @@ from karatage.decisions.estimators.contract import (
 )
 from karatage.decisions.estimators.registry import AUTO, find
 from karatage.decisions.notes import tell
-from karatage.decisions.question import Question, QuestionOptions
+from karatage.decisions.question import Question, QuestionOptions, name_both
 from karatage.errors import DataError, OptionError
 from karatage.kernels.sampling import count_gaps, find_chances, sum_square_gaps
 from karatage.measures.spec import Measure

@@ -8,6 +8,7 @@ from typing import Literal, TypedDict, Unpack, get_args
 
 from karatage.data.board import NEW_TOPICS
 from karatage.data.estimate import CONFIDENCE, check_confidence
+from karatage.data.runs import Runs
 from karatage.decisions.estimators.registry import list_names
 from karatage.errors import OptionError
 from karatage.measures.registry import parse_measure
@@ -117,3 +118,34 @@ class Question:
     def about(self) -> str:
         """Of what topics something is said."""
         return NEW_TOPICS if self.claim == "new" else "these topics only"
+
+
+def name_both(a: str | None, b: str | None) -> tuple[str, str] | None:
+    """Both systems, or None where none is named."""
+    if a is None and b is None:
+        return None
+    if a is None or b is None:
+        raise OptionError("one of a and b is missing; name both systems, or none for a leaderboard of all")
+    check_pair(a, b)
+    return a, b
+
+
+def choose_pair(runs: Runs, a: str | None, b: str | None) -> tuple[str, str] | None:
+    """The two systems to compare: those named, or the two there are; None: all of them."""
+    systems = runs.named or runs.systems
+    if a is not None and b is not None:
+        return a, b
+    if len(systems) == 1:
+        raise OptionError(f"'{systems[0]}' is the only system; give runs of two at least")
+    if len(systems) == 2:
+        first = a if a is not None else next(s for s in systems if s != b)
+        return first, next(s for s in systems if s != first) if b is None else b
+    if a is None and b is None:
+        return None
+    raise OptionError("one of a and b is missing; name both systems, or none to compare all with each other")
+
+
+def check_pair(a: str, b: str) -> None:
+    """Refuse a system that is to be compared with itself."""
+    if a == b:
+        raise OptionError(f"a and b are the same system, '{a}'; name two")

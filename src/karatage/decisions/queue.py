@@ -36,8 +36,8 @@ from karatage.decisions.belief import (
     settle,
 )
 from karatage.decisions.case import take_fingerprint
-from karatage.decisions.compare import name_both
 from karatage.decisions.notes import tell
+from karatage.decisions.question import name_both
 from karatage.errors import DataError, OptionError
 from karatage.measures.registry import find_family, parse_measure
 from karatage.measures.spec import Measure, WeightedSum

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+import shlex
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Generic, TypeVar
@@ -29,6 +30,7 @@ from karatage.text import counted
 
 Read = TypeVar("Read")
 GO_ON = "the rest is looked at without it"
+STAND_INS = {"runs": "runs", "judgments": "judgments.csv", "gold": "gold.qrels"}
 _BE = {"runs": "are", "judgments": "are", "gold": "is"}
 
 
@@ -232,3 +234,58 @@ class Checkup:
         """Judged items that gold knows."""
         assert self.judgments is not None
         return np.asarray((self.known >= 0) & (np.diff(self.judgments.row_start) > 0))
+
+
+@dataclass(frozen=True)
+class Words:
+    """The parts that commands are made of; what is not a file gets a stand-in."""
+
+    runs: tuple[str, ...]
+    judgments: tuple[str, ...]
+    gold: tuple[str, ...]
+    reading: tuple[str, ...]  # options that say how files are read
+    pair: tuple[str, ...]
+
+    @staticmethod
+    def of(sources: Sources, pair: tuple[str, str] | None) -> Words:
+        """As they were given."""
+        grades, columns = sources.grades, sources.columns
+        options = {
+            "--grades": grades[0],
+            "--gold-grades": grades[1],
+            "--columns": _write_columns(columns[0]),
+            "--gold-columns": _write_columns(columns[1]),
+            "--repeats": sources.repeats,
+        }
+        return Words(
+            runs=_name(sources.runs, "runs"),
+            judgments=_name(sources.judgments, "judgments"),
+            gold=_name(sources.gold, "gold"),
+            reading=tuple(part for name, value in options.items() if value for part in (name, value)),
+            pair=() if pair is None else ("--a", pair[0], "--b", pair[1]),
+        )
+
+    def ask(self, verb: str, *options: str, gold: bool = True) -> str:
+        """A command about runs."""
+        judgments, trusted = _repeat("-j", self.judgments), _repeat("-g", self.gold) if gold else []
+        return shlex.join(["karatage", verb, *self.runs, *judgments, *trusted, *options, *self.reading])
+
+    def audit(self) -> str:
+        """The command about judges."""
+        return shlex.join(["karatage", "audit", *self.judgments, *_repeat("-g", self.gold), *self.reading])
+
+
+def _name(given: object, kind: str) -> tuple[str, ...]:
+    if given is None:
+        return ()
+    parts = given if isinstance(given, list | tuple) else [given]
+    paths = [os.fspath(part) for part in parts if isinstance(part, str | os.PathLike)]
+    return tuple(paths) if len(paths) == len(parts) else (STAND_INS[kind],)
+
+
+def _write_columns(columns: Mapping[str, str] | None) -> str | None:
+    return None if columns is None else ",".join(f"{role}={name}" for role, name in columns.items())
+
+
+def _repeat(option: str, values: Sequence[str]) -> list[str]:
+    return [part for value in values for part in (option, value)]

@@ -21,11 +21,11 @@ from karatage.decisions.audit import audit_fitted
 from karatage.decisions.board import check_board, compare_board
 from karatage.decisions.calibrate import calibrate_fitted
 from karatage.decisions.case import Case, ask
-from karatage.decisions.compare import check_pair, choose_pair, compare_pair
+from karatage.decisions.compare import compare_pair
 from karatage.decisions.diagnose import examine
 from karatage.decisions.material import Material
 from karatage.decisions.notes import tell
-from karatage.decisions.question import Question
+from karatage.decisions.question import Question, check_pair, choose_pair
 from karatage.decisions.reading import Sources
 from karatage.errors import DataError, KaratageError
 from karatage.text import counted

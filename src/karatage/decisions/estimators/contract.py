@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 ALARM = 2.0  # standard errors
 EXPECTED_APART = 0.05  # of pairs, about what chance puts more than two standard errors apart
 ROUNDING = 1e-9
+POWER = 0.8  # of tests, for which gold and differences are sized
 LEAST_TOPICS = 10  # to say anything of new ones
 FEWEST_TOPICS = 5  # with gold, below which their spread says nothing
 LEAST_ITEMS = 10
