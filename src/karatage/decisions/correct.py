@@ -23,7 +23,7 @@ from karatage.data.comparison import Opinion
 from karatage.data.estimate import t_quantile
 from karatage.data.note import Note
 from karatage.decisions.case import Case, ask
-from karatage.decisions.estimators.contract import Estimator, Fitted, Objection, SecondOpinion
+from karatage.decisions.estimators.contract import Doubt, Estimator, Fitted, Objection, SecondOpinion
 from karatage.decisions.estimators.registry import choose
 from karatage.decisions.notes import tell
 from karatage.decisions.question import Question
@@ -46,6 +46,22 @@ class Choice(NamedTuple):
     second: SecondOpinion | Objection | None = None
     alarm: str | None = None  # why nothing may be claimed with the correction that was made
     notes: tuple[Note, ...] = ()
+
+    def doubt_pair(self, a: int, b: int) -> Doubt:
+        """What may not be claimed about the difference of two systems, and why."""
+        return self._add_alarm(self._nothing if self.second is None else self.second.doubt_pair(a, b))
+
+    def doubt_board(self) -> Doubt:
+        """What may not be claimed about all pairs, and why."""
+        return self._add_alarm(self._nothing if self.second is None else self.second.doubt_board())
+
+    @property
+    def _nothing(self) -> Doubt:
+        systems = 0 if self.corrected is None else len(self.corrected.pairs.value)
+        return Doubt(np.zeros((systems, systems), bool))
+
+    def _add_alarm(self, doubt: Doubt) -> Doubt:
+        return doubt._replace(alarm=self.alarm or doubt.alarm)
 
 
 def correct(case: Case) -> Choice:
@@ -78,7 +94,7 @@ def _correct(case: Case) -> Choice:
         return Choice(None, f"{problem}", notes=notes)
     copies = find_copies(case)
     second, told = _ask_again(case, found)
-    return Choice(found, None, estimator, second, copies.alarm, (*notes, *copies.notes, *told))
+    return Choice(found, None, estimator, second, copies.alarm, (*notes, *copies.notes, *told, *found.notes))
 
 
 def _fit(estimator: Estimator, case: Case) -> Fitted:

@@ -172,8 +172,7 @@ def _look(checkup: Checkup, measure: str) -> Prospect:
     try:
         case = build_case(checkup, measure)
         choice = correct(case)
-        doubt = None if choice.second is None else choice.second.doubt_board()
-        alarm = choice.alarm or (doubt and doubt.alarm)
+        alarm = choice.doubt_board().alarm
         if alarm:
             return Prospect(measure=measure, refusal=alarm)
         if choice.corrected is None:

@@ -200,7 +200,7 @@ def _continue(case: Case, frame: LongArray, differ: BoolArray) -> _Known:
         if choice.alarm is not None or len(case.systems) == 2:  # a pair that stops when it shows is claimed too often
             open_still = np.ones_like(open_still)
         undecided = differ & open_still & (found.gold_variance > 0)
-        variance, notes = found.gold_variance * len(case.topics) ** 2, (*notes, *found.notes)
+        variance = found.gold_variance * len(case.topics) ** 2
     return _Known(undecided, taken, taken[case.drawn.pi < 1], draw, variance, residual, notes)
 
 

@@ -18,10 +18,9 @@ from karatage.data.result import list_versions
 from karatage.data.standing import Adjust
 from karatage.data.survey import Survey
 from karatage.decisions.audit import audit_fitted
-from karatage.decisions.board import check_board, compare_board
 from karatage.decisions.calibrate import calibrate_fitted
 from karatage.decisions.case import Case, ask
-from karatage.decisions.compare import compare_pair
+from karatage.decisions.compare import check_board, compare_board, compare_pair
 from karatage.decisions.diagnose import examine
 from karatage.decisions.material import Material
 from karatage.decisions.notes import tell
