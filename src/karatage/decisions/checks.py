@@ -19,7 +19,7 @@ from karatage.data.checks import find_schema
 from karatage.data.diagnosis import SYSTEMS, Check
 from karatage.data.judgments import Judgments
 from karatage.data.runs import Runs
-from karatage.decisions.reading import Checkup
+from karatage.decisions.reading import Checkup, fail, ok, warn
 from karatage.text import count_names, counted, list_names, shorten
 
 MANY_TIES = 0.05  # of the documents that count
@@ -50,9 +50,9 @@ def check_runs(checkup: Checkup) -> Iterator[Check]:
     if runs is None:
         return
     size = f"{counted(len(runs.systems), 'system')}, {counted(len(runs.topics), 'topic')}, "
-    yield Check(about=RUNS, state="ok", finding=f"{size}rankings of up to {counted(runs.depth, 'document')}")
+    yield ok(RUNS, f"{size}rankings of up to {counted(runs.depth, 'document')}")
     if len(runs.systems) == 1:
-        yield _warn_of_runs("there is one system only, so nothing to compare it with", "add another system's run")
+        yield warn(RUNS, "there is one system only, so nothing to compare it with", "add another system's run")
     yield from _check_lengths(runs, checkup.depth)
     yield from _check_twins(runs, checkup.depth)
     yield from _check_ties(checkup)
@@ -70,7 +70,8 @@ def _check_lengths(runs: Runs, depth: int | None) -> Iterator[Check]:
     if lacking.any():
         names = [runs.systems[s] for s in np.argsort(-lacking, kind="stable")[: (lacking > 0).sum()]]
         most = f"'{shorten(names[0], 24)}' lacks {lacking.max():,} of {len(runs.topics):,}"
-        yield _warn_of_runs(
+        yield warn(
+            RUNS,
             f"systems that lack topics which others have, and score 0 there: {count_names(names)}; {most}",
             "run them on all topics, or leave the topics out that not all answered",
         )
@@ -79,7 +80,8 @@ def _check_lengths(runs: Runs, depth: int | None) -> Iterator[Check]:
     short = (length > 0) & (length < depth)
     if short.any():
         names = [runs.systems[s] for s in np.flatnonzero(short.any(axis=0))]
-        yield _warn_of_runs(
+        yield warn(
+            RUNS,
             f"rankings that end before rank {depth}, where they gain nothing: {short.sum():,} of "
             f"{(length > 0).sum():,}; systems: {count_names(names)}",
             "ask those systems for more documents, or for a measure of a smaller depth",
@@ -98,7 +100,8 @@ def _check_twins(runs: Runs, depth: int | None) -> Iterator[Check]:
     where = "" if depth is None else f" to rank {depth}"
     for names in groups.values():
         if len(names) > 1:
-            yield _warn_of_runs(
+            yield warn(
+                RUNS,
                 f"identical rankings{where}: {list_names(names)}",
                 "keep one of them: they have the same scores by every measure of this depth",
             )
@@ -109,7 +112,8 @@ def _check_ties(checkup: Checkup) -> Iterator[Check]:
     if not tied:
         return
     worst = max(tied, key=lambda found: found.tied / found.shown)
-    yield _warn_of_runs(
+    yield warn(
+        RUNS,
         f"tied scores, whose order is by document id: {count_names([found.system for found in tied])}; in "
         f"{worst.source} {worst.tied / worst.shown:.0%} of the documents that count",
         "write scores with more digits, or scores that fall with the rank",
@@ -121,15 +125,12 @@ def _check_ranks(checkup: Checkup) -> Iterator[Check]:
     if wrong:
         first = wrong[0]
         places = counted(sum(found.rises for found in wrong), "place")
-        yield _warn_of_runs(
+        yield warn(
+            RUNS,
             f"ranks contradict scores, which count alone, as in trec_eval: {counted(len(wrong), 'file')}, {places}, "
             f"the first at {first.source}:{first.line}",
             "if the ranks are right, write scores that fall with them",
         )
-
-
-def _warn_of_runs(finding: str, advice: str) -> Check:
-    return Check(about=RUNS, state="warning", finding=finding, advice=advice)
 
 
 def check_pool(checkup: Checkup) -> Iterator[Check]:
@@ -138,7 +139,8 @@ def check_pool(checkup: Checkup) -> Iterator[Check]:
     if runs is None or judgments is None:
         return
     if not judgments.has_topics:
-        yield _wrong(
+        yield fail(
+            POOL,
             "judgments name items but no topics, so that they cannot meet runs",
             "give them a topic and a document column",
         )
@@ -146,21 +148,21 @@ def check_pool(checkup: Checkup) -> Iterator[Check]:
     both = set(runs.topics) & set(judgments.topics)
     if not both:
         found = f"runs have {list_names(runs.topics)}, judgments {list_names(judgments.topics)}"
-        yield _wrong(f"runs and judgments share no topic: {found}", "write topics alike in both")
+        yield fail(POOL, f"runs and judgments share no topic: {found}", "write topics alike in both")
         return
     alone = [topic for topic in runs.topics if topic not in both]
     if alone:
-        yield Check(
-            about=POOL,
-            state="warning",
-            finding=f"topics of the runs without judgments, which count for nothing: {count_names(alone)}",
-            advice="have them judged, or leave them out",
+        yield warn(
+            POOL,
+            f"topics of the runs without judgments, which count for nothing: {count_names(alone)}",
+            "have them judged, or leave them out",
         )
     unused = [topic for topic in judgments.topics if topic not in both]
     if unused:
-        yield Check(about=POOL, state="ok", finding=f"judged topics that no run has, ignored: {count_names(unused)}")
+        yield ok(POOL, f"judged topics that no run has, ignored: {count_names(unused)}")
     if not checkup.meets:
-        yield _wrong(
+        yield fail(
+            POOL,
             f"no retrieved document was judged: runs have {list_names(runs.documents.head(2).to_list())}, judgments "
             f"{list_names(judgments.documents.head(2).to_list())}",
             "write documents alike in both",
@@ -181,14 +183,13 @@ def _check_judged(alignment: Alignment, depth: int | None) -> Check:
         low, high = (shorten(alignment.systems[s], 24) for s in (least, most))
         found = f"{_percent(share[least])} ('{low}') to {_percent(share[most])} ('{high}') {where} were judged"
     if share[least] >= ENOUGH_JUDGED and share[most] - share[least] <= UNEVEN:
-        return Check(about=POOL, state="ok", finding=found)
+        return ok(POOL, found)
     uneven = share[most] - share[least] > UNEVEN
     verdict = "which holds some systems down more than others" if uneven else "which holds scores down"
-    return Check(
-        about=POOL,
-        state="warning",
-        finding=f"{found}; the rest counts as not relevant, {verdict}",
-        advice="have what is missing judged: karatage queue lists it",
+    return warn(
+        POOL,
+        f"{found}; the rest counts as not relevant, {verdict}",
+        "have what is missing judged: karatage queue lists it",
     )
 
 
@@ -224,10 +225,6 @@ def _percent(share: float) -> str:
     return f"{np.floor(100 * share):.0f}%"
 
 
-def _wrong(finding: str, advice: str) -> Check:
-    return Check(about=POOL, state="wrong", finding=finding, advice=advice)
-
-
 def check_judges(checkup: Checkup) -> Iterator[Check]:
     """All that can be seen of judges, against each other and gold."""
     judgments = checkup.judgments
@@ -235,21 +232,22 @@ def check_judges(checkup: Checkup) -> Iterator[Check]:
         return
     rows = np.bincount(judgments.judge, minlength=len(judgments.judges))
     graded = int((np.diff(judgments.row_start) > 0).sum())
-    yield Check(
-        about=JUDGES,
-        state="ok",
-        finding=f"{counted(len(judgments.judges), 'judge')}, {counted(len(judgments.grade), 'grade')} 0-"
+    yield ok(
+        JUDGES,
+        f"{counted(len(judgments.judges), 'judge')}, {counted(len(judgments.grade), 'grade')} 0-"
         f"{judgments.top_grade} of {counted(graded, 'item')}, {len(judgments.grade) / max(graded, 1):.1f} an item"
         f"{judgments.tell_heard()}",
     )
     if judgments.every is not judgments:
-        yield _warn_of_judges(
+        yield warn(
+            JUDGES,
             f"{judgments.every.tell_repeats()}: each grade is a vote, so that who graded again counts for more there",
             "--repeats last gives a judge one vote for an item",
         )
     few = _name(judgments, rows < ENOUGH)
     if few:
-        yield _warn_of_judges(
+        yield warn(
+            JUDGES,
             f"judges with fewer than {ENOUGH} items, too few to say how they judge: {count_names(few)}",
             "take them together as a team, or ask them for more",
         )
@@ -268,7 +266,7 @@ def _check_topics(judgments: Judgments) -> Iterator[Check]:
     alone = _name(judgments, seen == 1)
     if topics > 1 and alone:
         state = f"judges who graded one topic only, out of {topics:,}: {count_names(alone)}"
-        yield _warn_of_judges(state, "do not weight them by topic: a strict judge and a hard topic look alike")
+        yield warn(JUDGES, state, "do not weight them by topic: a strict judge and a hard topic look alike")
 
 
 def _check_habits(panel: Panel, rows: LongArray, seed: int) -> Iterator[Check]:
@@ -280,7 +278,7 @@ def _check_habits(panel: Panel, rows: LongArray, seed: int) -> Iterator[Check]:
         if flags:
             names = [judgments.judges[flag.judge] for flag in flags]
             first = f"'{shorten(names[0], 24)}' {flags[0].why}" if kind != "copied" else flags[0].why
-            yield _warn_of_judges(f"{kind}: {count_names(names)}; {first}", advice)
+            yield warn(JUDGES, f"{kind}: {count_names(names)}; {first}", advice)
     told = {flag.judge for flag in found if flag.kind == "constant"}
     lowest, highest = np.full(len(rows), 127), np.full(len(rows), -1)
     np.minimum.at(lowest, judgments.judge, judgments.grade)
@@ -288,20 +286,22 @@ def _check_habits(panel: Panel, rows: LongArray, seed: int) -> Iterator[Check]:
     flat = (lowest == highest) & (rows >= REPEATED)
     more = [name for j, name in enumerate(judgments.judges) if flat[j] and j not in told]
     if more:
-        yield _warn_of_judges(
+        yield warn(
+            JUDGES,
             f"one grade for everything, which may be right, or chance: {count_names(more)}",
             "look at more of their grades",
         )
     if not can_find_copies(panel):
-        yield _warn_of_judges("too many grades to look for copies", "map them to fewer with --grades")
+        yield warn(JUDGES, "too many grades to look for copies", "map them to fewer with --grades")
     if chosen is not None:
-        yield _warn_of_judges(tell_likely(panel, chosen), "to test all pairs, look at fewer judges at a time")
+        yield warn(JUDGES, tell_likely(panel, chosen), "to test all pairs, look at fewer judges at a time")
 
 
 def _check_scales(panel: Panel) -> Iterator[Check]:
     short = find_short_scales(panel.judgments)
     if short:
-        yield _warn_of_judges(
+        yield warn(
+            JUDGES,
             f"judges who never use the upper grades ({count_short_scales(short)}, of 0-{panel.judgments.top_grade})",
             f"if their scales differ, {MAP_ONE_BY_ONE}",
         )
@@ -313,25 +313,23 @@ def _check_overlap(judgments: Judgments) -> Check:
     several = int((graded > 1).sum())
     share = several / max(int((graded > 0).sum()), 1)
     if not several:
-        return _warn_of_judges(
+        return warn(
+            JUDGES,
             "no item was graded by two judges: neither agreement nor who is reliable can be told",
             "have some items graded by several judges",
         )
     found = f"{share:.0%} of the items were graded by two judges or more"
     if share < FEW_SHARED or several < LEAST_SHARED:
-        return _warn_of_judges(
+        return warn(
+            JUDGES,
             f"{found}: agreement is known on those only, and copies, pairs and effective votes hardly",
             "have more items graded by several judges",
         )
-    return Check(about=JUDGES, state="ok", finding=f"{found}, so that agreement can be measured")
+    return ok(JUDGES, f"{found}, so that agreement can be measured")
 
 
 def _name(judgments: Judgments, chosen: np.ndarray) -> list[str]:
     return [judgments.judges[j] for j in np.flatnonzero(chosen)]
-
-
-def _warn_of_judges(finding: str, advice: str) -> Check:
-    return Check(about=JUDGES, state="warning", finding=finding, advice=advice)
 
 
 def check_gold(checkup: Checkup) -> Iterator[Check]:
@@ -339,21 +337,19 @@ def check_gold(checkup: Checkup) -> Iterator[Check]:
     gold, judgments = checkup.gold, checkup.judgments
     if gold is None:
         if judgments is not None and "gold" not in checkup.unread:
-            yield Check(
-                about=GOLD,
-                state="warning",
-                finding="there is no gold, so that judges' errors are neither known nor corrected",
-                advice="let karatage plan draw documents, and have them graded by someone you trust",
+            yield warn(
+                GOLD,
+                "there is no gold, so that judges' errors are neither known nor corrected",
+                "let karatage plan draw documents, and have them graded by someone you trust",
             )
         return
     drawn = "" if gold.draw is None else ", drawn with known chances"
     if gold.draw is not None and gold.draw.measure is not None:
         drawn += f" for {shorten(gold.draw.measure)}"
     topics = f" of {counted(_count_topics(gold), 'topic')}" if gold.has_topics else ""
-    yield Check(
-        about=GOLD,
-        state="ok",
-        finding=f"{counted(len(gold.grade), 'gold item')}{topics}, grades 0-{gold.top_grade}{drawn}",
+    yield ok(
+        GOLD,
+        f"{counted(len(gold.grade), 'gold item')}{topics}, grades 0-{gold.top_grade}{drawn}",
     )
     yield from _check_grades(checkup, gold)
     if judgments is not None:
@@ -369,44 +365,39 @@ def _check_grades(checkup: Checkup, gold: Judgments) -> Iterator[Check]:
     relevant: BoolArray = gold.grade >= level
     if relevant.all() or not relevant.any():
         which = "every gold item is" if relevant.all() else "no gold item is"
-        yield Check(
-            about=GOLD,
-            state="warning",
-            finding=f"{which} relevant by {checkup.question.parsed} (grade {level} or more): nothing is told apart",
-            advice="grade some of the other kind, or ask for another rel, e.g. P(rel=2)@10",
+        yield warn(
+            GOLD,
+            f"{which} relevant by {checkup.question.parsed} (grade {level} or more): nothing is told apart",
+            "grade some of the other kind, or ask for another rel, e.g. P(rel=2)@10",
         )
 
 
 def _check_meeting(checkup: Checkup, gold: Judgments, judgments: Judgments) -> Iterator[Check]:
     if gold.has_topics != judgments.has_topics:
-        yield Check(
-            about=GOLD,
-            state="wrong",
-            finding="of gold and judgments one has topics and documents, the other names items only",
-            advice="write both alike",
+        yield fail(
+            GOLD,
+            "of gold and judgments one has topics and documents, the other names items only",
+            "write both alike",
         )
         return
     shared = int(checkup.shared.sum())
     if not shared:
         names = (gold.documents.head(2).to_list(), judgments.documents.head(2).to_list())
-        yield Check(
-            about=GOLD,
-            state="wrong",
-            finding=f"judges and gold graded no item in common: gold has {list_names(names[0])}, judges "
-            f"{list_names(names[1])}",
-            advice="write topics and documents alike in both",
+        yield fail(
+            GOLD,
+            f"judges and gold graded no item in common: gold has {list_names(names[0])}, judges {list_names(names[1])}",
+            "write topics and documents alike in both",
         )
         return
     outside = len(np.unique(gold.item)) - shared
     told = f"; the other {outside:,} contain no information about the judges" if outside else ""
-    yield Check(about=GOLD, state="ok", finding=f"judges graded {counted(shared, 'item')} of those with gold{told}")
+    yield ok(GOLD, f"judges graded {counted(shared, 'item')} of those with gold{told}")
     yield from _check_guards(checkup, judgments)
     if gold.top_grade != judgments.top_grade:
-        yield Check(
-            about=GOLD,
-            state="warning",
-            finding=f"judges grade 0-{judgments.top_grade}, gold 0-{gold.top_grade}, as if a 1 meant the same to both",
-            advice=_advise_scales(gold, judgments),
+        yield warn(
+            GOLD,
+            f"judges grade 0-{judgments.top_grade}, gold 0-{gold.top_grade}, as if a 1 meant the same to both",
+            _advise_scales(gold, judgments),
         )
 
 
@@ -414,10 +405,10 @@ def _check_guards(checkup: Checkup, judgments: Judgments) -> Iterator[Check]:
     """Gold that no decision may rest on."""
     copies = find_copies_of_gold(judgments, checkup.known)
     if copies:
-        yield Check(about=GOLD, state="warning", finding=tell_copies(copies, judgments), advice=INDEPENDENT_GOLD)
+        yield warn(GOLD, tell_copies(copies, judgments), INDEPENDENT_GOLD)
     inversion = find_inversion(judgments.grade, checkup.known[judgments.item], judgments, checkup.known)
     if inversion is not None:
-        yield Check(about=GOLD, state="wrong", finding=inversion.finding, advice=inversion.advice)
+        yield fail(GOLD, inversion.finding, inversion.advice)
 
 
 def _advise_scales(gold: Judgments, judgments: Judgments) -> str:

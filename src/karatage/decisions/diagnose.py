@@ -33,7 +33,7 @@ from karatage.decisions.estimators.registry import list_estimators
 from karatage.decisions.material import Material
 from karatage.decisions.plan import plan_gold
 from karatage.decisions.question import Question, QuestionOptions
-from karatage.decisions.reading import Checkup, Sources, Words, read_files
+from karatage.decisions.reading import Checkup, Sources, Words, fail, ok, read_files, warn
 from karatage.errors import KaratageError, OptionError, UnknownNameError
 from karatage.measures.registry import find_family, parse_measure
 from karatage.measures.spec import Measure
@@ -138,7 +138,7 @@ def _choose_pair(runs: Runs | None, a: str | None, b: str | None) -> tuple[tuple
     unknown = [name for name in names if name not in runs.systems]
     if unknown:
         finding = f"{UnknownNameError('system', unknown[0], runs.systems)}"
-        return None, (Check(about="runs", state="wrong", finding=finding, advice="all systems are looked at instead"),)
+        return None, (fail("runs", finding, "all systems are looked at instead"),)
     if len(runs.systems) == 2:
         first = a if a is not None else next(name for name in runs.systems if name != b)
         return (first, next(name for name in runs.systems if name != first)), ()
@@ -249,13 +249,12 @@ def tabulate_prospects(prospects: Sequence[Prospect]) -> pl.DataFrame:
 def check_prospect(checkup: Checkup, asked: Prospect) -> Iterator[Check]:
     """Whether this gold corrects the measure that was asked for, and what must hold for that."""
     if checkup.gold is not None and asked.refusal is not None:
-        yield Check(
-            about=ABOUT,
-            state="warning",
-            finding=f"{asked.measure} cannot be corrected with this gold: {asked.refusal}",
+        yield warn(
+            ABOUT,
+            f"{asked.measure} cannot be corrected with this gold: {asked.refusal}",
         )
     if asked.estimator is not None and asked.estimator.premise:
-        yield Check(about=ABOUT, state="ok", finding=asked.estimator.premise)
+        yield ok(ABOUT, asked.estimator.premise)
 
 
 def check_decision(checkup: Checkup) -> Iterator[Check]:
@@ -265,59 +264,55 @@ def check_decision(checkup: Checkup) -> Iterator[Check]:
     try:
         case = build_case(checkup)
     except KaratageError as problem:
-        yield Check(about=ABOUT, state="warning", finding=f"{problem}")
+        yield warn(ABOUT, f"{problem}")
         return
     yield _check_topics(case)
     if len(case.systems) == 2:
         yield _check_pair(case)
     if case.gold is not None and (case.gold_item >= 0).any():
-        yield Check(about=ABOUT, state="ok", finding=case.design.sentence)
+        yield ok(ABOUT, case.design.sentence)
 
 
 def _check_topics(case: Case) -> Check:
     topics = len(case.topics)
     if case.disjoint:
-        return Check(
-            about=ABOUT,
-            state="warning",
-            finding="the systems answered different topics, so that topics and documents do not compare them",
-            advice="give runs over the same topics",
+        return warn(
+            ABOUT,
+            "the systems answered different topics, so that topics and documents do not compare them",
+            "give runs over the same topics",
         )
     found = f"{counted(topics, 'topic')} that both systems and judges know"
     if topics < find_least_topics(case):
         unless = "" if topics < FEWEST_TOPICS else ", unless gold has all documents that matter"
-        return Check(
-            about=ABOUT,
-            state="warning",
-            finding=f"{found}: too few to say anything about new ones{unless}",
-            advice=f"judge {LEAST_TOPICS} topics at least, {MANY_TOPICS} or more to see anything but large differences",
+        return warn(
+            ABOUT,
+            f"{found}: too few to say anything about new ones{unless}",
+            f"judge {LEAST_TOPICS} topics at least, {MANY_TOPICS} or more to see anything but large differences",
         )
     if topics < MANY_TOPICS:
-        return Check(
-            about=ABOUT,
-            state="warning",
-            finding=f"{found}: intervals assume normal topic scores, and only large differences show",
-            advice=f"{MANY_TOPICS} topics or more are a safer ground",
+        return warn(
+            ABOUT,
+            f"{found}: intervals assume normal topic scores, and only large differences show",
+            f"{MANY_TOPICS} topics or more are a safer ground",
         )
-    return Check(about=ABOUT, state="ok", finding=found)
+    return ok(ABOUT, found)
 
 
 def _check_pair(case: Case) -> Check:
     a, b = (shorten(name, 24) for name in case.systems)
     same = case.same
     if same is not None:
-        return Check(
-            about=ABOUT,
-            state="warning",
-            finding=f"'{a}' and '{b}' cannot differ by {case.question.parsed}: {same}",
-            advice="is one of them the right run? Or ask for a greater depth",
+        return warn(
+            ABOUT,
+            f"'{a}' and '{b}' cannot differ by {case.question.parsed}: {same}",
+            "is one of them the right run? Or ask for a greater depth",
         )
     where = f"their first {case.depth} ranks" if case.question.parsed.cutoff else "their rankings"
     found = f"'{a}' and '{b}' have {measure_overlap(case):.0%} of the documents in {where} in common"
     if case.linear is not None:
         found += f"; {counted(int(case.matters.sum()), 'document')} {'tells' if case.matters.sum() == 1 else 'tell'} "
         found += "them apart"
-    return Check(about=ABOUT, state="ok", finding=found)
+    return ok(ABOUT, found)
 
 
 def list_possible(checkup: Checkup, prospects: Sequence[Prospect]) -> Iterator[str]:

@@ -34,6 +34,21 @@ STAND_INS = {"runs": "runs", "judgments": "judgments.csv", "gold": "gold.qrels"}
 _BE = {"runs": "are", "judgments": "are", "gold": "is"}
 
 
+def ok(about: str, finding: str) -> Check:
+    """A check that found nothing wrong."""
+    return Check(about=about, state="ok", finding=finding)
+
+
+def warn(about: str, finding: str, advice: str = "") -> Check:
+    """A check that found what limits the conclusions."""
+    return Check(about=about, state="warning", finding=finding, advice=advice)
+
+
+def fail(about: str, finding: str, advice: str = "") -> Check:
+    """A check that found what has to be corrected first."""
+    return Check(about=about, state="wrong", finding=finding, advice=advice)
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Sources:
     """What is to be looked at, and how labels and columns are to be understood."""
@@ -82,14 +97,14 @@ def read_files(sources: Sources, depth: int | None) -> Files:
     found: dict[str, _Part[Runs] | _Part[Judgments]] = {"runs": runs, "judgments": judgments, "gold": gold}
     problems = [problem for part in found.values() for problem in part.problems]
     rest = GO_ON if any(part.value is not None for part in found.values()) else ""
-    checks = [Check(about="files", state="wrong", finding=problem, advice=rest) for problem in problems]
+    checks = [fail("files", problem, rest) for problem in problems]
     read = [
         f"{name} ({counted(len(part.names), 'file')})" if part.names else name
         for name, part in found.items()
         if part.value is not None
     ]
     if read:
-        checks.insert(0, Check(about="files", state="ok", finding=f"read: {', '.join(read)}"))
+        checks.insert(0, ok("files", f"read: {', '.join(read)}"))
     return Files(
         runs=runs.value,
         judgments=judgments.value,
