@@ -280,7 +280,7 @@ def test_more_gold_is_in_words(estimator: Estimator) -> None:
         if more == 0:
             assert found.needed is None
         elif words is None:
-            assert found.needed.startswith("More gold on 60 topics would hardly give 80% power for ")
+            assert found.needed.startswith("More gold on 60 topics would not give 80% power for ")
         else:
             assert found.needed.startswith(f"{words} would give 80% power for ")
         seen.add(found.needed)

@@ -383,13 +383,7 @@ def take_fingerprint(pool: Judgments, items: LongArray) -> str:
 
 
 def make_case(
-    runs: Runs,
-    judgments: Judgments,
-    gold: Judgments | None,
-    question: Question,
-    *,
-    systems: Sequence[str],
-    seed: int,
+    runs: Runs, judgments: Judgments, gold: Judgments | None, question: Question, *, systems: Sequence[str], seed: int
 ) -> Case:
     """Meet runs, judgments and gold."""
     return ask(Material(runs=runs, judgments=judgments, gold=gold), question, systems=systems, seed=seed)

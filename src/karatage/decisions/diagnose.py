@@ -249,10 +249,7 @@ def tabulate_prospects(prospects: Sequence[Prospect]) -> pl.DataFrame:
 def check_prospect(checkup: Checkup, asked: Prospect) -> Iterator[Check]:
     """Whether this gold corrects the measure that was asked for, and what must hold for that."""
     if checkup.gold is not None and asked.refusal is not None:
-        yield warn(
-            ABOUT,
-            f"{asked.measure} cannot be corrected with this gold: {asked.refusal}",
-        )
+        yield warn(ABOUT, f"{asked.measure} cannot be corrected with this gold: {asked.refusal}")
     if asked.estimator is not None and asked.estimator.premise:
         yield ok(ABOUT, asked.estimator.premise)
 

@@ -107,9 +107,7 @@ class WholeTopics(Estimator):
                 value=np.asarray(pairs.value), variance=np.asarray(pairs.variance), degrees=np.asarray(pairs.degrees)
             ),
             levels=Levels(
-                value=np.asarray(single.value),
-                variance=np.asarray(single.variance),
-                degrees=np.asarray(single.degrees),
+                value=np.asarray(single.value), variance=np.asarray(single.variance), degrees=np.asarray(single.degrees)
             ),
             gold_variance=np.asarray(pairs.variance),
             gold_items=int(known.sum()),
