@@ -389,7 +389,7 @@ def _check_meeting(checkup: Checkup, gold: Judgments, judgments: Judgments) -> I
     if gold.top_grade != judgments.top_grade:
         yield warn(
             GOLD,
-            f"judges grade 0-{judgments.top_grade}, gold 0-{gold.top_grade}; a grade is assumed to mean the same in both",
+            f"judges grade 0-{judgments.top_grade}, gold 0-{gold.top_grade}; equal grades are taken as the same",
             _advise_scales(gold, judgments),
         )
 

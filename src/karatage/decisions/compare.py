@@ -64,7 +64,7 @@ def compare(
     b: str | None = None,
     **options: Unpack[QuestionOptions],
 ) -> Comparison:
-    """Say whether system `b` is better than `a`: by the judges, and with their errors corrected.
+    """Compare system `b` with `a`: by the judges, and with their errors corrected.
 
     Args:
         runs: What the systems retrieved. A gold queue that was planned for more systems needs all of them.
@@ -122,7 +122,7 @@ def compare_pair(case: Case) -> Comparison:
 
 
 def trust_judges(case: Case) -> Opinion:
-    """The judges' own difference of two systems, with the test that was asked for."""
+    """The difference of two systems by the judges, with the test that was asked for."""
     question = case.question
     value, variance, pairs = compare_means(case.scores, case)
     p_value = None
@@ -411,7 +411,7 @@ def _list_assumptions(case: Case, found: Fitted | None) -> tuple[str, ...]:
 
 
 def _tell_sample(case: Case) -> Iterator[Note]:
-    """Warnings about the number of topics and the batches of gold."""
+    """Notes on few topics and on batches of gold."""
     yield from tell.when(len(case.topics) < LEAST_TOPICS, "few-topics", topics=len(case.topics))
     batches = 1 if case.gold is None or case.gold.draw is None else int(case.gold.draw.batch.max())
     yield from tell.when(batches > 1, "batches", batches=batches)

@@ -1,4 +1,4 @@
-"""What is asked: by which measure, of which topics, and what is taken for granted."""
+"""What is asked: the measure, the topics of the claim, and the assumptions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LEAST_RESAMPLES = 100
 
 
 class OtherOptions(TypedDict, total=False):
-    """The fields of a question that functions take by name, less measure and approach."""
+    """The fields of a question that functions take by name, without measure and approach."""
 
     claim: Claim
     judges: Judges
@@ -43,24 +43,25 @@ class QuestionOptions(OtherOptions, total=False):
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """A measure, the claim that is to be made with it, and the assumptions behind.
+    """A measure, the claim that is made with it, and its assumptions.
 
-    A claim about `new` topics is what a decision to ship needs. With independent judges, each system has its own gold
-    sample, [NOISY18] (10). `auto` chooses the correction by the design of the gold: `sampled` for gold with sampling
-    probabilities, `even` for a simple random sample, `topics` for gold on whole topics, `census` for gold on all that
-    matters. On request only: `gold-topics` leaves out the judges, `rates` undoes their error rates; the bias that can
-    be subtracted then is that of [NOISY18] 3.8. For gold on whole topics, any approach of `evaluate` will do.
+    A decision to ship needs a claim about `new` topics. With independent judges, each system has a separate gold
+    sample, [NOISY18] (10). `auto` chooses the correction by the design of the gold. `sampled` is for gold with sampling
+    probabilities, `even` for a simple random sample, `topics` for gold on whole topics, and `census` for gold on all
+    documents that matter. Two are used on request only: `gold-topics` leaves out the judges, and `rates` corrects their
+    error rates, whose small bias can be subtracted ([NOISY18] 3.8). With gold on whole topics, `approach` can be any
+    approach of `evaluate`.
 
     Args:
         measure: E.g. P@10, DCG@10, nDCG@20, AP, RBP(p=0.8).
-        approach: How judges become one: mv, ds, judge:NAME; default: the only one, or mv.
-        claim: Claim it of new topics like these, or of these topics only.
-        judges: Whether one gold sample is about both systems' judges, or each system has its own.
-        correction: How errors are corrected; auto: by the gold's design.
+        approach: How judges are merged: mv, ds, judge:NAME; default: the only judge, or mv.
+        claim: A claim about new topics like these, or about these topics only.
+        judges: One gold sample for the judges of both systems, or separate judges and gold.
+        correction: How errors are corrected; auto: chosen by the design of the gold.
         paired: Whether both systems answered the same topics.
         test: Test on the judges' own scores.
-        undo_bias: Subtract the small bias of error rates.
-        resamples: Bootstrap draws for a second opinion; 0 = none.
+        undo_bias: Subtract the small bias of corrected error rates.
+        resamples: Bootstrap draws for a second opinion; 0: none.
         confidence: Confidence level of intervals; tests use alpha = 1 - level.
         seed: Seed of everything that is drawn at random.
     """
@@ -87,7 +88,7 @@ class Question:
                 raise OptionError(f"{name} '{getattr(self, name)}' is none of {', '.join(choices)}")
         if self.resamples and self.resamples < LEAST_RESAMPLES:
             raise OptionError(
-                f"resamples {self.resamples} are too few for percentiles; ask for {LEAST_RESAMPLES} at least, "
+                f"resamples {self.resamples} are too few for percentiles; give at least {LEAST_RESAMPLES}, "
                 "or 0 for none"
             )
 
@@ -105,18 +106,18 @@ class Question:
 
     @property
     def level(self) -> float:
-        """Of tests."""
+        """The significance level of tests."""
         return 1 - self.confidence
 
     @property
     def sameness(self) -> str:
-        """What two systems have in common that cannot differ by the measure."""
+        """What two systems have in common if they cannot differ by the measure."""
         cutoff = self.parsed.cutoff
         return f"the same documents in the top {cutoff}" if cutoff else "the same documents in the same order"
 
     @property
     def about(self) -> str:
-        """Of what topics something is said."""
+        """The topics of the claim."""
         return NEW_TOPICS if self.claim == "new" else "these topics only"
 
 
@@ -136,7 +137,7 @@ def choose_pair(runs: Runs, a: str | None, b: str | None) -> tuple[str, str] | N
     if a is not None and b is not None:
         return a, b
     if len(systems) == 1:
-        raise OptionError(f"'{systems[0]}' is the only system; give runs of two at least")
+        raise OptionError(f"'{systems[0]}' is the only system; give runs of at least two")
     if len(systems) == 2:
         first = a if a is not None else next(s for s in systems if s != b)
         return first, next(s for s in systems if s != first) if b is None else b

@@ -416,9 +416,9 @@ def test_the_gold_that_is_needed_is_what_power_takes(way: str) -> None:
         if more <= 0:
             expected = None
         elif way == "topics":
-            expected = f"Gold on {more} more topic" if more <= 40 - n else "More gold on 40 topics would hardly"
+            expected = f"Gold on {more} more topic" if more <= 40 - n else "More gold on 40 topics would not"
         elif more == math.inf:
-            expected = "More gold on 40 topics would hardly"
+            expected = "More gold on 40 topics would not"
         else:
             all_left = way != "rates" and more >= left
             expected = f"Gold on all {left} other documents" if all_left else f"About {more} more gold label"
