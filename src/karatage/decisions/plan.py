@@ -164,7 +164,8 @@ def _require_weights(case: Case, budget: int) -> None:
         raise DataError(
             f"{case.question.parsed} is not a weighted sum of grades, so gold on single documents does not correct it. "
             f"Draw topics at random and re-judge all judged documents of each ({pool:.0f} on average, so {budget:,} "
-            f"labels are enough for {budget / pool:.0f} topics; use at least {LEAST_TOPICS}), or plan for {WEIGHTED_SUMS}"
+            f"labels are enough for {budget / pool:.0f} topics; use at least {LEAST_TOPICS}), or plan for "
+            f"{WEIGHTED_SUMS}"
         )
     if case.disjoint:
         raise DataError("the systems answered different topics, so no documents can be compared")
@@ -342,7 +343,7 @@ def measure_residuals(case: Case) -> float:
 
 
 def guess_residuals(case: Case, items: BoolArray) -> float:
-    """The same without gold, for uninformative judges: the variance of their own gains.
+    """The same without gold, for uninformative judges: the variance of judged gains.
 
     If that is 0, the largest possible variance of gains.
     """

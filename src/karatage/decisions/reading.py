@@ -1,4 +1,4 @@
-"""Reading files that may be broken, and what a diagnosis looks at; work that several checks need is done once."""
+"""Reading files that may be broken, and the input of a diagnosis; work for several checks is done once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from karatage.io.sources import Source, expand
 from karatage.text import counted
 
 Read = TypeVar("Read")
-GO_ON = "the rest is looked at without it"
+GO_ON = "the rest is checked without it"
 STAND_INS = {"runs": "runs", "judgments": "judgments.csv", "gold": "gold.qrels"}
 _BE = {"runs": "are", "judgments": "are", "gold": "is"}
 
@@ -51,7 +51,7 @@ def fail(about: str, finding: str, advice: str = "") -> Check:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Sources:
-    """What is to be looked at, and how labels and columns are to be understood."""
+    """The files to check, and how to read their labels and columns."""
 
     runs: object = None
     judgments: object = None
@@ -61,21 +61,21 @@ class Sources:
     repeats: Repeats | None = None
 
     def __post_init__(self) -> None:
-        """Options that make no sense are no fault of the files."""
+        """Refuse invalid options before files are read."""
         for scale in self.grades:
             parse_scale(scale)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Files:
-    """What could be read, and what was wrong with the rest."""
+    """The files that could be read, and the problems of the others."""
 
     runs: Runs | None
     judgments: Judgments | None
     gold: Judgments | None
     listings: tuple[Listing, ...]
     checks: tuple[Check, ...]
-    unread: frozenset[str]  # kinds of which nothing could be read
+    unread: frozenset[str]  # kinds without a readable file
 
 
 def read_files(sources: Sources, depth: int | None) -> Files:
@@ -117,7 +117,7 @@ def read_files(sources: Sources, depth: int | None) -> Files:
 
 @dataclass(frozen=True, eq=False)
 class _Part(Generic[Read]):
-    """One kind of input: its value, the files it came from, and what was wrong with others."""
+    """One kind of input: its value, its files, and the problems of other files."""
 
     value: Read | None = None
     names: tuple[str, ...] = ()
@@ -142,7 +142,7 @@ def _read(given: object, kind: type[Read], read: Callable[..., Read]) -> _Part[R
     for name in names:
         try:
             if name == STREAM:
-                raise InputFileError("standard input", None, "is read only once; save it to a file to have it checked")
+                raise InputFileError("standard input", None, "can be read only once; save it to a file to check it")
             read([name])
         except KaratageError as problem:
             problems.append(f"{problem}")
@@ -157,7 +157,7 @@ def _are_paths(given: object) -> bool:
 
 
 def _expand(given: object) -> tuple[list[str], list[str]]:
-    """The files meant, and what is wrong with the paths that mean none."""
+    """The files of paths, and the problems of paths without files."""
     names, problems = [], []
     for path in given if isinstance(given, list | tuple) else [given]:
         try:
@@ -168,7 +168,7 @@ def _expand(given: object) -> tuple[list[str], list[str]]:
 
 
 def _join(names: list[str], problems: list[str], read: Callable[[list[str]], Read]) -> _Part[Read]:
-    """Files that are fine alone may contradict each other: the last of the shortest row that does is left out."""
+    """Valid files may contradict each other: the first one that contradicts those before it is left out."""
     while names:
         try:
             return _Part(read(names), tuple(names), tuple(problems))
@@ -192,20 +192,20 @@ def _reads(names: list[str], read: Callable[[list[str]], object]) -> bool:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Checkup:
-    """What could be read, and what is asked of it."""
+    """The data that could be read, and the question."""
 
     runs: Runs | None
     judgments: Judgments | None
     gold: Judgments | None
-    material: Material | None  # all three, where there are runs and judgments
+    material: Material | None  # all three, if there are runs and judgments
     listings: tuple[Listing, ...]
     question: Question
     pair: tuple[str, str] | None
     cases: dict[str, Case] = field(default_factory=dict)  # by measure
-    unread: frozenset[str] = frozenset()  # which of runs, judgments and gold were given but could not be read
+    unread: frozenset[str] = frozenset()  # runs, judgments or gold that were given but could not be read
 
     def lack(self, kind: str) -> str:
-        """Why something is not there."""
+        """Why a kind of data is missing."""
         return f"no {kind} could be read" if kind in self.unread else f"there {_BE[kind]} no {kind}"
 
     @property
@@ -215,7 +215,7 @@ class Checkup:
 
     @cached_property
     def alignment(self) -> Alignment | None:
-        """Runs over judged topics; None where one of both is not there, or they have no topic in common."""
+        """Runs over judged topics; None where one of both is missing, or they have no topic in common."""
         if self.material is None:
             return None
         try:
@@ -240,25 +240,25 @@ class Checkup:
 
     @cached_property
     def panel(self) -> Panel:
-        """The judges beside one another and gold."""
+        """The judges and gold, item by item."""
         assert self.judgments is not None
         return Panel.of(self.judgments, self.known)
 
     @property
     def shared(self) -> BoolArray:
-        """Judged items that gold knows."""
+        """Judged items with gold."""
         assert self.judgments is not None
         return np.asarray((self.known >= 0) & (np.diff(self.judgments.row_start) > 0))
 
 
 @dataclass(frozen=True)
 class Words:
-    """The parts that commands are made of; what is not a file gets a stand-in."""
+    """The parts of suggested commands, with placeholders for data that are not files."""
 
     runs: tuple[str, ...]
     judgments: tuple[str, ...]
     gold: tuple[str, ...]
-    reading: tuple[str, ...]  # options that say how files are read
+    reading: tuple[str, ...]  # options for reading files
     pair: tuple[str, ...]
 
     @staticmethod

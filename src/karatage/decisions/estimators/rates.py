@@ -219,8 +219,8 @@ RATES = ErrorRates(
         name="rates",
         label="error rates corrected",
         about="""Scores are corrected by the judges' error rates. They are valid if the rates are the same on all
-systems' documents. Otherwise corrected scores may have larger errors than the judges' own, and their intervals may be too
-narrow. Gold drawn for these systems (karatage plan) needs no such assumption.""",
+systems' documents. Otherwise corrected scores may have larger errors than the judges' own, and their intervals may be
+too narrow. Gold drawn for these systems (karatage plan) needs no such assumption.""",
         same_order="All differences are rescaled by one factor, so judges' and corrected orders agree by construction.",
     ),
     phrase="by correcting the judges' error rates",

@@ -162,7 +162,7 @@ def _require(case: Case, topics: int) -> None:
     if topics < FEWEST_TOPICS and not (everything and case.question.claim == "these"):
         found = counted(topics, "topic") if topics else "no topic"
         raise DataError(
-            f"{found} {'has' if topics < 2 else 'have'} gold on all judged documents, too few for the variance between topics; "
+            f"{found} {'has' if topics < 2 else 'have'} complete gold, too few for the variance between topics; "
             f"re-judge at least {FEWEST_TOPICS} whole topics, better {LEAST_TOPICS}, drawn at random"
         )
 
