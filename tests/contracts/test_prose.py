@@ -41,6 +41,7 @@ CLEAN = (  # packages and modules of src whose strings were reviewed; the others
     "approaches",
     "comparison",
     "correction",
+    "decisions",
     "measures",
     "merging",
     "orders",

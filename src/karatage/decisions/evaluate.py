@@ -1,7 +1,4 @@
-"""`evaluate`: leaderboards by any number of measures and approaches, and how near they come to gold's.
-
-From a posterior to scores: grades are drawn many times, and every draw is scored.
-"""
+"""`evaluate`: leaderboards by measures and approaches, compared with gold, and scores of randomly drawn grades."""
 
 from __future__ import annotations
 
@@ -46,20 +43,20 @@ def evaluate(
     draws: int = 0,
     rng: int | np.random.Generator | None = 0,
 ) -> Evaluation:
-    """Rank systems by one or more measures and approaches; with gold, say how near each comes to gold's ranking.
+    """Rank systems by one or more measures and approaches; with gold, compare each ranking with gold's.
 
     Args:
         runs: What the systems retrieved.
-        judgments: What the judges said.
+        judgments: The judges' grades.
         measure: A measure such as `nDCG@10`, or several.
-        approach: One or several of: a merge of scores such as `uniform`, `sgl_tau_msd`, `tpc_tau_own4` or `sup_tau`; a
-            merge of grades such as `mv`, `ds` or `glad`; `binmv` or `expected:ds` for expected measures under
-            probabilities; `judge:NAME`, or `judge:*` for every judge in turn.
-        gold: Trusted grades to compare with. Approaches that learn from gold see, for each topic, that of the others;
-            `kt.Gold` says otherwise.
-        train: Topics whose gold is for training only: names, or a share like `30%`.
-        gold_certainty: Below 1, gold is random: 0.95 is the papers' choice.
-        draws: Draws of merged grades, for intervals and the chance that one system is better than another.
+        approach: One or several names. Merges of scores are `uniform`, `sgl_tau_msd`, `tpc_tau_own4`, `sup_tau` and
+            similar; merges of grades are `mv`, `ds`, `glad` and similar. `binmv` and `expected:ds` give expected
+            measures under probabilities. `judge:NAME` is one judge, `judge:*` is each judge in turn.
+        gold: Trusted grades to compare with. Approaches that learn from gold use, for each topic, that of the other
+            topics; `kt.Gold` has other options.
+        train: Topics whose gold is used for training only: names, or a share like `30%`.
+        gold_certainty: Below 1, gold is random; the papers use 0.95.
+        draws: Draws of merged grades, for intervals and the probability that one system is better than another.
         rng: Seed for approaches that draw at random.
     """
     require_data("gold", runs=runs, judgments=judgments, gold=gold.grades if isinstance(gold, Gold) else gold)
@@ -77,7 +74,7 @@ def draw_scores(
     draws: int = 1000,
     rng: int | np.random.Generator | None = None,
 ) -> Draws:
-    """Draw grades from a posterior, score every system with each, and report how far scores and ranks vary.
+    """Draw grades from a posterior, score every system with each draw, and report the variation of scores and ranks.
 
     Args:
         runs: What the systems retrieved.
@@ -136,12 +133,12 @@ def draw_measures(
 def draw_evaluation(runs: Runs, evaluation: Evaluation, *, draws: int = 1000) -> Evaluation:
     """Add draws for every measure and every approach that merges grades.
 
-    Where an approach takes expected measures and a measure is a ratio, a note tells how far the ratio of expectations
-    is from the mean over draws, which estimates the exact expectation.
+    For approaches with expected measures, and measures that are ratios, a note gives the difference between the ratio
+    of expectations and the mean over draws. The latter estimates the exact expectation.
     """
     require_data(runs=runs)
     if not evaluation.posteriors:
-        raise OptionError("draws come from approaches that merge grades, such as mv or ds; ask for one of those")
+        raise OptionError("draws come from approaches that merge grades, such as mv or ds; choose one of those")
     topics = next(iter(evaluation.scores.values())).topics
     merged = {id(posterior.judgments): posterior.judgments for posterior in evaluation.posteriors.values()}
     alignments = {key: align(runs, judgments) for key, judgments in merged.items()}
@@ -162,7 +159,7 @@ def draw_evaluation(runs: Runs, evaluation: Evaluation, *, draws: int = 1000) ->
 
 
 def _tell_ratio(evaluation: Evaluation, drawn: Draws) -> Iterator[Note]:
-    """How far the ratio of two expectations is from the expectation of the ratio."""
+    """The difference between the ratio of two expectations and the expectation of the ratio."""
     if not _takes_expectations(drawn.approach) or not find_family(drawn.measure).ratio:
         return
     scores = evaluation.scores[drawn.measure]
