@@ -7,6 +7,9 @@ SHARED ?= ../shared/data
 PIN = $(BIN)/uv pip compile --universal --fork-strategy fewest --python-version 3.11 --generate-hashes \
   --no-emit-index-url --no-header --quiet --upgrade
 
+# The tests start Python hundreds of times: without bytecode each start would compile all modules again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help demo test soak browser lint docs wheel bench lock clean
 
 help: ## Show this list

@@ -17,9 +17,9 @@ import numpy as np
 import polars as pl
 
 import karatage as kt
-from karatage.data.alignment import match_gold
 from karatage.data.axes import Coded, FloatArray
 from karatage.data.crowd import Contribution, CrowdModel
+from karatage.data.judgments import match_gold
 from karatage.data.note import Note
 
 SEED = 6

@@ -19,7 +19,7 @@ import karatage as kt
 from benchmarks.measuring import Figures, Trial
 from benchmarks.setting import SEED, Setting
 from karatage.correction.choosing import choose_sizes
-from karatage.data.alignment import match_gold
+from karatage.data.judgments import match_gold
 from karatage.measures.registry import as_weighted_sum
 from karatage.orders.budget import find_area, find_curve
 from karatage.orders.orders import list_all, parse_order

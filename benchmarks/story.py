@@ -8,7 +8,7 @@ import polars as pl
 
 import karatage as kt
 from karatage.simulation.collection import simulate_story
-from karatage.views.demo import STORY_LABELS, STORY_MEASURE
+from karatage.views.report import STORY_LABELS, STORY_MEASURE
 
 LEVEL = 0.05
 

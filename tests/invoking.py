@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from functools import cache
 from unittest.mock import patch
 
 from cyclopts import App
@@ -49,6 +50,7 @@ def invoke(words: Sequence[object], *, given: str = "") -> Ended:
     return Ended(out.getvalue(), err.getvalue(), exit_code, exception)
 
 
+@cache  # reading all docstrings takes seconds
 def list_commands() -> dict[str, list[Argument]]:
     """All commands with their full names, and what they take."""
     found = {}

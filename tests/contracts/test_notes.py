@@ -3,6 +3,7 @@
 import ast
 import string
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -10,12 +11,19 @@ import pytest
 SOURCE = Path(__file__).parents[2] / "src" / "karatage"
 
 
+def read_modules(word):
+    """The modules in which a word is: to parse all takes seconds."""
+    texts = ((path, path.read_text()) for path in sorted(SOURCE.rglob("*.py")))
+    return [(path, ast.parse(text)) for path, text in texts if word in text]
+
+
+@cache
 def find_homes():
     """The modules that hold a table, with it."""
     return {
         ".".join(("karatage", *path.relative_to(SOURCE).with_suffix("").parts)): table
-        for path in sorted(SOURCE.glob("*/**/*.py"))
-        for table in filter(None, map(find_table, ast.parse(path.read_text()).body))
+        for path, tree in read_modules("Texts(")
+        for table in filter(None, map(find_table, tree.body))
     }
 
 
@@ -42,8 +50,7 @@ def find_table(node):
 def read_calls():
     """Where each kind is told, and the names of the facts given; None where they are not spelled out."""
     found, homes = defaultdict(list), set(find_homes())
-    for path in sorted(SOURCE.rglob("*.py")):
-        tree = ast.parse(path.read_text())
+    for path, tree in read_modules("tell"):
         packages = {
             node.module.split(".")[1]
             for node in ast.walk(tree)
@@ -88,8 +95,8 @@ def test_every_place_gets_its_fact(kind):
 def test_kinds_that_the_code_looks_for_exist():
     sought = {
         part.value
-        for path in SOURCE.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text()))
+        for _, tree in read_modules(".kind")
+        for node in ast.walk(tree)
         if isinstance(node, ast.Compare) and isinstance(node.left, ast.Attribute) and node.left.attr == "kind"
         for part in node.comparators
         if isinstance(part, ast.Constant) and "." in str(part.value)

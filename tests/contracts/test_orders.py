@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from karatage.data.prices import JudgingPrices
+from karatage.data.options import JudgingPrices
 from karatage.orders.budget import allocate, cost_of
 from karatage.orders.orders import ORDERS, list_all
 from tests.oracles.judging_states import make_state

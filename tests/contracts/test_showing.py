@@ -338,7 +338,7 @@ def test_rows_of_runs_are_their_rankings():
 def test_what_cannot_be_drawn_says_why():
     rates = kt.RateCounts(17, 38, 216, 262)
     refused = kt.plan_sizes(kt.Figures(50, 0.527, 0.240), kt.Figures(50, 0.513, 0.260), rates)
-    with pytest.raises(OptionError, match="draw"):
+    with pytest.raises(OptionError, match="no chart"):
         refused.plot()
     assert "No number of topics" in refused._repr_html_()
 

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 import karatage as kt
-from karatage.aggregation.expectation import Tables
-from karatage.aggregation.one_coin import toss
-from karatage.aggregation.votes import Votes
+from karatage.aggregation.reliability import toss
+from karatage.aggregation.votes import Tables, Votes
 from karatage.kernels.voting import expect
 
 ROWS = [

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import karatage as kt
-from karatage.data.alignment import match_gold
+from karatage.data.judgments import match_gold
 from karatage.orders.budget import find_area, find_curve
 from karatage.orders.orders import ORDERS, list_all
 

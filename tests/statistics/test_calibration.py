@@ -9,7 +9,7 @@ from scipy.special import ndtr, ndtri
 
 import karatage as kt
 from karatage.agreement.calibration import BINS, Forecasts, compare_items, measure_calibration, tabulate_bins
-from karatage.data.standing import Bounded
+from karatage.data.estimate import Bounded
 from karatage.decisions.calibrate import calibrate
 from karatage.simulation.collection import simulate_story
 from tests.notes import has_note

@@ -10,7 +10,8 @@ from scipy import stats
 import karatage as kt
 from karatage.correction.choosing import choose_sizes, draw_batches, expected_variance, match_uniform
 from karatage.correction.sampled import Drawn, find_reach, learn_gains, sum_topics
-from karatage.data.alignment import align, match_gold
+from karatage.data.alignment import align
+from karatage.data.judgments import match_gold
 from karatage.kernels.sampling import find_chances
 from karatage.measures.registry import as_weighted_sum, parse_measure
 

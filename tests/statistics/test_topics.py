@@ -10,7 +10,8 @@ from scipy.special import stdtrit
 
 import karatage as kt
 from karatage.correction.topics import LEAST_DIFFERING, TopicEstimated, estimate_topics
-from karatage.data.alignment import align, find_items
+from karatage.data.alignment import align
+from karatage.data.judgments import find_items
 from karatage.measures.scoring import score_grades
 
 TRIALS = 10_000

@@ -7,7 +7,7 @@ from statistics import NormalDist
 import numpy as np
 
 from karatage.data.axes import BoolArray, FloatArray
-from karatage.data.standing import Differences
+from karatage.data.board import Differences
 
 
 def tell_apart(value: FloatArray, p_value: FloatArray, level: float, doubted: BoolArray | None = None) -> Differences:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import karatage as kt
-from karatage.data.alignment import find_items, match_gold
+from karatage.data.judgments import find_items, match_gold
 from karatage.data.posterior import decide
 from karatage.errors import DataError
 

@@ -8,11 +8,9 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from karatage.aggregation.expectation import Progress, normalise
 from karatage.aggregation.notes import tell
-from karatage.aggregation.votes import Supervision, Votes
+from karatage.aggregation.votes import Progress, Rng, VoteModel, Votes, normalise
 from karatage.data.axes import FloatArray, IntArray, LongArray
-from karatage.data.judgments import Judgments
 from karatage.data.posterior import Posterior
 from karatage.errors import DataError, OptionError
 from karatage.kernels.cubam import move_items, move_judges
@@ -44,9 +42,10 @@ class _Place(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cubam:
+class Cubam(VoteModel):
     """Maximum a posteriori by turns: all items, then all judges, each by Newton's method. Two grades only."""
 
+    name: ClassVar[str] = "cubam"
     knows_two_grades: ClassVar[bool] = True
     slow: ClassVar[bool] = True
 
@@ -58,17 +57,8 @@ class Cubam:
         if self.max_steps < 1 or not self.tolerance >= 0:
             raise OptionError("max_steps must be at least 1 and tolerance at least 0")
 
-    def fit(
-        self,
-        judgments: Judgments,
-        *,
-        gold: Judgments | None = None,
-        supervision: Supervision = "none",
-        rng: int | np.random.Generator | None = None,
-        progress: Progress | None = None,
-    ) -> Posterior:
-        """Climb from equal judges; nothing is drawn at random, so `rng` is not used."""
-        votes = Votes.prepare(judgments, gold, supervision)
+    def learn(self, votes: Votes, rng: Rng, progress: Progress | None) -> Posterior:
+        """Climb from equal judges."""
         low, high = _two_grades(votes)
         lean = _lean(votes, high)
         place, trace, converged = self._climb(votes, _arrange(votes, high), lean, progress)

@@ -1,23 +1,40 @@
-"""Dawid and Skene's model: every judge has a confusion matrix, found together with the grades by EM [DS79]."""
+"""Judges with a confusion matrix, found by EM together with the grades [DS79], or a record on each grade [GZ14]."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Literal, NamedTuple, get_args
+from typing import ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from karatage.aggregation.confusion import DIAGONAL, begin, imply_accuracy, prior_answers, recall, unheard_classes
-from karatage.aggregation.expectation import Counts, Fit, Progress, Tables, iterate, log, normalise, tell_not_converged
 from karatage.aggregation.notes import tell
-from karatage.aggregation.square import first_grades
-from karatage.aggregation.votes import Scope, Supervision, Votes, check_counts, check_dialect
-from karatage.data.alignment import find_items
+from karatage.aggregation.votes import (
+    DIAGONAL,
+    Counts,
+    Fit,
+    Progress,
+    Rng,
+    Scope,
+    Tables,
+    VoteModel,
+    Votes,
+    begin,
+    check_counts,
+    check_dialect,
+    first_grades,
+    imply_accuracy,
+    iterate,
+    log,
+    normalise,
+    prior_answers,
+    unheard_classes,
+)
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, IntArray, LongArray
-from karatage.data.judgments import Judgments
+from karatage.data.judgments import find_items
 from karatage.data.note import Note
 from karatage.data.posterior import JudgeRecord, Posterior, decide, find_winners
 from karatage.errors import OptionError
+from karatage.kernels.voting import expect
 
 Start = Literal["share", "mv", "neutral"]
 Dialect = Literal["gal"]
@@ -29,7 +46,7 @@ LEAST = 1e-10  # counted for every answer that a judge uses: EM could never leav
 
 
 @dataclass(frozen=True, kw_only=True)
-class DawidSkene:
+class DawidSkene(VoteModel):
     """EM over confusion matrices and the shares of the grades.
 
     Maximum likelihood (`prior=None`) trusts judges with few grades too far, so by default matrices are drawn to
@@ -37,6 +54,8 @@ class DawidSkene:
     `history` is an earlier posterior, or its record, whose counts enter every step. Dialect `gal` is the
     program that the SQUARE benchmark ran: it takes no other option.
     """
+
+    name: ClassVar[str] = "ds"
 
     prior: tuple[float, float] | None = DIAGONAL
     scope: Scope = "all"
@@ -60,38 +79,23 @@ class DawidSkene:
         if self.dialect is not None and given:
             raise OptionError(f"dialect '{self.dialect}' does as its program did, so it takes no {given[0]}")
 
-    def fit(
-        self,
-        judgments: Judgments,
-        *,
-        gold: Judgments | None = None,
-        supervision: Supervision = "none",
-        rng: int | np.random.Generator | None = None,
-        progress: Progress | None = None,
-    ) -> Posterior:
-        """Run EM; nothing is drawn at random, so `rng` is not used."""
-        votes = Votes.prepare(judgments, gold, supervision, scope=self.scope)
+    def learn(self, votes: Votes, rng: Rng, progress: Progress | None) -> Posterior:
+        """Run EM."""
         if self.dialect == "gal":
             return _fit_get_another_label(votes, progress)
         known = recall(self.history, votes)
         prior = np.zeros((1, votes.grades, votes.grades)) if self.prior is None else prior_answers(votes, *self.prior)
         fit = self._iterate(votes, prior + known, progress)
-        notes = tell_not_converged("ds", fit)
+        doubts: tuple[Note, ...] = ()
         if self.prior is not None and len(votes.rows.judge) <= WORTH_CHECKING:
-            notes += _tell_smoothing(fit, self._iterate(votes, known, None))
+            doubts = _tell_smoothing(fit, self._iterate(votes, known, None))
         confusion = np.exp(fit.tables.answer).transpose(0, 2, 1)
-        return votes.posterior(
-            "ds",
-            fit.probability,
-            parameters={
-                "accuracy": imply_accuracy(confusion, fit.counts.classes.sum(axis=0)),
-                "confusion": confusion,
-                "answers": (fit.counts.answers + known).transpose(0, 2, 1) + _unheard_answers(votes),
-            },
-            trace=fit.trace,
-            converged=fit.converged,
-            notes=notes,
-        )
+        parameters = {
+            "accuracy": imply_accuracy(confusion, fit.counts.classes.sum(axis=0)),
+            "confusion": confusion,
+            "answers": (fit.counts.answers + known).transpose(0, 2, 1) + _unheard_answers(votes),
+        }
+        return fit.posterior(votes, self.name, parameters, doubts)
 
     def _iterate(self, votes: Votes, added: FloatArray, progress: Progress | None) -> Fit:
         """EM with `added` (judge or 1, said, grade) counted in every M-step."""
@@ -104,12 +108,7 @@ class DawidSkene:
             return Tables(prior, answer, float((added * answer).sum() + (unheard * prior).sum()))
 
         return iterate(
-            votes,
-            maximise,
-            self._begin(votes),
-            max_steps=self.max_steps,
-            tolerance=self.tolerance,
-            progress=progress,
+            votes, maximise, self._begin(votes), max_steps=self.max_steps, tolerance=self.tolerance, progress=progress
         )
 
     def _begin(self, votes: Votes) -> FloatArray | Tables:
@@ -245,3 +244,80 @@ def _clamp(probability: FloatArray, known: GradeArray) -> FloatArray:
     probability[at] = 0.0
     probability[at, known[at]] = 1.0
     return probability
+
+
+def recall(history: JudgeRecord | Posterior | None, votes: Votes) -> FloatArray:
+    """What each judge answered in earlier batches, (judge, said, grade)."""
+    known = np.zeros((votes.judges, votes.grades, votes.grades))
+    if history is None:
+        return known
+    record = history if isinstance(history, JudgeRecord) else JudgeRecord.of(history)
+    earlier = record.answers.transpose(0, 2, 1)
+    if earlier.shape[1] > votes.grades:
+        top = earlier.shape[1] - 1
+        raise OptionError(
+            f"the history knows grades up to {top}, these judgments up to {votes.grades - 1}; read them "
+            f"with grades '0-{top}'"
+        )
+    place = {name: j for j, name in enumerate(record.judges)}
+    for j, name in enumerate(votes.judge_names):
+        if name in place:
+            known[j, : earlier.shape[1], : earlier.shape[1]] = earlier[place[name]]
+    return known
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeHistory(VoteModel):
+    """Hard EM over how often a judge is right on each grade; wrong grades are equally likely.
+
+    A judge's record on gold, and in an earlier posterior (`history`), is counted again in every step; `smoothing`
+    is added to right and to wrong. Every grade is as likely beforehand: the vote is the sum of log-odds.
+    """
+
+    name: ClassVar[str] = "emgz"
+
+    smoothing: float = 1.0
+    history: JudgeRecord | Posterior | None = None
+    max_steps: int = 1000
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        if not self.smoothing > 0:
+            raise OptionError(f"smoothing {self.smoothing} must be a count above 0")
+        if isinstance(self.history, Posterior):
+            JudgeRecord.of(self.history)
+
+    def learn(self, votes: Votes, rng: Rng, progress: Progress | None) -> Posterior:
+        """Start from judges' records, else from the majority, and alternate until no grade changes."""
+        known = recall(self.history, votes)
+        record = known + votes.gold_answers.transpose(0, 2, 1)
+        if unheard_classes(votes).any():
+            known = record
+        prior = np.full((1, votes.grades), -np.log(votes.grades))
+
+        def maximise(counts: Counts) -> Tables:
+            answer, density = self._weigh(counts.answers + known, known)
+            return Tables(prior, answer, density)
+
+        start: FloatArray | Tables = normalise(find_winners(votes.share()).astype(float), 1)
+        if record.any():
+            start = Tables(prior, self._weigh(record, known)[0])
+        fit = iterate(votes, maximise, start, max_steps=self.max_steps, tolerance=0.5, hard=True, progress=progress)
+        expect(votes.rows, prior, fit.tables.answer, False, fit.probability)
+        reliability = np.exp(np.einsum("jkk->jk", fit.tables.answer))
+        parameters = {
+            "accuracy": reliability @ normalise(fit.counts.classes[0], 0),
+            "reliability": reliability,
+            "answers": (fit.counts.answers + known).transpose(0, 2, 1),
+        }
+        return fit.posterior(votes, self.name, parameters)
+
+    def _weigh(self, answers: FloatArray, known: FloatArray) -> tuple[FloatArray, float]:
+        """Log tables from a judge's whole record, and the log density of what was counted beforehand."""
+        grades = answers.shape[1]
+        right = np.einsum("jkk->jk", answers) + self.smoothing
+        share = right / (answers.sum(axis=1) + 2 * self.smoothing)
+        wrong = (1 - share) / max(grades - 1, 1)
+        answer = log(np.where(np.eye(grades, dtype=bool), share[:, None], wrong[:, None]))
+        density = self.smoothing * (np.log(share) + np.log(1 - share)).sum() + (known * answer).sum()
+        return answer, float(density)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, get_args
+from typing import ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from karatage.aggregation.expectation import Progress, log, normalise
 from karatage.aggregation.notes import tell
-from karatage.aggregation.votes import Supervision, Votes
+from karatage.aggregation.votes import Progress, Rng, VoteModel, Votes, log, normalise
 from karatage.data.axes import FloatArray
-from karatage.data.judgments import Judgments
 from karatage.data.note import Note
 from karatage.data.posterior import Posterior
 from karatage.errors import OptionError
@@ -40,12 +38,14 @@ class _Fit(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Glad:
+class Glad(VoteModel):
     """EM; the M-step climbs abilities and ease together, at most 25 steps of L-BFGS.
 
     `ability` is the mean of the abilities' normal prior, by default 1, or with gold the judges' mean accuracy on it.
     `dialect="square"` stops early, as the reference program does, and leaves that mean at 1.
     """
+
+    name: ClassVar[str] = "glad"
 
     ability: float | None = None
     dialect: Dialect = "paper"
@@ -59,17 +59,8 @@ class Glad:
         if self.max_steps < 1 or not self.tolerance >= 0:
             raise OptionError("max_steps must be at least 1 and tolerance at least 0")
 
-    def fit(
-        self,
-        judgments: Judgments,
-        *,
-        gold: Judgments | None = None,
-        supervision: Supervision = "none",
-        rng: int | np.random.Generator | None = None,
-        progress: Progress | None = None,
-    ) -> Posterior:
-        """Run EM; nothing is drawn at random, so `rng` is not used."""
-        votes = Votes.prepare(judgments, gold, supervision)
+    def learn(self, votes: Votes, rng: Rng, progress: Progress | None) -> Posterior:
+        """Run EM."""
         fit = self._iterate(votes, progress)
         ability, ease = fit.place.ability, fit.place.ease
         return votes.posterior(

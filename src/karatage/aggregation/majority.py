@@ -1,26 +1,25 @@
-"""Majority vote: the most frequent grade wins."""
+"""Votes: the most frequent grade wins, with equal judges or weighted by their agreement with the outcome (Wawa)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
-from karatage.aggregation.expectation import Progress, normalise
 from karatage.aggregation.notes import tell
-from karatage.aggregation.votes import Supervision, Votes
+from karatage.aggregation.votes import Progress, Rng, VoteModel, Votes, normalise, unheard_classes
 from karatage.data.axes import BoolArray, FloatArray, GradeArray
-from karatage.data.judgments import Judgments
-from karatage.data.posterior import Posterior
+from karatage.data.posterior import Posterior, find_winners
 from karatage.errors import OptionError
+from karatage.kernels.voting import count
 from karatage.random_streams import generator
 
 TieRule = Literal["random", "lowest", "highest", "prior", "fractional"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class MajorityVote:
+class MajorityVote(VoteModel):
     """Plurality.
 
     Ties are broken at random with the seed, or go to the lowest, the highest, or the most frequent grade overall (in
@@ -28,6 +27,8 @@ class MajorityVote:
     breaks the tie at random.
     With `min`, an item is relevant only when at least this many judges gave it a grade above 0.
     """
+
+    name: ClassVar[str] = "mv"
 
     ties: TieRule = "random"
     min: int = 1
@@ -39,17 +40,8 @@ class MajorityVote:
         if self.min < 1:
             raise OptionError(f"min {self.min} must be at least 1 vote")
 
-    def fit(
-        self,
-        judgments: Judgments,
-        *,
-        gold: Judgments | None = None,
-        supervision: Supervision = "none",
-        rng: int | np.random.Generator | None = None,
-        progress: Progress | None = None,
-    ) -> Posterior:
+    def learn(self, votes: Votes, rng: Rng, progress: Progress | None) -> Posterior:
         """Count votes; the probability of a grade is its share of them."""
-        votes = Votes.prepare(judgments, gold, supervision)
         counts = _require(votes.count(), self.min) if self.min > 1 else votes.count()
         best: BoolArray = counts == counts.max(axis=1, keepdims=True)
         tied = int(((best.sum(axis=1) > 1) & (votes.rows.known < 0)).sum())
@@ -87,3 +79,57 @@ def _require(counts: FloatArray, least: int) -> FloatArray:
     required[~enough, 1:] = 0.0
     required[~enough, 0] = np.maximum(counts[~enough].sum(axis=1), 1.0)
     return required
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgreementWeighted(VoteModel):
+    """Vote, weight every judge by the share of grades on which the vote agrees, vote again, until it stands.
+
+    The published program stops after the first weighted vote (`max_steps=1`). Training items count as gold says.
+    """
+
+    name: ClassVar[str] = "wawa"
+
+    max_steps: int = 100
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        if self.max_steps < 1:
+            raise OptionError(f"max_steps {self.max_steps} must be at least 1")
+
+    def learn(self, votes: Votes, rng: Rng, progress: Progress | None) -> Posterior:
+        """Vote until it stands; the probability of a grade is its share of the weight."""
+        apart = votes.gold_answers if unheard_classes(votes).any() else np.zeros_like(votes.gold_answers)
+        before = np.einsum("jkk->j", apart)
+        heard = votes.rows.answered.sum(axis=1) + apart.sum(axis=(1, 2))
+        share = votes.share()
+        winners = find_winners(share)
+        trace: list[float] = []
+        converged = False
+        for step in range(self.max_steps):
+            agreed = before + _agree(votes, winners)
+            weight = normalise(np.stack([agreed, heard - agreed]), 0)[0]
+            share = votes.weigh(weight)
+            trace.append(float((agreed * weight).sum() / max(heard.sum(), 1.0)))
+            if progress is not None:
+                progress(step + 1, trace[-1])
+            converged = bool((find_winners(share) == winners).all())
+            if converged:
+                break
+            winners = find_winners(share)
+        unsettled = not converged and self.max_steps > 1
+        return votes.posterior(
+            "wawa",
+            share,
+            parameters={"accuracy": weight, "weight": weight.copy()},
+            trace=np.array(trace),
+            converged=converged,
+            notes=tell.when(unsettled, "vote-moves", model="wawa", rounds=step + 1),
+        )
+
+
+def _agree(votes: Votes, winners: BoolArray) -> FloatArray:
+    """How many of a judge's grades the outcome agrees with; one of m tied grades counts 1/m, (judge,)."""
+    answers = count(votes.rows, votes.groups, normalise(winners.astype(float), 1))[1]
+    agreed: FloatArray = np.einsum("jkk->j", answers)
+    return agreed

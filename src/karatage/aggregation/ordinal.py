@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from karatage.aggregation.expectation import Counts, Fit, Progress, Tables, iterate, log, normalise, tell_not_converged
 from karatage.aggregation.notes import tell
-from karatage.aggregation.votes import Scope, Supervision, Votes
+from karatage.aggregation.votes import (
+    Counts,
+    Fit,
+    Progress,
+    Rng,
+    Scope,
+    Tables,
+    VoteModel,
+    Votes,
+    iterate,
+    log,
+    normalise,
+)
 from karatage.data.axes import FloatArray, LongArray
-from karatage.data.judgments import Judgments
 from karatage.data.note import Note
 from karatage.data.posterior import Posterior
 from karatage.errors import OptionError
@@ -38,12 +49,14 @@ class _Judges:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ordinal:
+class Ordinal(VoteModel):
     """EM; judge j sees an item of grade k about k + bias_j, with normal noise, and says the nearest grade.
 
     `prior` are the standard deviations of the judges' biases and of the logarithms of their spreads. `even` draws the
     shares of the grades to even ones (with gold: to gold's): this many pseudo-items for each real one.
     """
+
+    name: ClassVar[str] = "ordinal"
 
     prior: tuple[float, float] = (0.5, 0.5)
     even: float = 1.0
@@ -58,27 +71,13 @@ class Ordinal:
         if not 0 <= self.even < math.inf or self.max_steps < 1 or not self.tolerance >= 0:
             raise OptionError("even and tolerance must be at least 0 and max_steps at least 1")
 
-    def fit(
-        self,
-        judgments: Judgments,
-        *,
-        gold: Judgments | None = None,
-        supervision: Supervision = "none",
-        rng: int | np.random.Generator | None = None,
-        progress: Progress | None = None,
-    ) -> Posterior:
-        """Run EM from the share of votes; nothing is drawn at random, so `rng` is not used."""
-        votes = Votes.prepare(judgments, gold, supervision, scope=self.scope)
+    def learn(self, votes: Votes, rng: Rng, progress: Progress | None) -> Posterior:
+        """Run EM from the share of votes."""
         top = _own_tops(votes)
         judges = _Judges(top, self._typical(votes, top), np.square(self.prior))
         fit = self._iterate(votes, judges, progress)
-        return votes.posterior(
-            "ordinal",
-            fit.probability,
-            parameters={"bias": judges.bias, "spread": np.exp(judges.log_spread)},
-            trace=fit.trace,
-            converged=fit.converged,
-            notes=tell_not_converged("ordinal", fit) + _tell_scales(votes, top),
+        return fit.posterior(
+            votes, self.name, {"bias": judges.bias, "spread": np.exp(judges.log_spread)}, _tell_scales(votes, top)
         )
 
     def _typical(self, votes: Votes, top: LongArray) -> FloatArray:
@@ -98,12 +97,7 @@ class Ordinal:
             return Tables(prior, answer, density + float((imagined * prior).sum()))
 
         return iterate(
-            votes,
-            maximise,
-            votes.share(),
-            max_steps=self.max_steps,
-            tolerance=self.tolerance,
-            progress=progress,
+            votes, maximise, votes.share(), max_steps=self.max_steps, tolerance=self.tolerance, progress=progress
         )
 
 

@@ -1,4 +1,4 @@
-"""Every model by name; options are part of the name: `ds(prior=none,scope=topic)`."""
+"""Every model by name, with its options as part of it: `ds(prior=none,scope=topic)`; and how a model is fitted."""
 
 from __future__ import annotations
 
@@ -10,34 +10,30 @@ from typing import Literal, Protocol, Union, get_args, get_origin, get_type_hint
 
 import numpy as np
 
-from karatage.aggregation.agreement_weighted import AgreementWeighted
 from karatage.aggregation.cubam import Cubam
-from karatage.aggregation.dawid_skene import DawidSkene
-from karatage.aggregation.expectation import Progress
+from karatage.aggregation.dawid_skene import DawidSkene, JudgeHistory
 from karatage.aggregation.glad import Glad
-from karatage.aggregation.history import JudgeHistory
-from karatage.aggregation.ibcc import Ibcc
-from karatage.aggregation.mace import Mace
-from karatage.aggregation.majority import MajorityVote
-from karatage.aggregation.naive_bayes import NaiveBayes
+from karatage.aggregation.majority import AgreementWeighted, MajorityVote
 from karatage.aggregation.notes import tell
-from karatage.aggregation.one_coin import OneCoin
 from karatage.aggregation.ordinal import Ordinal
-from karatage.aggregation.raykar import Raykar
-from karatage.aggregation.semi_supervised import SemiSupervised
+from karatage.aggregation.reliability import OneCoin, Raykar, ZenCrowd
 from karatage.aggregation.shares import BinomialVote, QuantisedBinomialVote
-from karatage.aggregation.votes import Supervision, judges_meet
-from karatage.aggregation.zencrowd import ZenCrowd
-from karatage.data.alignment import match_gold
-from karatage.data.arguments import require_data
-from karatage.data.judgments import Judgments
+from karatage.aggregation.supervised import NaiveBayes, SemiSupervised
+from karatage.aggregation.variational import Ibcc, Mace
+from karatage.aggregation.votes import Progress, Rng, judges_meet
+from karatage.data.alignment import require_data
+from karatage.data.axes import LongArray
+from karatage.data.judgments import Judgments, match_gold
 from karatage.data.note import Note
+from karatage.data.options import Supervision
 from karatage.data.posterior import JudgeRecord, Posterior
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.kernels.voting import count_votes
 from karatage.notation import parse_notation, print_word
+from karatage.random_streams import stream
 from karatage.text import shorten
 
+FOLDS = 5
 HUGE = 1e9  # options beyond this are slips
 WORTH_CHECKING = 5_000_000  # rows up to which a result is compared with the plain vote
 MANY = 0.1
@@ -53,7 +49,7 @@ class Model(Protocol):
         *,
         gold: Judgments | None = None,
         supervision: Supervision = "none",
-        rng: int | np.random.Generator | None = None,
+        rng: Rng = None,
         progress: Progress | None = None,
     ) -> Posterior:
         """Merge the judgments."""
@@ -214,6 +210,56 @@ def _tell_far_from_votes(posterior: Posterior) -> tuple[Note, ...]:
     chosen = votes[np.arange(len(votes)), posterior.grades]
     share = float((chosen < votes.max(axis=1)).mean())
     return tell.when(share > MANY, "far-from-votes", model=posterior.model, share=share)
+
+
+def fit_across_topics(
+    named: NamedModel, judgments: Judgments, gold: Judgments, supervision: Supervision, *, seed: int
+) -> Posterior:
+    """Fit once per fold of topics with the gold of the other folds, and keep that fold's items."""
+    with_gold = np.unique(judgments.item_topic[match_gold(judgments, gold) >= 0])
+    fold_of, folds = deal_topics(named.name, len(judgments.topics), with_gold, seed)
+    place = {name: t for t, name in enumerate(judgments.topics)}
+    fold_of_gold = np.array([fold_of[place[name]] if name in place else -1 for name in gold.topics])
+    parts = [
+        named.model.fit(
+            judgments,
+            gold=gold.keep_rows(fold_of_gold[gold.item_topic[gold.item]] != fold),
+            supervision=supervision,
+            rng=stream(seed, named.name),
+        )
+        for fold in range(folds)
+    ]
+    probability, grades = parts[0].probability.copy(), parts[0].grades.copy()
+    width = probability.shape[1]
+    for fold, part in enumerate(parts):
+        own = fold_of[judgments.item_topic] == fold
+        if part.probability.shape[1] != width:
+            raise DataError(f"gold has grades in only some topics that the judges never gave; {named.name} needs them")
+        probability[own], grades[own] = part.probability[own], part.grades[own]
+    told = (note for part in parts for note in part.notes if note.kind != "aggregation.gold-known")
+    return replace(
+        parts[0],
+        model=named.name,
+        probability=probability,
+        grades=grades,
+        parameters={},
+        trace=np.empty(0),
+        converged=all(part.converged for part in parts),
+        notes=(tell("crossfit", model=named.name, folds=folds), *told),
+    )
+
+
+def deal_topics(name: str, topics: int, with_gold: np.ndarray, seed: int) -> tuple[LongArray, int]:
+    """A fold for every topic, so that those with gold are spread evenly; and how many folds there are."""
+    if len(with_gold) < 2:
+        raise DataError(
+            f"{name} learns from gold, and would be compared with it: gold must cover at least two topics "
+            f"of the judgments, so that each is merged with gold of the others; it covers {len(with_gold)}"
+        )
+    rng, folds = stream(seed, "folds of topics"), min(FOLDS, len(with_gold))
+    fold = rng.integers(folds, size=topics)
+    fold[rng.permutation(with_gold)] = np.arange(len(with_gold)) % folds
+    return fold, folds
 
 
 def _written_options(model: type) -> dict[str, object]:

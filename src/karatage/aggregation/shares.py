@@ -9,21 +9,18 @@ from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
-from karatage.aggregation.agreement_weighted import AgreementWeighted
 from karatage.aggregation.dawid_skene import DawidSkene
-from karatage.aggregation.expectation import Progress
 from karatage.aggregation.glad import Glad
-from karatage.aggregation.ibcc import Ibcc
-from karatage.aggregation.mace import Mace
+from karatage.aggregation.majority import AgreementWeighted
 from karatage.aggregation.notes import tell
-from karatage.aggregation.one_coin import OneCoin
 from karatage.aggregation.ordinal import Ordinal
-from karatage.aggregation.raykar import Raykar
-from karatage.aggregation.votes import Supervision, Votes, judges_meet
-from karatage.aggregation.zencrowd import ZenCrowd
+from karatage.aggregation.reliability import OneCoin, Raykar, ZenCrowd
+from karatage.aggregation.variational import Ibcc, Mace
+from karatage.aggregation.votes import Progress, Votes, judges_meet
 from karatage.data.axes import FloatArray
 from karatage.data.judgments import Judgments
 from karatage.data.note import Note
+from karatage.data.options import Supervision
 from karatage.data.posterior import Posterior
 from karatage.errors import OptionError
 

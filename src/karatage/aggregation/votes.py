@@ -1,25 +1,30 @@
-"""Judgments as a model uses them: compressed rows, with gold; and checks that models' options share."""
+"""What models share: judgments as compressed rows with gold, and EM in which a judge is a table p(said | grade)."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from karatage.aggregation.notes import tell
-from karatage.data.alignment import match_gold
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, IntArray, LongArray
-from karatage.data.judgments import Judgments
+from karatage.data.judgments import Judgments, match_gold
 from karatage.data.note import Note
+from karatage.data.options import Supervision
 from karatage.data.posterior import Posterior, decide
-from karatage.errors import DataError, OptionError
-from karatage.kernels.voting import Rows, count_answers, count_votes
+from karatage.errors import OptionError
+from karatage.kernels.voting import Rows, count, count_answers, count_votes, expect
 
-Supervision = Literal["none", "light", "full"]
 Scope = Literal["all", "topic"]
+Rng = int | np.random.Generator | None
+Progress = Callable[[int, float], None]  # the number of the step, and the objective after it
+# Counts added to every judge's matrix, beside the diagonal and on it. A weaker pull falls behind the plain vote where
+# judges have ten grades each; a stronger one loses on crowds whose judges are known well.
+DIAGONAL = (0.5, 3.0)
+SMALLEST = 1e-300  # stands for zero, whose logarithm would be infinite
 MOST_MARKS = 50_000_000  # judges x topics up to which a mark for each is cheaper than sorting
 
 
@@ -138,6 +143,35 @@ class Votes:
         )
 
 
+class VoteModel:
+    """A model of how votes come about. All models have the same `fit`; each has its own `learn`."""
+
+    name: ClassVar[str]
+    needs_gold: ClassVar[bool] = False
+
+    def fit(
+        self,
+        judgments: Judgments,
+        *,
+        gold: Judgments | None = None,
+        supervision: Supervision = "none",
+        rng: Rng = None,
+        progress: Progress | None = None,
+    ) -> Posterior:
+        """Merge the judgments; only models that draw at random use `rng`."""
+        if self.needs_gold and supervision == "none":
+            raise OptionError(
+                f"{self.name} learns its judges from gold, so it needs gold and supervision 'light' or 'full'; "
+                "without gold, use ds, zc or ry"
+            )
+        votes = Votes.prepare(judgments, gold, supervision, scope=getattr(self, "scope", "all"))
+        return self.learn(votes, rng, progress)
+
+    def learn(self, votes: Votes, rng: Rng, progress: Progress | None) -> Posterior:
+        """Beliefs about all items."""
+        raise NotImplementedError
+
+
 def judges_meet(judgments: Judgments) -> bool:
     """Whether some item was graded by two judges; rows of an item stand together, sorted by judge."""
     same_item, other_judge = judgments.item[1:] == judgments.item[:-1], judgments.judge[1:] != judgments.judge[:-1]
@@ -193,39 +227,166 @@ def _count_gold(judgments: Judgments, judge: IntArray, judges: int, training: Gr
     return np.bincount(cell, minlength=judges * grades * grades).reshape(judges, grades, grades).astype(float)
 
 
+def first_grades(rows: Rows) -> Rows:
+    """Of a judge's grades for an item, the first."""
+    return _keep(rows, _pairs(rows))
+
+
+def distinct_grades(rows: Rows) -> Rows:
+    """Of a judge's equal grades for an item, one."""
+    return _keep(rows, _pairs(rows) * rows.answered.shape[1] + rows.said)
+
+
+def _pairs(rows: Rows) -> LongArray:
+    item = np.repeat(np.arange(len(rows.group), dtype=np.int64), np.diff(rows.start))
+    pair: LongArray = item * len(rows.answered) + rows.judge
+    return pair
+
+
+def _keep(rows: Rows, key: LongArray) -> Rows:
+    """The first row of each key."""
+    kept = np.zeros(len(key), bool)
+    kept[np.unique(key, return_index=True)[1]] = True
+    judge, said = rows.judge[kept], rows.said[kept]
+    start = np.r_[0, np.cumsum(kept)][rows.start]
+    return rows._replace(start=start, judge=judge, said=said, answered=count_answers(judge, said, *rows.answered.shape))
+
+
+class Tables(NamedTuple):
+    """What an M-step finds, as logarithms, and the log density of it under the model's priors."""
+
+    prior: FloatArray  # (group, grade)
+    answer: FloatArray  # (judge, said, grade)
+    density: float = 0.0
+
+
+class Counts(NamedTuple):
+    """Expected numbers of items by grade, and of answers by what was said and the item's grade; gold included."""
+
+    classes: FloatArray  # (group, grade)
+    answers: FloatArray  # (judge, said, grade)
+
+
+class Fit(NamedTuple):
+    """Where EM ended."""
+
+    probability: FloatArray  # (item, grade)
+    counts: Counts
+    tables: Tables
+    trace: FloatArray  # log-likelihood plus log density after each step
+    converged: bool
+
+    def posterior(
+        self, votes: Votes, model: str, parameters: Mapping[str, FloatArray], notes: tuple[Note, ...] = ()
+    ) -> Posterior:
+        """Beliefs about all items, with a warning where EM was stopped before it converged."""
+        return votes.posterior(
+            model,
+            self.probability,
+            parameters=parameters,
+            trace=self.trace,
+            converged=self.converged,
+            notes=(*tell.when(not self.converged, "not-converged", model=model, steps=len(self.trace)), *notes),
+        )
+
+
+def iterate(
+    votes: Votes,
+    maximise: Callable[[Counts], Tables],
+    start: FloatArray | Tables,
+    *,
+    max_steps: int,
+    tolerance: float,
+    hard: bool = False,
+    progress: Progress | None = None,
+) -> Fit:
+    """Alternate M and E from posteriors (item, grade) or tables, until no posterior moves by `tolerance`.
+
+    Posteriors to start from are overwritten.
+    """
+    if max_steps < 1 or not tolerance >= 0:
+        raise OptionError(f"max_steps {max_steps} must be at least 1, and tolerance {tolerance} at least 0")
+    trace: list[float] = []
+    if isinstance(start, Tables):
+        probability = np.zeros((votes.items, votes.grades))
+        tables, counts = start, Counts(*expect(votes.rows, start.prior, start.answer, hard, probability)[:2])
+    else:
+        probability = start
+        counts = Counts(*count(votes.rows, votes.groups, probability))
+    converged = False
+    places = votes.rows.places
+    for step in range(max_steps):
+        tables = maximise(counts)
+        found = expect(votes.rows, tables.prior, tables.answer, hard, probability, places)
+        counts = Counts(found.classes, found.answers)
+        trace.append(found.log_likelihood + tables.density)
+        if progress is not None:
+            progress(step + 1, trace[-1])
+        converged = found.change < tolerance
+        if converged:
+            break
+    return Fit(probability, counts, tables, np.array(trace), converged)
+
+
+def log(probability: FloatArray) -> FloatArray:
+    """Logarithms that stay finite."""
+    return np.log(np.maximum(probability, SMALLEST))
+
+
+def normalise(counts: FloatArray, axis: int) -> FloatArray:
+    """Shares along an axis; equal ones where nothing was counted."""
+    total = counts.sum(axis=axis, keepdims=True)
+    return np.where(total > 0, counts / np.where(total > 0, total, 1.0), 1 / counts.shape[axis])
+
+
+def prior_answers(votes: Votes, beside: float, on: float) -> FloatArray:
+    """Counts added for every judge, beside the diagonal and on it, (1, said, grade).
+
+    Where gold is given, its judges' pooled matrix takes the diagonal's place, with the same total weight.
+    """
+    added = np.full((votes.grades, votes.grades), beside)
+    np.fill_diagonal(added, on)
+    pooled = votes.gold_answers.sum(axis=0).T
+    strength = added.sum(axis=0, keepdims=True)
+    counts: FloatArray = (strength * normalise(pooled + added, 0))[None]
+    return counts
+
+
+def unheard_classes(votes: Votes) -> FloatArray:
+    """Training items by gold's grade, (group, grade), where they are left out of the rows; else those count them."""
+    shape = (votes.groups, votes.grades)
+    if (votes.rows.known >= 0).any():
+        return np.zeros(shape)
+    training = np.flatnonzero(votes.gold >= 0)
+    group = votes.judgments.item_topic[training] if votes.groups > 1 else np.zeros(len(training), np.int32)
+    cell = group * np.int64(votes.grades) + votes.gold[training]
+    return np.bincount(cell, minlength=votes.groups * votes.grades).reshape(shape).astype(float)
+
+
+def begin(votes: Votes, answer: FloatArray) -> FloatArray | Tables:
+    """Where to start: every judge as gold's judges are together, by `answer` (said, grade); else the share of votes.
+
+    Inverted votes are another local maximum, from which no step leads to the right one.
+    """
+    if not votes.gold_answers.any():
+        return votes.share()
+    prior = np.tile(log(normalise(votes.gold_classes + 1, 0)), (votes.groups, 1))
+    return Tables(prior, np.broadcast_to(log(answer), (votes.judges, *answer.shape)))
+
+
+def imply_accuracy(confusion: FloatArray, classes: FloatArray) -> FloatArray:
+    """How often a judge would be right, were all grades met as often as `classes` says, (judge,)."""
+    accuracy: FloatArray = np.einsum("jkk,k->j", confusion, normalise(classes, 0))
+    return accuracy
+
+
 def check_counts(prior: tuple[float, float] | None) -> None:
     """Counts to add to a judge's matrix."""
     if prior is not None and (len(prior) != 2 or not all(0 <= count < math.inf for count in prior)):
         raise OptionError(f"prior {prior} must be two counts from 0, like (0.5,3), or none")
 
 
-def check_beta(prior: tuple[float, float], classes: float) -> None:
-    """A prior whose mode lies inside."""
-    if len(prior) != 2 or not all(1 <= count < math.inf for count in prior):
-        raise OptionError(f"prior {prior} must be the two parameters of a Beta prior, from 1, like (7,3)")
-    if not 1 <= classes < math.inf:
-        raise OptionError(f"classes {classes} must be a Dirichlet parameter from 1")
-
-
 def check_dialect(dialect: str | None, *known: str) -> None:
     """A dialect that exists."""
     if dialect is not None and dialect not in known:
         raise OptionError(f"dialect '{dialect}' is none of {', '.join(known)}; leave it out for the model's own form")
-
-
-def need_gold(name: str, supervision: str) -> None:
-    """Refuse to go on without gold."""
-    if supervision == "none":
-        raise OptionError(
-            f"{name} learns its judges from gold, so it needs gold and supervision 'light' or 'full'; "
-            "without gold, use ds, zc or ry"
-        )
-
-
-def need_binary(name: str, grades: int) -> None:
-    """Refuse anything but two grades."""
-    if grades != 2:
-        raise DataError(
-            f"{name} knows grades 0 and 1 only, but these go up to {grades - 1}; merge grades when reading, "
-            "or leave the dialect out"
-        )

@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 
 from karatage.data.axes import BoolArray, FloatArray, LongArray
-from karatage.data.estimate import CONFIDENCE, t_quantile, wilson_interval
-from karatage.data.standing import Bounded
+from karatage.data.estimate import Bounded, t_quantile, wilson_interval
+from karatage.data.options import CONFIDENCE
 
 BINS = 10  # of equal width
 DRAWS = 2000

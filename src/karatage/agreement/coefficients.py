@@ -9,10 +9,10 @@ from typing import Literal, get_args
 import numpy as np
 
 from karatage.agreement.intervals import Interval
-from karatage.data.arguments import require_data
+from karatage.data.alignment import require_data
 from karatage.data.axes import FloatArray, LongArray
-from karatage.data.estimate import CONFIDENCE, check_confidence
 from karatage.data.judgments import Judgments
+from karatage.data.options import CONFIDENCE, check_confidence
 from karatage.errors import DataError, OptionError
 from karatage.random_streams import generator
 

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, IntArray, LongArray
-from karatage.data.estimate import CONFIDENCE, wilson_interval
+from karatage.data.estimate import wilson_interval
 from karatage.data.judgments import Judgments
+from karatage.data.options import CONFIDENCE
 from karatage.kernels.agreement import meet_chosen, sketch_judges
 from karatage.kernels.ordering import group_rows
 

@@ -9,10 +9,10 @@ from typing import Literal, get_args
 import numpy as np
 
 from karatage.agreement.intervals import NOTHING, Interval, PairSample, Rows, are_few, draw_pairs, t_quantile
-from karatage.data.arguments import require_data
+from karatage.data.alignment import require_data
 from karatage.data.axes import BoolArray, FloatArray, IntArray, LongArray
-from karatage.data.estimate import CONFIDENCE
 from karatage.data.judgments import Judgments
+from karatage.data.options import CONFIDENCE
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.kernels.agreement import meet_chosen, meet_judges, sum_kappas, weigh_tables
 

@@ -9,16 +9,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from karatage.aggregation.crossfit import FOLDS, deal_topics
+from karatage.aggregation.registry import deal_topics
 from karatage.approaches.evidence import Evidence, Merged
 from karatage.approaches.notes import tell
-from karatage.data.alignment import align, match_gold
+from karatage.data.alignment import align
 from karatage.data.axes import BoolArray, FloatArray
-from karatage.data.gold import Gold
+from karatage.data.judgments import Gold, match_gold
 from karatage.data.note import Note
 from karatage.data.partition import Partition, assemble_judges
-from karatage.data.scores import Scores
-from karatage.data.weights import Weights
+from karatage.data.scores import Scores, Weights
 from karatage.errors import DataError, OptionError
 from karatage.measures.scoring import score_aligned
 from karatage.merging.estimators import (
@@ -31,7 +30,6 @@ from karatage.merging.estimators import (
     weigh_judges,
 )
 from karatage.merging.gaps import Gaps
-from karatage.random_streams import stream
 
 
 def merge_alike(evidence: Evidence) -> dict[str, Merged]:
@@ -270,13 +268,7 @@ def _plan_lessons(
             raise DataError(f"{name} has nothing to learn from: no judge has a grade in the training topics")
         return [(taught, everything)], tell("weighted-by-training", topics=int(taught.sum()))
     topics = np.flatnonzero(with_gold)
-    if len(topics) < 2:
-        raise DataError(
-            f"{name} learns from gold, and would be compared with it: gold must cover at least two topics "
-            f"of the judgments, so that each is merged with gold of the others; it covers {len(topics)}"
-        )
-    folds = min(FOLDS, len(topics))
-    fold_of = deal_topics(len(with_gold), topics, folds, stream(evidence.seed, "folds of topics"))
+    fold_of, folds = deal_topics(name, len(with_gold), topics, evidence.seed)
     lessons = [(with_gold & (fold_of != fold), fold_of == fold) for fold in range(folds)]
     return lessons, tell("weighted-by-folds", folds=folds)
 

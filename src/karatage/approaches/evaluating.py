@@ -14,13 +14,11 @@ from karatage.approaches.registry import resolve_approaches
 from karatage.data.alignment import tell_scales
 from karatage.data.axes import LongArray
 from karatage.data.evaluation import Evaluation
-from karatage.data.gold import Gold
-from karatage.data.judgments import Judgments
+from karatage.data.judgments import Gold, Judgments
 from karatage.data.note import Note
 from karatage.data.result import list_versions
 from karatage.data.runs import Runs
-from karatage.data.scores import Scores
-from karatage.data.weights import Weights
+from karatage.data.scores import Scores, Weights
 from karatage.errors import DataError
 from karatage.measures.expected import randomise, score_expected
 from karatage.measures.registry import parse_measure

@@ -12,13 +12,11 @@ import numpy as np
 
 from karatage.data.alignment import Alignment, align
 from karatage.data.axes import BoolArray, FloatArray
-from karatage.data.gold import Gold
-from karatage.data.judgments import Judgments
+from karatage.data.judgments import Gold, Judgments
 from karatage.data.note import Note
 from karatage.data.posterior import Posterior
 from karatage.data.runs import Runs
-from karatage.data.scores import Scores
-from karatage.data.weights import Weights
+from karatage.data.scores import Scores, Weights
 from karatage.errors import DataError
 from karatage.measures.registry import ceiling, parse_measure
 from karatage.measures.scoring import score_aligned, score_grades, score_packed

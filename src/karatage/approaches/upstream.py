@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from karatage.aggregation.crossfit import fit_across_topics
-from karatage.aggregation.registry import NamedModel, merge
+from karatage.aggregation.registry import NamedModel, fit_across_topics, merge
 from karatage.approaches.evidence import Approach, Evidence, Merged
 from karatage.data.posterior import Posterior
 from karatage.errors import OptionError

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
-from karatage.aggregation.votes import Supervision
 from karatage.cli.options import (
     FILE,
     FLAT,
@@ -22,6 +21,7 @@ from karatage.cli.options import (
 from karatage.cli.output import choose_style, emit, emit_result, encode_frame, say, tell, write_page
 from karatage.cli.parsing import STANDARD_OUTPUT, Reads, Writes
 from karatage.cli.terminal import progress_steps
+from karatage.data.options import Supervision
 from karatage.errors import OptionError
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def _write_judges(
 
 def _share_items(graded: Judgments, gold: Judgments | None) -> bool:
     """Whether gold can teach anything about the judges."""
-    from karatage.data.alignment import match_gold
+    from karatage.data.judgments import match_gold
 
     return gold is not None and bool((match_gold(graded, gold) >= 0).any())
 
@@ -141,7 +141,7 @@ def _say_accuracy(merged: Posterior, gold: Judgments | None) -> str:
         return ""
     if any(note.kind == "aggregation.gold-known" for note in merged.notes):
         return " Gold was learnt from, so it cannot say how good this is; --supervision none can."
-    from karatage.data.alignment import match_gold
+    from karatage.data.judgments import match_gold
 
     if not (match_gold(merged.judgments, gold) >= 0).any():
         return " Gold and judgments share no item, so gold says nothing of this."

@@ -9,7 +9,7 @@ from karatage.cli.options import FLAT, Chart, GoldFiles, JudgmentFiles, Output, 
 from karatage.cli.output import choose_style, put
 from karatage.cli.question import TypedFigures, make_question_options, require_files
 from karatage.cli.terminal import progress
-from karatage.data.standing import Adjust
+from karatage.data.options import Adjust
 from karatage.errors import OptionError
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from karatage.cli.terminal import progress
 if TYPE_CHECKING:
     from karatage.data.comparison import Comparison
     from karatage.data.judgments import Judgments
-    from karatage.views.demo import Story
+    from karatage.views.report import Story
 
 INDENT = " \\\n    "
 OWN_FILES = """
@@ -42,7 +42,7 @@ def demo(
     Args:
         output: Where to write the files.
     """
-    from karatage.views.demo import write_demo
+    from karatage.views.report import write_demo
 
     with progress("Simulating", quiet=quiet):
         story = _Telling(write_demo(Path(output), seed))
@@ -67,7 +67,7 @@ class _Telling:
     def tell(self) -> list[str]:
         """What the judges say, what gold leaves of it, and what survives."""
         import karatage as kt
-        from karatage.views.demo import STORY_LABELS
+        from karatage.views.report import STORY_LABELS
 
         judges, gold = f"{len(self.story.world.judgments.judges)} LLM judges", kt.read_gold(self.story.gold)
         return [
@@ -109,7 +109,7 @@ class _Telling:
 
     def _compare(self, b: str, judgments: Judgments, gold: Judgments | None) -> Comparison:
         import karatage as kt
-        from karatage.views.demo import STORY_MEASURE
+        from karatage.views.report import STORY_MEASURE
 
         return kt.compare(self.story.world.runs, judgments, gold, STORY_MEASURE, a="old", b=b)
 

@@ -22,12 +22,11 @@ from karatage.cli.output import put, write_page
 from karatage.cli.parsing import SHORT, STANDARD_OUTPUT, find_changed, make_options, name_option
 from karatage.cli.question import NEEDED, TypedFigures, make_question_options, parse_numbers, require_files
 from karatage.cli.terminal import progress
-from karatage.data.sizing import Goal
+from karatage.data.options import Goal
 from karatage.errors import OptionError
 
 if TYPE_CHECKING:
-    from karatage.data.plan import GoldPlan
-    from karatage.data.sizing import SizePlan
+    from karatage.data.plan import GoldPlan, SizePlan
 
 PRICES_FORM = "judgment,gold-relevant,gold-other, e.g. 0.1,2,2"
 SPLIT_FORM = "shares of topics, gold-relevant and other gold items, e.g. 0.5,0.25,0.25"

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from karatage.cli.options import AT_LEAST_0, complete, list_measures, list_models
 from karatage.cli.parsing import make_options, name_option
-from karatage.data.sizing import Figures, RateCounts
+from karatage.data.options import Figures, RateCounts
 from karatage.decisions.estimators.registry import list_names
 from karatage.decisions.question import Question
 from karatage.errors import DataError, OptionError

@@ -26,7 +26,7 @@ from karatage.cli.output import emit, emit_result, encode_frame, say, write_para
 from karatage.cli.parsing import STANDARD_OUTPUT
 from karatage.cli.question import make_question_options, require_files
 from karatage.cli.terminal import progress
-from karatage.data.standing import Adjust
+from karatage.data.options import Adjust
 from karatage.errors import OptionError
 from karatage.text import counted
 

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
     from karatage.cli.options import Printing
     from karatage.cli.simulate import Request
-    from karatage.data.crowd import CrowdModel
-    from karatage.data.crowd_summary import CrowdSummary
+    from karatage.data.crowd import CrowdModel, CrowdSummary
     from karatage.data.judgments import Judgments
     from karatage.data.note import Note
     from karatage.data.queue import AskedQueue
     from karatage.simulation.answering import Answers
-    from karatage.simulation.collection import CollectionShape, World
+    from karatage.simulation.collection import World
+    from karatage.simulation.profiles import CollectionShape
 
 OPTION = {"crowd": ("-o", "crowd.csv"), "experts": ("--judged", "judged.csv")}
 

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from karatage.data.axes import BoolArray, FloatArray
-from karatage.data.estimate import CONFIDENCE, Estimated, check_confidence, t_quantile
+from karatage.data.estimate import Estimated, t_quantile
+from karatage.data.options import CONFIDENCE, check_confidence
 from karatage.errors import DataError, JudgeError
 from karatage.progress import follow
 

@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike
 from karatage.correction.precision import CLEAR_OF_CHANCE, LEAST_ITEMS, correct, share_variance
 from karatage.data.axes import FloatArray
 from karatage.data.note import Note, Texts
-from karatage.data.sizing import Figures, Goal, Need, Prices, RateCounts, SizePlan
+from karatage.data.options import Figures, Goal, Prices, RateCounts
+from karatage.data.plan import Need, SizePlan
 from karatage.errors import DataError
 
 tell = Texts(

@@ -11,9 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from karatage.data.accuracy import Accuracy
 from karatage.data.axes import FloatArray, LongArray
-from karatage.data.estimate import Estimated
+from karatage.data.estimate import Accuracy, Estimated
 from karatage.errors import DataError, JudgeError
 from karatage.text import counted
 

@@ -1,4 +1,4 @@
-"""Runs and judgments, aligned: which item stands at which rank; pools of documents; whether scales are alike."""
+"""Runs and judgments together: which item is at which rank, pools of documents, and checks of arguments."""
 
 from __future__ import annotations
 
@@ -9,13 +9,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from karatage.data.arguments import require_data
-from karatage.data.axes import GradeArray, IntArray, LongArray, freeze, meet
-from karatage.data.judgments import Judgments
-from karatage.data.note import Note
-from karatage.data.notes import tell
+from karatage.data.axes import IntArray, LongArray, freeze, meet
+from karatage.data.judgments import Judgments, find_items
+from karatage.data.note import Note, tell
 from karatage.data.runs import Runs
-from karatage.errors import DataError, OptionError
+from karatage.errors import DataError, OptionError, WrongTypeError
 from karatage.kernels.ordering import place_items
 from karatage.text import count_names, counted, list_names
 
@@ -88,29 +86,6 @@ def align(runs: Runs, judgments: Judgments) -> Alignment:
         item_start=judgments.item_start,
         notes=(*runs.notes, *judgments.notes, *_tell_missing(runs, judgments, length, ranked)),
     )
-
-
-def find_items(wanted: Judgments, among: Judgments) -> LongArray:
-    """The number that each item of `wanted` has in `among`, -1 where it is not there."""
-    if wanted.has_topics != among.has_topics:
-        raise DataError(
-            "one table has topics and documents, the other names items only, so their items cannot be matched; "
-            "write both alike"
-        )
-    place = {name: t for t, name in enumerate(among.topics)}
-    topic = np.array([place.get(name, -1) for name in wanted.topics])[wanted.item_topic]
-    document = meet(wanted.documents, among.documents)[wanted.item_document]
-    width = np.int64(len(among.documents))
-    key, sought = among.item_topic * width + among.item_document, topic * width + document
-    at = np.minimum(np.searchsorted(key, sought), len(key) - 1)
-    return np.where((topic >= 0) & (document >= 0) & (key[at] == sought), at, -1)
-
-
-def match_gold(judgments: Judgments, gold: Judgments) -> GradeArray:
-    """Gold's grade of each item of `judgments`, -1 where gold has none; of repeated grades the last."""
-    grade = np.full(len(gold.item_topic) + 1, -1, np.int8)
-    grade[gold.item] = gold.grade
-    return grade[find_items(judgments, gold)]
 
 
 def _tell_missing(runs: Runs, judgments: Judgments, length: IntArray, ranked: IntArray) -> tuple[Note, ...]:
@@ -242,3 +217,28 @@ def tell_scales(judgments: Judgments, gold: Judgments | None = None) -> Iterator
         above = int((judgments.grade > gold.top_grade).sum())
         beyond = f" ({counted(above, 'grade')} above that)" if above else ""
         yield tell("scales-differ", judges=judgments.top_grade, gold=gold.top_grade, beyond=beyond)
+
+
+READERS = {"runs": "kt.read_runs", **dict.fromkeys(("gold", "judged", "like_gold"), "kt.read_gold")}
+
+
+def require_data(*optional: str, **given: object) -> None:
+    """Refuse arguments that are not what their names say.
+
+    Args:
+        optional: Names of arguments that may be None.
+        given: The arguments by their names, in the order in which the function takes them.
+    """
+    for name, value in given.items():
+        if isinstance(value, Runs if name == "runs" else Judgments) or (value is None and name in optional):
+            continue
+        got, order = type(value).__name__, ", ".join(given)
+        if isinstance(value, Runs | Judgments) and len(given) > 1:
+            raise WrongTypeError(f"expected {name}, got {got}: the arguments are {order}")
+        raise WrongTypeError(f"expected {name}, got {got}; give what {READERS.get(name, 'kt.read_judgments')} returns")
+
+
+def require_readable(**given: object) -> None:
+    """The same where an argument may also be anything that can be read."""
+    if any(isinstance(value, Judgments if name == "runs" else Runs) for name, value in given.items()):
+        require_data(**given)

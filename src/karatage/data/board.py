@@ -1,4 +1,4 @@
-"""A leaderboard and all its pairs: what the judges say, and what is left once their errors are undone."""
+"""A leaderboard and all pairs of its systems: by the judges, and with their errors corrected."""
 
 from __future__ import annotations
 
@@ -10,19 +10,154 @@ from typing import get_args
 import numpy as np
 import polars as pl
 
-from karatage.data.accuracy import Accuracy
-from karatage.data.axes import BoolArray, LongArray, freeze
-from karatage.data.checks import require_names, require_numbers
-from karatage.data.estimate import check_confidence
+from karatage.data.axes import BoolArray, FloatArray, LongArray, freeze
+from karatage.data.checks import require_names, require_numbers, require_shape
+from karatage.data.estimate import Accuracy, Bounded, Method, find_cuts, require_intervals, require_p_values
 from karatage.data.note import Note
+from karatage.data.options import NEW_TOPICS, Adjust, check_confidence
 from karatage.data.result import Result
 from karatage.data.scores import settle_ties
-from karatage.data.standing import Adjust, Bounded, Differences, Standing, find_flips
 from karatage.errors import DataError, UnknownNameError
-from karatage.kernels.multiplicity import find_groups, letters
+from karatage.kernels.multiplicity import benjamini_hochberg, find_groups, holm, letters
 from karatage.text import counted, end_sentence, list_names, shorten
 
-NEW_TOPICS = "topics like these"
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Standing:
+    """Every system's score, found in one way; (system,) each. Systems whose score is not shown (NaN) stand in order."""
+
+    derived = ("way",)
+
+    method: Method
+    value: FloatArray
+    standard_error: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+    def __post_init__(self) -> None:
+        """Protect the arrays."""
+        freeze(self.value, self.standard_error, self.low, self.high)
+
+    @property
+    def way(self) -> str:
+        """The method's name."""
+        return self.method.name
+
+    def check(self, systems: int, confidence: float, *, cut: bool) -> None:
+        """Refuse what is not about so many systems, and intervals that do not follow from the standard errors.
+
+        They may be `cut` where scores end.
+        """
+        for array in (self.value, self.standard_error, self.low, self.high):
+            require_shape(f"the scores by {self.way}", array, systems)
+        require_intervals("score", self.value, self.standard_error, (self.low, self.high), confidence)
+        cuts = find_cuts(self.value, self.low, self.high)
+        ends = (cuts == 0) | (cuts == np.max(self.high, initial=0, where=~np.isnan(self.high)))
+        if not (ends & cut).all():
+            raise DataError(f"an interval of a score by {self.way} is longer on one side than on the other")
+
+    @cached_property
+    def rank(self) -> LongArray:
+        """From 1 = best; equal scores share the best of their ranks."""
+        hidden = np.isnan(self.value)
+        steps = settle_ties(np.where(hidden, 0.0, self.value))
+        if hidden.any():  # beyond what the measure can be: above all that are shown, or below
+            above = np.cumsum(~hidden) == 0
+            place = np.arange(len(steps))
+            span = 1 + np.abs(steps).max() + len(steps)
+            steps = np.where(hidden, np.where(above, span, -span) - place, steps)
+        rank: LongArray = 1 + (steps[None, :] > steps[:, None]).sum(axis=1)
+        return rank
+
+    def columns(self, name: str) -> dict[str, pl.Series]:
+        """For a table, under names that begin with `name`."""
+        numbers = {"score": self.value, "standard_error": self.standard_error, "low": self.low, "high": self.high}
+        return {f"{name}_rank": pl.Series(self.rank)} | _name_columns(numbers, name)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Differences:
+    """Every pair's difference, b - a, found in one way; (pair,) each. Intervals are for one pair on its own."""
+
+    derived = ("count",)
+
+    value: FloatArray
+    standard_error: FloatArray
+    low: FloatArray
+    high: FloatArray
+    p_value: FloatArray  # two-sided, against no difference
+    claimed: BoolArray  # whether the adjustment that was chosen lets a difference be claimed
+    doubted: BoolArray  # where gold contradicts the correction, so that nothing is said
+
+    def __post_init__(self) -> None:
+        """Protect the arrays."""
+        freeze(self.value, self.standard_error, self.low, self.high, self.p_value, self.claimed, self.doubted)
+
+    def check(self, pairs: int, confidence: float, adjust: Adjust) -> None:
+        """Refuse what is not about so many pairs, and intervals, p-values and claims that do not follow."""
+        for array in (self.value, self.standard_error, self.low, self.high, self.p_value, self.claimed, self.doubted):
+            require_shape("the differences of pairs", array, pairs)
+        bounds = self.low, self.high
+        require_intervals("difference", self.value, self.standard_error, bounds, confidence)
+        cuts = find_cuts(self.value, *bounds)
+        if (np.abs(cuts) != max(np.abs(self.low).max(initial=0), np.abs(self.high).max(initial=0))).any():
+            raise DataError("an interval of a difference is longer on one side than on the other")
+        require_p_values("p_value", self.p_value, self.value, self.standard_error, bounds, confidence)
+        follows = find_claims(self.p_value, adjust, confidence) & ~self.doubted
+        if (follows != self.claimed).any():
+            raise DataError("the pairs that are claimed to differ do not follow from their p-values")
+
+    @cached_property
+    def holm(self) -> FloatArray:
+        """The p-values, adjusted for the number of pairs."""
+        return holm(self.p_value)
+
+    @cached_property
+    def bh(self) -> FloatArray:
+        """The same by Benjamini and Hochberg."""
+        return benjamini_hochberg(self.p_value)
+
+    @property
+    def sign(self) -> FloatArray:
+        """1 where b is claimed to be better, -1 where a is, 0 where nothing is claimed."""
+        return np.where(self.claimed, np.sign(self.value), 0.0)
+
+    @property
+    def count(self) -> int:
+        """Pairs told apart."""
+        return int(self.claimed.sum())
+
+    def columns(self, name: str) -> dict[str, pl.Series]:
+        """For a table, under names that begin with `name`."""
+        numbers = {
+            "difference": self.value,
+            "standard_error": self.standard_error,
+            "low": self.low,
+            "high": self.high,
+            "p_value": self.p_value,
+            "p_holm": self.holm,
+            "p_bh": self.bh,
+        }
+        return _name_columns(numbers, name)
+
+
+def find_claims(p_value: FloatArray, adjust: Adjust, confidence: float) -> BoolArray:
+    """The pairs (pair,) that may be claimed to differ."""
+    adjusted = {"none": p_value, "holm": holm(p_value), "bh": benjamini_hochberg(p_value)}
+    claims: BoolArray = adjusted[adjust] < 1 - confidence + 1e-12
+    return claims
+
+
+def find_flips(before: Differences, after: Differences) -> dict[str, BoolArray]:
+    """The pairs (pair,) whose verdict falls, arises or turns around; of doubted ones there is none."""
+    old, new = np.where(after.doubted, 0.0, before.sign), after.sign
+    return {"turns": old * new < 0, "falls": (old != 0) & (new == 0), "arises": (old == 0) & (new != 0)}
+
+
+def _name_columns(numbers: dict[str, FloatArray], name: str) -> dict[str, pl.Series]:
+    return {f"{name}_{column}": pl.Series(value).fill_nan(None) for column, value in numbers.items()}
+
+
 ADJUSTMENTS = {"holm": "Holm", "bh": "Benjamini-Hochberg", "none": "each pair on its own"}
 
 

@@ -21,10 +21,9 @@ from karatage.data.checks import (
     require_ordered,
     require_table,
 )
-from karatage.data.estimate import wilson_interval
+from karatage.data.estimate import Bounded, wilson_interval
 from karatage.data.note import Note
 from karatage.data.result import Result
-from karatage.data.standing import Bounded
 from karatage.errors import DataError
 from karatage.text import counted, shorten
 

@@ -50,7 +50,6 @@ from karatage.data.plain import (
     read_rows,
     show,
 )
-from karatage.data.result import Result
 from karatage.errors import DataError, KaratageError
 from karatage.text import shorten
 
@@ -137,7 +136,8 @@ def _make_writer(kind: type, converter: Converter) -> Callable[[Any], dict[str, 
     make: Any = make_dict_unstructure_fn if is_dataclass(kind) else namedtuple_dict_unstructure_factory
     write = make(kind, converter, **_override(kind))
     frames, derived = _list_fields(kind, pl.DataFrame), getattr(kind, "derived", ())
-    lead = {"kind": kind.kind} if issubclass(kind, Result) else {}
+    name = getattr(kind, "kind", None)  # of a result
+    lead = {"kind": name} if isinstance(name, str) else {}
 
     def write_all(value: Any) -> dict[str, Any]:
         facts: dict[str, Any] = {**lead, **write(value)}

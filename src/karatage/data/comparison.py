@@ -9,12 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from karatage.data.accuracy import Accuracy
 from karatage.data.checks import require_names, require_numbers
-from karatage.data.estimate import Estimate, find_cuts
+from karatage.data.estimate import Accuracy, Estimate, Method, find_cuts
 from karatage.data.note import Note
 from karatage.data.result import Result
-from karatage.data.standing import Method
 from karatage.errors import DataError
 from karatage.text import counted, end_sentence, percent, shorten
 

@@ -12,13 +12,11 @@ import polars as pl
 
 from karatage.data.axes import FloatArray
 from karatage.data.checks import require_known, require_names, require_numbers
-from karatage.data.draws import Draws
 from karatage.data.note import Note
 from karatage.data.plain import TableRows
 from karatage.data.posterior import Posterior
 from karatage.data.result import Result
-from karatage.data.scores import Scores, mean_over_topics, settle_ties
-from karatage.data.weights import Weights
+from karatage.data.scores import Draws, Scores, Weights, mean_over_topics, settle_ties
 from karatage.errors import DataError
 from karatage.text import counted, shorten
 

@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from karatage.data.arguments import require_data
+from karatage.data.alignment import require_data
 from karatage.data.axes import IntArray, LongArray, freeze
 from karatage.data.judgments import Judgments
-from karatage.data.note import Note
-from karatage.data.notes import tell
+from karatage.data.note import Note, tell
 from karatage.errors import DataError
 from karatage.kernels.ordering import fill_slots
 

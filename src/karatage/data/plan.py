@@ -1,18 +1,29 @@
-"""Which documents to send to gold, and what their grades should buy."""
+"""Plans: which items to have graded as gold, and how many topics and gold items are needed."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import polars as pl
 
-from karatage.data.checks import SHARE, TEXT, Column, maybe, require_names, require_numbers, require_table
-from karatage.data.estimate import check_confidence, require_intervals
+from karatage.data.checks import (
+    SHARE,
+    TEXT,
+    Column,
+    maybe,
+    require_equal,
+    require_known,
+    require_names,
+    require_numbers,
+    require_table,
+)
+from karatage.data.estimate import require_intervals, t_quantile
 from karatage.data.note import Note
-from karatage.data.result import Result
+from karatage.data.options import check_confidence
+from karatage.data.result import Result, list_versions
 from karatage.errors import DataError
 from karatage.text import counted, shorten
 
@@ -177,3 +188,145 @@ class GoldPlan(Result, kind="gold-plan"):
     def to_frame(self) -> pl.DataFrame:
         """One row per item to judge: topic, document, said (what the judges said), pi, batch."""
         return self.items
+
+
+KINDS = ("topics", "gold relevant", "gold not relevant")
+
+
+@dataclass(frozen=True)
+class Need:
+    """So many of one kind."""
+
+    derived = ("cost",)
+
+    kind: str  # topics, gold relevant, gold not relevant
+    judges: str  # whose judges, where each system has its own
+    size: float  # whole, or infinite
+    have: int
+    share: float  # of the error allowed
+    price: float | None  # of one
+
+    @property
+    def cost(self) -> float | None:
+        """Of all, those at hand among them."""
+        return None if self.price is None else self.size * self.price
+
+
+@dataclass(frozen=True, kw_only=True)
+class SizePlan(Result, kind="size-plan"):
+    """Numbers of topics and gold items, and what they can show."""
+
+    derived = ("sentence", "cost", "rows")
+
+    judges: str  # shared or independent
+    paired: bool  # whether both systems have the same topics
+    level: float
+    power: float | None  # None: no more than the level is asked for, as in [NOISY18]
+    estimates: tuple[float, float]  # corrected means; NaN where judges are no better than chance
+    difference: float  # to be shown, by gold, second less first
+    needs: tuple[Need, ...]
+    topics_without_errors: float  # were judges never wrong, [NOISY18] (26)
+    standard_error: float  # of the difference, with these numbers
+    half_width: float  # of its interval
+    detectable: float  # the smallest difference that these numbers would show
+    budget: float | None
+    refusal: str | None  # which figures forbid a plan, and what to do
+    notes: tuple[Note, ...]
+    versions: Mapping[str, str] = field(default_factory=list_versions, compare=False)
+
+    def __post_init__(self) -> None:
+        """Refuse what no plan says."""
+        require_known("judges", (self.judges,), ("shared", "independent"), "ways to judge two systems")
+        require_numbers("level", self.level, 0, 1)
+        if self.power is not None:
+            require_numbers("power", self.power, 0.5, 1)
+        if self.budget is not None:
+            require_numbers("budget", self.budget, 0)
+        require_numbers("estimates", self.estimates, 0, 1, unknown=True)
+        require_numbers("difference", self.difference, unknown=True)
+        for name in ("topics_without_errors", "standard_error", "half_width", "detectable"):
+            require_numbers(name, getattr(self, name), 0, unknown=True, endless=True)
+        require_equal("half_width", self.half_width, t_quantile(1 - self.level / 2, math.inf) * self.standard_error)
+        kinds = [need.kind for need in self.needs]
+        samples = 1 if self.judges == "shared" else 2
+        if kinds != [KINDS[0], *KINDS[1:] * samples]:
+            raise DataError(f"needs are not those of {', '.join(KINDS)}")
+        require_numbers("needs: size", [need.size for need in self.needs], 0, endless=True)
+        require_numbers("needs: have", [need.have for need in self.needs], 0)
+        require_numbers("needs: share", [need.share for need in self.needs], 0, 1)
+        require_equal("the sum of needs: share", sum(self.split), 1.0)
+        require_numbers("needs: price", [need.price for need in self.needs if need.price is not None], 0)
+
+    @property
+    def topics(self) -> float:
+        """For each system."""
+        return self.needs[0].size
+
+    @property
+    def gold_relevant(self) -> tuple[float, ...]:
+        """Gold-relevant items to check, per sample."""
+        return tuple(need.size for need in self.needs if need.kind == "gold relevant")
+
+    @property
+    def gold_other(self) -> tuple[float, ...]:
+        """Other gold items to check, per sample."""
+        return tuple(need.size for need in self.needs if need.kind == "gold not relevant")
+
+    @property
+    def split(self) -> tuple[float, float, float]:
+        """[NOISY18]'s f1, f2, f3."""
+        share = {need.kind: need.share for need in self.needs}
+        return share["topics"], share["gold relevant"], share["gold not relevant"]
+
+    @property
+    def cost(self) -> float | None:
+        """Of everything, where prices are known."""
+        costs = [need.cost for need in self.needs]
+        return None if None in costs else sum(cost for cost in costs if cost is not None)
+
+    @property
+    def sentence(self) -> str:
+        """What to take away."""
+        free = f"were the judges never wrong, {_number(self.topics_without_errors)} topics would do"
+        if self.refusal is not None:
+            ending = f"; {free}" if math.isfinite(self.topics_without_errors) else ""
+            return f"No number of topics or gold items can be given: {self.refusal}{ending}."
+        power = f" with {self.power:.0%} power" if self.power is not None else ""
+        gold = f"{_number(sum(self.gold_relevant))} relevant and {_number(sum(self.gold_other))} other gold items"
+        if self.budget is not None:
+            shows = "no difference" if math.isinf(self.detectable) else f"a difference of {self.detectable:.3g}"
+            return (
+                f"A budget of {self.budget:,g} buys {_number(self.topics)} topics, {gold}: an interval of ± "
+                f"{self.half_width:.3g}, which shows {shows}{power} at level {self.level:g}."
+            )
+        return (
+            f"To show a difference of {self.difference:+.3g} at level {self.level:g}{power} takes "
+            f"{_number(self.topics)} topics, {gold}; {free}."
+        )
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row per kind: need, judges, size (null: no number is enough), have, more, share of the error, cost."""
+        sizes = [int(need.size) if math.isfinite(need.size) else None for need in self.needs]
+        haves = [need.have for need in self.needs]
+        return pl.DataFrame(
+            {
+                "need": [need.kind for need in self.needs],
+                "judges": [need.judges for need in self.needs],
+                "size": pl.Series(sizes, dtype=pl.Int64),
+                "have": pl.Series(haves, dtype=pl.Int64),
+                "more": pl.Series(
+                    [None if size is None else max(size - have, 0) for size, have in zip(sizes, haves, strict=True)],
+                    dtype=pl.Int64,
+                ),
+                "share": pl.Series([need.share for need in self.needs], dtype=pl.Float64),
+                "cost": pl.Series([_finite(need.cost) for need in self.needs], dtype=pl.Float64),
+            }
+        )
+
+
+def _number(size: float) -> str:
+    return f"{int(size):,}" if math.isfinite(size) else "infinitely many"
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None

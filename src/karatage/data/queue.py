@@ -22,9 +22,8 @@ from karatage.data.checks import (
     require_shape,
     require_table,
 )
-from karatage.data.note import Note
-from karatage.data.notes import tell
-from karatage.data.prices import JudgingPrices, parse_money
+from karatage.data.note import Note, tell
+from karatage.data.options import JudgingPrices, parse_money
 from karatage.data.result import Result
 from karatage.errors import DataError
 from karatage.text import counted, percent

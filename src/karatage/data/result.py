@@ -6,7 +6,6 @@ import platform
 from collections import namedtuple
 from collections.abc import Callable, Iterator
 from functools import cache
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
 
 from karatage.text import shorten
@@ -23,6 +22,8 @@ def list_versions() -> dict[str, str]:
 
 @cache
 def _find_own() -> str:
+    from importlib.metadata import version  # slow to import
+
     return version("karatage")
 
 
@@ -38,7 +39,7 @@ class Display(Protocol):
         """As HTML, for a notebook."""
         ...
 
-    def draw(self, result: object) -> alt.TopLevelMixin:
+    def chart(self, result: object) -> alt.TopLevelMixin:
         """The chart that says most."""
         ...
 
@@ -85,7 +86,7 @@ class Shown:
 
     def plot(self) -> alt.TopLevelMixin:
         """The chart that says most about this result, for notebooks and to `save` as HTML, SVG or PNG."""
-        return _displays[0]().draw(self)
+        return _displays[0]().chart(self)
 
 
 class Listed:

@@ -10,8 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from karatage.data.axes import Coded, FloatArray, IntArray, LongArray, freeze
-from karatage.data.note import Note
-from karatage.data.notes import tell
+from karatage.data.note import Note, tell
 from karatage.data.result import Listed
 from karatage.errors import DataError, RowError, UnknownNameError
 from karatage.kernels.ordering import find_repeat, group_rows, sort_nearly

@@ -1,22 +1,116 @@
-"""All that a report holds: the decision, and what it rests on."""
+"""What a report contains: the diagnosis of the files, the decision, and the results it depends on."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Literal, get_args
 
 import polars as pl
 
 from karatage.data.audit import Audit
 from karatage.data.board import Board
 from karatage.data.calibration import Calibration
-from karatage.data.checks import COUNT, TEXT, require_known, require_table
+from karatage.data.checks import (
+    AMOUNT,
+    COUNT,
+    SHARE,
+    TEXT,
+    maybe,
+    require_known,
+    require_names,
+    require_numbers,
+    require_table,
+)
 from karatage.data.comparison import Comparison
-from karatage.data.diagnosis import Diagnosis
 from karatage.data.evaluation import Evaluation
 from karatage.data.note import Note
 from karatage.data.result import Result
 from karatage.errors import DataError
+from karatage.text import counted, end_sentence
+
+State = Literal["ok", "warning", "wrong"]
+STATES: tuple[State, ...] = get_args(State)
+SYSTEMS = {"system": TEXT, "topics": COUNT, "short": COUNT, "judged": maybe(SHARE)}
+MEASURES = {
+    "measure": TEXT,
+    "way": maybe(TEXT),
+    "label": maybe(TEXT),
+    "detectable": maybe(AMOUNT),
+    "refusal": maybe(TEXT),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Check:
+    """One thing looked at: `wrong` must be put right, `warning` weakens what can be concluded."""
+
+    about: str  # files, runs, pool, judges, gold, decision
+    state: State
+    finding: str
+    advice: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse states that are none."""
+        require_known("checks: state", (self.state,), STATES, "states")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Diagnosis(Result, kind="diagnosis"):
+    """What `diagnose` found."""
+
+    derived = ("sentence", "state")
+
+    measure: str
+    pair: tuple[str, str] | None  # the two systems asked about; None: all of them
+    checks: tuple[Check, ...]
+    systems: pl.DataFrame  # per system: topics answered, rankings shorter than the depth, share of the depth judged
+    measures: pl.DataFrame  # per measure: how judges' errors are undone, the difference then seen, or why they are not
+    can: tuple[str, ...]
+    cannot: tuple[str, ...]
+    commands: tuple[str, ...]  # to type next
+    verdict: str  # on the question that was asked
+    seed: int
+    versions: Mapping[str, str]
+    notes: tuple[Note, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse tables that are none, and a pair of systems that nothing is said of."""
+        require_table("systems", self.systems, SYSTEMS)
+        require_table("measures", self.measures, MEASURES)
+        require_names("systems", self.systems["system"].to_list(), least=0)
+        require_names("measures", self.measures["measure"].to_list(), least=0)
+        if self.pair is not None:
+            require_names("pair", self.pair, least=2)
+            require_numbers("pair", len(self.pair), 2, 2)
+
+    @property
+    def state(self) -> State:
+        """The worst of all checks."""
+        return max((check.state for check in self.checks), key=STATES.index, default="ok")
+
+    def count(self, state: State) -> int:
+        """How many checks ended so."""
+        return sum(check.state == state for check in self.checks)
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row per check."""
+        rows = [asdict(check) for check in self.checks]
+        return pl.DataFrame(rows, schema=dict.fromkeys(("about", "state", "finding", "advice"), pl.String))
+
+    @property
+    def sentence(self) -> str:
+        """What to take away."""
+        parts = [self.verdict]
+        wrong = [check for check in self.checks if check.state == "wrong"]
+        if wrong:
+            more = f" (the first of {len(wrong):,})" if len(wrong) > 1 else ""
+            parts.insert(0, f"Put this right first{more}: {end_sentence(wrong[0].finding)}")
+        elif self.count("warning"):
+            verb = "weaken" if self.count("warning") > 1 else "weakens"
+            parts.append(f"{counted(self.count('warning'), 'warning')} {verb} what is found.")
+        return " ".join(part for part in parts if part)
+
 
 COUNTS = {"what": TEXT, "number": COUNT, "detail": TEXT}
 

@@ -43,11 +43,10 @@ from karatage.agreement.tables import (
     tell_sample,
     tell_topics,
 )
-from karatage.data.alignment import match_gold, tell_scales
-from karatage.data.arguments import require_data
+from karatage.data.alignment import require_data, tell_scales
 from karatage.data.audit import BEST_JUDGE, BEST_MERGE, Audit
 from karatage.data.axes import FloatArray, GradeArray, IntArray
-from karatage.data.judgments import Judgments
+from karatage.data.judgments import Judgments, match_gold
 from karatage.data.note import Note
 from karatage.data.posterior import Posterior
 from karatage.data.result import list_versions

@@ -14,9 +14,9 @@ import numpy as np
 from karatage.aggregation.registry import aggregate
 from karatage.correction.choosing import choose_sizes
 from karatage.correction.ideal import measure_ideals
-from karatage.data.alignment import Alignment, find_items, match_gold
+from karatage.data.alignment import Alignment
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, LongArray, freeze
-from karatage.data.judgments import Judgments
+from karatage.data.judgments import Judgments, find_items, match_gold
 from karatage.data.note import Note
 from karatage.data.queue import Settling
 from karatage.decisions.notes import tell

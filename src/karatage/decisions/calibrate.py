@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from karatage.aggregation.crossfit import fit_across_topics
-from karatage.aggregation.registry import merge, parse_model
+from karatage.aggregation.registry import fit_across_topics, merge, parse_model
 from karatage.agreement.calibration import (
     NOT_COMPARED,
     Distance,
@@ -21,16 +20,14 @@ from karatage.agreement.calibration import (
 )
 from karatage.approaches.registry import JUDGE
 from karatage.correction.precision import measure_accuracy
-from karatage.data.accuracy import Accuracy
-from karatage.data.alignment import find_items, match_gold, tell_scales
-from karatage.data.arguments import require_data
+from karatage.data.alignment import require_data, tell_scales
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, LongArray
 from karatage.data.calibration import Calibration
-from karatage.data.judgments import Judgments
+from karatage.data.estimate import Accuracy, Bounded
+from karatage.data.judgments import Judgments, find_items, match_gold
 from karatage.data.note import Note
 from karatage.data.posterior import Posterior
 from karatage.data.result import list_versions
-from karatage.data.standing import Bounded
 from karatage.decisions.material import gives_grades, judge_items, name_process
 from karatage.decisions.notes import tell
 from karatage.errors import DataError, OptionError, UnknownNameError

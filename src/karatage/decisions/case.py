@@ -14,10 +14,10 @@ from karatage.approaches.evaluating import evaluate_known
 from karatage.correction.design import NEARLY_ALL, GoldDesign, errors_given_gold, find_whole_topics, read_design
 from karatage.correction.ideal import Pool, draw_ideals, measure_ideals
 from karatage.correction.sampled import Drawn
-from karatage.data.alignment import Alignment, align, find_items, tell_scales
+from karatage.data.alignment import Alignment, align, tell_scales
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, LongArray
 from karatage.data.evaluation import Evaluation
-from karatage.data.judgments import Judgments
+from karatage.data.judgments import Judgments, find_items
 from karatage.data.note import Note
 from karatage.data.runs import Runs
 from karatage.decisions.material import DEFAULT_MERGE, Kept, Material, Meeting, gives_grades, name_process

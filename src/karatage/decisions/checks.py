@@ -16,9 +16,9 @@ from karatage.agreement.tables import tell_likely
 from karatage.data.alignment import Alignment, count_short_scales, find_short_scales
 from karatage.data.axes import BoolArray, FloatArray, LongArray
 from karatage.data.checks import find_schema
-from karatage.data.diagnosis import SYSTEMS, Check
 from karatage.data.judgments import Judgments
 from karatage.data.runs import Runs
+from karatage.data.survey import SYSTEMS, Check
 from karatage.decisions.reading import Checkup, fail, ok, warn
 from karatage.text import count_names, counted, list_names, shorten
 

@@ -17,10 +17,10 @@ from karatage.agreement.gold import INDEPENDENT_GOLD, find_copies_of_gold, find_
 from karatage.approaches.registry import JUDGE
 from karatage.correction.choosing import choose_sizes
 from karatage.correction.sampled import Drawn, count_planned, find_reach, weigh_count
-from karatage.data.alignment import find_items
 from karatage.data.axes import FloatArray
 from karatage.data.comparison import Opinion
 from karatage.data.estimate import t_quantile
+from karatage.data.judgments import find_items
 from karatage.data.note import Note
 from karatage.decisions.case import Case, ask
 from karatage.decisions.estimators.contract import Doubt, Estimator, Fitted, Objection, SecondOpinion

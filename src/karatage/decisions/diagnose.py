@@ -12,11 +12,12 @@ import polars as pl
 
 from karatage.agreement.suspicion import ENOUGH
 from karatage.correction.planning import MANY_TOPICS, required_z
-from karatage.data.arguments import require_readable, show_options
+from karatage.data.alignment import require_readable
 from karatage.data.checks import find_schema
-from karatage.data.diagnosis import MEASURES, Check, Diagnosis
+from karatage.data.options import show_options
 from karatage.data.result import list_versions
 from karatage.data.runs import Runs
+from karatage.data.survey import MEASURES, Check, Diagnosis
 from karatage.decisions.case import Case, ask
 from karatage.decisions.checks import check_gold, check_judges, check_pool, check_runs, tabulate_systems
 from karatage.decisions.correct import correct

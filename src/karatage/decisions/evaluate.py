@@ -11,15 +11,13 @@ from karatage.aggregation.registry import MODELS, parse_model
 from karatage.approaches.evaluating import evaluate_known
 from karatage.approaches.evidence import Known
 from karatage.approaches.registry import EXPECTED
-from karatage.data.alignment import Alignment, align
-from karatage.data.arguments import require_data
-from karatage.data.draws import Draws
+from karatage.data.alignment import Alignment, align, require_data
 from karatage.data.evaluation import Evaluation
-from karatage.data.gold import Gold
-from karatage.data.judgments import Judgments
+from karatage.data.judgments import Gold, Judgments
 from karatage.data.note import Note
 from karatage.data.posterior import Posterior
 from karatage.data.runs import Runs
+from karatage.data.scores import Draws
 from karatage.decisions.notes import tell
 from karatage.errors import OptionError
 from karatage.measures.registry import find_family, parse_measure

@@ -9,14 +9,12 @@ import numpy as np
 
 from karatage.correction import precision
 from karatage.correction.precision import count_accuracy, require_gold, require_informed
-from karatage.data.accuracy import Accuracy
 from karatage.data.axes import FloatArray
 from karatage.data.comparison import Comparison, Opinion
-from karatage.data.estimate import CONFIDENCE, Estimate, Estimated, t_quantile
+from karatage.data.estimate import JUDGES, Accuracy, Estimate, Estimated, Method, t_quantile
 from karatage.data.note import Note
+from karatage.data.options import CONFIDENCE, Figures, RateCounts
 from karatage.data.result import list_versions
-from karatage.data.sizing import Figures, RateCounts
-from karatage.data.standing import JUDGES, Method
 from karatage.decisions.correct import keep_possible
 from karatage.decisions.notes import tell
 from karatage.decisions.question import Judges

@@ -13,9 +13,9 @@ import numpy as np
 from karatage.aggregation.registry import NamedModel, merge, parse_model
 from karatage.approaches.evidence import Known
 from karatage.approaches.registry import JUDGE
-from karatage.data.alignment import Alignment, align, match_gold, widen_pool
+from karatage.data.alignment import Alignment, align, widen_pool
 from karatage.data.axes import GradeArray
-from karatage.data.judgments import Judgments
+from karatage.data.judgments import Judgments, match_gold
 from karatage.data.posterior import Posterior
 from karatage.data.runs import Runs
 from karatage.data.scores import Scores

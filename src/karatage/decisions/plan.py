@@ -12,15 +12,16 @@ import polars as pl
 
 from karatage.correction.choosing import Chosen, choose_sizes, draw_batches, match_uniform
 from karatage.correction.sampled import Drawn, learn_gains
-from karatage.data.arguments import require_data, show_options
+from karatage.data.alignment import require_data
 from karatage.data.axes import BoolArray, FloatArray, LongArray
+from karatage.data.board import find_claims
 from karatage.data.estimate import t_quantile
 from karatage.data.judgments import Judgments
 from karatage.data.note import Note
+from karatage.data.options import show_options
 from karatage.data.plan import Forecast, GoldPlan
 from karatage.data.result import list_versions
 from karatage.data.runs import Runs
-from karatage.data.standing import find_claims
 from karatage.decisions.case import Case, make_case
 from karatage.decisions.correct import correct, require_chances, require_upright
 from karatage.decisions.estimators.contract import (

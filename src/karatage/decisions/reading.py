@@ -12,18 +12,18 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from karatage.agreement.habits import Panel
-from karatage.data.alignment import Alignment, match_gold
+from karatage.data.alignment import Alignment
 from karatage.data.axes import BoolArray, GradeArray
-from karatage.data.diagnosis import Check
-from karatage.data.judgments import Judgments, Repeats
+from karatage.data.judgments import Judgments, match_gold
+from karatage.data.options import Repeats
 from karatage.data.runs import Runs
+from karatage.data.survey import Check
 from karatage.decisions.case import Case
 from karatage.decisions.material import Material
 from karatage.decisions.question import Question
 from karatage.errors import DataError, InputFileError, KaratageError
 from karatage.io.files import STREAM
-from karatage.io.grades import parse_scale
-from karatage.io.judgments import read_gold, read_judgments
+from karatage.io.judgments import parse_scale, read_gold, read_judgments
 from karatage.io.runs import Listing, read_listing, read_runs
 from karatage.io.sources import Source, expand
 from karatage.text import counted

@@ -13,9 +13,9 @@ from karatage.data.audit import Audit
 from karatage.data.calibration import Calibration
 from karatage.data.judgments import Judgments
 from karatage.data.note import Note, tell_once
+from karatage.data.options import Adjust
 from karatage.data.posterior import Posterior
 from karatage.data.result import list_versions
-from karatage.data.standing import Adjust
 from karatage.data.survey import Survey
 from karatage.decisions.audit import audit_fitted
 from karatage.decisions.calibrate import calibrate_fitted

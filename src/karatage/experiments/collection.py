@@ -14,9 +14,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from karatage.data.alignment import Alignment, align, find_items
+from karatage.data.alignment import Alignment, align
 from karatage.data.axes import GradeArray
-from karatage.data.judgments import Judgments
+from karatage.data.judgments import Judgments, find_items
 from karatage.data.note import Note
 from karatage.data.runs import Runs
 from karatage.errors import DataError, OptionError

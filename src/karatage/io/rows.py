@@ -12,14 +12,23 @@ from pathlib import Path
 import polars as pl
 
 from karatage.data.judgments import HIGHEST_GRADE
-from karatage.data.note import Note
+from karatage.data.note import Note, Texts
 from karatage.data.queue import EXPERT
 from karatage.errors import DataError, InputFileError, OptionError, RowError
 from karatage.io.files import PathLike
 from karatage.io.frames import name_column, plain_column
-from karatage.io.notes import tell
 from karatage.text import counted, hint_decimal, nearest, shorten
 
+tell = Texts(
+    "io",
+    {
+        "dropped": "{judgments:,} judgments were left out by the grade mapping",
+        "experts-open": "{documents:count document} that went to experts have no grade yet",
+        "fractions": "{fractions:,} of {grades:,} grades are fractions, rounded to the nearest whole number (halves "
+        "up); judges concerned: {judges:names}",
+        "no-times": "{source} does not say when grades were given, so of repeated ones the order of rows decides",
+    },
+)
 _WORDS = {
     "judge": "judge worker assessor annotator performer rater labeler labeller",
     "topic": "topic qid query querytext",
@@ -37,13 +46,18 @@ _WORDS = {
     "system": "system run tag runtag runname",
     "score": "score sim",
 }
+
+
 # Of several columns with the same meaning the earliest word wins; identifiers before free text.
 ALIASES = {role: _words.split() for role, _words in _WORDS.items()}
+
+
 for _role in ("judge", "topic", "document", "item", "system"):
     ALIASES[_role] = [word for base in ALIASES[_role] for word in (base + "id", base)]
 
 
 NEAR = 0.75  # how alike a name must be to be proposed
+
 
 # What a queue says of its rows: no guess at what another column may be called.
 QUEUED = {"to", "judgments", "priority", "pi", "cost", "batch", "order", "seed", "batchsize", "measure", "frame"}

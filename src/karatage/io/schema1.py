@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from karatage.data.codec import structure, unstructure
+from karatage.data.estimate import JUDGES
 from karatage.data.judgments import Judgments
-from karatage.data.standing import JUDGES
 from karatage.errors import DataError
 from karatage.text import shorten
 

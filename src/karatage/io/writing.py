@@ -13,7 +13,7 @@ from pathlib import Path
 import polars as pl
 import zstandard
 
-from karatage.data.arguments import require_data
+from karatage.data.alignment import require_data
 from karatage.data.judgments import Judgments
 from karatage.data.runs import Runs
 from karatage.errors import DataError, OptionError, UnknownNameError

@@ -11,8 +11,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from karatage.data.alignment import Alignment
-from karatage.data.arguments import require_data
+from karatage.data.alignment import Alignment, require_data
 from karatage.data.axes import FloatArray
 from karatage.data.judgments import Judgments
 from karatage.data.note import Note

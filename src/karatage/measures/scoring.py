@@ -12,8 +12,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from karatage.data.alignment import Alignment, align
-from karatage.data.arguments import require_data
+from karatage.data.alignment import Alignment, align, require_data
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, IntArray
 from karatage.data.judgments import Judgments
 from karatage.data.note import Note, Texts

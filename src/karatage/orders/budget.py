@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from karatage.data.axes import BoolArray, FloatArray, LongArray
-from karatage.data.prices import JudgingPrices, Money, parse_money
+from karatage.data.options import JudgingPrices, Money, parse_money
 from karatage.errors import DataError, OptionError
 from karatage.text import counted, percent
 

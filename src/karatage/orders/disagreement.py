@@ -12,8 +12,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from karatage.data.alignment import align
-from karatage.data.arguments import require_data
+from karatage.data.alignment import align, require_data
 from karatage.data.axes import BoolArray, FloatArray, IntArray, LongArray, freeze
 from karatage.data.disagreement import (
     FEATURES,

@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from karatage.data.alignment import match_gold
-from karatage.data.arguments import require_data
+from karatage.data.alignment import require_data
 from karatage.data.axes import BoolArray, Coded, FloatArray, IntArray
-from karatage.data.crowd import CrowdModel
-from karatage.data.crowd_summary import CrowdSummary
-from karatage.data.judgments import Judgments
+from karatage.data.crowd import CrowdModel, CrowdSummary
+from karatage.data.judgments import Judgments, match_gold
 from karatage.data.note import Note
 from karatage.data.queue import AskedQueue
 from karatage.errors import DataError, OptionError

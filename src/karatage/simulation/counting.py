@@ -8,9 +8,8 @@ from typing import Final
 
 import numpy as np
 
-from karatage.data.alignment import match_gold
 from karatage.data.axes import FloatArray, GradeArray, IntArray, LongArray
-from karatage.data.judgments import Judgments
+from karatage.data.judgments import Judgments, match_gold
 from karatage.errors import DataError
 
 

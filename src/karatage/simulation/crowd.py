@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from karatage.data.arguments import require_data
+from karatage.data.alignment import require_data
 from karatage.data.axes import FloatArray, GradeArray, IntArray, LongArray
 from karatage.data.crowd import CONTRIBUTION_LEVELS, Correlation, CrowdModel
 from karatage.data.judgments import Judgments

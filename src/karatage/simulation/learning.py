@@ -8,7 +8,7 @@ from typing import Final, NamedTuple, get_args
 
 import numpy as np
 
-from karatage.data.arguments import require_data
+from karatage.data.alignment import require_data
 from karatage.data.axes import FloatArray, IntArray, LongArray
 from karatage.data.crowd import CONTRIBUTION_LEVELS, RATE_LEVELS, Contribution, CrowdModel, Noise, voxel_walls
 from karatage.data.judgments import Judgments

@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from karatage.data.alignment import match_gold
-from karatage.data.arguments import require_data
+from karatage.data.alignment import require_data
 from karatage.data.axes import FloatArray, GradeArray, IntArray
-from karatage.data.judgments import Judgments
+from karatage.data.judgments import Judgments, match_gold
 from karatage.data.note import Note
 from karatage.data.partition import Partition, name_pseudo_judges
 from karatage.errors import DataError, OptionError

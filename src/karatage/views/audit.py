@@ -33,7 +33,7 @@ from karatage.views.marks import (
     Axis,
     Key,
     Rows,
-    draw_map,
+    chart_map,
     entitle,
     lay_panel,
     mark,
@@ -130,8 +130,8 @@ def view_judges(audit: Audit) -> Iterator[Section]:
     if audit.gold_items:
         said = "What judges say, by what gold says"
         single = [
-            Figure(partial(draw_judges, audit), GRADED, "judges"),
-            Figure(partial(draw_confusion, audit), said, "confusion", tabulate_confusion(audit)),
+            Figure(partial(chart_judges, audit), GRADED, "judges"),
+            Figure(partial(chart_confusion, audit), said, "confusion", tabulate_confusion(audit)),
         ]
     else:
         text.append("Without gold it is not known which judges are right, so there is no confusion to show.")
@@ -147,11 +147,11 @@ def view_judges(audit: Audit) -> Iterator[Section]:
 def _view_panel(audit: Audit, panel: list[Table]) -> Section:
     charts = []
     if audit.statistic("effective_votes") is not None:
-        charts.append(Figure(partial(draw_votes, audit), "Judges, and their number of effective votes", "votes"))
+        charts.append(Figure(partial(chart_votes, audit), "Judges, and their number of effective votes", "votes"))
     sampled = audit.statistic("pairs_compared") is not None  # few of those of any judges that a chart could show
     if len(audit.pairs) and not sampled:
         caption = "Agreement of judges two by two"
-        charts.append(Figure(partial(draw_agreement, audit), caption, "agreement", _tabulate_all_pairs(audit)))
+        charts.append(Figure(partial(chart_agreement, audit), caption, "agreement", _tabulate_all_pairs(audit)))
     return Section("The panel", "", panel, charts, background=VOTES if charts else "")
 
 
@@ -248,7 +248,7 @@ def tabulate_confusion(result: Audit) -> Table:
     return Table(result.confusion, CONFUSION, DIGITS, name="confusion", about="judge", columns=columns)
 
 
-def draw_judges(audit: Audit) -> alt.HConcatChart:
+def chart_judges(audit: Audit) -> alt.HConcatChart:
     """How often each judge is right, and how much higher than gold it grades, with 95 % intervals.
 
     Without gold: how far it agrees with the others, and how much higher than they do it grades.
@@ -261,7 +261,7 @@ def draw_judges(audit: Audit) -> alt.HConcatChart:
     natural = "right" if known else "agreeing"
     rows = Rows(frame, "judge", told, {"shape": FLAGS}, natural=natural, orders=orders)
     panels = [
-        rows.draw_dots(
+        rows.chart_dots(
             Axis(f"{field}:Q", title, axis={"tickCount": 6}),
             (rows.width - GAP) // 2,
             span=(f"{field}_low", f"{field}_high") if f"{field}_low" in frame.columns else None,
@@ -301,7 +301,7 @@ def _find_busiest(audit: Audit, most: int, *, heard: Sequence[str] | None = None
     return numbered.sort(by, "place", descending=[True, False]).head(most).sort("place").drop("place")
 
 
-def draw_votes(audit: Audit) -> alt.LayerChart:
+def chart_votes(audit: Audit) -> alt.LayerChart:
     """How many judges there are (pale) and how many independent ones they are worth (full), with a 95 % interval."""
     frame = _frame_votes(audit)
     names, most = frame["who"].to_list(), max(frame["longest"].to_list())
@@ -350,7 +350,7 @@ def _count(judges: float) -> str:
     return counted(int(judges), "judge") if judges == int(judges) else f"{judges:.1f} grades"
 
 
-def draw_confusion(audit: Audit) -> alt.FacetChart:
+def chart_confusion(audit: Audit) -> alt.FacetChart:
     """For each judge, of the items with a gold grade (down) how many got which grade (across)."""
     import altair as alt
 
@@ -389,7 +389,7 @@ def _frame_confusion(audit: Audit) -> pl.DataFrame:
     return audit.confusion.join(place, on="judge", how="inner").sort("panel", "gold", "grade")
 
 
-def draw_agreement(audit: Audit, value: str = "kappa") -> alt.LayerChart:
+def chart_agreement(audit: Audit, value: str = "kappa") -> alt.LayerChart:
     """How far every two judges agree beyond chance; families, and in them judges that agree most, stand together."""
     names = order_judges(audit, value)
     frame = _frame_agreement(audit, names, value)
@@ -404,7 +404,7 @@ def draw_agreement(audit: Audit, value: str = "kappa") -> alt.LayerChart:
     told = tell("judge:N", "other:N", f"{value}:Q", "shared:Q")
     labels = {"labelExpr": name_by_number(cut_names(names, NAME)), "labelLimit": 160, "domain": False}
     labels["labelFontSize"] = 9 if len(names) <= FEW else 7
-    chart = draw_map(frame, names, names, shade, told=told, follow="judge", size=(side, side), **labels)
+    chart = chart_map(frame, names, names, shade, told=told, follow="judge", size=(side, side), **labels)
     chart.title = entitle("Agreement of every two judges", tell_shown(len(names), len(audit.judges), "graded most"))
     return let_choose(chart, "judge")
 

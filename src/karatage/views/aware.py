@@ -36,7 +36,7 @@ from karatage.text import counted, list_ranges, shorten
 from karatage.views.marks import DASH, Axis, Key, find_span, lay_panel, lay_panels, mark_level, mark_lines
 from karatage.views.page import Figure, Page, Section, shows
 from karatage.views.table import Table, label_columns
-from karatage.views.variance import draw_interaction, draw_main_effects, draw_tukey
+from karatage.views.variance import chart_interaction, chart_main_effects, chart_tukey
 
 if TYPE_CHECKING:
     import altair as alt
@@ -86,7 +86,7 @@ Below the crossing merged grades are better, above it the best merge of scores i
 k-tuples, which favours it a little."""
 
 
-def draw_families(
+def chart_families(
     findings: AwareFindings, systems: str, *, outcome: str = "tau_ap", part: Part = "best"
 ) -> alt.ConcatChart:
     """Each family's best member (or the mean of its members) against the size; a row a panel, a column a measure."""
@@ -117,7 +117,7 @@ def draw_families(
     return lay_panels(panels, heading, len(findings.measures))
 
 
-def draw_crossing(findings: AwareFindings) -> alt.ConcatChart:
+def chart_crossing(findings: AwareFindings) -> alt.ConcatChart:
     """The best merge of scores less merged grades against the correlation of errors; above 0 scores are better."""
     frame = add_correlation(findings.contest)
     frame = frame.filter(pl.col("size").is_in(choose_sizes(findings.sizes, SHOWN_SIZES)))
@@ -147,36 +147,36 @@ def _list_effects(findings: AwareFindings, analysis: Analysis) -> Iterator[Figur
     several = len(findings.panels) > 1
     title = ", ".join([RESPONSES[analysis.outcome], *([analysis.panel] if several else [])])
     start = f"{_slug(analysis.panel)}-{analysis.outcome}" if several else analysis.outcome
-    for name, draw in _list_drawn(findings, analysis):
+    for name, make in _list_charts(findings, analysis):
         whole = f"{shorten(title, 2 * TITLE)}: {name.replace('-', ' ')}"
         caption = f"{CAPTIONS[name]}: {RESPONSES[analysis.outcome]}"
-        yield Figure(partial(_draw_titled, draw, whole), caption, f"{start}-{name}")
+        yield Figure(partial(_chart_titled, make, whole), caption, f"{start}-{name}")
 
 
-def _draw_titled(draw: Callable[[], alt.TopLevelMixin], title: str) -> alt.TopLevelMixin:
-    chart: alt.TopLevelMixin = draw().properties(title=title)
+def _chart_titled(make: Callable[[], alt.TopLevelMixin], title: str) -> alt.TopLevelMixin:
+    chart: alt.TopLevelMixin = make().properties(title=title)
     return chart
 
 
-def _list_drawn(findings: AwareFindings, analysis: Analysis) -> Iterator[tuple[str, Callable[[], alt.TopLevelMixin]]]:
+def _list_charts(findings: AwareFindings, analysis: Analysis) -> Iterator[tuple[str, Callable[[], alt.TopLevelMixin]]]:
     factors = analysis.whole.design.factors
     baselines = [name for name in WARM if name in findings.approaches]
     others = [factor for factor in factors if factor != APPROACH]
     if others:
-        yield "main-effects", partial(draw_main_effects, analysis.whole, others)
+        yield "main-effects", partial(chart_main_effects, analysis.whole, others)
     if APPROACH in factors:
-        yield "approaches", partial(draw_main_effects, analysis.whole, [APPROACH])
-        yield "tukey", partial(draw_tukey, analysis.groups[0], baselines=baselines)
+        yield "approaches", partial(chart_main_effects, analysis.whole, [APPROACH])
+        yield "tukey", partial(chart_tukey, analysis.groups[0], baselines=baselines)
         families = {name: re.sub("^(sgl|tpc) ", "", family) for name, family in findings.families.items()}
         best = [name for name in analysis.groups[0].levels if name not in baselines][:1]
-        draw = partial(draw_interaction, families=families, baselines=baselines, highlight=best)
+        make = partial(chart_interaction, families=families, baselines=baselines, highlight=best)
         for factor in (SIZE, MEASURE, SYSTEMS):
             if factor in factors:
-                yield f"{factor.rpartition(' ')[2]}-by-approach", partial(draw, analysis.whole, factor, APPROACH)
+                yield f"{factor.rpartition(' ')[2]}-by-approach", partial(make, analysis.whole, factor, APPROACH)
     if analysis.parts is not None:
-        yield "parts", partial(draw_main_effects, analysis.parts, (GRANULARITY, GAP, WEIGHT))
+        yield "parts", partial(chart_main_effects, analysis.parts, (GRANULARITY, GAP, WEIGHT))
         for first, second in PAIRS:
-            yield f"{first}-by-{second}", partial(draw_interaction, analysis.parts, first, second)
+            yield f"{first}-by-{second}", partial(chart_interaction, analysis.parts, first, second)
 
 
 def _slug(name: str) -> str:
@@ -214,16 +214,16 @@ def _view_families(findings: AwareFindings) -> Section:
         where = f"-{_slug(systems)}" if len(findings.systems) > 1 else ""
         for outcome in RESPONSES:
             for part, (short, who) in PARTS.items():
-                draw = partial(draw_families, findings, systems, outcome=outcome, part=part)
+                make = partial(chart_families, findings, systems, outcome=outcome, part=part)
                 caption = f"{who} of each family: {outcome}"
-                figures.append(Figure(draw, caption, f"families-{short}-{outcome}{where}"))
+                figures.append(Figure(make, caption, f"families-{short}-{outcome}{where}"))
     tables = [*tabulate_families(findings), *tabulate_leads(findings), *tabulate_contests(findings)]
     return Section("Families by size of the k-tuple", "", tables, figures, background=text)
 
 
 def _view_crossings(findings: AwareFindings) -> Iterator[Section]:
     if not findings.crossings.is_empty():
-        figure = Figure(partial(draw_crossing, findings), "Scores less grades, tau_ap", "crossing")
+        figure = Figure(partial(chart_crossing, findings), "Scores less grades, tau_ap", "crossing")
         tables = list(tabulate_crossings(findings))
         yield Section("Where the regimes cross", "", tables, [figure], background=CROSSING)
 

@@ -27,7 +27,7 @@ DIGITS = 3
 WORDS = {"accuracy": "acc", "f1": "F1"}
 
 
-def draw_benchmark(result: Benchmark, *, supervision: str = "none", quality: Quality = "accuracy") -> alt.ConcatChart:
+def chart_benchmark(result: Benchmark, *, supervision: str = "none", quality: Quality = "accuracy") -> alt.ConcatChart:
     """[COLLAB14] figures 2.2 to 2.4: how far each approach is above the baseline, on each data set and on average.
 
     Without gold bars; with light or full supervision a line over the amount of gold. Panels have scales of their own.
@@ -91,7 +91,7 @@ def view_benchmark(result: Benchmark, *, per_data_set: bool = False) -> Page:
     elif len(sets) > 1:
         tables.append(tabulate_without_gold(result, sets))
     sections = [
-        Section("Approaches", text if len(common) > 1 else "", tables, list(_draw(result))),
+        Section("Approaches", text if len(common) > 1 else "", tables, list(_list_figures(result))),
         Section("Who leads where", explain_leaders(result), [tabulate_leaders(result)]),
     ]
     failed = f"{len(result.failed):,}" if result.failed else None
@@ -100,7 +100,7 @@ def view_benchmark(result: Benchmark, *, per_data_set: bool = False) -> Page:
     return Page(title, result.sentence, sections, result.notes, facts)
 
 
-def _draw(result: Benchmark) -> Iterator[Figure]:
+def _list_figures(result: Benchmark) -> Iterator[Figure]:
     """A chart for each supervision and quality in which there is something to compare with the baseline."""
     relative = result.relative()
     for supervision in relative["supervision"].unique(maintain_order=True):
@@ -113,8 +113,8 @@ def _draw(result: Benchmark) -> Iterator[Figure]:
             columns = {"data_set": "data set", "approach": "approach", "amount": "amount", "value": "value"}
             columns["gap"] = "gap"
             behind = Table(found, "Against the baseline", DIGITS, signed=("gap",), name="relative", columns=columns)
-            draw = partial(draw_benchmark, result, supervision=supervision, quality=quality)
-            yield Figure(draw, caption, f"{quality}-{supervision}", behind)
+            make = partial(chart_benchmark, result, supervision=supervision, quality=quality)
+            yield Figure(make, caption, f"{quality}-{supervision}", behind)
 
 
 def tabulate_settings(frame: pl.DataFrame, title: str) -> Iterator[Table]:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from karatage.data.board import ADJUSTMENTS, Board
-from karatage.data.standing import find_flips
+from karatage.data.board import ADJUSTMENTS, Board, find_flips
 from karatage.errors import DataError, UnknownNameError
 from karatage.text import counted, percent, shorten
 from karatage.views.choosing import NAME, let_choose, place_values, tell
@@ -25,7 +24,8 @@ if TYPE_CHECKING:
 
     import altair as alt
 
-    from karatage.data.standing import Bounded, Differences
+    from karatage.data.board import Differences
+    from karatage.data.estimate import Bounded
 
 LUCK = """The best system is best in part by chance, so its lead over the others is too large on average. Each interval
 is for one system or difference by itself."""
@@ -78,7 +78,7 @@ def view_leaderboard(board: Board) -> Section:
     else:
         shown = "Only the judges' scores are shown: without gold their errors are not corrected."
     caption = "Scores with intervals, and groups of systems that are not significantly different"
-    chart = Figure(partial(draw_board, board), caption, "leaderboard")
+    chart = Figure(partial(chart_board, board), caption, "leaderboard")
     return Section("Leaderboard", explain_letters(board), [tabulate_leaderboard(board)], [chart], background=shown)
 
 
@@ -86,7 +86,7 @@ def view_differences(board: Board) -> Section:
     """The forest of differences, which verdicts change, and what that rests on."""
     corrected = "" if board.corrected is None else " and corrected"
     caption = f"Each system's difference to the best one, by the judges{corrected}"
-    forest = Figure(partial(draw_differences, board), caption, "differences", tabulate_forest(board))
+    forest = Figure(partial(chart_differences, board), caption, "differences", tabulate_forest(board))
     turned = tabulate_turned(board)
     tables = [tabulate_verdicts(board), *([] if turned is None else [turned])]
     return Section("Differences", "\n\n".join(explain_board(board)), tables, [forest], background=LUCK)
@@ -221,7 +221,7 @@ def _range(found: Bounded) -> str:
     return f"{found.value:.3f} [{low}, {high}]"
 
 
-def draw_board(board: Board) -> alt.HConcatChart:
+def chart_board(board: Board) -> alt.HConcatChart:
     """Systems best first, by the judges and corrected with intervals; beside them, a line for each tied group.
 
     Two systems with dots on a common line cannot be told apart; those that can be told from the best one are pale.
@@ -239,8 +239,8 @@ def draw_board(board: Board) -> alt.HConcatChart:
     )
     width = max(min(COLUMN * len(board.groups), ALL_COLUMNS), COLUMN)
     panels = [
-        rows.draw_dots(Axis("score:Q", board.measure), rows.width - width - GAP, size=34),
-        rows.draw_letters([[board.systems[s] for s in group] for group in groups], width),
+        rows.chart_dots(Axis("score:Q", board.measure), rows.width - width - GAP, size=34),
+        rows.chart_letters([[board.systems[s] for s in group] for group in groups], width),
     ]
     said = [f"{percent(board.confidence)} intervals, each system on its own"]
     if groups:
@@ -268,7 +268,7 @@ def _lay_out(board: Board) -> pl.DataFrame:
     return keep_finite(pl.concat(found))
 
 
-def draw_differences(board: Board, reference: str | None = None) -> alt.HConcatChart:
+def chart_differences(board: Board, reference: str | None = None) -> alt.HConcatChart:
     """Differences to a reference, default the best system, with the judges' interval and the corrected one.
 
     The marks tell what can be claimed of the pair, with all pairs of the board in mind; intervals are each on its own.
@@ -284,7 +284,7 @@ def draw_differences(board: Board, reference: str | None = None) -> alt.HConcatC
         orders={"judges": "at_judges"},
         apart=ways,
     )
-    panel = rows.draw_dots(Axis("difference:Q", f"difference in {board.measure} to {named}"), rows.width, line=0.0)
+    panel = rows.chart_dots(Axis("difference:Q", f"difference in {board.measure} to {named}"), rows.width, line=0.0)
     said = (
         f"{percent(board.confidence)} intervals, each on its own; marks: what holds with all pairs in mind "
         f"({ADJUSTMENTS[board.adjust]})"
@@ -353,7 +353,7 @@ def _find_verdicts(board: Board) -> list[str]:
     return [str(text) for text in verdict]
 
 
-def draw_attenuation(board: Board) -> alt.LayerChart:
+def chart_attenuation(board: Board) -> alt.LayerChart:
     """Every system's score by the judges over its corrected one; on the diagonal they are the same."""
     if board.corrected is None:
         raise DataError(f"nothing was corrected: {board.refusal or 'there is no gold'}")

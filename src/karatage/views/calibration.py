@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from karatage.data.accuracy import Accuracy
 from karatage.data.calibration import Calibration
 from karatage.data.comparison import say_p
-from karatage.data.standing import Bounded
+from karatage.data.estimate import Accuracy, Bounded
 from karatage.text import counted, shorten
 from karatage.views.choosing import finite
 from karatage.views.marks import (
@@ -69,8 +68,8 @@ def view_reliability(found: Calibration) -> Section:
     bins = f"How often items are relevant by gold, by the judges' {found.forecast}; on the line both are the same"
     shift = "Which grades merged judges give to gold's items, gold to the same, and merged judges to the others"
     charts = [
-        Figure(partial(draw_calibration, found), bins, "calibration", tabulate_bins(found)),
-        Figure(partial(draw_shift, found), shift, "shift", tabulate_grades(found)),
+        Figure(partial(chart_calibration, found), bins, "calibration", tabulate_bins(found)),
+        Figure(partial(chart_shift, found), shift, "shift", tabulate_grades(found)),
     ]
     return Section("Calibration and shift", "", [tabulate_shift(found)], charts)
 
@@ -108,13 +107,13 @@ def view_accuracy(accuracy: Accuracy) -> Page:
     """Shares of items of each kind, with 95 % intervals."""
     frame = accuracy.to_frame()
     table = Table(frame, CAPTION, 3, name="answers", columns=label_columns(frame, low="95% from", high="to"))
-    figures = [Figure(partial(draw_accuracy, accuracy), CAPTION, "answers")] if accuracy.items else []
+    figures = [Figure(partial(chart_accuracy, accuracy), CAPTION, "answers")] if accuracy.items else []
     facts = list_options(gold_items=f"{accuracy.items:,}", kinds=", ".join(accuracy.kinds))
     sentence = f"{accuracy.sentence[0].upper()}{accuracy.sentence[1:]}."
     return Page("How judges answer", sentence, [Section("Answers", "", [table], figures)], (), facts)
 
 
-def draw_calibration(calibration: Calibration) -> alt.VConcatChart:
+def chart_calibration(calibration: Calibration) -> alt.VConcatChart:
     """How often items called relevant with probability p are relevant; on the diagonal, as often as they are called so.
 
     Below, how many of the items were called so.
@@ -140,7 +139,7 @@ def draw_calibration(calibration: Calibration) -> alt.VConcatChart:
     return chart
 
 
-def draw_shift(calibration: Calibration) -> alt.LayerChart:
+def chart_shift(calibration: Calibration) -> alt.LayerChart:
     """Grades decided on by the judges and by gold on the same items, and by the judges on items without gold."""
     import altair as alt
 
@@ -205,7 +204,7 @@ def _say(found: Bounded, times: float, digits: int) -> str:
     return f"{times * found.value:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
 
 
-def draw_accuracy(accuracy: Accuracy) -> alt.HConcatChart:
+def chart_accuracy(accuracy: Accuracy) -> alt.HConcatChart:
     """What judges say of items of each kind, as shares with 95 % intervals."""
     frame = accuracy.to_frame().with_columns(
         name=pl.format("{} → {}", "gold", "said"),
@@ -214,6 +213,6 @@ def draw_accuracy(accuracy: Accuracy) -> alt.HConcatChart:
     )
     told = ["name:N", "gold:N", "said:N", "items:Q", "value:Q", "low:Q", "high:Q"]
     rows = Rows(frame, "name", told, ANSWERS)
-    panel = rows.draw_dots(Axis("value:Q", "share of the items that are so by gold", WHOLE), rows.width)
+    panel = rows.chart_dots(Axis("value:Q", "share of the items that are so by gold", WHOLE), rows.width)
     title = f"What judges say of {accuracy.items:,} gold items"
     return rows.put_together([panel], title, ["gold's kind → what judges say of it"])

@@ -13,7 +13,7 @@ from karatage.io.writing import write_bytes
 from karatage.progress import remark
 from karatage.text import counted, shorten
 from karatage.views.html import clean_chart
-from karatage.views.pictures import bundle_vega, draw_picture
+from karatage.views.pictures import bundle_vega, render_picture
 
 if TYPE_CHECKING:
     import altair as alt
@@ -54,13 +54,13 @@ def _write(chart: alt.TopLevelMixin, path: PathLike) -> None:
     if ending not in ENDINGS:
         raise OptionError(f"{path}: cannot tell the format of the chart; use {', '.join(ENDINGS)}")
     if ending == ".png":
-        write_bytes(path, draw_picture(clean_chart(chart), "png", ppi=SHARPNESS).result())
+        write_bytes(path, render_picture(clean_chart(chart), "png", ppi=SHARPNESS).result())
     elif ending == ".html":
         write_bytes(path, chart.to_html(template=_get_template(), json_kwds={"cls": _InScript}).encode())
     elif ending == ".json":
         write_bytes(path, chart.to_json().encode())
     else:
-        write_bytes(path, draw_picture(clean_chart(chart), "svg").result())
+        write_bytes(path, render_picture(clean_chart(chart), "svg").result())
 
 
 def _get_template() -> Template:

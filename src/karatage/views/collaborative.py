@@ -65,7 +65,7 @@ SIGNS_TEXT = "+ above, - below experts alone at the same cost, by 95 % intervals
 PLACE = ("order", "crowd", "ratio")
 
 
-def draw_orders(findings: CollaborativeFindings) -> alt.ConcatChart:
+def chart_orders(findings: CollaborativeFindings) -> alt.ConcatChart:
     """[COLLAB14] figure 3.4: experts alone, tau and tau_ap over the share judged, a line for each order."""
     frame = findings.order_means
     if not len(frame):
@@ -80,7 +80,7 @@ def draw_orders(findings: CollaborativeFindings) -> alt.ConcatChart:
     return lay_panels(panels, f"Experts alone, by {findings.plan.measure}: which documents to judge first", 2)
 
 
-def draw_finding(findings: CollaborativeFindings) -> alt.ConcatChart:
+def chart_finding(findings: CollaborativeFindings) -> alt.ConcatChart:
     """The share of the relevant documents found over the share judged, a line for each order."""
     if not len(findings.finding_means):
         raise OptionError("finding was not studied, so there is nothing to draw")
@@ -97,7 +97,7 @@ def draw_finding(findings: CollaborativeFindings) -> alt.ConcatChart:
     return lay_panels([panel], "How soon relevant documents are found", 1)
 
 
-def draw_consensus(findings: CollaborativeFindings, order: str) -> alt.ConcatChart:
+def chart_consensus(findings: CollaborativeFindings, order: str) -> alt.ConcatChart:
     """[COLLAB14] figure 3.6: tau_ap over cost, the crowd's share fixed, a line for each approach."""
     ratio = findings.plan.ratios[0]
     found = findings.consensus.filter(order=order, ratio=ratio)
@@ -105,7 +105,7 @@ def draw_consensus(findings: CollaborativeFindings, order: str) -> alt.ConcatCha
         raise OptionError(f"there is no result for approaches by the order '{shorten(order)}'")
     looks = tell_apart("approach", findings.plan.approaches, {})
     told = ["approach", "experts", "crowd_share", "cost", "tau_ap", "tau_ap_low", "tau_ap_high", "lead"]
-    alone = _draw_alone(findings, order, found)
+    alone = _chart_alone(findings, order, found)
     panels = []
     for (crowd,), here in found.group_by(["crowd"], maintain_order=True):
         lines = mark_lines(here, COST, NEARNESS, looks, told=told, points=40, encodings={"order": "experts:Q"})
@@ -114,7 +114,7 @@ def draw_consensus(findings: CollaborativeFindings, order: str) -> alt.ConcatCha
     return lay_panels(panels, f"{order}, {fixed}; markers: % by experts; black: experts alone", 2)
 
 
-def draw_shares(findings: CollaborativeFindings, order: str) -> alt.ConcatChart:
+def chart_shares(findings: CollaborativeFindings, order: str) -> alt.ConcatChart:
     """[COLLAB14] figures 3.7 and 3.8: tau_ap over cost, a line for each share of the crowd."""
     found = _find_shares(findings, order)
     names = [f"{share:g} %" for share in sorted(found["crowd_share"].unique())]
@@ -122,7 +122,7 @@ def draw_shares(findings: CollaborativeFindings, order: str) -> alt.ConcatChart:
     shades = {name: SHADES[int(k * step)] for k, name in enumerate(names)}
     looks = {"color": Key("share", shades, "by the crowd", {})}
     told = ["share", "experts", "cost", "tau_ap", "tau_ap_low", "tau_ap_high", "alone", "gap", "verdict"]
-    alone = _draw_alone(findings, order, found)
+    alone = _chart_alone(findings, order, found)
     panels = []
     for key, here in found.group_by(["crowd", "ratio"], maintain_order=True):
         frame = here.with_columns(share=pl.col("crowd_share").map_elements("{:g} %".format, return_dtype=pl.String))
@@ -133,7 +133,7 @@ def draw_shares(findings: CollaborativeFindings, order: str) -> alt.ConcatChart:
     return lay_panels(panels, title, len(findings.plan.ratios))
 
 
-def draw_gaps(findings: CollaborativeFindings, order: str) -> alt.ConcatChart:
+def chart_gaps(findings: CollaborativeFindings, order: str) -> alt.ConcatChart:
     """Where a mix is above or below experts alone at the same cost; bold where intervals over samples exclude 0."""
     found = _find_shares(findings, order)
     reach = max(float(found["gap"].abs().to_numpy().max()), 0.01)
@@ -176,7 +176,7 @@ def _name_mix(key: tuple[object, ...]) -> str:
     return f"crowd {crowd}, ratio {ratio}"
 
 
-def _draw_alone(findings: CollaborativeFindings, order: str, found: pl.DataFrame) -> list[alt.Chart]:
+def _chart_alone(findings: CollaborativeFindings, order: str, found: pl.DataFrame) -> list[alt.Chart]:
     """Experts alone: a black line as far as mixes go, with markers at the shares that mixes have."""
     most = max(findings.plan.expert_shares) / 100
     edge = max(float(found["cost"].to_numpy().max()), most)
@@ -201,7 +201,7 @@ def _view(findings: CollaborativeFindings) -> Iterator[Section]:
     if len(findings.order_means):
         yield _view_orders(findings)
     if len(findings.finding_means):
-        figure = Figure(partial(draw_finding, findings), "Relevant documents found", "finding")
+        figure = Figure(partial(chart_finding, findings), "Relevant documents found", "finding")
         yield Section("Finding", "", [tabulate_finding(findings)], [figure], background=FINDING)
     if len(findings.consensus):
         yield _view_consensus(findings)
@@ -223,7 +223,7 @@ def _view_orders(findings: CollaborativeFindings) -> Section:
     )
     names = ["order", "experts", "judged", "found", "tau", "tau_ap", *_ends("tau_ap"), "gap", *_ends("gap")]
     whole = _tabulate_all(findings.order_means, names, "Experts alone; low and high over topics")
-    figure = Figure(partial(draw_orders, findings), "tau and tau_ap by order and share judged", "orders")
+    figure = Figure(partial(chart_orders, findings), "tau and tau_ap by order and share judged", "orders")
     return Section("Orders", "", [*tabulate_orders(findings), whole], [figure], background=text)
 
 
@@ -231,7 +231,7 @@ def _view_consensus(findings: CollaborativeFindings) -> Section:
     plan = findings.plan
     text = CONSENSUS.format(fixed=plan.fixed_share, judges=counted(plan.per_item, "judge"), first=plan.approaches[0])
     figures = [
-        Figure(partial(draw_consensus, findings, name), f"tau_ap over cost, by approach: {name}", f"consensus-{name}")
+        Figure(partial(chart_consensus, findings, name), f"tau_ap over cost, by approach: {name}", f"consensus-{name}")
         for name in plan.orders
     ]
     names = ["order", "crowd", "approach", "experts", *_low_high("tau_ap"), *_low_high("lead")]
@@ -248,9 +248,9 @@ def _view_shares(findings: CollaborativeFindings) -> Section:
     figures = []
     for order in plan.orders:
         caption = f"tau_ap over cost, by shares of experts and crowd: {order}"
-        figures.append(Figure(partial(draw_shares, findings, order), caption, f"shares-{order}"))
+        figures.append(Figure(partial(chart_shares, findings, order), caption, f"shares-{order}"))
         caption = f"Gaps to experts alone at the same cost: {order}"
-        figures.append(Figure(partial(draw_gaps, findings, order), caption, f"gaps-{order}"))
+        figures.append(Figure(partial(chart_gaps, findings, order), caption, f"gaps-{order}"))
     names = [*PLACE, "experts", "crowd_share", "cost", "tau_ap", "alone", *_low_high("gap"), *_ends("gap")]
     whole = _tabulate_all(findings.shares.with_columns(pl.col("cost") * 100), names, "All mixes")
     crossed = [table for order in plan.orders for table in tabulate_shares(findings, order)]

@@ -49,7 +49,7 @@ def view_decision(found: Comparison) -> Section:
     text = [f"{entitle_comparison(found)}.", *explain_correction(found)]
     refused = "" if found.refusal is None else f"Correction was refused: {found.refusal}."
     caption = "The difference by every opinion, with its interval"
-    chart = Figure(partial(draw_comparison, found), caption, "comparison")
+    chart = Figure(partial(chart_comparison, found), caption, "comparison")
     tables = [tabulate_difference(found), tabulate_scores(found)]
     return Section("The decision", "\n\n".join(text), tables, [chart], background=refused)
 
@@ -142,11 +142,11 @@ def _view(found: PairedTest | UnpairedTest, title: str, facts: list[tuple[str, s
     frame = keep_finite(pl.DataFrame({name: [float(getattr(found, name))] for name in columns}))
     signed = ("difference", "low", "high", "statistic")
     table = Table(frame, "Second less first", signed=signed, name="test", columns=columns)
-    figure = Figure(partial(draw_test, found), "The difference with its interval", "difference")
+    figure = Figure(partial(chart_test, found), "The difference with its interval", "difference")
     return Page(title, found.sentence, [Section("The test", ERRORS, [table], [figure])], found.notes, facts)
 
 
-def draw_comparison(comparison: Comparison) -> alt.HConcatChart:
+def chart_comparison(comparison: Comparison) -> alt.HConcatChart:
     """The difference by every opinion, with its interval and a line where there is none."""
     frame = comparison.to_frame().select(
         "difference",
@@ -160,13 +160,13 @@ def draw_comparison(comparison: Comparison) -> alt.HConcatChart:
     }
     told = tell("by:N", "difference:Q", "low:Q", "high:Q", "p_value:Q")
     rows = Rows(frame, "by", told, looks, room=34)
-    panel = rows.draw_dots(Axis("difference:Q", f"difference in {comparison.measure}"), rows.width, line=0.0, size=70)
+    panel = rows.chart_dots(Axis("difference:Q", f"difference in {comparison.measure}"), rows.width, line=0.0, size=70)
     a, b = (shorten(name, NAME) for name in (comparison.a, comparison.b))
     confidence = percent(comparison.naive.difference.confidence)
     return rows.put_together([panel], f"{b} against {a}", [f"right of the line {b} is better; {confidence} intervals"])
 
 
-def draw_test(found: PairedTest | UnpairedTest) -> alt.HConcatChart:
+def chart_test(found: PairedTest | UnpairedTest) -> alt.HConcatChart:
     """The difference with its interval, and a line where there is none."""
     ends = {"low": [finite(found.low)], "high": [finite(found.high)]}
     frame = pl.DataFrame(
@@ -174,6 +174,6 @@ def draw_test(found: PairedTest | UnpairedTest) -> alt.HConcatChart:
         schema_overrides={"low": pl.Float64, "high": pl.Float64},
     )
     rows = Rows(frame, "name", ["name:N", "value:Q", "low:Q", "high:Q", "p_value:Q"])
-    panel = rows.draw_dots(Axis("value:Q", "difference"), rows.width, line=0.0)
+    panel = rows.chart_dots(Axis("value:Q", "difference"), rows.width, line=0.0)
     said = f"{percent(found.confidence)} interval; right of the dashed line the second system is better"
     return rows.put_together([panel], "The difference", [said])

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from karatage.data.crowd import CONTRIBUTION_LEVELS, RATE_LEVELS, CrowdModel
-from karatage.data.crowd_summary import BANDS, CrowdSummary, name_bands
+from karatage.data.crowd import BANDS, CONTRIBUTION_LEVELS, RATE_LEVELS, CrowdModel, CrowdSummary, name_bands
 from karatage.errors import OptionError
 from karatage.text import counted, shorten
 from karatage.views.choosing import let_choose
@@ -61,7 +60,7 @@ def view_summary(summary: CrowdSummary, model: CrowdModel | None = None) -> Page
     if len(summary.judges.drop_nulls(["tpr", "tnr"])):
         behind = Table(summary.to_frame(), "Judges", digits=3, name="judges", about="judge")
         caption = "Judges by the items that they find and reject"
-        figures.append(Figure(partial(draw_summary, summary), caption, "judges", behind))
+        figures.append(Figure(partial(chart_summary, summary), caption, "judges", behind))
     text = QUALITY if model is None else BANDS_TEXT
     section = Section("Judges", text, [tabulate_bands(summary, model), tabulate_crowd(summary)], figures)
     facts = list_options(crowd=shorten(summary.name), items=f"{summary.items:,}", relevant=f"{summary.relevant:,}")
@@ -72,7 +71,7 @@ def view_summary(summary: CrowdSummary, model: CrowdModel | None = None) -> Page
 def view_crowd(model: CrowdModel) -> Page:
     """Kinds of judges, and how they err."""
     caption = "Shares of judges by rates and contribution"
-    figure = Figure(partial(draw_crowd, model), caption, "kinds", tabulate_kinds(model))
+    figure = Figure(partial(chart_crowd, model), caption, "kinds", tabulate_kinds(model))
     section = Section("Kinds of judges", "", tabulate_model(model), [figure], background=KINDS)
     facts = list_options(crowd=shorten(model.name), learned_from=model.source, chance_in_rates=model.noise)
     return Page(f"Crowd model {shorten(model.name)}", model.sentence, [section], model.notes, facts)
@@ -211,7 +210,7 @@ def tabulate_collection(world: World) -> Table:
     return Table(pl.DataFrame(rows, schema=schema, orient="row"), "Collection", name="collection")
 
 
-def draw_crowd(model: CrowdModel) -> alt.HConcatChart:
+def chart_crowd(model: CrowdModel) -> alt.HConcatChart:
     """[COLLAB14] figure 3.5: shares of judges by true positive and true negative rate, a map for each contribution.
 
     The maps of the two lowest contribution levels are always there, others where there are judges. The brighter a
@@ -248,7 +247,7 @@ def _lay_out(model: CrowdModel, level: int) -> pl.DataFrame:
     return frame.with_columns(level=pl.lit(level), percent=pl.Series(100 * model.shares[:, :, level].ravel()))
 
 
-def draw_summary(summary: CrowdSummary) -> alt.LayerChart:
+def chart_summary(summary: CrowdSummary) -> alt.LayerChart:
     """Judges by the shares of relevant items that they find and of others that they reject, the busiest the largest.
 
     Judges on the line are like coins. Those that saw one kind of items only are left out.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from karatage.data.diagnosis import Diagnosis
+from karatage.data.survey import Diagnosis
 from karatage.views.marks import WHOLE, Axis, Rows
 from karatage.views.page import Figure, Page, Section, list_facts, shows
 from karatage.views.table import Table, label_columns
@@ -51,7 +51,7 @@ def list_conclusions(found: Diagnosis) -> list[Section]:
 def view_coverage(found: Diagnosis) -> Figure:
     """How much of each system's ranking has a grade."""
     caption = "How much of each system's ranking was judged; documents that nobody judged count as not relevant"
-    return Figure(partial(draw_judged, found), caption, "judged", tabulate_judged(found))
+    return Figure(partial(chart_judged, found), caption, "judged", tabulate_judged(found))
 
 
 def tabulate_checks(found: Diagnosis) -> Table:
@@ -77,10 +77,10 @@ def tabulate_measures(found: Diagnosis) -> Table:
     return Table(frame, caption, digits=3, name="correctable", columns=columns)
 
 
-def draw_judged(found: Diagnosis) -> alt.HConcatChart:
+def chart_judged(found: Diagnosis) -> alt.HConcatChart:
     """The share that was judged, the least first: systems with little are held down by what counts as not relevant."""
     frame = found.systems.sort("judged", nulls_last=False, maintain_order=True)
     frame = frame.with_columns(pl.col("judged").fill_null(0))
     rows = Rows(frame, "system", ["system:N", "judged:Q", "topics:Q", "short:Q"], natural="judged")
-    bars = rows.draw_bars(Axis("judged:Q", "share judged", WHOLE), rows.width, named=True)
+    bars = rows.chart_bars(Axis("judged:Q", "share judged", WHOLE), rows.width, named=True)
     return rows.put_together([bars], f"How much of what counts for {found.measure} was judged")

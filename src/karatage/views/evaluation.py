@@ -27,7 +27,7 @@ from karatage.views.marks import (
     cycle,
 )
 from karatage.views.page import Figure, Page, Section, list_facts, shows
-from karatage.views.scores import draw_weights, tabulate_draws, tabulate_weights
+from karatage.views.scores import chart_weights, tabulate_draws, tabulate_weights
 from karatage.views.table import Table, label_columns, mark_best
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     import altair as alt
 
-    from karatage.data.weights import Weights
+    from karatage.data.scores import Weights
 
 FIDELITY = """Each approach ranks the systems; gold ranks them too. tau and tau_ap are 1 where the orders are the same,
 RMSE is 0 where the scores are. The approach that is nearest for these systems and judges need not be so for others."""
@@ -67,8 +67,8 @@ def view_evaluation(evaluation: Evaluation, *, weights: bool = False, explain: b
 
 def view_measure(evaluation: Evaluation, measure: str) -> Section:
     """Scores by every approach."""
-    draw = partial(draw_scores_board, evaluation, measure)
-    chart = Figure(draw, f"{measure} by every approach", f"scores-{measure}")
+    make = partial(chart_scores, evaluation, measure)
+    chart = Figure(make, f"{measure} by every approach", f"scores-{measure}")
     drawn = [tabulate_draws(found) for found in evaluation.draws if found.measure == measure]
     return Section(f"{measure} by approach", "", [tabulate_measure(evaluation, measure), *drawn], [chart])
 
@@ -76,7 +76,7 @@ def view_measure(evaluation: Evaluation, measure: str) -> Section:
 def view_fidelity(evaluation: Evaluation) -> Section:
     """Approaches against gold."""
     caption = "How near each approach comes to gold's leaderboard"
-    chart = Figure(partial(draw_fidelity, evaluation), caption, "fidelity")
+    chart = Figure(partial(chart_fidelity, evaluation), caption, "fidelity")
     return Section("Approaches against gold", "", [tabulate_fidelity(evaluation)], [chart], background=FIDELITY)
 
 
@@ -85,15 +85,15 @@ def view_weights(evaluation: Evaluation, *, tables: bool = False) -> Iterator[Se
     if evaluation.weights:
         found = [tabulate_weights(weights) for weights in evaluation.weights]
         charts = [
-            _draw_weights(weights, None if tables else table)
+            _chart_weights(weights, None if tables else table)
             for weights, table in zip(evaluation.weights, found, strict=True)
         ]
         yield Section("Weights of the judges", "", found if tables else (), charts)
 
 
-def _draw_weights(found: Weights, table: Table | None) -> Figure:
+def _chart_weights(found: Weights, table: Table | None) -> Figure:
     caption = f"Each judge's weight by {found.approach} on {found.measure}"
-    return Figure(partial(draw_weights, found), caption, f"weights-{found.approach}", table)
+    return Figure(partial(chart_weights, found), caption, f"weights-{found.approach}", table)
 
 
 def _explain_weights(found: Weights) -> Section:
@@ -128,7 +128,7 @@ def tabulate_fidelity(result: Evaluation) -> Table:
     return Table(frame, "Distance to gold", mark=mark, name="fidelity", columns=columns)
 
 
-def draw_scores_board(evaluation: Evaluation, measure: str | None = None) -> alt.HConcatChart:
+def chart_scores(evaluation: Evaluation, measure: str | None = None) -> alt.HConcatChart:
     """Systems with their scores by every approach and by gold, best first by gold, or by the first approach."""
     measure = measure or evaluation.measures[0]
     frame = _frame_scores(evaluation, measure)
@@ -147,7 +147,7 @@ def draw_scores_board(evaluation: Evaluation, measure: str | None = None) -> alt
         natural=natural,
         orders={way: f"at_{k}" for k, way in enumerate(ways)},
     )
-    panel = rows.draw_dots(Axis("score:Q", measure), rows.width, span=None, size=38, shown=0.9)
+    panel = rows.chart_dots(Axis("score:Q", measure), rows.width, span=None, size=38, shown=0.9)
     many = len(evaluation.approaches) > MOST_APPROACHES
     said = _tell_choice(evaluation) if many else f"best first by {natural}"
     return rows.put_together([panel], f"{measure} by approach", [said + tell_other_topics(evaluation, measure)])
@@ -206,7 +206,7 @@ def _tell_choice(evaluation: Evaluation) -> str:
     return f"{text}: {nearest}" if not merges else f"{text}: merges, and {nearest}"
 
 
-def draw_fidelity(evaluation: Evaluation) -> alt.HConcatChart:
+def chart_fidelity(evaluation: Evaluation) -> alt.HConcatChart:
     """How near each approach comes to gold's order and scores; measures, where there are several, by shape."""
     legend = {"orient": "top"} if len(evaluation.measures) > 1 else None
     rows = Rows(
@@ -219,7 +219,7 @@ def draw_fidelity(evaluation: Evaluation) -> alt.HConcatChart:
     )
     scale, ticks = {"zero": False, "padding": 12}, {"tickCount": 3}
     panels = [
-        rows.draw_dots(
+        rows.chart_dots(
             Axis(f"{quality}:Q", title, scale, ticks),
             rows.width // len(QUALITIES) - GAP,
             span=None,

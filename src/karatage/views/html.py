@@ -20,7 +20,7 @@ from karatage.errors import DataError, PictureError
 from karatage.io.writing import write_bytes
 from karatage.progress import remark
 from karatage.views.page import Figure, Page, Section, split_paragraphs
-from karatage.views.pictures import bundle_vega, draw_picture
+from karatage.views.pictures import bundle_vega, render_picture
 from karatage.views.table import clean, keep_first, lay_out_table
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ class _Drawing:
     def of(name: str, figure: Figure) -> _Drawing:
         """Have the figure drawn; nothing from elsewhere may come into it."""
         spec = clean_chart(figure.chart)
-        return _Drawing(name, figure, spec, draw_picture(spec, "svg", allowed_base_urls=[]))
+        return _Drawing(name, figure, spec, render_picture(spec, "svg", allowed_base_urls=[]))
 
     @property
     def problem(self) -> PictureError | None:

@@ -288,7 +288,7 @@ def find_span(frame: pl.DataFrame, low: str, high: str) -> tuple[float, float]:
     return least - margin, most + margin
 
 
-def draw_map(
+def chart_map(
     frame: pl.DataFrame,
     down: Sequence[str],
     across: Sequence[str],
@@ -394,7 +394,7 @@ class Rows:
         bare = self.frame.drop(set(self.places.columns) - {self.kind}, strict=False)
         return bare.join(self.places, on=self.kind, how="left", maintain_order="left")
 
-    def draw_dots(
+    def chart_dots(
         self,
         across: Axis,
         width: int,
@@ -427,7 +427,7 @@ class Rows:
         layers.append(dots.properties(name=_call(self.kind, across)))
         return self._lay(layers, width)
 
-    def draw_bars(self, across: Axis, width: int, *, line: float | None = None, named: bool = False) -> alt.LayerChart:
+    def chart_bars(self, across: Axis, width: int, *, line: float | None = None, named: bool = False) -> alt.LayerChart:
         """A bar for each row, or its parts one after the other."""
         where = across, self._down(named=named)
         looks, style = {"color": self.looks["color"]}, {"height": {"band": 0.7}}
@@ -435,7 +435,7 @@ class Rows:
         layers = [bars.properties(name=_call(self.kind, across)), *([] if line is None else [mark_line(across, line)])]
         return self._lay(layers, width)
 
-    def draw_letters(self, groups: Sequence[Sequence[str]], width: int) -> alt.LayerChart:
+    def chart_letters(self, groups: Sequence[Sequence[str]], width: int) -> alt.LayerChart:
         """A line down the members of each group of rows that cannot be told apart, the first in another colour."""
         import altair as alt
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from karatage.data.estimate import CONFIDENCE
+from karatage.data.options import CONFIDENCE
 from karatage.errors import OptionError
 from karatage.experiments.noisy.cells import CORRECTED, GOLD_SAMPLES, NAIVE, ONE, TWO
 from karatage.experiments.noisy.cells import TESTS as NAMES
@@ -85,7 +85,7 @@ RIGHT = ("right", "P@k", "b - a")  # as they were given, without zeros that say 
 MOST_LISTED = 12  # worlds of which each has a line of its own in the terminal
 
 
-def draw_histogram(findings: NoisyFindings) -> alt.ConcatChart:
+def chart_histogram(findings: NoisyFindings) -> alt.ConcatChart:
     """[NOISY18] figure 2: naive and corrected estimates, and the true value."""
     if not 0 < len(findings.intervals) <= FEW_WORLDS:
         raise OptionError(f"histograms are for 1 to {FEW_WORLDS} worlds, not {len(findings.intervals)}")
@@ -117,7 +117,7 @@ def draw_histogram(findings: NoisyFindings) -> alt.ConcatChart:
     return lay_panels(panels, title, ACROSS)
 
 
-def draw_coverage(findings: NoisyFindings) -> alt.ConcatChart:
+def chart_coverage(findings: NoisyFindings) -> alt.ConcatChart:
     """How often corrected intervals (t) cover, by gold; one panel for each number of topics and true P@k."""
     if not len(findings.intervals):
         raise OptionError("intervals were not studied, so there is no coverage to draw")
@@ -140,7 +140,7 @@ def draw_coverage(findings: NoisyFindings) -> alt.ConcatChart:
     return lay_panels(panels, title, found["precision"].n_unique())
 
 
-def draw_power(findings: NoisyFindings, *, samples: str, topics: int) -> alt.ConcatChart:
+def chart_power(findings: NoisyFindings, *, samples: str, topics: int) -> alt.ConcatChart:
     """How often each test rejects, against the true difference; a row for rates and P@k, a column for each gold."""
     found = findings.tests.filter(gold_samples=samples, topics=topics) if len(findings.tests) else findings.tests
     if not len(found):
@@ -184,10 +184,10 @@ def _view_intervals(findings: NoisyFindings) -> Section:
     worlds, figures = len(findings.intervals), []
     if worlds <= FEW_WORLDS:
         caption = f"{findings.measure} by the judges (naive) and corrected; the dashed line is the true value"
-        figures.append(Figure(partial(draw_histogram, findings), caption, "histogram"))
+        figures.append(Figure(partial(chart_histogram, findings), caption, "histogram"))
     if worlds > 1:
         caption = "How often corrected 95 % intervals (t) cover, by rates, gold, topics and true P@k"
-        figures.append(Figure(partial(draw_coverage, findings), caption, "coverage"))
+        figures.append(Figure(partial(chart_coverage, findings), caption, "coverage"))
     listed = worlds <= MOST_LISTED
     tables = [replace(table, detail=not listed) for table in tabulate_intervals(findings)]
     if not listed:
@@ -201,8 +201,8 @@ def _view_tests(findings: NoisyFindings) -> Section:
     for samples in GOLD_SAMPLES:
         for topics in findings.plan.topics:
             caption = f"{WHO[samples]}, {topics} topics: share of simulations in which tests reject"
-            draw = partial(draw_power, findings, samples=samples, topics=topics)
-            figures.append(Figure(draw, caption, f"power-{samples}-{topics}"))
+            make = partial(chart_power, findings, samples=samples, topics=topics)
+            figures.append(Figure(make, caption, f"power-{samples}-{topics}"))
         tables += [*tabulate_sizes_of_tests(findings, samples), *tabulate_power(findings, samples)]
         power = findings.compare_power(samples)
         if len(power):

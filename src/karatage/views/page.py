@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Figure:
-    """A chart to show, drawn when it is asked for.
+    """A chart to show, made when it is first asked for.
 
     The caption is also what is read out in its place; the table has the numbers behind it.
     """
 
-    draw: Callable[[], alt.TopLevelMixin]
+    make: Callable[[], alt.TopLevelMixin]
     caption: str
     name: str = ""  # stem of its file
     table: Table | None = None
 
     @cached_property
     def chart(self) -> alt.TopLevelMixin:
-        """The drawn chart."""
-        return self.draw()
+        """Made once."""
+        return self.make()
 
 
 @dataclass(frozen=True, eq=False)

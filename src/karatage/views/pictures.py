@@ -34,7 +34,7 @@ def prepare_pictures() -> None:
     _painter(os.getpid()).prepare()
 
 
-def draw_picture(spec: str, kind: Kind, **options: object) -> Future[bytes]:
+def render_picture(spec: str, kind: Kind, **options: object) -> Future[bytes]:
     """A chart, given as Vega-Lite, as a picture; PictureError where this machine cannot draw it.
 
     Args:
@@ -42,7 +42,7 @@ def draw_picture(spec: str, kind: Kind, **options: object) -> Future[bytes]:
         kind: The picture's format.
         options: Passed on to vl-convert.
     """
-    return _painter(os.getpid()).draw(json.dumps([kind, spec, options]).encode())
+    return _painter(os.getpid()).render(json.dumps([kind, spec, options]).encode())
 
 
 @cache
@@ -74,9 +74,9 @@ class _Painter:
         with suppress(RuntimeError):  # what is wrong is told when a picture is asked for
             self._thread.submit(self._start)
 
-    def draw(self, request: bytes) -> Future[bytes]:
+    def render(self, request: bytes) -> Future[bytes]:
         try:
-            return self._thread.submit(self._draw, request)
+            return self._thread.submit(self._render, request)
         except RuntimeError as problem:  # no room for another thread
             failed: Future[bytes] = Future()
             failed.set_exception(PictureError(str(problem)))
@@ -105,7 +105,7 @@ class _Painter:
                 raise PictureError(self._hopeless) from None
         return self._process
 
-    def _draw(self, request: bytes) -> bytes:
+    def _render(self, request: bytes) -> bytes:
         return self._ask(self._start(), request)
 
     def _ask(self, process: subprocess.Popen[bytes], request: bytes) -> bytes:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from karatage.data.plan import GoldPlan
-from karatage.data.sizing import SizePlan
+from karatage.data.plan import GoldPlan, SizePlan
 from karatage.errors import OptionError
 from karatage.text import counted, percent, shorten
 from karatage.views.marks import CORRECTED, GAP, JUDGES, WHOLE, Axis, Key, Rows
@@ -39,7 +38,7 @@ def view_plan(plan: GoldPlan) -> Page:
         frame = frame_topics(plan)
         columns = label_columns(frame, low="lowest pi", value="median pi", high="highest pi")
         behind = Table(frame, "Labels by topic", name="topics", columns=columns)
-        topics = Figure(partial(draw_plan, plan), "Gold labels by topic, and chances to be drawn", "topics", behind)
+        topics = Figure(partial(chart_plan, plan), "Gold labels by topic, and chances to be drawn", "topics", behind)
         tables = [tabulate_batches(plan), tabulate_forecasts(plan)]
         sections = [
             Section("What to expect", explain_forecasts(plan), tables),
@@ -93,7 +92,7 @@ def explain_forecasts(found: GoldPlan) -> str:
 def view_sizes(plan: SizePlan) -> Page:
     """How many of each are needed; nothing is drawn where no number is enough."""
     caption = "Topics and gold items at hand and still needed, and their shares of the error"
-    figures = [] if plan.refusal is not None else [Figure(partial(draw_sizes, plan), caption, "sizes")]
+    figures = [] if plan.refusal is not None else [Figure(partial(chart_sizes, plan), caption, "sizes")]
     section = Section("How many", "\n\n".join(explain_sizes(plan)), [tabulate_sizes(plan)], figures)
     facts = list_options(
         level=f"{plan.level:g}",
@@ -151,19 +150,19 @@ def frame_topics(plan: GoldPlan) -> pl.DataFrame:
     )
 
 
-def draw_plan(plan: GoldPlan) -> alt.HConcatChart:
+def chart_plan(plan: GoldPlan) -> alt.HConcatChart:
     """Labels by topic, and with which chances documents were drawn."""
     told = ["topic:N", "labels:Q", "low:Q", "value:Q", "high:Q"]
     rows = Rows(frame_topics(plan), "topic", told, natural="labels", orders={"chance": "value"})
     chance = Axis("value:Q", "chance to be drawn (median, range)", WHOLE)
     panels = [
-        rows.draw_bars(Axis("labels:Q", "gold labels", axis=COUNTS), rows.width - CHANCES - GAP, named=True),
-        rows.draw_dots(chance, CHANCES, named=False),
+        rows.chart_bars(Axis("labels:Q", "gold labels", axis=COUNTS), rows.width - CHANCES - GAP, named=True),
+        rows.chart_dots(chance, CHANCES, named=False),
     ]
     return rows.put_together(panels, f"Where {counted(plan.labels, 'gold label')} go")
 
 
-def draw_sizes(plan: SizePlan) -> alt.HConcatChart:
+def chart_sizes(plan: SizePlan) -> alt.HConcatChart:
     """Topics and gold items at hand and still needed; beside them, their share of the error."""
     if plan.refusal is not None:
         raise OptionError(f"no numbers to draw: {plan.refusal}")
@@ -176,7 +175,7 @@ def draw_sizes(plan: SizePlan) -> alt.HConcatChart:
     rows = Rows(both, "name", told, {"color": NEEDS})
     shares = Rows(frame, "name", ["name:N", "share:Q"])
     panels = [
-        rows.draw_bars(Axis("items:Q", "number", axis=COUNTS), rows.width - SHARES - GAP, named=True),
-        shares.draw_bars(Axis("share:Q", "share of the error", WHOLE), SHARES),
+        rows.chart_bars(Axis("items:Q", "number", axis=COUNTS), rows.width - SHARES - GAP, named=True),
+        shares.chart_bars(Axis("share:Q", "share of the error", WHOLE), SHARES),
     ]
     return rows.put_together(panels, "How many it takes")

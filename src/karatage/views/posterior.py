@@ -35,7 +35,7 @@ MANY_JUDGES = 60  # have no row each
 def view_posterior(posterior: Posterior) -> Page:
     """How sure the grades are, which are not, and how good the model finds the judges."""
     behind = Table(frame_sureness(posterior), "Items by probability", digits=2, name="sureness")
-    sure = Figure(partial(draw_sureness, posterior), "Items by the probability of their grade", "sureness", behind)
+    sure = Figure(partial(chart_sureness, posterior), "Items by the probability of their grade", "sureness", behind)
     sections = [Section("Merged grades", "", [_tabulate_doubtful(posterior)], [sure], background=PROBABILITIES)]
     if posterior.judge_names and posterior.parameters:
         sections.append(_view_judges(posterior))
@@ -62,7 +62,7 @@ def _entitle(posterior: Posterior) -> str:
 def _view_judges(posterior: Posterior) -> Section:
     found = frame_judges(posterior)
     caption = "How often each judge is right, by the model"
-    drawn = [] if found is None else [Figure(partial(draw_judges, posterior, found), caption, "judges")]
+    drawn = [] if found is None else [Figure(partial(chart_judges, posterior, found), caption, "judges")]
     return Section("Judges", "", [tabulate_record(posterior)], drawn, background=ESTIMATES)
 
 
@@ -106,7 +106,7 @@ def frame_sureness(posterior: Posterior) -> pl.DataFrame:
     return counts.select(pl.col("grade").cast(pl.Int64), edge.alias("from"), (edge + 1 / BINS).alias("to"), "items")
 
 
-def draw_sureness(posterior: Posterior) -> alt.VConcatChart:
+def chart_sureness(posterior: Posterior) -> alt.VConcatChart:
     """Items by the probability of the grade decided on, a panel for each grade; left of the line are the doubtful."""
     import altair as alt
 
@@ -146,7 +146,7 @@ def frame_judges(posterior: Posterior) -> pl.DataFrame | None:
     return found.sort("value", "judge", descending=[True, False], nulls_last=True)
 
 
-def draw_judges(posterior: Posterior, frame: pl.DataFrame) -> alt.HConcatChart | alt.LayerChart:
+def chart_judges(posterior: Posterior, frame: pl.DataFrame) -> alt.HConcatChart | alt.LayerChart:
     """Judges by their accuracy as the model has it; many of them over the number of grades that they gave."""
     title = f"Judges, as {posterior.model} sees them"
     if len(frame) > MANY_JUDGES and not posterior.judge_topics:
@@ -159,4 +159,4 @@ def draw_judges(posterior: Posterior, frame: pl.DataFrame) -> alt.HConcatChart |
     told = ["judge:N", *(f"{name}:Q" for name in frame.columns if name != "judge")]
     rows = Rows(frame, "judge", told, natural="accuracy", orders=orders)
     said = ["lines: from the lowest to the highest over topics"] if posterior.judge_topics else []
-    return rows.put_together([rows.draw_dots(Axis("value:Q", "accuracy", WHOLE), rows.width)], title, said)
+    return rows.put_together([rows.chart_dots(Axis("value:Q", "accuracy", WHOLE), rows.width)], title, said)

@@ -48,7 +48,7 @@ def view_queue(queue: JudgingQueue) -> Page:
         frame = frame_queue(queue).drop("all")
         columns = label_columns(frame, mark="to")
         behind = Table(frame, "By topic", digits=2, name="queue", columns=columns)
-        figure = Figure(partial(draw_queue, queue), "Documents to judge by topic, and by whom", "queue", behind)
+        figure = Figure(partial(chart_queue, queue), "Documents to judge by topic, and by whom", "queue", behind)
         sections.append(Section("What to judge next", "", [tabulate_batch(queue)], [figure]))
     prices = queue.prices
     facts = list_facts(
@@ -76,7 +76,7 @@ def view_settling(settling: Settling) -> Page:
 
 def _view_leaderboard(settling: Settling) -> Section:
     caption = "Expected scores, and how doubtful each system's place is"
-    figure = Figure(partial(draw_settling, settling), caption, "settling")
+    figure = Figure(partial(chart_settling, settling), caption, "settling")
     text = "\n\n".join(explain_settling(settling))
     return Section("Leaderboard so far", text, [tabulate_settling(settling)], [figure], background=ABOUT)
 
@@ -116,7 +116,7 @@ def view_disagreement(model: DisagreementModel) -> Page:
     """Rates, then topics."""
     figures = []
     if model.rates["topics"].sum():
-        figures.append(Figure(partial(draw_disagreement, model), "Rates on held-out items, by topic", "rates"))
+        figures.append(Figure(partial(chart_disagreement, model), "Rates on held-out items, by topic", "rates"))
     frame = model.rates.with_columns(pl.col("rate").str.to_uppercase())
     rates = Table(frame, "On held-out items", DIGITS, name="rates", columns=label_columns(frame, **HEADERS))
     sections = [Section("Held-out items", "", [rates], figures), Section("Topics", "", [_tabulate_topics(model)])]
@@ -134,7 +134,7 @@ def _tabulate_topics(model: DisagreementModel) -> Table:
     return Table(frame, "Topics", DIGITS, name="topics", noun="topic", columns=columns)
 
 
-def draw_settling(settling: Settling) -> alt.HConcatChart:
+def chart_settling(settling: Settling) -> alt.HConcatChart:
     """Systems best first with what more judging may make of their scores; beside them, how doubtful their order is."""
     score, spread = pl.col("score"), pl.col("spread")
     frame = settling.to_frame().with_columns(
@@ -146,8 +146,8 @@ def draw_settling(settling: Settling) -> alt.HConcatChart:
     told = ["system:N", "score:Q", "spread:Q", "doubt:Q", "mark:N"]
     rows = Rows(frame, "system", told, STANDINGS, natural="score", orders={"doubt": "doubt"})
     panels = [
-        rows.draw_dots(Axis("value:Q", f"expected {settling.measure}"), rows.width - DOUBT - GAP),
-        rows.draw_bars(Axis("doubt:Q", "doubt", WHOLE), DOUBT, line=settling.risk),
+        rows.chart_dots(Axis("value:Q", f"expected {settling.measure}"), rows.width - DOUBT - GAP),
+        rows.chart_bars(Axis("doubt:Q", "doubt", WHOLE), DOUBT, line=settling.risk),
     ]
     said = [
         "lines: ± a standard deviation of what judging may still show on these topics",
@@ -166,16 +166,16 @@ def frame_queue(queue: JudgingQueue) -> pl.DataFrame:
     )
 
 
-def draw_queue(queue: JudgingQueue) -> alt.HConcatChart:
+def chart_queue(queue: JudgingQueue) -> alt.HConcatChart:
     """Documents to judge next by topic, those for experts and those for the crowd."""
     frame = frame_queue(queue)
     told = ["topic:N", "mark:N", "documents:Q", "judgments:Q", "cost:Q"]
     rows = Rows(frame, "topic", told, {"color": WHO.only(frame["mark"].to_list())}, natural="documents")
-    panel = rows.draw_bars(Axis("documents:Q", "documents to judge", axis=COUNTS), rows.width, named=True)
+    panel = rows.chart_bars(Axis("documents:Q", "documents to judge", axis=COUNTS), rows.width, named=True)
     return rows.put_together([panel], f"Batch {queue.batch}, in the order {queue.order}")
 
 
-def draw_disagreement(model: DisagreementModel) -> alt.LayerChart:
+def chart_disagreement(model: DisagreementModel) -> alt.LayerChart:
     """How predictions fare on held-out items: a tick for each topic, a dot for their mean."""
     table = model.to_frame()
     rates = [name for name in HeldOut._fields if table[name].is_not_null().any()]

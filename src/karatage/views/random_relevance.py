@@ -34,7 +34,7 @@ TEXT3 = """The eR measures by formula less their mean over {draws:,} draws of gr
 most. eRDCG and eRRBP are exact, so their differences show what is left of chance; eRAP is a ratio of expectations."""
 
 
-def draw_random_relevance(
+def chart_random_relevance(
     findings: RandomRelevanceFindings, *, systems: str, panel: str, outcome: str = "tau_ap"
 ) -> alt.ConcatChart:
     """[RANDREL19] table 2 as lines: tau_ap (or tau) against the number of merged judges, one panel per measure."""
@@ -62,8 +62,8 @@ def view_random_relevance(findings: RandomRelevanceFindings) -> Page:
     for outcome in reversed(OUTCOMES):
         for number, (systems, panel) in enumerate(findings.places, 1):
             caption = f"{systems}, {panel}: mean {outcome} against the number of merged judges, by measure"
-            draw = partial(draw_random_relevance, findings, systems=systems, panel=panel, outcome=outcome)
-            figures.append(Figure(draw, caption, f"{outcome}-{number}"))
+            make = partial(chart_random_relevance, findings, systems=systems, panel=panel, outcome=outcome)
+            figures.append(Figure(make, caption, f"{outcome}-{number}"))
     alone = [tabulate_alone(findings, *place, gains=True) for place in findings.places]
     merged = [tabulate_merged(findings, *place) for place in findings.places]
     certain, samples = TEXT1.format(certainty=plan.certainty), TEXT2.format(samples=plan.samples)

@@ -11,23 +11,6 @@ from typing import Any, Final
 
 import polars as pl
 
-from karatage.data import (  # noqa: F401 - each enters its kind of result
-    audit,
-    board,
-    calibration,
-    comparison,
-    crowd_summary,
-    diagnosis,
-    draws,
-    evaluation,
-    plan,
-    posterior,
-    queue,
-    scores,
-    sizing,
-    survey,
-    weights,
-)
 from karatage.data.checks import NEAR, SLACK
 from karatage.data.codec import structure, unstructure
 from karatage.data.plain import INFINITE, MOST, TableRows, is_number, show
@@ -38,6 +21,7 @@ from karatage.io.models import find_document, load_document
 from karatage.io.schema1 import upgrade
 from karatage.measures.registry import parse_measure
 from karatage.text import shorten
+from karatage.views.showing import import_view, list_views
 
 WHAT: Final = "a result of karatage"
 FIGURES: Final = "P@k"  # what figures from a paper are about
@@ -125,20 +109,15 @@ def _find_kind(found: Mapping[str, object]) -> str:
         raise DataError(f"it was written by {by}, and this is {own}; update with pip install -U")
     if schema not in (1, SCHEMA) or isinstance(schema, bool):
         raise DataError(f"schema is {show(schema)}, not {SCHEMA}")
-    if kind not in KINDS and kind not in list_kinds():
-        raise UnknownNameError("kind of result", kind, KINDS)
+    import_view(kind)
+    if kind not in KINDS:
+        raise UnknownNameError("kind of result", kind, list_kinds())
     return kind
 
 
 def list_kinds() -> Mapping[str, type[Result]]:
-    """All kinds of results; those of experiments are loaded now, as they take a second."""
-    from karatage.experiments.aware import findings  # noqa: F401
-    from karatage.experiments.collaborative import findings as collaborative  # noqa: F401
-    from karatage.experiments.noisy import findings as noisy  # noqa: F401
-    from karatage.experiments.random_relevance import findings as random_relevance  # noqa: F401
-    from karatage.experiments.square import findings as square  # noqa: F401
-    from karatage.experiments.supervised import findings as supervised  # noqa: F401
-
+    """All kinds of results; their classes take seconds to import."""
+    list_views()
     return KINDS
 
 

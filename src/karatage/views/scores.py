@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from karatage.data.draws import Draws
-from karatage.data.scores import Scores
-from karatage.data.weights import Weights
+from karatage.data.scores import Draws, Scores, Weights
 from karatage.text import counted, percent, shorten
 from karatage.views.choosing import (
     WIDEST,
@@ -29,7 +27,7 @@ from karatage.views.marks import (
     Axis,
     Key,
     Rows,
-    draw_map,
+    chart_map,
     entitle,
     tell_two,
 )
@@ -56,10 +54,10 @@ CHANCES = tell_two(CONTENDER, BEHIND, (CORRECTED, PLAIN))
 def view_scores(scores: Scores) -> Page:
     """Systems by all judges, and judge by judge."""
     judges = len(scores.judges)
-    figures = [Figure(partial(draw_systems, scores), f"{scores.measure} of each system", "systems")]
+    figures = [Figure(partial(chart_systems, scores), f"{scores.measure} of each system", "systems")]
     if 1 < judges <= MOST:
         caption = f"{scores.measure} by judge and system"
-        figures.append(Figure(partial(draw_score_map, scores), caption, "judges", tabulate_judges(scores)))
+        figures.append(Figure(partial(chart_score_map, scores), caption, "judges", tabulate_judges(scores)))
     title = f"{scores.measure} by {counted(judges, 'judge')}"
     facts = list_options(measure=scores.measure, judges=judges, topics=len(scores.topics), systems=len(scores.systems))
     text = ALONE if judges > 1 else ""
@@ -94,7 +92,7 @@ def tabulate_judges(scores: Scores) -> Table:
 @shows(Draws)
 def view_draws(draws: Draws) -> Page:
     """Systems by their mean over draws."""
-    figure = Figure(partial(draw_draws, draws), "Scores over draws, and the chance to be the best", "draws")
+    figure = Figure(partial(chart_draws, draws), "Scores over draws, and the chance to be the best", "draws")
     facts = list_options(
         measure=draws.measure,
         approach=draws.approach,
@@ -142,7 +140,7 @@ def tabulate_draws(drawn: Draws) -> Table:
 def view_weights(weights: Weights) -> Page:
     """Weights with their range over topics, and why they are what they are."""
     caption = "Each judge's weight, from the lowest to the highest topic"
-    figure = Figure(partial(draw_weights, weights), caption, "weights")
+    figure = Figure(partial(chart_weights, weights), caption, "weights")
     lines = [f"- {line}" for line in weights.explain()]
     if len(lines) > MOST_REASONS:
         lines[MOST_REASONS:] = [f"{counted(len(lines) - MOST_REASONS, 'lighter judge')} left out."]
@@ -165,7 +163,7 @@ def tabulate_weights(found: Weights) -> Table:
     return Table(found.to_frame(), caption, name="weights", about="judge", columns=columns)
 
 
-def draw_draws(draws: Draws) -> alt.HConcatChart:
+def chart_draws(draws: Draws) -> alt.HConcatChart:
     """Systems by mean score over draws with the middle of their scores; beside them, the chance to be the best."""
     frame = draws.to_frame().rename({"draw_mean": "value", "draw_low": "low", "draw_high": "high"})
     behind = pl.col("p_best") < (1 - draws.level) / 2
@@ -173,8 +171,8 @@ def draw_draws(draws: Draws) -> alt.HConcatChart:
     told = ["system:N", *(f"{name}:Q" for name in ("value", "low", "high", "rank_low", "rank_high", "p_best"))]
     rows = Rows(frame, "system", told, CHANCES, natural="score", orders={"chance to be the best": "p_best"})
     panels = [
-        rows.draw_dots(Axis("value:Q", draws.measure), rows.width - BEST - GAP),
-        rows.draw_bars(Axis("p_best:Q", "P(best)", WHOLE), BEST),
+        rows.chart_dots(Axis("value:Q", draws.measure), rows.width - BEST - GAP),
+        rows.chart_bars(Axis("p_best:Q", "P(best)", WHOLE), BEST),
     ]
     said = [
         f"lines: the middle {percent(draws.level)} of {counted(len(draws.value), 'draw')}",
@@ -204,7 +202,7 @@ def frame_systems(scores: Scores) -> pl.DataFrame:
     return frame.sort("value", "system", descending=[True, False], nulls_last=True)
 
 
-def draw_systems(scores: Scores) -> alt.HConcatChart:
+def chart_systems(scores: Scores) -> alt.HConcatChart:
     """Systems from best to worst, with all that judges make of them."""
     told = ["system:N", "value:Q", "low:Q", "high:Q", "best:Q"]
     orders = {"judges who rank it first": "best"}
@@ -212,11 +210,11 @@ def draw_systems(scores: Scores) -> alt.HConcatChart:
     alone = len(scores.judges) == 1
     line = "± a standard error over topics" if alone else "from the lowest judge to the highest, dot: the median"
     title = f"{scores.measure} by {counted(len(scores.judges), 'judge')} on {counted(len(scores.topics), 'topic')}"
-    panel = rows.draw_dots(Axis("value:Q", scores.measure), rows.width)
+    panel = rows.chart_dots(Axis("value:Q", scores.measure), rows.width)
     return rows.put_together([panel], title, [f"lines: {line}"])
 
 
-def draw_score_map(scores: Scores) -> alt.LayerChart:
+def chart_score_map(scores: Scores) -> alt.LayerChart:
     """Means over topics, a row for each system and a column for each judge, both from best to worst."""
     systems = frame_systems(scores)["system"].to_list()
     height = [float(np.nanmean(row)) if np.isfinite(row).any() else -np.inf for row in scores.mean]
@@ -236,18 +234,18 @@ def draw_score_map(scores: Scores) -> alt.LayerChart:
     shade = Key("score:Q", title=scores.measure, legend={}, scale={"scheme": "cividis"})
     size = min(WIDEST - 60 - measure_names(systems), 26 * len(judges)), measure_rows(len(systems))
     told = ["judge:N", "system:N", "score:Q"]
-    chart = draw_map(frame, systems, judges, shade, told=told, follow="system", size=size)
+    chart = chart_map(frame, systems, judges, shade, told=told, follow="system", size=size)
     chart.title = entitle(f"{scores.measure} by judge and system", ["both from the highest scores on"])
     return let_choose(chart, "system")
 
 
-def draw_weights(weights: Weights) -> alt.HConcatChart:
+def chart_weights(weights: Weights) -> alt.HConcatChart:
     """Each judge's weight, from the lowest to the highest topic, and a line where all would weigh the same."""
     every = weights.to_frame()
     frame = every.head(MOST_WEIGHTS)
     rows = Rows(frame, "judge", tell_columns(frame.drop("measure", "approach")), natural="weight")
     across = Axis("weight:Q", "weight", {"zero": True})
-    panel = rows.draw_dots(across, rows.width, span=("lowest", "highest"), line=_weigh_alike(weights), size=46)
+    panel = rows.chart_dots(across, rows.width, span=("lowest", "highest"), line=_weigh_alike(weights), size=46)
     said = [
         *tell_shown(len(frame), len(every), "weigh most"),
         "line: lightest to heaviest topic; dashed: all alike",

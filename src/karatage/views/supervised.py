@@ -41,7 +41,7 @@ TEXT2 = """All sizes together, each counting alike. Gaps are differences from {b
 intervals, which are about other samples of this collection: other judges or topics may differ more."""
 
 
-def draw_supervised(
+def chart_supervised(
     findings: SupervisedFindings, place: Place, *, measure: str | None = None, outcome: str = "tau_ap"
 ) -> alt.HConcatChart:
     """[SAWARE20] figure 3: approaches over the size of the k-tuple; beside it, differences from the baseline.
@@ -102,7 +102,7 @@ def view_supervised(findings: SupervisedFindings) -> Page:
     for measure in plan.measures:
         figures = [
             Figure(
-                partial(draw_supervised, findings, place, measure=measure, outcome=outcome),
+                partial(chart_supervised, findings, place, measure=measure, outcome=outcome),
                 f"{name_place(findings, place)}: {outcome} by k",
                 _name_chart(findings, place, measure, outcome),
             )

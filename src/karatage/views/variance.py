@@ -61,17 +61,17 @@ def view_anova(result: Anova) -> Page:
     """What explains the response, and the means of every level."""
     name = shorten(result.design.name, TITLE)
     caption = f"How much of the variance of {name} each source explains"
-    sources = Figure(partial(draw_sources, result), caption, "sources")
+    sources = Figure(partial(chart_sources, result), caption, "sources")
     sections = [Section("Sources", OMEGA, [tabulate_sources(result)], [sources])]
     for number, factor in enumerate(result.design.factors, 1):
         caption = f"Marginal means by {shorten(factor, TITLE)}, with 95 % intervals"
-        draw = partial(draw_main_effects, result, [factor])
-        means = Figure(draw, caption, f"means-{number}", tabulate_means(result, factor))
+        make = partial(chart_main_effects, result, [factor])
+        means = Figure(make, caption, f"means-{number}", tabulate_means(result, factor))
         sections.append(Section(shorten(factor, TITLE), charts=[means]))
     for pair in result.design.interactions:
         second, first = sorted(pair, key=lambda name: len(result.design.factor(name).levels))  # few lines are readable
         caption = f"{shorten(first, TITLE)} and {shorten(second, TITLE)}: where lines are not parallel, they interact"
-        figure = Figure(partial(draw_interaction, result, first, second), caption)
+        figure = Figure(partial(chart_interaction, result, first, second), caption)
         sections.append(Section(f"{shorten(first, TITLE)} by {shorten(second, TITLE)}", charts=[figure]))
     balanced = "yes" if result.balanced else "no, type III sums of squares"
     facts = list_options(response=name, rows=f"{result.rows:,}", balanced=balanced)
@@ -82,7 +82,7 @@ def view_anova(result: Anova) -> Page:
 def view_tukey(test: Tukey) -> Page:
     """Levels from best to worst, and which of them differ."""
     caption = "Levels, best first; where intervals do not overlap, they differ"
-    figure = Figure(partial(draw_tukey, test), caption, "levels")
+    figure = Figure(partial(chart_tukey, test), caption, "levels")
     sections = [Section("Levels", "", [tabulate_levels(test)], [figure])]
     pairs = tabulate_level_pairs(test)
     if len(pairs.frame) <= MOST_PAIRS:
@@ -169,26 +169,26 @@ class _Across:
         return Axis("place:N", title, axis=labels, sort=_disarm(self.levels))
 
 
-def draw_sources(result: Anova) -> alt.HConcatChart:
+def chart_sources(result: Anova) -> alt.HConcatChart:
     """How much of the variance each source explains, the largest first."""
     frame = result.to_frame().drop_nulls("omega_squared").rename({"source": "name"})
     frame = frame.sort("omega_squared", descending=True, maintain_order=True)
     rows = Rows(frame, "name", ["name:N", "omega_squared:Q", "f:Q", "df:Q", "p_value:Q"])
     across = Axis("omega_squared:Q", "omega squared: share of the variance, other sources left aside")
-    panel = rows.draw_bars(across, rows.width, line=SMALL, named=True)
+    panel = rows.chart_bars(across, rows.width, line=SMALL, named=True)
     return rows.put_together([panel], f"What explains {result.design.name}", [f"dashed: {SMALL:g}, a small effect"])
 
 
-def draw_main_effects(result: Anova, factors: Sequence[str] | None = None) -> alt.ConcatChart:
+def chart_main_effects(result: Anova, factors: Sequence[str] | None = None) -> alt.ConcatChart:
     """Marginal means of factors (default: all), joined by a line, with 95 % intervals.
 
     Every factor has a panel with a scale of its own.
     """
     names = list(result.design.factors) if factors is None else factors
-    return lay_panels([_draw_effect(result, name) for name in names], "", 2)
+    return lay_panels([_chart_effect(result, name) for name in names], "", 2)
 
 
-def _draw_effect(result: Anova, factor: str) -> alt.LayerChart:
+def _chart_effect(result: Anova, factor: str) -> alt.LayerChart:
     import altair as alt
 
     means = result.means(factor)
@@ -201,7 +201,7 @@ def _draw_effect(result: Anova, factor: str) -> alt.LayerChart:
     return lay_panel(layers, (across.width, HEIGHT))
 
 
-def draw_interaction(
+def chart_interaction(
     result: Anova,
     x: str,
     lines: str,
@@ -250,7 +250,7 @@ def draw_interaction(
     return lay_panel([intervals, *thin_lines, bold_lines, names], size)
 
 
-def draw_tukey(test: Tukey, *, baselines: Sequence[str] = ()) -> alt.HConcatChart:
+def chart_tukey(test: Tukey, *, baselines: Sequence[str] = ()) -> alt.HConcatChart:
     """Levels from best to worst with comparison intervals: where two do not overlap, their levels differ.
 
     The top group is blue, and the best level's interval is drawn through all rows; so is each baseline's, in a warm
@@ -273,7 +273,7 @@ def draw_tukey(test: Tukey, *, baselines: Sequence[str] = ()) -> alt.HConcatChar
     band = mark(shown, "rect", across.of("low:Q"), to=("high:Q", None), looks=looks, style={"opacity": 0.13})
     told = ["level:N", "mean:Q", "low:Q", "high:Q", "size:Q", "letters:N"]
     rows = Rows(frame, "level", told, looks)
-    panel = rows.draw_dots(across, 2 * WIDTH, size=34, below=[band, *edges])
+    panel = rows.chart_dots(across, 2 * WIDTH, size=34, below=[band, *edges])
     return rows.put_together([panel], shorten(test.factor, NAME))
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import karatage as kt
-from karatage.aggregation.agreement_weighted import AgreementWeighted
+from karatage.aggregation.majority import AgreementWeighted
 from karatage.errors import OptionError
 from tests.unit.aggregation.crowds import coin, gold_of, simulate
 

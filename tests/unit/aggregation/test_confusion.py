@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import karatage as kt
-from karatage.aggregation.confusion import begin, prior_answers, unheard_classes
 from karatage.aggregation.dawid_skene import neutral_tables
-from karatage.aggregation.votes import Votes
+from karatage.aggregation.votes import Votes, begin, prior_answers, unheard_classes
 
 CROWD = {
     "x": {"1": {"a": 1, "b": 0, "c": 1}, "2": {"a": 1, "b": 0, "c": 0}},

@@ -5,8 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 import karatage as kt
-from karatage.aggregation.crossfit import deal_topics, fit_across_topics
-from karatage.aggregation.registry import NamedModel
+from karatage.aggregation.registry import NamedModel, deal_topics, fit_across_topics
 from karatage.data.note import Note
 
 TOPICS = "1234"
@@ -36,6 +35,7 @@ def test_every_topic_is_merged_once_without_its_gold():
 
 
 def test_topics_with_gold_are_dealt_evenly():
-    fold = deal_topics(60, np.arange(3, 25), 5, np.random.default_rng(0))
+    fold, folds = deal_topics("nb", 60, np.arange(3, 25), 0)
+    assert folds == 5
     assert sorted(np.bincount(fold[3:25])) == [4, 4, 4, 5, 5]
     assert set(fold.tolist()) == set(range(5))

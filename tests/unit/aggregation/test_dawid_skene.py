@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import karatage as kt
-from karatage.data.alignment import find_items
+from karatage.data.judgments import find_items
 from karatage.data.posterior import decide
 from karatage.errors import OptionError
 from tests.notes import has_note

@@ -5,8 +5,8 @@ import pytest
 
 import karatage as kt
 from karatage.aggregation.registry import MODELS, parse_model
-from karatage.aggregation.square import distinct_grades, first_grades, slipped_beta
-from karatage.aggregation.votes import Votes
+from karatage.aggregation.reliability import slipped_beta
+from karatage.aggregation.votes import Votes, distinct_grades, first_grades
 from karatage.errors import OptionError, UnknownNameError
 from tests.unit.aggregation.crowds import coin, simulate
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import karatage as kt
-from karatage.aggregation.one_coin import OneCoin
-from karatage.aggregation.zencrowd import ZenCrowd
+from karatage.aggregation.reliability import OneCoin, ZenCrowd
 from karatage.errors import OptionError
 from tests.unit.aggregation.crowds import coin, gold_of, simulate
 

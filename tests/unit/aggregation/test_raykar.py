@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import karatage as kt
-from karatage.aggregation.raykar import Raykar
+from karatage.aggregation.reliability import Raykar
 from tests.unit.aggregation.crowds import coin, gold_of, simulate
 
 LEANING = [[[0.95, 0.05], [0.4, 0.6]], [[0.9, 0.1], [0.45, 0.55]], [[0.6, 0.4], [0.05, 0.95]], [[0.8, 0.2], [0.2, 0.8]]]

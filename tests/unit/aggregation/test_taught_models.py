@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import karatage as kt
-from karatage.aggregation.history import JudgeHistory
-from karatage.aggregation.naive_bayes import NaiveBayes
-from karatage.aggregation.semi_supervised import SemiSupervised
+from karatage.aggregation.dawid_skene import JudgeHistory
+from karatage.aggregation.supervised import NaiveBayes, SemiSupervised
 from karatage.errors import OptionError
 from tests.notes import has_note
 from tests.unit.aggregation.crowds import coin, gold_of, simulate

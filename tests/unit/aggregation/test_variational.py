@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import karatage as kt
-from karatage.aggregation.ibcc import Ibcc, diverge, expect_log
-from karatage.aggregation.mace import Mace
+from karatage.aggregation.variational import Ibcc, Mace, diverge, expect_log
 from karatage.errors import OptionError
 from tests.unit.aggregation.crowds import coin, gold_of, simulate
 

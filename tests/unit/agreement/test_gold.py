@@ -8,7 +8,7 @@ import pytest
 
 import karatage as kt
 from karatage.agreement.gold import CHANCE, EACH, ENOUGH, Copy, find_copies_of_gold, find_inversion
-from karatage.data.alignment import match_gold
+from karatage.data.judgments import match_gold
 
 Grades = list[int]
 

@@ -8,7 +8,7 @@ import pytest
 
 import karatage as kt
 from karatage.agreement.independence import group_items, measure_independence
-from karatage.data.alignment import match_gold
+from karatage.data.judgments import match_gold
 from karatage.simulation.answering import summarise_crowd
 
 ITEMS, GRADES, JUDGES = 2000, 4, 40

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import karatage as kt
-from karatage.data.standing import Bounded
+from karatage.data.estimate import Bounded
 from karatage.views.showing import lay_out
 from karatage.views.text import render_page
 from tests.unit.boards import tell_apart

@@ -7,7 +7,8 @@ from typing import ClassVar
 import polars as pl
 import pytest
 
-from karatage.cli.experiment import Command, RunOptions, Source, hold_output, locate, watch_over
+from karatage.cli.experiment import Command, RunOptions, Source, locate, watch_over
+from karatage.cli.output import hold_output
 from karatage.cli.parsing import parse_numbers, parse_pair, parse_range, parse_sizes
 from karatage.errors import DataError, OptionError
 from karatage.io.files import hold_folder
@@ -30,7 +31,7 @@ class Findings:
         return {"sentence": self.sentence}
 
 
-def draw():
+def make_chart():
     import altair as alt
 
     return alt.Chart(pl.DataFrame({"x": [1, 2]})).mark_point().encode(x="x:Q")
@@ -44,7 +45,7 @@ def page(monkeypatch):
     """The page of these findings, which have no view."""
     rows = Table(pl.DataFrame({"number": range(20)}), "Twenty rows", noun="row")
     more = Table(pl.DataFrame({"c": [1]}), "A detail", detail=True)
-    figures = [Figure(draw, "a chart", name) for name in ("one", "two")]
+    figures = [Figure(make_chart, "a chart", name) for name in ("one", "two")]
     made = Page("A title", Findings.sentence, [Section("All", "", [rows, more], figures)])
     monkeypatch.setitem(VIEWS, Findings, lambda _: made)
     monkeypatch.setattr(Findings, "__module__", "karatage.tests")

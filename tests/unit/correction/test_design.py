@@ -12,7 +12,7 @@ from karatage.correction.design import (
     read_design,
     variance_factor,
 )
-from karatage.data.alignment import find_items
+from karatage.data.judgments import find_items
 from karatage.errors import DataError
 
 

@@ -14,7 +14,8 @@ import karatage as kt
 from karatage.correction import evenness
 from karatage.correction.choosing import choose_sizes, draw_batches
 from karatage.correction.evenness import CHANCE, COMPARED, Frame, check_evenness
-from karatage.data.alignment import align, match_gold
+from karatage.data.alignment import align
+from karatage.data.judgments import match_gold
 from karatage.errors import DataError
 from karatage.measures.registry import as_weighted_sum, parse_measure
 

@@ -13,8 +13,7 @@ from karatage.correction.precision import (
     require_informed,
     smallest_spread,
 )
-from karatage.data.accuracy import Accuracy
-from karatage.data.estimate import Estimated
+from karatage.data.estimate import Accuracy, Estimated
 from karatage.errors import DataError, JudgeError
 
 RATES = (0.83, 0.74)

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
-from karatage.data.accuracy import Accuracy
+from karatage.data.estimate import Accuracy
 
 EBAY = np.array([[67.0, 17.0], [16.0, 43.0]])
 

@@ -8,8 +8,7 @@ import math
 import pytest
 
 from karatage.data.comparison import Comparison, Opinion, find_digits, say_p
-from karatage.data.estimate import Estimate
-from karatage.data.standing import Method
+from karatage.data.estimate import Estimate, Method
 
 
 def opinion(value: float, error: float, way: str = "judges", **more: float) -> Opinion:

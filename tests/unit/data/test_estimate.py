@@ -11,7 +11,8 @@ from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 from karatage.data.codec import unstructure
-from karatage.data.estimate import Estimate, check_confidence, t_outside, t_quantile, wilson_interval
+from karatage.data.estimate import Estimate, t_outside, t_quantile, wilson_interval
+from karatage.data.options import check_confidence
 from karatage.errors import OptionError
 
 

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from karatage.data.prices import RATIOS, JudgingPrices, parse_money, parse_prices
+from karatage.data.options import RATIOS, JudgingPrices, parse_money, parse_prices
 from karatage.errors import OptionError, UnknownNameError
 
 

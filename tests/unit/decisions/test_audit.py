@@ -14,7 +14,7 @@ from karatage.data.audit import BEST_JUDGE, BEST_MERGE
 from karatage.data.judgments import Judgments
 from karatage.decisions.audit import audit
 from karatage.errors import DataError, OptionError, UnknownNameError
-from karatage.views.audit import draw_agreement
+from karatage.views.audit import chart_agreement
 from tests.notes import has_note, list_facts
 
 QUICK = ("mv", "ds")
@@ -406,7 +406,7 @@ def test_thousands_of_judges_are_compared_by_a_sample():
         judge=pl.int_range(100).cast(pl.String), other=pl.int_range(1500, 1600).cast(pl.String)
     )
     with pytest.raises(DataError, match=r"\b60\b.*judges"):
-        draw_agreement(replace(found, pairs=apart))
+        chart_agreement(replace(found, pairs=apart))
 
 
 def test_merges_that_cost_much_are_left_out_unless_they_are_named(monkeypatch):

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import karatage as kt
-from karatage.data.alignment import match_gold, pool_runs
+from karatage.data.alignment import pool_runs
+from karatage.data.judgments import match_gold
 from karatage.decisions.belief import MOST, Belief, combine_judgments, form_belief
 from karatage.orders.state import find_features
 

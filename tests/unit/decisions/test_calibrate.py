@@ -12,8 +12,7 @@ import pytest
 
 import karatage as kt
 from karatage.data.calibration import Calibration
-from karatage.data.estimate import wilson_interval
-from karatage.data.standing import Bounded
+from karatage.data.estimate import Bounded, wilson_interval
 from karatage.decisions.calibrate import calibrate
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.random_streams import stream

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import karatage as kt
-from karatage.data.alignment import find_items, pool_runs
+from karatage.data.alignment import pool_runs
+from karatage.data.judgments import find_items
 from karatage.decisions.belief import combine_judgments
 from karatage.errors import DataError
 from tests.notes import has_note

@@ -7,7 +7,8 @@ import polars as pl
 import pytest
 
 import karatage as kt
-from karatage.data.alignment import find_items, pool_runs
+from karatage.data.alignment import pool_runs
+from karatage.data.judgments import find_items
 from karatage.decisions.belief import IDEALS, combine_judgments, find_effect, find_weights, form_belief, require_weights
 
 WORLD = kt.simulation.simulate_collection(systems=4, topics=6, depth=15, rng=3)

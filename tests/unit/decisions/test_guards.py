@@ -14,7 +14,7 @@ import pytest
 import karatage as kt
 from karatage.correction.sampled import Reach
 from karatage.data.comparison import Opinion
-from karatage.data.standing import Method
+from karatage.data.estimate import Method
 from karatage.decisions import correct as guards
 from karatage.decisions.case import make_case
 from karatage.decisions.correct import GuardError

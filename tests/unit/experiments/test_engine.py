@@ -13,7 +13,7 @@ import pytest
 from karatage.errors import DataError, OptionError
 from karatage.experiments import engine
 from karatage.experiments.engine import Cell, Execution, Finding, run_cells, tell_outcomes
-from karatage.io.grades import parse_scale
+from karatage.io.judgments import parse_scale
 
 
 def make_works():

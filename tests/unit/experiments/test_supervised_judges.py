@@ -7,7 +7,7 @@ import pytest
 
 import karatage as kt
 from karatage.data.alignment import align
-from karatage.data.gold import Gold
+from karatage.data.judgments import Gold
 from karatage.data.partition import Partition
 from karatage.experiments.collection import Collection, PanelRules, prepare_gold
 from karatage.experiments.supervised.cells import Ground, Judges, Sample, _lay_out, teach

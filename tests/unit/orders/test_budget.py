@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from karatage.data.prices import JudgingPrices, parse_prices
+from karatage.data.options import JudgingPrices, parse_prices
 from karatage.errors import OptionError
 from karatage.orders.budget import allocate, check_share, cost_of, cost_share, split_queue
 

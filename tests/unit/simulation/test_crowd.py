@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import karatage as kt
-from karatage.data.alignment import match_gold
+from karatage.data.judgments import match_gold
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.random_streams import stream
 from karatage.simulation.crowd import deal_normals

@@ -9,13 +9,13 @@ import polars as pl
 import pytest
 
 from karatage.errors import DataError
-from karatage.views.audit import PANELS, draw_agreement, draw_confusion, order_judges
+from karatage.views.audit import PANELS, chart_agreement, chart_confusion, order_judges
 from tests.unit.views.conftest import make_many
 
 
 def test_every_cell_of_every_judge_is_there(hostile, read_chart):
     audit = hostile.audit
-    drawn = read_chart(draw_confusion(audit))
+    drawn = read_chart(chart_confusion(audit))
     found = {(row["judge"], row["gold"], row["grade"]): row for row in drawn.rows("panel")}
     assert len(found) == len(audit.confusion)
     for row in audit.confusion.to_dicts():
@@ -26,7 +26,7 @@ def test_every_cell_of_every_judge_is_there(hostile, read_chart):
 
 
 def test_panels_stand_by_family_and_by_how_often_judges_are_right(hostile, read_chart):
-    rows = read_chart(draw_confusion(hostile.audit)).rows("panel")
+    rows = read_chart(chart_confusion(hostile.audit)).rows("panel")
     panels = dict(sorted({(row["panel"], row["judge"]) for row in rows}))
     facts = {row["judge"]: (row["family"], -row["accuracy"]) for row in hostile.audit.judges.to_dicts()}
     assert [facts[judge] for judge in panels.values()] == sorted(facts.values())
@@ -43,20 +43,20 @@ def test_few_panels_have_numbers_in_them(hostile, read_chart, judges):
         pairs=audit.pairs.clear(),
         flags=audit.flags.clear(),
     )
-    drawn = read_chart(draw_confusion(few))
+    drawn = read_chart(chart_confusion(few))
     assert sum(text.endswith("%") for text in drawn.texts) >= 16 * judges
     assert drawn.size[0] <= 640
 
 
 def test_of_many_judges_those_with_most_gold_are_shown(hostile, read_chart):
-    drawn = read_chart(draw_confusion(make_many(hostile.audit, 100)))
+    drawn = read_chart(chart_confusion(make_many(hostile.audit, 100)))
     assert {row["judge"] for row in drawn.rows("panel")} == {f"j{k}" for k in range(100 - PANELS, 100)}
     assert "the 30 that have most gold items; 70 are left out" in drawn.texts
 
 
 def test_every_pair_is_there_twice(hostile, read_chart):
     audit = hostile.audit
-    drawn = read_chart(draw_agreement(audit))
+    drawn = read_chart(chart_agreement(audit))
     found = {(row["judge"], row["other"]): row for row in drawn.rows("column")}
     assert len(found) == 2 * len(audit.pairs)
     for row in audit.pairs.to_dicts():
@@ -88,13 +88,13 @@ def test_judges_that_agree_are_neighbours(hostile):
 
 
 def test_another_coefficient_can_be_shown(hostile, read_chart):
-    rows = read_chart(draw_agreement(hostile.audit, "weighted_kappa")).rows("column")
+    rows = read_chart(chart_agreement(hostile.audit, "weighted_kappa")).rows("column")
     assert {row["weighted_kappa"] for row in rows} == set(hostile.audit.pairs["weighted_kappa"])
 
 
 def test_what_is_not_known_is_told(hostile):
     audit = hostile.audit
     with pytest.raises(DataError):
-        draw_confusion(replace(audit, confusion=audit.confusion.clear(), judges=audit.judges.drop("gold_items")))
+        chart_confusion(replace(audit, confusion=audit.confusion.clear(), judges=audit.judges.drop("gold_items")))
     with pytest.raises(DataError, match="pairs"):
-        draw_agreement(replace(audit, pairs=audit.pairs.clear()))
+        chart_agreement(replace(audit, pairs=audit.pairs.clear()))

@@ -10,8 +10,8 @@ import pytest
 
 import karatage as kt
 from karatage.errors import DataError
-from karatage.views.audit import MOST, draw_judges, draw_votes
-from karatage.views.scores import draw_weights
+from karatage.views.audit import MOST, chart_judges, chart_votes
+from karatage.views.scores import chart_weights
 from tests.unit.views.conftest import make_many
 
 
@@ -23,7 +23,7 @@ def audit_alone(judges: int = 1, gold: bool = True) -> kt.Audit:
 
 
 def test_judges_are_shown_with_what_the_audit_found(hostile, read_chart):
-    drawn = read_chart(draw_judges(hostile.audit))
+    drawn = read_chart(chart_judges(hostile.audit))
     shown = {row["judge"]: row for row in drawn.rows("row")}
     assert len(shown) == len(hostile.audit.judges)
     for row in hostile.audit.judges.to_dicts():
@@ -34,7 +34,7 @@ def test_judges_are_shown_with_what_the_audit_found(hostile, read_chart):
 
 
 def test_judges_can_be_sorted_in_four_ways(hostile, read_chart):
-    drawn = read_chart(draw_judges(hostile.audit))
+    drawn = read_chart(chart_judges(hostile.audit))
     rows = drawn.rows("row")
     assert drawn.params["sorted_by"]["bind"]["options"] == ["right", "lenient", "family", "name"]
     right = [row["accuracy"] for row in sorted(rows, key=lambda row: row["row"])]
@@ -49,29 +49,29 @@ def test_judges_can_be_sorted_in_four_ways(hostile, read_chart):
 
 def test_without_gold_agreement_stands_for_being_right(read_chart):
     audit = audit_alone(3, gold=False)
-    drawn = read_chart(draw_judges(audit))
+    drawn = read_chart(chart_judges(audit))
     assert [row["kappa"] for row in drawn.rows("row")] == audit.judges["kappa"].to_list()
     assert "mean kappa with the other judges" in drawn.texts
     assert drawn.params["sorted_by"]["bind"]["options"] == ["agreeing", "lenient", "name"]
 
 
 def test_one_judge_with_gold_is_shown_and_without_is_not(read_chart):
-    assert len(read_chart(draw_judges(audit_alone())).rows("row")) == 1
+    assert len(read_chart(chart_judges(audit_alone())).rows("row")) == 1
     lonely = audit_alone(gold=False)
     lonely = replace(lonely, judges=lonely.judges.drop("kappa", strict=False))
     with pytest.raises(DataError):
-        draw_judges(lonely)
+        chart_judges(lonely)
 
 
 def test_of_two_thousand_judges_the_busiest_are_shown(hostile, read_chart):
-    drawn = read_chart(draw_judges(make_many(hostile.audit, 2000)))
+    drawn = read_chart(chart_judges(make_many(hostile.audit, 2000)))
     assert {row["judge"] for row in drawn.rows("row")} == {f"j{k}" for k in range(2000 - MOST, 2000)}
     assert "the 60 that graded most; 1,940 are left out" in drawn.texts
 
 
 def test_weights_are_shown_from_the_heaviest(hostile, read_chart):
     (weights, *_) = hostile.evaluation.weights
-    drawn = read_chart(draw_weights(weights))
+    drawn = read_chart(chart_weights(weights))
     frame = weights.to_frame()
     rows = drawn.rows("weight")
     assert [row["judge"] for row in rows] == frame["judge"].to_list()
@@ -86,13 +86,13 @@ def test_all_alike_is_among_those_heard_on_a_topic(hostile, read_chart):
     present = np.zeros_like(weights.present)
     present[:2, :], present[2:4, 0] = True, True
     topics = present.shape[1]
-    drawn = read_chart(draw_weights(replace(weights, present=present, share=present / present.sum(axis=0))))
+    drawn = read_chart(chart_weights(replace(weights, present=present, share=present / present.sum(axis=0))))
     assert drawn.rows("line") == [{"line": pytest.approx((1 / 4 + (topics - 1) / 2) / topics)}]
 
 
 def test_votes_are_shown_beside_judges(hostile, read_chart):
     audit = hostile.audit
-    drawn = read_chart(draw_votes(audit))
+    drawn = read_chart(chart_votes(audit))
     first, *families = drawn.rows("votes")
     panel = {row["statistic"]: row for row in audit.panel.to_dicts()}
     assert first["judges"] == panel["judges_compared"]["value"]
@@ -106,10 +106,10 @@ def test_votes_of_one_item_are_shown_where_not_all_grade_all(hostile, read_chart
     panel = hostile.audit.panel.with_columns(
         value=pl.when(pl.col("statistic") == "grades_per_item").then(2.5).otherwise("value")
     )
-    rows = read_chart(draw_votes(replace(hostile.audit, panel=panel))).rows("votes")
+    rows = read_chart(chart_votes(replace(hostile.audit, panel=panel))).rows("votes")
     assert [(row["who"], row["judges"]) for row in rows[:2]] == [("all judges", 9.0), ("those of one item", 2.5)]
 
 
 def test_votes_need_gold():
     with pytest.raises(DataError):
-        draw_votes(audit_alone(3, gold=False))
+        chart_votes(audit_alone(3, gold=False))

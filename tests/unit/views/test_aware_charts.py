@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from karatage.views.aware import draw_crossing, draw_families, view_aware
+from karatage.views.aware import chart_crossing, chart_families, view_aware
 from karatage.views.html import render_page
 
 from ..experiments.aware_worlds import make_findings
@@ -37,7 +37,7 @@ def test_every_chart_has_a_name_of_its_own(charts):
 
 
 def test_families_have_a_panel_for_each_measure_and_panel(found):
-    spec = json.loads(draw_families(found, "T08").to_json())
+    spec = json.loads(chart_families(found, "T08").to_json())
     titles = [panel["title"]["text"] for panel in spec["concat"]]
     assert titles == [f"{m}, correlation {c}" for c in ("0", "0.5") for m in ("AP", "P@5")]
     legend = spec["concat"][0]["layer"][0]["encoding"]["color"]["scale"]["domain"]
@@ -48,7 +48,7 @@ def test_families_have_a_panel_for_each_measure_and_panel(found):
 
 
 def test_crossing_shows_differences_by_correlation(found):
-    spec = json.loads(draw_crossing(found).to_json())
+    spec = json.loads(chart_crossing(found).to_json())
     rows = [row for rows in spec["datasets"].values() for row in rows if "correlation" in row]
     assert {row["correlation"] for row in rows} == {0.0, 0.5}
     assert {row["size"] for row in rows} == {2, 3, 5}

@@ -9,7 +9,7 @@ import pytest
 from karatage.errors import OptionError
 from karatage.experiments.engine import Outcome
 from karatage.experiments.square.findings import Benchmark, CellResult, DataSetFacts
-from karatage.views.benchmark import draw_benchmark
+from karatage.views.benchmark import chart_benchmark
 from karatage.views.charts import write_chart
 
 
@@ -34,7 +34,7 @@ def points(chart):
 
 
 def test_bars_show_the_gap_to_majority_vote_and_the_mean():
-    found = points(draw_benchmark(make_result()))
+    found = points(chart_benchmark(make_result()))
     assert found == {
         (name, approach, 0): pytest.approx(gap)
         for name in ("birds", "<b>&tweets", "mean of 2 data sets")
@@ -43,7 +43,7 @@ def test_bars_show_the_gap_to_majority_vote_and_the_mean():
 
 
 def test_lines_show_the_gap_to_majority_vote_without_gold():
-    found = points(draw_benchmark(make_result(), supervision="full", quality="f1"))
+    found = points(chart_benchmark(make_result(), supervision="full", quality="f1"))
     assert found["birds", "ds", 10] == pytest.approx(3.0)
     assert found["birds", "ds", 50] == pytest.approx(5.0)
     assert found["mean of 2 data sets", "ry(dialect=square)", 50] == pytest.approx(7.5)
@@ -52,7 +52,7 @@ def test_lines_show_the_gap_to_majority_vote_without_gold():
 
 @pytest.mark.parametrize("supervision", ["none", "full"])
 def test_every_format_is_whole(tmp_path, supervision):
-    chart = draw_benchmark(make_result(), supervision=supervision)
+    chart = chart_benchmark(make_result(), supervision=supervision)
     for ending in ("svg", "png", "html", "json"):
         write_chart(chart, tmp_path / f"chart.{ending}")
     picture = ET.fromstring((tmp_path / "chart.svg").read_text())
@@ -75,11 +75,11 @@ def test_every_format_is_whole(tmp_path, supervision):
 def test_bad_requests_are_told(tmp_path):
     result = make_result()
     with pytest.raises(OptionError, match="supervision"):
-        draw_benchmark(result, supervision="half", quality="f1")
+        chart_benchmark(result, supervision="half", quality="f1")
     with pytest.raises(OptionError, match="supervision"):
-        draw_benchmark(result, supervision="light")
+        chart_benchmark(result, supervision="light")
     with pytest.raises(OptionError, match=r"chart\.bmp"):
-        write_chart(draw_benchmark(result), tmp_path / "chart.bmp")
+        write_chart(chart_benchmark(result), tmp_path / "chart.bmp")
 
 
 def test_names_with_control_characters_do_not_kill_the_process(tmp_path):

@@ -10,11 +10,11 @@ import polars as pl
 import pytest
 
 import karatage as kt
-from karatage.data.standing import Bounded
+from karatage.data.estimate import Bounded
 from karatage.decisions.calibrate import calibrate
 from karatage.errors import DataError
-from karatage.views.board import draw_attenuation
-from karatage.views.calibration import draw_calibration, draw_shift
+from karatage.views.board import chart_attenuation
+from karatage.views.calibration import chart_calibration, chart_shift
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,7 @@ def found(hostile):
 
 
 def test_bins_are_those_of_the_calibration(found, read_chart):
-    drawn = read_chart(draw_calibration(found))
+    drawn = read_chart(chart_calibration(found))
     assert drawn.rows("probability") == found.bins.to_dicts()
     assert drawn.rows("across") == [{"across": 0.0, "up": 0.0}, {"across": 1.0, "up": 1.0}]
     ece = found.ece
@@ -37,7 +37,7 @@ def test_bins_are_those_of_the_calibration(found, read_chart):
 
 
 def test_grades_are_those_of_the_calibration(found, read_chart):
-    drawn = read_chart(draw_shift(found))
+    drawn = read_chart(chart_shift(found))
     rows = {(row["whose"], row["grade"]): row["share"] for row in drawn.rows("whose")}
     names = {
         "judges": "judges, gold's items",
@@ -57,7 +57,7 @@ def test_grades_are_those_of_the_calibration(found, read_chart):
 
 def test_gold_on_everything_has_nothing_elsewhere(hostile, read_chart):
     whole = calibrate(hostile.world.judgments, hostile.world.gold, rng=1)
-    drawn = read_chart(draw_shift(whole))
+    drawn = read_chart(chart_shift(whole))
     assert {row["whose"] for row in drawn.rows("whose")} == {"judges, gold's items", "gold, the same items"}
     assert not any("apart" in text for text in drawn.texts)
 
@@ -65,15 +65,15 @@ def test_gold_on_everything_has_nothing_elsewhere(hostile, read_chart):
 def test_one_topic_and_a_hostile_judge_can_be_drawn(hostile, read_chart):
     gold = hostile.world.gold.keep_topics(hostile.world.gold.topics[:1])
     alone = calibrate(hostile.world.judgments, gold, approach=f"judge:{hostile.names[0]}", rng=1)
-    drawn = read_chart(draw_calibration(alone))
+    drawn = read_chart(chart_calibration(alone))
     assert any("judge:</script>" in text for text in drawn.texts)
     assert not any("nan" in text for text in drawn.texts)
-    assert len(read_chart(draw_shift(alone)).rows("whose")) > 4
+    assert len(read_chart(chart_shift(alone)).rows("whose")) > 4
 
 
 def test_scores_are_those_of_the_board(hostile, read_chart):
     board = hostile.board
-    drawn = read_chart(draw_attenuation(board))
+    drawn = read_chart(chart_attenuation(board))
     rows = drawn.rows("corrected")
     assert [row["system"] for row in rows] == list(board.systems)
     assert [row["judges"] for row in rows] == board.naive.value.tolist()
@@ -92,7 +92,7 @@ def test_equal_scores_have_a_scale(hostile, read_chart):
     systems = len(hostile.board.systems)
     parts = {"value": 0.5, "low": 0.4, "high": 0.6, "standard_error": 0.05}
     standing = replace(hostile.board.naive, **{name: np.full(systems, number) for name, number in parts.items()})
-    drawn = read_chart(draw_attenuation(replace(hostile.board, naive=standing, corrected=standing)))
+    drawn = read_chart(chart_attenuation(replace(hostile.board, naive=standing, corrected=standing)))
     low, high = drawn.spec["layer"][1]["encoding"]["x"]["scale"]["domain"]
     assert low < 0.5 < high
 
@@ -118,10 +118,10 @@ def test_labels_of_a_narrow_axis_keep_apart(read_chart):
     ],
 )
 def test_the_slope_is_told_in_words(hostile, read_chart, slope, said):
-    drawn = read_chart(draw_attenuation(replace(hostile.board, slope=slope)))
+    drawn = read_chart(chart_attenuation(replace(hostile.board, slope=slope)))
     assert said in ": ".join(drawn.texts)
 
 
 def test_without_correction_there_is_nothing_to_compare(hostile):
     with pytest.raises(DataError, match="gold"):
-        draw_attenuation(hostile.naive_board)
+        chart_attenuation(hostile.naive_board)

@@ -8,11 +8,11 @@ import pytest
 import karatage as kt
 from karatage.errors import OptionError
 from karatage.views.collaborative import (
-    draw_consensus,
-    draw_finding,
-    draw_gaps,
-    draw_orders,
-    draw_shares,
+    chart_consensus,
+    chart_finding,
+    chart_gaps,
+    chart_orders,
+    chart_shares,
     view_collaborative,
 )
 from karatage.views.html import render_page
@@ -48,21 +48,21 @@ def rows(chart):
 
 
 def test_orders_are_drawn_for_every_share(found):
-    drawn = {(row["order"], row["experts"]): row["tau_ap"] for row in rows(draw_orders(found))}
+    drawn = {(row["order"], row["experts"]): row["tau_ap"] for row in rows(chart_orders(found))}
     assert drawn == {(o, e): t for o, e, t in found.order_means.select("order", "experts", "tau_ap").rows()}
-    titles = [panel["title"]["text"] for panel in json.loads(draw_orders(found).to_json())["concat"]]
+    titles = [panel["title"]["text"] for panel in json.loads(chart_orders(found).to_json())["concat"]]
     assert titles == ["tau", "tau_ap"]
 
 
 def test_the_curve_of_found_documents_begins_at_nothing(found):
-    drawn = [row for row in rows(draw_finding(found)) if row.get("order") == "meta-ap"]
+    drawn = [row for row in rows(chart_finding(found)) if row.get("order") == "meta-ap"]
     assert drawn[0] == {"order": "meta-ap", "judged": 0.0, "found": 0.0}
     assert drawn[-1]["found"] == 1.0
     assert len(drawn) == 101
 
 
 def test_shares_are_drawn_over_cost_beside_experts_alone(found):
-    told = rows(draw_shares(found, "depth"))
+    told = rows(chart_shares(found, "depth"))
     mixes = [row for row in told if "share" in row]
     assert {(row["share"], row["experts"], row["ratio"]) for row in mixes} == {
         ("30 %", experts, ratio) for experts in (0.0, 10.0, 40.0) for ratio in "AB"
@@ -73,13 +73,13 @@ def test_shares_are_drawn_over_cost_beside_experts_alone(found):
 
 
 def test_approaches_are_drawn_at_the_first_ratio(found):
-    told = [row for row in rows(draw_consensus(found, "meta-ap")) if "approach" in row]
+    told = [row for row in rows(chart_consensus(found, "meta-ap")) if "approach" in row]
     assert {row["ratio"] for row in told} == {"A"}
     assert {row["approach"] for row in told} == {"mv", "ry"}
 
 
 def test_gaps_are_written_and_bold_where_decided(found):
-    told = rows(draw_gaps(found, "depth"))
+    told = rows(chart_gaps(found, "depth"))
     assert len(told) == 6
     for row in told:
         assert row["decided"] == (row["verdict"] in ("above", "below"))
@@ -89,15 +89,15 @@ def test_gaps_are_written_and_bold_where_decided(found):
 
 def test_what_was_not_studied_is_not_drawn(found, bare):
     assert [name for name, _ in view_collaborative(bare).figures] == ["finding"]
-    for draw in draw_consensus, draw_shares, draw_gaps:
+    for draw in chart_consensus, chart_shares, chart_gaps:
         with pytest.raises(OptionError, match="'thompson'"):
             draw(found, "thompson")
     with pytest.raises(OptionError, match="orders"):
-        draw_orders(bare)
+        chart_orders(bare)
     only = kt.experiments.CollaborativePlan(studies=("orders",), orders=("depth",), resamples=0)
     world = kt.simulation.simulate_collection(systems=5, topics=5, depth=15, rng=3)
     with pytest.raises(OptionError, match="finding"):
-        draw_finding(kt.experiments.experiment_collaborative(world.runs, world.gold, only))
+        chart_finding(kt.experiments.experiment_collaborative(world.runs, world.gold, only))
 
 
 class Reader(HTMLParser):

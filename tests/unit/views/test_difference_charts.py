@@ -9,7 +9,7 @@ import pytest
 
 import karatage as kt
 from karatage.errors import UnknownNameError
-from karatage.views.board import draw_differences
+from karatage.views.board import chart_differences
 from tests.unit.boards import tell_apart
 
 
@@ -23,7 +23,7 @@ def find_pair(board, one: str, other: str) -> tuple[int, float]:
 def test_every_system_but_the_reference_is_there_with_its_difference(hostile, read_chart, place):
     board = hostile.board
     reference = board.systems[place]
-    rows = read_chart(draw_differences(board, reference)).rows("difference")
+    rows = read_chart(chart_differences(board, reference)).rows("difference")
     assert len(rows) == 14
     shown = {row["row"]: row["system"] for row in rows}
     assert [shown[k] for k in sorted(shown)] == [name for name in board.systems if name != reference]
@@ -38,7 +38,8 @@ def test_every_system_but_the_reference_is_there_with_its_difference(hostile, re
 
 def test_the_best_is_the_reference_when_none_is_named(hostile):
     assert (
-        draw_differences(hostile.board).to_dict() == draw_differences(hostile.board, hostile.board.systems[0]).to_dict()
+        chart_differences(hostile.board).to_dict()
+        == chart_differences(hostile.board, hostile.board.systems[0]).to_dict()
     )
 
 
@@ -60,7 +61,7 @@ def test_verdicts_say_what_becomes_of_the_judges(hostile, read_chart):
         naive_pairs=tell_apart(value, np.where(before, 0.001, 0.5), 0.05),
         corrected_pairs=tell_apart(turned, np.where(after, 0.001, 0.5), 0.05, doubted),
     )
-    rows = read_chart(draw_differences(odd)).rows("difference")
+    rows = read_chart(chart_differences(odd)).rows("difference")
     found = {row["system"]: row["verdict"] for row in rows}
     expected = [
         "significant only without correction",
@@ -74,10 +75,10 @@ def test_verdicts_say_what_becomes_of_the_judges(hostile, read_chart):
 
 
 def test_without_gold_only_the_judges_are_there(hostile, read_chart):
-    chart = read_chart(draw_differences(hostile.naive_board))
+    chart = read_chart(chart_differences(hostile.naive_board))
     assert {row["by"] for row in chart.rows("difference")} == {"judges"}
     assert "corrected" not in chart.texts
-    assert "corrected" in read_chart(draw_differences(hostile.board)).texts
+    assert "corrected" in read_chart(chart_differences(hostile.board)).texts
     assert chart.params["sorted_by"]["bind"]["options"] == ["judges", "name"]
 
 
@@ -87,18 +88,18 @@ def test_unknown_intervals_and_many_systems_can_be_drawn(hostile, read_chart):
     wide = np.full(len(board.a), np.inf)
     nothing = {"standard_error": lost, "low": -wide, "high": lost, "p_value": lost, "claimed": lost > 0}
     odd = replace(board, corrected_pairs=replace(board.corrected_pairs, **nothing))
-    rows = [row for row in read_chart(draw_differences(odd)).rows("difference") if row["by"] == "corrected"]
+    rows = [row for row in read_chart(chart_differences(odd)).rows("difference") if row["by"] == "corrected"]
     assert {(row["low"], row["high"], row["p"]) for row in rows} == {(None, None, None)}
-    assert "doubted" not in " ".join(read_chart(draw_differences(odd)).texts)
+    assert "doubted" not in " ".join(read_chart(chart_differences(odd)).texts)
 
 
 def test_it_fits_a_page(hostile, read_chart):
-    chart = read_chart(draw_differences(hostile.board))
+    chart = read_chart(chart_differences(hostile.board))
     assert chart.size[0] <= 640
     assert "<script>" in "".join(chart.texts)
     world = kt.simulation.simulate_collection(systems=129, topics=6, rng=1)
     many = kt.compare_all(world.runs, world.judgments, world.gold, "P@10")
-    width, height = read_chart(draw_differences(many)).size
+    width, height = read_chart(chart_differences(many)).size
     assert width <= 640
     assert 128 * 13 < height < 128 * 13 + 200
 
@@ -106,9 +107,9 @@ def test_it_fits_a_page(hostile, read_chart):
 def test_two_systems_are_enough(hostile, read_chart):
     world = hostile.world
     board = kt.compare_all(world.runs, world.judgments, world.gold, hostile.measure, systems=world.runs.systems[:2])
-    assert len(read_chart(draw_differences(board)).rows("difference")) == 2
+    assert len(read_chart(chart_differences(board)).rows("difference")) == 2
 
 
 def test_a_reference_that_is_not_there_is_told(hostile):
     with pytest.raises(UnknownNameError, match="'nobody'"):
-        draw_differences(hostile.board, "nobody")
+        chart_differences(hostile.board, "nobody")

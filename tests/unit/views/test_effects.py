@@ -11,7 +11,16 @@ from karatage.comparison.anova import anova
 from karatage.comparison.tukey import tukey
 from karatage.errors import UnknownNameError
 from karatage.views.charts import write_chart
-from karatage.views.variance import COOL, FEW_LINES, MEAN, PLAIN, WARM, draw_interaction, draw_main_effects, draw_tukey
+from karatage.views.variance import (
+    COOL,
+    FEW_LINES,
+    MEAN,
+    PLAIN,
+    WARM,
+    chart_interaction,
+    chart_main_effects,
+    chart_tukey,
+)
 
 BASELINES = ["mv", "emmv", "uniform"]
 OTHERS = [f"{kind}_{gap}" for kind in ("sgl", "tpc") for gap in ("tau", "rmse", "fro", "kld")]
@@ -50,7 +59,7 @@ def kind(layer):
 
 def test_main_effects_show_every_mean_with_its_interval():
     result = make_result()
-    panels = spec(draw_main_effects(result))["concat"]
+    panels = spec(chart_main_effects(result))["concat"]
     assert [panel["layer"][1]["encoding"]["x"]["title"] for panel in panels] == ["k", "approach", "measure"]
     for name, panel in zip(("k", "approach", "measure"), panels, strict=True):
         interval, line, points = panel["layer"]
@@ -62,11 +71,11 @@ def test_main_effects_show_every_mean_with_its_interval():
             assert [row["mean"] for row in layer["rows"]] == pytest.approx(means["mean"].to_list())
         low, high = line["encoding"]["y"]["scale"]["domain"]
         assert low < means["low"].min() < means["high"].max() < high
-    assert len(spec(draw_main_effects(result, ["measure"]))["concat"]) == 1
+    assert len(spec(chart_main_effects(result, ["measure"]))["concat"]) == 1
 
 
 def test_numbers_are_to_scale_and_names_have_a_place_each():
-    k, approach, _ = spec(draw_main_effects(make_result()))["concat"]
+    k, approach, _ = spec(chart_main_effects(make_result()))["concat"]
     across = k["layer"][1]["encoding"]["x"]
     assert (across["type"], across["scale"]["domain"]) == ("quantitative", [2, 10])
     assert kind(k["layer"][0]) == "area"
@@ -78,15 +87,15 @@ def test_numbers_are_to_scale_and_names_have_a_place_each():
 
 def test_many_levels_get_room():
     many = make_result([f"approach_{i:02d}" for i in range(64)])
-    panel = spec(draw_main_effects(many, ["approach"]))["concat"][0]
+    panel = spec(chart_main_effects(many, ["approach"]))["concat"][0]
     assert panel["width"] >= 64 * 14
-    assert spec(draw_tukey(tukey(many, "approach")))["hconcat"][0]["height"] >= 64 * 12
+    assert spec(chart_tukey(tukey(many, "approach")))["hconcat"][0]["height"] >= 64 * 12
 
 
 def test_an_interaction_has_a_line_for_each_level():
     result = make_result()
     whole = spec(
-        draw_interaction(result, "k", "approach", families=FAMILIES, baselines=BASELINES, highlight=["sgl_tau"])
+        chart_interaction(result, "k", "approach", families=FAMILIES, baselines=BASELINES, highlight=["sgl_tau"])
     )
     intervals, thin, thick, labels = whole["layer"]
     bold = {*BASELINES, "sgl_tau"}
@@ -104,7 +113,7 @@ def test_an_interaction_has_a_line_for_each_level():
 
 
 def test_baselines_are_warm_and_families_cool():
-    shade = spec(draw_interaction(make_result(), "measure", "approach", families=FAMILIES, baselines=BASELINES))[
+    shade = spec(chart_interaction(make_result(), "measure", "approach", families=FAMILIES, baselines=BASELINES))[
         "layer"
     ][1]["encoding"]["color"]
     assert shade["scale"]["domain"] == [*BASELINES, "fro", "kld", "rmse", "tau"]
@@ -114,20 +123,20 @@ def test_baselines_are_warm_and_families_cool():
 
 
 def test_lines_without_families():
-    many = spec(draw_interaction(make_result(), "k", "approach"))["layer"]
+    many = spec(chart_interaction(make_result(), "k", "approach"))["layer"]
     assert many[1]["encoding"]["color"]["scale"]["domain"] == ["others"]
     assert not many[2]["rows"]
-    few = spec(draw_interaction(make_result(), "k", "measure"))["layer"]
+    few = spec(chart_interaction(make_result(), "k", "measure"))["layer"]
     assert few[1]["encoding"]["color"]["scale"]["domain"] == ["AP", "ERR@20", "nDCG@20"]
     assert few[1]["encoding"]["color"]["legend"] is None  # names stand beside the lines
     assert {row["second"] for row in few[0]["rows"]} == {"AP", "ERR@20", "nDCG@20"}
-    half = spec(draw_interaction(make_result(), "k", "approach", families={"sgl_tau": "tau"}))["layer"]
+    half = spec(chart_interaction(make_result(), "k", "approach", families={"sgl_tau": "tau"}))["layer"]
     assert set(half[1]["encoding"]["color"]["scale"]["domain"]) == {"tau", "others"}
 
 
 def test_names_beside_lines_do_not_cover_each_other():
     result = make_result()
-    chart = draw_interaction(result, "k", "approach", highlight=[*BASELINES, *OTHERS])
+    chart = chart_interaction(result, "k", "approach", highlight=[*BASELINES, *OTHERS])
     labels = spec(chart)["layer"][3]
     low, high = labels_domain(chart)
     place = sorted((row["label"] - low) / (high - low) * spec(chart)["height"] for row in labels["rows"])
@@ -144,7 +153,7 @@ def labels_domain(chart):
 
 def test_tukey_marks_the_top_group_and_baselines():
     test = tukey(make_result(), "approach")
-    band, *edges, intervals, points = spec(draw_tukey(test, baselines=["mv", "uniform"]))["hconcat"][0]["layer"]
+    band, *edges, intervals, points = spec(chart_tukey(test, baselines=["mv", "uniform"]))["hconcat"][0]["layer"]
     assert [kind(layer) for layer in (band, *edges, intervals, points)] == ["rect", "rule", "rule", "rule", "point"]
     assert [row["level"] for row in sorted(points["rows"], key=lambda row: row["row"])] == list(test.levels)
     colour = {row["level"]: row["colour"] for row in points["rows"]}
@@ -161,8 +170,8 @@ def test_tukey_marks_the_top_group_and_baselines():
 
 def test_tukey_says_which_end_is_good():
     result = make_result()
-    higher = spec(draw_tukey(tukey(result, "measure")))["hconcat"][0]["layer"]
-    lower = spec(draw_tukey(tukey(result, "measure", lower_is_better=True)))["hconcat"][0]["layer"]
+    higher = spec(chart_tukey(tukey(result, "measure")))["hconcat"][0]["layer"]
+    lower = spec(chart_tukey(tukey(result, "measure", lower_is_better=True)))["hconcat"][0]["layer"]
     assert "higher is better" in higher[0]["encoding"]["x"]["title"]
     assert "lower is better" in lower[0]["encoding"]["x"]["title"]
     assert higher[0]["rows"][0]["level"] == "AP"
@@ -172,24 +181,24 @@ def test_tukey_says_which_end_is_good():
 def test_unknown_names_are_told():
     result = make_result()
     with pytest.raises(UnknownNameError, match="'emv'"):
-        draw_interaction(result, "k", "approach", baselines=["emv"])
+        chart_interaction(result, "k", "approach", baselines=["emv"])
     with pytest.raises(UnknownNameError, match="'tau'"):
-        draw_interaction(result, "k", "approach", highlight=["tau"])
+        chart_interaction(result, "k", "approach", highlight=["tau"])
     with pytest.raises(UnknownNameError, match="'emv'"):
-        draw_tukey(tukey(result, "approach"), baselines=["emv"])
+        chart_tukey(tukey(result, "approach"), baselines=["emv"])
     with pytest.raises(UnknownNameError, match="'topic'"):
-        draw_main_effects(result, ["topic"])
+        chart_main_effects(result, ["topic"])
     with pytest.raises(UnknownNameError, match="'topic'"):
-        draw_interaction(result, "topic", "approach")
+        chart_interaction(result, "topic", "approach")
 
 
 def test_every_chart_renders(tmp_path):
     result = make_result()
     assert len(result.design.factor("approach").levels) > FEW_LINES
     charts = {
-        "main": draw_main_effects(result),
-        "lines": draw_interaction(result, "k", "approach", families=FAMILIES, baselines=BASELINES),
-        "tukey": draw_tukey(tukey(result, "approach"), baselines=BASELINES),
+        "main": chart_main_effects(result),
+        "lines": chart_interaction(result, "k", "approach", families=FAMILIES, baselines=BASELINES),
+        "tukey": chart_tukey(tukey(result, "approach"), baselines=BASELINES),
     }
     for name, chart in charts.items():
         write_chart(chart, tmp_path / f"{name}.svg")

@@ -8,13 +8,13 @@ import pytest
 
 import karatage as kt
 from karatage.errors import DataError, UnknownNameError
-from karatage.views.evaluation import draw_fidelity, draw_scores_board, tabulate_measure
+from karatage.views.evaluation import chart_fidelity, chart_scores, tabulate_measure
 
 
 def test_every_system_has_its_score_by_every_approach_and_gold(hostile, read_chart):
     found = hostile.evaluation
     for measure in found.measures:
-        drawn = read_chart(draw_scores_board(found, measure))
+        drawn = read_chart(chart_scores(found, measure))
         rows = {(row["by"], row["system"]): row for row in drawn.rows("score")}
         assert len(rows) == 4 * len(found.systems)
         for approach in found.approaches:
@@ -28,7 +28,7 @@ def test_every_system_has_its_score_by_every_approach_and_gold(hostile, read_cha
 
 def test_systems_stand_by_gold_and_by_any_approach(hostile, read_chart):
     found = hostile.evaluation
-    drawn = read_chart(draw_scores_board(found))
+    drawn = read_chart(chart_scores(found))
     assert drawn.params["sorted_by"]["bind"]["options"] == ["gold", "mv", "uniform", "sgl_tau_msd", "name"]
     rows = [row for row in drawn.rows("score") if row["by"] == "uniform"]
     by_uniform = [row["system"] for row in sorted(rows, key=lambda row: row["at_1"])]
@@ -40,17 +40,17 @@ def test_systems_stand_by_gold_and_by_any_approach(hostile, read_chart):
 
 def test_without_gold_the_first_approach_leads(hostile, read_chart):
     bare = replace(hostile.evaluation, gold=None)
-    drawn = read_chart(draw_scores_board(bare))
+    drawn = read_chart(chart_scores(bare))
     assert drawn.params["sorted_by"]["bind"]["options"] == ["mv", "uniform", "sgl_tau_msd", "name"]
     assert "best first by mv" in drawn.texts
     with pytest.raises(DataError, match="gold"):
-        draw_fidelity(bare)
+        chart_fidelity(bare)
 
 
 def test_many_approaches_and_systems_fit(hostile, read_chart):
     world = kt.simulation.simulate_collection(systems=129, topics=4, rng=1)
     found = kt.evaluate(world.runs, world.judgments, "P@10", approach="judge:*", gold=world.gold, rng=1)
-    drawn = read_chart(draw_scores_board(found))
+    drawn = read_chart(chart_scores(found))
     nearest = sorted(found.fidelity, key=lambda near: near.tau_ap, reverse=True)
     kept = {found.approaches[0], *[near.approach for near in nearest if near.approach != found.approaches[0]][:6]}
     assert {row["by"] for row in drawn.rows("score")} == {*kept, "gold"}
@@ -63,11 +63,11 @@ def test_merges_are_shown_before_judges(hostile, read_chart):
     world = kt.simulation.simulate_collection(systems=5, topics=6, rng=1)
     ways = ["mv", "judge:*", "uniform", "wawa", "sgl_rmse_own4"]
     found = kt.evaluate(world.runs, world.judgments, "P@10", approach=ways, gold=world.gold, rng=1)
-    shown = {row["by"] for row in read_chart(draw_scores_board(found)).rows("score")}
+    shown = {row["by"] for row in read_chart(chart_scores(found)).rows("score")}
     assert {"mv", "uniform", "wawa", "sgl_rmse_own4"} < shown
     judges = {near.approach: near.tau_ap for near in found.fidelity if near.approach.startswith("judge:")}
     assert min(judges[name] for name in shown & set(judges)) >= max(judges[name] for name in set(judges) - shown)
-    bare = read_chart(draw_scores_board(replace(found, gold=None)))
+    bare = read_chart(chart_scores(replace(found, gold=None)))
     assert "7 of 13 approaches: merges, and the first judges" in bare.texts
 
 
@@ -75,7 +75,7 @@ def test_gold_of_other_topics_is_told(hostile, read_chart):
     world = kt.simulation.simulate_collection(systems=5, topics=9, rng=1)
     gold = world.gold.only_topics(world.gold.topics[:4])
     found = kt.evaluate(world.runs, world.judgments, "P@10", approach=["mv", "uniform"], gold=gold, rng=1)
-    drawn = read_chart(draw_scores_board(found))
+    drawn = read_chart(chart_scores(found))
     assert {row["by"] for row in drawn.rows("score")} == {"mv", "uniform", "gold (4 topics)"}
     assert drawn.params["sorted_by"]["bind"]["options"][0] == "gold (4 topics)"
     assert "best first by gold (4 topics); gold averages 4 topics, approaches 9 topics" in drawn.texts
@@ -93,27 +93,27 @@ def test_fidelity_on_different_topics_is_told(hostile, read_chart):
     judged = scores.judged.copy()
     judged[1, :3] = False
     unseen = replace(found, scores={**found.scores, hostile.measure: replace(scores, judged=judged)})
-    drawn = read_chart(draw_fidelity(unseen))
+    drawn = read_chart(chart_fidelity(unseen))
     assert f"on {most - 3} to {most} topics; RMSE: less is better" in drawn.texts
-    assert f"on {most} topics; RMSE: less is better" in read_chart(draw_fidelity(found)).texts
+    assert f"on {most} topics; RMSE: less is better" in read_chart(chart_fidelity(found)).texts
 
 
 def test_one_system_can_be_drawn(hostile, read_chart):
     world = hostile.world
     one = world.runs.only(world.runs.systems[:1])
     alone = kt.evaluate(one, world.judgments, "P@10", approach="uniform", gold=world.gold, rng=1)
-    assert len(read_chart(draw_scores_board(alone)).rows("score")) == 2
-    assert len(read_chart(draw_fidelity(alone)).rows("rmse")) == 1
+    assert len(read_chart(chart_scores(alone)).rows("score")) == 2
+    assert len(read_chart(chart_fidelity(alone)).rows("rmse")) == 1
 
 
 def test_an_unknown_measure_is_told(hostile):
     with pytest.raises(UnknownNameError, match="'P@7'"):
-        draw_scores_board(hostile.evaluation, "P@7")
+        chart_scores(hostile.evaluation, "P@7")
 
 
 def test_fidelity_is_that_of_the_evaluation(hostile, read_chart):
     found = hostile.evaluation
-    drawn = read_chart(draw_fidelity(found))
+    drawn = read_chart(chart_fidelity(found))
     rows = {(row["measure"], row["approach"]): row for row in drawn.rows("tau")}
     for near in found.fidelity:
         shown = rows[near.measure, near.approach]

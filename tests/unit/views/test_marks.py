@@ -16,14 +16,14 @@ from karatage.views.marks import (
     Axis,
     Key,
     Rows,
-    draw_map,
+    chart_map,
     find_span,
     lay_panel,
     mark_lines,
     place_labels,
     tell_apart,
 )
-from karatage.views.pictures import draw_picture
+from karatage.views.pictures import render_picture
 
 FRAME = pl.DataFrame(
     {
@@ -53,9 +53,9 @@ def drawn():
     orders = {"doubt": "doubt", "odd": "at_odd"}
     rows = Rows(FRAME, "system", ["system:N", "value:Q"], LOOKS, natural="score", orders=orders)
     panels = [
-        rows.draw_dots(Axis("value:Q", "score"), 300),
-        rows.draw_bars(Axis("doubt:Q", "doubt", WHOLE), 100, line=0.05),
-        rows.draw_letters([["b", "a"]], 20),
+        rows.chart_dots(Axis("value:Q", "score"), 300),
+        rows.chart_bars(Axis("doubt:Q", "doubt", WHOLE), 100, line=0.05),
+        rows.chart_letters([["b", "a"]], 20),
     ]
     return rows.put_together(panels, "Title", ["said"])
 
@@ -79,7 +79,7 @@ def test_readers_choose_a_system_and_an_order(drawn):
 
 
 def test_names_that_are_the_same_when_cut_have_rows_of_their_own(drawn):
-    picture = draw_picture(clean_chart(drawn), "svg").result().decode()
+    picture = render_picture(clean_chart(drawn), "svg").result().decode()
     assert len(re.findall(">c+…[^<]*<", picture)) == 2
 
 
@@ -98,7 +98,7 @@ def test_letters_join_members_and_leave_a_place_to_the_others(drawn):
 
 def test_topics_cannot_be_followed_and_rows_without_another_order_are_not_sorted():
     rows = Rows(FRAME.rename({"system": "topic"}), "topic")
-    bars = rows.draw_bars(Axis("value:Q", "value", axis={"tickMinStep": 1}), 200)
+    bars = rows.chart_bars(Axis("value:Q", "value", axis={"tickMinStep": 1}), 200)
     spec, _ = read(rows.put_together([bars], "Title"))
     assert "params" not in spec
     assert spec["hconcat"][0]["layer"][0]["encoding"]["x"]["axis"]["tickMinStep"] == 1
@@ -107,8 +107,8 @@ def test_topics_cannot_be_followed_and_rows_without_another_order_are_not_sorted
 def test_rows_of_several_parts_are_sorted_as_rows_of_one():
     parts = pl.DataFrame({"topic": ["a", "a", "b", "b", "c"], "mark": [*"xyxy", "x"], "value": [5, 4, 3, 2, 1]})
     rows = Rows(parts, "topic", natural="size")
-    chart = rows.put_together([rows.draw_bars(Axis("value:Q", "value"), 200, named=True)], "Title")
-    picture = draw_picture(clean_chart(chart), "svg").result().decode()
+    chart = rows.put_together([rows.chart_bars(Axis("value:Q", "value"), 200, named=True)], "Title")
+    picture = render_picture(clean_chart(chart), "svg").result().decode()
     assert re.findall(">([abc])<", picture) == ["a", "b", "c"]
 
 
@@ -145,7 +145,7 @@ def test_names_beside_lines_do_not_overlap_and_stay_in_the_chart():
 def test_a_map_has_a_place_for_every_name():
     frame = pl.DataFrame({"row": [0, 1], "column": [1, 0], "judge": ["x", "y"], "value": [0.1, 0.9]})
     shade = Key("value:Q", title="value", legend={}, scale={"scheme": "viridis"})
-    chart = draw_map(frame, ["x", "y", "z"], ["p", "q"], shade, told=["judge:N"], follow="judge", size=(90, 90))
+    chart = chart_map(frame, ["x", "y", "z"], ["p", "q"], shade, told=["judge:N"], follow="judge", size=(90, 90))
     encoding = json.loads(chart.to_json())["layer"][0]["encoding"]
     assert encoding["y"]["scale"]["domain"] == [0, 1, 2]
     assert encoding["x"]["scale"]["domain"] == [0, 1]

@@ -8,7 +8,7 @@ import pytest
 import karatage as kt
 from karatage.errors import OptionError
 from karatage.views.html import render_page
-from karatage.views.noisy import draw_coverage, draw_histogram, draw_power, spell_rates, view_noisy
+from karatage.views.noisy import chart_coverage, chart_histogram, chart_power, spell_rates, view_noisy
 
 GRID = kt.experiments.NoisyPlan(
     studies=("intervals", "tests", "ebay", "trec", "dcg"),
@@ -36,7 +36,7 @@ def rows(chart):
 
 
 def test_histograms_are_drawn_to_the_count_with_the_true_value(alone):
-    drawn = rows(draw_histogram(alone))
+    drawn = rows(chart_histogram(alone))
     assert sum(row["simulations"] for row in drawn if row.get("estimate") == "naive") == 500
     assert sum(row["simulations"] for row in drawn if row.get("estimate") == "corrected") == 500
     assert [row["true"] for row in drawn if "true" in row] == [0.4]
@@ -45,7 +45,7 @@ def test_histograms_are_drawn_to_the_count_with_the_true_value(alone):
 def test_coverage_is_drawn_for_every_world(found):
     drawn = {
         (row["rates"], row["gold_size"], row["topics"]): row["covered_t"]
-        for row in rows(draw_coverage(found))
+        for row in rows(chart_coverage(found))
         if "rates" in row
     }
     assert len(drawn) == 8
@@ -54,7 +54,7 @@ def test_coverage_is_drawn_for_every_world(found):
 
 
 def test_power_is_drawn_for_every_test(found):
-    drawn = [row for row in rows(draw_power(found, samples="two", topics=30)) if "test" in row]
+    drawn = [row for row in rows(chart_power(found, samples="two", topics=30)) if "test" in row]
     assert len(drawn) == 2 * 2 * 2 * 5
     told = found.tests.filter(gold_samples="two", topics=30, difference=0.1, test="shared", gold_size=50)
     assert {row["rejected"] for row in drawn if row["test"] == "shared" and row["gold_size"] == 50} >= set(
@@ -62,7 +62,7 @@ def test_power_is_drawn_for_every_test(found):
     )
     titles = [
         panel["title"]["text"][0]
-        for panel in json.loads(draw_power(found, samples="one", topics=20).to_json())["concat"]
+        for panel in json.loads(chart_power(found, samples="one", topics=20).to_json())["concat"]
     ]
     assert titles == ["right .9/.8, P@10 = 0.4"] * 2 + ["right .7/.9, P@10 = 0.4"] * 2
 
@@ -72,13 +72,13 @@ def test_what_was_not_studied_is_not_drawn(found, alone):
     assert names == ["coverage", "power-one-20", "power-one-30", "power-two-20", "power-two-30"]
     assert [name for name, _ in view_noisy(alone).figures] == ["histogram"]
     with pytest.raises(OptionError, match=r"\b1\b.*\b6\b.*\b8\b"):
-        draw_histogram(found)
+        chart_histogram(found)
     with pytest.raises(OptionError):
-        draw_power(alone, samples="one", topics=50)
+        chart_power(alone, samples="one", topics=50)
     with pytest.raises(OptionError):
-        draw_power(found, samples="one", topics=99)
+        chart_power(found, samples="one", topics=99)
     with pytest.raises(OptionError):
-        draw_coverage(kt.experiments.experiment_noisy(kt.experiments.NoisyPlan(studies=("dcg",))))
+        chart_coverage(kt.experiments.experiment_noisy(kt.experiments.NoisyPlan(studies=("dcg",))))
 
 
 def test_the_page_has_all_tables_and_charts(found):

@@ -14,7 +14,7 @@ import pytest
 from karatage.errors import DataError, OptionError
 from karatage.views.html import adapt_svg, clean_chart, render_page, write_page
 from karatage.views.page import Figure, Page, Section
-from karatage.views.pictures import draw_picture
+from karatage.views.pictures import render_picture
 from karatage.views.table import Table, mark_best
 
 HOSTILE = """</svg></title><script>alert("1'&")</script>"""
@@ -137,7 +137,7 @@ def test_what_xml_cannot_hold_is_replaced(tmp_path, name):
 
 def test_same_page_same_bytes():
     first = render_page(make_page())
-    draw_picture(clean_chart(make_chart()), "svg").result()  # the converter counts on
+    render_picture(clean_chart(make_chart()), "svg").result()  # the converter counts on
     assert render_page(make_page()) == first
 
 
@@ -185,7 +185,7 @@ def test_wrong_marks_and_links_are_refused():
             render_page(Page("p", "s", [Section("one", tables=[Table(frame, "t", mark=mark)])]))
     linked = alt.Chart(frame.with_columns(u=pl.lit("https://example.org/"))).mark_point().encode(x="v:Q", href="u:N")
     with pytest.raises(DataError):
-        adapt_svg(draw_picture(clean_chart(linked), "svg").result(), "figure-1", "")
+        adapt_svg(render_picture(clean_chart(linked), "svg").result(), "figure-1", "")
 
 
 def test_an_empty_page_and_an_empty_table_are_whole():

@@ -21,7 +21,7 @@ from karatage.views import charts, html, pictures
 from karatage.views.charts import write_chart, write_charts
 from karatage.views.html import render_page
 from karatage.views.page import Figure, Page, Section
-from karatage.views.pictures import draw_picture
+from karatage.views.pictures import render_picture
 
 SPEC = '{"mark": "point", "title": "Größe", "data": {"values": [{"a": 1}]}, "encoding": {"x": {"field": "a"}}}'
 FETCHED = '{"mark": "point", "data": {"url": "http://127.0.0.1:1/a.csv"}}'
@@ -37,7 +37,7 @@ def painter():
 
 
 def ask(painter, spec=SPEC, kind="svg", **options):
-    return painter.draw(json.dumps([kind, spec, options]).encode()).result()
+    return painter.render(json.dumps([kind, spec, options]).encode()).result()
 
 
 def make_chart():
@@ -53,8 +53,8 @@ def is_running(process):
 
 
 def test_pictures_are_whole():
-    assert "Größe" in "".join(ET.fromstring(draw_picture(SPEC, "svg").result()).itertext())
-    plain, fine = (draw_picture(SPEC, "png", ppi=ppi).result() for ppi in (72, 144))
+    assert "Größe" in "".join(ET.fromstring(render_picture(SPEC, "svg").result()).itertext())
+    plain, fine = (render_picture(SPEC, "png", ppi=ppi).result() for ppi in (72, 144))
     assert plain.startswith(b"\x89PNG")
     assert [2 * side for side in struct.unpack(">II", plain[16:24])] == list(struct.unpack(">II", fine[16:24]))
 
@@ -130,7 +130,7 @@ def test_a_picture_that_takes_too_long_ends_the_process():
 ENDING = """
 import os, signal, sys
 from karatage.views import pictures
-assert pictures.draw_picture({spec!r}, "svg").result()
+assert pictures.render_picture({spec!r}, "svg").result()
 print(pictures._painter(os.getpid())._process.pid, flush=True)
 {end}
 """
@@ -151,12 +151,12 @@ def test_the_process_ends_with_the_one_that_asks(end):
 FORKED = """
 import os, sys
 from karatage.views import pictures
-assert pictures.draw_picture({spec!r}, "svg").result()
+assert pictures.render_picture({spec!r}, "svg").result()
 child = os.fork()
 if child == 0:
-    drawn = pictures.draw_picture({spec!r}, "svg").result()
+    drawn = pictures.render_picture({spec!r}, "svg").result()
     os._exit(0 if drawn.startswith(b"<svg") else 1)
-print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), pictures.draw_picture({spec!r}, "svg").result()[:4])
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), pictures.render_picture({spec!r}, "svg").result()[:4])
 """
 
 
@@ -220,12 +220,12 @@ def fail_at(monkeypatch, module, number, problem):
     def draw(*arguments, **options):
         asked.append(arguments)
         if len(asked) != number:
-            return draw_picture(*arguments, **options)
+            return render_picture(*arguments, **options)
         failed = Future()
         failed.set_exception(problem)
         return failed
 
-    monkeypatch.setattr(module, "draw_picture", draw)
+    monkeypatch.setattr(module, "render_picture", draw)
 
 
 def test_a_page_goes_without_the_one_picture_that_fails(monkeypatch):

@@ -12,7 +12,7 @@ from karatage.experiments.random_relevance.findings import experiment_random_rel
 from karatage.experiments.random_relevance.plan import RandomRelevancePlan
 from karatage.simulation.panel import simulate_panel
 from karatage.views.html import render_page
-from karatage.views.random_relevance import draw_random_relevance, view_random_relevance
+from karatage.views.random_relevance import chart_random_relevance, view_random_relevance
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -35,7 +35,7 @@ def points(chart):
 
 @pytest.mark.parametrize("outcome", ["tau", "tau_ap"])
 def test_lines_show_the_means_of_table_2(found, outcome):
-    drawn = points(draw_random_relevance(found, systems="six", panel="p", outcome=outcome))
+    drawn = points(chart_random_relevance(found, systems="six", panel="p", outcome=outcome))
     assert len(drawn) == 3 * 2 * (5 + 2)
     table = found.table2(outcome).filter(systems="six", panel="p", gold="RGS", approach="qbinmv", measure="eRDCG")
     assert drawn["DCG(dcg=jk,base=10)", "qbinmv", "gold made ra", 3] == table["M = 3"][0]
@@ -44,7 +44,7 @@ def test_lines_show_the_means_of_table_2(found, outcome):
 def test_unknown_places_are_refused(found):
     for given in ({"systems": "seven", "panel": "p"}, {"systems": "six", "panel": "p", "outcome": "rmse"}):
         with pytest.raises(OptionError, match="systems"):
-            draw_random_relevance(found, **given)
+            chart_random_relevance(found, **given)
 
 
 def test_the_page_has_all_tables_and_charts(found):

@@ -16,9 +16,9 @@ from polars.testing import assert_frame_equal
 from zlib_ng import gzip_ng
 
 import karatage as kt
+from karatage.data.estimate import Bounded
 from karatage.data.plain import is_number, write_json
 from karatage.data.result import Result
-from karatage.data.standing import Bounded
 from karatage.errors import DataError, InputFileError, KaratageError
 from karatage.views.page import Page
 from karatage.views.reading import list_kinds, restore

@@ -25,7 +25,7 @@ def test_a_report_writes_the_page_only_where_it_is_asked_to(world, tmp_path):
 
 def test_the_demo_gives_what_its_page_shows(tmp_path, monkeypatch):
     pages = {}
-    monkeypatch.setattr("karatage.views.demo.write_report", lambda path, found: pages.update({path: found}))
+    monkeypatch.setattr("karatage.views.report.write_report", lambda path, found: pages.update({path: found}))
     found = kt.demo(tmp_path / "demo")
     assert pages == {tmp_path / "demo" / "report.html": found}
     assert (found.comparison.a, found.comparison.b, found.comparison.significant) == ("old", "new", False)

@@ -10,14 +10,14 @@ import pytest
 import karatage as kt
 from karatage.data.queue import Settling
 from karatage.errors import OptionError
-from karatage.views.calibration import draw_accuracy
-from karatage.views.comparison import draw_test
-from karatage.views.crowd import draw_summary
-from karatage.views.plan import draw_plan, draw_sizes, frame_topics
-from karatage.views.posterior import MANY_JUDGES, draw_judges, draw_sureness, frame_judges, frame_sureness
-from karatage.views.queue import OPEN, SETTLED, draw_disagreement, draw_queue, draw_settling
-from karatage.views.scores import draw_draws, draw_score_map, draw_systems, frame_systems
-from karatage.views.variance import draw_sources
+from karatage.views.calibration import chart_accuracy
+from karatage.views.comparison import chart_test
+from karatage.views.crowd import chart_summary
+from karatage.views.plan import chart_plan, chart_sizes, frame_topics
+from karatage.views.posterior import MANY_JUDGES, chart_judges, chart_sureness, frame_judges, frame_sureness
+from karatage.views.queue import OPEN, SETTLED, chart_disagreement, chart_queue, chart_settling
+from karatage.views.scores import chart_draws, chart_score_map, chart_systems, frame_systems
+from karatage.views.variance import chart_sources
 
 
 def read(chart, column):
@@ -42,7 +42,7 @@ def test_sureness_counts_every_item_once_and_certainty_is_in_the_last_bin(merged
     sure = merged.probability.max(axis=1)
     assert frame.filter(pl.col("from") >= 0.9 - 1e-9)["items"].sum() == (sure >= 0.9 - 1e-9).sum()
     assert frame["to"].max() == 1.0
-    assert {row["grade"] for row in read(draw_sureness(merged), "items")} == set(merged.grades.tolist())
+    assert {row["grade"] for row in read(chart_sureness(merged), "items")} == set(merged.grades.tolist())
 
 
 def test_judges_are_drawn_by_the_accuracy_the_model_gives_them(merged):
@@ -50,16 +50,16 @@ def test_judges_are_drawn_by_the_accuracy_the_model_gives_them(merged):
     expected = dict(merged.judges.select("judge", "accuracy").rows())
     assert dict(frame.select("judge", "value").rows()) == expected
     assert frame["value"].is_sorted(descending=True)
-    drawn = read(draw_judges(merged, frame), "judge")
+    drawn = read(chart_judges(merged, frame), "judge")
     assert {row["judge"]: row["value"] for row in drawn} == pytest.approx(expected)
 
 
 def test_many_judges_are_points_over_the_grades_they_gave(merged):
     size = MANY_JUDGES + 1
     many = pl.DataFrame({"judge": [f"j{k}" for k in range(size)], "value": 0.5, "low": 0.5, "high": 0.5, "grades": 3})
-    spec = json.loads(draw_judges(merged, many).to_json())
+    spec = json.loads(chart_judges(merged, many).to_json())
     assert spec["layer"][0]["encoding"]["x"]["field"] == "grades"
-    assert len(read(draw_judges(merged, many), "judge")) == size
+    assert len(read(chart_judges(merged, many), "judge")) == size
 
 
 def test_judges_of_several_topics_have_a_range(merged):
@@ -84,19 +84,19 @@ def test_gold_labels_are_counted_by_topic(world):
     topic, labels, low, middle, high = frame.row(0)
     chances = plan.items.filter(topic=topic)["pi"]
     assert (labels, low, middle, high) == (len(chances), chances.min(), chances.median(), chances.max())
-    assert len(read(draw_plan(plan), "labels")) == len(frame)
+    assert len(read(chart_plan(plan), "labels")) == len(frame)
 
 
 def test_sizes_are_at_hand_or_still_needed():
     rates = kt.RateCounts(170, 200, 216, 262)
     plan = kt.plan_sizes(kt.Figures(50, 0.427, 0.240), kt.Figures(50, 0.313, 0.260), rates)
-    rows = {(row["need"], row["mark"]): row["items"] for row in read(draw_sizes(plan), "mark")}
+    rows = {(row["need"], row["mark"]): row["items"] for row in read(chart_sizes(plan), "mark")}
     for need in plan.needs:
         assert rows[need.kind, "at hand"] == min(need.have, need.size)
         assert rows[need.kind, "at hand"] + rows[need.kind, "still needed"] == need.size
     refused = kt.plan_sizes(kt.Figures(50, 0.9, 0.2), kt.Figures(50, 0.8, 0.2), rates)
     with pytest.raises(OptionError, match="draw"):
-        draw_sizes(refused)
+        chart_sizes(refused)
 
 
 def test_a_leaderboard_is_settled_where_no_doubt_is_above_the_risk():
@@ -112,7 +112,7 @@ def test_a_leaderboard_is_settled_where_no_doubt_is_above_the_risk():
         risk=0.05,
         draws=100,
     )
-    rows = {row["system"]: row for row in read(draw_settling(settling), "doubt")}
+    rows = {row["system"]: row for row in read(chart_settling(settling), "doubt")}
     assert {name: row["mark"] for name, row in rows.items()} == {"a": OPEN, "b": OPEN, "c": SETTLED}
     assert (rows["a"]["low"], rows["a"]["high"]) == pytest.approx((0.4, 0.6))
     assert rows["c"]["low"] == 0  # no score is below
@@ -121,7 +121,7 @@ def test_a_leaderboard_is_settled_where_no_doubt_is_above_the_risk():
 def test_documents_of_a_queue_are_counted_by_topic_and_by_who_judges(world):
     rules = kt.QueueRules(prices=kt.parse_prices("A"), measure="P@5")
     queue = kt.queue(world.runs, None, None, rules, budget="60")
-    rows = read(draw_queue(queue), "documents")
+    rows = read(chart_queue(queue), "documents")
     found = {(row["topic"], row["mark"]): row["documents"] for row in rows}
     assert found == dict.fromkeys(found, 0) | {
         (topic, to): count for topic, to, count in queue.items.group_by("topic", "to").len().rows()
@@ -136,8 +136,8 @@ def test_scores_span_from_the_lowest_judge_to_the_highest(world):
     for system, value, low, high, _ in frame.rows():
         assert (value, low, high) == (mean[system].median(), mean[system].min(), mean[system].max())
     assert frame["best"].sum() >= len(scores.judges)
-    assert len(read(draw_systems(scores), "best")) == 5
-    cells = read(draw_score_map(scores), "score")
+    assert len(read(chart_systems(scores), "best")) == 5
+    cells = read(chart_score_map(scores), "score")
     assert len(cells) == 5 * len(scores.judges)
     cell = cells[7]
     at = scores.judges.index(cell["judge"]), scores.systems.index(cell["system"])
@@ -163,7 +163,7 @@ def test_a_system_that_nobody_scores_comes_last(world):
 
 def test_draws_show_means_intervals_and_who_may_be_best(world, merged):
     draws = kt.stats.draw_scores(world.runs, merged, "P@5", draws=40, rng=1)
-    rows = read(draw_draws(draws), "p_best")
+    rows = read(chart_draws(draws), "p_best")
     expected = {name: (mean, best) for name, mean, _, _, _, _, best in draws.to_frame().rows()}
     assert {row["system"]: (row["value"], row["p_best"]) for row in rows} == expected
     assert all((row["mark"] == "unlikely the best") == (row["p_best"] < 0.025) for row in rows)
@@ -171,16 +171,16 @@ def test_draws_show_means_intervals_and_who_may_be_best(world, merged):
 
 def test_a_test_is_drawn_with_its_interval_where_it_has_one():
     found = kt.stats.paired_test([0.2, 0.5, 0.3, 0.4], [0.4, 0.6, 0.6, 0.8])
-    (row,) = read(draw_test(found), "p_value")
+    (row,) = read(chart_test(found), "p_value")
     assert (row["value"], row["low"], row["high"]) == (found.difference, found.low, found.high)
     unbounded = kt.stats.paired_test([0.2, 0.5], [0.4, 0.6], test="permutation")
-    (row,) = read(draw_test(unbounded), "p_value")
+    (row,) = read(chart_test(unbounded), "p_value")
     assert row["low"] is row["high"] is None
 
 
 def test_answers_are_right_where_said_is_gold(world):
     accuracy = kt.stats.judge_accuracy(world.judgments, world.gold)
-    rows = read(draw_accuracy(accuracy), "share")
+    rows = read(chart_accuracy(accuracy), "share")
     assert {row["name"]: row["mark"] for row in rows} == {
         "not relevant → not relevant": "right",
         "not relevant → relevant": "wrong",
@@ -192,7 +192,7 @@ def test_answers_are_right_where_said_is_gold(world):
 
 def test_foretold_disagreement_has_a_tick_for_each_topic(world):
     model = kt.experiments.learn_disagreement(world.runs, world.judgments, trials=10, rng=0)
-    rows = read(draw_disagreement(model), "about")
+    rows = read(chart_disagreement(model), "about")
     expected = {topic.topic: topic.mean.auc for topic in model.topics if not np.isnan(topic.mean.auc)}
     assert {row["topic"]: row["value"] for row in rows if row["rate"] == "AUC"} == expected
 
@@ -200,7 +200,7 @@ def test_foretold_disagreement_has_a_tick_for_each_topic(world):
 def test_sources_come_from_the_largest_effect_on(world):
     frame = kt.score(world.runs, world.judgments, "P@5").to_frame()
     result = kt.stats.anova(frame, "score", factors=["judge", "system"])
-    rows = read(draw_sources(result), "omega_squared")
+    rows = read(chart_sources(result), "omega_squared")
     table = result.to_frame()
     assert {row["name"]: row["omega_squared"] for row in rows} == dict(
         table.select("source", "omega_squared").rows()[:2]
@@ -211,8 +211,8 @@ def test_sources_come_from_the_largest_effect_on(world):
 def test_judges_of_a_crowd_are_points_and_those_with_one_rate_are_left_out(world):
     summary = kt.simulation.summarise_crowd(world.judgments, world.pool, name="crowd")
     judges = summary.judges.with_columns(tnr=pl.when(pl.col("judge") != "spammer").then("tnr"))
-    drawn = draw_summary(replace(summary, judges=judges))
+    drawn = chart_summary(replace(summary, judges=judges))
     assert {row["judge"] for row in read(drawn, "judge")} == set(world.judgments.judges) - {"spammer"}
     assert "1 judge not shown" in str(json.loads(drawn.to_json())["title"])
     with pytest.raises(OptionError, match="judge"):
-        draw_summary(replace(summary, judges=judges.with_columns(tpr=pl.lit(None, pl.Float64))))
+        chart_summary(replace(summary, judges=judges.with_columns(tpr=pl.lit(None, pl.Float64))))

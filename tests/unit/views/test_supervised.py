@@ -13,7 +13,7 @@ from karatage.experiments.supervised.findings import experiment_supervised
 from karatage.experiments.supervised.plan import SupervisedPlan
 from karatage.simulation.panel import simulate_panel
 from karatage.views.html import render_page
-from karatage.views.supervised import _choose_colours, draw_supervised, mark_rows, view_supervised
+from karatage.views.supervised import _choose_colours, chart_supervised, mark_rows, view_supervised
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def found():
 
 
 def test_a_chart_shows_means_and_differences_of_one_place(found):
-    chart = json.loads(draw_supervised(found, found.places[1], outcome="rmse").to_json())
+    chart = json.loads(chart_supervised(found, found.places[1], outcome="rmse").to_json())
     (rows,) = (rows for rows in chart["datasets"].values() if "label" not in rows[0])
     assert {(row["configuration"], row["measure"], row["outcome"]) for row in rows} == {("partitioned", "AP", "rmse")}
     assert len(rows) == 2 * 13
@@ -67,4 +67,4 @@ def test_the_best_of_a_row_is_marked():
 
 def test_what_is_not_there_cannot_be_drawn(found):
     with pytest.raises(OptionError):
-        draw_supervised(found, found.places[0], measure="nDCG")
+        chart_supervised(found, found.places[0], measure="nDCG")

@@ -9,7 +9,7 @@ import karatage as kt
 from karatage.views.page import list_options
 from karatage.views.posterior import DOUBTFUL
 from karatage.views.scores import MOST_REASONS
-from karatage.views.showing import draw, lay_out
+from karatage.views.showing import chart, lay_out
 
 
 @pytest.fixture(scope="module")
@@ -44,8 +44,8 @@ def test_a_plan_without_labels_still_has_a_page(world):
     assert "nothing is left" in done.sentence
     page = lay_out(done)
     assert (page.sentence, len(list(page.figures))) == (done.sentence, 0)
-    with pytest.raises(kt.KaratageError, match="draw"):
-        draw(done)
+    with pytest.raises(kt.KaratageError, match="no chart"):
+        chart(done)
 
 
 def test_a_queue_that_stops_shows_the_leaderboard_alone(world):

@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 
 from karatage.correction.planning import gold_needed
-from karatage.data.accuracy import Accuracy
 from karatage.data.axes import BoolArray, FloatArray, LongArray
 from karatage.data.comparison import Opinion
-from karatage.data.estimate import Estimate
+from karatage.data.estimate import Accuracy, Estimate, Method
 from karatage.data.note import Note
-from karatage.data.standing import Method
 from karatage.decisions.notes import tell
 from karatage.text import counted
 

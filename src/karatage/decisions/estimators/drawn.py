@@ -13,12 +13,10 @@ from karatage.correction.choosing import choose_sizes
 from karatage.correction.evenness import Frame, check_evenness
 from karatage.correction.precision import measure_accuracy, require_gold
 from karatage.correction.sampled import Claim, Drawn, sum_topics
-from karatage.data.accuracy import Accuracy
 from karatage.data.axes import BoolArray, FloatArray, LongArray
-from karatage.data.estimate import Estimate
+from karatage.data.estimate import Accuracy, Estimate, Method
 from karatage.data.judgments import Draw
 from karatage.data.note import Note
-from karatage.data.standing import Method
 from karatage.decisions.estimators.contract import (
     CLAIM_THESE,
     LEAST_ITEMS,

@@ -12,12 +12,10 @@ import numpy as np
 from karatage.correction import graded, precision
 from karatage.correction.design import GoldDesign
 from karatage.correction.precision import measure_separation, require_gold, require_informed
-from karatage.data.accuracy import Accuracy
 from karatage.data.axes import FloatArray, LongArray
 from karatage.data.comparison import Opinion
-from karatage.data.estimate import Estimate, t_quantile
+from karatage.data.estimate import Accuracy, Estimate, Method, t_quantile
 from karatage.data.note import Note
-from karatage.data.standing import Method
 from karatage.decisions.estimators.contract import (
     CLAIM_THESE,
     LEAST_TOPICS,

@@ -10,8 +10,8 @@ import numpy as np
 
 from karatage.correction.topics import LEAST_DIFFERING, LEAST_TOPICS, TopicEstimated, estimate_topics
 from karatage.data.axes import FloatArray
+from karatage.data.estimate import Method
 from karatage.data.note import Note
-from karatage.data.standing import Method
 from karatage.decisions.estimators.contract import (
     CLAIM_THESE,
     FEWEST_TOPICS,

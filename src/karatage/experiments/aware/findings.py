@@ -21,7 +21,7 @@ from karatage.data.checks import (
     require_ordered,
     require_shape,
 )
-from karatage.data.estimate import CONFIDENCE
+from karatage.data.options import CONFIDENCE
 from karatage.data.result import Result
 from karatage.errors import DataError, UnknownNameError
 from karatage.experiments.aware.analysis import (

@@ -5,20 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from karatage.aggregation.registry import MODELS, NamedModel, parse_model
-from karatage.approaches.downstream import Aware
-from karatage.approaches.registry import APPROACHES as KNOWN
-from karatage.approaches.registry import EXPECTED, JUDGE, resolve_approaches
 from karatage.errors import OptionError, UnknownNameError
 from karatage.experiments.plans import check_lists
-from karatage.measures.registry import parse_measure
-from karatage.merging.estimators import ESTIMATORS, OWN, OWN_REPLICATES, Estimator
 from karatage.random_streams import settle_seed
 from karatage.text import shorten
 
+if TYPE_CHECKING:
+    from karatage.aggregation.registry import NamedModel
+    from karatage.merging.estimators import Estimator
+
 UNIFORM = "uniform"
-GROUPS = {"all30": tuple(ESTIMATORS), "own": tuple(OWN)}
+GROUPS = ("all30", "own")
 MERGED_GRADES, OWN_CHANCE, SEVERAL_MEASURES = "grades merged", "own chance", "several measures"
 MEASURES = ("AP", "nDCG(dcg=jk,base=2)@20", "ERR(gain=5,max=5)@20")
 APPROACHES = ("all30", "uniform", "mv", "emmv", "emneu")
@@ -56,9 +55,11 @@ def find_contenders(names: Iterable[str], *, replicates: int) -> tuple[Contender
 
     `replicates` is for estimators whose name says nothing of it; those that draw for each judge take 100 at most.
     """
+    from karatage.approaches.registry import GROUPS as MEMBERS
+
     found: dict[str, Contender] = {}
     for name in names:
-        for member in GROUPS.get(name, (name,)):
+        for member in MEMBERS[name] if name in GROUPS else (name,):
             contender = _find(member.strip(), replicates)
             found.setdefault(contender.name, contender)
     if not found:
@@ -67,6 +68,12 @@ def find_contenders(names: Iterable[str], *, replicates: int) -> tuple[Contender
 
 
 def _find(name: str, replicates: int) -> Contender:
+    from karatage.aggregation.registry import MODELS, parse_model
+    from karatage.approaches.downstream import Aware
+    from karatage.approaches.registry import APPROACHES as KNOWN
+    from karatage.approaches.registry import EXPECTED, JUDGE, resolve_approaches
+    from karatage.merging.estimators import OWN_REPLICATES
+
     word = name.partition("(")[0].strip()
     if name == UNIFORM:
         return Contender(UNIFORM)
@@ -138,6 +145,8 @@ class AwarePlan:
     @property
     def names(self) -> tuple[str, ...]:
         """Measures by their full names."""
+        from karatage.measures.registry import parse_measure
+
         return tuple(str(parse_measure(name)) for name in self.measures)
 
     def find_contenders(self) -> tuple[Contender, ...]:

@@ -10,12 +10,13 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from karatage.data.arguments import require_data
+from karatage.data.alignment import require_data
 from karatage.data.axes import FloatArray
 from karatage.data.checks import COUNT, SHARE, TEXT, find_schema, require_known, require_numbers, require_table
 from karatage.data.codec import Columns
-from karatage.data.estimate import CONFIDENCE, t_quantile
+from karatage.data.estimate import t_quantile
 from karatage.data.judgments import Judgments
+from karatage.data.options import CONFIDENCE
 from karatage.data.result import Result
 from karatage.data.runs import Runs
 from karatage.errors import DataError

@@ -26,8 +26,8 @@ from karatage.correction.precision import (
 )
 from karatage.data.axes import BoolArray, FloatArray
 from karatage.data.checks import TEXT, Column, find_schema, maybe
-from karatage.data.estimate import CONFIDENCE, MANY, Estimate, Estimated
-from karatage.data.sizing import Figures, RateCounts
+from karatage.data.estimate import MANY, Estimate, Estimated
+from karatage.data.options import CONFIDENCE, Figures, RateCounts
 from karatage.experiments.engine import Cell, Fact, Finding
 from karatage.experiments.noisy.plan import NoisyPlan, World
 from karatage.random_streams import stream

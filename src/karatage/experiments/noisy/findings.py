@@ -21,7 +21,7 @@ from karatage.data.checks import (
     require_known,
     require_table,
 )
-from karatage.data.estimate import CONFIDENCE
+from karatage.data.options import CONFIDENCE
 from karatage.data.result import Result
 from karatage.errors import DataError
 from karatage.experiments.engine import Execution, Experiment, Findings, Results, run_experiment

@@ -25,7 +25,7 @@ from karatage.data.checks import (
     require_table,
 )
 from karatage.data.codec import Columns
-from karatage.data.estimate import CONFIDENCE
+from karatage.data.options import CONFIDENCE
 from karatage.data.result import Result
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.experiments.collection import Collection

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from karatage.aggregation.registry import MODELS, NamedModel, parse_model
-from karatage.approaches.registry import EXPECTED
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.experiments.plans import check_lists
-from karatage.measures.registry import WITH_EXPECTATION, find_family
 from karatage.random_streams import settle_seed
 from karatage.text import shorten
+
+if TYPE_CHECKING:
+    from karatage.aggregation.registry import NamedModel
 
 UNIFORM = "uniform"
 MEASURES = ("AP", "DCG(dcg=jk,base=10)", "RBP(p=0.8)")
@@ -57,6 +58,8 @@ class RandomRelevancePlan:
 
     def __post_init__(self) -> None:
         """Check the options; names must be known before time is spent."""
+        from karatage.measures.registry import WITH_EXPECTATION, find_family
+
         check_lists(measure=self.measures, approach=self.approaches, size=self.sizes)
         for name in self.measures:
             if find_family(name).expected is None:
@@ -87,6 +90,9 @@ class RandomRelevancePlan:
 
 def read_merge(name: str) -> Merge:
     """What an approach does: `uniform`, a model such as `mv`, or `expected:ds` for a model's probabilities."""
+    from karatage.aggregation.registry import MODELS, parse_model
+    from karatage.approaches.registry import EXPECTED
+
     if name == UNIFORM:
         return Merge(UNIFORM)
     prefix = EXPECTED if name.startswith(EXPECTED) else ""

@@ -11,13 +11,12 @@ from pathlib import Path
 
 import numpy as np
 
-from karatage.data.alignment import match_gold
 from karatage.data.axes import GradeArray, IntArray, LongArray, freeze
-from karatage.data.judgments import Judgments, Repeats
+from karatage.data.judgments import Judgments, match_gold
+from karatage.data.options import Repeats
 from karatage.errors import DataError, InputFileError, KaratageError, OptionError
 from karatage.io.files import PathLike
-from karatage.io.grades import GradeMap
-from karatage.io.judgments import GOLD, read_gold, read_judgments
+from karatage.io.judgments import GOLD, GradeMap, read_gold, read_judgments
 from karatage.text import counted, list_names, shorten
 
 # How the tables in a folder are called, up to what follows; SQUARE says responses.

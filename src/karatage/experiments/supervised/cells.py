@@ -13,9 +13,9 @@ import polars as pl
 from karatage.aggregation.registry import NamedModel, merge
 from karatage.approaches.downstream import weigh_telling
 from karatage.approaches.evidence import Panel, compare_with_shuffled
-from karatage.data.alignment import Alignment, match_gold
+from karatage.data.alignment import Alignment
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, IntArray, LongArray
-from karatage.data.judgments import Judgments
+from karatage.data.judgments import Judgments, match_gold
 from karatage.data.partition import Partition, assemble_judges
 from karatage.errors import OptionError
 from karatage.experiments.collection import WHOLE, Collection, align_runs, fingerprint

@@ -13,7 +13,7 @@ import polars as pl
 from karatage.data.axes import FloatArray
 from karatage.data.checks import AMOUNT, CORRELATION, COUNT, TEXT, Column, require_known, require_table
 from karatage.data.codec import Columns
-from karatage.data.estimate import CONFIDENCE
+from karatage.data.options import CONFIDENCE
 from karatage.data.result import Result
 from karatage.errors import DataError, UnknownNameError
 from karatage.experiments.collection import Collection

@@ -1,4 +1,4 @@
-"""MACE: a judge either knows the grade or guesses, by its own habits [HOVY13]."""
+"""Variational Bayes: IBCC, Dawid and Skene's model in full Bayes [KG12] [SIMPSON13], and MACE [HOVY13]."""
 
 from __future__ import annotations
 
@@ -8,14 +8,89 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from karatage.aggregation.expectation import Counts, Fit, Progress, Tables, iterate, log, normalise, tell_not_converged
-from karatage.aggregation.ibcc import diverge, expect_log
-from karatage.aggregation.votes import Supervision, Votes
+from karatage.aggregation.votes import (
+    Counts,
+    Fit,
+    Progress,
+    Rng,
+    Tables,
+    VoteModel,
+    Votes,
+    begin,
+    imply_accuracy,
+    iterate,
+    log,
+    normalise,
+    prior_answers,
+    unheard_classes,
+)
 from karatage.data.axes import FloatArray
-from karatage.data.judgments import Judgments
 from karatage.data.posterior import Posterior
 from karatage.errors import OptionError
 from karatage.random_streams import generator
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ibcc(VoteModel):
+    """Rows of a judge's matrix and shares of the grades have Dirichlet posteriors instead of point values.
+
+    `prior` holds the Dirichlet parameters of a row beside the diagonal and on it; `classes` those of the shares.
+    """
+
+    name: ClassVar[str] = "ibcc"
+
+    prior: tuple[float, float] = (0.5, 2.5)
+    classes: float = 1.0
+    max_steps: int = 1000
+    tolerance: float = 1e-4
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        if len(self.prior) != 2 or not min(self.prior) > 0:
+            raise OptionError(f"prior {self.prior} must be two Dirichlet parameters above 0, like (0.5,2.5)")
+        if not self.classes > 0:
+            raise OptionError(f"classes {self.classes} must be a Dirichlet parameter above 0")
+
+    def learn(self, votes: Votes, rng: Rng, progress: Progress | None) -> Posterior:
+        """Alternate until no posterior moves; the trace is the evidence lower bound."""
+        added = prior_answers(votes, *self.prior)
+        classes = unheard_classes(votes) + self.classes
+
+        def maximise(counts: Counts) -> Tables:
+            shares, rows = counts.classes + classes, counts.answers + added
+            prior, answer = expect_log(shares), expect_log(rows)
+            return Tables(prior, answer, -diverge(shares, classes, prior) - diverge(rows, added, answer))
+
+        fit = iterate(
+            votes,
+            maximise,
+            begin(votes, normalise(added[0], 0)),
+            max_steps=self.max_steps,
+            tolerance=self.tolerance,
+            progress=progress,
+        )
+        confusion = normalise(fit.counts.answers + added, 1).transpose(0, 2, 1)
+        return fit.posterior(
+            votes, self.name, {"accuracy": imply_accuracy(confusion, fit.counts.classes[0]), "confusion": confusion}
+        )
+
+
+def expect_log(found: FloatArray) -> FloatArray:
+    """Expected logarithms under Dirichlets along the second axis."""
+    from scipy.special import digamma
+
+    expected: FloatArray = digamma(found) - digamma(found.sum(axis=1, keepdims=True))
+    return expected
+
+
+def diverge(found: FloatArray, before: FloatArray, expected: FloatArray) -> float:
+    """How far Dirichlets along the second axis are from their priors, summed."""
+    from scipy.special import gammaln
+
+    before = np.broadcast_to(before, found.shape)
+    apart = ((found - before) * expected).sum() + (gammaln(before) - gammaln(found)).sum()
+    return float(apart + (gammaln(found.sum(axis=1)) - gammaln(before.sum(axis=1))).sum())
+
 
 NOISE = 0.5  # how uneven a random start is, as in the published program
 SPLITS = 20  # at most so many rounds for telling knowing from luck, in every step
@@ -54,12 +129,13 @@ class Judges(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mace:
-    """Variational Bayes from several random starts; the best evidence lower bound wins.
+class Mace(VoteModel):
+    """A judge either knows the grade or guesses, by its own habits; the best of several random starts is kept.
 
     Competence, the probability to know, ~ Beta(`prior`); what a spammer says ~ Dirichlet(`habit`, ...).
     """
 
+    name: ClassVar[str] = "mace"
     slow: ClassVar[bool] = True
 
     prior: tuple[float, float] = (0.5, 0.5)
@@ -75,30 +151,16 @@ class Mace:
         if self.restarts < 1:
             raise OptionError(f"restarts {self.restarts} must be at least 1")
 
-    def fit(
-        self,
-        judgments: Judgments,
-        *,
-        gold: Judgments | None = None,
-        supervision: Supervision = "none",
-        rng: int | np.random.Generator | None = None,
-        progress: Progress | None = None,
-    ) -> Posterior:
+    def learn(self, votes: Votes, rng: Rng, progress: Progress | None) -> Posterior:
         """Draw the starts from `rng`; the trace is that of the best."""
-        votes = Votes.prepare(judgments, gold, supervision)
         random = generator(rng)
         fit, judges = max(
             (self._run(votes, random, progress) for _ in range(self.restarts)), key=lambda run: run[0].trace[-1]
         )
         says, competence = normalise(judges.habit, 1), judges.competence
         lucky = (1 - competence) * (says @ normalise(fit.counts.classes[0], 0))
-        return votes.posterior(
-            "mace",
-            fit.probability,
-            parameters={"accuracy": competence + lucky, "competence": competence, "habit": says},
-            trace=fit.trace,
-            converged=fit.converged,
-            notes=tell_not_converged("mace", fit),
+        return fit.posterior(
+            votes, self.name, {"accuracy": competence + lucky, "competence": competence, "habit": says}
         )
 
     def _run(self, votes: Votes, random: np.random.Generator, progress: Progress | None) -> tuple[Fit, Judges]:

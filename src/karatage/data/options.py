@@ -1,0 +1,296 @@
+"""Options that several stages share, with their checks; and how functions show their options."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, fields
+from decimal import Decimal, InvalidOperation
+from numbers import Integral
+from typing import Literal, TypeVar
+
+from karatage.errors import DataError, OptionError, UnknownNameError
+from karatage.text import shorten
+
+CONFIDENCE = 0.95
+
+
+def check_confidence(confidence: float) -> float:
+    """A confidence level, or an error."""
+    if not 0 < confidence < 1:
+        raise OptionError(f"confidence lies between 0 and 1, not at {confidence}")
+    return confidence
+
+
+NEW_TOPICS = "topics like these"
+Repeats = Literal["last", "first", "majority", "all", "error"]
+Adjust = Literal["holm", "bh", "none"]
+Supervision = Literal["none", "light", "full"]
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What is known of a system's scores: how many topics, their mean and their standard deviation.
+
+    >>> Figures(topics=10278, mean=0.6260, deviation=0.414).variance_of_mean
+    1.6676...e-05
+    """
+
+    topics: int
+    mean: float
+    deviation: float
+
+    def __post_init__(self) -> None:
+        """Refuse what no scores have."""
+        if not (self.topics >= 2 and self.topics == int(self.topics)):
+            raise DataError(f"{self.topics} topics: a standard deviation needs at least 2, and a whole number of them")
+        if not math.isfinite(self.mean):
+            raise DataError(f"a mean score of {self.mean} is none: give the mean over topics, such as 0.626")
+        if not (math.isfinite(self.deviation) and self.deviation >= 0):
+            raise DataError(
+                f"a standard deviation of {self.deviation} is none: give that of the topics' scores, not below 0"
+            )
+
+    @property
+    def variance_of_mean(self) -> float:
+        """Of the mean over topics."""
+        return self.deviation**2 / self.topics
+
+
+@dataclass(frozen=True)
+class RateCounts:
+    """How often judges were right, on gold-relevant items and on the others.
+
+    >>> rates = RateCounts(43, 59, 67, 84)
+    >>> round(rates.m_r, 3), round(rates.m_n, 3), round(rates.d, 3)
+    (0.729, 0.798, 0.526)
+    """
+
+    right_relevant: int
+    relevant: int
+    right_other: int
+    others: int
+
+    def __post_init__(self) -> None:
+        """Refuse counts that cannot be, and kinds without gold."""
+        for right, size, kind in (
+            (self.right_relevant, self.relevant, "relevant"),
+            (self.right_other, self.others, "not relevant"),
+        ):
+            if size < 1:
+                raise DataError(
+                    f"no gold item that is {kind}, so how judges treat such items is not known: check some of them"
+                )
+            if not 0 <= right <= size:
+                raise DataError(
+                    f"judges cannot be right about {right} of {size} gold items that are {kind}: "
+                    "give the number judged rightly first, then the number of such items"
+                )
+
+    @property
+    def m_r(self) -> float:
+        """Share of gold-relevant items that judges call relevant."""
+        return self.right_relevant / self.relevant
+
+    @property
+    def m_n(self) -> float:
+        """Share of the other gold items that judges call not relevant."""
+        return self.right_other / self.others
+
+    @property
+    def d(self) -> float:
+        """[NOISY18]'s denominator: 1 for perfect judges, 0 for coins."""
+        return self.m_r + self.m_n - 1
+
+
+@dataclass(frozen=True)
+class Prices:
+    """What judgments cost, in any currency, and what may be spent.
+
+    Gold is paid per item checked of a kind. Where relevant items cannot be picked out beforehand, finding one takes
+    1 / prevalence checks: put that into the price.
+    """
+
+    judgment: float  # of one document of one system by the cheap judges
+    gold_relevant: float  # of one gold-relevant item
+    gold_other: float
+    depth: int = 1  # documents judged per topic and system
+    budget: float | None = None  # None: as much as it takes
+
+    def __post_init__(self) -> None:
+        """Refuse prices that nobody asks."""
+        for name, price in (
+            ("judgment", self.judgment),
+            ("gold_relevant", self.gold_relevant),
+            ("gold_other", self.gold_other),
+        ):
+            if not (math.isfinite(price) and price > 0):
+                raise DataError(f"the price {name} is {price}: give more than 0, as free judgments have no best number")
+        if self.depth < 1:
+            raise DataError(f"a depth of {self.depth}: at least one document is judged per topic")
+        if self.budget is not None and not (math.isfinite(self.budget) and self.budget > 0):
+            raise DataError(f"a budget of {self.budget} buys nothing: give more than 0, or None for what it takes")
+
+    @property
+    def topic(self) -> float:
+        """Of judging one topic for one system."""
+        return self.judgment * self.depth
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What one wants to be able to claim.
+
+    Args:
+        level: Level of the test, two-sided.
+        power: Chance to show the difference, e.g. 0.8; default: a half, as in [NOISY18].
+        difference: Difference to be shown, by gold; default: the one that the figures show.
+        split: Shares of the error allowed: topics, gold-relevant, other gold items; sums to 1.
+    """
+
+    level: float = 0.05
+    power: float | None = None
+    difference: float | None = None
+    split: tuple[float, float, float] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse chances that are none."""
+        if not 0 < self.level < 1:
+            raise DataError(f"a level of {self.level}: give one between 0 and 1, such as 0.05")
+        if self.power is not None and not 0.5 <= self.power < 1:
+            raise DataError(f"a power of {self.power}: give a chance from 0.5 to below 1, such as 0.8")
+        if self.difference is not None and not (math.isfinite(self.difference) and self.difference != 0):
+            raise DataError(f"a difference of {self.difference} cannot be shown: give the smallest that matters")
+        if self.split is not None and not (min(self.split) > 0 and math.isclose(sum(self.split), 1, abs_tol=1e-9)):
+            raise DataError(
+                f"a split of {self.split}: give three shares above 0 that sum to 1, such as 0.5, 0.25, 0.25"
+            )
+
+
+RATIOS = {"A": "10:1", "B": "5:2"}  # expert : crowd label, [COLLAB14] section 3.5
+MOST = Decimal(10) ** 9  # so that a count times a price keeps all its digits
+DIGITS = 6  # behind the point
+WAYS = "write A (10:1), B (5:2), a ratio such as 10:1, or expert=4,crowd=0.05"
+Money = Decimal | int | float | str
+
+
+@dataclass(frozen=True)
+class JudgingPrices:
+    """The price of an expert's judgment, and of a crowd label: `judgments` crowd judgments of a document together.
+
+    >>> JudgingPrices(Decimal(10), Decimal(1)).crowd
+    Decimal('0.2')
+    """
+
+    expert: Decimal
+    label: Decimal
+    judgments: int = 5
+
+    def __post_init__(self) -> None:
+        """Refuse prices that nobody asks; take numbers as they are written."""
+        object.__setattr__(self, "expert", parse_money(self.expert, "the price of an expert judgment"))
+        object.__setattr__(self, "label", parse_money(self.label, "the price of a crowd label"))
+        check_judgments(self.judgments)
+
+    @property
+    def crowd(self) -> Decimal | None:
+        """Of one crowd judgment; None where a label's price cannot be divided without a rest."""
+        each = self.label / self.judgments
+        return each if each * self.judgments == self.label else None
+
+    def __str__(self) -> str:
+        return f"expert={self.expert},label={self.label}"
+
+
+def parse_prices(text: str, judgments: int = 5) -> JudgingPrices:
+    """Read prices: A or B, a ratio of an expert judgment to a crowd label, or both by name.
+
+    `crowd` is the price of one crowd judgment, `label` that of all `judgments` of a document together.
+
+    >>> print(parse_prices("expert=4,crowd=0.05"))
+    expert=4,label=0.25
+    """
+    check_judgments(judgments)
+    if not isinstance(text, str):
+        raise OptionError(f"prices are text, not {type(text).__name__}; {WAYS}")
+    text = RATIOS.get(text.strip().upper(), text.strip())
+    if not text:
+        raise OptionError(f"the prices are missing; {WAYS}")
+    if ":" in text:
+        expert, _, label = text.partition(":")
+        sides = parse_money(expert, "the ratio's expert side"), parse_money(label, "the ratio's crowd side")
+        return JudgingPrices(*sides, judgments)
+    given = _split(text)
+    if "expert" not in given or not given.keys() & {"crowd", "label"}:
+        lacking = "crowd" if "expert" in given else "expert"
+        raise OptionError(f"prices '{shorten(text)}': that of {lacking} is missing; {WAYS}")
+    if given.keys() >= {"crowd", "label"}:
+        raise OptionError(
+            f"prices '{shorten(text)}': crowd is one judgment, label all {judgments} of a document; give one of the two"
+        )
+    if "crowd" in given:
+        label_price = parse_money(given["crowd"], "the price of a crowd judgment") * judgments
+    else:
+        label_price = parse_money(given["label"], "the price of a crowd label")
+    return JudgingPrices(parse_money(given["expert"], "the price of an expert judgment"), label_price, judgments)
+
+
+def parse_money(value: Money, what: str) -> Decimal:
+    """A sum of money above 0, as written: 0.1 is a tenth, whatever the computer makes of it."""
+    try:
+        money = value if isinstance(value, Decimal) else Decimal(str(value).strip())
+    except InvalidOperation:
+        raise OptionError(
+            f"{what} is '{shorten(str(value))}', which is not a number; write it like 4 or 0.05, without a currency"
+        ) from None
+    if not money.is_finite():
+        raise OptionError(f"{what} is {value}, which is no amount; write it like 4 or 0.05")
+    if money <= 0:
+        raise OptionError(f"{what} is {money}; give more than 0")
+    if money > MOST or money != round(money, DIGITS):
+        raise OptionError(
+            f"{what} is {shorten(str(money))}; give at most {MOST:,} with at most {DIGITS} digits behind the point"
+        )
+    return money
+
+
+def check_judgments(judgments: int) -> None:
+    """How many crowd judgments make a label."""
+    if not isinstance(judgments, Integral) or judgments < 1:
+        raise OptionError(f"{judgments} crowd judgments per document: give a whole number from 1 on")
+
+
+def _split(text: str) -> dict[str, str]:
+    given: dict[str, str] = {}
+    for part in text.split(","):
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        if not equals:
+            raise OptionError(f"cannot read the prices '{shorten(text)}'; {WAYS}")
+        if name not in {"expert", "crowd", "label"}:
+            raise UnknownNameError("price", name, ("expert", "crowd", "label"))
+        if name in given:
+            raise OptionError(f"prices '{shorten(text)}': {name} is given twice")
+        given[name] = value
+    return given
+
+
+Function = TypeVar("Function", bound=Callable[..., object])
+
+
+def show_options(schema: type, *skip: str) -> Callable[[Function], Function]:
+    """Show the fields of a dataclass in the signature of a function that takes them as `**options`."""
+
+    def show(function: Function) -> Function:
+        signature = inspect.signature(function)
+        named = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+        known = {*skip, *(p.name for p in named)}
+        options = [
+            inspect.Parameter(f.name, inspect.Parameter.KEYWORD_ONLY, default=f.default, annotation=f.type)
+            for f in fields(schema)
+            if f.name not in known and f.default is not MISSING
+        ]
+        function.__signature__ = signature.replace(parameters=[*named, *options])  # type: ignore[attr-defined]
+        return function
+
+    return show
