@@ -49,7 +49,7 @@ from karatage.text import counted
 
 MANY = 1e9  # degrees of freedom that are as good as infinite
 RESAMPLES = 1000
-MUCH = 0.02  # of tau, lost to chance, for which there is a note
+MUCH = 0.02  # loss of tau by chance, above which there is a note
 STEEP = math.pi / 2 - 1e-9  # of a slope without bound
 
 

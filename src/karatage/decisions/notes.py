@@ -30,7 +30,7 @@ tell = Texts(
         "copies-sampled": "{finding}; audit fewer judges at a time to test all pairs",
         "copy": "{finding}; {advice}",
         "copy-unused": "{finding}, which this answer does not use",
-        "decides-nothing": "gold so far decides nothing: {reason}",
+        "decides-nothing": "the gold so far decides no pair: {reason}",
         "design-effect": "judges' errors within topics are correlated: gold counts as {share:.0%} of its items "
         "(design effect {effect:.2f})",
         "disjoint": "the systems answered different topics, so tau, tau_ap and slope have no intervals",
@@ -56,8 +56,8 @@ tell = Texts(
         "few-topics-lambda": "{topics:count topic} with gold are too few to estimate the weight of the judges "
         "(lambda), so it was fixed beforehand; with {least} topics or more it is estimated",
         "few-topics-planned": "{reason}: {instead}, or judge {least} at least",
-        "frame-unknown": "gold does not say what it was drawn from: assumed to be all documents that matter for these "
-        "systems",
+        "frame-unknown": "gold has no column frame: it is assumed to be drawn from all documents that matter for "
+        "these systems",
         "gold-alone": "unjudged documents that matter, which only gold corrects: {documents:,}",
         "gold-drawn": "gold was drawn with sampling probabilities (pi), where systems differ. Weighted by 1/pi it "
         "represents what it was drawn from. Its items may differ from the others, and are not compared with them",

@@ -71,7 +71,7 @@ def plan(
         a: One of two systems to compare; default: all of them, as a leaderboard.
         b: The other.
         judged: Gold from earlier batches of the same plan. New batches are drawn from the rest, for the pairs that are
-            still undecided. Default: all pairs are undecided, whatever grades the judges gave.
+            still undecided. Default: all pairs are undecided, for any grades of the judges.
         options: Other fields of `kt.Question`.
     """
     require_data("judged", runs=runs, judgments=judgments, judged=judged)
@@ -221,8 +221,8 @@ def _require_same_plan(case: Case) -> int:
     draw = case.gold.draw
     if draw is None or draw.frame is None:
         raise DataError(
-            "the judged gold does not say how it was drawn (columns pi, batch and frame): only queues that karatage "
-            "plan wrote can be continued; karatage compare accepts any gold"
+            "the judged gold lacks the columns pi, batch and frame: only queues that karatage plan wrote can be "
+            "continued; karatage compare accepts any gold"
         )
     if draw.frame != case.fingerprint or draw.measure != str(case.question.parsed):
         raise DataError(

@@ -52,7 +52,7 @@ class Estimator(ABC):
     def suits(self, case: Case) -> bool:
         """Whether it is the default for gold of this design."""
 
-    def explain_choice(self, case: Case) -> tuple[Note, ...]:  # noqa: ARG002 others look at the case
+    def explain_choice(self, case: Case) -> tuple[Note, ...]:  # noqa: ARG002 subclasses use the case
         """Why it is the default, if users may expect another one."""
         return ()
 
@@ -150,13 +150,13 @@ class Fitted:
 
     def second_opinion(
         self,
-        case: Case,  # noqa: ARG002 others look at the case
+        case: Case,  # noqa: ARG002 subclasses use the case
         fit: Callable[[Estimator, Case], Fitted],  # noqa: ARG002 and fit another estimator
     ) -> SecondOpinion | Objection | None:
         """Another estimator's answer from the same gold, by other assumptions; `fit` applies the same guards."""
         return None
 
-    def list_more(self, case: Case, a: int, b: int) -> tuple[Opinion, ...]:  # noqa: ARG002 others do
+    def list_more(self, case: Case, a: int, b: int) -> tuple[Opinion, ...]:  # noqa: ARG002 subclasses do
         """Other estimates for one pair, such as a bootstrap."""
         return ()
 
@@ -188,11 +188,11 @@ class Fitted:
         rest = self._find_rest(case, naive)
         return float(gold_needed(rest, gold, self.gold_items, target, level=case.question.level, power=power))
 
-    def _find_rest(self, case: Case, naive: Estimate) -> float:  # noqa: ARG002 others look at both
+    def _find_rest(self, case: Case, naive: Estimate) -> float:  # noqa: ARG002 subclasses use both
         """The variance of the first pair that more gold does not reduce."""
         return max(float(self.pairs.variance[0, 1]) - float(self.gold_variance[0, 1]), 0.0)
 
-    def name_more_gold(self, case: Case, more: int) -> str | None:  # noqa: ARG002 others look at the case
+    def name_more_gold(self, case: Case, more: int) -> str | None:  # noqa: ARG002 subclasses use the case
         """The amount of gold in words; None where there cannot be that much."""
         return f"About {counted(more, 'more gold label')}"
 
