@@ -1,6 +1,6 @@
 """What is asked: by which measure, about which topics, under which assumptions; and the rules of a queue.
 
-The command line makes options and help of these classes, so modules with a long import time are imported inside functions.
+The command line makes options and help of these classes, so slow imports are inside functions.
 """
 
 from __future__ import annotations
