@@ -26,7 +26,7 @@ from karatage.decisions.question import Question
 from karatage.errors import DataError
 from karatage.measures.registry import as_weighted_sum
 from karatage.measures.scoring import say_unjudged
-from karatage.measures.spec import Measure, WeightedSum
+from karatage.measures.spec import WeightedSum
 from karatage.random_streams import stream
 from karatage.text import count_names
 
@@ -82,9 +82,23 @@ class Case:
     @cached_property
     def notes(self) -> tuple[Note, ...]:
         """Notes on scores, judges and gold."""
-        told = tell_meeting(self.material.judgments, self.gold, self.pool, self.alignment, self.question.parsed)
-        notes = dict.fromkeys((*self._scored[1], *told))
+        notes = dict.fromkeys((*self._scored[1], *self._tell_gaps()))
         return tuple(note for note in notes if not (self.disjoint and note.kind == "data.lacking-topics"))
+
+    def _tell_gaps(self) -> Iterator[Note]:
+        """Notes on what judges and gold graded."""
+        pool, alignment, measure = self.pool, self.alignment, self.question.parsed
+        shown = alignment.ranked[:, :, : measure.cutoff]
+        placed = shown[shown >= 0]
+        missing = int((np.diff(pool.row_start)[placed] == 0).sum())
+        yield from say_unjudged(missing, len(placed), measure, len(alignment.systems))
+        if self.gold is not None:
+            yield from (note.about("gold") for note in self.gold.notes)
+            yield from tell_scales(self.material.judgments, self.gold)
+        unseen = np.ones(len(alignment.topics), bool)
+        unseen[pool.item_topic[pool.item]] = False
+        names = tuple(alignment.topics[t] for t in alignment.retrieved_topics if unseen[t])
+        yield from tell.when(names, "topics-unjudged", topics=names)
 
     @cached_property
     def _scored(self) -> tuple[FloatArray, tuple[Note, ...]]:
@@ -429,25 +443,3 @@ def _make(material: Material, question: Question, systems: Sequence[str], seed: 
     if not case.gives_grades:
         case.scores  # noqa: B018 refuse unknown approaches first
     return case
-
-
-def tell_meeting(
-    judgments: Judgments, gold: Judgments | None, pool: Judgments, alignment: Alignment, measure: Measure
-) -> Iterator[Note]:
-    """Notes on what judges and gold graded; in `pool` every retrieved document is an item."""
-    yield from _tell_unjudged(pool, alignment, measure)
-    if gold is not None:
-        yield from (note.about("gold") for note in gold.notes)
-        yield from tell_scales(judgments, gold)
-    unseen = np.ones(len(alignment.topics), bool)
-    unseen[pool.item_topic[pool.item]] = False
-    names = tuple(alignment.topics[t] for t in alignment.retrieved_topics if unseen[t])
-    yield from tell.when(names, "topics-unjudged", topics=names)
-
-
-def _tell_unjudged(pool: Judgments, alignment: Alignment, measure: Measure) -> Iterator[Note]:
-    """The same note as for scores over the judged pool."""
-    shown = alignment.ranked[:, :, : measure.cutoff]
-    placed = shown[shown >= 0]
-    missing = int((np.diff(pool.row_start)[placed] == 0).sum())
-    yield from say_unjudged(missing, len(placed), measure, len(alignment.systems))

@@ -21,7 +21,7 @@ from karatage.data.alignment import require_data
 from karatage.data.axes import BoolArray, FloatArray, LongArray
 from karatage.data.board import Board, Differences, Standing, find_claims
 from karatage.data.comparison import Comparison, Opinion, find_digits
-from karatage.data.estimate import JUDGES, Bounded, Estimate, Method
+from karatage.data.estimate import Bounded
 from karatage.data.judgments import Judgments
 from karatage.data.note import Note
 from karatage.data.options import Adjust, show_options
@@ -36,8 +36,7 @@ from karatage.decisions.estimators.contract import (
     Boards,
     Fitted,
     Levels,
-    SystemPairs,
-    compare_means,
+    trust_judges,
 )
 from karatage.decisions.notes import tell
 from karatage.decisions.question import Question, QuestionOptions, check_pair, choose_pair
@@ -91,7 +90,7 @@ def compare(
 def compare_pair(case: Case) -> Comparison:
     """The same for a case of two systems."""
     question, gold, (a, b) = case.question, case.gold, case.systems
-    naive = trust_judges(case)
+    naive = _trust_judges(case)
     same = case.same
     choice = Choice(None) if gold is None or same is not None else correct(case)
     found = choice.corrected
@@ -121,34 +120,18 @@ def compare_pair(case: Case) -> Comparison:
     )
 
 
-def trust_judges(case: Case) -> Opinion:
+def _trust_judges(case: Case) -> Opinion:
     """The difference of two systems by the judges, with the test that was asked for."""
-    question = case.question
-    value, variance, pairs = compare_means(case.scores, case)
+    question, found = case.question, trust_judges(case)
     p_value = None
-    if pairs.variance[0, 1] == 0:
-        p_value = float(pairs.p_value[0, 1])
+    if found.pairs.variance[0, 1] == 0:
+        p_value = float(found.pairs.p_value[0, 1])
     if question.test != "t":
         if not case.paired:
             raise OptionError(f"the {question.test} test is for paired topics; unpaired ones take the t test")
         rng = stream(case.seed, "test")
         p_value = paired_test(*case.scores.T, test=question.test, confidence=question.confidence, rng=rng).p_value
-    singles = [
-        Estimate.of(
-            float(value[s]),
-            float(variance[s]),
-            degrees=max(len(case.topics_of(s)) - 1.0, 1.0),
-            confidence=question.confidence,
-        )
-        for s in (0, 1)
-    ]
-    found = Estimate.of(
-        float(pairs.value[0, 1]),
-        float(pairs.variance[0, 1]),
-        degrees=float(pairs.degrees[0, 1]),
-        confidence=question.confidence,
-    )
-    return Opinion(method=JUDGES, a=singles[0], b=singles[1], difference=found, test_p_value=p_value)
+    return replace(found.compare(0, 1, question.confidence), test_p_value=p_value)
 
 
 def _ask_others(case: Case, choice: Choice) -> tuple[tuple[Opinion, ...], tuple[Note, ...]]:
@@ -211,21 +194,19 @@ def compare_all(
 def compare_board(case: Case, adjust: Adjust) -> Board:
     """The same for a case of any number of systems."""
     question, gold, names = case.question, case.gold, case.systems
-    value, variance, pairs = compare_means(case.scores, case)
+    judges = trust_judges(case)
     choice = Choice(None) if gold is None else correct(case)
     found = choice.corrected
     doubt = choice.doubt_board()
-    order = np.lexsort((np.array(names), -settle_ties(value if found is None else found.standing)))
+    order = np.lexsort((np.array(names), -settle_ties((found or judges).standing)))
     b, a = (order[index] for index in np.triu_indices(len(order), 1))
-    naive_pairs = _test(pairs, (a, b), question, adjust, np.zeros(len(a), bool))
+    naive_pairs = _test(judges, (a, b), question, adjust, np.zeros(len(a), bool))
     corrected, corrected_pairs, near = None, None, Nearness()
     if found is not None:
         doubted = doubt.apart[a, b] | (doubt.alarm is not None)
-        width = found.within[1] - found.within[0]
-        corrected_pairs = _test(found.pairs, (a, b), question, adjust, doubted, width)
-        corrected = _stand(found.method, _show(found), order, question, found.within)
-        near = compare_boards(case, value, found)
-    degrees = np.array([max(len(case.topics_of(s)) - 1.0, 1.0) for s in range(len(names))])
+        corrected_pairs = _test(found, (a, b), question, adjust, doubted)
+        corrected = _stand(found, order, question)
+        near = compare_boards(case, judges.standing, found)
     return Board(
         measure=str(question.parsed),
         approach=case.approach,
@@ -234,7 +215,7 @@ def compare_board(case: Case, adjust: Adjust) -> Board:
         adjust=adjust,
         confidence=question.confidence,
         systems=tuple(names[s] for s in order),
-        naive=_stand(JUDGES, Levels(value=value, variance=variance, degrees=degrees), order, question),
+        naive=_stand(judges, order, question),
         naive_pairs=naive_pairs,
         corrected=corrected,
         corrected_pairs=corrected_pairs,
@@ -277,17 +258,12 @@ def check_board(names: tuple[str, ...], question: Question, adjust: str) -> None
 
 
 def _test(
-    found: SystemPairs,
-    pair: tuple[LongArray, LongArray],
-    question: Question,
-    adjust: Adjust,
-    doubted: BoolArray,
-    width: float = np.inf,
+    found: Fitted, pair: tuple[LongArray, LongArray], question: Question, adjust: Adjust, doubted: BoolArray
 ) -> Differences:
-    """The pairs (a, b); those `doubted` are not claimed to differ, and differences are within `width`."""
-    value, error, degrees = found.value[pair], np.sqrt(found.variance[pair]), found.degrees[pair]
-    half = _half(error, degrees, question)
-    p_value = found.p_value[pair]
+    """The pairs (a, b) with all p-values; those `doubted` are not claimed to differ."""
+    pairs, width = found.pairs, found.within[1] - found.within[0]
+    value, error, p_value = pairs.value[pair], np.sqrt(pairs.variance[pair]), pairs.p_value[pair]
+    half = _half(error, pairs.degrees[pair], question)
     return Differences(
         value=value,
         standard_error=error,
@@ -299,29 +275,19 @@ def _test(
     )
 
 
-def _show(found: Fitted) -> Levels:
-    """The scores that can be shown; NaN for the others."""
-    nothing = np.full(len(found.standing), np.nan)
-    levels = found.levels or Levels(value=nothing, variance=nothing, degrees=nothing)
-    return replace(levels, value=np.where(found.shown, levels.value, np.nan))
-
-
-def _stand(
-    method: Method,
-    levels: Levels,
-    order: LongArray,
-    question: Question,
-    within: tuple[float, float] = (-np.inf, np.inf),
-) -> Standing:
-    value, degrees = levels.value[order], levels.degrees[order]
+def _stand(found: Fitted, order: LongArray, question: Question) -> Standing:
+    """The scores that can be shown, in order; NaN for the others."""
+    nothing = np.full(len(order), np.nan)
+    levels = found.levels or Levels(nothing, nothing, nothing)
+    value = np.where(found.shown, levels.value, np.nan)[order]
     error = np.where(np.isnan(value), np.nan, np.sqrt(levels.variance[order]))
-    half = _half(error, degrees, question)
+    half = _half(error, levels.degrees[order], question)
     return Standing(
-        method=method,
+        method=found.method,
         value=value,
         standard_error=error,
-        low=np.maximum(value - half, within[0]),
-        high=np.minimum(value + half, within[1]),
+        low=np.maximum(value - half, found.within[0]),
+        high=np.minimum(value + half, found.within[1]),
     )
 
 

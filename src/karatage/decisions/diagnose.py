@@ -87,16 +87,7 @@ def examine(
     pair, unknown = _choose_pair(files.runs, a, b)
     if material is None and files.runs is not None and files.judgments is not None:
         material = Material(runs=files.runs, judgments=files.judgments, gold=files.gold)
-    checkup = Checkup(
-        runs=files.runs,
-        judgments=files.judgments,
-        gold=files.gold,
-        material=material,
-        listings=files.listings,
-        question=question,
-        pair=pair,
-        unread=files.unread,
-    )
+    checkup = Checkup(**vars(files), material=material, question=question, pair=pair)
     comparable = checkup.meets and checkup.runs is not None and len(checkup.runs.systems) > 1
     prospects = look_ahead(checkup) if comparable else []
     checks = (

@@ -31,8 +31,8 @@ from karatage.decisions.estimators.contract import (
     LEAST_TOPICS,
     WEIGHTED_SUMS,
     Fitted,
-    compare_means,
     tell_few_topics,
+    trust_judges,
 )
 from karatage.decisions.estimators.registry import AUTO, find
 from karatage.decisions.notes import tell
@@ -387,7 +387,7 @@ def forecast(case: Case, variance: FloatArray, told: FloatArray, pairs: BoolArra
     """
     point = (1 + case.question.confidence) / 2
     gold, told = variance[pairs], told[pairs]
-    topics = compare_means(case.scores, case)[2].variance[pairs]
+    topics = trust_judges(case).pairs.variance[pairs]
     width = np.array([t_quantile(point, max(n - 1, 1.0)) for n in told])
     these = Forecast(float(np.median(np.sqrt(gold))), float(np.median(width * np.sqrt(gold))))
     error = float(np.median(np.sqrt(gold + topics)))

@@ -191,18 +191,13 @@ def _reads(names: list[str], read: Callable[[list[str]], object]) -> bool:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Checkup:
+class Checkup(Files):
     """The data that could be read, and the question."""
 
-    runs: Runs | None
-    judgments: Judgments | None
-    gold: Judgments | None
     material: Material | None  # all three, if there are runs and judgments
-    listings: tuple[Listing, ...]
     question: Question
     pair: tuple[str, str] | None
     cases: dict[str, Case] = field(default_factory=dict)  # by measure
-    unread: frozenset[str] = frozenset()  # runs, judgments or gold that were given but could not be read
 
     def lack(self, kind: str) -> str:
         """Why a kind of data is missing."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
-from typing import TypeVar
 
 import polars as pl
 
@@ -34,8 +33,6 @@ APPROACHES = ("mv", "uniform", "ds", "sgl_tau_msd", "sgl_rmse_own4")
 MERGES = ("mv", "wawa", "zc", "ds")  # fast even for many judges; `audit` tries all
 MOST_JUDGES_ALONE = 40
 FEWEST_GOLD_TOPICS = 2
-
-_Part = TypeVar("_Part")
 
 
 def survey(
@@ -83,8 +80,11 @@ def survey(
     heard = _limit_topics(judgments, case.topic_names)
     fitted = {name: found.posteriors[name] for name in MERGES if name in found.posteriors and heard is judgments}
     audited = audit_fitted(fitted, heard, gold, families or {}, MERGES, question.seed)
-    calibration, reason = _attempt(lambda: _calibrate(heard, gold, case, fitted))
-    refused |= {} if reason is None else {"calibration": reason}
+    calibration = None
+    try:
+        calibration = _calibrate(heard, gold, case, fitted)
+    except KaratageError as problem:
+        refused["calibration"] = f"{problem}"
     sources = Sources(runs=runs, judgments=judgments, gold=gold)
     diagnosis = examine(sources, question, a=chosen and chosen[0], b=chosen and chosen[1], material=material)
     parts = [part for part in (comparison, board, found, audited, calibration) if part is not None]
@@ -141,14 +141,6 @@ def _calibrate(
     return calibrate_fitted(
         fitted, judgments, gold, case.merge, relevant=level, topics=case.topic_names, seed=case.seed
     )
-
-
-def _attempt(make: Callable[[], _Part]) -> tuple[_Part | None, str | None]:
-    """A part of the survey, or why it is impossible."""
-    try:
-        return make(), None
-    except KaratageError as problem:
-        return None, str(problem)
 
 
 def _tell_suspects(audited: Audit, case: Case) -> Iterator[Note]:

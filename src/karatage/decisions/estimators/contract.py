@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 
 from karatage.correction.planning import gold_needed
+from karatage.correction.topics import TopicEstimated
 from karatage.data.axes import BoolArray, FloatArray, LongArray
 from karatage.data.comparison import Opinion
-from karatage.data.estimate import Accuracy, Estimate, Method
+from karatage.data.estimate import JUDGES, Accuracy, Estimate, Estimated, Method
 from karatage.data.note import Note
 from karatage.decisions.notes import tell
 from karatage.text import counted
@@ -70,6 +71,13 @@ class SystemPairs:
     degrees: FloatArray  # (system, system) of freedom
     least_p: float = 0.0  # of a difference that is the same in every topic
 
+    @staticmethod
+    def of(found: Estimated | TopicEstimated) -> SystemPairs:
+        """Estimates of (system, system)."""
+        value = np.asarray(found.value)
+        degrees = np.array(np.broadcast_to(found.degrees, value.shape))
+        return SystemPairs(value=value, variance=np.asarray(found.variance), degrees=degrees)
+
     @property
     def p_value(self) -> FloatArray:
         """Two-sided, against no difference; 1 where two systems cannot differ, NaN where the variance is unknown."""
@@ -82,13 +90,18 @@ class SystemPairs:
         return np.where(self.variance == 0, known, chance)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class Levels:
     """Scores of all systems, (system,) each."""
 
     value: FloatArray
     variance: FloatArray
     degrees: FloatArray  # of freedom
+
+    @staticmethod
+    def of(found: Estimated | TopicEstimated) -> Levels:
+        """Estimates of (system,)."""
+        return Levels(*(np.asarray(part) for part in (found.value, found.variance, found.degrees)))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -302,8 +315,9 @@ def tell_few_topics(topics: int) -> str:
     return f"{counted(topics, 'topic')} {'is' if topics == 1 else 'are'} too few for a claim about new ones"
 
 
-def compare_means(scores: FloatArray, case: Case) -> tuple[FloatArray, FloatArray, SystemPairs]:
-    """Means (system,), their variances, and all pairs' differences, from `scores` (topic, system)."""
+def trust_judges(case: Case) -> Fitted:
+    """The judges' own means and differences, uncorrected."""
+    scores = case.scores
     systems = range(scores.shape[1])
     own = [scores[case.topics_of(s), s] for s in systems]
     size = np.array([len(x) for x in own])
@@ -322,7 +336,8 @@ def compare_means(scores: FloatArray, case: Case) -> tuple[FloatArray, FloatArra
     pairs = SystemPairs(
         value=value[None, :] - value[:, None], variance=each, degrees=degrees, least_p=flip_signs(int(size.min()))
     )
-    return value, variance, pairs
+    levels = Levels(value, variance, np.maximum(size - 1.0, 1.0))
+    return Fitted(method=JUDGES, pairs=pairs, levels=levels, gold_variance=np.zeros(shape), gold_items=0)
 
 
 def flip_signs(topics: int) -> float:

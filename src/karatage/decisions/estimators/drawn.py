@@ -104,26 +104,17 @@ def fit_sample(case: Case, method: Method) -> DrawnFitted:
     said, topic = case.said[inside].astype(np.int64), case.topic[inside]
     found = sum_topics(weight, said, topic, len(case.topics), drawn, factors=factors)
     single, pairs, gold = found.scores(claim), found.differences(claim), found.differences("these topics")
-    shape = np.shape(pairs.value)
     if (drawn.pi < 1).any() and not np.ptp(drawn.gain):
         raise DataError(
             f"all {counted(len(drawn.gain), 'gold item')} gain the same by {case.question.parsed}, so gold "
             "shows no differences; is the lowest relevant grade correct?"
         )
-    if shape == (2, 2) and np.isinf(np.asarray(pairs.variance)).any():
+    if np.shape(pairs.value) == (2, 2) and np.isinf(np.asarray(pairs.variance)).any():
         raise DataError("the systems differ on fewer than two gold items; judge more of those that karatage plan draws")
-    levels = None
-    if _measure_unreached(case) <= LITTLE:
-        levels = Levels(
-            value=np.asarray(single.value), variance=np.asarray(single.variance), degrees=np.asarray(single.degrees)
-        )
+    levels = Levels.of(single) if _measure_unreached(case) <= LITTLE else None
     return DrawnFitted(
         method=method,
-        pairs=SystemPairs(
-            value=np.asarray(pairs.value),
-            variance=np.asarray(pairs.variance),
-            degrees=np.array(np.broadcast_to(pairs.degrees, shape)),
-        ),
+        pairs=SystemPairs.of(pairs),
         levels=levels,
         gold_variance=np.asarray(gold.variance),
         gold_items=int(np.ptp(weight[drawn.item], axis=1).astype(bool).sum()),

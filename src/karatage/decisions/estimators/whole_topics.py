@@ -103,12 +103,8 @@ class WholeTopics(Estimator):
         return TopicsFitted(
             method=self.method,
             lam=self.lam,
-            pairs=SystemPairs(
-                value=np.asarray(pairs.value), variance=np.asarray(pairs.variance), degrees=np.asarray(pairs.degrees)
-            ),
-            levels=Levels(
-                value=np.asarray(single.value), variance=np.asarray(single.variance), degrees=np.asarray(single.degrees)
-            ),
+            pairs=SystemPairs.of(pairs),
+            levels=Levels.of(single),
             gold_variance=np.asarray(pairs.variance),
             gold_items=int(known.sum()),
             assumed=("the topics with gold are a random sample of all topics",) if rest.shape[1] else (),
