@@ -415,7 +415,7 @@ def test_estimators_are_registered_by_their_names() -> None:
 
 def test_a_name_is_registered_once() -> None:
     for name in list_names():
-        with pytest.raises(OptionError, match=f"'{name}' is registered already"):
+        with pytest.raises(OptionError, match=f"'{name}' is already registered"):
             register(replace(HALVED, method=replace(HALVED.method, name=name)))
     with pytest.raises(UnknownNameError):
         unregister("halved")

@@ -167,7 +167,7 @@ def test_waiting_batches_are_left_out(run):
 REFUSED = [
     ("", OptionError, "no runs were given"),
     ("system-01.run", OptionError, "no judgments were given"),
-    ("system-01.run -j crowd.csv", OptionError, "'system-01' is the only system; give runs of two at least"),
+    ("system-01.run -j crowd.csv", OptionError, "'system-01' is the only system; give runs of at least two"),
     (
         "system-01.run system-02.run system-03.run -j crowd.csv --a system-01",
         OptionError,
@@ -193,7 +193,7 @@ REFUSED = [
     (f"{FILES} --figures-a 50,0.5,0.2", OptionError, "figures and files or systems at once"),
     ("--figures-a 50,0.5,0.2", OptionError, "figures need all of --figures-a, --figures-b and --rates"),
     ("--figures-a 50,0.5 --figures-b 50,0.5,0.1 --rates 1/2,1/2", OptionError, "--figures-a '50,0.5' has 2 parts"),
-    ("--figures-a 50,5,1 --figures-b 50,0.5,0.1 --rates 9/9,9/9", DataError, "is no P@k"),
+    ("--figures-a 50,5,1 --figures-b 50,0.5,0.1 --rates 9/9,9/9", DataError, "is not a P@k"),
 ]
 
 

@@ -212,10 +212,10 @@ REFUSED = {
     ),
     "no pi": (perfect(), sample(400), ask(correction="sampled"), "gold has no column pi"),
     "no weighted sum": (perfect(), sample(400), "AP", "re-judge whole topics"),
-    "rates of these topics": (perfect(), sample(400), ask(claim="these", correction="rates"), "claim new topics"),
-    "two gold topics": (perfect(), on_topics(2), "AP", "re-judge 5 whole topics at least, better 10"),
+    "rates of these topics": (perfect(), sample(400), ask(claim="these", correction="rates"), "new topics"),
+    "two gold topics": (perfect(), on_topics(2), "AP", "re-judge at least 5 whole topics, better 10"),
     "clustered": (world().judgments, SIX_TOPICS, MEASURE, "gold is on 6 of 40 topics"),
-    "clustered, by rates": (world().judgments, SIX_TOPICS, BY_RATES, "gold sits in 6 of 40 topics"),
+    "clustered, by rates": (world().judgments, SIX_TOPICS, BY_RATES, "gold is in 6 of 40 topics"),
 }
 
 
@@ -254,7 +254,7 @@ def test_few_topics_are_refused_or_told() -> None:
     rows = gold_frame().filter(pl.col("topic").is_in(list(few)))[::4]
     found = compare(kt.read_gold(rows), MEASURE, judgments)
     assert found.refusal is not None
-    assert "6 topics say too little about new ones" in found.refusal
+    assert "6 topics are too few for a claim about new ones" in found.refusal
     assert has_note(found, "decisions.few-topics", topics=6)
 
 
@@ -450,7 +450,7 @@ def test_the_alarm_is_for_corrections_two_standard_errors_apart() -> None:
         assert luck > 0
         error = np.sqrt(rates.gold_variance[0, 1] + luck + even.gold_variance[0, 1])
         assert (found.alarm is not None) == (gap > 2 * error)
-        assert found.alarm is None or f", {gap / error:.1f} standard errors apart" in found.alarm
+        assert found.alarm is None or f"differ by {gap / error:.1f} standard errors" in found.alarm
         alarms.append(found.alarm is not None)
     assert {True, False} == set(alarms)
 

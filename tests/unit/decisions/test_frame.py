@@ -116,7 +116,9 @@ def test_other_runs_are_another_frame() -> None:
     assert found.corrected is None
 
 
-@pytest.mark.parametrize(("measure", "says"), [("XP@10", "which is no measure"), ("AP", "planned for other systems")])
+@pytest.mark.parametrize(
+    ("measure", "says"), [("XP@10", "which is not a measure"), ("AP", "planned for other systems")]
+)
 def test_a_queue_for_no_weighted_sum(measure: str, says: str) -> None:
     gold = queue(case(), measure)
     found = compare(gold)
