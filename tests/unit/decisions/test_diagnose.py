@@ -216,8 +216,8 @@ def test_a_plain_sample_allows_weighted_sums_only(truth, crowd, rng):
     assert not any("error rates" in check.finding for check in found.checks)  # which the answer does not use
     assert found.measures["way"].to_list() == ["even", "even", "even", "even", None]
     assert found.can[-1] == (
-        "differences between systems in P@10, DCG@10, RBP(p=0.8), nDCG@10, with judges' errors corrected by gold assumed "
-        "to be a simple random sample"
+        "differences between systems in P@10, DCG@10, RBP(p=0.8), nDCG@10, with judges' errors corrected by gold "
+        "assumed to be a simple random sample"
     )
     assert found.cannot[-1].startswith("corrected differences in AP: it is not a weighted sum of grades")
     asked = kt.doctor(make_runs(a=1, b=2), crowd, gold, "AP")
