@@ -10,7 +10,7 @@ import pytest
 
 import karatage as kt
 from karatage.decisions.question import QuestionOptions, QueueOptions
-from karatage.errors import WrongTypeError
+from karatage.errors import OptionError, UnknownNameError, WrongTypeError
 from tests.invoking import list_commands
 
 COMMANDS = list_commands()
@@ -239,3 +239,17 @@ def test_the_order_of_arguments_is_told():
         kt.compare(judgments, runs)
     with pytest.raises(kt.KaratageError, match="read_judgments"):
         kt.compare(runs, None)
+
+
+@pytest.mark.parametrize(
+    ("function", "old", "new"),
+    [(kt.compare, "topics", "claim"), (kt.plan, "batches", "looks"), (kt.queue, "margin", "indifference")],
+)
+def test_an_option_by_its_old_name_is_refused_with_the_new_one(function, old, new):
+    with pytest.raises(OptionError, match=rf"^{function.__name__}: .* {old} .* {new}$"):
+        function(**{old: 1})
+
+
+def test_a_misspelt_option_is_refused_with_the_nearest():
+    with pytest.raises(UnknownNameError, match=r"option of plan 'confidense'; did you mean 'confidence'"):
+        kt.plan(confidense=0.9)

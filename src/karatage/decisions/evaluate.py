@@ -8,9 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from karatage.aggregation.registry import MODELS, parse_model
-from karatage.approaches.evaluating import evaluate_known
 from karatage.approaches.evidence import Known
-from karatage.approaches.registry import EXPECTED
+from karatage.approaches.registry import EXPECTED, evaluate_known
 from karatage.data.alignment import Alignment, align, require_data
 from karatage.data.evaluation import Evaluation
 from karatage.data.judgments import Gold, Judgments

@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from karatage.correction.choosing import choose_sizes, draw_batches
-from karatage.correction.sampled import Drawn, Sampled, find_reach, learn_gains, sum_topics
+from karatage.correction.sampled import Drawn, Sampled, choose_sizes, draw_batches, find_reach, learn_gains, sum_topics
 from karatage.errors import DataError, OptionError
 from karatage.kernels.sampling import draw_items
 
@@ -352,7 +351,7 @@ def test_draws_are_checked(item, pi, message):
         Drawn(item, np.zeros(len(item)), np.array(pi), np.ones(len(item), np.int64))
 
 
-def test_refusals():
+def test_samples_that_cannot_be_are_refused():
     weight, said, gold, topic = make_items()
     with pytest.raises(OptionError, match="at least 2 folds"):
         learn_gains(said, topic, census(gold), folds=1)

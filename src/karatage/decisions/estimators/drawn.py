@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karatage.correction.choosing import choose_sizes
 from karatage.correction.evenness import Frame, check_evenness
 from karatage.correction.precision import measure_accuracy, require_gold
-from karatage.correction.sampled import Claim, Drawn, sum_topics
+from karatage.correction.sampled import Claim, Drawn, choose_sizes, sum_topics
 from karatage.data.axes import BoolArray, FloatArray, LongArray
 from karatage.data.estimate import Accuracy, Estimate, Method
 from karatage.data.judgments import Draw

@@ -26,16 +26,16 @@ LARGEST = 30
 
 @dataclass(frozen=True)
 class Contender:
-    """An approach that merges grades (by `model`) or scores (weighing by `estimator`, or all judges alike)."""
+    """An approach that merges grades (by `model`) or scores (with the weights of `estimator`, or equal ones)."""
 
     name: str
     model: NamedModel | None = None
     estimator: Estimator | None = None
-    measures: tuple[str, ...] = ()  # whose weights are averaged; none: the measure that is being taken
+    measures: tuple[str, ...] = ()  # whose weights are averaged; default: the evaluated measure
 
     @property
     def family(self) -> str:
-        """What it is shown together with."""
+        """The family with which it is shown."""
         if self.model is not None:
             return MERGED_GRADES
         if self.estimator is None:
@@ -53,7 +53,7 @@ class Contender:
 def find_contenders(names: Iterable[str], *, replicates: int) -> tuple[Contender, ...]:
     """Approaches by name or group (`all30`, `own`), each once.
 
-    `replicates` is for estimators whose name says nothing of it; those that draw for each judge take 100 at most.
+    `replicates` is for estimators whose name does not set it; those that draw for each judge take 100 at most.
     """
     from karatage.approaches.registry import GROUPS as MEMBERS
 
@@ -80,7 +80,8 @@ def _find(name: str, replicates: int) -> Contender:
     if word in MODELS:
         named = parse_model(name)
         if named.needs_gold or named.supervision not in (None, "none"):
-            raise OptionError(f"{shorten(name)} learns from gold, which here is only compared with; leave it out")
+            told = f"{shorten(name)} learns from gold, which this experiment uses only for comparison"
+            raise OptionError(f"{told}; leave it out")
         if named.expected:
             raise _refuse_expected(name)
         return Contender(named.name, model=named)
@@ -97,24 +98,22 @@ def _find(name: str, replicates: int) -> Contender:
                 estimator = replace(estimator, replicates=most)
             return Contender(printed, estimator=estimator, measures=approach.measures)
     raise OptionError(
-        f"approach '{shorten(name)}' is none that merges a k-tuple's grades or scores without gold; "
-        "ask for all30, own, uniform, mv, emmv, emneu or the like"
+        f"approach '{shorten(name)}' does not merge a k-tuple's grades or scores without gold; "
+        "use all30, own, uniform, mv, emmv or emneu, for example"
     )
 
 
 def _refuse_expected(name: str) -> OptionError:
-    elsewhere = "those are tried by karatage experiment random-relevance"
-    return OptionError(
-        f"approach '{shorten(name)}' merges grades into probabilities for expected measures; {elsewhere}"
-    )
+    told = f"approach '{shorten(name)}' merges grades into probabilities for expected measures"
+    return OptionError(f"{told}; use karatage experiment random-relevance for those")
 
 
 @dataclass(frozen=True, kw_only=True)
 class AwarePlan:
     """Which approaches are tried, by which measures, on how many judges, how often.
 
-    By default the paper's design with fewer samples and replicates, of which it has 1,000 each. Where there are fewer
-    k-tuples than samples, all of them are taken.
+    The default is the paper's design, but with fewer samples and replicates; the paper has 1,000 of each. If there are
+    fewer k-tuples than samples, all of them are used.
 
     Args:
         measures: E.g. P@10, DCG@10, nDCG@20, AP, RBP(p=0.8); may be repeated.
@@ -133,7 +132,7 @@ class AwarePlan:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Check the options; names must be known before hours are spent."""
+        """Check the options; unknown names are refused before any work."""
         check_lists(measure=self.names)
         if len(set(self.sizes)) < len(self.sizes) or min(self.sizes, default=1) < 1:
             raise OptionError("sizes of k-tuples are whole numbers from 1, each given once")
@@ -154,17 +153,17 @@ class AwarePlan:
         return find_contenders(self.approaches, replicates=self.replicates)
 
     def find_sizes(self, judges: int) -> tuple[int, ...]:
-        """The sizes of k-tuples out of so many judges."""
+        """The sizes of k-tuples that can be drawn from a number of judges."""
         sizes = tuple(sorted(self.sizes)) or tuple(range(2, min(LARGEST, judges - 1) + 1))
         if not sizes:
-            raise OptionError(f"from {judges} judges no smaller panel of two or more can be drawn; give sizes")
+            raise OptionError(f"{judges} judges have no smaller panel of two or more; give sizes")
         if sizes[0] > judges:
             raise OptionError(f"k-tuples of {sizes[0]} cannot be drawn from {judges} judges; give smaller sizes")
         return tuple(size for size in sizes if size <= judges)
 
 
 def label_measures(measures: Sequence[str]) -> dict[str, str]:
-    """Short names, as papers print them, where these tell all measures apart.
+    """Short names, as papers print them, if these are unique.
 
     >>> label_measures(["AP", "nDCG(dcg=jk,base=2)@20"])
     {'AP': 'AP', 'nDCG(dcg=jk,base=2)@20': 'nDCG@20'}
