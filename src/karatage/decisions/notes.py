@@ -59,8 +59,9 @@ tell = Texts(
         "frame-unknown": "gold has no column frame: it is assumed to be drawn from all documents that matter for "
         "these systems",
         "gold-alone": "unjudged documents that matter, which only gold corrects: {documents:,}",
-        "gold-drawn": "gold was drawn with sampling probabilities (pi), where systems differ. Weighted by 1/pi it "
-        "represents what it was drawn from. Its items may differ from the others, and are not compared with them",
+        "gold-drawn": "gold was drawn with sampling probabilities (pi), where systems differ. Weighted by the inverse "
+        "of pi it represents what it was drawn from. Its items may differ from the others, and are not compared with "
+        "them",
         "gold-graded": "{items:count item} of {gold:,} with gold were graded",
         "gold-outside": "{items:count gold item} outside the documents and topics of these systems were not used",
         "gold-unlike": "gold has no sampling probabilities (pi): calibration is for items like those with gold",

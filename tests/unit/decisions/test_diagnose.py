@@ -88,7 +88,7 @@ def test_systems_that_rank_alike_are_told(truth, crowd):
     assert "'one', 'twin'" in find(found, "identical rankings to rank 10", "warning").finding
     pair = kt.doctor(make_runs(one=1, twin=1), crowd, truth)
     find(pair, "cannot differ by P@10", "warning")
-    assert gives(pair.sentence, "one", "twin", "P@10")
+    assert gives(pair.sentence, "P@10", "one", "twin")
 
 
 def test_systems_alike_in_the_first_ranks_only_depend_on_the_depth(truth, crowd):
