@@ -45,6 +45,7 @@ CLEAN = (  # packages and modules of src whose strings were reviewed; the others
     "merging",
     "orders",
     "simulation",
+    "views",
     "errors",
     "memory",
     "progress",

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 PANEL = (230, 170)
 TITLE = 40  # characters
-# Baselines warm, gaps cool, as in the paper's figures.
+# Baselines in warm colours, gaps in cool ones, as in the paper's figures.
 COLOURS = {
     MERGED_GRADES: "#D55E00",
     UNIFORM: "#777777",
@@ -259,7 +259,7 @@ def tabulate_families(findings: AwareFindings) -> Iterator[Table]:
 
 
 def tabulate_approaches(findings: AwareFindings) -> Iterator[Table]:
-    """All approaches at some sizes, best first by the mean over these."""
+    """All approaches at some sizes, the best mean over these first."""
     sizes = choose_sizes(findings.sizes, MANY_SIZES)
     frame = frame_by_size(findings, sizes)
     columns = [str(size) for size in sizes]
@@ -336,7 +336,7 @@ def tabulate_contests(findings: AwareFindings) -> Iterator[Table]:
 
 
 def tabulate_leads(findings: AwareFindings) -> Iterator[Table]:
-    """Sizes at which scores or grades win for sure."""
+    """Sizes at which merging scores, or merging grades, is significantly better."""
     frame = findings.tables.get("leads")
     if frame is None:
         return
@@ -349,7 +349,7 @@ def tabulate_leads(findings: AwareFindings) -> Iterator[Table]:
 
 
 def tabulate_crossings(findings: AwareFindings) -> Iterator[Table]:
-    """Where errors are so much alike that merging scores overtakes merging grades."""
+    """The error correlation from which merging scores is better than merging grades."""
     frame = findings.crossings
     if frame.is_empty():
         return
@@ -370,7 +370,7 @@ def _list_places(findings: AwareFindings) -> Iterator[tuple[str, str, str]]:
 
 
 def _tell_place(findings: AwareFindings, *, systems: str = "", panel: str = "", measure: str = "") -> str:
-    """What a table is about, as far as there is a choice."""
+    """What a table is about; parts that are the same in all tables are left out."""
     shown = [label_measures(findings.measures)[measure]] if measure else []
     shown += [systems] if systems and len(findings.systems) > 1 else []
     shown += [panel] if panel and len(findings.panels) > 1 else []
@@ -378,7 +378,7 @@ def _tell_place(findings: AwareFindings, *, systems: str = "", panel: str = "", 
 
 
 def _join_places(findings: AwareFindings, frame: pl.DataFrame) -> pl.Series:
-    """The same for each row."""
+    """What each row is about."""
     places = frame.select("systems", "panel", "measure").iter_rows()
     texts = [_tell_place(findings, systems=s, panel=p, measure=m) for s, p, m in places]
     return pl.Series("where", texts, dtype=pl.String)

@@ -1,4 +1,4 @@
-"""A benchmark of merges: accuracy and F1 by approach, without gold by data set, and which approaches lead."""
+"""A benchmark of merges: accuracy and F1 by approach, by data set without gold, and which approaches lead."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ WORDS = {"accuracy": "acc", "f1": "F1"}
 def chart_benchmark(result: Benchmark, *, supervision: str = "none", quality: Quality = "accuracy") -> alt.ConcatChart:
     """[COLLAB14] figures 2.2 to 2.4: how far each approach is above the baseline, on each data set and on average.
 
-    Without gold bars; with light or full supervision a line over the amount of gold. Panels have scales of their own.
+    Bars without gold; with light or full supervision, lines over the amount of gold. Each panel has a separate scale.
     """
     if supervision not in LETTERS or quality not in QUALITIES:
         asked = f"{supervision}, {quality}"
@@ -61,14 +61,14 @@ def chart_benchmark(result: Benchmark, *, supervision: str = "none", quality: Qu
 
 
 def _make_height(panel: pl.DataFrame) -> Axis:
-    """A scale that shows zero, and is never so narrow that nothing looks like much."""
+    """A scale that includes zero and spans at least a point, so that tiny differences look small."""
     low, high = (float(edge) for edge in panel.select(pl.min("points"), pl.col("points").max().alias("top")).row(0))
     ends = [min(low, -LEAST_SPAN / 2), max(high, LEAST_SPAN / 2)]
     return Axis("points:Q", None, {"domain": ends, "nice": 4}, {"tickCount": 5})
 
 
 def _average(found: pl.DataFrame, result: Benchmark) -> pl.DataFrame:
-    """A last panel with the means over the data sets that all approaches could do."""
+    """A last panel with the means over the data sets on which all approaches have a result."""
     common = found.filter(pl.col("data_set").is_in(result.common_sets))
     keys = ["approach", "supervision", "amount", "quality"]
     mean = common.group_by(keys, maintain_order=True).agg(pl.col("value", "gap").mean())
@@ -78,12 +78,12 @@ def _average(found: pl.DataFrame, result: Benchmark) -> pl.DataFrame:
 
 @shows(Benchmark)
 def view_benchmark(result: Benchmark, *, per_data_set: bool = False) -> Page:
-    """Approaches on average, without gold or on each data set, and which are not worse than the best."""
+    """Approaches on average, on each data set, and which are not significantly worse than the best."""
     sets = [facts.name for facts in result.data_sets]
     common, text = result.common_sets, ""
     tables: list[Table] = []
     if common:
-        text = f"Means are over the data sets that every approach could do: {list_names(common, 12)}."
+        text = f"Means are over the data sets on which every approach has a result: {list_names(common, 12)}."
         caption = f"Mean over {counted(len(common), 'data set')}" if len(common) > 1 else common[0]
         tables += tabulate_settings(result.averages(), caption)
     if per_data_set:
@@ -162,6 +162,6 @@ def tabulate_leaders(result: Benchmark) -> Table:
 
 
 def explain_leaders(result: Benchmark) -> str:
-    """What numbers and letters of the table of leaders stand for."""
+    """What the numbers and letters in the table of leaders mean."""
     numbered = ", ".join(f"{k} {name}" for k, name in enumerate(result.approaches, 1))
     return f"{numbered}; u without gold, l light, f full supervision."

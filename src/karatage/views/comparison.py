@@ -1,4 +1,4 @@
-"""Two systems compared: the difference by every opinion, the scores, and what the correction rests on; or a test."""
+"""Two systems compared: the difference by every opinion, the scores, and the basis of the correction; or a test."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def view_comparison(found: Comparison) -> Page:
 
 
 def view_decision(found: Comparison) -> Section:
-    """The part that a survey has, too."""
+    """The section, which a survey has too."""
     text = [f"{entitle_comparison(found)}.", *explain_correction(found)]
     refused = "" if found.refusal is None else f"Correction was refused: {found.refusal}."
     caption = "The difference by every opinion, with its interval"
@@ -67,7 +67,7 @@ def _name_systems(caption: str, found: Comparison) -> str:
 
 
 def tabulate_difference(found: Comparison) -> Table:
-    """The difference by every opinion; an exact one is called so."""
+    """The difference by every opinion; exact ones are marked."""
     gaps = [opinion.difference for opinion in found.opinions]
     t = [gap.value / gap.standard_error if gap.standard_error > 0 else math.nan for gap in gaps]
     labels = [opinion.method.label + (", exact" if opinion.difference.exact else "") for opinion in found.opinions]
@@ -110,7 +110,7 @@ def _list_scores(opinion: Opinion) -> list[str | float | None]:
 
 
 def explain_correction(found: Comparison | Board) -> Iterator[str]:
-    """Paragraphs on what the correction rests on."""
+    """Paragraphs on the basis of the correction."""
     if found.gold is not None:
         yield f"{found.gold[0].upper()}{found.gold[1:]}."
     if found.accuracy is not None:
@@ -129,7 +129,7 @@ def view_paired(found: PairedTest) -> Page:
 
 @shows(UnpairedTest)
 def view_unpaired(found: UnpairedTest) -> Page:
-    """Topics of their own for each."""
+    """Separate topics for each."""
     topics = " and ".join(f"{count:,}" for count in found.topics)
     facts = list_options(test="Welch's t", confidence=percent(found.confidence), topics=topics)
     return _view(found, "Two systems on separate topics", facts)
@@ -147,7 +147,7 @@ def _view(found: PairedTest | UnpairedTest, title: str, facts: list[tuple[str, s
 
 
 def chart_comparison(comparison: Comparison) -> alt.HConcatChart:
-    """The difference by every opinion, with its interval and a line where there is none."""
+    """The difference by every opinion, with its interval and a line at 0."""
     frame = comparison.to_frame().select(
         "difference",
         *("low", "high", "p_value"),
@@ -167,7 +167,7 @@ def chart_comparison(comparison: Comparison) -> alt.HConcatChart:
 
 
 def chart_test(found: PairedTest | UnpairedTest) -> alt.HConcatChart:
-    """The difference with its interval, and a line where there is none."""
+    """The difference with its interval, and a line at 0."""
     ends = {"low": [finite(found.low)], "high": [finite(found.high)]}
     frame = pl.DataFrame(
         {"name": ["second less first"], "value": [found.difference], **ends, "p_value": [found.p_value]},

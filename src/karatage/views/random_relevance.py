@@ -26,8 +26,8 @@ TEXT1 = """Each judge's leaderboard against gold's: certain measures, then expec
 probability {certainty:g}. DGS is gold as it is, RGS gold made as uncertain as the judges. Means over judges with 95 %
 intervals; the gain is the difference from the certain measure against DGS, over the same judges.
 
-RGS is another leaderboard, so a higher agreement with it does not make judges better: the table of controls says how
-near random grades come by themselves, for gold's own grades and for a judge who calls nothing relevant."""
+RGS is another leaderboard, so a higher agreement with it does not make judges better: the table of controls shows how
+high the agreement is without any judges, for gold's own grades and for a judge who calls nothing relevant."""
 TEXT2 = """Mean tau_ap over the same {samples} k-tuples for all approaches, fewer where there are no more. Bold: the
 best against each gold."""
 TEXT3 = """The eR measures by formula less their mean over {draws:,} draws of grades, for the system where they differ

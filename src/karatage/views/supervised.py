@@ -25,7 +25,7 @@ from karatage.views.table import Table
 if TYPE_CHECKING:
     import altair as alt
 
-# As in [SAWARE20] table 1: baselines blue, u-AWARE green, s-AWARE orange; all to be told on white and on black.
+# As in [SAWARE20] table 1: baselines blue, u-AWARE green, s-AWARE orange; all visible on white and on black.
 FAMILIES = {
     "s-AWARE": ("#F2B84B", "#E69F00", "#CC7A00", "#D55E00", "#A63E00", "#B8860B"),
     "u-AWARE": ("#5CC5A3", "#009E73", "#2E8B57", "#7CB342"),
@@ -33,11 +33,11 @@ FAMILIES = {
 }
 BASELINE = "#777777"
 PANEL = (330, 300)  # pixels
-DRAWN = ("tau_ap", "rmse")  # tau looks like tau_ap
+DRAWN = ("tau_ap", "rmse")  # charts of tau look like those of tau_ap
 TEXT1 = """Mean {outcome} between each approach's leaderboard and gold's, over {samples} samples of each size. A sample
-is a k-tuple of judges with a split of gold of its own: {training:.0%} of topics (for emsemi: of the documents of every
-topic) teach, and all are compared on the other documents of the other topics. Bold: the best of a row."""
-TEXT2 = """All sizes together, each counting alike. Gaps are differences from {baseline} in the same samples, with 95 %
+is a k-tuple of judges with a separate split of gold: {training:.0%} of topics (for emsemi: of the documents of every
+topic) are for training, and approaches are compared on the other documents of the other topics. Bold: row's best."""
+TEXT2 = """All sizes together, with equal weights. Gaps are differences from {baseline} in the same samples, with 95 %
 intervals, which are about other samples of this collection: other judges or topics may differ more."""
 
 

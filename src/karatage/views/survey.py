@@ -1,4 +1,4 @@
-"""The decision and all that it rests on."""
+"""The decision and its basis, with differences of two systems topic by topic."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _view_evidence(survey: Survey) -> Iterator[Section]:
 
 
 def _choose_systems(survey: Survey) -> tuple[str | None, str | None]:
-    """The systems asked about; or the best one, and whichever the reader chooses."""
+    """The systems asked about; or the best one, and any that the reader chooses."""
     if survey.comparison is not None:
         return survey.comparison.a, survey.comparison.b
     return (None if survey.board is None else survey.board.systems[0]), None
@@ -118,7 +118,7 @@ def _view_calibration(survey: Survey) -> Section:
 
 
 def _tells_attenuation(corrected: Standing) -> bool:
-    """Whether there are corrected scores, which are not the judges' own stretched."""
+    """Whether there are corrected scores that are more than the judges' scores rescaled."""
     return not corrected.method.same_order and not np.isnan(corrected.value).all()
 
 
@@ -132,13 +132,13 @@ def _view_data(survey: Survey) -> Iterator[Section]:
 
 TOPICS = """A mean does not show how many topics a difference depends on. Where it depends on a few topics, other topics
 may give another one."""
-DIGITS = 5  # of differences that are there for all systems
+DIGITS = 5  # of differences that the page has for all systems
 NOT_CHOSEN = "(the next best)"
 LOOKS = {"color": {"judges": JUDGES, "gold": GOLD}, "shape": {"judges": "diamond", "gold": "square"}}
 
 
 def view_topics(evaluation: Evaluation, a: str | None, b: str | None) -> Section:
-    """Topic by topic, system b less a; without b, any that the reader follows less a; without a, less the best."""
+    """Topic by topic, system b less a; without b, any that the reader chooses less a; without a, less the best."""
     scores = TopicScores.of(evaluation)
     best = evaluation.lead(scores.measure, scores.approach).first if a is None else a
     other = scores.find_next(best) if b is None else b
@@ -148,7 +148,7 @@ def view_topics(evaluation: Evaluation, a: str | None, b: str | None) -> Section
     table = Table(frame, f"{told}, topic by topic", signed=("judges", "gold"), name="topics", columns=columns)
     if b is None:
         make = partial(chart_topic_differences, evaluation, best)
-        caption = f"The system that is followed ({shorten(other, NAME)} while none is), less {shorten(best, NAME)}"
+        caption = f"The chosen system ({shorten(other, NAME)} until one is chosen), less {shorten(best, NAME)}"
     else:
         make, caption = partial(chart_topics, evaluation, best, other), told
     figure = Figure(make, f"{caption}, on every topic", "topics", table)
@@ -169,7 +169,7 @@ class TopicScores(NamedTuple):
     def of(
         evaluation: Evaluation, measure: str | None = None, approach: str | None = None, *, with_gold: bool = True
     ) -> TopicScores:
-        """Of a measure and approach, by default the first; `with_gold` only where gold knows whole topics."""
+        """Of a measure and approach, by default the first; `with_gold` only where gold contains whole topics."""
         measure, approach = measure or evaluation.measures[0], approach or evaluation.approaches[0]
         if measure not in evaluation.scores:
             raise UnknownNameError("measure", measure, evaluation.measures)
@@ -191,7 +191,7 @@ class TopicScores(NamedTuple):
 
     @property
     def ways(self) -> list[str]:
-        """Whose scores there are."""
+        """Judges, and gold where there is some."""
         return ["judges"] if self.gold is None else ["judges", "gold"]
 
     def find(self, system: str) -> int:
@@ -246,7 +246,7 @@ def lay_out_topics(scores: TopicScores, a: str, b: str) -> pl.DataFrame:
     frame = frame.with_columns(pl.col(pl.Float64).fill_nan(None), at_topic=pl.int_range(pl.len()))
     frame = frame.drop_nulls("judges").sort("judges", "at_topic", descending=[True, False])
     if frame.is_empty():
-        raise DataError(f"{scores.approach} has no scores by topic for these systems, so there is nothing to draw")
+        raise DataError(f"{scores.approach} has no scores by topic for these systems, so there is no chart")
     if scores.gold is not None:
         frame = frame.with_columns(at_gold=pl.Series(place_values(frame["gold"])))
     return frame.with_columns(row=pl.int_range(pl.len()))
@@ -327,7 +327,7 @@ def _entitle(best: str, second: str) -> alt.ExprRef:
     against = f" against {shorten(best, NAME)}, topic by topic"
     picked = f"{CHOICES['system']}.system"
     chosen = f"truncate({picked}[0], {NAME}) + {json.dumps(against)}"
-    other = f"{picked} && {picked}[0] + '.' != {json.dumps(best + '.')}"  # not a text that Vega may take for code
+    other = f"{picked} && {picked}[0] + '.' != {json.dumps(best + '.')}"  # or Vega may take the text for code
     return alt.ExprRef(f"{other} ? {chosen} : {json.dumps(shorten(second, NAME) + against)}")
 
 

@@ -48,8 +48,8 @@ def test_verdicts_say_what_becomes_of_the_judges(hostile, read_chart):
     pairs = len(board.a)
     before, after = np.zeros(pairs, bool), np.zeros(pairs, bool)
     mine = np.flatnonzero(board.b == 0)
-    before[mine[[0, 1, 2]]] = True  # told apart before: falls, stays, turns
-    after[mine[[1, 2, 3]]] = True  # told apart after: stays, turns, arises
+    before[mine[[0, 1, 2]]] = True  # significant before: falls, stays, turns
+    after[mine[[1, 2, 3]]] = True  # significant after: stays, turns, arises
     value = np.abs(board.naive_pairs.value) + 0.01
     turned = value.copy()
     turned[mine[2]] *= -1
@@ -65,11 +65,11 @@ def test_verdicts_say_what_becomes_of_the_judges(hostile, read_chart):
     found = {row["system"]: row["verdict"] for row in rows}
     expected = [
         "significant only without correction",
-        "told apart",
+        "significant",
         "reversed",
         "significant only when corrected",
-        "not told apart",
-        "doubted by gold",
+        "not significant",
+        "contradicted by gold",
     ]
     assert [found[board.systems[board.a[pair]]] for pair in mine[:6]] == expected
 
