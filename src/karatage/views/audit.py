@@ -389,19 +389,19 @@ def _frame_confusion(audit: Audit) -> pl.DataFrame:
     return audit.confusion.join(place, on="judge", how="inner").sort("panel", "gold", "grade")
 
 
-def chart_agreement(audit: Audit, value: str = "kappa") -> alt.LayerChart:
+def chart_agreement(audit: Audit) -> alt.LayerChart:
     """How far every two judges agree beyond chance. Families, and in them judges that agree most, are neighbours."""
-    names = order_judges(audit, value)
-    frame = _frame_agreement(audit, names, value)
-    if frame[value].null_count() == len(frame):
+    names = order_judges(audit)
+    frame = _frame_agreement(audit, names)
+    if frame["kappa"].null_count() == len(frame):
         raise DataError(
-            f"the {len(names):,} judges who graded most have no {value} among them: their pairs were not drawn"
+            f"the {len(names):,} judges who graded most have no kappa among them: their pairs were not drawn"
         )
-    least = min(0.0, *frame[value].drop_nulls().to_list())
+    least = min(0.0, *frame["kappa"].drop_nulls().to_list())
     scale = {"scheme": "viridis", "domain": [least, 1.0]}
-    shade = Key(f"{value}:Q", title=value.replace("_", " "), legend={}, scale=scale)
+    shade = Key("kappa:Q", title="kappa", legend={}, scale=scale)
     side = min(SIDE, max(26 * len(names), 90))
-    told = tell("judge:N", "other:N", f"{value}:Q", "shared:Q")
+    told = tell("judge:N", "other:N", "kappa:Q", "shared:Q")
     labels = {"labelExpr": name_by_number(cut_names(names, NAME)), "labelLimit": 160, "domain": False}
     labels["labelFontSize"] = 9 if len(names) <= FEW else 7
     chart = chart_map(frame, names, names, shade, told=told, follow="judge", size=(side, side), **labels)
@@ -409,19 +409,16 @@ def chart_agreement(audit: Audit, value: str = "kappa") -> alt.LayerChart:
     return let_choose(chart, "judge")
 
 
-def _frame_agreement(audit: Audit, names: list[str], value: str = "kappa") -> pl.DataFrame:
+def _frame_agreement(audit: Audit, names: list[str]) -> pl.DataFrame:
     """Each pair of these judges twice, so that the map is a square."""
-    pairs = audit.pairs.select("judge", "other", "shared", value)
-    both = pl.concat([pairs, pairs.select(judge="other", other="judge", shared="shared", **{value: value})])
+    pairs = audit.pairs.select("judge", "other", "shared", "kappa")
+    both = pl.concat([pairs, pairs.select(judge="other", other="judge", shared="shared", kappa="kappa")])
     place = pl.DataFrame({"judge": pl.Series(names, dtype=pl.String), "row": range(len(names))})
-    return (
-        both.join(place, on="judge", how="inner")
-        .join(place.rename({"judge": "other", "row": "column"}), on="other", how="inner")
-        .sort("row", "column")
-    )
+    both = both.join(place, on="judge").join(place.rename({"judge": "other", "row": "column"}), on="other")
+    return both.sort("row", "column")
 
 
-def order_judges(audit: Audit, value: str = "kappa") -> list[str]:
+def order_judges(audit: Audit) -> list[str]:
     """The judges that there is room for: those that agree near each other, and families together."""
     if audit.pairs.is_empty():
         raise DataError("there are no pairs of judges: no two share an item, or pairs were not written to the file")
@@ -430,7 +427,7 @@ def order_judges(audit: Audit, value: str = "kappa") -> list[str]:
     names = shown["judge"].to_list()
     place = {name: k for k, name in enumerate(names)}
     nearness = np.zeros((len(names), len(names)))
-    for one, other, found in audit.pairs.select("judge", "other", value).iter_rows():
+    for one, other, found in audit.pairs.select("judge", "other", "kappa").iter_rows():
         if one in place and other in place and found is not None:
             nearness[place[one], place[other]] = nearness[place[other], place[one]] = found
     at = {name: k for k, name in enumerate(names[j] for j in _order_leaves(nearness))}

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from karatage.data.board import ADJUSTMENTS, Board, find_flips
-from karatage.errors import DataError, UnknownNameError
+from karatage.errors import DataError
 from karatage.text import counted, percent, shorten
 from karatage.views.choosing import NAME, let_choose, place_values, tell
 from karatage.views.comparison import FORMS, SHADES, explain_correction
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     import altair as alt
 
-    from karatage.data.board import Differences
     from karatage.data.estimate import Bounded
 
 LUCK = """The best system is best in part by chance, so its lead over the others is too large on average. Intervals are
@@ -177,20 +176,18 @@ def tabulate_turned(board: Board) -> Table | None:
     return Table(frame, "Reversed verdicts", signed=signed, name="turned", columns=columns, noun="pair")
 
 
-def tabulate_forest(board: Board, *, reference: str | None = None) -> Table:
-    """Every system against the reference (default: the best), by the judges and corrected."""
-    frame = frame_forest(board, reference=reference)
+def tabulate_forest(board: Board) -> Table:
+    """Every system against the best, by the judges and corrected."""
+    frame = frame_forest(board)
     level = f"{percent(board.confidence)} from"
     headers = {"difference": "", "low": level, "high": "to", "p": "p", "verdict": "verdict"}
-    shown = frame.filter(by="judges").select("system")
-    columns = {"system": "system"}
+    shown, columns = frame.filter(by="judges").select("system"), {"system": "system"}
     for by in frame["by"].unique(maintain_order=True):
         own = {name: f"{by}_{name}" for name in headers}
         columns |= {own[name]: header or by for name, header in headers.items()}
         part = frame.filter(by=by).select("system", *headers).rename(own)
         shown = shown.join(part, on="system", how="left", maintain_order="left")
-    best = board.systems[0] if reference is None else reference
-    caption = f"Differences in {board.measure} from {shorten(best, NAME)}; p: {ADJUSTMENTS[board.adjust]}"
+    caption = f"Differences in {board.measure} from {shorten(board.systems[0], NAME)}; p: {ADJUSTMENTS[board.adjust]}"
     signed = [name for name in shown.columns if shown[name].dtype.is_float() and not name.endswith("_p")]
     return Table(shown, caption, signed=signed, columns=columns, name="differences", about="system")
 
@@ -268,15 +265,16 @@ def _lay_out(board: Board) -> pl.DataFrame:
     return keep_finite(pl.concat(found))
 
 
-def chart_differences(board: Board, reference: str | None = None) -> alt.HConcatChart:
-    """Differences to a reference, default the best system, with the judges' interval and the corrected one.
+def chart_differences(board: Board) -> alt.HConcatChart:
+    """Differences to the best system, with the judges' interval and the corrected one.
 
     Marks show the verdict on each pair after adjustment for all pairs of the board; intervals are not adjusted.
     """
-    frame, ways = _frame_differences(board, reference), _list_ways(board)
-    named = shorten(board.systems[0] if reference is None else reference, NAME)
+    ways, verdicts, best = _list_ways(board), _find_verdicts(board), shorten(board.systems[0], NAME)
+    frame = frame_forest(board).with_columns(pl.col("pair").replace_strict(verdicts).alias("verdict"))
+    places = _lay_out(board).select("system", "at_judges").unique()
     rows = Rows(
-        frame,
+        frame.drop("pair").join(places, on="system", how="left", maintain_order="left"),
         "system",
         tell("system:N", "by:N", "difference:Q", "low:Q", "high:Q", "p:Q", "verdict:N"),
         {"color": SHADES.only(ways), "shape": VERDICTS.only(frame["verdict"].to_list())},
@@ -284,65 +282,46 @@ def chart_differences(board: Board, reference: str | None = None) -> alt.HConcat
         orders={"judges": "at_judges"},
         apart=ways,
     )
-    panel = rows.chart_dots(Axis("difference:Q", f"difference in {board.measure} to {named}"), rows.width, line=0.0)
+    panel = rows.chart_dots(Axis("difference:Q", f"difference in {board.measure} to {best}"), rows.width, line=0.0)
     said = (
         f"{percent(board.confidence)} intervals, not adjusted; marks: verdicts adjusted for all pairs "
         f"({ADJUSTMENTS[board.adjust]})"
     )
-    return rows.put_together([panel], f"Every system against {named}", [said])
+    return rows.put_together([panel], f"Every system against {best}", [said])
 
 
-def _frame_differences(board: Board, reference: str | None = None) -> pl.DataFrame:
-    """A row for each way and each system but the reference: system - reference, and the verdict on the two."""
-    if reference is not None and reference not in board.systems:
-        raise UnknownNameError("system", reference, board.systems)
-    named = 0 if reference is None else board.systems.index(reference)
-    pairs = np.flatnonzero((board.a == named) | (board.b == named))
-    other = np.where(board.a[pairs] == named, board.b[pairs], board.a[pairs])
-    verdicts = {board.systems[s]: _find_verdicts(board)[pair] for s, pair in zip(other, pairs, strict=True)}
-    frame = frame_forest(board, reference=reference).join(
-        _lay_out(board).select("system", "at_judges").unique(), on="system", how="left", maintain_order="left"
-    )
-    return frame.with_columns(verdict=pl.col("system").replace_strict(verdicts, return_dtype=pl.String))
-
-
-def frame_forest(board: Board, *, reference: str | None = None) -> pl.DataFrame:
-    """Every other system less the reference (default: the best), by judges and corrected.
+def frame_forest(board: Board) -> pl.DataFrame:
+    """Every other system less the best, by judges and corrected.
 
     Columns: system, by (judges or corrected), difference, low, high, p (adjusted as the board is), verdict (better,
-    worse, open or doubted).
+    worse, open or doubted), pair (its number).
     """
-    centre = 0 if reference is None else board.systems.index(reference)
-    found = [("judges", board.naive_pairs)]
-    found += [("corrected", board.corrected_pairs)] if board.corrected_pairs is not None else []
-    return pl.concat([_compare_with(board, centre, by, pairs) for by, pairs in found])
+    there = np.flatnonzero((board.a == 0) | (board.b == 0))
+    other = (board.a + board.b)[there]
+    there, other = there[np.argsort(other)], np.sort(other)
+    sign = np.where(board.b[there] == 0, -1.0, 1.0)  # pairs are b - a
+    frames = []
+    for by, pairs in (("judges", board.naive_pairs), ("corrected", board.corrected_pairs)):
+        if pairs is not None:
+            ends = np.stack([sign * pairs.low[there], sign * pairs.high[there]])
+            claimed = sign * pairs.sign[there]
+            words = np.select([pairs.doubted[there], claimed > 0, claimed < 0], ["doubted", "better", "worse"], "open")
+            p = {"holm": pairs.holm, "bh": pairs.bh, "none": pairs.p_value}[board.adjust][there]
+            columns = {
+                "system": pl.Series(board.systems, dtype=pl.String).gather(other),
+                "by": pl.Series([by] * len(there), dtype=pl.String),
+                "difference": sign * pairs.value[there],
+                "low": ends.min(axis=0),
+                "high": ends.max(axis=0),
+                "p": p,
+                "verdict": pl.Series(words.tolist(), dtype=pl.String),
+                "pair": there,
+            }
+            frames.append(pl.DataFrame(columns))
+    return keep_finite(pl.concat(frames))
 
 
-def _compare_with(board: Board, centre: int, by: str, pairs: Differences) -> pl.DataFrame:
-    there = np.flatnonzero((board.a == centre) | (board.b == centre))
-    other = np.where(board.a[there] == centre, board.b[there], board.a[there])
-    sign = np.where(board.b[there] == centre, -1.0, 1.0)  # pairs are b - a
-    ends = np.stack([sign * pairs.low[there], sign * pairs.high[there]])
-    claimed = sign * pairs.sign[there]
-    words = np.select([pairs.doubted[there], claimed > 0, claimed < 0], ["doubted", "better", "worse"], "open")
-    p = {"holm": pairs.holm, "bh": pairs.bh, "none": pairs.p_value}[board.adjust][there]
-    frame = pl.DataFrame(
-        {
-            "system": pl.Series(board.systems, dtype=pl.String).gather(other),
-            "by": [by] * len(there),
-            "difference": sign * pairs.value[there],
-            "low": ends.min(axis=0),
-            "high": ends.max(axis=0),
-            "p": p,
-            "verdict": words.tolist(),
-            "place": other,
-        },
-        schema_overrides={"by": pl.String, "verdict": pl.String},
-    )
-    return keep_finite(frame.sort("place").drop("place"))
-
-
-def _find_verdicts(board: Board) -> list[str]:
+def _find_verdicts(board: Board) -> dict[int, str]:
     """How correction changes the judges' verdict on each pair; without a correction, the verdict itself."""
     found = board.corrected_pairs or board.naive_pairs
     verdict = np.where(found.claimed, SIGNIFICANT, OPEN).astype(object)
@@ -350,7 +329,7 @@ def _find_verdicts(board: Board) -> list[str]:
         for kind, flips in find_flips(board.naive_pairs, board.corrected_pairs).items():
             verdict[flips] = FLIPS[kind]
     verdict[found.doubted] = DOUBTED
-    return [str(text) for text in verdict]
+    return dict(enumerate(verdict))
 
 
 def chart_attenuation(board: Board) -> alt.LayerChart:

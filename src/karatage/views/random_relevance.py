@@ -93,24 +93,18 @@ def tabulate_alone(findings: RandomRelevanceFindings, systems: str, panel: str, 
     return Table(shown, caption, signed=signed, columns=headers, keys=2)
 
 
-def tabulate_merged(
-    findings: RandomRelevanceFindings, systems: str, panel: str, *, measure: str | None = None
-) -> Table:
-    """[RANDREL19] table 2, by one measure or all; the best against each gold is marked."""
+def tabulate_merged(findings: RandomRelevanceFindings, systems: str, panel: str) -> Table:
+    """[RANDREL19] table 2; the best against each gold is marked."""
     frame = findings.table2().filter(systems=systems, panel=panel).drop("systems", "panel")
     family = pl.col("measure").str.strip_prefix("eR")
-    if measure is not None:
-        frame = frame.filter(family == measure)
     sizes = [name for name in frame.columns if name.startswith("M = ")]
     best = mark_best(frame.with_columns(family=family), sizes, within=["family", "gold"])
-    by = "" if measure is None else f" by {measure}"
-    caption = f"{_name_place(systems, panel)}: judges merged, mean tau_ap{by}"
-    columns = label_columns(frame if measure is None else frame.drop("measure"))
-    return Table(frame, caption, mark=best, columns=columns, keys=3)
+    caption = f"{_name_place(systems, panel)}: judges merged, mean tau_ap"
+    return Table(frame, caption, mark=best, keys=3)
 
 
 def tabulate_controls(findings: RandomRelevanceFindings) -> Table:
-    """What random grades do by themselves."""
+    """The agreement of random grades, without any judges."""
     return Table(findings.controls, CONTROLS, name="controls")
 
 
