@@ -34,7 +34,7 @@ from karatage.decisions.evaluate import evaluate as evaluate
 from karatage.decisions.figures import compare_figures as compare_figures
 from karatage.decisions.plan import plan as plan
 from karatage.decisions.question import Question as Question
-from karatage.decisions.queue import QueueRules as QueueRules
+from karatage.decisions.question import QueueRules as QueueRules
 from karatage.decisions.queue import queue as queue
 from karatage.errors import KaratageError as KaratageError
 from karatage.experiments.square.cells import benchmark as benchmark

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import zlib
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from karatage.errors import OptionError
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 def generator(rng: int | np.random.Generator | None) -> np.random.Generator:
@@ -15,6 +17,8 @@ def generator(rng: int | np.random.Generator | None) -> np.random.Generator:
     >>> bool(generator(7).random() == generator(7).random())
     True
     """
+    import numpy as np
+
     return rng if isinstance(rng, np.random.Generator) else np.random.default_rng(None if rng is None else _check(rng))
 
 
@@ -33,4 +37,6 @@ def _check(seed: int) -> int:
 
 def stream(seed: int, name: str) -> np.random.Generator:
     """A separate stream for each named piece of work, so that adding one changes no other."""
+    import numpy as np
+
     return np.random.default_rng([seed, zlib.crc32(name.encode())])

@@ -21,7 +21,7 @@ from karatage.decisions.case import Case, make_case
 from karatage.decisions.estimators.contract import Estimator, Fitted, Levels, SecondOpinion, SystemPairs
 from karatage.decisions.estimators.drawn import EVEN
 from karatage.decisions.estimators.rates import RATES
-from karatage.decisions.estimators.registry import list_estimators, list_names, register, unregister
+from karatage.decisions.estimators.registry import AUTO, list_estimators, list_names, register, unregister
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.simulation.collection import simulate_story
 from karatage.views.comparison import tabulate_difference
@@ -407,6 +407,10 @@ def compare_by_default(gold: kt.Judgments) -> str:
     found = kt.compare(world().runs, world().judgments, gold, MEASURE, a=PAIR[0], b=PAIR[1])
     assert found.corrected is not None
     return found.corrected.way
+
+
+def test_estimators_are_registered_by_their_names() -> None:
+    assert [AUTO, *(estimator.name for estimator in list_estimators())] == list(list_names())
 
 
 def test_a_name_is_registered_once() -> None:

@@ -5,14 +5,12 @@ import subprocess
 import sys
 from dataclasses import fields
 from pathlib import Path
-from typing import get_type_hints
 
 import pytest
 
 import karatage as kt
-from karatage.decisions.question import QuestionOptions
-from karatage.decisions.queue import QueueOptions
-from karatage.errors import WrongTypeError
+from karatage.decisions.question import QuestionOptions, QueueOptions
+from karatage.errors import OptionError, UnknownNameError, WrongTypeError
 from tests.invoking import list_commands
 
 COMMANDS = list_commands()
@@ -190,10 +188,11 @@ def test_a_command_is_a_function_with_the_same_options_and_defaults(command):
 
 @pytest.mark.parametrize(("declared", "schema"), [(QuestionOptions, kt.Question), (QueueOptions, kt.QueueRules)])
 def test_types_of_options_are_those_of_the_dataclass(declared, schema):
-    hints = get_type_hints(schema)
-    assert get_type_hints(declared) == {name: hints[name] for name in get_type_hints(declared)}
+    types = {field.name: field.type for field in fields(schema)}
+    found = {name: hint.__forward_arg__ for name, hint in declared.__annotations__.items()}
+    assert found == {name: types[name] for name in found}
     apart = {"measure", "prices", "systems"}  # arguments of their own
-    assert {field.name for field in fields(schema)} - apart == set(get_type_hints(declared)) - apart
+    assert set(types) - apart == set(found) - apart
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -240,3 +239,17 @@ def test_the_order_of_arguments_is_told():
         kt.compare(judgments, runs)
     with pytest.raises(kt.KaratageError, match="read_judgments"):
         kt.compare(runs, None)
+
+
+@pytest.mark.parametrize(
+    ("function", "old", "new"),
+    [(kt.compare, "topics", "claim"), (kt.plan, "batches", "looks"), (kt.queue, "margin", "indifference")],
+)
+def test_an_option_by_its_old_name_is_refused_with_the_new_one(function, old, new):
+    with pytest.raises(OptionError, match=rf"^{function.__name__}: .* {old} .* {new}$"):
+        function(**{old: 1})
+
+
+def test_a_misspelt_option_is_refused_with_the_nearest():
+    with pytest.raises(UnknownNameError, match=r"option of plan 'confidense'; did you mean 'confidence'"):
+        kt.plan(confidense=0.9)

@@ -36,6 +36,7 @@ OFF = {
 }
 PROSELINT = {**DEFAULT, "checks": {**OFF, **{check: on for check, on in DEFAULT["checks"].items() if check not in OFF}}}
 CLEAN = (  # packages and modules of src whose strings were reviewed; the others follow
+    "kernels",
     "aggregation",
     "agreement",
     "approaches",
@@ -47,9 +48,12 @@ CLEAN = (  # packages and modules of src whose strings were reviewed; the others
     "simulation",
     "views",
     "errors",
+    "lazy",
     "memory",
+    "notation",
     "progress",
     "random_streams",
+    "text",
 )
 
 

@@ -10,21 +10,20 @@ from typing import Literal, Protocol, Union, get_args, get_origin, get_type_hint
 
 import numpy as np
 
-from karatage.aggregation.cubam import Cubam
 from karatage.aggregation.dawid_skene import DawidSkene, JudgeHistory
 from karatage.aggregation.glad import Glad
-from karatage.aggregation.majority import AgreementWeighted, MajorityVote
+from karatage.aggregation.latent import Cubam, Ordinal
+from karatage.aggregation.majority import AgreementWeighted, BinomialVote, MajorityVote, QuantisedBinomialVote
 from karatage.aggregation.notes import tell
-from karatage.aggregation.ordinal import Ordinal
 from karatage.aggregation.reliability import OneCoin, Raykar, ZenCrowd
-from karatage.aggregation.shares import BinomialVote, QuantisedBinomialVote
 from karatage.aggregation.supervised import NaiveBayes, SemiSupervised
 from karatage.aggregation.variational import Ibcc, Mace
-from karatage.aggregation.votes import Progress, Rng, Supervision, judges_meet
+from karatage.aggregation.votes import Progress, Rng, judges_meet
 from karatage.data.alignment import require_data
 from karatage.data.axes import LongArray
 from karatage.data.judgments import Judgments, match_gold
 from karatage.data.note import Note
+from karatage.data.options import Supervision
 from karatage.data.posterior import JudgeRecord, Posterior
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.kernels.voting import count_votes

@@ -13,11 +13,11 @@ from karatage.aggregation.notes import tell
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, IntArray, LongArray
 from karatage.data.judgments import Judgments, match_gold
 from karatage.data.note import Note
+from karatage.data.options import Supervision
 from karatage.data.posterior import Posterior, decide
 from karatage.errors import OptionError
 from karatage.kernels.voting import Rows, count, count_answers, count_votes, expect
 
-Supervision = Literal["none", "light", "full"]
 Scope = Literal["all", "topic"]
 Rng = int | np.random.Generator | None
 Progress = Callable[[int, float], None]  # the number of the step, and the objective after it

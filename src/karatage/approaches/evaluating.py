@@ -7,9 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from karatage.approaches.downstream import Aware, Supervised
+from karatage.approaches.downstream import Aware, Supervised, tell
 from karatage.approaches.evidence import Evidence, Known, Merged
-from karatage.approaches.notes import tell
 from karatage.approaches.registry import resolve_approaches
 from karatage.data.alignment import tell_scales
 from karatage.data.axes import LongArray

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
-from karatage.aggregation.votes import Supervision
 from karatage.cli.options import (
     FILE,
     FLAT,
@@ -22,6 +21,7 @@ from karatage.cli.options import (
 from karatage.cli.output import choose_style, emit, emit_result, encode_frame, say, tell, write_page
 from karatage.cli.parsing import STANDARD_OUTPUT, Reads, Writes
 from karatage.cli.terminal import progress_steps
+from karatage.data.options import Supervision
 from karatage.errors import OptionError
 
 if TYPE_CHECKING:

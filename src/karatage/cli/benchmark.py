@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from karatage.cli.experiment import hold_output, write_folder
 from karatage.cli.options import (
     FLAT,
     Fresh,
@@ -21,7 +20,7 @@ from karatage.cli.options import (
     Workers,
     parse_columns,
 )
-from karatage.cli.output import encode_result, put
+from karatage.cli.output import encode_result, hold_output, put, write_folder
 from karatage.cli.parsing import STANDARD_OUTPUT
 from karatage.cli.terminal import progress, progress_cells, wants_colour
 from karatage.errors import DataError, OptionError

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import glob
-import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, make_dataclass
 from importlib import import_module
@@ -33,17 +32,16 @@ from karatage.cli.options import (
     list_orders,
     parse_columns,
 )
-from karatage.cli.output import encode_frame, encode_result, put, say, tell
+from karatage.cli.output import encode_result, hold_output, put, say, tell, write_folder
 from karatage.cli.parsing import Reads, Writes, make_options
 from karatage.cli.terminal import progress, progress_cells, wants_colour
-from karatage.errors import DataError, OptionError
+from karatage.errors import OptionError
 from karatage.experiments.aware.plan import AwarePlan
 from karatage.experiments.collaborative.plan import FILE_ENDINGS, INDEPENDENT, CollaborativePlan
 from karatage.experiments.noisy.plan import NoisyPlan
 from karatage.experiments.plans import list_presets, make_plan, narrow_options, write_plan
 from karatage.experiments.random_relevance.plan import RandomRelevancePlan
 from karatage.experiments.supervised.plan import SupervisedPlan
-from karatage.text import shorten
 
 if TYPE_CHECKING:
     import polars as pl
@@ -52,9 +50,8 @@ if TYPE_CHECKING:
     from karatage.data.runs import Runs
     from karatage.experiments.collection import Collection, PanelRules
     from karatage.experiments.engine import Progress
-    from karatage.views.page import Figure, Page
+    from karatage.views.page import Page
 
-CHART_ENDINGS = ("html", "svg", "png")
 TOP, MORE = 12, "tables.txt of --output has all"  # rows of long tables that are printed
 
 
@@ -246,35 +243,6 @@ class Command:
         write_page(home / "page.html", page)
 
 
-def write_folder(
-    home: Path,
-    tables: Mapping[str, pl.DataFrame],
-    texts: Mapping[str, bytes],
-    figures: Mapping[str, Figure],
-    *,
-    still: str | None = None,
-    more: Sequence[str] = (),
-) -> None:
-    """Write files by their names, and charts in three formats; none if one of them, or of `more`, was read."""
-    from karatage.io.files import place_file, refuse_replacing
-    from karatage.io.writing import write_bytes
-    from karatage.views.charts import write_charts
-
-    charts = {
-        f"{name}.{ending}": figure
-        for name, figure in figures.items()
-        for ending in CHART_ENDINGS
-        if ending != "html" or still is None or not re.search(still, name)
-    }
-    paths = {name: place_file(home, name) for name in (*tables, *texts, *charts, *more)}
-    refuse_replacing(paths.values())
-    for name, frame in tables.items():
-        write_bytes(paths[name], encode_frame(frame, name.rpartition(".")[2]))
-    for name, text in texts.items():
-        write_bytes(paths[name], text)
-    write_charts((figure.chart, paths[name]) for name, figure in charts.items())
-
-
 def _list_given(files: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
     """What the command line says of a plan; files by their whole path."""
     given = {**files, **options}
@@ -294,25 +262,6 @@ def locate(paths: tuple[str, ...] | str | None) -> list[str] | str | None:
     if isinstance(paths, str):
         return str(Path(paths).absolute()) if Path(paths).exists() or glob.has_magic(paths) else paths
     return [str(locate(path)) for path in paths] if paths else None
-
-
-@contextmanager
-def hold_output(output: str | None) -> Iterator[None]:
-    """Have the folder for results to oneself, from before the first file is written until after the last."""
-    from karatage.io.files import hold_folder, make_folder
-
-    if output is None:
-        yield
-        return
-    if Path(output).exists() and not Path(output).is_dir():
-        raise OptionError(f"{shorten(output, 200)} is a file; results go to a folder, so give another name")
-    try:
-        make_folder(Path(output))
-    except OSError as problem:
-        reason = problem.strerror or problem
-        raise DataError(f"{shorten(output, 200)}: cannot hold results: {reason}; give another folder") from None
-    with hold_folder(Path(output)):
-        yield
 
 
 @contextmanager

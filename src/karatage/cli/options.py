@@ -6,7 +6,7 @@ Annotations are evaluated here, as classes of other modules inherit them.
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 from cyclopts.completion import CompletionContext
@@ -14,11 +14,13 @@ from cyclopts.validators import Number
 
 from karatage.cli.parsing import STANDARD_OUTPUT, Reads, Writes
 from karatage.cli.terminal import progress, remember_quiet
-from karatage.data.judgments import Judgments
 from karatage.data.options import Repeats
-from karatage.data.runs import Runs
 from karatage.errors import OptionError
 from karatage.text import shorten
+
+if TYPE_CHECKING:
+    from karatage.data.judgments import Judgments
+    from karatage.data.runs import Runs
 
 FLAT = Parameter(name="*")  # the fields of a dataclass, each an option
 PATH, FILE, FOLDER = (Parameter(metavar=name) for name in ("PATH", "FILE", "FOLDER"))
@@ -142,7 +144,7 @@ class Reading:
 
     def read_all(
         self, runs: tuple[str, ...], judgments: tuple[str, ...], gold: tuple[str, ...], *, quiet: bool
-    ) -> tuple[Runs, Judgments, Judgments | None]:
+    ) -> "tuple[Runs, Judgments, Judgments | None]":
         """Runs, judgments, and gold where there is any."""
         import karatage as kt
 
@@ -152,19 +154,19 @@ class Reading:
 
     def read_both(
         self, judgments: tuple[str, ...], gold: str | tuple[str, ...] | None, *, quiet: bool
-    ) -> tuple[Judgments, Judgments | None]:
+    ) -> "tuple[Judgments, Judgments | None]":
         """Judgments, and gold where there is any."""
         with progress("Reading", quiet=quiet):
             return self.read_judgments(judgments), self.read_gold(gold) if gold else None
 
-    def read_judgments(self, paths: tuple[str, ...]) -> Judgments:
+    def read_judgments(self, paths: tuple[str, ...]) -> "Judgments":
         """The judges' grades in these files."""
         import karatage as kt
 
         columns = parse_columns(self.columns)
         return kt.read_judgments(list(paths), grades=self.grades, columns=columns, repeats=self.repeats)
 
-    def read_gold(self, paths: str | tuple[str, ...]) -> Judgments:
+    def read_gold(self, paths: str | tuple[str, ...]) -> "Judgments":
         """The gold in these files."""
         import karatage as kt
 

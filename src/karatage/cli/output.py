@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from karatage.cli.parsing import STANDARD_OUTPUT
 from karatage.cli.terminal import remove_colour, wants_colour
 from karatage.errors import DataError, OptionError
-from karatage.text import make_printable
+from karatage.text import make_printable, shorten
 
 if TYPE_CHECKING:
     import polars as pl
 
     from karatage.cli.options import Format, Printing
-    from karatage.views.page import Page
+    from karatage.views.page import Figure, Page
 
 LINE_END = "\n"
 PIECE = 1 << 20  # characters that are written at once
+CHART_ENDINGS = ("html", "svg", "png")
 
 
 class Result(Protocol):
@@ -172,3 +175,51 @@ def encode_frame(frame: pl.DataFrame, style: str, *, raw: bool = False) -> bytes
     from karatage.io.writing import encode_table
 
     return encode_table(frame, f".{style}", raw=raw)
+
+
+@contextmanager
+def hold_output(output: str | None) -> Iterator[None]:
+    """Have the folder for results to oneself, from before the first file is written until after the last."""
+    from karatage.io.files import hold_folder, make_folder
+
+    if output is None:
+        yield
+        return
+    if Path(output).exists() and not Path(output).is_dir():
+        raise OptionError(f"{shorten(output, 200)} is a file; results go to a folder, so give another name")
+    try:
+        make_folder(Path(output))
+    except OSError as problem:
+        reason = problem.strerror or problem
+        raise DataError(f"{shorten(output, 200)}: cannot hold results: {reason}; give another folder") from None
+    with hold_folder(Path(output)):
+        yield
+
+
+def write_folder(
+    home: Path,
+    tables: Mapping[str, pl.DataFrame],
+    texts: Mapping[str, bytes],
+    figures: Mapping[str, Figure],
+    *,
+    still: str | None = None,
+    more: Sequence[str] = (),
+) -> None:
+    """Write files by their names, and charts in three formats; none if one of them, or of `more`, was read."""
+    from karatage.io.files import place_file, refuse_replacing
+    from karatage.io.writing import write_bytes
+    from karatage.views.charts import write_charts
+
+    charts = {
+        f"{name}.{ending}": figure
+        for name, figure in figures.items()
+        for ending in CHART_ENDINGS
+        if ending != "html" or still is None or not re.search(still, name)
+    }
+    paths = {name: place_file(home, name) for name in (*tables, *texts, *charts, *more)}
+    refuse_replacing(paths.values())
+    for name, frame in tables.items():
+        write_bytes(paths[name], encode_frame(frame, name.rpartition(".")[2]))
+    for name, text in texts.items():
+        write_bytes(paths[name], text)
+    write_charts((figure.chart, paths[name]) for name, figure in charts.items())

@@ -6,8 +6,11 @@ line under `Args:`.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import MISSING, dataclass, fields, make_dataclass
+from inspect import get_annotations
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any, get_origin, get_type_hints
 
 from cyclopts import Parameter, UnknownOptionError
@@ -143,13 +146,15 @@ def make_options(schema: type, *, skip: tuple[str, ...] = (), optional: bool = F
         optional: Whether an option that is not given is None, so that a preset or a plan can say what it is.
         special: For some fields, what else the command line has to know of them; or their whole annotation.
     """
-    hints, made = get_type_hints(schema), []
+    made = []
     for field in fields(schema):
         if field.name in skip:
             continue
-        hint, extra = hints[field.name], special.get(field.name, ())
+        extra = special.get(field.name, ())
         if get_origin(extra) is Annotated:
             hint, extra = extra.__origin__, extra.__metadata__
+        else:
+            hint = _find_hint(schema, field.name)
         extra = extra if isinstance(extra, tuple) else (extra,)
         given = resolve_optional(hint)
         if given in LISTS:
@@ -160,6 +165,13 @@ def make_options(schema: type, *, skip: tuple[str, ...] = (), optional: bool = F
         made.append((field.name, Annotated[(hint, *extra)] if extra else hint, None if optional else default))
     namespace = {"__doc__": schema.__doc__, "__module__": schema.__module__}
     return make_dataclass(schema.__name__, made, namespace=namespace, frozen=True, kw_only=True)
+
+
+def _find_hint(schema: type, name: str) -> Any:
+    """The type of one field: `get_type_hints` needs names of all fields' types, of which some are slow to import."""
+    owner = next(kind for kind in schema.__mro__ if name in get_annotations(kind))
+    declared = SimpleNamespace(__annotations__={name: get_annotations(owner)[name]})
+    return get_type_hints(declared, vars(sys.modules[owner.__module__]))[name]
 
 
 def show_default(value: object) -> str | None:

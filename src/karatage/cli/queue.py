@@ -25,7 +25,7 @@ from karatage.cli.options import (
 from karatage.cli.output import put, say, tell, write_page
 from karatage.cli.parsing import STANDARD_OUTPUT, make_options
 from karatage.cli.terminal import progress
-from karatage.decisions.queue import QueueRules
+from karatage.decisions.question import QueueRules
 from karatage.errors import OptionError
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ from karatage.cli.parsing import STANDARD_OUTPUT, Reads, find_changed, make_opti
 from karatage.cli.simulate_jobs import judge_gold, judge_queue, make_collection, print_model, print_models
 from karatage.cli.terminal import progress
 from karatage.errors import DataError, OptionError
-from karatage.simulation.collection import CollectionShape
+from karatage.simulation.profiles import CollectionShape
 from karatage.text import counted, shorten
 
 if TYPE_CHECKING:

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from karatage.data.note import Note
     from karatage.data.queue import AskedQueue
     from karatage.simulation.answering import Answers
-    from karatage.simulation.collection import CollectionShape, World
+    from karatage.simulation.collection import World
+    from karatage.simulation.profiles import CollectionShape
 
 OPTION = {"crowd": ("-o", "crowd.csv"), "experts": ("--judged", "judged.csv")}
 

@@ -288,8 +288,8 @@ class Judgments(Listed):
 
     def __repr__(self) -> str:
         return (
-            f"Judgments({len(self.grade):,} grades 0-{self.top_grade} by {len(self.judges):,} judges "
-            f"of {len(self.item_topic):,} items in {len(self.topics):,} topics)"
+            f"Judgments({counted(len(self.grade), 'grade')} 0-{self.top_grade} by {counted(len(self.judges), 'judge')} "
+            f"of {counted(len(self.item_topic), 'item')} in {counted(len(self.topics), 'topic')})"
         )
 
 

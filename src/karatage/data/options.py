@@ -7,8 +7,9 @@ import math
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields
 from decimal import Decimal, InvalidOperation
+from functools import wraps
 from numbers import Integral
-from typing import Literal, TypeVar
+from typing import Literal, TypeVar, cast
 
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.text import shorten
@@ -26,6 +27,7 @@ def check_confidence(confidence: float) -> float:
 NEW_TOPICS = "topics like these"
 Repeats = Literal["last", "first", "majority", "all", "error"]
 Adjust = Literal["holm", "bh", "none"]
+Supervision = Literal["none", "light", "full"]
 
 
 @dataclass(frozen=True)
@@ -277,8 +279,14 @@ def _split(text: str) -> dict[str, str]:
 Function = TypeVar("Function", bound=Callable[..., object])
 
 
+RENAMED = {"topics": "claim", "batches": "looks", "margin": "indifference"}  # options of version 0.1
+
+
 def show_options(schema: type, *skip: str) -> Callable[[Function], Function]:
-    """Show the fields of a dataclass in the signature of a function that takes them as `**options`."""
+    """Show the fields of a dataclass in the signature of a function that takes them as `**options`.
+
+    An option that is neither there nor in the function is refused, with the name that was meant.
+    """
 
     def show(function: Function) -> Function:
         signature = inspect.signature(function)
@@ -289,7 +297,17 @@ def show_options(schema: type, *skip: str) -> Callable[[Function], Function]:
             for f in fields(schema)
             if f.name not in known and f.default is not MISSING
         ]
-        function.__signature__ = signature.replace(parameters=[*named, *options])  # type: ignore[attr-defined]
-        return function
+        offered = {p.name for p in (*named, *options)}
+
+        @wraps(function)
+        def call(*arguments: object, **given: object) -> object:
+            for name in given.keys() - offered:
+                if RENAMED.get(name) in offered:
+                    raise OptionError(f"{function.__name__}: the option {name} is now called {RENAMED[name]}")
+                raise UnknownNameError(f"option of {function.__name__}", name, offered)
+            return function(*arguments, **given)
+
+        call.__signature__ = signature.replace(parameters=[*named, *options])  # type: ignore[attr-defined]
+        return cast("Function", call)
 
     return show

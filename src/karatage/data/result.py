@@ -6,7 +6,6 @@ import platform
 from collections import namedtuple
 from collections.abc import Callable, Iterator
 from functools import cache
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
 
 from karatage.text import shorten
@@ -23,6 +22,8 @@ def list_versions() -> dict[str, str]:
 
 @cache
 def _find_own() -> str:
+    from importlib.metadata import version  # slow to import
+
     return version("karatage")
 
 

@@ -14,7 +14,7 @@ from karatage.data.note import Note, tell
 from karatage.data.result import Listed
 from karatage.errors import DataError, RowError, UnknownNameError
 from karatage.kernels.ordering import find_repeat, group_rows, sort_nearly
-from karatage.text import shorten
+from karatage.text import counted, shorten
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -99,8 +99,8 @@ class Runs(Listed):
 
     def __repr__(self) -> str:
         return (
-            f"Runs({len(self.systems):,} systems x {len(self.topics):,} topics, "
-            f"{len(self):,} documents retrieved, depth {self.depth:,})"
+            f"Runs({counted(len(self.systems), 'system')} x {counted(len(self.topics), 'topic')}, "
+            f"{counted(len(self), 'document')} retrieved, depth {self.depth:,})"
         )
 
 

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from karatage.aggregation.registry import aggregate
-from karatage.correction.choosing import choose_sizes
 from karatage.correction.ideal import measure_ideals
+from karatage.correction.sampled import choose_sizes
 from karatage.data.alignment import Alignment
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, LongArray, freeze
 from karatage.data.judgments import Judgments, find_items, match_gold

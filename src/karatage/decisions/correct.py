@@ -15,8 +15,7 @@ import numpy as np
 
 from karatage.agreement.gold import INDEPENDENT_GOLD, find_copies_of_gold, find_inversion, tell_copies
 from karatage.approaches.registry import JUDGE
-from karatage.correction.choosing import choose_sizes
-from karatage.correction.sampled import Drawn, count_planned, find_reach, weigh_count
+from karatage.correction.sampled import Drawn, choose_sizes, count_planned, find_reach, weigh_count
 from karatage.data.axes import FloatArray
 from karatage.data.comparison import Opinion
 from karatage.data.estimate import t_quantile

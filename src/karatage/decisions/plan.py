@@ -10,8 +10,7 @@ from typing import NamedTuple, Unpack
 import numpy as np
 import polars as pl
 
-from karatage.correction.choosing import Chosen, choose_sizes, draw_batches, match_uniform
-from karatage.correction.sampled import Drawn, learn_gains
+from karatage.correction.sampled import Chosen, Drawn, choose_sizes, draw_batches, learn_gains, match_uniform
 from karatage.data.alignment import require_data
 from karatage.data.axes import BoolArray, FloatArray, LongArray
 from karatage.data.board import find_claims

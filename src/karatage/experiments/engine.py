@@ -1,4 +1,4 @@
-"""Running an experiment: many independent cells of work, in parallel, each kept in a file as soon as it is done."""
+"""Runs an experiment: many independent cells of work, in parallel, each stored in a file as soon as it is done."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import io
 import json
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, T
 
 import polars as pl
 
+from karatage.data.checks import Column, find_schema, require_known, require_table
 from karatage.data.result import list_versions
 from karatage.errors import DataError, KaratageError, OptionError
 from karatage.experiments.engines import LOCAL, check_engine, work_off
@@ -25,15 +26,17 @@ from karatage.io.files import DRAFT_PATTERN, PathLike, hold_folder, make_folder,
 from karatage.text import counted, shorten
 
 METADATA = "karatage"
-# A name that tells the cell, then the first digits of the content's digest.
+# The cell's name, then the first digits of the content's digest.
 _FILE = re.compile(r"(?P<stem>.+\.[0-9a-f]{12})\.(?P<digest>[0-9a-f]{16})\.parquet")
 _DRAFT = re.compile(rf"\.{_FILE.pattern}{DRAFT_PATTERN}")
 _UNREADABLE = (pl.exceptions.PolarsError, OSError, LookupError, ValueError)
+_STORED = ("name", "status", "reason", "seconds")  # of an outcome
 Status = Literal["done", "skipped", "failed"]
 Fact = str | float | int | bool | None
+Key = Mapping[str, Fact]
 LOOSE = "not converged "  # facts about models begin with this
 Progress = Callable[[int, int, str], None]  # cells done, cells in all, the last one's name
-# What a cell's work may die of without taking the others along; an interrupt is not among them.
+# Errors in a cell's work that do not stop the other cells; an interrupt is not among them.
 MISHAPS = (
     ArithmeticError,
     AssertionError,
@@ -53,14 +56,14 @@ F = TypeVar("F", bound="Findings")
 
 
 class Record(NamedTuple):
-    """What a file holds: a table, and anything that JSON can say about it."""
+    """What a file contains: a table, and facts about it that JSON can represent."""
 
     about: Mapping[str, Any]
     table: pl.DataFrame
 
 
 class Search(NamedTuple):
-    """What was found under a name, and the files there that do not hold what they should."""
+    """The record of a name, and the files of that name that are damaged or belong to another cell."""
 
     record: Record | None
     damaged: tuple[str, ...] = ()
@@ -77,7 +80,7 @@ class Store:
                 self._files.setdefault(match["stem"], []).append(path)
 
     def look_up(self, stem: str, fingerprint: str) -> Search:
-        """The newest sound record under a name; any others there, left by a run that was killed, are removed."""
+        """The newest valid record of a name; other files of that name, left by a run that was killed, are removed."""
         damaged: list[str] = []
         for path in sorted(self._files.get(stem, []), key=_age):
             record = _read(path, fingerprint)
@@ -88,7 +91,7 @@ class Store:
         return Search(None, tuple(damaged))
 
     def keep(self, stem: str, record: Record) -> None:
-        """Write a record in the place of all others under its name; a disk that will not take it is an OSError."""
+        """Write a record, which replaces all others of its name; a failed write is an OSError."""
         out = io.BytesIO()
         record.table.write_parquet(out, metadata={METADATA: json.dumps(record.about)})
         content = out.getvalue()
@@ -97,17 +100,17 @@ class Store:
         self._files.setdefault(stem, []).append(path)
         self._keep_only(stem, path)
 
-    def _keep_only(self, stem: str, sound: Path) -> None:
+    def _keep_only(self, stem: str, valid: Path) -> None:
         for path in self._files[stem]:
-            if path != sound:
-                with contextlib.suppress(OSError):  # it is found and told again next time
+            if path != valid:
+                with contextlib.suppress(OSError):  # the next run finds it again
                     path.unlink()
-        self._files[stem] = [sound]
+        self._files[stem] = [valid]
 
 
 @contextmanager
 def open_store(home: Path) -> Iterator[Store]:
-    """Have a folder to oneself; what a killed run left half-written there is removed."""
+    """Lock a folder for this run, and remove files that a killed run did not finish."""
     with contextlib.ExitStack() as stack:
         try:
             make_folder(home)
@@ -134,9 +137,9 @@ def _digest(content: bytes) -> str:
 
 
 def _read(path: Path, fingerprint: str) -> Record | None:
-    """A record, or nothing when the file is damaged, cut short or about something else.
+    """A record, or None if the file is damaged, truncated or about something else.
 
-    The digest comes first: a reader of Parquet may end the whole process on bytes that nobody ever wrote.
+    The digest is checked first: a reader of Parquet may end the whole process on invalid bytes.
     """
     try:
         content = path.read_bytes()
@@ -151,7 +154,7 @@ def _read(path: Path, fingerprint: str) -> Record | None:
 
 @dataclass(frozen=True, eq=False)
 class Finding:
-    """What a cell's work found: a table, and numbers about the whole of it."""
+    """The result of a cell's work: a table, and facts about all of it."""
 
     table: pl.DataFrame
     facts: Mapping[str, Fact] = field(default_factory=dict)
@@ -159,33 +162,33 @@ class Finding:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Cell:
-    """One piece of work; `key` holds everything that decides its result.
+    """One piece of work; its result depends on `key` alone.
 
-    `work` is called with the context that all cells share. It should hold little itself: it travels with each cell,
-    the context once to each worker.
+    `work` is called with the context that all cells share. It should be small: it is sent with each cell, the context
+    once to each worker.
     """
 
     name: str
-    key: Mapping[str, Fact]
+    key: Key
     work: Callable[[Any], Finding]
 
     @cached_property
     def fingerprint(self) -> str:
-        """The same for the same work under the same version of karatage."""
+        """Identifies the work and the version of karatage."""
         content = json.dumps({**self.key, "name": self.name, "karatage": version("karatage")}, sort_keys=True)
         return hashlib.sha256(content.encode()).hexdigest()
 
     @property
     def stem(self) -> str:
-        """How the name of its file begins."""
+        """The first part of its file's name."""
         return f"{re.sub(r'[^A-Za-z0-9=.,-]+', '_', self.name)[:120]}.{self.fingerprint[:12]}"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Outcome:
-    """How a cell ended: done, skipped since it cannot be done (with the reason), or failed.
+    """How a cell ended: done, skipped because it cannot be done (with the reason), or failed.
 
-    Seconds and `kept` depend on the run, all else on the cell alone.
+    Seconds and `kept` depend on the run, everything else on the cell alone.
     """
 
     unsaved = ("table", "kept", "damaged")
@@ -197,15 +200,15 @@ class Outcome:
     facts: Mapping[str, Fact] = field(default_factory=dict)
     table: pl.DataFrame = field(default_factory=pl.DataFrame)
     kept: bool = False  # from an earlier run
-    damaged: tuple[str, ...] = ()  # files of an earlier run that could not be trusted
+    damaged: tuple[str, ...] = ()  # files of an earlier run that were damaged
 
 
 @dataclass(frozen=True, kw_only=True)
 class Execution:
-    """How cells are run: where, whether results of an earlier run count, and whom to tell.
+    """How cells are run: where, whether stored results are used (unless `fresh`), and a callback for progress.
 
-    `engine` is local, with so many `workers` (processes), or the address of a Dask cluster, dask://host:port, which
-    has workers of its own.
+    `engine` is local, with a number of `workers` (processes), or the address of a Dask cluster, dask://host:port,
+    which has its own workers.
     """
 
     workers: int = 1
@@ -219,7 +222,7 @@ class Execution:
             raise OptionError(f"workers {self.workers} must be at least 1")
         check_engine(self.engine)
         if self.engine != LOCAL and self.workers > 1:
-            raise OptionError(f"workers {self.workers} are for this machine; {self.engine} has its own")
+            raise OptionError(f"workers {self.workers} is for this machine; {self.engine} has its own")
 
 
 def run_cells(
@@ -229,17 +232,16 @@ def run_cells(
     execution: Execution | None = None,
     context: object = None,
 ) -> list[Outcome]:
-    """Run all cells and give their outcomes in order, which depend neither on the engine nor on interruptions.
+    """Run all cells and return their outcomes in order; they depend neither on the engine nor on interruptions.
 
-    With a folder, each result is written there at once, and one that is already there is not computed again unless
-    it had failed or its file is damaged. A cell that raises a KaratageError cannot be done and is skipped; other
-    errors are failures.
+    With a folder, each result is written there at once. A stored result is not computed again, unless the cell failed
+    or its file is damaged. A cell that raises a KaratageError cannot be done and is skipped; other errors are failures.
 
     Args:
-        cells: What to do.
-        folder: Where results are kept.
+        cells: The work.
+        folder: Where results are stored.
         execution: Where and how; default: in this process.
-        context: What every cell's work is called with; it must be possible to pickle it if there are other processes.
+        context: The argument of every cell's work; other processes receive it pickled.
     """
     how = execution or Execution()
     if folder is None:
@@ -257,7 +259,7 @@ def _run(cells: Sequence[Cell], store: Store | None, how: Execution, context: ob
             damaged[k] = search.damaged
             if search.record is not None and search.record.about["status"] != "failed":
                 found[k] = _recall(search.record)
-    if found:  # once for all of them, or the time left would be reckoned from cells that took none
+    if found:  # once for all of them: cells that took no time would distort the estimate of the time left
         _tell(how, len(found), len(cells), cells[max(found)].name)
     jobs = {k: partial(_attempt, cell) for k, cell in enumerate(cells) if k not in found}
     with closing(work_off(jobs, context, engine=how.engine, workers=how.workers)) as results:
@@ -294,38 +296,23 @@ def _work(cell: Cell, context: object) -> Outcome:
 
 
 def _keep(cell: Cell, outcome: Outcome, store: Store, so_far: str) -> None:
-    about = {
-        "fingerprint": cell.fingerprint,
-        "name": outcome.name,
-        "status": outcome.status,
-        "reason": outcome.reason,
-        "seconds": outcome.seconds,
-        "facts": dict(outcome.facts),
-        "key": dict(cell.key),
-    }
+    about = {name: getattr(outcome, name) for name in _STORED}
+    about |= {"fingerprint": cell.fingerprint, "facts": dict(outcome.facts), "key": dict(cell.key)}
     try:
         store.keep(cell.stem, Record(about, outcome.table))
     except OSError as problem:
         reason = f"{store.home}: a result cannot be written: {problem.strerror or problem}"
-        advice = "once that is mended, the same command goes on from there"
-        raise DataError(f"{reason}. {so_far} are kept there, and nothing half-written; {advice}") from None
+        advice = "after you have corrected this, the same command resumes"
+        raise DataError(f"{reason}. {so_far} are stored there, all of them complete; {advice}") from None
 
 
 def _recall(record: Record) -> Outcome:
-    about = record.about
-    return Outcome(
-        name=about["name"],
-        status=about["status"],
-        reason=about["reason"],
-        seconds=about["seconds"],
-        facts=about["facts"],
-        table=record.table,
-        kept=True,
-    )
+    found = {name: record.about[name] for name in (*_STORED, "facts")}
+    return Outcome(**found, table=record.table, kept=True)
 
 
 def tell_outcomes(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
-    """A note for each way in which cells failed, and one for files of an earlier run that were damaged."""
+    """A note for each reason for which cells failed, and one for damaged files of an earlier run."""
     by_reason: dict[str, list[str]] = {}
     for outcome in outcomes:
         if outcome.status == "failed":
@@ -338,40 +325,63 @@ def tell_outcomes(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
     if damaged:
         what = f"cell file {damaged[0]} was" if len(damaged) == 1 else f"{len(damaged):,} cell files were"
         first = "" if len(damaged) == 1 else f", the first {damaged[0]}"
-        notes.append(f"{what} damaged or not the cell's own, and computed again{first}")
+        notes.append(f"{what} damaged or belonged to another cell, and computed again{first}")
     return tuple(notes)
 
 
 def require_done(outcomes: Sequence[Outcome]) -> None:
-    """Refuse to go on with holes, which would mislead."""
+    """Refuse incomplete results, which would mislead."""
     lost = [outcome for outcome in outcomes if outcome.status != "done"]
     if lost:
         where = f"the first '{shorten(lost[0].name, 60)}': {lost[0].reason}"
         raise DataError(
             f"{counted(len(lost), 'cell')} of {len(outcomes):,} could not be done, {where}; "
-            "what was done is kept in the output folder, if one was given: run again to retry the rest"
+            "the finished ones are stored in the output folder, if one was given: run again to retry the rest"
         )
 
 
-def tell_run(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
-    """What an earlier run had done, and what went wrong."""
+def tell_kept(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
+    """How many cells were stored by an earlier run."""
     kept = sum(outcome.kept for outcome in outcomes)
-    found = f"{kept:,} of {counted(len(outcomes), 'cell')} were found done by an earlier run"
-    return (*([found] if kept else []), *tell_outcomes(outcomes))
+    return (f"{kept:,} of {counted(len(outcomes), 'cell')} were found done by an earlier run",) if kept else ()
 
 
 Results = Sequence[tuple[Cell, Outcome]]
 
 
+class TableRule(NamedTuple):
+    """What a table of findings contains: its columns, and those that identify a row."""
+
+    columns: Mapping[str, Column]
+    key: tuple[str, ...]
+
+
+def frame_rows(rows: Iterable[Sequence[object]], columns: Mapping[str, Column]) -> pl.DataFrame:
+    """Rows as a table with these columns."""
+    return pl.DataFrame(list(rows), schema=find_schema(columns), orient="row")
+
+
+def stack_cells(results: Results, columns: Mapping[str, Column], study: str | None = None) -> pl.DataFrame:
+    """The tables of all cells (of a study), one below the other; columns that they lack come from the cells' keys."""
+    schema = pl.Schema(find_schema(columns))
+    tables = [pl.DataFrame(schema=schema)]
+    for cell, outcome in results:
+        if study is None or cell.key["study"] == study:
+            known = [name for name in columns if name not in outcome.table.columns]
+            table = outcome.table.with_columns(pl.lit(cell.key[name]).alias(name) for name in known)
+            tables.append(table.select(columns).cast(schema))
+    return pl.concat(tables)
+
+
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Findings:
-    """What the findings of all experiments have: a long frame, notes on them, and a log of the run."""
+    """Parts that the findings of all experiments have: a long frame, notes, and a log of the run."""
 
     unsaved: ClassVar[tuple[str, ...]] = ("log",)
 
     notes: tuple[str, ...] = ()
     versions: Mapping[str, str] = field(default_factory=list_versions)
-    log: tuple[str, ...] = ()  # of this run: what an earlier one had done, files that were damaged
+    log: tuple[str, ...] = ()  # of this run: cells that were stored, files that were damaged
 
     if TYPE_CHECKING:
 
@@ -389,19 +399,29 @@ class Findings:
         """The same as `frame`."""
         return self.frame
 
+    def check_table(self, name: str, rule: TableRule, known: Mapping[str, Collection[str]]) -> None:
+        """Refuse a table with other columns, with two rows of the same key, or with names that are not `known`."""
+        table: pl.DataFrame = getattr(self, name)
+        require_table(name, table, rule.columns)
+        for column, names in known.items():
+            if column in rule.columns:
+                require_known(f"{name}: {column}", table[column].unique(), names, "known values")
+        if table.select(rule.key).is_duplicated().any():
+            raise DataError(f"{name}: a row is there twice")
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Experiment(Generic[C, F]):
     """The parts of an experiment, in the order in which they are used.
 
     Args:
-        kind: What it is called in the keys of its cells.
+        kind: Its name in the keys of its cells.
         plan: The class of its plans.
         prepare: Makes the context that all cells share from material and a plan.
         list_first: Cells that run before the others.
-        absorb: Adds to the context what the first cells found.
+        absorb: Adds the results of the first cells to the context.
         list_cells: All other cells.
-        sum_up: Makes the findings of the context and of all cells with their outcomes.
+        sum_up: Makes the findings from the context and all cells with their outcomes.
     """
 
     kind: str
@@ -420,12 +440,12 @@ def run_experiment(
     output: PathLike | None = None,
     execution: Execution | None = None,
 ) -> F:
-    """Run all cells of an experiment, and sum up what they found; cells that could not be done are an error.
+    """Run all cells of an experiment and summarise their results; a cell that could not be done is an error.
 
     Args:
         experiment: Its parts.
-        material: What `prepare` takes before the plan.
-        plan: What is tried.
+        material: The arguments of `prepare` before the plan.
+        plan: The design.
         output: A folder for the results of cells.
         execution: How cells are run.
     """
@@ -440,7 +460,8 @@ def run_experiment(
         results += zip(cells, outcomes, strict=True)
         if number == 0:
             context = experiment.absorb(context, results)
-    return replace(experiment.sum_up(context, results), log=tell_run([outcome for _, outcome in results]))
+    every = [outcome for _, outcome in results]
+    return replace(experiment.sum_up(context, results), log=(*tell_kept(every), *tell_outcomes(every)))
 
 
 def _mark(cells: Iterable[Cell], experiment: Experiment[C, F]) -> list[Cell]:

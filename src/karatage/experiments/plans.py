@@ -13,12 +13,8 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_type_hints
 
-from karatage.data.codec import structure
-from karatage.data.plain import show
 from karatage.errors import DataError, InputFileError, KaratageError, OptionError, UnknownNameError
 from karatage.io.files import PathLike
-from karatage.io.sources import Source
-from karatage.io.writing import write_bytes
 from karatage.text import list_names, shorten
 
 if TYPE_CHECKING:
@@ -90,6 +86,8 @@ def make_plan(
         name = f"preset {kind}-{preset}"
         chosen |= _read(_find_preset(kind, preset).read_text("utf-8"), name, schema, kind)
     if path is not None:
+        from karatage.io.sources import Source
+
         source = Source(str(path))
         try:
             text = source.read(store=True).decode()
@@ -121,6 +119,8 @@ def read_plan(path: PathLike, schema: type[T], kind: str) -> Plan[T]:
 
 def write_plan(plan: Plan[T], folder: PathLike) -> tuple[str, ...]:
     """Write a plan to where its results will be; there is a note where those of another plan are."""
+    from karatage.io.writing import write_bytes
+
     path = Path(folder) / FILE
     notes = _tell_difference(path, plan) if path.is_file() else ()
     if notes or not path.is_file():  # the same plan stays as it is written, with any comments in it
@@ -175,6 +175,8 @@ def _read(text: str, name: str, schema: type[T], kind: str) -> dict[str, Value]:
         where = None if stray is None else _find_line(text, stray)
         raise InputFileError(name, where, f"a plan has all its options under [{TABLE}], and nothing else")
     if options.get("kind") != kind:
+        from karatage.data.plain import show
+
         told = f"kind = {show(options['kind'])}" if "kind" in options else "no kind"
         raise InputFileError(name, _find_line(text, "kind"), f'has {told}, but this is kind = "{kind}"')
     hints = _declare(schema)
@@ -202,6 +204,8 @@ def _declare(schema: type[T]) -> dict[str, Any]:
 
 def _check(name: str, value: object, hint: Any) -> Value:
     """A value as the dataclass wants it: a list becomes a tuple, a whole number a number."""
+    from karatage.data.codec import structure
+
     try:
         found: Value = structure({name: list(value) if isinstance(value, tuple) else value}, dict[str, hint])[name]
         _write(found).encode()

@@ -1,4 +1,4 @@
-"""Drawing items: sampling probabilities, draws, and Sampford's method."""
+"""Drawing items: sampling probabilities and draws; sums over the items of pairs of systems."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from karatage.kernels.compiling import kernel
 FloatArray = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
 FLOOR = 0.1
+IntArray = NDArray[np.int64]
 
 
 def find_chances(size: FloatArray, count: int, *, floor: float = FLOOR) -> FloatArray:
     """The chance of each item (item,) to be among `count` drawn: proportional to its size, at most 1, 0 for size 0.
 
-    A size below `floor` times the mean counts as that much, so that no item that matters is nearly out of reach.
+    A size below `floor` times the mean counts as that much, so that no item that matters has a chance near 0.
     Chances sum to `count`, or all are 1 where there are no more items than that.
     """
     if count < 1:
@@ -41,8 +42,8 @@ def find_chances(size: FloatArray, count: int, *, floor: float = FLOOR) -> Float
 def draw_items(pi: FloatArray, rng: np.random.Generator) -> BoolArray:
     """Draw items with exactly the chances `pi` (item,); as many as these sum to, if that is a whole number.
 
-    Systematic sampling in random order [MADOW49]: items laid end to end in random order, each as long as its chance,
-    under a comb of teeth one apart that starts at random.
+    Systematic sampling in random order [MADOW49]: items are laid end to end in random order, each as long as its
+    chance. Points at distance 1, the first of them random, choose the items.
     """
     chosen = pi >= 1
     order = rng.permutation(np.flatnonzero((pi > 0) & ~chosen))
@@ -59,9 +60,6 @@ def draw_items(pi: FloatArray, rng: np.random.Generator) -> BoolArray:
 def mean_positive(size: FloatArray) -> float:
     """The mean of the sizes above 0; 0 where there are none."""
     return float(size[size > 0].mean()) if (size > 0).any() else 0.0
-
-
-IntArray = NDArray[np.int64]
 
 
 @kernel

@@ -13,9 +13,8 @@ import numpy as np
 
 from karatage.data.axes import BoolArray, FloatArray, LongArray
 from karatage.data.scores import settle_ties
-from karatage.kernels.compiling import spread
-from karatage.kernels.correlation import compare_orders
-from karatage.kernels.density import add_bumps, sum_cross_entropies, sum_squares
+from karatage.kernels.correlation import add_bumps, compare_orders, sum_cross_entropies, sum_squares
+from karatage.memory import spread
 
 Gap = Literal["fro", "rmse", "kld", "tau", "apc"]
 POINTS = 100

@@ -133,8 +133,8 @@ Walk = Callable[[int, IntArray, GradeArray, BoolArray, LongArray, LongArray], in
 def walk_topics(state: JudgingState, n: int, walk: Walk) -> Picks:
     """Walk every topic from the start; topics take turns, one document each, judged or picked.
 
-    So a topic that has fewer judged documents within the walk's reach gets more of the picks, and asking for one item
-    at a time, or for all when answers are known, gives the same order.
+    So a topic that has fewer judged documents within the walk's reach gets more of the picks. Requests for one item at
+    a time, or for all when answers are known, give the same order.
     """
     answer = np.where(state.grade < 0, -1, state.grade >= state.level).astype(np.int8)
     items, turns, topics = [], [], []

@@ -5,9 +5,6 @@ from karatage.data.partition import assemble_judges as assemble_judges
 from karatage.io.models import read_crowd as read_crowd
 from karatage.io.models import write_crowd as write_crowd
 from karatage.simulation.answering import summarise_crowd as summarise_crowd
-from karatage.simulation.collection import CollectionShape as CollectionShape
-from karatage.simulation.collection import JudgeProfile as JudgeProfile
-from karatage.simulation.collection import SystemProfile as SystemProfile
 from karatage.simulation.collection import World as World
 from karatage.simulation.collection import simulate_collection as simulate_collection
 from karatage.simulation.collection import simulate_story as simulate_story
@@ -18,3 +15,6 @@ from karatage.simulation.learning import learn_crowd as learn_crowd
 from karatage.simulation.panel import PanelQuality as PanelQuality
 from karatage.simulation.panel import partition_judges as partition_judges
 from karatage.simulation.panel import simulate_panel as simulate_panel
+from karatage.simulation.profiles import CollectionShape as CollectionShape
+from karatage.simulation.profiles import JudgeProfile as JudgeProfile
+from karatage.simulation.profiles import SystemProfile as SystemProfile

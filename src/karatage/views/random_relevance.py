@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from karatage.errors import OptionError
-from karatage.experiments.random_relevance.findings import OUTCOMES, RandomRelevanceFindings
+from karatage.experiments.random_relevance.cells import OUTCOMES
+from karatage.experiments.random_relevance.findings import RandomRelevanceFindings
 from karatage.text import shorten
 from karatage.views.marks import Axis, cycle, lay_panel, lay_panels, mark_lines, tell_apart
 from karatage.views.page import Figure, Page, Section, shows

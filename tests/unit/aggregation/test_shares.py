@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 import karatage as kt
+from karatage.aggregation.majority import CONSENSUS, BinomialVote, Quality, QuantisedBinomialVote, agree_beyond_chance
 from karatage.aggregation.registry import MODELS, parse_model
-from karatage.aggregation.shares import CONSENSUS, BinomialVote, Quality, QuantisedBinomialVote, agree_beyond_chance
 from karatage.errors import OptionError
 from tests.notes import has_note
 

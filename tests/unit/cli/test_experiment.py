@@ -7,7 +7,8 @@ from typing import ClassVar
 import polars as pl
 import pytest
 
-from karatage.cli.experiment import Command, RunOptions, Source, hold_output, locate, watch_over
+from karatage.cli.experiment import Command, RunOptions, Source, locate, watch_over
+from karatage.cli.output import hold_output
 from karatage.cli.parsing import parse_numbers, parse_pair, parse_range, parse_sizes
 from karatage.errors import DataError, OptionError
 from karatage.io.files import hold_folder

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from karatage.correction.choosing import (
+from karatage.correction.sampled import (
     choose_sizes,
     draw_batches,
     expected_variance,

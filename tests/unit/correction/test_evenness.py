@@ -12,8 +12,8 @@ from statsmodels.stats.multitest import multipletests
 
 import karatage as kt
 from karatage.correction import evenness
-from karatage.correction.choosing import choose_sizes, draw_batches
 from karatage.correction.evenness import CHANCE, COMPARED, Frame, check_evenness
+from karatage.correction.sampled import choose_sizes, draw_batches
 from karatage.data.alignment import align
 from karatage.data.judgments import match_gold
 from karatage.errors import DataError

@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from karatage.correction.choosing import choose_sizes, draw_batches
-from karatage.correction.sampled import Drawn, Sampled, find_reach, learn_gains, sum_topics
+from karatage.correction.sampled import Drawn, Sampled, choose_sizes, draw_batches, find_reach, learn_gains, sum_topics
 from karatage.errors import DataError, OptionError
 from karatage.kernels.sampling import draw_items
 

@@ -181,7 +181,7 @@ def test_all_k_tuples_have_no_sampling_error(collection):
     whole = kt.experiments.experiment_aware(collection, replace(PLAN, sizes=(2, 5), samples=15))
     assert whole.samples.tolist() == [15, 6]
     assert (whole.frame["low"] == whole.frame["high"]).all()
-    assert any("with 2, 5 judges every k-tuple of these judges was tried" in note for note in whole.notes)
+    assert any("with 2, 5 judges every k-tuple" in note for note in whole.notes)
     one = kt.experiments.experiment_aware(collection, replace(PLAN, samples=1))
     assert one.frame["sd"].null_count() == one.frame["low"].null_count() == len(one.frame)
 

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import stat
 import time
 from functools import partial
@@ -194,12 +195,9 @@ def test_a_full_disk_stops_the_run_which_goes_on_later(tmp_path, monkeypatch, wo
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", sync)
-        with pytest.raises(DataError) as caught:
+        told = rf"{re.escape(str(tmp_path))}: .*No space left on device.* 2 of 5 cells"
+        with pytest.raises(DataError, match=told):
             run_cells(cells, folder=tmp_path, execution=Execution(workers=workers))
-    assert str(caught.value) == (
-        f"{tmp_path}: a result cannot be written: No space left on device. 2 of 5 cells are kept there, and nothing "
-        "half-written; once that is mended, the same command goes on from there"
-    )
     assert len(list(tmp_path.iterdir())) == 3  # with the lock
     outcomes = run_cells(cells, folder=tmp_path)
     assert [o.facts["k"] for o in outcomes] == list(range(5))

@@ -61,8 +61,8 @@ def test_damage_is_noticed_told_and_computed_again(files, tmp_path, monkeypatch,
     assert seen == [good.read_bytes()]  # what is damaged never gets to the reader
     assert [o.kept for o in outcomes] == [False, True]
     assert outcomes[0].table.equals(find(0, None).table)
-    note = f"cell file {bad.name} was damaged or not the cell's own, and computed again"
-    assert tell_outcomes(outcomes) == (note,)
+    (note,) = tell_outcomes(outcomes)
+    assert bad.name in note
     again = run_cells(CELLS, folder=tmp_path)
     assert [o.kept for o in again] == [True, True]
     assert tell_outcomes(again) == ()
@@ -91,8 +91,9 @@ def test_a_sound_parquet_of_nobody_is_noticed(tmp_path, files):
 def test_many_damaged_files_are_one_note(files, tmp_path):
     for path in files:
         path.write_bytes(b"")
-    note = f"2 cell files were damaged or not the cell's own, and computed again, the first {files[0].name}"
-    assert tell_outcomes(run_cells(CELLS, folder=tmp_path)) == (note,)
+    (note,) = tell_outcomes(run_cells(CELLS, folder=tmp_path))
+    assert "2 cell files" in note
+    assert files[0].name in note
 
 
 def test_the_newest_of_two_results_counts(tmp_path):

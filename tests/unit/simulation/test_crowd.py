@@ -9,8 +9,7 @@ import karatage as kt
 from karatage.data.judgments import match_gold
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.random_streams import stream
-from karatage.simulation.crowd import deal_normals
-from karatage.simulation.judges import binarise, deal, draw_judges
+from karatage.simulation.crowd import binarise, deal, deal_normals, draw_judges
 from tests.notes import has_note
 from tests.unit.simulation.crowds import make_gold, make_model
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from karatage.correction.choosing import choose_sizes
 from karatage.correction.evenness import Frame, check_evenness
-from karatage.correction.sampled import Claim, Drawn, sum_topics
+from karatage.correction.sampled import Claim, Drawn, choose_sizes, sum_topics
 from karatage.data.axes import BoolArray
 from karatage.data.estimate import Estimate, Method
 from karatage.data.judgments import Draw

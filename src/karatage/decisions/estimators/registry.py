@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from karatage.data.note import Note
-from karatage.decisions.case import Case
-from karatage.decisions.estimators.contract import Estimator
-from karatage.decisions.estimators.drawn import DRAWN, EVEN
-from karatage.decisions.estimators.rates import RATES
-from karatage.decisions.estimators.whole_topics import CENSUS, GOLD_TOPICS, WHOLE_TOPICS
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from karatage.errors import DataError, OptionError, UnknownNameError
+
+if TYPE_CHECKING:
+    from karatage.data.note import Note
+    from karatage.decisions.case import Case
+    from karatage.decisions.estimators.contract import Estimator
 
 AUTO = "auto"  # the one that gold's design calls for
 
-_registered: dict[str, Estimator] = {}
+_registered: dict[str, Estimator | str] = {  # module:object is imported when it is needed; help needs only the names
+    "rates": "rates:RATES",
+    "sampled": "drawn:DRAWN",
+    "even": "drawn:EVEN",
+    "census": "whole_topics:CENSUS",
+    "topics": "whole_topics:WHOLE_TOPICS",
+    "gold-topics": "whole_topics:GOLD_TOPICS",
+}
 
 
 def register(estimator: Estimator) -> None:
@@ -31,12 +40,16 @@ def find(name: str) -> Estimator:
     """The estimator of a name."""
     if name not in _registered:
         raise UnknownNameError("estimator", name, tuple(_registered))
-    return _registered[name]
+    found = _registered[name]
+    if isinstance(found, str):
+        module, _, own = found.partition(":")
+        found = _registered[name] = getattr(import_module(f"{__package__}.{module}"), own)
+    return found
 
 
 def list_estimators() -> tuple[Estimator, ...]:
     """All of them, in the order in which they were registered."""
-    return tuple(_registered.values())
+    return tuple(map(find, _registered))
 
 
 def list_names() -> tuple[str, ...]:
@@ -52,7 +65,3 @@ def choose(case: Case) -> tuple[Estimator, tuple[Note, ...]]:
         if estimator.suits(case):
             return estimator, estimator.explain_choice(case)
     raise DataError("no estimator takes this gold by default; name one as the correction")
-
-
-for _estimator in (RATES, DRAWN, EVEN, CENSUS, WHOLE_TOPICS, GOLD_TOPICS):
-    register(_estimator)

@@ -1,4 +1,4 @@
-"""Analyses of the AWARE experiment's means: variance [AWARE17] (28) and (31), tables 1 to 5; families of approaches."""
+"""Analyses of the AWARE experiment's means: variance [AWARE17] (28) and (31), tables 1 to 5, and comparisons."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ import polars as pl
 
 from karatage.comparison.anova import Anova, anova
 from karatage.comparison.tukey import Tukey, tukey
+from karatage.data.checks import NUMBER, TEXT, Column, maybe
 from karatage.errors import DataError
 from karatage.experiments.aware.cells import OUTCOMES
 from karatage.experiments.aware.plan import MERGED_GRADES, label_measures
+from karatage.experiments.engine import frame_rows
 from karatage.merging.estimators import CLASS_WEIGHTINGS, ESTIMATORS, GAPS, GRANULARITIES
 from karatage.text import list_ranges
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from karatage.experiments.aware.findings import AwareFindings
 
@@ -30,11 +32,14 @@ EFFECTS = ((APPROACH, MEASURE), (APPROACH, SYSTEMS), (MEASURE, SYSTEMS))
 PARTS = ((GRANULARITY, GAP), (GRANULARITY, WEIGHT), (GAP, WEIGHT))
 CORRELATION = "correlation "  # what the names of simulated panels begin with
 USUAL_BASELINE = "mv"
+LEADS = ("systems", "panel", "measure", "scores_lead", "grades_lead", "undecided")
+CROSSINGS = {"systems": TEXT, "measure": TEXT, "size": Column("int32", 1)}
+CROSSINGS |= {**dict.fromkeys(("crossing", "low", "high"), maybe(NUMBER)), "verdict": TEXT}
 
 
 @dataclass(frozen=True, eq=False)
 class Analysis:
-    """What explains one outcome in one panel: the factors of the design, and the parts of the 30 estimators."""
+    """Analyses of variance of one outcome in one panel: by the factors of the design, and by parts of estimators."""
 
     panel: str
     outcome: str
@@ -52,14 +57,14 @@ class Analysis:
 
 
 class Analyses(NamedTuple):
-    """One analysis for each panel and outcome that have one, and why others have none."""
+    """One analysis for each panel and outcome for which it is possible, and the reasons for the others."""
 
     found: tuple[Analysis, ...]
     notes: tuple[str, ...]
 
 
 def analyse(findings: AwareFindings) -> Analyses:
-    """Explain tau_ap, and RMSE as a share of its maximum by each measure."""
+    """Analyse tau_ap, and RMSE as a share of its maximum by each measure."""
     found, notes = [], dict[str, None]()
     for panel in findings.panels:
         for outcome in RESPONSES:
@@ -121,34 +126,18 @@ def frame_tables(analyses: Analyses) -> pl.DataFrame:
 
 
 def frame_top_groups(analyses: Analyses) -> pl.DataFrame:
-    """[AWARE17] table 5: the best level of each factor, and those that cannot be told from it."""
-    rows = list(_list_top_groups(analyses))
-    names = {"panel": pl.String, "outcome": pl.String, "factor": pl.String, "level": pl.String, "mean": pl.Float64}
-    return pl.DataFrame(rows, schema=names, orient="row")
-
-
-def _list_top_groups(analyses: Analyses) -> Iterator[tuple[str, str, str, str, float]]:
-    for analysis in analyses.found:
-        for test in analysis.groups:
-            mean = dict(zip(test.levels, test.mean.tolist(), strict=True))
-            for level in test.top_group:
-                yield analysis.panel, analysis.outcome, test.factor, level, mean[level]
-
-
-class Crossing(NamedTuple):
-    """Where merging scores overtakes merging grades as judges' errors get more alike."""
-
-    systems: str
-    measure: str
-    size: int
-    crossing: float | None
-    low: float | None
-    high: float | None
-    verdict: str
+    """[AWARE17] table 5: the best level of each factor, and those not significantly different from it."""
+    rows = (
+        (analysis.panel, analysis.outcome, test.factor, level, float(test.mean[test.levels.index(level)]))
+        for analysis in analyses.found
+        for test in analysis.groups
+        for level in test.top_group
+    )
+    return frame_rows(rows, {**dict.fromkeys(("panel", "outcome", "factor", "level"), TEXT), "mean": NUMBER})
 
 
 def frame_families(findings: AwareFindings, *, outcome: str = "tau_ap") -> pl.DataFrame:
-    """By systems, panel, measure, size and family: the mean over its members, and its best member there."""
+    """By systems, panel, measure, size and family: the mean over its members, and its best member."""
     lower = outcome == "rmse"
     frame = findings.frame.filter(pl.col("outcome") == outcome)
     best = pl.col("mean", "low", "high", "approach").sort_by("mean", descending=not lower, maintain_order=True).first()
@@ -161,7 +150,7 @@ def frame_families(findings: AwareFindings, *, outcome: str = "tau_ap") -> pl.Da
 
 
 def frame_by_size(findings: AwareFindings, sizes: Sequence[int] | None = None) -> pl.DataFrame:
-    """Every approach in a row for each outcome, systems, panel and measure, and a column for each size."""
+    """A row for each outcome, systems, panel, measure and approach, and a column for each size."""
     shown = findings.frame if sizes is None else findings.frame.filter(pl.col("size").is_in(sizes))
     keys = ["outcome", "systems", "panel", "measure", "approach"]
     wide = shown.pivot("size", index=keys, values="mean", maintain_order=True)
@@ -170,30 +159,30 @@ def frame_by_size(findings: AwareFindings, sizes: Sequence[int] | None = None) -
 
 
 def find_baseline(findings: AwareFindings) -> str | None:
-    """The merge of grades that merges of scores are set against."""
+    """The merge of grades with which merges of scores are compared."""
     merged = [contender.name for contender in findings.contenders if not contender.merges_scores]
     return USUAL_BASELINE if USUAL_BASELINE in merged else next(iter(merged), None)
 
 
 def frame_contest(findings: AwareFindings, *, outcome: str = "tau_ap") -> pl.DataFrame:
-    """The best merge of scores less the baseline, by systems, panel, measure and size; empty where one is missing."""
+    """The best merge of scores minus the baseline, by systems, panel, measure and size; empty if one is missing."""
     baseline = find_baseline(findings)
     scores = [k for k, contender in enumerate(findings.contenders) if contender.merges_scores]
     return compare_best(findings, scores, [] if baseline is None else [findings.approaches.index(baseline)], outcome)
 
 
 def frame_own(findings: AwareFindings, *, outcome: str = "tau_ap") -> pl.DataFrame:
-    """The best estimator by the judge's own chance less the best of the paper's; empty where one is missing."""
+    """The best estimator with judges' own shuffled grades minus the best of the paper's; empty if one is missing."""
     single = [(k, c.estimator) for k, c in enumerate(findings.contenders) if c.estimator and not c.measures]
     own, paper = ([k for k, estimator in single if estimator.own == which] for which in (True, False))
     return compare_best(findings, own, paper, outcome)
 
 
 def compare_best(findings: AwareFindings, first: Sequence[int], second: Sequence[int], outcome: str) -> pl.DataFrame:
-    """The best of some approaches less the best of others, over the same k-tuples.
+    """The best of some approaches minus the best of others, over the same k-tuples.
 
-    A difference above 0 favours the first, also for RMSE, whose sign is turned. Which are best is decided on the same
-    k-tuples, which favours the larger group a little.
+    A difference above 0 favours the first, also for RMSE, whose sign is inverted. The best are selected on the same
+    k-tuples, which favours the larger group slightly.
     """
     if not first or not second:
         return pl.DataFrame()
@@ -205,7 +194,7 @@ def compare_best(findings: AwareFindings, first: Sequence[int], second: Sequence
 
 
 def frame_leads(contest: pl.DataFrame) -> pl.DataFrame:
-    """By systems, panel and measure: sizes at which scores or grades lead for sure, and the others."""
+    """By systems, panel and measure: sizes at which scores or grades lead significantly, and the others."""
     if contest.is_empty():
         return contest
     low, high = pl.col("low").fill_null(pl.col("difference")), pl.col("high").fill_null(pl.col("difference"))
@@ -215,12 +204,11 @@ def frame_leads(contest: pl.DataFrame) -> pl.DataFrame:
     for keys, group in marked.group_by(["systems", "panel", "measure"], maintain_order=True):
         sizes = {name: sorted(group.filter(state=name)["size"]) for name in ("scores", "grades", "open")}
         rows.append((*keys, *(list_ranges(found) for found in sizes.values())))
-    names = ("systems", "panel", "measure", "scores_lead", "grades_lead", "undecided")
-    return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String), orient="row")
+    return frame_rows(rows, dict.fromkeys(LEADS, TEXT))
 
 
 def add_correlation(contest: pl.DataFrame) -> pl.DataFrame:
-    """The rows of panels simulated with a known correlation of errors, which becomes a column."""
+    """The rows of panels simulated with a known correlation of errors, with that as a column."""
     simulated = contest.filter(pl.col("panel").str.starts_with(CORRELATION)) if not contest.is_empty() else contest
     if simulated.is_empty():
         return pl.DataFrame()
@@ -228,14 +216,14 @@ def add_correlation(contest: pl.DataFrame) -> pl.DataFrame:
 
 
 def frame_crossings(contest: pl.DataFrame) -> pl.DataFrame:
-    """Where the difference changes its sign, by linear interpolation between panels; the ends of its interval, too.
+    """The correlation at which the difference changes its sign, by linear interpolation, with its interval.
 
     Empty without two simulated panels at least.
     """
     frame = add_correlation(contest)
     if frame.is_empty() or frame["correlation"].n_unique() < 2:
         return pl.DataFrame()
-    rows: list[Crossing] = []
+    rows = []
     for _, group in frame.group_by(["systems", "measure", "size"], maintain_order=True):
         ordered = group.sort("correlation").with_columns(pl.col("low", "high").fill_null(pl.col("difference")))
         at = ordered["correlation"].to_list()
@@ -244,9 +232,8 @@ def frame_crossings(contest: pl.DataFrame) -> pl.DataFrame:
         # The upper end of the interval crosses first.
         ends = find_crossing(at, high), find_crossing(at, low)
         systems, measure, size = group.select("systems", "measure", "size").row(0)
-        rows.append(Crossing(systems, measure, size, crossing, *ends, _judge(value, crossing)))
-    types = (pl.String, pl.String, pl.Int32, pl.Float64, pl.Float64, pl.Float64, pl.String)
-    return pl.DataFrame(rows, schema=dict(zip(Crossing._fields, types, strict=True)), orient="row")
+        rows.append((systems, measure, size, crossing, *ends, _judge(value, crossing)))
+    return frame_rows(rows, CROSSINGS)
 
 
 def _judge(value: Sequence[float], crossing: float | None) -> str:
@@ -256,7 +243,7 @@ def _judge(value: Sequence[float], crossing: float | None) -> str:
 
 
 def find_crossing(at: Sequence[float], value: Sequence[float]) -> float | None:
-    """The first place where `value` rises through 0, between the points given.
+    """The first place where `value` rises through 0, between the given points.
 
     >>> find_crossing([0.0, 0.5, 1.0], [-0.2, -0.1, 0.1])
     0.75
@@ -275,7 +262,7 @@ def list_families(findings: AwareFindings) -> list[str]:
 
 
 def choose_sizes(sizes: Sequence[int], most: int) -> list[int]:
-    """At most so many of the sizes, the first and the last among them, the smaller ones closer together.
+    """At most `most` of the sizes, with the first and the last, and more of the smaller ones.
 
     >>> choose_sizes(range(2, 31), 6)
     [2, 3, 6, 10, 17, 30]

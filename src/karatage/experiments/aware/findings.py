@@ -1,4 +1,4 @@
-"""What the AWARE experiment found: how near approaches come to gold, by size of the k-tuple."""
+"""Findings of the AWARE experiment: how close approaches are to gold, by size of the k-tuple."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ import polars as pl
 
 from karatage.data.axes import FloatArray, LongArray, freeze
 from karatage.data.checks import (
+    FLAG,
     NEAR,
     SLACK,
+    TEXT,
+    maybe,
     require_equal,
     require_names,
     require_numbers,
@@ -43,10 +46,10 @@ from karatage.experiments.aware.analysis import (
     frame_tables,
     frame_top_groups,
 )
-from karatage.experiments.aware.cells import OUTCOMES, Ground, list_cells, list_weighings
+from karatage.experiments.aware.cells import OUTCOMES, AwareGround, list_cells, list_weighings
 from karatage.experiments.aware.plan import AwarePlan, Contender
 from karatage.experiments.collection import Collection
-from karatage.experiments.engine import Execution, Experiment, Findings, Results, run_experiment
+from karatage.experiments.engine import Execution, Experiment, Findings, Results, frame_rows, run_experiment
 from karatage.experiments.tuples import check_outcome
 from karatage.io.files import PathLike
 from karatage.text import counted, list_ranges, short
@@ -55,7 +58,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from karatage.comparison.tukey import Tukey
-    from karatage.data.axes import FloatArray
 
 STATE_OF_THE_ART = ("mv", "emmv", "emneu")
 # [AWARE17] table 5: the top groups that it found.
@@ -77,8 +79,8 @@ LEVEL = 0.05
 class AwareFindings(Findings, Result, kind="aware"):
     """tau, tau_ap and RMSE of leaderboards against gold's, over k-tuples of judges.
 
-    Intervals are about the mean over all k-tuples of these judges, of which `samples` were tried; they say nothing of
-    other judges or topics. Where all k-tuples were tried, they have no width.
+    Intervals describe the mean over all k-tuples of these judges, from the `samples` that were drawn. They do not
+    describe other judges or topics. If all k-tuples were used, they have no width.
     """
 
     derived = ("sentence", "rows", "tables")
@@ -95,7 +97,7 @@ class AwareFindings(Findings, Result, kind="aware"):
     covariance: FloatArray  # (systems, panel, measure, size, outcome, approach, approach) over k-tuples
 
     def __post_init__(self) -> None:
-        """Refuse arrays that do not fit their names or hold what cannot be, and protect them."""
+        """Refuse arrays that do not fit their names or have impossible values, and protect them."""
         for axis in ("judges", "systems", "panels", "measures"):
             require_names(axis, getattr(self, axis))
         require_names("sizes", [str(size) for size in self.sizes])
@@ -123,7 +125,7 @@ class AwareFindings(Findings, Result, kind="aware"):
 
     @cached_property
     def contenders(self) -> tuple[Contender, ...]:
-        """What was tried."""
+        """The approaches."""
         return self.plan.find_contenders()
 
     @property
@@ -133,12 +135,12 @@ class AwareFindings(Findings, Result, kind="aware"):
 
     @property
     def ends(self) -> tuple[str, ...]:
-        """The first and the last panel, which say enough where there are many."""
+        """The first and the last panel, if there are more than two."""
         return self.panels if len(self.panels) < 3 else (self.panels[0], self.panels[-1])
 
     @property
     def families(self) -> dict[str, str]:
-        """What each approach is shown together with."""
+        """The family of each approach."""
         return {contender.name: contender.family for contender in self.contenders}
 
     @cached_property
@@ -149,15 +151,11 @@ class AwareFindings(Findings, Result, kind="aware"):
         order = (0, 1, 2, 3, 5, 4)  # outcome last
         value, spread, margin = (np.transpose(part, order).ravel() for part in (self.mean, np.sqrt(variance), half))
         axes = np.indices([self.mean.shape[k] for k in order], dtype=np.int32).reshape(6, -1)
-        families = list(self.families.values())
         return pl.DataFrame(
             {
-                "systems": _gather(self.systems, axes[0]),
-                "panel": _gather(self.panels, axes[1]),
-                "measure": _gather(self.measures, axes[2]),
-                "size": pl.Series(self.sizes, dtype=pl.Int32).gather(axes[3]),
+                **self._name_places(axes),
                 "approach": _gather(self.approaches, axes[4]),
-                "family": _gather(families, axes[4]),
+                "family": _gather([*self.families.values()], axes[4]),
                 "outcome": _gather(OUTCOMES, axes[5]),
                 "samples": self.samples[axes[3]],
                 "mean": value,
@@ -167,8 +165,14 @@ class AwareFindings(Findings, Result, kind="aware"):
             }
         ).with_columns(pl.col("sd", "low", "high").fill_nan(None))
 
+    def _name_places(self, axes: np.ndarray) -> dict[str, pl.Series]:
+        """Columns for the first four axes (systems, panel, measure, size)."""
+        names = {"systems": self.systems, "panel": self.panels, "measure": self.measures}
+        found = {name: _gather(values, at) for (name, values), at in zip(names.items(), axes, strict=False)}
+        return {**found, "size": pl.Series(self.sizes, dtype=pl.Int32).gather(axes[3])}
+
     def compare(self, first: str, second: str, *, outcome: str = "tau_ap") -> pl.DataFrame:
-        """The mean difference of two approaches over the same k-tuples, first less second, with 95 % intervals.
+        """The mean difference of two approaches over the same k-tuples, first minus second, with 95 % intervals.
 
         One row per systems, panel, measure and size.
         """
@@ -187,10 +191,7 @@ class AwareFindings(Findings, Result, kind="aware"):
         axes = np.indices(first.shape, dtype=np.int32).reshape(4, -1)
         return pl.DataFrame(
             {
-                "systems": _gather(self.systems, axes[0]),
-                "panel": _gather(self.panels, axes[1]),
-                "measure": _gather(self.measures, axes[2]),
-                "size": pl.Series(self.sizes, dtype=pl.Int32).gather(axes[3]),
+                **self._name_places(axes),
                 "first": _gather(self.approaches, first.ravel()),
                 "second": _gather(self.approaches, second.ravel()),
                 "difference": value.ravel(),
@@ -200,7 +201,7 @@ class AwareFindings(Findings, Result, kind="aware"):
         ).with_columns(pl.col("low", "high").fill_nan(None))
 
     def _half_width(self, variance: FloatArray, axes: str) -> FloatArray:
-        """Of 95 % intervals of means over k-tuples drawn without replacement; `z` among `axes` is the size's."""
+        """Of 95 % intervals of means over k-tuples drawn without replacement; `z` among `axes` is the size."""
         from scipy.special import stdtrit
 
         n = self.samples.astype(float)
@@ -239,12 +240,15 @@ class AwareFindings(Findings, Result, kind="aware"):
     @cached_property
     def tables(self) -> dict[str, pl.DataFrame]:
         """All tables by name; those that do not apply are left out."""
+        families = [
+            frame_families(self, outcome=name).select(pl.lit(name).alias("outcome"), pl.all()) for name in OUTCOMES
+        ]
         found = {
             "by-size": frame_by_size(self),
             "anova": frame_tables(self.analyses),
             "top-groups": frame_top_groups(self.analyses),
             "claims": frame_claims(self),
-            "families": self._frame_families(),
+            "families": pl.concat(families),
             "contest": self.contest,
             "own": frame_own(self),
             "leads": frame_leads(self.contest),
@@ -252,13 +256,9 @@ class AwareFindings(Findings, Result, kind="aware"):
         }
         return {name: frame for name, frame in found.items() if not frame.is_empty()}
 
-    def _frame_families(self) -> pl.DataFrame:
-        parts = [(outcome, frame_families(self, outcome=outcome)) for outcome in OUTCOMES]
-        return pl.concat([frame.select(pl.lit(outcome).alias("outcome"), pl.all()) for outcome, frame in parts])
-
     @cached_property
     def sentence(self) -> str:
-        """What to take away."""
+        """The conclusion."""
         return conclude(self)
 
 
@@ -267,20 +267,21 @@ def _gather(names: Sequence[str], at: np.ndarray) -> pl.Series:
 
 
 class Claim(NamedTuple):
-    """A finding of the paper, and whether it is found here, too."""
+    """A finding of the paper, and whether it holds here, too."""
 
     panel: str
     outcome: str
     claim: str
-    holds: bool | None  # None: what is there cannot be told from the opposite
+    holds: bool | None  # None: not significantly different from the opposite
     here: str
 
 
+CLAIMS = {**dict.fromkeys(Claim._fields, TEXT), "holds": maybe(FLAG)}
+
+
 def frame_claims(findings: AwareFindings) -> pl.DataFrame:
-    """The paper's order of approaches, point by point, on this collection."""
-    rows = [claim for analysis in findings.analyses.found for claim in _list_claims(findings, analysis)]
-    types = (pl.String, pl.String, pl.String, pl.Boolean, pl.String)
-    return pl.DataFrame(rows, schema=dict(zip(Claim._fields, types, strict=True)), orient="row")
+    """The paper's claims about the order of approaches, on this collection."""
+    return frame_rows((c for found in findings.analyses.found for c in _list_claims(findings, found)), CLAIMS)
 
 
 def _list_claims(findings: AwareFindings, analysis: Analysis) -> Iterator[Claim]:
@@ -346,17 +347,13 @@ def _name_some(names: Sequence[str]) -> str:
 
 
 def conclude(findings: AwareFindings) -> str:
-    """Which approach comes nearest to gold's ranking, how merging scores fares against merging grades, and where."""
-    sizes = list_ranges(findings.sizes)
+    """Which approach is closest to gold's ranking, and how merging scores compares with merging grades."""
+    sizes, several = list_ranges(findings.sizes), len(findings.measures) > 1
     start = f"tau_ap to gold with k-tuples of {sizes} out of {counted(len(findings.judges), 'judge')}"
-    over = [counted(len(found), word) for found, word in ((findings.measures, "measure"),) if len(found) > 1]
-    start += f", mean over {over[0]}" if over else f" ({findings.measures[0]})"
-    said = [f"{_name_panel(panel, findings)}{_say_best(findings, panel)}" for panel in findings.ends]
-    return f"{start}: {'; '.join(said)}.{_say_crossings(findings)}"
-
-
-def _name_panel(panel: str, findings: AwareFindings) -> str:
-    return f"{panel}: " if len(findings.panels) > 1 else ""
+    start += f", mean over {len(findings.measures)} measures" if several else f" ({findings.measures[0]})"
+    named = {panel: f"{panel}: " if len(findings.panels) > 1 else "" for panel in findings.ends}
+    said = "; ".join(f"{name}{_say_best(findings, panel)}" for panel, name in named.items())
+    return f"{start}: {said}.{_say_crossings(findings)}"
 
 
 def _say_best(findings: AwareFindings, panel: str) -> str:
@@ -376,7 +373,7 @@ def _say_best(findings: AwareFindings, panel: str) -> str:
 
 
 def _say_crossings(findings: AwareFindings) -> str:
-    """From which correlation of errors on merging scores is better, if several were simulated."""
+    """The correlation of errors from which merging scores is better, if several were simulated."""
     found = findings.crossings
     if found.is_empty():
         return ""
@@ -384,7 +381,7 @@ def _say_crossings(findings: AwareFindings) -> str:
     baseline = find_baseline(findings)
     if crossing.is_empty():
         counts = found["verdict"].value_counts().sort("count", descending=True)
-        return f" Whatever the correlation of errors tried, {counts['verdict'][0]} of {baseline} in most places."
+        return f" For all correlations of errors, most measures and sizes have {counts['verdict'][0]} of {baseline}."
     places = sorted(crossing["crossing"])
     share = f"{len(crossing)} of {len(found)} measures and sizes"
     between = f"{short(places[0])} and {short(places[-1])}"
@@ -402,14 +399,14 @@ def experiment_aware(
 
     Args:
         collection: Systems, panels of judges and gold, as `read_collection` returns them.
-        plan: What is tried; default: the paper's design with fewer samples.
-        output: A folder in which each cell's result is kept as Parquet, and found again by the next run.
-        execution: How many processes, whether to begin afresh, and a callback for progress.
+        plan: The design; default: the paper's with fewer samples.
+        output: A folder in which each cell's result is stored as Parquet, for the next run.
+        execution: How many processes, whether to ignore stored results, and a callback for progress.
     """
     return run_experiment(AWARE, collection, plan=plan, output=output, execution=execution)
 
 
-def _sum_up(ground: Ground, results: Results) -> AwareFindings:
+def _sum_up(ground: AwareGround, results: Results) -> AwareFindings:
     mean, covariance = _average_tuples(ground, results)
     dull = sum(int(outcome.facts.get("dull") or 0) for _, outcome in results)
     findings = AwareFindings(
@@ -428,7 +425,7 @@ def _sum_up(ground: Ground, results: Results) -> AwareFindings:
     return replace(findings, notes=(*findings.notes, *findings.analyses.notes))
 
 
-def _average_tuples(ground: Ground, results: Results) -> tuple[FloatArray, FloatArray]:
+def _average_tuples(ground: AwareGround, results: Results) -> tuple[FloatArray, FloatArray]:
     """Means over k-tuples (systems, panel, measure, size, outcome, approach), and covariances (..., approach)."""
     panels, sizes = list(ground.panels), list(ground.tuples)
     names = [contender.name for contender in ground.contenders]
@@ -455,25 +452,24 @@ def _average_tuples(ground: Ground, results: Results) -> tuple[FloatArray, Float
 def _tell_dull(dull: int) -> Iterator[str]:
     if dull:
         yield (
-            f"{counted(dull, 'time')} all systems score the same under a judge, who then has no weight in that topic "
-            "under tpc estimators"
+            f"{counted(dull, 'time')} all systems have the same score under a judge, who then has no weight in that "
+            "topic under tpc estimators"
         )
 
 
-def _tell_tuples(tuples: Mapping[int, LongArray], judges: int) -> list[str]:
+def _tell_tuples(tuples: Mapping[int, LongArray], judges: int) -> Iterator[str]:
     every = [size for size, members in tuples.items() if len(members) == math.comb(judges, size)]
-    what = "every k-tuple of these judges was tried, so that intervals have no width"
-    return (
-        [f"with {list_ranges(every)} judges {what}; other judges or topics would give other numbers"] if every else []
-    )
+    if every:
+        what = "every k-tuple of these judges was used, so that intervals have no width"
+        yield f"with {list_ranges(every)} judges {what}; other judges or topics would give other numbers"
 
 
 AWARE = Experiment(
     kind="aware",
     plan=AwarePlan,
-    prepare=Ground.of,
+    prepare=AwareGround.of,
     list_first=list_weighings,
-    absorb=Ground.with_weights,
+    absorb=AwareGround.with_weights,
     list_cells=list_cells,
     sum_up=_sum_up,
 )

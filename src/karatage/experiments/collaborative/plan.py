@@ -6,19 +6,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
-from karatage.aggregation.registry import parse_model
-from karatage.data.crowd import CrowdModel
 from karatage.data.options import parse_prices
 from karatage.errors import OptionError, UnknownNameError
 from karatage.experiments.plans import check_lists
-from karatage.io.models import read_crowd
-from karatage.measures.registry import parse_measure
-from karatage.orders.orders import parse_order
 from karatage.random_streams import settle_seed
-from karatage.simulation.crowd import list_crowds, load_crowd
 from karatage.text import shorten
+
+if TYPE_CHECKING:
+    from karatage.data.crowd import CrowdModel
 
 Study = Literal["orders", "finding", "consensus", "shares"]
 STUDIES: tuple[Study, ...] = get_args(Study)
@@ -92,6 +89,10 @@ class CollaborativePlan:
 
     def __post_init__(self) -> None:
         """Check the options; shares may be written as whole numbers, too."""
+        from karatage.measures.registry import parse_measure
+        from karatage.orders.orders import parse_order
+        from karatage.simulation.crowd import list_crowds
+
         for field in ("expert_shares", "crowd_shares"):
             object.__setattr__(self, field, tuple(map(float, getattr(self, field))))
         object.__setattr__(self, "fixed_share", float(self.fixed_share))
@@ -167,6 +168,9 @@ def find_crowd(text: str) -> CrowdModel:
     >>> find_crowd("hcb:independent").correlation
     Correlation(item=0.0, family=0.0, topic=0.0)
     """
+    from karatage.io.models import read_crowd
+    from karatage.simulation.crowd import load_crowd
+
     name = text.removesuffix(INDEPENDENT)
     model = read_crowd(name) if name.endswith(FILE_ENDINGS) else load_crowd(name)
     return model if name == text else model.independent()
@@ -180,6 +184,8 @@ def _check_shares(who: str, shares: tuple[float, ...]) -> None:
 
 def _check_approach(name: str) -> None:
     """The thesis merges without gold, and decides on grades."""
+    from karatage.aggregation.registry import parse_model
+
     named = parse_model(name)
     if named.needs_gold or named.supervision not in (None, "none") or named.expected:
         raise OptionError(f"approach '{shorten(name)}' does not merge grades without gold, as this experiment does")

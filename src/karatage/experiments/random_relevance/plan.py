@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from karatage.aggregation.registry import MODELS, NamedModel, parse_model
-from karatage.approaches.registry import EXPECTED
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.experiments.plans import check_lists
-from karatage.measures.registry import WITH_EXPECTATION, find_family
 from karatage.random_streams import settle_seed
 from karatage.text import shorten
+
+if TYPE_CHECKING:
+    from karatage.aggregation.registry import NamedModel
 
 UNIFORM = "uniform"
 MEASURES = ("AP", "DCG(dcg=jk,base=10)", "RBP(p=0.8)")
@@ -20,9 +21,9 @@ SIZES = (2, 3, 4, 5, 10, 20, 30)
 
 @dataclass(frozen=True)
 class Merge:
-    """How a k-tuple's grades become scores: by a model, or (without one) scores are averaged, all judges alike.
+    """How a k-tuple's grades become scores: by a model; without one, scores are averaged with equal weights.
 
-    `expected` merges have a probability for each grade, and their measures are expected ones.
+    `expected` merges have a probability for each grade, and are scored by expected measures.
     """
 
     name: str
@@ -34,8 +35,9 @@ class Merge:
 class RandomRelevancePlan:
     """Which approaches merge how many judges, how often, and how certain a single grade is.
 
-    `certainty` is the probability that what a judge, or randomised gold, calls relevant is so; what they call not
-    relevant is so with the rest of it. Sizes must be smaller than the panel; larger ones are left out.
+    `certainty` is the probability that a document is relevant if a judge, or randomised gold, grades it as relevant.
+    If they grade it as not relevant, the probability is 1 - `certainty`. Sizes must be smaller than the panel; larger
+    ones are left out.
 
     Args:
         measures: E.g. P@10, DCG@10, nDCG@20, AP, RBP(p=0.8); may be repeated.
@@ -56,7 +58,9 @@ class RandomRelevancePlan:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Check the options; names must be known before time is spent."""
+        """Check the options; unknown names are refused before any work."""
+        from karatage.measures.registry import WITH_EXPECTATION, find_family
+
         check_lists(measure=self.measures, approach=self.approaches, size=self.sizes)
         for name in self.measures:
             if find_family(name).expected is None:
@@ -72,21 +76,22 @@ class RandomRelevancePlan:
         self.find_merges()
 
     def find_merges(self) -> tuple[Merge, ...]:
-        """What the approaches do."""
+        """The approaches, each once."""
         return tuple({merge.name: merge for merge in map(read_merge, self.approaches)}.values())
 
     def find_sizes(self, judges: int) -> tuple[int, ...]:
-        """The sizes of k-tuples out of so many judges, of which each must leave someone out."""
+        """The sizes of k-tuples that are smaller than the number of judges."""
         sizes = tuple(size for size in sorted(self.sizes) if size < judges)
         if not sizes:
-            raise DataError(
-                f"k-tuples of {min(self.sizes)} or more leave nobody out of {judges} judges; give smaller sizes"
-            )
+            raise DataError(f"k-tuples of {min(self.sizes)} or more include all of {judges} judges; give smaller sizes")
         return sizes
 
 
 def read_merge(name: str) -> Merge:
-    """What an approach does: `uniform`, a model such as `mv`, or `expected:ds` for a model's probabilities."""
+    """The approach of a name: `uniform`, a model such as `mv`, or `expected:ds` for a model's probabilities."""
+    from karatage.aggregation.registry import MODELS, parse_model
+    from karatage.approaches.registry import EXPECTED
+
     if name == UNIFORM:
         return Merge(UNIFORM)
     prefix = EXPECTED if name.startswith(EXPECTED) else ""
@@ -95,5 +100,6 @@ def read_merge(name: str) -> Merge:
         raise UnknownNameError("approach", name, [UNIFORM, *MODELS, f"{EXPECTED}ds", f"{EXPECTED}emmv"])
     model = parse_model(text)
     if model.needs_gold or model.supervision not in (None, "none"):
-        raise OptionError(f"{shorten(name)} learns from gold, which here is only compared with; leave it out")
+        told = f"{shorten(name)} learns from gold, which this experiment uses only for comparison"
+        raise OptionError(f"{told}; leave it out")
     return Merge(("" if model.expected else prefix) + model.name, model, model.expected or bool(prefix))

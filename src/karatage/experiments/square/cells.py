@@ -12,9 +12,9 @@ import numpy as np
 import polars as pl
 
 from karatage.aggregation.registry import MODELS, NamedModel, parse_model
-from karatage.aggregation.votes import Supervision
 from karatage.comparison.classification import accuracy, credit_winners, f1
 from karatage.data.axes import BoolArray, LongArray
+from karatage.data.options import Supervision
 from karatage.data.posterior import Posterior
 from karatage.errors import OptionError
 from karatage.experiments.engine import Cell, Execution, Finding, run_cells, tell_outcomes

@@ -28,7 +28,7 @@ from karatage.experiments.supervised.plan import (
     SupervisedPlan,
     draw_split,
 )
-from karatage.experiments.tuples import rate_leaderboards, repeat_tuples
+from karatage.experiments.tuples import draw_tuples, rate_leaderboards
 from karatage.measures.registry import ceiling, parse_measure
 from karatage.measures.scoring import score_aligned, score_grades, score_packed
 from karatage.merging.estimators import (
@@ -477,7 +477,8 @@ def try_block(place: Place, size: int, numbers: Sequence[int], settings: Setting
         judges = Judges.of(ground, [_put_together(setting.panel, size, number, plan) for number in numbers], plan)
         chosen = np.arange(len(numbers) * size).reshape(-1, size)
     else:
-        chosen = repeat_tuples(judges.said.shape[1], size, plan.samples, plan.seed)[list(numbers)]
+        found = draw_tuples(judges.said.shape[1], [size], plan.samples, plan.seed)[size]
+        chosen = found[np.array(numbers) % len(found)]  # if there are fewer, they are repeated
     samples = [
         Sample(number, members, _draw_split(ground, size, number, plan))
         for number, members in zip(numbers, chosen, strict=True)

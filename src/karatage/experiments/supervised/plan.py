@@ -5,23 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
-import numpy as np
-
-from karatage.aggregation.registry import MODELS, NamedModel, parse_model
-from karatage.data.axes import BoolArray, IntArray, LongArray
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.experiments.plans import check_lists
-from karatage.measures.registry import parse_measure
-from karatage.merging.estimators import ESTIMATORS, OWN, SUPERVISED, Estimator, SupervisedEstimator, parse_estimator
 from karatage.random_streams import settle_seed
 from karatage.text import counted, shorten
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from karatage.aggregation.registry import NamedModel
+    from karatage.data.axes import BoolArray, IntArray, LongArray
+    from karatage.merging.estimators import Estimator, SupervisedEstimator
+
+    Way = Literal["uniform"] | Estimator | SupervisedEstimator | NamedModel
 
 Configuration = Literal["whole", "partitioned"]
 CONFIGURATIONS: tuple[Configuration, ...] = get_args(Configuration)
 UNIFORM: Literal["uniform"] = "uniform"
-Way = Literal["uniform"] | Estimator | SupervisedEstimator | NamedModel
 APPROACHES = (  # the columns of [SAWARE20] table 1
     "sup_rmse",
     "sup_tau",
@@ -37,7 +39,6 @@ APPROACHES = (  # the columns of [SAWARE20] table 1
     "emGZ",
     "emsemi",
 )
-GROUPS = {"table1": APPROACHES, "sup": tuple(SUPERVISED), "all30": tuple(ESTIMATORS), "own": tuple(OWN)}
 PAPER_NAMES = {"unsup_rmse_tpc": "tpc_rmse_msd", "unsup_tau_tpc": "tpc_tau_msd", "emGZ": "emgz(supervision=full)"}
 TAUGHT_ON_DOCUMENTS = "emsemi"  # its gold is some documents of every topic; of all others, some topics
 
@@ -81,6 +82,8 @@ class SupervisedPlan:
 
     def __post_init__(self) -> None:
         """Check the options."""
+        from karatage.measures.registry import parse_measure
+
         measures = [str(parse_measure(name)) for name in self.measures]
         check_lists(measure=measures, approach=self.approaches, configuration=self.configurations, size=self.sizes)
         unknown = next((name for name in self.configurations if name not in CONFIGURATIONS), None)
@@ -98,7 +101,8 @@ class SupervisedPlan:
     @cached_property
     def ways(self) -> Mapping[str, Way]:
         """What the approaches do, by the names they were asked for; groups are taken apart."""
-        names = (member.strip() for name in self.approaches for member in GROUPS.get(name, (name,)))
+        groups = _list_groups()
+        names = (member.strip() for name in self.approaches for member in groups.get(name, (name,)))
         return {name: read_way(name) for name in names}
 
     @property
@@ -118,8 +122,18 @@ class SupervisedPlan:
         return sizes
 
 
+def _list_groups() -> dict[str, tuple[str, ...]]:
+    """Approaches that go by one name together."""
+    from karatage.approaches.registry import GROUPS
+
+    return {"table1": APPROACHES, **GROUPS}
+
+
 def read_way(name: str) -> Way:
     """What an approach does; the paper's names are understood, too."""
+    from karatage.aggregation.registry import MODELS, parse_model
+    from karatage.merging.estimators import ESTIMATORS, OWN, SUPERVISED, Estimator, parse_estimator
+
     text = PAPER_NAMES.get(name, name)
     if text == UNIFORM:
         return UNIFORM
@@ -131,7 +145,7 @@ def read_way(name: str) -> Way:
         return estimator
     if text.partition("(")[0].strip() not in MODELS:
         raise UnknownNameError(
-            "approach", name, [UNIFORM, *GROUPS, *PAPER_NAMES, *SUPERVISED, *ESTIMATORS, *OWN, *MODELS]
+            "approach", name, [UNIFORM, *_list_groups(), *PAPER_NAMES, *SUPERVISED, *ESTIMATORS, *OWN, *MODELS]
         )
     model = parse_model(text)
     if model.expected:
@@ -141,6 +155,9 @@ def read_way(name: str) -> Way:
 
 def find_family(name: str) -> str:
     """The kind of an approach, by which [SAWARE20] colours table 1."""
+    from karatage.aggregation.registry import NamedModel
+    from karatage.merging.estimators import SupervisedEstimator
+
     way = read_way(name)
     if isinstance(way, NamedModel):
         return "merged grades"
@@ -162,6 +179,8 @@ def draw_split(
 
     A topic with a single document teaches nothing by documents.
     """
+    import numpy as np
+
     if len(topics) < 2:
         raise DataError(f"splitting topics into training and test ones takes two at least, and there are {len(topics)}")
     teaching = np.zeros(int(item_topic.max()) + 1, bool)
