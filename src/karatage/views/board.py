@@ -65,7 +65,8 @@ def view_board(board: Board) -> Page:
         adjust=board.adjust,
     )
     sections = [view_leaderboard(board), view_differences(board)]
-    return Page(f"Leaderboard: {entitle_board(board)}", board.sentence, sections, board.notes, facts)
+    about = f"{board.measure}, {counted(board.topics, 'topic')}, {shorten(board.approach, NAME)}"
+    return Page(f"Leaderboard: {about}", board.sentence, sections, board.notes, facts)
 
 
 def view_leaderboard(board: Board) -> Section:
@@ -89,11 +90,6 @@ def view_differences(board: Board) -> Section:
     turned = tabulate_turned(board)
     tables = [tabulate_verdicts(board), *([] if turned is None else [turned])]
     return Section("Differences", "\n\n".join(explain_board(board)), tables, [forest], background=LUCK)
-
-
-def entitle_board(board: Board) -> str:
-    """What was compared."""
-    return f"{board.measure}, {counted(board.topics, 'topic')}, {shorten(board.approach, NAME)}"
 
 
 def tabulate_leaderboard(board: Board) -> Table:

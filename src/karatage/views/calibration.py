@@ -143,7 +143,9 @@ def chart_shift(calibration: Calibration) -> alt.LayerChart:
     """Grades decided on by the judges and by gold on the same items, and by the judges on items without gold."""
     import altair as alt
 
-    frame = _frame_grades(calibration)
+    names = {column: name for column, (name, _) in WHOSE.items()}
+    frame = calibration.grades.unpivot(index="grade", variable_name="whose", value_name="share").drop_nulls("share")
+    frame = frame.with_columns(pl.col("whose").replace_strict(names, return_dtype=pl.String))
     shades = Key("whose", dict(WHOSE.values())).only(frame["whose"].to_list())
     axes = Axis("share:Q", "share of items", axis={"format": ".0%"}), Axis("grade:O", "grade", sort="descending")
     told = [alt.Tooltip("whose:N"), alt.Tooltip("grade:O"), alt.Tooltip("share:Q", format=".1%")]
@@ -155,13 +157,6 @@ def chart_shift(calibration: Calibration) -> alt.LayerChart:
     ]
     size = 480, (14 * len(shades.looks) + 8) * frame["grade"].n_unique()
     return lay_panel(layers, size, "Grades of judges and gold", _tell_shift(calibration))
-
-
-def _frame_grades(calibration: Calibration) -> pl.DataFrame:
-    """A row for each grade and who gave it."""
-    names = {column: name for column, (name, _) in WHOSE.items()}
-    frame = calibration.grades.unpivot(index="grade", variable_name="whose", value_name="share").drop_nulls("share")
-    return frame.with_columns(pl.col("whose").replace_strict(names, return_dtype=pl.String))
 
 
 def _tell_bins() -> list[alt.Tooltip]:

@@ -202,14 +202,21 @@ def _view(findings: CollaborativeFindings) -> Iterator[Section]:
         yield _view_orders(findings)
     if len(findings.finding_means):
         figure = Figure(partial(chart_finding, findings), "Relevant documents found", "finding")
-        yield Section("Finding", "", [tabulate_finding(findings)], [figure], background=FINDING)
+        columns = {"order": "order", "area": "area", "topics_above": "ahead", "topics_below": "behind"}
+        caption = "Relevant documents found: area under the curve, topics ahead of and behind depth"
+        digits = {"topics_above": 1, "topics_below": 1}
+        table = Table(findings.finding_means, caption, digits, name="finding", columns=columns)
+        yield Section("Finding", "", [table], [figure], background=FINDING)
     if len(findings.consensus):
         yield _view_consensus(findings)
     if len(findings.shares):
         yield _view_shares(findings)
     if len(findings.table33):
         text = QUALITY.format(samples=counted(plan.samples, "crowd"), relevant=findings.relevant)
-        yield Section("Crowds", "", [tabulate_quality(findings)], background=text)
+        columns = label_columns(findings.table33, rate="")
+        caption = "Table 3.3: recall (R) and precision (P) of the crowd's merged grades, %"
+        table = Table(findings.table33, caption, 2, name="quality", columns=columns, keys=2)
+        yield Section("Crowds", "", [table], background=text)
 
 
 def _view_orders(findings: CollaborativeFindings) -> Section:
@@ -296,14 +303,6 @@ def _tell_gap(row: dict[str, float | None]) -> str:
     return f"{row['gap']:+.2f}±{row['half']:.2f}".replace("0.", ".")
 
 
-def tabulate_finding(findings: CollaborativeFindings) -> Table:
-    """How soon relevant documents are found by each order."""
-    columns = {"order": "order", "area": "area", "topics_above": "ahead", "topics_below": "behind"}
-    caption = "Relevant documents found: area under the curve, topics ahead of and behind depth"
-    digits = {"topics_above": 1, "topics_below": 1}
-    return Table(findings.finding_means, caption, digits, name="finding", columns=columns)
-
-
 def tabulate_consensus(findings: CollaborativeFindings, order: str) -> Iterator[Table]:
     """For each crowd, tau_ap by approach and share of experts."""
     here = findings.consensus.filter(order=order, ratio=findings.plan.ratios[0])
@@ -377,10 +376,3 @@ def tabulate_reach(findings: CollaborativeFindings) -> Table:
         name="reach",
         right=("experts + crowd",),
     )
-
-
-def tabulate_quality(findings: CollaborativeFindings) -> Table:
-    """[COLLAB14] table 3.3."""
-    caption = "Table 3.3: recall (R) and precision (P) of the crowd's merged grades, %"
-    columns = label_columns(findings.table33, rate="")
-    return Table(findings.table33, caption, 2, name="quality", columns=columns, keys=2)

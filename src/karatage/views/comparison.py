@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     import altair as alt
 
     from karatage.data.board import Board
-    from karatage.data.comparison import Opinion
 
 ERRORS = "Scores are taken as correct: errors of judges are not corrected here."
 SHADES = Key("by", {"judges": JUDGES, "corrected": CORRECTED})
@@ -46,17 +45,13 @@ def view_comparison(found: Comparison) -> Page:
 
 def view_decision(found: Comparison) -> Section:
     """The section, which a survey has too."""
-    text = [f"{entitle_comparison(found)}.", *explain_correction(found)]
+    about = f"{found.measure}, {counted(found.topics, 'topic')}, {shorten(found.approach, NAME)}."
+    text = [about, *explain_correction(found)]
     refused = "" if found.refusal is None else f"Correction was refused: {found.refusal}."
     caption = "The difference by every opinion, with its interval"
     chart = Figure(partial(chart_comparison, found), caption, "comparison")
     tables = [tabulate_difference(found), tabulate_scores(found)]
     return Section("The decision", "\n\n".join(text), tables, [chart], background=refused)
-
-
-def entitle_comparison(found: Comparison) -> str:
-    """What was compared."""
-    return f"{found.measure}, {counted(found.topics, 'topic')}, {shorten(found.approach, NAME)}"
 
 
 def _name_systems(caption: str, found: Comparison) -> str:
@@ -92,7 +87,13 @@ def tabulate_difference(found: Comparison) -> Table:
 
 def tabulate_scores(found: Comparison) -> Table:
     """Both systems' scores by every opinion that has some."""
-    rows = [_list_scores(opinion) for opinion in found.opinions if opinion.a is not None]
+    rows = []
+    for opinion in found.opinions:
+        if opinion.a is not None:
+            row: list[str | float | None] = [opinion.method.label]
+            for score in (opinion.a, opinion.b):
+                row += [None, None] if score is None else [score.value, score.standard_error]
+            rows.append(row)
     schema = {"by": pl.String} | dict.fromkeys(("a", "a_standard_error", "b", "b_standard_error"), pl.Float64)
     return Table(
         keep_finite(pl.DataFrame(rows, schema=schema, orient="row")),
@@ -100,13 +101,6 @@ def tabulate_scores(found: Comparison) -> Table:
         name="scores",
         columns={"by": "by", "a": "a", "a_standard_error": "± s.e.", "b": "b", "b_standard_error": "± s.e."},
     )
-
-
-def _list_scores(opinion: Opinion) -> list[str | float | None]:
-    row: list[str | float | None] = [opinion.method.label]
-    for score in (opinion.a, opinion.b):
-        row += [None, None] if score is None else [score.value, score.standard_error]
-    return row
 
 
 def explain_correction(found: Comparison | Board) -> Iterator[str]:

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
     import altair as alt
 
-    from karatage.data.scores import Weights
 
 FIDELITY = """Each approach ranks the systems; gold ranks them too. tau and tau_ap are 1 where the orders are the same,
 RMSE is 0 where the scores are. For other systems or judges, another approach may be the nearest."""
@@ -59,7 +58,9 @@ def view_evaluation(evaluation: Evaluation, *, weights: bool = False, explain: b
     if evaluation.fidelity:
         sections.append(view_fidelity(evaluation))
     sections += view_weights(evaluation, tables=weights)
-    sections += (_explain_weights(found) for found in evaluation.weights if explain)
+    for found in evaluation.weights if explain else ():
+        title = f"Reasons for the weights of judges, {found.approach} on {found.measure}"
+        sections.append(Section(title, "\n\n".join(f"- {line}" for line in found.explain())))
     facts = list_facts(evaluation, measures=", ".join(evaluation.measures), approaches=", ".join(evaluation.approaches))
     title = f"{counted(len(evaluation.systems), 'system')} on {', '.join(evaluation.measures)}"
     return Page(title, evaluation.sentence, sections, evaluation.notes, facts)
@@ -83,22 +84,12 @@ def view_fidelity(evaluation: Evaluation) -> Section:
 def view_weights(evaluation: Evaluation, *, tables: bool = False) -> Iterator[Section]:
     """Weights of judges, for approaches that have them; in tables behind charts, or beside them."""
     if evaluation.weights:
-        found = [tabulate_weights(weights) for weights in evaluation.weights]
-        charts = [
-            _chart_weights(weights, None if tables else table)
-            for weights, table in zip(evaluation.weights, found, strict=True)
-        ]
+        found, charts = [tabulate_weights(weights) for weights in evaluation.weights], []
+        for weights, table in zip(evaluation.weights, found, strict=True):
+            caption = f"Each judge's weight by {weights.approach} on {weights.measure}"
+            make, name = partial(chart_weights, weights), f"weights-{weights.approach}"
+            charts.append(Figure(make, caption, name, None if tables else table))
         yield Section("Weights of the judges", "", found if tables else (), charts)
-
-
-def _chart_weights(found: Weights, table: Table | None) -> Figure:
-    caption = f"Each judge's weight by {found.approach} on {found.measure}"
-    return Figure(partial(chart_weights, found), caption, f"weights-{found.approach}", table)
-
-
-def _explain_weights(found: Weights) -> Section:
-    title = f"Reasons for the weights of judges, {found.approach} on {found.measure}"
-    return Section(title, "\n\n".join(f"- {line}" for line in found.explain()))
 
 
 def tabulate_measure(result: Evaluation, measure: str) -> Table:

@@ -203,12 +203,19 @@ def _view_tests(findings: NoisyFindings) -> Section:
             caption = f"{WHO[samples]}, {topics} topics: share of simulations in which tests reject"
             make = partial(chart_power, findings, samples=samples, topics=topics)
             figures.append(Figure(make, caption, f"power-{samples}-{topics}"))
-        tables += [*tabulate_sizes_of_tests(findings, samples), *tabulate_power(findings, samples)]
-        power = findings.compare_power(samples)
+        same, power = findings.pivot_tests(samples).filter(difference=0.0), findings.compare_power(samples)
+        for (topics,), here in same.group_by("topics", maintain_order=True):
+            caption = f"{WHO[samples]}, {topics} topics, no difference: % rejected"
+            tables.append(_list_tests(here, findings, caption, f"size-{samples}-{topics}"))
+        for (topics,), here in power.group_by("topics", maintain_order=True):  # where the sound test is nearest 80 %
+            caption = f"{WHO[samples]}, {topics} topics: % rejected, where '{SHORT[SOUND[samples]]}' is nearest 80"
+            tables.append(_list_tests(here, findings, caption, f"power-{samples}-{topics}", difference=True))
         if len(power):
             there = [*WORLD, "difference"]
             covered = findings.pivot_tests(samples, "covered").join(power.select(there), on=there)
-            tables.append(tabulate_covered_differences(findings, samples, covered))
+            caption = f"{WHO[samples]}: % of 95 % intervals that cover that difference"
+            table = _list_tests(covered, findings, caption, f"covered-{samples}", difference=True, topics=True)
+            tables.append(replace(table, detail=True))
     return Section("Tests", f"In tables, {TESTS_TEXT}.", tables, figures, background=TESTS)
 
 
@@ -274,28 +281,6 @@ def tabulate_estimates(found: NoisyFindings) -> Table:
         right=RIGHT,
         detail=True,
     )
-
-
-def tabulate_sizes_of_tests(found: NoisyFindings, samples: str) -> Iterator[Table]:
-    """How often tests reject where there is no difference, in %."""
-    table = found.pivot_tests(samples).filter(difference=0.0)
-    for (topics,), here in table.group_by("topics", maintain_order=True):
-        caption = f"{WHO[samples]}, {topics} topics, no difference: % rejected"
-        yield _list_tests(here, found, caption, f"size-{samples}-{topics}")
-
-
-def tabulate_power(found: NoisyFindings, samples: str) -> Iterator[Table]:
-    """How often tests reject a difference, in %, where the sound one is nearest 80."""
-    for (topics,), here in found.compare_power(samples).group_by("topics", maintain_order=True):
-        caption = f"{WHO[samples]}, {topics} topics: % rejected, where '{SHORT[SOUND[samples]]}' is nearest 80"
-        yield _list_tests(here, found, caption, f"power-{samples}-{topics}", difference=True)
-
-
-def tabulate_covered_differences(found: NoisyFindings, samples: str, covered: pl.DataFrame) -> Table:
-    """How often intervals cover the difference, in %, in the worlds of `covered`."""
-    caption = f"{WHO[samples]}: % of 95 % intervals that cover that difference"
-    table = _list_tests(covered, found, caption, f"covered-{samples}", difference=True, topics=True)
-    return replace(table, detail=True)
 
 
 def _list_tests(

@@ -38,7 +38,9 @@ def view_posterior(posterior: Posterior) -> Page:
     sure = Figure(partial(chart_sureness, posterior), "Items by the probability of their grade", "sureness", behind)
     sections = [Section("Merged grades", "", [_tabulate_doubtful(posterior)], [sure], background=PROBABILITIES)]
     if posterior.judge_names and posterior.parameters:
-        sections.append(_view_judges(posterior))
+        found, caption = frame_judges(posterior), "How often each judge is right, by the model"
+        charts = [] if found is None else [Figure(partial(chart_judges, posterior, found), caption, "judges")]
+        sections.append(Section("Judges", "", [tabulate_record(posterior)], charts, background=ESTIMATES))
     steps = f"{posterior.iterations:,}" + ("" if posterior.converged else ", not converged")
     facts = list_options(approach=posterior.model, steps=steps, versions=spell_versions(posterior.versions))
     return Page(_entitle(posterior), posterior.sentence, sections, posterior.notes, facts)
@@ -57,13 +59,6 @@ def view_record(posterior: Posterior) -> Page:
 
 def _entitle(posterior: Posterior) -> str:
     return f"{counted(len(posterior.grades), 'item')} merged by {shorten(posterior.model, 60)}"
-
-
-def _view_judges(posterior: Posterior) -> Section:
-    found = frame_judges(posterior)
-    caption = "How often each judge is right, by the model"
-    drawn = [] if found is None else [Figure(partial(chart_judges, posterior, found), caption, "judges")]
-    return Section("Judges", "", [tabulate_record(posterior)], drawn, background=ESTIMATES)
 
 
 def tabulate_grades(merged: Posterior, added: Judgments | None = None) -> Table:

@@ -16,13 +16,12 @@ from karatage.views.page import Figure, Page, Section, list_facts, list_options,
 from karatage.views.table import Table, label_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import altair as alt
 
 
 NOISE = 9  # digits of a spread; further ones are rounding errors where all is judged
 ABOUT = "This is about these topics, and about the effect of more judging; on other topics the order may differ."
+DOUBT_TEXT = "Doubt: the highest probability that the order of the system and another one is wrong."
 DIGITS = 3
 HEADERS = {"mean": "mean over topics", "over_topics": "± over topics", "over_splits": "± over splits"}
 DOUBT = 130
@@ -43,7 +42,9 @@ RATES = {
 def view_queue(queue: JudgingQueue) -> Page:
     """How settled the leaderboard is, and what experts and crowd are to judge."""
     board = _view_leaderboard(queue.settling)
-    sections = [replace(board, text=f"{entitle_queue(queue)}.\n\n{board.text}")]
+    judged = f"{queue.by_experts:,} judged by experts, {queue.by_crowd:,} by the crowd alone"
+    pool = f"Pool of {queue.pool:,} documents to depth {queue.depth}, {judged}."
+    sections = [replace(board, text=f"{pool}\n\n{board.text}")]
     if not queue.stop:
         frame = frame_queue(queue).drop("all")
         columns = label_columns(frame, mark="to")
@@ -77,14 +78,8 @@ def view_settling(settling: Settling) -> Page:
 def _view_leaderboard(settling: Settling) -> Section:
     caption = "Expected scores, and the probability that each system's place is wrong"
     figure = Figure(partial(chart_settling, settling), caption, "settling")
-    text = "\n\n".join(explain_settling(settling))
+    text = f"{DOUBT_TEXT}\n\nRule: {settling.rule}."
     return Section("Leaderboard so far", text, [tabulate_settling(settling)], [figure], background=ABOUT)
-
-
-def entitle_queue(found: JudgingQueue) -> str:
-    """How many documents there are to judge, and how many are judged."""
-    judged = f"{found.by_experts:,} judged by experts, {found.by_crowd:,} by the crowd alone"
-    return f"Pool of {found.pool:,} documents to depth {found.depth}, {judged}"
 
 
 def tabulate_settling(found: Settling) -> Table:
@@ -93,12 +88,6 @@ def tabulate_settling(found: Settling) -> Table:
     columns = {"system": "system", "score": "expected", "rounded": "± s.d.", "doubt": "doubt"}
     caption = f"Leaderboard by {found.measure} so far"
     return Table(frame, caption, digits={"doubt": 3}, name="settling", about="system", columns=columns)
-
-
-def explain_settling(found: Settling) -> Iterator[str]:
-    """The meaning of doubt, and when to stop."""
-    yield "Doubt: the highest probability that the order of the system and another one is wrong."
-    yield f"Rule: {found.rule}."
 
 
 def tabulate_batch(found: JudgingQueue) -> Table:

@@ -67,9 +67,10 @@ def view_random_relevance(findings: RandomRelevanceFindings) -> Page:
             figures.append(Figure(make, caption, f"{outcome}-{number}"))
     alone = [tabulate_alone(findings, *place, gains=True) for place in findings.places]
     merged = [tabulate_merged(findings, *place) for place in findings.places]
+    controls = Table(findings.controls, CONTROLS, name="controls")
     certain, samples = TEXT1.format(certainty=plan.certainty), TEXT2.format(samples=plan.samples)
     sections = [
-        Section("Judges alone", "", [*alone, tabulate_controls(findings)], background=certain),
+        Section("Judges alone", "", [*alone, controls], background=certain),
         Section("Judges merged", "", merged, figures, background=samples),
     ]
     if len(findings.check):
@@ -102,11 +103,6 @@ def tabulate_merged(findings: RandomRelevanceFindings, systems: str, panel: str)
     best = mark_best(frame.with_columns(family=family), sizes, within=["family", "gold"])
     caption = f"{_name_place(systems, panel)}: judges merged, mean tau_ap"
     return Table(frame, caption, mark=best, keys=3)
-
-
-def tabulate_controls(findings: RandomRelevanceFindings) -> Table:
-    """The agreement of random grades, without any judges."""
-    return Table(findings.controls, CONTROLS, name="controls")
 
 
 def tabulate_check(findings: RandomRelevanceFindings, *, worst: bool = False) -> Table:

@@ -174,38 +174,14 @@ def demo(output: PathLike = "demo", *, rng: int | np.random.Generator | None = 7
 
 @dataclass(frozen=True)
 class Story:
-    """Three systems, judges who share errors, and gold on the documents that `plan` chose."""
+    """The second collection: three systems, judges who share errors, and gold on the documents that `plan` chose."""
 
     home: Path
     world: World
-
-    @property
-    def runs(self) -> Path:
-        """A folder."""
-        return self.home / "story" / "runs"
-
-    @property
-    def judgments(self) -> Path:
-        """A table."""
-        return self.home / "story" / "judgments.csv"
-
-    @property
-    def gold(self) -> Path:
-        """A judged queue."""
-        return self.home / "story" / "gold.csv"
-
-    @property
-    def page(self) -> Path:
-        """Where the page is written."""
-        return self.home / "report.html"
-
-    def write(self) -> None:
-        """All files, and gold on the whole pool, which only a simulation has."""
-        _write_runs(self.world, self.runs)
-        write_judgments(self.world.judgments, self.judgments)
-        queue = plan(self.world.runs, self.world.judgments, STORY_MEASURE, budget=STORY_LABELS).queue
-        _write_judged(queue, self.world, self.gold)
-        write_judgments(self.world.pool, self.home / "story" / "truth" / "gold.qrels")
+    runs: Path  # a folder
+    judgments: Path
+    gold: Path  # a judged queue
+    page: Path  # not yet written
 
     def survey(self) -> Survey:
         """Compare old with new, from the files."""
@@ -222,8 +198,12 @@ def write_demo(home: Path, seed: int) -> Story:
     write_judgments(world.gold, home / "gold.qrels")
     queue = plan(world.runs, world.judgments, MEASURE, budget=LABELS, a=PAIR[0], b=PAIR[1]).queue
     _write_judged(queue, world, home / "judged-queue.csv")
-    story = Story(home, simulate_story(seed))
-    story.write()
+    own, world = home / "story", simulate_story(seed)
+    story = Story(home, world, own / "runs", own / "judgments.csv", own / "gold.csv", home / "report.html")
+    _write_runs(world, story.runs)
+    write_judgments(world.judgments, story.judgments)
+    _write_judged(plan(world.runs, world.judgments, STORY_MEASURE, budget=STORY_LABELS).queue, world, story.gold)
+    write_judgments(world.pool, own / "truth" / "gold.qrels")  # of the whole pool, which only a simulation has
     return story
 
 

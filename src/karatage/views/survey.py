@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     import altair as alt
 
     from karatage.data.axes import FloatArray
-    from karatage.data.board import Standing
 
 
 @shows(Survey)
@@ -65,20 +64,16 @@ def view_survey(survey: Survey) -> Page:
         correction=None if decision.corrected is None else decision.corrected.way,
         claim=decision.claim,
     )
-    sections = [*_view_decision(survey), *(replace(part, detail=True) for part in _view_evidence(survey))]
+    sections = [] if survey.comparison is None else [view_decision(survey.comparison)]
+    if survey.board is not None:
+        sections += [view_leaderboard(survey.board), view_differences(survey.board)]
+    sections += [replace(part, detail=True) for part in _view_evidence(survey)]
     return Page(title, survey.sentence, sections, survey.notes, facts)
 
 
-def _view_decision(survey: Survey) -> Iterator[Section]:
-    if survey.comparison is not None:
-        yield view_decision(survey.comparison)
-    if survey.board is not None:
-        yield view_leaderboard(survey.board)
-        yield view_differences(survey.board)
-
-
 def _view_evidence(survey: Survey) -> Iterator[Section]:
-    yield view_topics(survey.evaluation, *_choose_systems(survey))
+    asked, best = survey.comparison, None if survey.board is None else survey.board.systems[0]
+    yield view_topics(survey.evaluation, *((best, None) if asked is None else (asked.a, asked.b)))
     yield from _view_approaches(survey)
     judges, *panel = view_judges(survey.audit)
     yield replace(judges, text=f"{survey.audit.sentence}\n\n{judges.text}")
@@ -86,13 +81,6 @@ def _view_evidence(survey: Survey) -> Iterator[Section]:
     yield from view_weights(survey.evaluation)
     yield _view_calibration(survey)
     yield from _view_data(survey)
-
-
-def _choose_systems(survey: Survey) -> tuple[str | None, str | None]:
-    """The systems asked about; or the best one, and any that the reader chooses."""
-    if survey.comparison is not None:
-        return survey.comparison.a, survey.comparison.b
-    return (None if survey.board is None else survey.board.systems[0]), None
 
 
 def _view_approaches(survey: Survey) -> Iterator[Section]:
@@ -105,9 +93,9 @@ def _view_approaches(survey: Survey) -> Iterator[Section]:
 
 
 def _view_calibration(survey: Survey) -> Section:
-    charts = []
-    board = survey.board
-    if board is not None and board.corrected is not None and _tells_attenuation(board.corrected):
+    charts, board = [], survey.board
+    found = None if board is None else board.corrected
+    if board is not None and found is not None and not found.method.same_order and not np.isnan(found.value).all():
         caption = "The judges' scores against the corrected ones; on the line they are the same"
         charts.append(Figure(partial(chart_attenuation, board), caption, "attenuation", tabulate_leaderboard(board)))
     if survey.calibration is None:
@@ -115,11 +103,6 @@ def _view_calibration(survey: Survey) -> Section:
         return Section("Calibration and shift", reason, (), charts)
     section = view_reliability(survey.calibration)
     return replace(section, text=survey.calibration.sentence, charts=[*section.charts, *charts])
-
-
-def _tells_attenuation(corrected: Standing) -> bool:
-    """Whether there are corrected scores that are more than the judges' scores rescaled."""
-    return not corrected.method.same_order and not np.isnan(corrected.value).all()
 
 
 def _view_data(survey: Survey) -> Iterator[Section]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
@@ -44,6 +44,7 @@ LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
     "[": "{[}",  # or LaTeX reads it as an option, or a star, of the line before
     "*": "{*}",
     MINUS: "$-$",
+    NOTHING: "--",
 }
 
 
@@ -149,6 +150,16 @@ def mark_best(
         same = values == (best.over(groups) if groups else best)
         found[name] = frame.select(same.fill_null(False))[name].to_list()
     return found
+
+
+def mark_rows(frame: pl.DataFrame, *, lowest: bool = False) -> dict[str, list[bool]]:
+    """The columns where each row has its highest (or lowest) value.
+
+    >>> mark_rows(pl.DataFrame({"a": [0.1, 0.3], "b": [0.2, 0.2]}))
+    {'a': [False, True], 'b': [True, False]}
+    """
+    top = frame.select(top=pl.min_horizontal(pl.all()) if lowest else pl.max_horizontal(pl.all()))["top"]
+    return {name: (frame[name] == top).fill_null(False).to_list() for name in frame.columns}
 
 
 def keep_finite(frame: pl.DataFrame) -> pl.DataFrame:
@@ -300,38 +311,24 @@ def to_markdown(table: Table) -> str:
     | mv | 0.50 |
     <BLANKLINE>
     """
-    names = list(table.columns)
-    heads = [_escape(write_header(table, name), MARKDOWN, LONGEST_PRINTED) for name in names]
-    columns = []
-    for name in names:
-        texts = [_escape(text, MARKDOWN, LONGEST_PRINTED) for text in write_column(table, name)]
-        marked = zip(texts, list_marks(table, name), strict=True)
-        columns.append([f"**{text}**" if bold and text else text for text, bold in marked])
-    sides = ["---:" if stands_right(table, name) else ":---" for name in names]
-    lines = [f"| {' | '.join(row)} |" for row in (heads, sides, *zip(*columns, strict=True))]
+    heads, *rows = _print_rows(table, MARKDOWN, "**{}**", lambda text: _escape(text, MARKDOWN), plain=False)
+    sides = ["---:" if stands_right(table, name) else ":---" for name in table.columns]
+    lines = [f"| {' | '.join(row)} |" for row in (heads, sides, *rows)]
     return "\n".join([_escape(write_caption(table), MARKDOWN), "", *lines, ""])
 
 
 def to_latex(table: Table) -> str:
     """A table as LaTeX with the rules of booktabs; text stays UTF-8, and long names are cut."""
-    names = list(table.columns)
-    heads = [_escape(write_header(table, name), LATEX, LONGEST_PRINTED) for name in names]
-    columns = []
-    for name in names:
-        number = is_number(table, name)
-        texts = [_print_number(t) if number else _print_text(t) for t in write_column(table, name, plain=number)]
-        marked = zip(texts, list_marks(table, name), strict=True)
-        columns.append([rf"\textbf{{{text}}}" if bold else text for text, bold in marked])
-    rows = [" & ".join(row) + r" \\" for row in zip(*columns, strict=True)]
+    heads, *rows = (" & ".join(row) + r" \\" for row in _print_rows(table, LATEX, r"\textbf{{{}}}", _print_number))
     label = [rf"\label{{tab:{stem}}}"] if (stem := re.sub(r"[^a-z0-9]+", "-", table.name.lower()).strip("-")) else []
     lines = [
         r"\begin{table}",
         r"\centering",
         rf"\caption{{{_escape(write_caption(table), LATEX)}}}",
         *label,
-        rf"\begin{{tabular}}{{{''.join('r' if stands_right(table, name) else 'l' for name in names)}}}",
+        rf"\begin{{tabular}}{{{''.join('r' if stands_right(table, name) else 'l' for name in table.columns)}}}",
         r"\toprule",
-        " & ".join(heads) + r" \\",
+        heads,
         r"\midrule",
         *rows,
         r"\bottomrule",
@@ -342,15 +339,27 @@ def to_latex(table: Table) -> str:
     return "\n".join(lines)
 
 
+def _print_rows(
+    table: Table, marks: Mapping[str, str], bold: str, number: Callable[[str], str], *, plain: bool = True
+) -> Iterator[tuple[str, ...]]:
+    """The header and all rows, with text escaped and numbers, `plain` or not, written by `number`."""
+    columns = []
+    for name in table.columns:
+        if is_number(table, name):
+            texts = [number(text) for text in write_column(table, name, plain=plain)]
+        else:
+            texts = [_escape(text, marks, LONGEST_PRINTED) for text in write_column(table, name)]
+        marked = zip(texts, list_marks(table, name), strict=True)
+        head = _escape(write_header(table, name), marks, LONGEST_PRINTED)
+        columns.append([head, *(bold.format(text) if best and text else text for text, best in marked)])
+    return zip(*columns, strict=True)
+
+
 def _print_number(text: str) -> str:
-    """A number of the terminal as LaTeX has it."""
+    """A number of the terminal in LaTeX's form."""
     if text == PLAIN_NOTHING:
         return "--"
     return re.sub("([-+<]) ?", r"$\1$", text).replace(PLAIN_INFINITY, r"$\infty$").replace("%", r"\%")
-
-
-def _print_text(text: str) -> str:
-    return "--" if text == NOTHING else _escape(text, LATEX, LONGEST_PRINTED)
 
 
 def _escape(text: str, marks: Mapping[str, str], width: int | None = None) -> str:

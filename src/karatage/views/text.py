@@ -189,15 +189,11 @@ def _lay_lines(table: Table) -> Iterator[Text]:
             yield line
         if number and table.below and table.frame[table.below][number - 1]:
             left = sum(widths[:-1]) + GAP * (len(widths) - 1) + 1
-            yield from _lay_below(str(table.frame[table.below][number - 1]), left)
+            advice = make_printable(str(table.frame[table.below][number - 1]))
+            for text in _wrap(f"-> {advice}", WIDTH - left):
+                yield Text(" " * left + text, no_wrap=True)
         if not number:
             yield Text(f" {'─' * (sum(widths) + GAP * (len(names) - 1))}", no_wrap=True)
-
-
-def _lay_below(text: str, left: int) -> Iterator[Text]:
-    """The advice of a row, under its last column."""
-    for line in _wrap(f"-> {make_printable(text)}", WIDTH - left):
-        yield Text(" " * left + line, no_wrap=True)
 
 
 def _find_widths(columns: Sequence[Sequence[str]], right: Sequence[bool]) -> list[int]:

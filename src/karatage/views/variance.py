@@ -62,11 +62,14 @@ def view_anova(result: Anova) -> Page:
     name = shorten(result.design.name, TITLE)
     caption = f"How much of the variance of {name} each source explains"
     sources = Figure(partial(chart_sources, result), caption, "sources")
-    sections = [Section("Sources", OMEGA, [tabulate_sources(result)], [sources])]
+    frame = result.to_frame()
+    columns = label_columns(frame, p_value="p", omega_squared="omega squared")
+    table = Table(frame, f"Analysis of variance of {result.design.name}", {"f": 2}, name="anova", columns=columns)
+    sections = [Section("Sources", OMEGA, [table], [sources])]
     for number, factor in enumerate(result.design.factors, 1):
         caption = f"Marginal means by {shorten(factor, TITLE)}, with 95 % intervals"
-        make = partial(chart_main_effects, result, [factor])
-        means = Figure(make, caption, f"means-{number}", tabulate_means(result, factor))
+        behind = _tabulate_levels(result.means(factor), factor, f"Marginal means by {factor}", "means", "95% from")
+        means = Figure(partial(chart_main_effects, result, [factor]), caption, f"means-{number}", behind)
         sections.append(Section(shorten(factor, TITLE), charts=[means]))
     for pair in result.design.interactions:
         second, first = sorted(pair, key=lambda name: len(result.design.factor(name).levels))  # few lines are readable
@@ -83,50 +86,27 @@ def view_tukey(test: Tukey) -> Page:
     """Levels from best to worst, and which of them differ."""
     caption = "Levels, best first; where intervals do not overlap, they differ"
     figure = Figure(partial(chart_tukey, test), caption, "levels")
-    sections = [Section("Levels", "", [tabulate_levels(test)], [figure])]
-    pairs = tabulate_level_pairs(test)
-    if len(pairs.frame) <= MOST_PAIRS:
-        sections.append(Section("Pairs", "", [pairs]))
+    apart = f"{test.response} by {test.factor}; no letter in common: different at level {test.level:g}"
+    levels = _tabulate_levels(test.to_frame(), test.factor, apart, "levels", "from")
+    sections = [Section("Levels", "", [levels], [figure])]
+    pairs = test.pairs().sort("p_value", "first", "second")
+    if len(pairs) <= MOST_PAIRS:
+        columns = label_columns(pairs, low="from", high="to", p_value="p", differs="different")
+        caption, signed = "Pairs, with simultaneous intervals", ("difference", "low", "high")
+        table = Table(pairs, caption, signed=signed, name="pairs", noun="pair", columns=columns)
+        sections.append(Section("Pairs", "", [table]))
     facts = list_options(response=test.response, level=f"{test.level:g}", freedom=f"{test.df:g}")
     title = f"{shorten(test.response, TITLE)} by {shorten(test.factor, TITLE)}: {counted(len(test.levels), 'level')}"
     return Page(title, test.sentence, sections, test.notes, facts)
 
 
-def tabulate_sources(result: Anova) -> Table:
-    """The table of an analysis of variance."""
-    frame = result.to_frame()
-    columns = label_columns(frame, p_value="p", omega_squared="omega squared")
-    return Table(frame, f"Analysis of variance of {result.design.name}", {"f": 2}, name="anova", columns=columns)
-
-
-def tabulate_means(result: Anova, factor: str) -> Table:
-    """Marginal means of a factor."""
-    frame, about = result.means(factor), factor if factor in FOLLOWED else ""
-    headers = {"level": factor, "size": "rows", "low": "95% from", "high": "to"}
+def _tabulate_levels(frame: pl.DataFrame, factor: str, caption: str, name: str, low: str) -> Table:
+    """Levels with their means and intervals, whose lower end is called `low`."""
+    about = factor if factor in FOLLOWED else ""
     if about:
         frame = frame.rename({"level": factor})
-    return Table(
-        frame, f"Marginal means by {factor}", name="means", about=about, columns=label_columns(frame, **headers)
-    )
-
-
-def tabulate_levels(test: Tukey) -> Table:
-    """Levels from best to worst; those that share a letter are not significantly different."""
-    frame, about = test.to_frame(), test.factor if test.factor in FOLLOWED else ""
-    headers = {"level": test.factor, "size": "rows", "low": "from", "high": "to"}
-    if about:
-        frame = frame.rename({"level": about})
-    columns = {name: header for name, header in label_columns(frame, **headers).items() if name != "top"}
-    caption = f"{test.response} by {test.factor}; no letter in common: different at level {test.level:g}"
-    return Table(frame, caption, name="levels", about=about, columns=columns)
-
-
-def tabulate_level_pairs(test: Tukey) -> Table:
-    """Pairs of levels, the better first, surest differences first."""
-    frame = test.pairs().sort("p_value", "first", "second")
-    columns = label_columns(frame, low="from", high="to", p_value="p", differs="different")
-    caption = "Pairs, with simultaneous intervals"
-    return Table(frame, caption, signed=("difference", "low", "high"), name="pairs", noun="pair", columns=columns)
+    columns = label_columns(frame.drop("top", strict=False), level=factor, size="rows", low=low, high="to")
+    return Table(frame, caption, name=name, about=about, columns=columns)
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,7 @@ def test_pictures_are_whole():
 
 def test_a_chart_that_is_wrong_is_refused_and_the_next_is_drawn(painter):
     for wrong in ("nonsense", '{"mark": 3}'):
-        with pytest.raises(DataError, match="drawn"):
+        with pytest.raises(DataError, match="picture"):
             ask(painter, wrong)
     with pytest.raises(DataError):
         ask(painter, FETCHED, allowed_base_urls=[])
