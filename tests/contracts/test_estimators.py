@@ -355,8 +355,7 @@ def test_error_rates_that_their_second_opinion_contradicts_claim_nothing(estimat
     assert found.corrected.significant
     assert found.doubted
     assert not found.significant
-    assert "draw gold for these two systems" in str(found.alarm)
-    assert f"Alarm: {found.alarm}" in found.sentence
+    assert str(found.alarm) in found.sentence
     pairs = [{board.systems[a], board.systems[b]} for a, b in zip(board.a, board.b, strict=True)]
     assert board.corrected_pairs.doubted[pairs.index({"old", "new"})]
     assert not board.corrected_pairs.claimed[pairs.index({"old", "new"})]

@@ -16,7 +16,6 @@ from karatage.aggregation.votes import (
     DIAGONAL,
     SMALLEST,
     Counts,
-    Fit,
     Progress,
     Rng,
     Tables,
@@ -25,11 +24,13 @@ from karatage.aggregation.votes import (
     begin,
     check_counts,
     check_dialect,
+    describe,
     distinct_grades,
     first_grades,
     imply_accuracy,
     iterate,
     log,
+    maximise,
     normalise,
     prior_answers,
     unheard_classes,
@@ -228,22 +229,6 @@ class Raykar(VoteModel):
             progress=progress,
         )
         return fit.posterior(votes, self.name, describe(fit))
-
-
-def maximise(counts: Counts, added: FloatArray, classes: FloatArray) -> Tables:
-    """[RY10], M-step: the mode given expected counts, with counts added to answers and grades."""
-    prior, answer = log(normalise(counts.classes + classes, 1)), log(normalise(counts.answers + added, 1))
-    answered = np.broadcast_to(added, answer.shape)
-    return Tables(prior, answer, float((answered * answer).sum() + (classes * prior).sum()))
-
-
-def describe(fit: Fit) -> dict[str, FloatArray]:
-    """A judge's accuracy, and the matrix it follows from; with two grades, sensitivity and specificity as well."""
-    confusion = np.exp(fit.tables.answer).transpose(0, 2, 1)
-    found = {"accuracy": imply_accuracy(confusion, fit.counts.classes.sum(axis=0)), "confusion": confusion}
-    if confusion.shape[1] == 2:
-        found |= {"sensitivity": confusion[:, 1, 1].copy(), "specificity": confusion[:, 0, 0].copy()}
-    return found
 
 
 def fit_raykar(votes: Votes, progress: Progress | None = None) -> Posterior:

@@ -9,11 +9,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from karatage.aggregation.registry import deal_topics
 from karatage.approaches.evidence import Evidence, Merged
 from karatage.data.alignment import align
 from karatage.data.axes import BoolArray, FloatArray
-from karatage.data.judgments import Gold, match_gold
+from karatage.data.judgments import Gold, deal_topics, match_gold
 from karatage.data.note import Note, Texts
 from karatage.data.partition import Partition, assemble_judges
 from karatage.data.scores import Scores, Weights

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
+from karatage.data.axes import HIGHEST_GRADE
 from karatage.data.checks import (
     AMOUNT,
     CORRELATION,
@@ -27,7 +28,6 @@ from karatage.data.checks import (
     require_table,
 )
 from karatage.data.estimate import wilson_interval
-from karatage.data.judgments import HIGHEST_GRADE
 from karatage.data.note import Note
 from karatage.data.result import Result
 from karatage.errors import DataError, OptionError

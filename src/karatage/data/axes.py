@@ -15,6 +15,7 @@ IntArray = NDArray[np.int32]
 LongArray = NDArray[np.int64]
 GradeArray = NDArray[np.int8]
 BoolArray = NDArray[np.bool_]
+HIGHEST_GRADE = 126
 MOST_MET = 16  # pairs of lists
 
 _met: dict[tuple[int, int], tuple[weakref.ref[pl.Series], weakref.ref[pl.Series], IntArray]] = {}

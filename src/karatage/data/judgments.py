@@ -11,13 +11,23 @@ from typing import get_args
 import numpy as np
 import polars as pl
 
-from karatage.data.axes import BoolArray, Coded, FloatArray, GradeArray, IntArray, LongArray, freeze, meet
+from karatage.data.axes import (
+    HIGHEST_GRADE,
+    BoolArray,
+    Coded,
+    FloatArray,
+    GradeArray,
+    IntArray,
+    LongArray,
+    freeze,
+    meet,
+)
 from karatage.data.note import Note, tell
 from karatage.data.options import Repeats
 from karatage.data.result import Listed
 from karatage.errors import DataError, OptionError, RowError
 from karatage.kernels.ordering import count_starts, sort_rows
-from karatage.random_streams import generator
+from karatage.random_streams import generator, stream
 from karatage.text import count_names, counted, shorten
 
 
@@ -51,7 +61,7 @@ class Draw:
 
 
 NO_TOPIC = ""
-HIGHEST_GRADE = 126
+FOLDS = 5  # of topics with gold
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -403,6 +413,19 @@ class Gold:
         if not share.isdecimal() or not 0 < int(share) < 100:
             raise OptionError(f"train '{shorten(train)}' is no share of the topics; write it like 30%")
         return Gold.split(gold, int(share) / 100, certainty=certainty, rng=rng)
+
+
+def deal_topics(name: str, topics: int, with_gold: np.ndarray, seed: int) -> tuple[LongArray, int]:
+    """A fold for every topic, so that those with gold are spread evenly; and how many folds there are."""
+    if len(with_gold) < 2:
+        raise DataError(
+            f"{name} learns from gold, and would be compared with it: gold must cover at least two topics "
+            f"of the judgments, so that each is merged with gold of the others; it covers {len(with_gold)}"
+        )
+    rng, folds = stream(seed, "folds of topics"), min(FOLDS, len(with_gold))
+    fold = rng.integers(folds, size=topics)
+    fold[rng.permutation(with_gold)] = np.arange(len(with_gold)) % folds
+    return fold, folds
 
 
 def find_items(wanted: Judgments, among: Judgments) -> LongArray:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from karatage.data.axes import BoolArray, FloatArray, GradeArray, freeze
+from karatage.data.axes import HIGHEST_GRADE, BoolArray, FloatArray, GradeArray, freeze
 from karatage.data.checks import require_equal, require_names, require_numbers, require_shape
-from karatage.data.judgments import HIGHEST_GRADE, Judgments, match_gold
+from karatage.data.judgments import Judgments, match_gold
 from karatage.data.note import Note
 from karatage.data.plain import TableRows
 from karatage.data.result import Result, list_versions

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from karatage.approaches.evaluating import evaluate_known
+from karatage.approaches.registry import evaluate_known
 from karatage.correction.design import NEARLY_ALL, GoldDesign, errors_given_gold, find_whole_topics, read_design
 from karatage.correction.ideal import Pool, draw_ideals, measure_ideals
 from karatage.correction.sampled import Drawn

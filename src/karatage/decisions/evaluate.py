@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from karatage.approaches.evaluating import evaluate_known
 from karatage.approaches.evidence import Known
+from karatage.approaches.registry import evaluate_known
 from karatage.data.alignment import require_data
 from karatage.data.evaluation import Evaluation
 from karatage.data.judgments import Gold, Judgments

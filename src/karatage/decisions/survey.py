@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import polars as pl
 
-from karatage.approaches.evaluating import evaluate_known
+from karatage.approaches.registry import evaluate_known
 from karatage.data.audit import Audit
 from karatage.data.calibration import Calibration
 from karatage.data.judgments import Judgments

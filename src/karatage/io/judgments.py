@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
-from karatage.data.axes import BoolArray, Coded, FloatArray, GradeArray, IntArray
-from karatage.data.judgments import HIGHEST_GRADE, NO_TOPIC, Draw, Judgments
+from karatage.data.axes import HIGHEST_GRADE, BoolArray, Coded, FloatArray, GradeArray, IntArray
+from karatage.data.judgments import NO_TOPIC, Draw, Judgments
 from karatage.data.note import Note
 from karatage.data.options import Repeats
 from karatage.errors import DataError, InputFileError, OptionError, RowError

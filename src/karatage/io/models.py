@@ -11,9 +11,9 @@ from typing import Final
 import numpy as np
 import polars as pl
 
+from karatage.data.axes import HIGHEST_GRADE
 from karatage.data.crowd import CrowdModel
 from karatage.data.disagreement import DisagreementModel
-from karatage.data.judgments import HIGHEST_GRADE
 from karatage.data.posterior import JudgeRecord
 from karatage.errors import DataError, InputFileError, OptionError
 from karatage.io.files import PathLike

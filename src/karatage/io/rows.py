@@ -11,7 +11,7 @@ from pathlib import Path
 
 import polars as pl
 
-from karatage.data.judgments import HIGHEST_GRADE
+from karatage.data.axes import HIGHEST_GRADE
 from karatage.data.note import Note, Texts
 from karatage.data.queue import EXPERT
 from karatage.errors import DataError, InputFileError, OptionError, RowError

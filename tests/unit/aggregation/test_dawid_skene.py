@@ -189,7 +189,7 @@ def test_full_gold_teaches_what_the_judges_are():
         ({"prior": (-1.0, 2.0)}, "counts"),
     ],
 )
-def test_wrong_options(options, message):
+def test_options_that_cannot_be_are_refused(options, message):
     with pytest.raises(OptionError, match=message):
         kt.stats.DawidSkene(**options)
 

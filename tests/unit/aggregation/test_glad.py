@@ -186,6 +186,6 @@ def test_steps_are_reported_and_limited() -> None:
 
 
 @pytest.mark.parametrize("options", [{"dialect": "matlab"}, {"max_steps": 0}, {"tolerance": float("nan")}])
-def test_bad_options(options: dict) -> None:
+def test_options_that_cannot_be_are_refused(options: dict) -> None:
     with pytest.raises(OptionError):
         Glad(**options)

@@ -156,7 +156,7 @@ def test_gold_anchors_the_level() -> None:
         assert np.abs(posterior.expected - truth)[rest].mean() < 0.5 * alone
 
 
-def test_topics_apart() -> None:
+def test_items_without_topics_are_one_topic() -> None:
     judgments, *_ = _simulate(np.random.default_rng(7), [0.5, 0.5], judges=4, items=40, per_item=3)
     posterior = Ordinal(scope="topic").fit(judgments)
     assert posterior.judge_topics == ("",) * 4
@@ -178,6 +178,6 @@ def test_one_judge_is_believed() -> None:
 
 
 @pytest.mark.parametrize("options", [{"prior": (0.0, 1.0)}, {"prior": (1.0,)}, {"even": -1.0}, {"max_steps": 0}])
-def test_bad_options(options: dict) -> None:
+def test_options_that_cannot_be_are_refused(options: dict) -> None:
     with pytest.raises(OptionError):
         Ordinal(**options)

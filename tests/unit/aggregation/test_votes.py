@@ -91,6 +91,6 @@ def test_silent_items_are_told():
         ({"supervision": "light"}, "gold"),
     ],
 )
-def test_wrong_requests(crowd, arguments, message):
+def test_votes_that_cannot_be_prepared_are_refused(crowd, arguments, message):
     with pytest.raises(OptionError, match=message):
         Votes.prepare(crowd, **arguments)

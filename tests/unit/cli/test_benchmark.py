@@ -80,7 +80,7 @@ def test_a_run_is_resumed_unless_fresh(home):
     assert "earlier run" not in err
 
 
-def test_machine_formats(home):
+def test_json_and_tsv_hold_the_same_accuracies(home):
     out, err = run(home / "sets", "-a", "mv", "--amounts", "none", "-f", "json")
     found = json.loads(out)
     assert found["sentence"] in err
@@ -128,7 +128,7 @@ def test_a_failed_cell_is_told_at_the_end(home, monkeypatch):
         (["nowhere"], InputFileError, "folder"),
     ],
 )
-def test_bad_requests(home, monkeypatch, arguments, error, message):
+def test_requests_that_cannot_be_are_refused(home, monkeypatch, arguments, error, message):
     monkeypatch.chdir(home)
     with pytest.raises(error, match=message):
         run(*arguments)

@@ -84,7 +84,7 @@ def test_a_plan_does_the_same_again(folder):
     assert run("--plan", home / "plan.toml")[0] == out
 
 
-def test_options_matter(tmp_path):
+def test_every_option_changes_the_findings(tmp_path):
     out, _ = run(*TINY, "--sizes", "2,4", "--samples", "3", "--seed", "1", "-f", "tsv")
     frame = pl.read_csv(out.encode(), separator="\t")
     assert sorted(frame["size"].unique()) == [2, 4]
@@ -146,7 +146,7 @@ def test_a_resumed_run_says_so(tmp_path):
         (["--correlation", "1.5"], OptionError, r"\b1\.5\b"),
     ],
 )
-def test_bad_requests(arguments, error, message):
+def test_requests_that_cannot_be_are_refused(arguments, error, message):
     with pytest.raises(error, match=message):
         run("--preset", "small", *arguments)
 

@@ -115,14 +115,14 @@ def test_many_worlds_are_laid_out_crosswise():
     assert "at 0.1   at 0.4   at 0.8" in out
 
 
-def test_machine_formats():
+def test_json_and_tsv_hold_the_findings():
     few = ("--simulations", 100, "-q")
     frame = run(*few, "-f", "tsv")[0].splitlines()
     assert frame[0].split("\t")[:3] == ["study", "right_relevant", "right_other"]
     assert json.loads(run(*few, "-f", "json")[0])["plan"]["simulations"] == 100
 
 
-def test_refusals():
+def test_plans_that_cannot_be_are_refused():
     with pytest.raises(OptionError, match=r'"speed".*--study.*"intervals"'):
         run("--study", "speed")
     with pytest.raises(OptionError, match="chance"):

@@ -53,7 +53,7 @@ def test_the_queue_says_who_judges_what_at_what_cost(run, folder):
     assert max(map(len, said.splitlines())) <= 80
 
 
-def test_formats(run):
+def test_json_and_tsv_hold_the_queue(run):
     found = json.loads(run(f"{BASE} -f json -q"))
     assert found["stop"] is False
     assert Decimal(found["cost"]) == 300
@@ -62,7 +62,7 @@ def test_formats(run):
     assert len(table.splitlines()) == 166
 
 
-def test_options_matter(run):
+def test_every_option_changes_the_queue(run):
     def count(options):
         items = pl.DataFrame(json.loads(run(f"{BASE} -f json -q --order depth {options}"))["items"])
         return dict(items.group_by("to").len().iter_rows()), items

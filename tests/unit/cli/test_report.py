@@ -103,7 +103,7 @@ def test_several_results_share_a_page(run, folder):
     assert "effective votes" in page
 
 
-def test_formats(run, folder):
+def test_json_and_tsv_hold_the_survey(run, folder):
     found = json.loads(run(f"report {FILES} -q -f json"))
     assert found["kind"] == "survey"
     assert found["command"].startswith("karatage report")

@@ -115,7 +115,7 @@ def test_colour_is_removed_from_text_only(tmp_path):
     assert (tmp_path / "x.txt").read_text() == "bold\n"
 
 
-def test_the_rule(monkeypatch, capsys):
+def test_colour_is_wanted_by_terminal_and_environment(monkeypatch, capsys):
     for name in ("NO_COLOR", "FORCE_COLOR", "TERM"):
         monkeypatch.delenv(name, raising=False)
     assert not wants_colour(sys.stdout)

@@ -71,7 +71,7 @@ def test_differences_are_b_less_a() -> None:
     assert precision.compare_shared(-0.1, 0.01, *RATES, *SIZES).value < 0
 
 
-def test_everything_broadcasts() -> None:
+def test_corrections_broadcast() -> None:
     j = np.linspace(0.3, 0.6, 6).reshape(2, 3)
     m_r = np.array([[0.8], [0.9]])
     found = precision.correct_variance(0.001, j, m_r, 0.7, 50, 60)
@@ -240,7 +240,7 @@ def test_judges_that_are_clear_of_coins(rates: tuple[int, int, int, int]) -> Non
 CLEAR = np.array([[0.8, 0.15, 0.05], [0.1, 0.8, 0.1], [0.05, 0.15, 0.8]])
 
 
-def test_graded_judges() -> None:
+def test_judges_of_grades_must_be_better_than_chance() -> None:
     require_informed(graded(CLEAR, 100))
     require_informed(graded(np.eye(4), 20))
     with pytest.raises(JudgeError):

@@ -351,7 +351,7 @@ def test_draws_are_checked(item, pi, message):
         Drawn(item, np.zeros(len(item)), np.array(pi), np.ones(len(item), np.int64))
 
 
-def test_refusals():
+def test_samples_that_cannot_be_are_refused():
     weight, said, gold, topic = make_items()
     with pytest.raises(OptionError, match="at least 2 folds"):
         learn_gains(said, topic, census(gold), folds=1)

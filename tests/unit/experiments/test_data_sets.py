@@ -52,7 +52,7 @@ def test_folders_of_folders_and_folders_without_tables(home):
     assert sets.notes == ("folders without both a labels* and a gold* table, passed over: 'c', 'runs'",)
 
 
-def test_other_forms(home, tmp_path):
+def test_square_files_and_tables_are_read(home, tmp_path):
     square = home("hcb", "7 1 1\n7 2 2\n9 1 2\n", "7 1\n9 2\n", ("responses.txt", "gold.txt"))
     table = home("table", "", "", ("labels.parquet", "gold.csv"))
     pl.DataFrame({"judge": ["x", "y"], "qid": ["1", "1"], "doc": ["d", "e"], "rel": [2, 0]}).write_parquet(

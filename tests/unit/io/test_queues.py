@@ -148,7 +148,7 @@ def test_repeated_rows_keep_the_draw_of_the_grade_that_counts(save: Save) -> Non
 
 
 @pytest.mark.parametrize("name", ["queue.csv", "queue.TSV.gz", "q.jsonl.zst", "q.parquet"])
-def test_endings(name: str) -> None:
+def test_the_ending_of_a_name_is_found(name: str) -> None:
     assert find_ending(name).lstrip(".") in name.lower()
 
 

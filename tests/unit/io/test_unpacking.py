@@ -161,7 +161,7 @@ def test_free_memory_knows_the_limit_of_the_process():
 @pytest.mark.parametrize(
     ("text", "size"), [("1", 1), ("2k", 2048), ("1.5 GiB", 3 << 29), ("3MB", 3 << 20), ("1T", 1 << 40)]
 )
-def test_sizes(text, size):
+def test_sizes_are_read_with_their_units(text, size):
     assert parse_size(text, "--most-memory") == size
 
 
