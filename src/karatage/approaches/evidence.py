@@ -125,7 +125,7 @@ class Merged:
 
     value: FloatArray  # (topic, system), NaN where there is none
     posterior: Posterior | None = None  # of approaches that merge grades
-    weights: Weights | None = None  # of approaches that weigh judges
+    weights: Weights | None = None  # of approaches with weights of judges
     notes: tuple[Note, ...] = ()
 
 
