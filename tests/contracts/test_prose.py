@@ -42,6 +42,8 @@ CLEAN = (  # packages and modules of src whose strings were reviewed; the others
     "approaches",
     "comparison",
     "correction",
+    "data",
+    "io",
     "measures",
     "merging",
     "orders",

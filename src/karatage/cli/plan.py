@@ -11,18 +11,22 @@ from cyclopts import Parameter
 from karatage.cli.options import (
     AT_LEAST_1,
     FLAT,
+    NEEDED,
     InputFiles,
     JudgmentFiles,
     Pair,
     QueueOutput,
     Reading,
     RunFiles,
+    TypedFigures,
+    make_question_options,
+    parse_numbers,
+    require_files,
 )
 from karatage.cli.output import put, write_page
 from karatage.cli.parsing import SHORT, STANDARD_OUTPUT, find_changed, make_options, name_option
-from karatage.cli.question import NEEDED, TypedFigures, make_question_options, parse_numbers, require_files
 from karatage.cli.terminal import progress
-from karatage.data.options import Goal
+from karatage.data.options import Goal, Prices
 from karatage.errors import OptionError
 
 if TYPE_CHECKING:
@@ -70,7 +74,8 @@ def plan(
         looks: Cut the budget into so many batches, to decide after each.
         judged: Judged queues of this plan: go on from there; may be repeated.
     """
-    import karatage as kt
+    from karatage.decisions.plan import plan as plan_gold
+    from karatage.decisions.question import Question
     from karatage.io.queues import write_queue
     from karatage.io.rows import find_ending
 
@@ -98,9 +103,9 @@ def plan(
     if to.output != STANDARD_OUTPUT:
         find_ending(to.output)  # a name that cannot be written is told before the work
     retrieved, graded, known = reading.read_all(runs, judgments, judged, quiet=to.quiet)
-    question = kt.Question(**vars(asked))
+    question = Question(**vars(asked))
     with progress("Planning", quiet=to.quiet):
-        drawn = kt.plan(retrieved, graded, question, budget=labels, looks=looks, **vars(pair), judged=known)
+        drawn = plan_gold(retrieved, graded, question, budget=labels, looks=looks, **vars(pair), judged=known)
     if to.output != STANDARD_OUTPUT and drawn.labels:
         write_queue(drawn, to.output, raw=to.raw)
     queue = "queue.csv" if to.output == STANDARD_OUTPUT else to.output
@@ -139,7 +144,7 @@ def _count_labels(budget: float | None, looks: int) -> int:
 
 def _find_sizes(sizes: SizeOptions, goal: Any, budget: float | None, first: str) -> SizePlan:
     """Parse the figures and plan."""
-    import karatage as kt
+    from karatage.correction.planning import plan_sizes
 
     a, b, rates, rates_b = sizes.parse(f"{first} alone is not enough: {NEEDED}")
     if sizes.prices is None and (budget is not None or sizes.depth is not None):
@@ -148,13 +153,13 @@ def _find_sizes(sizes: SizeOptions, goal: Any, budget: float | None, first: str)
     prices = None
     if sizes.prices is not None:
         paid = parse_numbers(sizes.prices, "--prices", PRICES_FORM)
-        prices = kt.Prices(*paid, depth=sizes.depth or 1, budget=budget)
-    return kt.plan_sizes(
+        prices = Prices(*paid, depth=sizes.depth or 1, budget=budget)
+    return plan_sizes(
         a,
         b,
         rates if rates_b is None else (rates, rates_b),
         paired=sizes.paired,
-        goal=kt.Goal(**{**vars(goal), "split": split}),
+        goal=Goal(**{**vars(goal), "split": split}),
         prices=prices,
     )
 

@@ -1,4 +1,4 @@
-"""Names as integers: every axis is coded once, at the door."""
+"""Names as integers: every axis is coded once, when it is read."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Coded:
         return Coded(np.zeros(rows, np.int32), pl.Series([name], dtype=pl.String))
 
     def in_natural_order(self) -> Coded:
-        """The same column with names counted as people do: 9 before 10 when all names are whole numbers."""
+        """The same column, sorted by number where all names are whole numbers: 9 before 10."""
         texts = self.names.to_list()
         if not all(text.isdecimal() and len(text) <= 18 for text in texts):
             return self
@@ -72,7 +72,7 @@ def locate(column: pl.Series, names: pl.Series) -> IntArray:
 
 
 def meet(column: pl.Series, names: pl.Series) -> IntArray:
-    """The same, read-only, for two lists of documents that meet again and again: kept while both lists live."""
+    """The same, read-only and cached for two lists of documents that are matched repeatedly."""
     key = (id(column), id(names))
     kept = _met.get(key)
     if kept is not None and kept[0]() is column and kept[1]() is names:

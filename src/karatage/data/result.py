@@ -1,4 +1,4 @@
-"""What results and data have in common: results are written as JSON and read back, and all show themselves."""
+"""The base of results and data: how they are displayed, and written as JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def list_versions() -> dict[str, str]:
-    """Of karatage and Python."""
+    """The versions of karatage and Python."""
     return {"karatage": _find_own(), "python": platform.python_version()}
 
 
@@ -28,19 +28,19 @@ def _find_own() -> str:
 
 
 LINE: Final = 80  # characters of a sentence in `repr`
-SCHEMA: Final = 2  # of what is written; 1 is without a number
-KINDS: Final[dict[str, type[Result]]] = {}  # that can be read back: classes enter when their module is imported
+SCHEMA: Final = 2  # of the JSON; files of schema 1 do not have the number
+KINDS: Final[dict[str, type[Result]]] = {}  # of results that can be read back; imported modules add theirs
 
 
 class Display(Protocol):
-    """What shows results, in a layer above them."""
+    """The display of results, in a layer above them."""
 
     def show(self, result: object) -> str:
         """As HTML, for a notebook."""
         ...
 
     def chart(self, result: object) -> alt.TopLevelMixin:
-        """The chart that says most."""
+        """The main chart."""
         ...
 
     def write(self, result: object) -> str:
@@ -52,12 +52,12 @@ _displays: list[Callable[[], Display]] = []
 
 
 def provide_display(find: Callable[[], Display]) -> None:
-    """Say where results are shown; `find` is called when one is first asked to."""
+    """Set the display of results; `find` is called at the first use."""
     _displays[:] = [find]
 
 
 class Shown:
-    """A frozen dataclass that shows itself: a line, its first table as text, HTML for notebooks, a chart."""
+    """A frozen dataclass with a display: a line, its first table as text, HTML for notebooks, and a chart."""
 
     __slots__ = ()
     if TYPE_CHECKING:
@@ -68,12 +68,12 @@ class Shown:
             ...
 
         def to_frame(self) -> pl.DataFrame:
-            """The table that says most."""
+            """The main table."""
             ...
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        cls.__repr__ = Shown.__repr__  # type: ignore[method-assign]  # or the dataclass would make its own
+        cls.__repr__ = Shown.__repr__  # type: ignore[method-assign]  # else the dataclass makes its own
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({shorten(self.sentence, LINE)})"
@@ -85,12 +85,12 @@ class Shown:
         return _displays[0]().show(self)
 
     def plot(self) -> alt.TopLevelMixin:
-        """The chart that says most about this result, for notebooks and to `save` as HTML, SVG or PNG."""
+        """The main chart of this result, for notebooks and to `save` as HTML, SVG or PNG."""
         return _displays[0]().chart(self)
 
 
 class Listed:
-    """Rows that are counted, gone through and shown in notebooks."""
+    """Rows with a number, iteration and a display in notebooks."""
 
     __slots__ = ()
     if TYPE_CHECKING:
@@ -100,13 +100,13 @@ class Listed:
             ...
 
     def __iter__(self) -> Iterator[Any]:
-        """Rows as named tuples."""
+        """Over rows as named tuples."""
         frame = self.to_frame()
         row: Any = namedtuple("Row", frame.columns)  # type: ignore[misc]  # as the columns are
         return map(row._make, frame.iter_rows())
 
     def to_pandas(self) -> Any:
-        """All rows as a data frame of pandas, which has to be installed."""
+        """All rows as a data frame of pandas, which must be installed."""
         return self.to_frame().to_pandas()
 
     def _repr_html_(self) -> str:
@@ -116,8 +116,8 @@ class Listed:
 class Result(Shown):
     """A result of a `kind`, a frozen dataclass.
 
-    Its JSON has the fields under their own names, and beside them what `derived` names: properties or methods whose
-    values follow from the fields, which is checked when the result is read. Fields that are `unsaved` have a default.
+    Its JSON contains the fields by name, and the properties and methods in `derived`. Their values follow from the
+    fields, which is checked when the result is read. `unsaved` fields are not written and have a default.
     """
 
     kind: ClassVar[str]
@@ -133,23 +133,23 @@ class Result(Shown):
 
         @property
         def notes(self) -> tuple[object, ...]:
-            """Warnings, as notes or as text."""
+            """Warnings and remarks."""
             ...
 
     @property
     def rows(self) -> pl.DataFrame:
-        """The table that says most, as it is written into JSON."""
+        """The main table, as in the JSON."""
         return self.to_frame()
 
     def tell_facts(self) -> dict[str, Any]:
-        """Everything, ready for JSON, with tables whose rows are made as they are written."""
-        from karatage.data.codec import unstructure  # which loads much, and `import karatage` nothing
+        """All facts for JSON, with tables whose rows are made when they are written."""
+        from karatage.data.codec import unstructure  # slow to import
 
         facts: dict[str, Any] = unstructure(self)
         return {"kind": facts.pop("kind"), "schema": SCHEMA, **facts}
 
     def to_dict(self, **asked: Any) -> dict[str, Any]:
-        """Everything, ready for JSON; what can be `asked` for beside it, `tell_facts` says."""
+        """All facts for JSON; `tell_facts` has options for more."""
         from karatage.data.plain import make_rows
 
         facts: dict[str, Any] = make_rows(self.tell_facts(**asked))

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import karatage as kt
-from karatage.cli.question import parse_figures, parse_numbers, parse_rates
+from karatage.cli.options import parse_figures, parse_numbers, parse_rates
 from karatage.errors import KaratageError, OptionError
 from tests.invoking import invoke
 from tests.notes import gives
@@ -66,8 +66,8 @@ def test_the_summary_fits_the_page_and_ends_in_the_next_command(run, folder):
     *lines, last = result.stdout.splitlines()
     assert max(map(len, lines)) <= 80
     text = " ".join(" ".join(lines).split())
-    assert "Send 60 documents (of 213 on which they differ) to gold: that should give ± " in text
-    assert "Drawn evenly from the 213, it would take 82." in text
+    assert "Send 60 documents (of 213 on which they differ) to gold: the expected interval is ± " in text
+    assert "A simple random sample of the 213 would need 82." in text
     assert last == "$ karatage compare runs -j judge.csv -g pair.csv -m DCG@10 --a system-01 --b system-02"
     assert "note: no gold yet" in result.stderr
     queue = pl.read_csv(folder / "pair.csv")
