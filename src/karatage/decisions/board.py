@@ -17,7 +17,7 @@ import numpy as np
 from karatage.comparison.rankings import kendall_tau, tau_ap
 from karatage.correction import graded
 from karatage.data.alignment import require_data
-from karatage.data.axes import BoolArray, FloatArray, LongArray
+from karatage.data.axes import BoolArray, FloatArray, LongArray, settle_ties
 from karatage.data.board import Board, Differences, Standing, find_claims
 from karatage.data.estimate import JUDGES, Bounded, Method
 from karatage.data.judgments import Judgments
@@ -25,7 +25,6 @@ from karatage.data.note import Note
 from karatage.data.options import Adjust, show_options
 from karatage.data.result import list_versions
 from karatage.data.runs import Runs
-from karatage.data.scores import settle_ties
 from karatage.decisions.case import Case, make_case
 from karatage.decisions.compare import tell_sample
 from karatage.decisions.correct import Choice, correct

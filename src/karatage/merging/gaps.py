@@ -11,8 +11,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from karatage.data.axes import BoolArray, FloatArray, LongArray
-from karatage.data.scores import settle_ties
+from karatage.data.axes import BoolArray, FloatArray, LongArray, settle_ties
 from karatage.kernels.correlation import add_bumps, compare_orders, sum_cross_entropies, sum_squares
 from karatage.memory import spread
 
