@@ -1,10 +1,12 @@
 """Manners of the command line, for every command: examples that run, options that agree, completion, helpful errors."""
 
 import re
+import runpy
 import shlex
 import subprocess
 import sys
 from collections import defaultdict
+from pathlib import Path
 
 import pytest
 
@@ -216,6 +218,11 @@ def test_help_imports_nothing_heavy(command):
     own = command.split(" ")[0].replace("-", "_")
     others = {f"karatage.cli.{name.split()[0]}" for name in COMMANDS} - {f"karatage.cli.{own}"}
     assert loaded & others == set()
+
+
+def test_help_of_every_command_is_timed():
+    races = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "races.py"))
+    assert set(races["COMMANDS"]) == {"", *COMMANDS}
 
 
 class TestErrors:

@@ -43,6 +43,7 @@ CLEAN = (  # packages and modules of src whose strings were reviewed; the others
     "comparison",
     "correction",
     "data",
+    "decisions",
     "io",
     "measures",
     "merging",

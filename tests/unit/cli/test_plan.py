@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import karatage as kt
-from karatage.cli.options import parse_figures, parse_numbers, parse_rates
+from karatage.cli.parsing import parse_figures, parse_prices, parse_rates
 from karatage.errors import KaratageError, OptionError
 from tests.invoking import invoke
 from tests.notes import gives
@@ -230,9 +230,9 @@ def test_a_budget_buys_an_interval(run):
 
 
 def test_figures_are_parsed():
-    assert parse_figures(" 50, 0.527 ,0.24", "--figures-a") == kt.Figures(50, 0.527, 0.24)
-    assert parse_rates("43/59, 67/84", "--rates") == kt.RateCounts(43, 59, 67, 84)
-    assert parse_numbers("1,2e-1,3", "--prices", "") == (1.0, 0.2, 3.0)
+    assert parse_figures(" 50, 0.527 ,0.24") == kt.Figures(50, 0.527, 0.24)
+    assert parse_rates("43/59, 67/84") == kt.RateCounts(43, 59, 67, 84)
+    assert parse_prices("1,2e-1,3") == (1.0, 0.2, 3.0)
 
 
 @pytest.mark.parametrize(
@@ -252,8 +252,8 @@ def test_figures_are_parsed():
 )
 def test_figures_that_cannot_be_are_refused_with_the_part(parse, text, facts):
     with pytest.raises(OptionError) as caught:
-        parse(text, "--x")
-    assert gives(caught.value, "--x", *facts)
+        parse(text)
+    assert gives(caught.value, *facts)
 
 
 def test_a_name_that_cannot_be_written_is_told_before_the_work(run):
