@@ -55,21 +55,20 @@ def compare(
         adjust: For many pairs: Holm, Benjamini-Hochberg, or not at all.
         fail_unless_significant: Exit with 1 unless a difference may be claimed.
     """
-    from karatage.decisions.board import compare_all
-    from karatage.decisions.compare import choose_pair
     from karatage.decisions.compare import compare as compare_two
+    from karatage.decisions.compare import compare_all
     from karatage.decisions.figures import compare_figures
-    from karatage.decisions.question import Question
+    from karatage.decisions.question import Question, choose_pair
     from karatage.views.charts import write_chart
 
     choose_style(to.format, to.output)
     if figures.given:
         if runs or judgments or gold or pair != Pair():
             raise OptionError("figures and files or systems at once; give --figures-a, --figures-b and --rates alone")
-        a, b, rates, rates_b = figures.parse()
+        a, b, rates = figures.require()
         question = Question(**vars(asked))
         found: Comparison | Board = compare_figures(
-            a, b, rates, rates_b=rates_b, judges=question.judges, confidence=question.confidence
+            a, b, rates, rates_b=figures.rates_b, judges=question.judges, confidence=question.confidence
         )
     else:
         require_files("compare a.run b.run -j crowd.csv -g gold.qrels", runs, judgments)

@@ -6,8 +6,6 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-from cyclopts import Parameter
-
 from karatage.cli.options import (
     AT_LEAST_1,
     FLAT,
@@ -20,11 +18,19 @@ from karatage.cli.options import (
     RunFiles,
     TypedFigures,
     make_question_options,
-    parse_numbers,
     require_files,
 )
 from karatage.cli.output import put, write_page
-from karatage.cli.parsing import SHORT, STANDARD_OUTPUT, find_changed, make_options, name_option
+from karatage.cli.parsing import (
+    PRICES_FORM,
+    SHORT,
+    STANDARD_OUTPUT,
+    find_changed,
+    make_options,
+    name_option,
+    parse_prices,
+    read_word,
+)
 from karatage.cli.terminal import progress
 from karatage.data.options import Goal, Prices
 from karatage.errors import OptionError
@@ -32,10 +38,8 @@ from karatage.errors import OptionError
 if TYPE_CHECKING:
     from karatage.data.plan import GoldPlan, SizePlan
 
-PRICES_FORM = "judgment,gold-relevant,gold-other, e.g. 0.1,2,2"
-SPLIT_FORM = "shares of topics, gold-relevant and other gold items, e.g. 0.5,0.25,0.25"
 Asked = make_question_options("judges", "correction", "paired", "test", "undo_bias", "resamples")
-GoalOptions = make_options(Goal, split=Annotated[str | None, Parameter()])
+GoalOptions = make_options(Goal)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +53,7 @@ class SizeOptions(TypedFigures):
     """
 
     paired: float | None = None
-    prices: str | None = None
+    prices: Annotated[tuple[float, float, float] | None, read_word(parse_prices)] = None
     depth: Annotated[int | None, AT_LEAST_1] = None
 
 
@@ -146,20 +150,16 @@ def _find_sizes(sizes: SizeOptions, goal: Any, budget: float | None, first: str)
     """Parse the figures and plan."""
     from karatage.correction.planning import plan_sizes
 
-    a, b, rates, rates_b = sizes.parse(f"{first} alone is not enough: {NEEDED}")
+    a, b, rates = sizes.require(f"{first} alone is not enough: {NEEDED}")
     if sizes.prices is None and (budget is not None or sizes.depth is not None):
         raise OptionError(f"what a budget buys depends on prices; add --prices {PRICES_FORM}")
-    split = None if goal.split is None else parse_numbers(goal.split, "--split", SPLIT_FORM)
-    prices = None
-    if sizes.prices is not None:
-        paid = parse_numbers(sizes.prices, "--prices", PRICES_FORM)
-        prices = Prices(*paid, depth=sizes.depth or 1, budget=budget)
+    prices = None if sizes.prices is None else Prices(*sizes.prices, depth=sizes.depth or 1, budget=budget)
     return plan_sizes(
         a,
         b,
-        rates if rates_b is None else (rates, rates_b),
+        rates if sizes.rates_b is None else (rates, sizes.rates_b),
         paired=sizes.paired,
-        goal=Goal(**{**vars(goal), "split": split}),
+        goal=Goal(**vars(goal)),
         prices=prices,
     )
 

@@ -126,7 +126,7 @@ def test_a_failed_cell_is_told_at_the_end(home, monkeypatch):
         (["sets", "--amounts", "half"], OptionError, "'half'"),
         (["sets", "--amounts", "40"], OptionError, r"\b40\b.*\b33\b.*\b50\b"),
         (["sets", "-a", "dss"], LookupError, "'dss'.*'ds'"),
-        (["nowhere"], InputFileError, "folder"),
+        (["nowhere"], InputFileError, "nowhere: "),
     ],
 )
 def test_requests_that_cannot_be_are_refused(home, monkeypatch, arguments, error, message):

@@ -141,8 +141,8 @@ def test_a_resumed_run_says_so(tmp_path):
         (["-a", "mw"], UnknownNameError, "'mv'"),
         (["--sizes", "80-90"], OptionError, r"\b80\b.*\b31\b"),
         (["runs"], OptionError, "judges"),
-        (["runs", "-j", "simulated:3"], OptionError, "runs"),
-        (["--engine", "spark://x"], OptionError, "engine"),
+        (["runs", "-j", "simulated:3"], OptionError, "qrels"),
+        (["--engine", "spark://x"], OptionError, "'spark://x'"),
         (["--correlation", "1.5"], OptionError, r"\b1\.5\b"),
     ],
 )

@@ -276,12 +276,12 @@ def test_what_cannot_be_ranked_is_refused(world):
     few = kt.Runs.build(
         system=Coded.of([one]), topic=Coded.of(["101"]), document=Coded.of(["doc-000-001"]), score=np.array([1.0])
     )
-    with pytest.raises(DataError, match="system"):
+    with pytest.raises(DataError, match="one system"):
         experiment_collaborative(few, world.gold, PLAN)
     strange = kt.Runs.build(
         system=Coded.of(["a", "b"]), topic=Coded.of(["101"] * 2), document=Coded.of(["x", "y"]), score=np.ones(2)
     )
-    with pytest.raises(DataError, match="system"):
+    with pytest.raises(DataError, match="no system"):
         experiment_collaborative(strange, world.gold, replace(PLAN, depth=3))
 
 

@@ -107,7 +107,7 @@ def test_the_digest_tells_contents_apart():
 
 
 def test_bad_folders_are_told(home, tmp_path):
-    with pytest.raises(InputFileError, match="folder"):
+    with pytest.raises(InputFileError, match="nowhere: "):
         read_data_sets(tmp_path / "nowhere")
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputFileError, match="table"):

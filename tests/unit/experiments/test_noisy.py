@@ -309,7 +309,7 @@ def test_worlds_do_not_change_each_other(found):
         ({"right_relevant": (1.2,)}, r"\b1\.2\b.*\b0\b.*\b1\b"),
         ({"precision": (1.5,)}, r"\b1\.5\b"),
         ({"precision": (math.nan,)}, "nan"),
-        ({"topic_spread": -0.1}, "topic"),
+        ({"topic_spread": -0.1}, r"topic spread -0\.1"),
         ({"gold_sizes": (0,)}, "from 1"),
         ({"depth": 0}, "from 1"),
         ({"topics": (1,)}, "variance"),

@@ -166,7 +166,7 @@ def test_bytes_and_absent_files_are_told(tmp_path):
     (tmp_path / "x.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(InputFileError, match="UTF-8"):
         read_plan(tmp_path / "x.toml", Toy, "toy")
-    with pytest.raises(InputFileError, match="file"):
+    with pytest.raises(InputFileError, match=r"y\.toml: "):
         read_plan(tmp_path / "y.toml", Toy, "toy")
 
 

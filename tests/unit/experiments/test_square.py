@@ -193,13 +193,13 @@ def test_everything_goes_to_json():
 
 
 def test_bad_requests_are_told():
-    with pytest.raises(OptionError, match="data"):
+    with pytest.raises(OptionError, match="no data sets"):
         benchmark([])
     with pytest.raises(OptionError, match=r"\b30\b"):
         benchmark([make_set()], amounts=[30])
-    with pytest.raises(OptionError, match="name"):
+    with pytest.raises(OptionError, match=r"'ds\(supervision=full\)'"):
         benchmark([make_set()], approach=["ds(supervision=full)"])
-    with pytest.raises(OptionError, match="folders"):
+    with pytest.raises(OptionError, match="folders or data sets"):
         benchmark([make_set(), "folder"])
     with pytest.raises(OptionError, match="'made'"):
         benchmark([make_set(), make_set()])
