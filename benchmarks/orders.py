@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 import karatage as kt
 from benchmarks.measuring import Figures, Trial
 from benchmarks.setting import SEED, Setting
-from karatage.correction.choosing import choose_sizes
+from karatage.correction.sampled import choose_sizes
 from karatage.data.judgments import match_gold
 from karatage.measures.registry import as_weighted_sum
 from karatage.orders.budget import find_area, find_curve

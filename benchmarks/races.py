@@ -53,6 +53,25 @@ class Race:
     repeats: int = 3
 
 
+COMMANDS = (
+    "",
+    "aggregate",
+    "audit",
+    "benchmark",
+    "compare",
+    "demo",
+    "doctor",
+    "evaluate",
+    "experiment aware",
+    "experiment collaborative",
+    "experiment noisy",
+    "experiment random-relevance",
+    "experiment supervised",
+    "plan",
+    "queue",
+    "report",
+    "simulate",
+)
 MEMORY = Target("peak", 600)
 ORDERS = ("average-rank", "depth", "disagreement", "effect", "meta-ap", "move-to-front", "thompson")
 
@@ -166,7 +185,10 @@ RACES = (
         for order in ORDERS
     ),
     Race("import karatage", "starting:import_karatage", (Target("wall", 0.3),), (), 7),
-    Race("karatage --help", "starting:show_help", (Target("wall", 0.5),), (), 7),
+    *(
+        Race(" ".join(f"karatage {command} --help".split()), f"starting:help {command}", (Target("cpu", 0.3),), (), 5)
+        for command in COMMANDS
+    ),
 )
 
 

@@ -20,6 +20,8 @@ import karatage
 MODULES = (karatage, *(getattr(karatage, name) for name in ("stats", "charts", "experiments", "simulation")))
 PUBLIC = {module.__name__: module.__all__ for module in MODULES}
 RESULTS: set[str] = set()  # classes that functions return and nobody constructs
+# What classes inherit is shown too, such as a model's `fit`, except for what all results, tuples and exceptions have.
+MEMBERS = "   :members:\n   :inherited-members: Result, Shown, tuple, BaseException\n"
 
 
 def describe_public(names: Sequence[str]) -> str:
@@ -66,8 +68,7 @@ def find_public(app: Sphinx, env: BuildEnvironment, node: pending_xref, content:
 
 def _ask_autodoc(names: Sequence[str]) -> str:
     blocks = (
-        f".. auto{_kind(name)}:: karatage.{name}\n" + ("   :members:\n" if _kind(name) == "class" else "")
-        for name in names
+        f".. auto{_kind(name)}:: karatage.{name}\n" + (MEMBERS if _kind(name) == "class" else "") for name in names
     )
     return "```{eval-rst}\n" + "\n".join(blocks) + "```"
 

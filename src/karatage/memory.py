@@ -1,14 +1,23 @@
-"""Memory: how much is free, and where addresses are limited (`ulimit -v`, batch systems) fewer threads and arenas."""
+"""Memory and threads: how much and how many this process may use, and work that is spread over threads."""
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 from karatage.errors import OptionError
 from karatage.text import shorten
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
+
+P = TypeVar("P")
+R = TypeVar("R")
 
 PER_THREAD = 2**29  # bytes of the limit; a tenth is what one reserves, the rest is for the data
 ARENA_MAX = -8  # mallopt's name for how often glibc may reserve 64 MB for threads to allocate in
@@ -47,6 +56,22 @@ def count_threads() -> int:
             f"{MOST_THREADS:,}, or unset it to use all {cores}"
         )
     return int(asked)
+
+
+def spread(work: Callable[[P], R], pieces: Iterable[P]) -> list[R]:
+    """The results of `work` on all pieces, in their order, whichever thread computed them."""
+    waiting, threads = list(pieces), count_threads()
+    if len(waiting) < 2 or threads < 2:
+        return [work(piece) for piece in waiting]
+    return list(_pool(threads, os.getpid()).map(work, waiting))
+
+
+@lru_cache(maxsize=1)
+def _pool(threads: int, _: int) -> ThreadPoolExecutor:
+    """Threads that stay for the next call; a forked process has none of its parent's, so each process makes some."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    return ThreadPoolExecutor(threads)
 
 
 def spare_addresses() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 
 def make_printable(text: str, keep: str = "") -> str:
-    """`text` with a sign in the place of whatever a terminal would obey instead of showing it, but for what to `keep`.
+    """`text` with a replacement sign for each character that a terminal does not print, except for those in `keep`.
 
     >>> make_printable("a" + chr(27) + "[31mb")
     'a�[31mb'
@@ -84,7 +84,7 @@ def percent(share: float) -> str:
 
 
 def end_sentence(text: str) -> str:
-    """With a full stop, unless it ends in a mark of its own.
+    """With a full stop, unless it ends in a question mark or full stop.
 
     >>> end_sentence("are items written alike?"), end_sentence("get more gold")
     ('are items written alike?', 'get more gold.')

@@ -73,11 +73,11 @@ BROKEN = [
     Bad("truncated zst", "run", "a.run.zst", zstandard.compress(GOOD_RUN * 50)[:-9], None, DAMAGED),
     Bad("second zst frame cut", "gold", "g.zst", zstandard.compress(GOOD_QRELS) * 2 + b"\x28\xb5", None, DAMAGED),
     Bad("garbage after zst magic", "gold", "g.zst", b"\x28\xb5\x2f\xfd" + b"garbage " * 9, None, DAMAGED),
-    Bad("NULs in a run", "run", "a.run", GOOD_RUN + b"2 Q0 d\0 1 1.5 a\n", 4, "holds binary data, not text"),
-    Bad("NULs in a table", "judgments", "j.csv", GOOD_CSV + b"ann,3,\0,1\n", 5, "holds binary data, not text"),
+    Bad("NULs in a run", "run", "a.run", GOOD_RUN + b"2 Q0 d\0 1 1.5 a\n", 4, "contains binary data, not text"),
+    Bad("NULs in a table", "judgments", "j.csv", GOOD_CSV + b"ann,3,\0,1\n", 5, "contains binary data, not text"),
     Bad("UTF-16", "judgments", "j.csv", GOOD_CSV.decode().encode("utf-16"), None, "looks like UTF-16"),
-    Bad("PNG as run", "run", "a.png", PNG, 3, "holds binary data, not text"),
-    Bad("PNG as judgments", "judgments", "j.png", PNG, 3, "holds binary data, not text"),
+    Bad("PNG as run", "run", "a.png", PNG, 3, "contains binary data, not text"),
+    Bad("PNG as judgments", "judgments", "j.png", PNG, 3, "contains binary data, not text"),
     Bad("invalid UTF-8 in a run", "run", "a.run", GOOD_RUN + b"2 Q0 d\xe9 1 1.5 a\n", 4, "is not UTF-8 text; convert"),
     Bad("invalid UTF-8 in a table", "judgments", "j.csv", GOOD_CSV + b"z\xff,1,d1,1\n", 5, "is not UTF-8 text"),
     Bad("empty run", "run", "a.run", b"", None, EMPTY),
@@ -209,9 +209,11 @@ BROKEN = [
         "g.csv",
         b"topic,doc,rel,pi\n1,d1,1,0.5\n1,d2,1,0\n",
         3,
-        "pi '0' is no probability in (0, 1]",
+        "pi '0' is not a probability in (0, 1]",
     ),
-    Bad("pi above one", "gold", "g.csv", b"topic,doc,rel,pi\n1,d1,1,1.5\n", 2, "pi '1.5' is no probability in (0, 1]"),
+    Bad(
+        "pi above one", "gold", "g.csv", b"topic,doc,rel,pi\n1,d1,1,1.5\n", 2, "pi '1.5' is not a probability in (0, 1]"
+    ),
     Bad(
         "pi not given",
         "gold",
@@ -226,15 +228,17 @@ BROKEN = [
         "q.csv",
         QUEUE.replace(b"d2,0", b"d2,"),
         3,
-        "judge whole batches: what is",
+        "judge whole batches",
     ),
     Bad("no grade in a queue", "gold", "q.csv", b"topic,doc,rel,pi\n1,d1,,0.5\n", 1, "no row has a grade yet; fill in"),
     Bad(
         "batch 1 waits", "gold", "q.csv", QUEUE.replace(b"d1,1", b"d1,").replace(b"d2,0", b"d2,"), 2, "judge batches in"
     ),
     Bad("batch 2 is missing", "gold", "q.csv", QUEUE.replace(b",2,P", b",3,P"), None, "batch 2 is missing, though"),
-    Bad("batch in words", "gold", "q.csv", QUEUE.replace(b",2,P", b",last,P"), 4, "batch 'last' is no whole number"),
-    Bad("batch below 1", "gold", "q.csv", QUEUE.replace(b"0.5,1,P", b"0.5,0,P", 1), 2, "batch '0' is no whole number"),
+    Bad("batch in words", "gold", "q.csv", QUEUE.replace(b",2,P", b",last,P"), 4, "batch 'last' is not a whole number"),
+    Bad(
+        "batch below 1", "gold", "q.csv", QUEUE.replace(b"0.5,1,P", b"0.5,0,P", 1), 2, "batch '0' is not a whole number"
+    ),
     Bad("queues of two measures", "gold", "q.csv", QUEUE + b"2,d4,1,0.5,2,AP,f\n", 1, "'measure' has 2 values"),
     Bad(
         "queues of two frames", "gold", "q.csv", QUEUE + b"2,d4,1,0.5,2,P@10,g\n", 1, "rows of several queues: the col"
@@ -498,7 +502,7 @@ MISTAKES = [
         "--columns of an unknown role",
         lambda f: evaluate(f, "--columns", "jugde=judge"),
         lambda f: kt.read_judgments(f["judgments"], columns={"jugde": "judge"}),
-        "columns: 'jugde' is no role; roles are judge, topic",
+        "columns: 'jugde' is not a role; roles are judge, topic",
     ),
     Mistake(
         "--columns of an unknown column",
@@ -564,11 +568,11 @@ def test_a_mistake_is_explained(mistake: Mistake, tmp_path: Path, good: dict[str
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--train", "1"], "train and gold_certainty say how gold is used, and there is none; add gold"),
+        (["--train", "1"], "train and gold_certainty need gold"),
         (["--gold-certainty", "0.9"], "add gold"),
         (["--gold", "GOLD", "--gold-certainty", "0.4"], "gold's certainty 0.4 must lie above 0.5"),
         (["--gold", "GOLD", "--train", "99"], "training topics without gold: 1 ('99')"),
-        (["--gold", "GOLD", "--train", "120%"], "'120%' is no share of the topics; write it like 30%"),
+        (["--gold", "GOLD", "--train", "120%"], "'120%' is not a share of the topics"),
         (["--weights"], "no requested approach weights judges; name one such as sgl_tau_msd"),
         (["--explain", "-a", "mv"], "no requested approach weights judges"),
         (["--weights", "-a", "sgl_tau_md", "--per-topic"], "--per-topic and --weights are two tables"),

@@ -280,7 +280,7 @@ def test_more_gold_is_in_words(estimator: Estimator) -> None:
         if more == 0:
             assert found.needed is None
         elif words is None:
-            assert found.needed.startswith("More gold on 60 topics would hardly give 80% power for ")
+            assert found.needed.startswith("More gold on 60 topics would not give 80% power for ")
         else:
             assert found.needed.startswith(f"{words} would give 80% power for ")
         seen.add(found.needed)
@@ -355,8 +355,7 @@ def test_error_rates_that_their_second_opinion_contradicts_claim_nothing(estimat
     assert found.corrected.significant
     assert found.doubted
     assert not found.significant
-    assert "draw gold for these two systems" in str(found.alarm)
-    assert f"Alarm: {found.alarm}" in found.sentence
+    assert str(found.alarm) in found.sentence
     pairs = [{board.systems[a], board.systems[b]} for a, b in zip(board.a, board.b, strict=True)]
     assert board.corrected_pairs.doubted[pairs.index({"old", "new"})]
     assert not board.corrected_pairs.claimed[pairs.index({"old", "new"})]
@@ -415,7 +414,7 @@ def test_estimators_are_registered_by_their_names() -> None:
 
 def test_a_name_is_registered_once() -> None:
     for name in list_names():
-        with pytest.raises(OptionError, match=f"'{name}' is registered already"):
+        with pytest.raises(OptionError, match=f"'{name}' is already registered"):
             register(replace(HALVED, method=replace(HALVED.method, name=name)))
     with pytest.raises(UnknownNameError):
         unregister("halved")

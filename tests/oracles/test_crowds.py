@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import karatage as kt
-from karatage.simulation.sharing import _tabulate_terms
+from karatage.simulation.counting import _tabulate_terms
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from karatage.aggregation.cubam import Cubam
 from karatage.aggregation.glad import Glad
+from karatage.aggregation.latent import Cubam
 from karatage.data.judgments import Judgments
 
 

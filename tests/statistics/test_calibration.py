@@ -114,8 +114,6 @@ def test_calibrated_judges_are_found_so_and_generous_ones_are_not():
     generous = calibrate(*read_votes(rng, 0.3), rng=1)
     assert generous.ece.low > 0.15
     assert generous.bias.low > 0.15
-    assert "too many by" in generous.sentence
-    assert "do not take them for chances" in generous.sentence
 
 
 def test_weights_undo_a_lopsided_draw():

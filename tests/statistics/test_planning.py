@@ -9,8 +9,7 @@ import pytest
 from scipy import stats
 
 import karatage as kt
-from karatage.correction.choosing import draw_batches
-from karatage.correction.sampled import Drawn, sum_topics
+from karatage.correction.sampled import Drawn, draw_batches, sum_topics
 from karatage.data.judgments import Draw
 from karatage.decisions.case import make_case
 

@@ -8,8 +8,16 @@ import pytest
 from scipy import stats
 
 import karatage as kt
-from karatage.correction.choosing import choose_sizes, draw_batches, expected_variance, match_uniform
-from karatage.correction.sampled import Drawn, find_reach, learn_gains, sum_topics
+from karatage.correction.sampled import (
+    Drawn,
+    choose_sizes,
+    draw_batches,
+    expected_variance,
+    find_reach,
+    learn_gains,
+    match_uniform,
+    sum_topics,
+)
 from karatage.data.alignment import align
 from karatage.data.judgments import match_gold
 from karatage.kernels.sampling import find_chances

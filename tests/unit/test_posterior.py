@@ -10,6 +10,7 @@ import karatage as kt
 from karatage.data.judgments import find_items, match_gold
 from karatage.data.posterior import decide
 from karatage.errors import DataError
+from tests.notes import gives
 
 
 @pytest.fixture
@@ -34,8 +35,7 @@ def test_what_follows_from_probabilities(posterior):
         {"judge": "x", "grades": 3, "reliability": 0.9},
         {"judge": "y", "grades": 1, "reliability": 0.6},
     ]
-    assert "2 (67%) are less than 90 % sure" not in posterior.sentence
-    assert "3 (100%) are less than 90 % sure" in posterior.sentence
+    assert gives(posterior.sentence, 3, "100%", "90 %")
 
 
 def test_rounding_does_not_decide():

@@ -13,7 +13,7 @@ from karatage.data.axes import FloatArray
 from karatage.data.note import Note
 from karatage.data.posterior import Posterior
 from karatage.errors import OptionError
-from karatage.kernels.glad import climb, curve, dot, expect, minimise
+from karatage.kernels.logistic import climb, curve, dot, expect, minimise
 
 Dialect = Literal["paper", "square"]
 ABILITY, EASE = 1.0, 1.0  # prior means of ability and of the log of ease; both have variance 1

@@ -10,11 +10,13 @@ import numpy as np
 from karatage.aggregation.notes import tell
 from karatage.aggregation.votes import Progress, Rng, VoteModel, Votes, normalise, unheard_classes
 from karatage.data.axes import BoolArray, FloatArray, GradeArray
+from karatage.data.judgments import Judgments
 from karatage.data.posterior import Posterior, find_winners
 from karatage.errors import OptionError
 from karatage.kernels.voting import count
 from karatage.random_streams import generator
 
+CERTAIN = 1e-9  # agreement by chance nearer to 1 than this leaves nothing to earn
 TieRule = Literal["random", "lowest", "highest", "prior", "fractional"]
 
 
@@ -133,3 +135,24 @@ def _agree(votes: Votes, winners: BoolArray) -> FloatArray:
     answers = count(votes.rows, votes.groups, normalise(winners.astype(float), 1))[1]
     agreed: FloatArray = np.einsum("jkk->j", answers)
     return agreed
+
+
+def agree_beyond_chance(judgments: Judgments, probability: FloatArray) -> FloatArray:
+    """How far each judge agrees with probabilities (item, grade) of the items, between 0, no more than chance, and 1.
+
+    Cohen's kappa with probabilities on one side. Observed: the mean probability of the grade that the judge gave.
+    Expected by chance: from the judge's shares of grades and the mean probabilities of the judge's items. 0 where
+    chance is certain to agree.
+    """
+    judges, grades = len(judgments.judges), probability.shape[1]
+    row = probability[judgments.item]
+    heard = np.bincount(judgments.judge, minlength=judges)
+    mean = 1 / np.maximum(heard, 1)
+    agreed = np.bincount(judgments.judge, row[np.arange(len(row)), judgments.grade], minlength=judges) * mean
+    chance = np.zeros(judges)
+    for k in range(grades):
+        said = np.bincount(judgments.judge, judgments.grade == k, minlength=judges) * mean
+        chance += said * np.bincount(judgments.judge, row[:, k], minlength=judges) * mean
+    earned = 1 - chance
+    kappa = np.where((heard > 0) & (earned > CERTAIN), (agreed - chance) / np.maximum(earned, CERTAIN), 0.0)
+    return np.clip(kappa, 0.0, 1.0)

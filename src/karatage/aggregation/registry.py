@@ -1,29 +1,31 @@
-"""Every model by name, with its options as part of it: `ds(prior=none,scope=topic)`; and how a model is fitted."""
+"""Every model by name, with its options as part of it: `ds(prior=none,scope=topic)`; and how a model is fitted.
+
+Binomial votes are here, since their weights may come from any other model.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from types import NoneType, UnionType
-from typing import Literal, Protocol, Union, get_args, get_origin, get_type_hints
+from typing import ClassVar, Literal, Protocol, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from karatage.aggregation.cubam import Cubam
 from karatage.aggregation.dawid_skene import DawidSkene, JudgeHistory
 from karatage.aggregation.glad import Glad
-from karatage.aggregation.majority import AgreementWeighted, MajorityVote
+from karatage.aggregation.latent import Cubam, Ordinal
+from karatage.aggregation.majority import AgreementWeighted, MajorityVote, agree_beyond_chance
 from karatage.aggregation.notes import tell
-from karatage.aggregation.ordinal import Ordinal
 from karatage.aggregation.reliability import OneCoin, Raykar, ZenCrowd
-from karatage.aggregation.shares import BinomialVote, QuantisedBinomialVote
 from karatage.aggregation.supervised import NaiveBayes, SemiSupervised
 from karatage.aggregation.variational import Ibcc, Mace
-from karatage.aggregation.votes import Progress, Rng, judges_meet
+from karatage.aggregation.votes import Progress, Rng, Votes, judges_meet
 from karatage.data.alignment import require_data
-from karatage.data.axes import LongArray
-from karatage.data.judgments import Judgments, match_gold
+from karatage.data.axes import FloatArray
+from karatage.data.judgments import Judgments, deal_topics, match_gold
 from karatage.data.note import Note
 from karatage.data.options import Supervision
 from karatage.data.posterior import JudgeRecord, Posterior
@@ -33,7 +35,7 @@ from karatage.notation import parse_notation, print_word
 from karatage.random_streams import stream
 from karatage.text import shorten
 
-FOLDS = 5
+Quality = Literal["ds", "glad", "ibcc", "mace", "onecoin", "ordinal", "ry", "wawa", "zc"]
 HUGE = 1e9  # options beyond this are slips
 WORTH_CHECKING = 5_000_000  # rows up to which a result is compared with the plain vote
 MANY = 0.1
@@ -54,6 +56,98 @@ class Model(Protocol):
     ) -> Posterior:
         """Merge the judgments."""
         ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class BinomialVote:
+    """BINMV: the probability of a grade is the share of the judges who gave it, among those who graded the item.
+
+    With `quality`, a judge's weight is its agreement, beyond chance, with the consensus that this model finds. Each
+    judge has one vote for an item, the last one given.
+    """
+
+    expected: ClassVar[bool] = True
+    name: ClassVar[str] = "binmv"
+
+    quality: Quality | None = None
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        if self.quality is not None and self.quality not in get_args(Quality):
+            raise OptionError(f"quality '{self.quality}' is none of {', '.join(get_args(Quality))}; leave it out")
+
+    def fit(
+        self,
+        judgments: Judgments,
+        *,
+        gold: Judgments | None = None,
+        supervision: Supervision = "none",
+        rng: Rng = None,
+        progress: Progress | None = None,
+    ) -> Posterior:
+        """Count votes, weighted with `quality`."""
+        single = replace(judgments.settle(), with_repeats=None)
+        votes = Votes.prepare(single, gold, supervision)
+        notes = _tell_repeats(self.name, judgments.every, single)
+        parameters: dict[str, FloatArray] = {}
+        if self.quality is None:
+            share = votes.share()
+        elif supervision == "none" and not judges_meet(single):
+            share, notes = votes.share(), (*notes, tell("alone-weighted"))
+        else:
+            found = MODELS[self.quality]().fit(
+                judgments, gold=gold, supervision=supervision, rng=rng, progress=progress
+            )
+            quality = agree_beyond_chance(single, found.probability)
+            share = votes.weigh(quality)
+            notes = (*notes, *found.notes, *_tell_weights(f"{self.name}(quality={self.quality})", votes, quality))
+            parameters["quality"] = quality
+        # A document without grades is not relevant, as in all measures.
+        share[np.diff(votes.rows.start) == 0] = np.arange(votes.grades) == 0
+        posterior = votes.posterior(self.name, self._shape(share), parameters=parameters)
+        return replace(posterior, notes=tuple(dict.fromkeys((*posterior.notes, *notes))))
+
+    def _shape(self, share: FloatArray) -> FloatArray:
+        """From shares of votes to probabilities, (item, grade)."""
+        return share
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuantisedBinomialVote(BinomialVote):
+    """QBINMV: shares are drawn to 0 and 1 by a sigmoid of this `slope`, P(grade >= level) at each level from 1."""
+
+    name: ClassVar[str] = "qbinmv"
+
+    slope: float = 15.0
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        super().__post_init__()
+        if not 0 < self.slope < math.inf:
+            raise OptionError(f"slope {self.slope} must be a number above 0; the steeper, the nearer to a plain vote")
+
+    def _shape(self, share: FloatArray) -> FloatArray:
+        """1 / (1 + exp(-slope (p - 1/2))) of each tail; rising in p, so that tails still fall with the level."""
+        tail = np.cumsum(share[:, :0:-1], axis=1)[:, ::-1]
+        sharp = (1 + np.tanh(self.slope / 2 * (tail - 0.5))) / 2  # the same function, without overflow
+        edge = np.ones((len(share), 1))
+        probability: FloatArray = np.maximum(-np.diff(np.hstack([edge, sharp, 0 * edge]), axis=1), 0.0)
+        return probability
+
+
+def _tell_repeats(name: str, every: Judgments, single: Judgments) -> tuple[Note, ...]:
+    aside = len(every.grade) - len(single.grade)
+    return tell.when(aside, "earlier-aside", model=name, grades=aside)
+
+
+def _tell_weights(name: str, votes: Votes, quality: FloatArray) -> tuple[Note, ...]:
+    """Warnings, where weights are 0."""
+    if not quality.any():
+        return (tell("no-quality", model=name),)
+    heard = np.diff(votes.rows.start)
+    weight = np.bincount(np.repeat(np.arange(votes.items), heard), quality[votes.rows.judge], minlength=votes.items)
+    unheard = int(((weight == 0) & (heard > 0)).sum())
+    return tell.when(unheard, "unheard", model=name, items=unheard)
 
 
 _EM = partial(DawidSkene, prior=None, scope="topic", max_steps=1000, tolerance=1e-3)
@@ -247,19 +341,6 @@ def fit_across_topics(
         converged=all(part.converged for part in parts),
         notes=(tell("crossfit", model=named.name, folds=folds), *told),
     )
-
-
-def deal_topics(name: str, topics: int, with_gold: np.ndarray, seed: int) -> tuple[LongArray, int]:
-    """A fold for every topic, so that those with gold are spread evenly; and how many folds there are."""
-    if len(with_gold) < 2:
-        raise DataError(
-            f"{name} learns from gold, and would be compared with it: gold must cover at least two topics "
-            f"of the judgments, so that each is merged with gold of the others; it covers {len(with_gold)}"
-        )
-    rng, folds = stream(seed, "folds of topics"), min(FOLDS, len(with_gold))
-    fold = rng.integers(folds, size=topics)
-    fold[rng.permutation(with_gold)] = np.arange(len(with_gold)) % folds
-    return fold, folds
 
 
 def _written_options(model: type) -> dict[str, object]:

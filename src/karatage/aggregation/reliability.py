@@ -16,7 +16,6 @@ from karatage.aggregation.votes import (
     DIAGONAL,
     SMALLEST,
     Counts,
-    Fit,
     Progress,
     Rng,
     Tables,
@@ -25,11 +24,13 @@ from karatage.aggregation.votes import (
     begin,
     check_counts,
     check_dialect,
+    describe,
     distinct_grades,
     first_grades,
     imply_accuracy,
     iterate,
     log,
+    maximise,
     normalise,
     prior_answers,
     unheard_classes,
@@ -115,13 +116,8 @@ def toss(share: FloatArray, grades: int, others: int | None = None) -> FloatArra
 
 
 @dataclass(frozen=True, kw_only=True)
-class ZenCrowd(VoteModel):
-    """Soft EM, the mode of reliabilities r ~ Beta(`prior`) and of grade shares ~ Dirichlet(`classes`, ...).
-
-    Dialect `square` is the program of the SQUARE benchmark, with its own priors: hard labels, 50 steps.
-    """
-
-    name: ClassVar[str] = "zc"
+class WithPriors(VoteModel):
+    """Options of models with a Beta prior of reliabilities and a Dirichlet prior of the shares of the grades."""
 
     prior: tuple[float, float] = (7.0, 3.0)
     classes: float = 2.0
@@ -130,9 +126,22 @@ class ZenCrowd(VoteModel):
     tolerance: float = 1e-4
 
     def __post_init__(self) -> None:
-        """Check the options."""
-        check_beta(self.prior, self.classes)
+        """Check the options; the modes of the priors must lie inside."""
+        if len(self.prior) != 2 or not all(1 <= count < math.inf for count in self.prior):
+            raise OptionError(f"prior {self.prior} must be the two parameters of a Beta prior, from 1, like (7,3)")
+        if not 1 <= self.classes < math.inf:
+            raise OptionError(f"classes {self.classes} must be a Dirichlet parameter from 1")
         check_dialect(self.dialect, "square")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ZenCrowd(WithPriors):
+    """Soft EM, the mode of reliabilities r ~ Beta(`prior`) and of grade shares ~ Dirichlet(`classes`, ...).
+
+    Dialect `square` is the program of the SQUARE benchmark, with its own priors: hard labels, 50 steps.
+    """
+
+    name: ClassVar[str] = "zc"
 
     def learn(self, votes: Votes, rng: Rng, progress: Progress | None) -> Posterior:
         """Run EM."""
@@ -192,7 +201,7 @@ def _first_winner(share: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Raykar(VoteModel):
+class Raykar(WithPriors):
     """EM to the mode; a judge is right on each grade with its own probability, ~ Beta(`prior`).
 
     With more grades, a row of the judge's matrix has a Dirichlet prior of the same mode and weight. Shares of the
@@ -200,17 +209,6 @@ class Raykar(VoteModel):
     """
 
     name: ClassVar[str] = "ry"
-
-    prior: tuple[float, float] = (7.0, 3.0)
-    classes: float = 2.0
-    dialect: Literal["square"] | None = None
-    max_steps: int = 1000
-    tolerance: float = 1e-4
-
-    def __post_init__(self) -> None:
-        """Check the options."""
-        check_beta(self.prior, self.classes)
-        check_dialect(self.dialect, "square")
 
     def learn(self, votes: Votes, rng: Rng, progress: Progress | None) -> Posterior:
         """Run EM."""
@@ -228,22 +226,6 @@ class Raykar(VoteModel):
             progress=progress,
         )
         return fit.posterior(votes, self.name, describe(fit))
-
-
-def maximise(counts: Counts, added: FloatArray, classes: FloatArray) -> Tables:
-    """[RY10], M-step: the mode given expected counts, with counts added to answers and grades."""
-    prior, answer = log(normalise(counts.classes + classes, 1)), log(normalise(counts.answers + added, 1))
-    answered = np.broadcast_to(added, answer.shape)
-    return Tables(prior, answer, float((answered * answer).sum() + (classes * prior).sum()))
-
-
-def describe(fit: Fit) -> dict[str, FloatArray]:
-    """A judge's accuracy, and the matrix it follows from; with two grades, sensitivity and specificity as well."""
-    confusion = np.exp(fit.tables.answer).transpose(0, 2, 1)
-    found = {"accuracy": imply_accuracy(confusion, fit.counts.classes.sum(axis=0)), "confusion": confusion}
-    if confusion.shape[1] == 2:
-        found |= {"sensitivity": confusion[:, 1, 1].copy(), "specificity": confusion[:, 0, 0].copy()}
-    return found
 
 
 def fit_raykar(votes: Votes, progress: Progress | None = None) -> Posterior:
@@ -309,11 +291,3 @@ def _record(trace: list[float], value: float, step: int, progress: Progress | No
     trace.append(value)
     if progress is not None:
         progress(step + 1, value)
-
-
-def check_beta(prior: tuple[float, float], classes: float) -> None:
-    """A prior whose mode lies inside."""
-    if len(prior) != 2 or not all(1 <= count < math.inf for count in prior):
-        raise OptionError(f"prior {prior} must be the two parameters of a Beta prior, from 1, like (7,3)")
-    if not 1 <= classes < math.inf:
-        raise OptionError(f"classes {classes} must be a Dirichlet parameter from 1")

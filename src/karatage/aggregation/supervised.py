@@ -8,7 +8,6 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from karatage.aggregation.notes import tell
-from karatage.aggregation.reliability import describe, maximise
 from karatage.aggregation.votes import (
     DIAGONAL,
     Progress,
@@ -18,9 +17,11 @@ from karatage.aggregation.votes import (
     Votes,
     check_counts,
     check_dialect,
+    describe,
     imply_accuracy,
     iterate,
     log,
+    maximise,
     normalise,
 )
 from karatage.data.note import Note

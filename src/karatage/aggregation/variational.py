@@ -29,6 +29,10 @@ from karatage.data.posterior import Posterior
 from karatage.errors import OptionError
 from karatage.random_streams import generator
 
+NOISE = 0.5  # how uneven a random start is, as in the published program
+SPLITS = 20  # at most, in every step: rounds that divide right answers into known and guessed
+MIXER = np.uint64(0x9E3779B97F4A7C15)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Ibcc(VoteModel):
@@ -90,11 +94,6 @@ def diverge(found: FloatArray, before: FloatArray, expected: FloatArray) -> floa
     before = np.broadcast_to(before, found.shape)
     apart = ((found - before) * expected).sum() + (gammaln(before) - gammaln(found)).sum()
     return float(apart + (gammaln(found.sum(axis=1)) - gammaln(before.sum(axis=1))).sum())
-
-
-NOISE = 0.5  # how uneven a random start is, as in the published program
-SPLITS = 20  # at most so many rounds for telling knowing from luck, in every step
-MIXER = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Judges(NamedTuple):

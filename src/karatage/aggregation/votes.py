@@ -380,6 +380,22 @@ def imply_accuracy(confusion: FloatArray, classes: FloatArray) -> FloatArray:
     return accuracy
 
 
+def maximise(counts: Counts, added: FloatArray, classes: FloatArray) -> Tables:
+    """[RY10], M-step: the mode given expected counts, with counts added to answers and grades."""
+    prior, answer = log(normalise(counts.classes + classes, 1)), log(normalise(counts.answers + added, 1))
+    answered = np.broadcast_to(added, answer.shape)
+    return Tables(prior, answer, float((answered * answer).sum() + (classes * prior).sum()))
+
+
+def describe(fit: Fit) -> dict[str, FloatArray]:
+    """A judge's accuracy, and the matrix it follows from; with two grades, sensitivity and specificity as well."""
+    confusion = np.exp(fit.tables.answer).transpose(0, 2, 1)
+    found = {"accuracy": imply_accuracy(confusion, fit.counts.classes.sum(axis=0)), "confusion": confusion}
+    if confusion.shape[1] == 2:
+        found |= {"sensitivity": confusion[:, 1, 1].copy(), "specificity": confusion[:, 0, 0].copy()}
+    return found
+
+
 def check_counts(prior: tuple[float, float] | None) -> None:
     """Counts to add to a judge's matrix."""
     if prior is not None and (len(prior) != 2 or not all(0 <= count < math.inf for count in prior)):

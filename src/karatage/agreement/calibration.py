@@ -27,7 +27,7 @@ class Forecasts:
     probability: FloatArray
     relevant: FloatArray  # 1 or 0
     weight: FloatArray  # how many items of the pool each stands for
-    group: LongArray  # items that share their luck: a topic's
+    group: LongArray  # items with dependent errors: a topic's
 
     @property
     def bin(self) -> LongArray:
@@ -88,9 +88,8 @@ def measure_calibration(
     """Brier score, expected calibration error, and means of `others` (item,), with intervals over groups.
 
     Means have percentile intervals, expanded for few groups [HES15]. The calibration error is the sum over bins of |G|,
-    G the bin's part in the mean excess. As | |A| - |B| | <= |A - B|, it is no further from the truth than the bins'
-    errors are in sum, so that the quantile of that sum bounds it: the interval holds 0 as often as it should where
-    there is none.
+    G the bin's part in the mean excess. As | |A| - |B| | <= |A - B|, its error is at most the sum of the bins' errors,
+    so that the quantile of that sum bounds it. Where there is no error, the interval contains 0 as often as it should.
     """
     means = {"brier": found.excess**2, **others}
     columns = [*means.values(), *(np.where(found.bin == b, found.excess, 0.0) for b in range(BINS))]

@@ -71,7 +71,7 @@ MOST_MEETINGS = 3e8  # of two judges over an item, if all pairs are looked at
 DRAWS = 300_000  # partners that are drawn for all judges together, if not; at least one for each judge
 MOST_WORK = 3e8  # items looked up, and cells of tables filled, for them
 HELD_CELLS = 4_000_000  # of tables, in memory at once
-SKETCHES, SKETCHED = 16, 24  # how often judges are put together by so many of their grades
+SKETCHES, SKETCHED = 16, 24  # how often judges are grouped by this many of their grades
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,8 +113,8 @@ def are_few(rows: Rows) -> bool:
 def draw_pairs(rows: Rows, cells: int, source: np.random.Generator) -> PairSample:
     """Equally many partners for every judge that shares an item with another; `cells` has a pair's table.
 
-    A pair that shares s items is expected k s (1/a + 1/b) times, where k partners are drawn and the two judges meet
-    others a and b times; each time it is drawn it stands for the inverse of that many pairs. Whichever judge drew it,
+    A pair that shares s items is expected k s (1/a + 1/b) times, where k partners are drawn and the two judges share
+    items with others a and b times. Each draw represents the inverse of that number of pairs. Whichever judge drew it,
     and however unequal the two are, sums over the sample are so unbiased.
     """
     order, start = group_rows(rows.judge.astype(np.int64), rows.judges)

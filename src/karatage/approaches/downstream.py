@@ -9,13 +9,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from karatage.aggregation.registry import deal_topics
 from karatage.approaches.evidence import Evidence, Merged
-from karatage.approaches.notes import tell
 from karatage.data.alignment import align
 from karatage.data.axes import BoolArray, FloatArray
-from karatage.data.judgments import Gold, match_gold
-from karatage.data.note import Note
+from karatage.data.judgments import Gold, deal_topics, match_gold
+from karatage.data.note import Note, Texts
 from karatage.data.partition import Partition, assemble_judges
 from karatage.data.scores import Scores, Weights
 from karatage.errors import DataError, OptionError
@@ -30,6 +28,28 @@ from karatage.merging.estimators import (
     weigh_judges,
 )
 from karatage.merging.gaps import Gaps
+
+tell = Texts(
+    "approaches",
+    {
+        "few-items": "judges with fewer than {least} items: {judges:names}",
+        "gold-random": "grades are random: a relevant document is relevant with probability {certainty:g}",
+        "gold-topics-missing": "judged topics without gold, left out when comparing with it: {topics:names}",
+        "gold-topics-unjudged": "topics with gold but without judgments: {topics:names}",
+        "less-than-half": "judges who graded less than half of their topics' pools, compared with random judges of all "
+        "of it, so that weights also depend on how much they graded: {judges:names}",
+        "same-scores": "{times:count time} all systems score the same under a judge, who then has no weight in that "
+        "topic; judges concerned: {judges:names}",
+        "some-topics": "judges who saw only some of the {topics:count topic}, counted where they did: {judges:names}",
+        "training-topics": "training topics, from which approaches may learn, left out: {topics:names}",
+        "uniform": "weights that differ by less than {least:.0%} between judges, so nearly uniform: {approaches:names}",
+        "unseen": "judges unseen in training get the mean weight of the others: {judges:names}",
+        "weighted-by-folds": "judges were weighted, for each topic, by gold of other topics only ({folds} folds), so "
+        "gold can check it",
+        "weighted-by-training": "judges were weighted by {topics} training topics",
+        "weights-zero": "{approach}: where all weights are 0, judges count alike; topics concerned: {topics:names}",
+    },
+)
 
 
 def merge_alike(evidence: Evidence) -> dict[str, Merged]:
@@ -182,7 +202,7 @@ class TaughtWeights:
     """Weights of judges in each topic, and how near to gold they came where they were compared."""
 
     weight: FloatArray  # (judge, topic)
-    closeness: FloatArray  # (judge,), NaN for judges who share no topic with the gold that teaches
+    closeness: FloatArray  # (judge,), NaN for judges who share no topic with the gold for training
     notes: tuple[Note, ...]
 
 

@@ -57,9 +57,10 @@ def aggregate(
         history: What --judges wrote for an earlier batch (.csv, .tsv, .parquet); ds and emgz.
         output: Write here (.qrels; .csv, .tsv, .json, .parquet with probabilities).
     """
-    import karatage as kt
+    from karatage.aggregation.registry import aggregate as merge_grades
+    from karatage.io.models import read_record
 
-    record = None if history is None else kt.read_record(history)
+    record = None if history is None else read_record(history)
     as_qrels = to.format is None and output.removesuffix(".gz").removesuffix(".zst").endswith(QRELS_ENDINGS)
     chosen = "qrels" if as_qrels else choose_style(to.format, output)
     judges_style = None if judges is None else choose_style(to.format if judges == STANDARD_OUTPUT else None, judges)
@@ -69,7 +70,7 @@ def aggregate(
         raise OptionError("no judgments were given; name their files, e.g. karatage aggregate crowd.csv")
     graded, trusted = reading.read_both(judgments, gold, quiet=to.quiet)
     with progress_steps(approach, quiet=to.quiet) as step:
-        merged = kt.aggregate(
+        merged = merge_grades(
             graded,
             approach,
             gold=None if with_gold and not _share_items(graded, trusted) else trusted,

@@ -5,9 +5,21 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Annotated
 
-from karatage.cli.options import FLAT, Chart, GoldFiles, JudgmentFiles, Output, Pair, Reading, RunFiles, Top
+from karatage.cli.options import (
+    FLAT,
+    Chart,
+    GoldFiles,
+    JudgmentFiles,
+    Output,
+    Pair,
+    Reading,
+    RunFiles,
+    Top,
+    TypedFigures,
+    make_question_options,
+    require_files,
+)
 from karatage.cli.output import choose_style, put
-from karatage.cli.question import TypedFigures, make_question_options, require_files
 from karatage.cli.terminal import progress
 from karatage.data.options import Adjust
 from karatage.errors import OptionError
@@ -43,30 +55,33 @@ def compare(
         adjust: For many pairs: Holm, Benjamini-Hochberg, or not at all.
         fail_unless_significant: Exit with 1 unless a difference may be claimed.
     """
-    import karatage as kt
-    from karatage.decisions.compare import choose_pair
+    from karatage.decisions.compare import compare as compare_two
+    from karatage.decisions.compare import compare_all
+    from karatage.decisions.figures import compare_figures
+    from karatage.decisions.question import Question, choose_pair
+    from karatage.views.charts import write_chart
 
     choose_style(to.format, to.output)
     if figures.given:
         if runs or judgments or gold or pair != Pair():
             raise OptionError("figures and files or systems at once; give --figures-a, --figures-b and --rates alone")
-        a, b, rates, rates_b = figures.parse()
-        question = kt.Question(**vars(asked))
-        found: Comparison | Board = kt.compare_figures(
-            a, b, rates, rates_b=rates_b, judges=question.judges, confidence=question.confidence
+        a, b, rates = figures.require()
+        question = Question(**vars(asked))
+        found: Comparison | Board = compare_figures(
+            a, b, rates, rates_b=figures.rates_b, judges=question.judges, confidence=question.confidence
         )
     else:
         require_files("compare a.run b.run -j crowd.csv -g gold.qrels", runs, judgments)
         retrieved, graded, trusted = reading.read_all(runs, judgments, gold, quiet=to.quiet)
-        question = kt.Question(**vars(asked), paired=not unpaired)
+        question = Question(**vars(asked), paired=not unpaired)
         named = choose_pair(retrieved, pair.a, pair.b)
         with progress("Comparing", quiet=to.quiet):
             if named is None:
-                found = kt.compare_all(retrieved, graded, trusted, question, adjust=adjust)
+                found = compare_all(retrieved, graded, trusted, question, adjust=adjust)
             else:
-                found = kt.compare(retrieved, graded, trusted, question, a=named[0], b=named[1])
+                found = compare_two(retrieved, graded, trusted, question, a=named[0], b=named[1])
     if chart is not None:
-        kt.charts.write_chart(found.plot(), chart)
+        write_chart(found.plot(), chart)
     put(found, to, top=top, output=to.output)
     if fail_unless_significant and not found.significant:
         sys.exit(NOT_SIGNIFICANT)

@@ -66,10 +66,10 @@ class _Telling:
 
     def tell(self) -> list[str]:
         """What the judges say, what gold leaves of it, and what survives."""
-        import karatage as kt
+        from karatage.io.judgments import read_gold
         from karatage.views.report import STORY_LABELS
 
-        judges, gold = f"{len(self.story.world.judgments.judges)} LLM judges", kt.read_gold(self.story.gold)
+        judges, gold = f"{len(self.story.world.judgments.judges)} LLM judges", read_gold(self.story.gold)
         return [
             "Wrote two simulated collections, as ordinary files:",
             f"  {self.story.home}: 12 runs, judgments.csv by 9 judges, gold.qrels, judged-queue.csv;\n"
@@ -90,10 +90,10 @@ class _Telling:
 
     def draw(self) -> str:
         """The page, and where it is."""
-        import karatage as kt
+        from karatage.views.report import write_report
 
         page = self.story.page
-        kt.write_report(page, self.story.survey(), command=self._report.replace(INDENT, " "))
+        write_report(page, self.story.survey(), command=self._report.replace(INDENT, " "))
         return f"…\nOpen {page} in a browser: the decision, and below it all three systems and the judges."
 
     def _ask(self, b: str, gold: Judgments | None) -> str:
@@ -108,10 +108,10 @@ class _Telling:
         return f"{b} {truth:+.3f} against old"
 
     def _compare(self, b: str, judgments: Judgments, gold: Judgments | None) -> Comparison:
-        import karatage as kt
+        from karatage.decisions.compare import compare
         from karatage.views.report import STORY_MEASURE
 
-        return kt.compare(self.story.world.runs, judgments, gold, STORY_MEASURE, a="old", b=b)
+        return compare(self.story.world.runs, judgments, gold, STORY_MEASURE, a="old", b=b)
 
 
 def _quote(path: Path) -> str:

@@ -58,7 +58,7 @@ def evaluate(
     """
     from dataclasses import replace
 
-    import karatage as kt
+    from karatage.decisions.evaluate import evaluate as evaluate_systems
     from karatage.views.evaluation import view_evaluation
 
     if per_topic and choose_style(to.format, to.output) == "table":
@@ -69,7 +69,7 @@ def evaluate(
         raise OptionError("no judgments were given; name their files with --judgments or -j")
     retrieved, graded, trusted = reading.read_all(runs, judgments, gold, quiet=to.quiet)
     with progress("Scoring", quiet=to.quiet):
-        result = kt.evaluate(
+        result = evaluate_systems(
             *(retrieved, graded, measure),
             approach=approach,
             gold=trusted,

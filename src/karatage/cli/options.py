@@ -5,16 +5,27 @@ Annotations are evaluated here, as classes of other modules inherit them.
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 from cyclopts.completion import CompletionContext
 from cyclopts.validators import Number
 
-from karatage.cli.parsing import STANDARD_OUTPUT, Reads, Writes
+from karatage.cli.parsing import (
+    STANDARD_OUTPUT,
+    Reads,
+    Writes,
+    make_options,
+    name_option,
+    parse_figures,
+    parse_rates,
+    read_word,
+)
 from karatage.cli.terminal import progress, remember_quiet
-from karatage.data.options import Repeats
+from karatage.data.options import Figures, RateCounts, Repeats
+from karatage.decisions.estimators.registry import list_names
+from karatage.decisions.question import Question
 from karatage.errors import OptionError
 from karatage.text import shorten
 
@@ -121,6 +132,7 @@ MostMemory = Annotated[
     ),
 ]
 Format = Literal["table", "tsv", "json"]
+NEEDED = "figures need all of --figures-a, --figures-b and --rates"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,10 +158,10 @@ class Reading:
         self, runs: tuple[str, ...], judgments: tuple[str, ...], gold: tuple[str, ...], *, quiet: bool
     ) -> "tuple[Runs, Judgments, Judgments | None]":
         """Runs, judgments, and gold where there is any."""
-        import karatage as kt
+        from karatage.io.runs import read_runs
 
         with progress("Reading", quiet=quiet):
-            retrieved = kt.read_runs(list(runs))
+            retrieved = read_runs(list(runs))
         return retrieved, *self.read_both(judgments, gold, quiet=quiet)
 
     def read_both(
@@ -161,18 +173,18 @@ class Reading:
 
     def read_judgments(self, paths: tuple[str, ...]) -> "Judgments":
         """The judges' grades in these files."""
-        import karatage as kt
+        from karatage.io.judgments import read_judgments
 
         columns = parse_columns(self.columns)
-        return kt.read_judgments(list(paths), grades=self.grades, columns=columns, repeats=self.repeats)
+        return read_judgments(list(paths), grades=self.grades, columns=columns, repeats=self.repeats)
 
     def read_gold(self, paths: str | tuple[str, ...]) -> "Judgments":
         """The gold in these files."""
-        import karatage as kt
+        from karatage.io.judgments import read_gold
 
         scale = self.grades if self.gold_grades is None else self.gold_grades
         named = paths if isinstance(paths, str) else list(paths)
-        return kt.read_gold(named, grades=scale, columns=parse_columns(self.gold_columns), repeats=self.repeats)
+        return read_gold(named, grades=scale, columns=parse_columns(self.gold_columns), repeats=self.repeats)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -244,3 +256,53 @@ def parse_columns(text: str | None) -> dict[str, str] | None:
             raise OptionError(f"columns '{shorten(part)}' is not of the form role=column")
         pairs[role.strip()] = name.strip()
     return pairs
+
+
+def make_question_options(*skip: str) -> Any:
+    """The options of a question, less those that the command does not have."""
+    return make_options(
+        Question,
+        skip=skip,
+        measure=Annotated[str, complete(list_measures)],
+        approach=complete(list_models),
+        correction=(
+            complete(lambda: list(list_names())),
+            Parameter(help=f"How errors are undone: {', '.join(list_names())}; auto: as the gold's design allows."),
+        ),
+        seed=AT_LEAST_0,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TypedFigures:
+    """Figures instead of files.
+
+    Args:
+        figures_a: Instead of files: topics,mean,deviation of a's P@k.
+        figures_b: The same for b.
+        rates: Judges right about relevant, other gold items: 43/59,67/84.
+        rates_b: The same for b, had it other judges.
+    """
+
+    figures_a: Annotated[Figures | None, read_word(parse_figures)] = None
+    figures_b: Annotated[Figures | None, read_word(parse_figures)] = None
+    rates: Annotated[RateCounts | None, read_word(parse_rates)] = None
+    rates_b: Annotated[RateCounts | None, read_word(parse_rates)] = None
+
+    @property
+    def given(self) -> list[str]:
+        """Options that were used."""
+        return [name_option(field.name) for field in fields(self) if getattr(self, field.name) is not None]
+
+    def require(self, need: str = NEEDED) -> tuple[Figures, Figures, RateCounts]:
+        """Figures of both systems, and how often their judges are right; or an error that says what is needed."""
+        if self.figures_a is None or self.figures_b is None or self.rates is None:
+            raise OptionError(need)
+        return self.figures_a, self.figures_b, self.rates
+
+
+def require_files(command: str, runs: tuple[str, ...], judgments: tuple[str, ...], more: str = "") -> None:
+    """Both are needed to compare systems."""
+    if not runs or not judgments:
+        lacking = "judgments" if runs else "runs"
+        raise OptionError(f"no {lacking} were given, e.g. karatage {command}{more}")

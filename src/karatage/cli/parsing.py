@@ -6,17 +6,19 @@ line under `Args:`.
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import MISSING, dataclass, fields, make_dataclass
 from inspect import get_annotations
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Annotated, Any, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_origin, get_type_hints
 
 from cyclopts import Parameter, UnknownOptionError
 from cyclopts.annotations import resolve_optional
 
-from karatage.errors import OptionError
+from karatage.data.options import Figures, RateCounts
+from karatage.errors import DataError, OptionError
 from karatage.text import counted, shorten
 
 if TYPE_CHECKING:
@@ -40,6 +42,8 @@ SHORT = {
     "quiet": "-q",
 }
 STANDARD_OUTPUT = "-"
+PRICES_FORM = "judgment,gold-relevant,gold-other, e.g. 0.1,2,2"
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
@@ -129,8 +133,79 @@ def parse_pair(text: str) -> tuple[float, float]:
     return first, second
 
 
+def parse_figures(text: str) -> Figures:
+    """Read `topics,mean,deviation`.
+
+    >>> parse_figures("50,0.527,0.240")
+    Figures(topics=50, mean=0.527, deviation=0.24)
+    """
+    form = "topics,mean,deviation, e.g. 50,0.527,0.240"
+    topics, mean, deviation = _split(text, form)
+    return _make(Figures, text, _parse_whole(topics, text, form), *_parse_each((mean, deviation), text, form))
+
+
+def parse_rates(text: str) -> RateCounts:
+    """Read `right/relevant,right/others`.
+
+    >>> parse_rates("43/59,67/84")
+    RateCounts(right_relevant=43, relevant=59, right_other=67, others=84)
+    """
+    form = "right/all of relevant and of other gold items, e.g. 43/59,67/84"
+    parts = [share.split("/") for share in text.split(",")]
+    if [len(part) for part in parts] != [2, 2]:
+        raise OptionError(f"'{shorten(text)}' are not two shares of correct judgments; write them as {form}")
+    return _make(RateCounts, text, *(_parse_whole(number, text, form) for part in parts for number in part))
+
+
+def parse_prices(text: str) -> tuple[float, float, float]:
+    """Read `judgment,gold-relevant,gold-other`."""
+    return _parse_three(text, PRICES_FORM)
+
+
+def parse_split(text: str) -> tuple[float, float, float]:
+    """Read three shares."""
+    return _parse_three(text, "shares of topics, gold-relevant and other gold items, e.g. 0.5,0.25,0.25")
+
+
+def _parse_three(text: str, form: str) -> tuple[float, float, float]:
+    first, second, third = _parse_each(_split(text, form), text, form)
+    return first, second, third
+
+
+def _split(text: str, form: str) -> list[str]:
+    parts = text.split(",")
+    if len(parts) != 3:
+        raise OptionError(f"'{shorten(text)}' has {counted(len(parts), 'part')}; write it as {form}")
+    return parts
+
+
+def _parse_whole(part: str, text: str, form: str) -> int:
+    if not (part.strip().isascii() and part.strip().isdecimal()):
+        raise OptionError(f"'{shorten(text)}': '{shorten(part.strip())}' is not a whole number; write it as {form}")
+    return int(part)
+
+
+def _parse_each(parts: Iterable[str], text: str, form: str) -> Iterator[float]:
+    for part in parts:
+        try:
+            number = float(part)
+        except ValueError:
+            number = math.nan
+        if not math.isfinite(number):
+            raise OptionError(f"'{shorten(text)}': '{shorten(part.strip())}' is not a number; write it as {form}")
+        yield number
+
+
+def _make(kind: Callable[..., Made], text: str, *numbers: float) -> Made:
+    try:
+        return kind(*numbers)
+    except DataError as problem:
+        raise OptionError(f"'{shorten(text)}': {problem}") from None
+
+
 LISTS = {
     tuple[float, float]: parse_pair,
+    tuple[float, float, float]: parse_split,
     tuple[float, ...]: parse_numbers,
     tuple[int, ...]: parse_sizes,
     tuple[int, int]: parse_range,

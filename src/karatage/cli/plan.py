@@ -6,32 +6,40 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-from cyclopts import Parameter
-
 from karatage.cli.options import (
     AT_LEAST_1,
     FLAT,
+    NEEDED,
     InputFiles,
     JudgmentFiles,
     Pair,
     QueueOutput,
     Reading,
     RunFiles,
+    TypedFigures,
+    make_question_options,
+    require_files,
 )
 from karatage.cli.output import put, write_page
-from karatage.cli.parsing import SHORT, STANDARD_OUTPUT, find_changed, make_options, name_option
-from karatage.cli.question import NEEDED, TypedFigures, make_question_options, parse_numbers, require_files
+from karatage.cli.parsing import (
+    PRICES_FORM,
+    SHORT,
+    STANDARD_OUTPUT,
+    find_changed,
+    make_options,
+    name_option,
+    parse_prices,
+    read_word,
+)
 from karatage.cli.terminal import progress
-from karatage.data.options import Goal
+from karatage.data.options import Goal, Prices
 from karatage.errors import OptionError
 
 if TYPE_CHECKING:
     from karatage.data.plan import GoldPlan, SizePlan
 
-PRICES_FORM = "judgment,gold-relevant,gold-other, e.g. 0.1,2,2"
-SPLIT_FORM = "shares of topics, gold-relevant and other gold items, e.g. 0.5,0.25,0.25"
 Asked = make_question_options("judges", "correction", "paired", "test", "undo_bias", "resamples")
-GoalOptions = make_options(Goal, split=Annotated[str | None, Parameter()])
+GoalOptions = make_options(Goal)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +53,7 @@ class SizeOptions(TypedFigures):
     """
 
     paired: float | None = None
-    prices: str | None = None
+    prices: Annotated[tuple[float, float, float] | None, read_word(parse_prices)] = None
     depth: Annotated[int | None, AT_LEAST_1] = None
 
 
@@ -70,7 +78,8 @@ def plan(
         looks: Cut the budget into so many batches, to decide after each.
         judged: Judged queues of this plan: go on from there; may be repeated.
     """
-    import karatage as kt
+    from karatage.decisions.plan import plan as plan_gold
+    from karatage.decisions.question import Question
     from karatage.io.queues import write_queue
     from karatage.io.rows import find_ending
 
@@ -98,9 +107,9 @@ def plan(
     if to.output != STANDARD_OUTPUT:
         find_ending(to.output)  # a name that cannot be written is told before the work
     retrieved, graded, known = reading.read_all(runs, judgments, judged, quiet=to.quiet)
-    question = kt.Question(**vars(asked))
+    question = Question(**vars(asked))
     with progress("Planning", quiet=to.quiet):
-        drawn = kt.plan(retrieved, graded, question, budget=labels, looks=looks, **vars(pair), judged=known)
+        drawn = plan_gold(retrieved, graded, question, budget=labels, looks=looks, **vars(pair), judged=known)
     if to.output != STANDARD_OUTPUT and drawn.labels:
         write_queue(drawn, to.output, raw=to.raw)
     queue = "queue.csv" if to.output == STANDARD_OUTPUT else to.output
@@ -139,22 +148,18 @@ def _count_labels(budget: float | None, looks: int) -> int:
 
 def _find_sizes(sizes: SizeOptions, goal: Any, budget: float | None, first: str) -> SizePlan:
     """Parse the figures and plan."""
-    import karatage as kt
+    from karatage.correction.planning import plan_sizes
 
-    a, b, rates, rates_b = sizes.parse(f"{first} alone is not enough: {NEEDED}")
+    a, b, rates = sizes.require(f"{first} alone is not enough: {NEEDED}")
     if sizes.prices is None and (budget is not None or sizes.depth is not None):
         raise OptionError(f"what a budget buys depends on prices; add --prices {PRICES_FORM}")
-    split = None if goal.split is None else parse_numbers(goal.split, "--split", SPLIT_FORM)
-    prices = None
-    if sizes.prices is not None:
-        paid = parse_numbers(sizes.prices, "--prices", PRICES_FORM)
-        prices = kt.Prices(*paid, depth=sizes.depth or 1, budget=budget)
-    return kt.plan_sizes(
+    prices = None if sizes.prices is None else Prices(*sizes.prices, depth=sizes.depth or 1, budget=budget)
+    return plan_sizes(
         a,
         b,
-        rates if rates_b is None else (rates, rates_b),
+        rates if sizes.rates_b is None else (rates, sizes.rates_b),
         paired=sizes.paired,
-        goal=kt.Goal(**{**vars(goal), "split": split}),
+        goal=Goal(**vars(goal)),
         prices=prices,
     )
 

@@ -25,6 +25,7 @@ from karatage.cli.options import (
 from karatage.cli.output import put, say, tell, write_page
 from karatage.cli.parsing import STANDARD_OUTPUT, make_options
 from karatage.cli.terminal import progress
+from karatage.data.options import parse_prices
 from karatage.decisions.question import QueueRules
 from karatage.errors import OptionError
 
@@ -70,9 +71,10 @@ def queue(
     """
     from dataclasses import replace
 
-    import karatage as kt
+    from karatage.decisions.queue import queue as choose_documents
     from karatage.io.queues import write_queue
     from karatage.io.rows import find_ending
+    from karatage.io.runs import read_runs
 
     order, seed = vars(rules)["order"], vars(rules)["seed"]
     if not runs:
@@ -86,17 +88,17 @@ def queue(
         )
     if disagreement is not None and order != "disagreement":
         raise OptionError("--disagreement is a model for --order disagreement; ask for that order, or leave it out")
-    cost = kt.parse_prices(prices, per_item)
+    cost = parse_prices(prices, per_item)
     if to.output != STANDARD_OUTPUT:
         find_ending(to.output)  # a name that cannot be written is told before the work
     with progress("Reading", quiet=to.quiet):
-        retrieved = kt.read_runs(list(runs))
+        retrieved = read_runs(list(runs))
         crowd = reading.read_judgments(judgments) if judgments else None
         experts = reading.read_gold(gold) if gold else None
     model = _find_model(order, disagreement, save_disagreement, retrieved, crowd, seed, quiet=to.quiet)
     asked = QueueRules(**vars(rules), prices=cost, disagreement=model)
     with progress("Planning", quiet=to.quiet):
-        found = kt.queue(retrieved, crowd, experts, asked, budget=budget, a=pair.a, b=pair.b)
+        found = choose_documents(retrieved, crowd, experts, asked, budget=budget, a=pair.a, b=pair.b)
     # Chances count from the first batch that was drawn; else files are all that tells how many batches there were.
     if found.frame is None and (experts is None or experts.draw is None):
         found = replace(found, batch=max(len(gold), len(judgments)) + 1)
@@ -116,12 +118,13 @@ def _find_model(
     quiet: bool,
 ) -> DisagreementModel | None:
     """The model that was given, or one learnt from the crowd where the order asks for it."""
-    import karatage as kt
+    from karatage.io.models import read_disagreement, write_disagreement
+    from karatage.orders.disagreement import learn_disagreement
 
     if path is not None:
         if save is not None:
             raise OptionError("--save-disagreement writes what is learnt from -j, and --disagreement gives a model")
-        return kt.experiments.read_disagreement(path)
+        return read_disagreement(path)
     if order != "disagreement" and save is None:
         return None
     if crowd is None:
@@ -130,9 +133,9 @@ def _find_model(
             "judgments by several judges with -j"
         )
     with progress("Learning where judges disagree", quiet=quiet):
-        model = kt.experiments.learn_disagreement(runs, crowd, rng=seed)
+        model = learn_disagreement(runs, crowd, rng=seed)
     if save is not None:
-        kt.experiments.write_disagreement(model, save)
+        write_disagreement(model, save)
     if not quiet:
         tell(model.notes)
         say(model.sentence)

@@ -21,10 +21,11 @@ from karatage.cli.options import (
     Pair,
     Printing,
     Reading,
+    make_question_options,
+    require_files,
 )
 from karatage.cli.output import emit, emit_result, encode_frame, say, write_paragraphs
 from karatage.cli.parsing import STANDARD_OUTPUT
-from karatage.cli.question import make_question_options, require_files
 from karatage.cli.terminal import progress
 from karatage.data.options import Adjust
 from karatage.errors import OptionError
@@ -67,23 +68,27 @@ def report(
         tables: A folder for every table as .tex and .md.
         output: The page: one .html file.
     """
-    import karatage as kt
+    from karatage.decisions.question import Question
+    from karatage.io.models import read_families
+    from karatage.views.reading import read_result
+    from karatage.views.report import report as survey_systems
+    from karatage.views.report import write_report
 
     command = shlex.join(["karatage", *sys.argv[1:]])
     if _are_results(runs):
         if judgments or gold:
             raise OptionError("results need no judgments and no gold; give RESULT.json alone, or runs, -j and -g")
         with progress("Reading", quiet=to.quiet):
-            saved = [kt.read_result(path) for path in runs]
+            saved = [read_result(path) for path in runs]
         results = [found.result for found in saved]
         command = "\n".join([*(found.command for found in saved if found.command), command])
     else:
         require_files("report a.run b.run -j crowd.csv -g gold.qrels", runs, judgments)
         retrieved, graded, trusted = reading.read_all(runs, judgments, gold, quiet=to.quiet)
-        question = kt.Question(**vars(asked))
-        family_of = None if families is None else kt.read_families(families)
+        question = Question(**vars(asked))
+        family_of = None if families is None else read_families(families)
         with progress("Comparing systems, auditing judges", quiet=to.quiet):
-            found = kt.report(
+            found = survey_systems(
                 *(retrieved, graded, trusted, question),
                 **vars(pair),
                 approach=approach,
@@ -92,7 +97,7 @@ def report(
             )
         results = [found]
     with progress("Drawing", quiet=to.quiet):
-        kt.write_report(output, *results, command=command, figures=figures, tables=tables)
+        write_report(output, *results, command=command, figures=figures, tables=tables)
     _print(results, to.format)
     if not to.quiet:
         _tell_where(output, results)

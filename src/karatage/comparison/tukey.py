@@ -16,8 +16,8 @@ from karatage.comparison.anova import Anova
 from karatage.comparison.notes import tell
 from karatage.data.axes import BoolArray, FloatArray, LongArray, freeze
 from karatage.data.codec import unstructure
+from karatage.data.display import Shown
 from karatage.data.note import Note
-from karatage.data.result import Shown
 from karatage.errors import OptionError, UnknownNameError
 from karatage.kernels.multiplicity import AROUND, EDGE, FARTHEST, letters, range_above, studentised_above
 from karatage.text import counted, list_names
@@ -218,8 +218,8 @@ def tukey(
         factor: One of its factors.
         level: Probability that any two equal levels are called different.
         lower_is_better: The best level has the lowest mean, as for RMSE; decides order and top group, not who differs.
-        freedom: Degrees of freedom of the studentised range: the `error`'s, which is how the error's mean square is
-            distributed, or N less the number of levels, as the `paper` prints; with one factor these are the same.
+        freedom: Degrees of freedom of the studentised range: those of the `error`'s mean square, or N less the number
+            of levels, as the `paper` prints. With one factor these are the same.
     """
     if freedom not in get_args(Freedom):
         raise OptionError(f"degrees of freedom are the error's or the paper's, not '{freedom}'")

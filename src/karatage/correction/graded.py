@@ -62,7 +62,7 @@ def correct_topics(mass: ArrayLike, gains: ArrayLike) -> FloatArray:
 def correct(mass: ArrayLike, confusion: ArrayLike, size: ArrayLike, gain: ArrayLike) -> Corrected:
     """[NOISY18] (25) from `mass` (topic, said), with its variance by the delta method and Welch's degrees of freedom.
 
-    Moving J by dJ moves the score by `-a dJ u`, where `a J` is the mean mass, and the rows of J are shares of
+    A change of J by dJ changes the score by `-a dJ u`, where `a J` is the mean mass. The rows of J are shares of
     independent items: row g adds `a_g^2 (sum_f J_gf u_f^2 - gain_g^2) / size_g`.
     """
     mass, rows, size, gain = np.asarray(mass, float), _check_rows(confusion), _check_size(size), np.asarray(gain, float)
@@ -161,7 +161,7 @@ def _check_rows(confusion: ArrayLike) -> FloatArray:
     rows = np.asarray(confusion, float)
     if rows.ndim < 2 or rows.shape[-1] != rows.shape[-2]:
         raise DataError(f"a confusion matrix has a row and a column for each grade, not shape {rows.shape}")
-    off = ~(np.abs(rows.sum(axis=-1) - 1) < 1e-9)  # also where a row is NaN for want of gold
+    off = ~(np.abs(rows.sum(axis=-1) - 1) < 1e-9)  # also where a row is NaN because it has no gold
     if off.any():
         raise DataError(
             f"the row of grade {_first(off)} in the confusion matrix does not sum to 1; is there gold of that grade?"

@@ -119,8 +119,8 @@ class _Model:
 def _fit(gold: _Gold, topics: int, kinds: int, grades: int) -> _Model:
     """Chances that give back the shares seen in each kind, once tilted as far as crowd and topics tilt them.
 
-    A kind's shares are shrunk to those of its neighbours as if it had one more draw from there, or less: the share of
-    the variance that the judge leaves unexplained. So a judge who never errs is taken as correct.
+    A kind's shares are shrunk to those of its neighbours, as if it had one more draw from there or less. How much: the
+    share of the variance that the judge leaves unexplained. So a judge who never errs is taken as correct.
     """
     weight = np.bincount(gold.kind, gold.raised, kinds)
     square = np.bincount(gold.kind, gold.raised**2, kinds)

@@ -8,16 +8,25 @@ chance [HT52]. What is estimated is linear in the weights, so all pairs of syste
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from karatage.correction.choosing import choose_sizes
 from karatage.data.axes import BoolArray, FloatArray, LongArray, freeze
 from karatage.data.estimate import Estimated
 from karatage.errors import DataError, OptionError
-from karatage.kernels.sampling import FLOOR, add_items, count_gaps, sum_square_gaps
+from karatage.kernels.sampling import (
+    FLOOR,
+    add_items,
+    count_gaps,
+    draw_items,
+    find_chances,
+    mean_positive,
+    sum_gaps,
+    sum_square_gaps,
+)
 
 Claim = Literal["these topics", "new topics"]
 FOLDS = 5
@@ -28,6 +37,76 @@ SAME = 1e-6  # a relative difference that digits lost in a file would exceed
 BETS = np.geomspace(1e-6, 1.0, 120)  # as shares of the largest bet
 MOST_BET = 1000.0
 MOST_LOST = 0.9  # of a stake, by one draw
+
+
+class Chosen(NamedTuple):
+    """Items to send to gold, in batches."""
+
+    item: LongArray  # (draw,)
+    pi: FloatArray  # (draw,) chance to be drawn in its batch, given the earlier ones
+    batch: LongArray  # (draw,) from 1
+
+
+def choose_sizes(weight: FloatArray, pairs: Sequence[tuple[int, int]] | None = None) -> FloatArray:
+    """How much each item matters (item,): the root mean square difference of its weights (item, system) over pairs.
+
+    For two systems that is |w_a - w_b|, for one its weight. `pairs` are those still to be decided (default: all). Items
+    on which only other pairs differ keep `FLOOR` of the mean size: without a chance to be drawn, they would bias those.
+    """
+    if weight.shape[1] == 1:
+        return np.abs(weight[:, 0])
+    if pairs is None:
+        square = 2 * weight.var(axis=1, ddof=1)
+    else:
+        square = np.zeros(len(weight))
+        sum_gaps(weight, np.array([pair[0] for pair in pairs]), np.array([pair[1] for pair in pairs]), square)
+        square /= max(len(pairs), 1)
+    differs = weight.max(axis=1) > weight.min(axis=1)
+    size: FloatArray = np.where(differs, np.sqrt(square), 0.0)
+    size[differs & (size == 0)] = FLOOR * mean_positive(size)
+    return size
+
+
+def draw_batches(
+    size: FloatArray, counts: Sequence[int], rng: np.random.Generator, *, taken: LongArray | None = None
+) -> Chosen:
+    """Draw `counts` items in turn, each batch from what earlier ones, and the items `taken` before, have left.
+
+    A batch is short, and later ones are empty, where items run out.
+    """
+    left = size.copy()
+    if taken is not None:
+        left[taken] = 0.0
+    drawn: list[tuple[LongArray, FloatArray, LongArray]] = []
+    for number, count in enumerate(counts, start=1):
+        pi = find_chances(left, count)
+        item = np.flatnonzero(draw_items(pi, rng))
+        drawn.append((item, pi[item], np.full(len(item), number)))
+        left[item] = 0.0
+    item, pi, batch = (np.concatenate(column) for column in zip(*drawn, strict=True))
+    return Chosen(item, pi, batch)
+
+
+def expected_variance(gap: FloatArray, pi: FloatArray, residual_variance: FloatArray | float, topics: int) -> float:
+    """The variance of a difference over these topics that a draw with chances `pi` (item,) would have.
+
+    `gap` (item,) is the difference of the two systems' weights, `residual_variance` how far gold's gain scatters
+    around what the judge leads one to expect.
+    """
+    matters = gap != 0
+    if (pi[matters] <= 0).any():
+        raise DataError("an item on which the systems differ has no chance to be drawn; give it one (find_chances)")
+    spread = gap[matters] ** 2 * (1 - pi[matters]) / pi[matters]
+    residual = np.broadcast_to(np.asarray(residual_variance, float), gap.shape)[matters]
+    return float((spread * residual).sum()) / topics**2
+
+
+def match_uniform(gap: FloatArray, pi: FloatArray) -> float:
+    """How many items drawn alike, of those that matter, would give the same variance as chances `pi`."""
+    matters = int((gap != 0).sum())
+    if not matters:
+        return 0.0
+    return matters / (1 + expected_variance(gap, pi, 1.0, 1) / float((gap**2).sum()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +208,7 @@ class Sampled:
         variance = variance + doubt
         tiny = ROUNDING * float(np.abs(self.term).max())
         variance[variance <= tiny**2] = 0.0
-        value[(variance == 0) & (np.abs(value) <= tiny)] = 0.0  # else two systems known to tie would differ for sure
+        value[(variance == 0) & (np.abs(value) <= tiny)] = 0.0  # else two tied systems would differ significantly
         variance[~exact & ((self.told < 2) | (self.scatter == 0))] = math.inf
         return value, variance, degrees
 
@@ -140,12 +219,12 @@ def learn_gains(
     """The gain to expect of each item (item,), from the gold of other topics where the judge said the same.
 
     `said` is a class: a grade, or -1 for not judged. Gold counts `factor` (draw,), by default its inverse chance. A
-    class mean is shrunk to the overall mean as if it had one more draw from there, or less: the share of the gains'
-    variance that the classes leave unexplained. So a judge who never errs is taken as correct, and a class without
-    gold has the overall mean.
+    class mean is shrunk to the overall mean, as if it had one more draw from there or less. How much: the share of the
+    gains' variance that the classes leave unexplained. So a judge who never errs is taken as correct, and a class
+    without gold has the overall mean.
 
-    Topic t is in fold `t % folds`. Should all gold lie in one fold, each topic is its own; should it lie in one topic,
-    folds are made of items; and 0 is expected where there is no other gold at all. None of this costs the estimate its
+    Topic t is in fold `t % folds`. If all gold is in one fold, each topic is a fold. If all gold is in one topic, folds
+    are made of items. The expectation is 0 where there is no other gold. None of this costs the estimate its
     unbiasedness, which only needs an item's own gold to be kept out.
     """
     if folds < 2:
@@ -275,8 +354,8 @@ def _is_constant(values: FloatArray) -> bool:
 def _bet(raised: FloatArray, total: float, rarest: float, *, fixed: bool) -> float:
     """The log of the best bet against `raised` (draw,) having the expected sum `total`.
 
-    Items may be there that were not drawn since they had `rarest` times the usual chance: bets that the sum is too low
-    stay so small that such an item would not lose all.
+    Some items may not have been drawn because they had `rarest` times the usual chance. Bets that the sum is too
+    low stay so small that such an item would not lose all.
     """
     if not len(raised):
         return 0.0
@@ -305,8 +384,9 @@ def _weigh_batches(size: FloatArray, drawn: Drawn, number: LongArray, count: Lon
     """The weight of each batch's estimate (batch,): its inverse variance if chances follow `size` (item,).
 
     The variance is (R/n)^2 times the sum over its n draws of 1 - pi, with R the size that it found undrawn. Grades play
-    no part, and all pairs of systems share the weights. A batch that found nothing left knows all, and has all the
-    weight; a batch of certain draws only was no sample of the others, and has none if there are other batches.
+    no part, and all pairs of systems share the weights. A batch that found nothing left has complete information and
+    all the weight. A batch of certain draws only is not a sample of the others, and has weight 0 if there are other
+    batches.
     """
     left = size.sum() - np.r_[0.0, np.cumsum(np.bincount(number, size[drawn.item]))]
     left[left <= ROUNDING * left[0]] = 0.0

@@ -18,7 +18,7 @@ Claim = Literal["new", "these"]
 FEWEST_TOPICS = 5  # gold topics from which the judge is made use of
 LEAST_TOPICS = 10  # gold topics from which lam is estimated
 FIXED = 0.75  # with fewer, the slope of gold on judge that is taken for granted: estimating it costs more than it gives
-LEAST_DIFFERING = 5  # gold topics on which the judge must be seen to err, for the interval to be believed
+LEAST_DIFFERING = 5  # gold topics on which the judge must have an error, for the interval to be valid
 ROUNDING = 1e-12  # of the largest score: what differs by less is equal
 
 
@@ -47,20 +47,19 @@ def estimate_topics(
 ) -> TopicEstimated:
     """Mean topic score: `mean(gold) + lam (mean(rest) - mean(judge))` [PPIPP23].
 
-    `gold` and `judge` (..., topic) are on the topics with gold, `rest` (..., other topic) is the judge's on all others:
-    sharing no topic, or else the variance has a covariance in it and lam no factor 1 + n/N. `claim` is about `new`
+    `gold` and `judge` (..., topic) are on the topics with gold, `rest` (..., other topic) is the judge's on all others.
+    They share no topic; else the variance would have a covariance and lam no factor 1 + n/N. `claim` is about `new`
     topics of the same kind, or about `these`, of which gold's were drawn at random; the value is the same.
 
-    `lam` is estimated where there are ten topics with gold or more (0 where the judge's scores are equal), fixed at
-    `FIXED N / (n + N)` for five to nine, independent of the data, and 0 for fewer. A useless judge makes the interval
-    up to
-    a quarter wider then; but to take gold alone where that looks narrower covers 2 to 3 % less, since gold alone looks
-    narrow when it happens to vary little.
+    `lam` is estimated from ten topics with gold on (0 where the judge's scores are equal). For five to nine it is fixed
+    at `FIXED N / (n + N)`, independent of the data, and for fewer it is 0. A useless judge then makes the interval up
+    to a quarter wider. To use gold alone where that seems narrower would cover 2 to 3 % less, since gold alone is
+    narrow when it varies little by chance.
 
     The part of the variance that is due to gold's topics is their jackknife: `Var(gold - lam judge) / n` for a given
-    `lam`, and with an estimated one more than that, by what its estimation costs; it has n - 2 degrees of freedom then.
-    A judge who errs seldom but badly may show none of it on gold's topics: with few `differing` ones, and where the
-    variance is 0 though there are other topics, the interval for `these` is too short.
+    `lam`. With an estimated one it is larger, by the cost of the estimation, and has n - 2 degrees of freedom. A judge
+    with rare but large errors may have none on gold's topics. With few `differing` ones, and where the variance is 0
+    though there are other topics, the interval for `these` is too short.
     """
     y, f, r = _check(gold, judge, rest, claim, lam)
     n, others = y.shape[-1], r.shape[-1]
@@ -77,7 +76,7 @@ def estimate_topics(
 
     differing = (np.abs(y - f) > ROUNDING * scale[..., None]).sum(axis=-1)
     spread = _jackknife(topics, claim, fixed)
-    spread = np.where(spread > (ROUNDING * scale) ** 2, spread, 0.0)  # a judge like gold is exact, but for rounding
+    spread = np.where(spread > (ROUNDING * scale) ** 2, spread, 0.0)  # a judge like gold is exact up to rounding
     degrees = np.where((squares > 0) & (fixed is None), n - 2.0, n - 1.0)
     if claim == "these":
         degrees = degrees if others else degrees + np.inf

@@ -39,19 +39,19 @@ class Alignment:
         return np.flatnonzero(self.length.any(axis=1))
 
     def only(self, topics: LongArray) -> Alignment:
-        """The same as if no system had retrieved anything for other topics."""
+        """The alignment with empty rankings for all other topics."""
         length = np.zeros_like(self.length)
         length[topics] = self.length[topics]
         return replace(self, length=length)
 
     def unjudged(self, depth: int) -> tuple[int, int]:
-        """How many of the documents in the first `depth` ranks no judge has seen, and of how many."""
+        """How many documents in the first `depth` ranks are unjudged, and how many documents there are."""
         shown = int(np.minimum(self.length, depth).sum())
         return shown - int((self.ranked[:, :, :depth] >= 0).sum()), shown
 
 
 def align(runs: Runs, judgments: Judgments) -> Alignment:
-    """Meet runs and judgments on the judged topics; a topic that a run lacks has an empty ranking."""
+    """Match runs and judgments on the judged topics; a topic that a run lacks has an empty ranking."""
     require_data(runs=runs, judgments=judgments)
     if not judgments.has_topics:
         raise DataError(
@@ -103,9 +103,9 @@ def _tell_missing(runs: Runs, judgments: Judgments, length: IntArray, ranked: In
 
 
 def widen_pool(judgments: Judgments, runs: Runs, depth: int) -> Judgments:
-    """The same judgments over all documents that a system has in the first `depth` ranks of a judged topic.
+    """The judgments over all documents that a system has in the first `depth` ranks of a judged topic.
 
-    Items that nobody graded have no row. The documents' names are no longer sorted.
+    Unjudged items have no row. The names of documents are no longer sorted.
     """
     place = {name: t for t, name in enumerate(judgments.topics)}
     known = meet(runs.documents, judgments.documents).astype(np.int64)
@@ -123,9 +123,9 @@ def widen_pool(judgments: Judgments, runs: Runs, depth: int) -> Judgments:
 
 
 def pool_runs(runs: Runs, depth: int, topics: Sequence[str] | None = None) -> Judgments:
-    """All documents that a system has in the first `depth` ranks of a topic, as items that nobody has graded."""
+    """All documents that a system has in the first `depth` ranks of a topic, as unjudged items."""
     if depth < 1:
-        raise OptionError(f"a pool of depth {depth} is empty; give 1 at least")
+        raise OptionError(f"a pool of depth {depth} is empty; give at least 1")
     unknown = sorted(set(topics or ()) - set(runs.topics))
     if unknown:
         raise DataError(f"topics that no run has: {count_names(unknown)}")
@@ -151,7 +151,7 @@ def pool_runs(runs: Runs, depth: int, topics: Sequence[str] | None = None) -> Ju
 
 
 def add_items(pool: Judgments, judgments: Judgments) -> Judgments:
-    """The same pool with the items of `judgments` that it lacks, in topics that it has; they count in recall."""
+    """The pool with the items of `judgments` that it lacks, in topics that it has; they count in recall."""
     place = {name: t for t, name in enumerate(pool.topics)}
     topic = np.array([place.get(name, -1) for name in judgments.topics], np.int64)[judgments.item_topic]
     wanted = (find_items(judgments, pool) < 0) & (topic >= 0) & (np.diff(judgments.row_start) > 0)
@@ -165,7 +165,7 @@ def add_items(pool: Judgments, judgments: Judgments) -> Judgments:
 
 
 def _join(pool: Judgments, names: pl.Series, topic: LongArray, document: LongArray | IntArray) -> Judgments:
-    """The same with more items (topic, document); documents beyond those of the pool are called `names`."""
+    """The pool with more items (topic, document); `names` are the documents that it lacks."""
     documents = pl.concat([pool.documents, names.alias(pool.documents.name)])
     width = np.int64(len(documents))
     old = pool.item_topic * width + pool.item_document
@@ -180,13 +180,13 @@ def _join(pool: Judgments, names: pl.Series, topic: LongArray, document: LongArr
     )
 
 
-UNLIKELY = 1e-6  # for all judges together; a topic's grades are alike, so that chances of single grades promise much
+UNLIKELY = 1e-6  # for all judges together; small, since the grades of a topic are not independent
 
 
 def find_short_scales(judgments: Judgments) -> dict[int, int]:
-    """Judges who never use the upper grades, though by all judges' habits they should have: {judge: highest grade}.
+    """Judges who never use the upper grades, which is unlikely given the grades of all judges: {judge: highest grade}.
 
-    A judge who only ever says 0, or whose few grades happen to be low, is on no other scale.
+    Judges who use only grade 0, or who gave few grades, are not reported.
     """
     judge, grade = judgments.judge, judgments.grade
     if not len(grade):
@@ -201,7 +201,7 @@ def find_short_scales(judgments: Judgments) -> dict[int, int]:
 
 
 def count_short_scales(short: Mapping[int, int]) -> str:
-    """How many judges stay below which grade.
+    """How many judges have which highest grade.
 
     >>> count_short_scales({0: 1, 4: 1, 5: 2})
     '2 judges up to 1, 1 judge up to 2'
@@ -210,7 +210,7 @@ def count_short_scales(short: Mapping[int, int]) -> str:
 
 
 def tell_scales(judgments: Judgments, gold: Judgments | None = None) -> Iterator[Note]:
-    """Doubts about scales, in the same words for all who use judgments: judges' among themselves, and gold's."""
+    """Notes on scales that may differ: among judges, and between judges and gold."""
     short = find_short_scales(judgments)
     yield from tell.when(short, "scales-short", counts=count_short_scales(short))
     if gold is not None and gold.top_grade != judgments.top_grade:
@@ -239,6 +239,6 @@ def require_data(*optional: str, **given: object) -> None:
 
 
 def require_readable(**given: object) -> None:
-    """The same where an argument may also be anything that can be read."""
+    """The same check where an argument may also be a path or a table."""
     if any(isinstance(value, Judgments if name == "runs" else Runs) for name, value in given.items()):
         require_data(**given)

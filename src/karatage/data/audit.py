@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
+from karatage.data.axes import HIGHEST_GRADE
 from karatage.data.checks import (
     AMOUNT,
     CORRELATION,
@@ -27,14 +28,13 @@ from karatage.data.checks import (
     require_table,
 )
 from karatage.data.estimate import wilson_interval
-from karatage.data.judgments import HIGHEST_GRADE
 from karatage.data.note import Note
 from karatage.data.result import Result
 from karatage.errors import DataError, OptionError
 from karatage.text import counted, list_names, shorten
 
 Regime = Literal["shared", "mixed", "independent", "unknown"]
-SHARED = 0.1  # correlation of errors, among items of equal gold grade, at which endless judges are worth ten
+SHARED = 0.1  # correlation of errors, among items of equal gold grade, at which infinitely many judges are worth ten
 ENOUGH_GOLD = 100
 GOLD_WANTED = 400  # a share is then known within 5 points
 MOST_NAMES = 6
@@ -126,7 +126,7 @@ class Audit(Result, kind="audit"):
     notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse tables that are none, judges that are not among those audited, and shares that do not follow."""
+        """Refuse wrong tables, unknown judges, and shares that do not follow from counts."""
         for name, columns in TABLES.items():
             table: pl.DataFrame = getattr(self, name)
             there = {column: kind for column, kind in ASIDE.get(name, {}).items() if column in table.columns}
@@ -149,7 +149,7 @@ class Audit(Result, kind="audit"):
                 require_ordered(f"{of}: {value}", low, middle, high)
 
     def _check_shares(self) -> None:
-        """What tables say twice."""
+        """Check entries that follow from others."""
         coverage, items = (self.judges[name].to_numpy() for name in ("coverage", "items"))
         require_equal("judges: coverage", coverage, items / self.items)
         said = self.judges.select(pl.col("^share_[0-9]+$")).drop_nulls()
@@ -163,10 +163,10 @@ class Audit(Result, kind="audit"):
         self._check_gold()
         copied = self.flags.filter(pl.col("flag") == "copied")
         if copied["other"].null_count():
-            raise DataError("flags: a judge copies no one")
+            raise DataError("flags: a copied judge has no other judge")
         best = self.merges.filter(pl.col("name").is_in([BEST_MERGE, BEST_JUDGE]))
         if best["picked"].null_count():
-            raise DataError("merges: the best is not named")
+            raise DataError("merges: the best one has no name in picked")
         known = self.families.drop_nulls()
         judges, correlation, votes = (
             known[name].to_numpy() for name in ("judges", "error_correlation", "effective_votes")
@@ -177,10 +177,10 @@ class Audit(Result, kind="audit"):
             raise DataError("pairs: a judge is paired with itself, or two judges are paired twice")
         require_numbers("pairs: shared", self.pairs["shared"], 0, self.items)
         if self.confusion.select("judge", "gold", "grade").is_duplicated().any():
-            raise DataError("confusion: a row is there twice")
+            raise DataError("confusion: a row is repeated")
 
     def _check_gold(self) -> None:
-        """What judges are said to have done on gold items is what their confusion says."""
+        """Check that figures on gold items follow from the confusion."""
         require_numbers("merges: items", self.merges["items"], 0, self.gold_items)
         if "gold_items" not in self.judges.columns:
             return
@@ -197,7 +197,7 @@ class Audit(Result, kind="audit"):
             require_equal(f"judges: {name}", *values)
 
     def tell_facts(self, *, pairs: bool = False) -> dict[str, Any]:
-        """Everything, ready for JSON; pairs of more than 100 judges, which may be many, on request."""
+        """All facts for JSON; pairs of more than 100 judges only on request."""
         few = pairs or len(self.judges) <= MOST_PAIRED or self.pairs.is_empty()
         return super().tell_facts() if few else replace(self, pairs=self.pairs.clear()).tell_facts()
 
@@ -216,7 +216,7 @@ class Audit(Result, kind="audit"):
         if len(names) > MOST_SQUARED:
             raise OptionError(f"a square of {len(names):,} judges is too large for a table; use `pairs`")
         if self.pairs.is_empty():
-            raise DataError("no two judges share an item, or their pairs were not written down, so there is no matrix")
+            raise DataError("no two judges share an item, or their pairs were not saved, so there is no matrix")
         offered = [name for name in self.pairs.columns if name not in {"judge", "other"}]
         if value not in offered:
             raise OptionError(f"pairs have no '{shorten(value)}'; they have {', '.join(offered)}")
@@ -231,7 +231,7 @@ class Audit(Result, kind="audit"):
 
     @property
     def drop(self) -> tuple[str, ...]:
-        """Judges better left out: constant, random or inverted ones."""
+        """Judges to leave out: constant, random and inverted ones."""
         bad = self.flags.filter(pl.col("flag") != "copied")
         return tuple(dict.fromkeys(bad["judge"].to_list()))
 
@@ -250,7 +250,7 @@ class Audit(Result, kind="audit"):
 
     @property
     def regime(self) -> Regime:
-        """Whether judges err on the same items: then merge scores rather than grades; `mixed` is undecided."""
+        """Whether judges share errors, so that scores should be averaged, not grades merged; `mixed` is undecided."""
         found = self.panel.filter(pl.col("statistic") == "error_correlation_within").select("low", "high")
         if found.is_empty():
             return "unknown"
@@ -270,8 +270,7 @@ class Audit(Result, kind="audit"):
         if total == 1:
             return self._say_only_judge()
         if not self.drop:
-            found = "is found to be constant, random or inverted; that does not say that all are good"
-            return f"No judge of {total:,} {found}."
+            return f"None of {total:,} judges is constant, random or inverted; that does not prove that all are good."
         kinds = []
         for kind in ("constant", "random", "inverted"):
             names = self.flags.filter(pl.col("flag") == kind)["judge"].to_list()
@@ -304,7 +303,7 @@ class Audit(Result, kind="audit"):
         merge, judge = rows[BEST_MERGE], rows.get(BEST_JUDGE)
         text = f"Merged by {merge['picked']}, grades are right on {_share(merge)} of {merge['items']:,} gold items; "
         if judge is None:
-            return f"{text}no judge graded enough of them to stand for all."
+            return f"{text}no judge graded enough of them to be compared."
         who = f"{judge['picked']}, in some folds {judge['also_picked']}" if judge["also_picked"] else judge["picked"]
         text += f"the best judge alone ({who}) on {_share(judge)} of the {judge['items']:,} it graded."
         few = judge["items"] < merge["items"] / 2
@@ -317,12 +316,12 @@ class Audit(Result, kind="audit"):
             return ""
         r, votes = self.statistic("error_correlation_pooled"), self.statistic("effective_votes_per_item")
         who, way = f"The {grades:.1f} grades of an item", "pooled over items"
-        if r is None:  # nearly all judges are heard on every item
+        if r is None:  # nearly all judges graded every item
             r, votes = self.statistic("error_correlation"), self.statistic("effective_votes")
             who, way = f"{judges or 0:,.0f} judges", "mean over pairs"
         if r is None or votes is None:
             return ""
-        text = f"{who} carry {votes:.1f} effective votes (error correlation {r:.2f}, {way})"
+        text = f"{who} are worth {votes:.1f} effective votes (error correlation {r:.2f}, {way})"
         advice = _ADVICE[self.regime] + (_WAY[self.regime] if self.has_topics else "")
         return f"{text}: {advice}." if advice else f"{text}."
 
@@ -339,7 +338,7 @@ class Audit(Result, kind="audit"):
                 why = f"agreement (ordinal alpha {alpha:.2f}) may be shared error"
             return f"Spend on gold: {why}; have {wanted} graded by someone you trust."
         half = 98 / math.sqrt(self.gold_items)
-        text = f"Spend on gold: {counted(self.gold_items, 'gold item')} place an accuracy only within {half:.0f} points"
+        text = f"Spend on gold: {counted(self.gold_items, 'gold item')} determine accuracy only to {half:.0f} points"
         return f"{text}; have {wanted} graded."
 
 
@@ -347,13 +346,13 @@ def _say_gain(gain: float, low: float | None, high: float | None, *, few: bool) 
     """What a merge gains over a judge that graded less than half as much (`few`) or more, and what follows."""
     text = f"merge gains {100 * gain:+.1f} points"
     if low is None or high is None:
-        return f"{text} there, with no interval: too few items to tell."
+        return f"{text} there, with no interval: too few items."
     text += f" [{100 * low:+.1f}, {100 * high:+.1f}] there"
     if low > 0:
         return f"{text}: keep the panel."
     if few:
-        return f"{text}: too few items to do without the others."
-    return f"{text}: use the judge alone." if high < 0 else f"{text}: too close to call."
+        return f"{text}: too few items to leave out the other judges."
+    return f"{text}: use the judge alone." if high < 0 else f"{text}: not a significant difference."
 
 
 def _share(row: Mapping[str, float | None]) -> str:

@@ -1,4 +1,4 @@
-"""Names as integers: every axis is coded once, at the door."""
+"""Axes of arrays: names as integers, coded once when they are read; equal scores; and types of arrays."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ IntArray = NDArray[np.int32]
 LongArray = NDArray[np.int64]
 GradeArray = NDArray[np.int8]
 BoolArray = NDArray[np.bool_]
+HIGHEST_GRADE = 126
 MOST_MET = 16  # pairs of lists
-
 _met: dict[tuple[int, int], tuple[weakref.ref[pl.Series], weakref.ref[pl.Series], IntArray]] = {}
 
 
@@ -53,7 +53,7 @@ class Coded:
         return Coded(np.zeros(rows, np.int32), pl.Series([name], dtype=pl.String))
 
     def in_natural_order(self) -> Coded:
-        """The same column with names counted as people do: 9 before 10 when all names are whole numbers."""
+        """The same column, sorted by number where all names are whole numbers: 9 before 10."""
         texts = self.names.to_list()
         if not all(text.isdecimal() and len(text) <= 18 for text in texts):
             return self
@@ -71,7 +71,7 @@ def locate(column: pl.Series, names: pl.Series) -> IntArray:
 
 
 def meet(column: pl.Series, names: pl.Series) -> IntArray:
-    """The same, read-only, for two lists of documents that meet again and again: kept while both lists live."""
+    """The same, read-only and cached for two lists of documents that are matched repeatedly."""
     key = (id(column), id(names))
     kept = _met.get(key)
     if kept is not None and kept[0]() is column and kept[1]() is names:
@@ -89,3 +89,22 @@ def freeze(*arrays: NDArray[np.generic]) -> None:
     """Make arrays read-only."""
     for array in arrays:
         array.flags.writeable = False
+
+
+STEPS = np.pi * 1e10  # in a score of 1
+
+
+def settle_ties(value: FloatArray) -> FloatArray:
+    """Scores in whole steps for ranking, so that equal ones do not differ by rounding errors of sums.
+
+    The size of a step is not a round number, so that no score is likely to be exactly between two steps.
+    """
+    steps: FloatArray = np.rint(value * STEPS)
+    return steps
+
+
+def mean_over_topics(value: FloatArray) -> FloatArray:
+    """Mean over axis 1 without NaN; NaN where there is nothing else."""
+    count = np.isfinite(value).sum(axis=1)
+    with np.errstate(invalid="ignore"):
+        return np.where(count > 0, np.nansum(value, axis=1) / np.maximum(count, 1), np.nan)

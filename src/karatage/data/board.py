@@ -10,13 +10,12 @@ from typing import get_args
 import numpy as np
 import polars as pl
 
-from karatage.data.axes import BoolArray, FloatArray, LongArray, freeze
+from karatage.data.axes import BoolArray, FloatArray, LongArray, freeze, settle_ties
 from karatage.data.checks import require_names, require_numbers, require_shape
 from karatage.data.estimate import Accuracy, Bounded, Method, find_cuts, require_intervals, require_p_values
 from karatage.data.note import Note
 from karatage.data.options import NEW_TOPICS, Adjust, check_confidence
 from karatage.data.result import Result
-from karatage.data.scores import settle_ties
 from karatage.errors import DataError, UnknownNameError
 from karatage.kernels.multiplicity import benjamini_hochberg, find_groups, holm, letters
 from karatage.text import counted, end_sentence, list_names, shorten
@@ -24,7 +23,7 @@ from karatage.text import counted, end_sentence, list_names, shorten
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Standing:
-    """Every system's score, found in one way; (system,) each. Systems whose score is not shown (NaN) stand in order."""
+    """Every system's score by one method, in arrays (system,). Systems whose score is not shown (NaN) are in order."""
 
     derived = ("way",)
 
@@ -44,9 +43,9 @@ class Standing:
         return self.method.name
 
     def check(self, systems: int, confidence: float, *, cut: bool) -> None:
-        """Refuse what is not about so many systems, and intervals that do not follow from the standard errors.
+        """Refuse arrays of another length, and intervals that do not follow from the standard errors.
 
-        They may be `cut` where scores end.
+        Intervals may be `cut` at the limits of scores.
         """
         for array in (self.value, self.standard_error, self.low, self.high):
             require_shape(f"the scores by {self.way}", array, systems)
@@ -61,7 +60,7 @@ class Standing:
         """From 1 = best; equal scores share the best of their ranks."""
         hidden = np.isnan(self.value)
         steps = settle_ties(np.where(hidden, 0.0, self.value))
-        if hidden.any():  # beyond what the measure can be: above all that are shown, or below
+        if hidden.any():  # outside the measure's range: above or below all scores that are shown
             above = np.cumsum(~hidden) == 0
             place = np.arange(len(steps))
             span = 1 + np.abs(steps).max() + len(steps)
@@ -77,7 +76,7 @@ class Standing:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Differences:
-    """Every pair's difference, b - a, found in one way; (pair,) each. Intervals are for one pair on its own."""
+    """Every pair's difference, b - a, by one method, in arrays (pair,). Intervals are for a single pair."""
 
     derived = ("count",)
 
@@ -86,15 +85,15 @@ class Differences:
     low: FloatArray
     high: FloatArray
     p_value: FloatArray  # two-sided, against no difference
-    claimed: BoolArray  # whether the adjustment that was chosen lets a difference be claimed
-    doubted: BoolArray  # where gold contradicts the correction, so that nothing is said
+    claimed: BoolArray  # whether the difference is significant after the adjustment
+    doubted: BoolArray  # where gold contradicts the correction, so that there is no result
 
     def __post_init__(self) -> None:
         """Protect the arrays."""
         freeze(self.value, self.standard_error, self.low, self.high, self.p_value, self.claimed, self.doubted)
 
     def check(self, pairs: int, confidence: float, adjust: Adjust) -> None:
-        """Refuse what is not about so many pairs, and intervals, p-values and claims that do not follow."""
+        """Refuse arrays of another length, and intervals, p-values and claims that do not follow."""
         for array in (self.value, self.standard_error, self.low, self.high, self.p_value, self.claimed, self.doubted):
             require_shape("the differences of pairs", array, pairs)
         bounds = self.low, self.high
@@ -119,12 +118,12 @@ class Differences:
 
     @property
     def sign(self) -> FloatArray:
-        """1 where b is claimed to be better, -1 where a is, 0 where nothing is claimed."""
+        """1 where b is significantly better, -1 where a is, 0 elsewhere."""
         return np.where(self.claimed, np.sign(self.value), 0.0)
 
     @property
     def count(self) -> int:
-        """Pairs told apart."""
+        """The number of significant differences."""
         return int(self.claimed.sum())
 
     def columns(self, name: str) -> dict[str, pl.Series]:
@@ -142,14 +141,14 @@ class Differences:
 
 
 def find_claims(p_value: FloatArray, adjust: Adjust, confidence: float) -> BoolArray:
-    """The pairs (pair,) that may be claimed to differ."""
+    """The pairs (pair,) that differ significantly."""
     adjusted = {"none": p_value, "holm": holm(p_value), "bh": benjamini_hochberg(p_value)}
     claims: BoolArray = adjusted[adjust] < 1 - confidence + 1e-12
     return claims
 
 
 def find_flips(before: Differences, after: Differences) -> dict[str, BoolArray]:
-    """The pairs (pair,) whose verdict falls, arises or turns around; of doubted ones there is none."""
+    """The pairs (pair,) that are reversed, or significant only without or only with correction; none is doubted."""
     old, new = np.where(after.doubted, 0.0, before.sign), after.sign
     return {"turns": old * new < 0, "falls": (old != 0) & (new == 0), "arises": (old == 0) & (new != 0)}
 
@@ -163,7 +162,7 @@ ADJUSTMENTS = {"holm": "Holm", "bh": "Benjamini-Hochberg", "none": "each pair on
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Board(Result, kind="board"):
-    """What `compare_all` found; systems stand best first, corrected where that was possible."""
+    """The result of `compare_all`; systems are sorted by score, corrected where that was possible."""
 
     derived = ("sentence", "significant", "top", "groups", "count_flips", "rows", "pairs")
 
@@ -191,16 +190,16 @@ class Board(Result, kind="board"):
     notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse what no comparison of systems finds."""
+        """Refuse entries that contradict each other."""
         require_names("systems", self.systems, least=2)
         require_numbers("topics", self.topics, 0)
         check_confidence(self.confidence)
         if self.adjust not in get_args(Adjust):
             raise UnknownNameError("adjustment", self.adjust, get_args(Adjust))
         if (self.corrected is None) != (self.corrected_pairs is None):
-            raise DataError("scores are corrected and differences are not, or the other way round")
+            raise DataError("only one of scores and differences is corrected")
         if self.corrected is None and self.gold is not None and self.refusal is None:
-            raise DataError("nothing is corrected, and refusal does not say why")
+            raise DataError("nothing is corrected, and there is no refusal")
         self.naive.check(len(self.systems), self.confidence, cut=False)
         if self.corrected is not None:
             self.corrected.check(len(self.systems), self.confidence, cut=True)
@@ -216,12 +215,12 @@ class Board(Result, kind="board"):
 
     @property
     def a(self) -> LongArray:
-        """The system of each pair that stands lower."""
+        """The lower system of each pair."""
         return self._pairs[1]
 
     @property
     def b(self) -> LongArray:
-        """The system of each pair that stands higher."""
+        """The higher system of each pair."""
         return self._pairs[0]
 
     @cached_property
@@ -232,50 +231,50 @@ class Board(Result, kind="board"):
 
     @cached_property
     def groups(self) -> tuple[tuple[int, ...], ...]:
-        """Groups of systems no two of which can be told apart."""
+        """Groups of systems without a significant difference between any two."""
         return find_groups(self._apart)
 
     @cached_property
     def letters(self) -> tuple[str, ...]:
-        """For each system; two share a letter where they cannot be told apart."""
+        """Letters of each system; two systems that share one do not differ significantly."""
         return letters(self._apart)
 
     @property
     def _apart(self) -> BoolArray:
-        """Who can be told apart, (system, system)."""
+        """Which systems differ significantly, (system, system)."""
         apart = np.zeros((len(self.systems), len(self.systems)), bool)
         apart[self.a, self.b] = apart[self.b, self.a] = (self.corrected_pairs or self.naive_pairs).claimed
         return apart
 
     @property
     def doubted(self) -> bool:
-        """Whether gold itself speaks against the correction, so that nothing is claimed with it."""
+        """Whether gold contradicts the correction, so that no difference is claimed."""
         return self.alarm is not None and self.corrected is not None
 
     @property
     def decisive(self) -> Differences | None:
-        """The pairs to go by: corrected, or the judges' where there is no gold; None where correction was refused."""
+        """The pairs that decide: corrected, or the judges' if there is no gold; None if correction was refused."""
         return self.naive_pairs if self.gold is None else self.corrected_pairs
 
     @property
     def significant(self) -> bool:
-        """Whether a difference may be claimed for any pair; never without gold, as judge errors are then not undone."""
+        """Whether a difference may be claimed for any pair; never without gold, as errors are then not corrected."""
         return self.corrected_pairs is not None and self.decisive is not None and self.decisive.count > 0
 
     @property
     def top(self) -> tuple[str, ...]:
-        """The best system and all that are not told from it, be it that nothing is said of the two."""
+        """The best system, and all that are not significantly worse or have no result."""
         found = self.corrected_pairs or self.naive_pairs
         worse = set(self.a[(self.b == 0) & found.claimed].tolist())
         return tuple(name for s, name in enumerate(self.systems) if s not in worse)
 
     @property
     def comparable(self) -> bool:
-        """Whether judges' and corrected verdicts are about the same topics; the judges' are always about new ones."""
+        """Whether judges' and corrected results are about the same topics; the judges' are always about new ones."""
         return self.corrected_pairs is not None and self.claim == NEW_TOPICS
 
     def count_flips(self) -> dict[str, int]:
-        """How many verdicts of the judges fall, how many arise, and how many turn around; nothing if not comparable."""
+        """Pairs that are reversed, or significant only without or only with correction; empty if not comparable."""
         if self.corrected_pairs is None or not self.comparable:
             return {}
         return {kind: int(found.sum()) for kind, found in find_flips(self.naive_pairs, self.corrected_pairs).items()}
@@ -289,7 +288,7 @@ class Board(Result, kind="board"):
         return pl.DataFrame(columns)
 
     def pairs(self) -> pl.DataFrame:
-        """One row per pair, differences being b - a: the judges' verdict, the corrected one, and how it flips."""
+        """One row per pair with differences b - a: the judges' result, the corrected one, and the kind of change."""
         names = pl.Series(self.systems, dtype=pl.String)
         columns = {"a": names.gather(self.a), "b": names.gather(self.b)}
         columns |= self.naive_pairs.columns("naive")
@@ -305,7 +304,7 @@ class Board(Result, kind="board"):
         return pl.DataFrame(columns)
 
     def flips(self) -> pl.DataFrame:
-        """The pairs whose verdict flips: turned ones first, then by how sure the judges were."""
+        """The pairs whose result changes: reversed ones first, then by the judges' p-value."""
         pairs = self.pairs()
         if not self.comparable:
             return pairs.clear()
@@ -320,10 +319,9 @@ class Board(Result, kind="board"):
     def sentence(self) -> str:
         """What to take away."""
         level = f"{ADJUSTMENTS[self.adjust]}, {100 * (1 - self.confidence):.3g}%"
-        text = (
-            f"Judges tell {self.naive_pairs.count:,} of {counted(len(self.a), 'pair')} of systems apart on "
-            f"{self.measure} ({level})"
-        )
+        pairs = counted(len(self.a), "pair")
+        text = f"By the judges, {self.naive_pairs.count:,} of {pairs} of systems differ significantly "
+        text += f"on {self.measure} ({level})"
         if self.gold is None:
             return f"{text}. Without gold judge errors are not corrected: claim nothing yet."
         if self.corrected_pairs is None:
@@ -338,14 +336,14 @@ class Board(Result, kind="board"):
 
     def _say_verdicts(self, found: Differences) -> str:
         if not self.comparable:
-            return f"that is about topics like these, while on these topics gold tells {found.count:,} apart"
+            return f"that is about topics like these, while by gold {found.count:,} differ on these topics"
         flips = self.count_flips()
         told = (
             f"significant only without correction: {flips['falls']:,}, only with it: {flips['arises']:,}, "
             f"reversed: {flips['turns']:,}"
         )
         assert self.corrected is not None
-        return f"{self.corrected.method.undone} it is {found.count:,} ({told})"
+        return f"{self.corrected.method.undone}, {found.count:,} do ({told})"
 
     def _say_top(self) -> str:
         found = self.corrected_pairs or self.naive_pairs
@@ -353,8 +351,8 @@ class Board(Result, kind="board"):
         if doubted:
             rest = len(self.top) - 1 - doubted
             return (
-                f"From {shorten(self.systems[0])}, the first, {len(self.systems) - len(self.top):,} can be told and "
-                f"{rest:,} cannot; of {doubted:,} nothing is said."
+                f"{len(self.systems) - len(self.top):,} systems are significantly worse than "
+                f"{shorten(self.systems[0])}, the first, and {rest:,} are not; {doubted:,} have no result."
             )
         if len(self.top) == 1:
             return f"{shorten(self.top[0])} leads alone, on {self.claim}."

@@ -1,4 +1,4 @@
-"""How far merged judges can be taken at their word."""
+"""How well merged judgments agree with gold: their probabilities, and their shares of relevant items."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from karatage.errors import DataError
 from karatage.text import counted, shorten
 
 SURE = 0.9
-FEW = 10  # items that say little about a share
+FEW = 10  # items, below which no share is given
 LEVEL = 0.05
-CLOSE = 0.05  # probabilities that are off by less than this on average can be taken for chances
+CLOSE = 0.05  # mean error up to which probabilities can be used as such
 JUDGE = "judge:"
 VOTES = ("mv", "wawa", "binmv", "qbinmv")  # approaches whose probabilities are shares of votes
 WIDTH = 0.1  # of bins
@@ -44,7 +44,7 @@ TYPICAL = ("within topics", "between topics")  # ways to compare gold's items wi
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Calibration(Result, kind="calibration"):
-    """What `calibrate` found: judges' probabilities and grades against gold's, and gold's items against others."""
+    """The result of `calibrate`: judges' probabilities and grades against gold's, and gold's items against others."""
 
     derived = ("sentence", "called")
 
@@ -52,7 +52,7 @@ class Calibration(Result, kind="calibration"):
     relevant: int  # the lowest grade that counts as relevant
     items: int  # gold items that judges graded
     topics: int  # of these; 0 where items have none
-    weighed: bool  # whether gold items stand for others, so that shares are estimates
+    weighed: bool  # whether gold items represent others, so that shares are estimates
     bins: pl.DataFrame  # from, to, items, worth, weight, probability, share, low, high
     grades: pl.DataFrame  # grade, judges, gold, elsewhere: shares of decided grades, on gold's items and on others
     shift: pl.DataFrame  # statistic, value, low, high, p_value, way
@@ -64,7 +64,7 @@ class Calibration(Result, kind="calibration"):
     notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse shares that are none, and figures that do not follow from the bins."""
+        """Refuse wrong shares, and figures that do not follow from the bins."""
         require_numbers("relevant", self.relevant, 1)
         require_numbers("items", self.items, 1)
         require_numbers("topics", self.topics, 0, self.items)
@@ -101,7 +101,7 @@ class Calibration(Result, kind="calibration"):
 
     @property
     def probable(self) -> float:
-        """The same as probabilities have it: their mean."""
+        """The mean probability that an item is relevant."""
         return float((self.bins["weight"] * self.bins["probability"]).sum())
 
     @property
@@ -116,12 +116,12 @@ class Calibration(Result, kind="calibration"):
 
     @property
     def calibrated(self) -> bool | None:
-        """Whether nothing speaks against reading probabilities as chances; None where that cannot be known."""
+        """Whether probabilities are consistent with gold; None where there is no interval."""
         return None if self.ece.low != self.ece.low else self.ece.low == 0
 
     @property
     def shifted(self) -> bool | None:
-        """Whether gold's items are unlike the others; None where that is not known, or drawn items are weighed."""
+        """Whether gold's items are unlike the others; None where that is not known, or shares are estimates."""
         found = self.shift.filter(pl.col("way").is_in(TYPICAL))["p_value"].drop_nulls()
         return None if found.is_empty() else bool((found < LEVEL / len(found)).any())
 
@@ -150,9 +150,9 @@ class Calibration(Result, kind="calibration"):
         text = f"{self._who} {called} relevant, gold {self.found:.0%}"
         text += f", from {items}" if self.weighed else ""
         if self.bias.low != self.bias.low:
-            return f"{text}; one topic cannot tell whether that is chance."
+            return f"{text}; one topic is too few for a test."
         if self.bias.low <= 0 <= self.bias.high:
-            return f"{text}: no more apart than chance explains."
+            return f"{text}: not a significant difference."
         much = "too many" if self.bias.value > 0 else "too few"
         return f"{text}: {much} by {_points(self.bias)}."
 
@@ -164,22 +164,22 @@ class Calibration(Result, kind="calibration"):
 
     @property
     def _certain(self) -> bool:
-        """Whether nothing was called more or less probable, as by a judge alone."""
+        """Whether all probabilities are 0 or 1, as for a single judge."""
         return bool(self.bins["probability"].is_in([0.0, 1.0]).all())
 
     def _say_error(self) -> str:
-        what = "Taken for certain, such grades are" if self._certain else self._say_forecast()
+        what = "Taken as certain, such grades are" if self._certain else self._say_forecast()
         if self.calibrated is None:
             return f"{what} {100 * self.ece.value:.1f} points off on average."
         off = f"{what} {_points(self.ece)} off on average"
         if self.ece.high <= CLOSE:
-            return f"{off}, near enough to go by."
+            return f"{off}, accurate enough to use."
         if self.calibrated:
-            return f"{off}, which may be chance: there is too little gold, or too few topics, to tell."
-        return f"{off}." if self._certain else f"{off}: do not take them for chances."
+            return f"{off}, which is not significant with so little gold or so few topics."
+        return f"{off}." if self._certain else f"{off}: do not use them as probabilities."
 
     def _say_forecast(self) -> str:
-        """Decided grades may call more or fewer items relevant than the probabilities behind them."""
+        """The subject of a sentence, with the mean probability where it differs from the share of decided grades."""
         name = self.forecast.capitalize()
         same = f"{self.called:.0%}" == f"{self.probable:.0%}"
         return f"{name} are" if same else f"{name} behind these grades, {self.probable:.0%} on average, are"
@@ -197,10 +197,10 @@ class Calibration(Result, kind="calibration"):
     def _say_shift(self) -> str:
         if not self.shifted:
             return ""
-        return "Judges see gold's items as unlike the others, so this holds for items like gold's only."
+        return "Judges grade gold's items differently from the others, so this is valid only for items like gold's."
 
 
 def _points(found: Bounded) -> str:
-    """A share and its interval, in points, whatever its sign."""
+    """A share and its interval, in points without a sign."""
     low, high = sorted((abs(found.low), abs(found.high)))
     return f"{100 * abs(found.value):.1f} points ({100 * low:.1f} to {100 * high:.1f})"

@@ -1,7 +1,7 @@
-"""Checks that results make of their own fields, whether they were computed or read back.
+"""Checks of the fields of results, both of computed ones and of those read from files.
 
-They run for every result, so they look at whole arrays and columns. An interval or a share may miss its bound by what
-rounding takes, and by no more.
+They look at whole arrays and columns, since they run for every result. Intervals and shares may miss their bounds by
+rounding errors only.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from karatage.data.plain import TYPES, name_type
 from karatage.errors import DataError
 from karatage.text import shorten
 
-SLACK: Final = 1e-9  # what rounding may take
+SLACK: Final = 1e-9  # for rounding errors
 LARGEST: Final = 1e150  # of numbers, squares of which can still be summed
 NEAR: Final = 1e-6  # relative: how far sums and distributions may differ from machine to machine
 
@@ -43,7 +43,7 @@ AMOUNT: Final = Column("float", 0)  # a number that is not negative: an error, a
 
 
 def maybe(column: Column) -> Column:
-    """The same, where cells may be null."""
+    """The same column, where cells may be null."""
     return column._replace(empty=True)
 
 
@@ -53,7 +53,7 @@ def find_schema(columns: Mapping[str, Column]) -> dict[str, pl.DataType]:
 
 
 def require_table(what: str, frame: pl.DataFrame, columns: Mapping[str, Column]) -> None:
-    """A table has these columns, of these types, with such values in them; it may have others."""
+    """Refuse a table that lacks a column, or has other types or values in it; more columns are allowed."""
     for name, column in columns.items():
         if name not in frame.columns:
             raise DataError(f"{what} has no column {name}")
@@ -82,7 +82,7 @@ def require_numbers(
     unknown: bool = False,
     endless: bool = False,
 ) -> None:
-    """Numbers from `low` to `high`, NaN only where they may be `unknown`, infinite only where they may be `endless`."""
+    """Refuse numbers outside `low` to `high`, NaN unless they may be `unknown`, infinite ones unless `endless`."""
     numbers = np.asarray(value, float)
     if numbers.size == 0 or _is_inside(numbers, low, high, unknown=unknown):
         return
@@ -98,11 +98,11 @@ def require_numbers(
 
 
 def _is_inside(numbers: NDArray[np.float64], low: float, high: float, *, unknown: bool) -> bool:
-    """The same without a copy of what may be large: by the least and the greatest, NaN left aside."""
+    """Whether all are inside by minimum and maximum, which needs no copy of a large array."""
     least, most = float(np.fmin.reduce(numbers, axis=None)), float(np.fmax.reduce(numbers, axis=None))
     if not unknown and np.isnan(np.min(numbers)):
         return False
-    if max(abs(least), abs(most)) > LARGEST:  # infinite ones are looked at one by one
+    if max(abs(least), abs(most)) > LARGEST:  # infinite ones are checked one by one
         return False
     return math.isnan(least) or (least >= low - SLACK and most <= high + SLACK)
 
@@ -114,7 +114,7 @@ def _describe(low: float, high: float) -> str:
 
 
 def require_ordered(what: str, low: ArrayLike, value: ArrayLike, high: ArrayLike) -> None:
-    """Values lie in their intervals, as far as these are known."""
+    """Refuse values outside their intervals, where these are known."""
     first, middle, last = np.broadcast_arrays(*(np.atleast_1d(np.asarray(part, float)) for part in (low, value, high)))
     with np.errstate(invalid="ignore"):
         slack = SLACK * np.maximum(1, np.abs(np.where(np.isfinite(middle), middle, 0)))
@@ -125,7 +125,7 @@ def require_ordered(what: str, low: ArrayLike, value: ArrayLike, high: ArrayLike
 
 
 def require_names(what: str, names: Sequence[str], *, least: int = 1) -> None:
-    """Names, none of them twice, and so many at least."""
+    """Refuse repeated names, and fewer than `least`."""
     if len(names) < least:
         raise DataError(f"{what} has {len(names)} names, and {least} are needed")
     if len(set(names)) < len(names):
@@ -135,7 +135,7 @@ def require_names(what: str, names: Sequence[str], *, least: int = 1) -> None:
 
 
 def require_known(what: str, names: Collection[str] | pl.Series, known: Collection[str], of: str) -> None:
-    """Names that are among those `known`."""
+    """Refuse names that are not among those `known`."""
     there = set(known)
     unknown = next((name for name in names if name is not None and name not in there), None)
     if unknown is not None:
@@ -143,13 +143,13 @@ def require_known(what: str, names: Collection[str] | pl.Series, known: Collecti
 
 
 def require_shape(what: str, array: NDArray[np.generic], *shape: int) -> None:
-    """An array of this shape."""
+    """Refuse an array of another shape."""
     if array.shape != shape:
         raise DataError(f"{what} has the shape {array.shape}, not {shape}")
 
 
 def require_equal(what: str, found: ArrayLike, expected: ArrayLike, *, near: float = NEAR) -> None:
-    """Values that follow from others are what follows; NaN where that is NaN."""
+    """Refuse values that differ from those that follow from others; NaN equals NaN."""
     first, second = np.asarray(found), np.asarray(expected)
     if first.shape == second.shape:
         if second.dtype.kind != "f":

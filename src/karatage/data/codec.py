@@ -1,9 +1,9 @@
-"""Frozen dataclasses and named tuples as JSON can hold them, and back, as their annotations say.
+"""Frozen dataclasses and named tuples as JSON can hold them, and back, by their annotations.
 
-A class may name `derived` properties or methods, which are written beside its fields for those who read the JSON,
-`unsaved` fields, which are not written and have a default, and `optional` ones, which what is read may lack. Tables are
-lists of rows, and `types` beside them says what their columns hold; those annotated as `Columns` are written by
-columns, which takes less room.
+A class may name `derived` properties or methods, which are written beside its fields for readers of the JSON. It may
+also name `unsaved` fields, which have a default and are not written, and `optional` ones, which a file may lack. Tables
+are lists of rows, with the types of their columns in `types`. Tables annotated as `Columns` are written by columns,
+which takes less space.
 """
 
 from __future__ import annotations
@@ -55,18 +55,18 @@ from karatage.text import shorten
 
 T = TypeVar("T")
 Columns = Annotated[pl.DataFrame, "by columns"]
-UNKNOWN: Final = "unknown"  # a number that may also be absent, and is there but not known
+UNKNOWN: Final = "unknown"  # an unknown number, where a number may also be absent
 _MONEY = re.compile(r"-?\d{1,20}(\.\d{1,12})?", re.ASCII)
 _Hook = Callable[[Any, Any], Any]
 
 
 def unstructure(value: object) -> Any:
-    """What a value says, ready for JSON; tables are `TableRows`, whose rows are made as they are written."""
+    """A value as JSON can hold it; tables are `TableRows`, whose rows are made when they are written."""
     return _converter().unstructure(value)
 
 
 def structure(found: object, kind: type[T]) -> T:
-    """A value of a kind, from what its JSON says; what is not as it should be is refused, with its place."""
+    """A value of a kind from its JSON; wrong entries are refused with their place."""
     try:
         return _converter().structure(found, kind)
     except Exception as problem:
@@ -80,7 +80,7 @@ def structure(found: object, kind: type[T]) -> T:
 
 
 def _find_cause(problem: BaseException) -> tuple[str, BaseException]:
-    """The first thing that is wrong, and where it stands."""
+    """The first error, and its place."""
     place = ""
     while isinstance(problem, ClassValidationError | IterableValidationError):
         located, others = problem.group_exceptions()
@@ -187,7 +187,7 @@ def _list_fields(kind: Any, hint: object = None) -> list[str]:
 
 
 def _make_list_reader(kind: Any, converter: Converter) -> _Hook:
-    """Lists as cattrs reads them, but nothing else that can be looped over, such as text."""
+    """Read lists as cattrs does, and refuse other iterables, such as text."""
     if get_origin(kind) is list or get_args(kind)[-1] is ...:
         of = list_structure_factory if get_origin(kind) is list else homogenous_tuple_structure_factory
         return _require(list, "a list", of(kind, converter))
@@ -215,7 +215,7 @@ def _is_maybe_number(kind: Any) -> bool:
 
 
 def _is_scalar(kind: Any) -> bool:
-    """Text, numbers, flags and lists of names, whichever: facts of a note or of an experiment's cell."""
+    """Text, numbers, flags or lists of names: facts of a note or of an experiment's cell."""
     return get_origin(kind) in (Union, types.UnionType) and {str, float} <= set(get_args(kind))
 
 

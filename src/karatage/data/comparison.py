@@ -1,4 +1,4 @@
-"""Is one system better than another: what the judges say, and what is left once their errors are undone."""
+"""Comparisons of two systems: by the judges, and with their errors corrected."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from karatage.text import counted, end_sentence, percent, shorten
 
 @dataclass(frozen=True, kw_only=True)
 class Opinion:
-    """Both systems' scores and their difference, b - a, found in one way."""
+    """Both systems' scores and their difference, b - a, by one method."""
 
     derived = ("way", "p_value", "significant")
 
     method: Method
-    a: Estimate | None  # none where it is beyond what the measure can be
+    a: Estimate | None  # None where it is outside the measure's range
     b: Estimate | None
     difference: Estimate
     test_p_value: float | None = None  # of another test than the interval's
 
     def __post_init__(self) -> None:
-        """Refuse p-values that are none, and estimates that are not about the same question."""
+        """Refuse wrong p-values, and estimates with different levels of confidence."""
         if self.test_p_value is not None:
             require_numbers("p_value", self.test_p_value, 0, 1, unknown=True)
         for score in (self.a, self.b):
@@ -49,13 +49,13 @@ class Opinion:
 
     @property
     def significant(self) -> bool:
-        """Whether no difference is ruled out."""
+        """Whether the difference is significant."""
         return self.p_value < 1 - self.difference.confidence + 1e-12
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Comparison(Result, kind="comparison"):
-    """What `compare` found; differences are b - a."""
+    """The result of `compare`; differences are b - a."""
 
     derived = ("sentence", "p_value", "significant")
 
@@ -80,11 +80,11 @@ class Comparison(Result, kind="comparison"):
     notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse what no comparison finds."""
+        """Refuse entries that contradict each other."""
         require_names("systems", (self.a, self.b))
         require_numbers("topics", self.topics, 0)
         if self.corrected is None and self.gold is not None and self.refusal is None and self.same is None:
-            raise DataError("nothing is corrected, and refusal does not say why")
+            raise DataError("nothing is corrected, and there is no refusal")
         for name, found in (("a", self.naive.a), ("b", self.naive.b), ("difference", self.naive.difference)):
             if found is not None and find_cuts(*(np.array([n]) for n in (found.value, found.low, found.high))).size:
                 raise DataError(f"the interval of naive.{name} is longer on one side than on the other")
@@ -101,13 +101,13 @@ class Comparison(Result, kind="comparison"):
 
     @property
     def significant(self) -> bool:
-        """Whether a difference may be claimed; never without gold, since the judges' errors are then not undone."""
+        """Whether a difference may be claimed; never without gold, since errors are then not corrected."""
         opinion = self.corrected
         return opinion is not None and self.same is None and opinion.significant and not self.doubted
 
     @property
     def doubted(self) -> bool:
-        """Whether gold itself speaks against the correction, so that nothing is claimed with it."""
+        """Whether gold contradicts the correction, so that no difference is claimed."""
         return self.alarm is not None and self.corrected is not None
 
     @property
@@ -116,7 +116,7 @@ class Comparison(Result, kind="comparison"):
 
     @property
     def opinions(self) -> tuple[Opinion, ...]:
-        """All of them, the judges' first."""
+        """All opinions, the judges' first."""
         return tuple(o for o in (self.naive, self.corrected, *self.others) if o is not None)
 
     def to_frame(self) -> pl.DataFrame:
@@ -159,7 +159,7 @@ class Comparison(Result, kind="comparison"):
     def _say_naive(self) -> str:
         topics = counted(self.topics, "topic")
         if math.isnan(self.naive.p_value):
-            return f"{topics} cannot tell chance from difference, and judge errors are not corrected."
+            return f"{topics} are too few for a test, and judge errors are not corrected."
         verdict = "more than chance between topics" if self.naive.significant else "no more than chance between topics"
         return f"Over {topics} that is {verdict}; without gold judge errors are not corrected: claim nothing yet."
 
@@ -182,7 +182,7 @@ class Comparison(Result, kind="comparison"):
 
 
 def find_digits(found: Estimate) -> int:
-    """Decimals that a value deserves: two digits of its standard error."""
+    """Decimals of a value that show two digits of its standard error."""
     error = found.standard_error if found.standard_error > 0 else abs(found.value)
     if not math.isfinite(error) or error == 0:
         return 3
@@ -196,7 +196,7 @@ def _p(p_value: float, lead: str = " (") -> str:
 
 
 def say_p(p_value: float) -> str:
-    """A p-value as one reads it: `= 0.017`, `< 0.001`."""
+    """A p-value in a sentence: `= 0.017`, `< 0.001`."""
     if p_value < 0.001:
         return "< 0.001"
     return f"= {p_value:.3f}" if p_value < 0.0995 else f"= {p_value:.2f}"

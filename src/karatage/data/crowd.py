@@ -25,8 +25,9 @@ from karatage.data.checks import (
     require_table,
 )
 from karatage.data.codec import structure, unstructure
+from karatage.data.display import Shown
 from karatage.data.note import Note
-from karatage.data.result import Result, Shown, list_versions
+from karatage.data.result import Result, list_versions
 from karatage.errors import DataError
 from karatage.text import counted, percent, shorten
 
@@ -40,7 +41,7 @@ _DIGITS = 6
 
 
 class Correlation(NamedTuple):
-    """Which part of a judge's error is shared: with all judges of an item, within a family, over a topic."""
+    """The parts of a judge's error that are shared: with all judges of an item, within a family, over a topic."""
 
     item: float = 0.0
     family: float = 0.0
@@ -51,16 +52,16 @@ NOTHING_SHARED: Final = Correlation()
 
 
 class Contribution(NamedTuple):
-    """The law of judges' shares of the items: P(share > x) falls as x^(1 - exponent) from `tail` on."""
+    """The distribution of judges' shares of the items: P(share > x) falls as x^(1 - exponent) from `tail` on."""
 
     least: float  # the smallest share
-    exponent: float  # NaN where all do alike
+    exponent: float  # NaN where all shares are equal
     tail: float
 
 
 @dataclass(frozen=True, eq=False)
 class _Archetype:
-    """A kind of judge, as a file has it."""
+    """A kind of judge in a file."""
 
     optional = ("confusion", "concentration")
 
@@ -73,7 +74,7 @@ class _Archetype:
 
 
 class _CrowdFile(NamedTuple):
-    """A crowd model, as a file has it."""
+    """A crowd model in a file."""
 
     format: str
     name: str
@@ -89,24 +90,24 @@ class _CrowdFile(NamedTuple):
     archetypes: tuple[_Archetype, ...]
 
 
-_WHOLE = [name for name in _CrowdFile._fields if name not in ("format", "archetypes")]  # fields of the model too
+_WHOLE = [name for name in _CrowdFile._fields if name not in ("format", "archetypes")]  # in the model, too
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CrowdModel(Shown):
     """Kinds of judges on a grid of true positive rate, true negative rate and contribution [COLLAB14].
 
-    A kind is a voxel with a share of the judges in it, and a Gaussian of the two rates and the log of the contribution,
-    cut off at the voxel's walls. With more than two grades it has a mean confusion matrix too, and a concentration that
-    says how little its judges differ from that.
+    A kind is a voxel with a share of the judges. The two rates and the log of the contribution have a Gaussian
+    distribution, truncated at the voxel's walls. With more than two grades a kind also has a mean confusion matrix,
+    and a concentration, which is large where its judges differ little from that.
     """
 
     name: str
-    source: str  # whom it was learned from
-    noise: Noise = "removed"  # whether chance in judges' observed rates was undone
+    source: str  # the judgments it was learned from
+    noise: Noise = "removed"  # whether sampling noise in observed rates was removed
     judges: int
     judgments: int  # of items with gold
-    balance: FloatArray  # (grade,) how often gold had each
+    balance: FloatArray  # (grade,) share of each in gold
     voxel: IntArray  # (archetype, 3) level of true positive rate, true negative rate and contribution
     share: FloatArray  # (archetype,)
     mean: FloatArray  # (archetype, 3) of the rates and the log of the contribution
@@ -119,7 +120,7 @@ class CrowdModel(Shown):
     notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse shares, counts and distributions that are none, and protect the arrays."""
+        """Refuse wrong shares, counts and distributions, and protect the arrays."""
         kinds, grades = len(self.share), len(self.balance)
         require_known("noise", (self.noise,), get_args(Noise), "ways to treat it")
         require_numbers("the number of grades in balance", grades, 2)
@@ -136,7 +137,7 @@ class CrowdModel(Shown):
             require_shape(f"archetypes: {name}", array, kinds, *shape)
             require_numbers(f"archetypes: {name}", array, 0 if name in {"voxel", "concentration"} else -np.inf)
         if (self.confusion is None) != (grades == 2) or (self.concentration is None) != (grades == 2):
-            raise DataError("archetypes: confusion and concentration are there for more than two grades, and only then")
+            raise DataError("archetypes: confusion and concentration are for more than two grades, and only then")
         _require_shares("balance", self.balance)
         _require_shares("the shares of archetypes", self.share)
         if self.confusion is not None:
@@ -145,7 +146,7 @@ class CrowdModel(Shown):
             raise DataError(f"archetypes: a voxel has levels beyond {', '.join(str(n - 1) for n in GRID)}")
         require_numbers("correlation", self.correlation, 0, 1)
         if sum(self.correlation) >= 1:
-            raise DataError(f"correlation adds up to {sum(self.correlation):g}; what judges share has to stay below 1")
+            raise DataError(f"correlation adds up to {sum(self.correlation):g}; the sum must be below 1")
         require_numbers("families", list(self.families.values()), 0, 1)
         require_numbers("contribution.least", self.contribution.least, 0, 1)
         require_numbers("contribution.exponent", self.contribution.exponent, 1, unknown=True)
@@ -185,7 +186,7 @@ class CrowdModel(Shown):
         )
 
     def independent(self) -> CrowdModel:
-        """The same judges, who err without regard to each other or the topic."""
+        """The same judges with independent errors."""
         return replace(self, correlation=NOTHING_SHARED)
 
     def to_frame(self) -> pl.DataFrame:
@@ -207,7 +208,7 @@ class CrowdModel(Shown):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, ready for JSON; numbers to six digits."""
+        """All facts for JSON, numbers to six digits."""
         parts = {name: unstructure(getattr(self, name)) for name in _Archetype.__annotations__}
         known = {name: part for name, part in parts.items() if part is not None}
         kinds = [{name: part[k] for name, part in known.items()} for k in range(len(self.share))]
@@ -216,7 +217,7 @@ class CrowdModel(Shown):
         return told
 
     def to_json(self) -> str:
-        """The same as JSON text, a kind of judge a line."""
+        """The same as JSON text, with one line for each kind of judge."""
         whole = self.to_dict()
         kinds = whole.pop("archetypes")
         head = json.dumps(whole, ensure_ascii=False, indent=1).removesuffix("\n}")
@@ -225,7 +226,7 @@ class CrowdModel(Shown):
 
     @staticmethod
     def from_dict(found: object) -> CrowdModel:
-        """Back from what `to_dict` or a JSON file says; what cannot be is refused with its name."""
+        """The model from a dict or JSON file; wrong entries are refused by name."""
         written = found.get("format") if isinstance(found, dict) else FORMAT
         if written != FORMAT:
             raise DataError(f"format is '{shorten(str(written))}', not '{FORMAT}'")
@@ -241,7 +242,7 @@ class CrowdModel(Shown):
 
 
 def voxel_walls(voxel: IntArray, least: float) -> tuple[FloatArray, FloatArray]:
-    """Lower and upper walls (archetype, 3) of voxels, the contribution's as logs; nobody does less than `least`."""
+    """Lower and upper walls (archetype, 3) of voxels, the contribution's as logs, of `least` or more."""
     low, high = voxel / np.array(GRID), (voxel + 1) / np.array(GRID)
     low[:, 2] = np.log(np.clip(low[:, 2], min(least, 0.5 / CONTRIBUTION_LEVELS), None))
     high[:, 2] = np.log(high[:, 2])
@@ -258,7 +259,7 @@ def _round(fact: Any) -> Any:
 
 
 def _stack(name: str, parts: Sequence[NDArray[T] | float | None]) -> NDArray[T]:
-    """Of all kinds of judges, which have it in one shape."""
+    """An array over all kinds of judges, whose parts must have one shape."""
     shapes = {np.shape(part) for part in parts if part is not None}
     if len(shapes) != 1 or any(part is None for part in parts):
         raise DataError(f"archetypes: {name} is missing somewhere, or has several shapes")
@@ -266,7 +267,7 @@ def _stack(name: str, parts: Sequence[NDArray[T] | float | None]) -> NDArray[T]:
 
 
 def _scale(shares: FloatArray) -> FloatArray:
-    """Shares that add up to 1 along the last axis, which written digits may miss by a little, and not by more."""
+    """Shares scaled to add up to 1 along the last axis, where rounding in a file misses that by a little."""
     total = shares.sum(axis=-1, keepdims=True)
     found: FloatArray = np.where(np.abs(total - 1) <= 1e-3, shares / np.where(total == 0, 1, total), shares)
     return found
@@ -275,11 +276,11 @@ def _scale(shares: FloatArray) -> FloatArray:
 def _require_shares(what: str, shares: FloatArray) -> None:
     total = shares.sum(axis=-1)
     if not (np.isfinite(shares).all() and (shares >= 0).all() and np.allclose(total, 1)):
-        raise DataError(f"{what} should be shares that add up to 1; they add up to {np.ravel(total)[0]:g}")
+        raise DataError(f"{what} must be shares that add up to 1; they add up to {np.ravel(total)[0]:g}")
 
 
 def _check_means(model: CrowdModel) -> None:
-    """Whether each Gaussian lies in its voxel and has a covariance that can be."""
+    """Refuse means outside their voxel, and matrices that are not covariances."""
     low, high = voxel_walls(model.voxel, model.contribution.least)
     slack = 1e-4
     for k in range(len(model.share)):
@@ -289,36 +290,36 @@ def _check_means(model: CrowdModel) -> None:
         if np.linalg.eigvalsh(model.covariance[k]).min() < -1e-6 or not np.allclose(
             model.covariance[k], model.covariance[k].T, atol=1e-6
         ):
-            raise DataError(f"archetypes[{k}].covariance is none: it has to be symmetric, without negative variances")
+            raise DataError(f"archetypes[{k}].covariance must be symmetric, without negative variances")
 
 
-# Of judges, by TPR + TNR - 1, which is 1 for a judge who never errs and 0 for a random one; the lowest value of each.
-BANDS = {"reliable": 0.8, "fair": 0.4, "poor": 0.1, "like a coin": -0.1, "inverted": -1.0}
+# Lowest TPR + TNR - 1 of judges, which is 1 for a judge without errors and 0 for a random one.
+BANDS = {"reliable": 0.8, "fair": 0.4, "poor": 0.1, "random": -0.1, "inverted": -1.0}
 UNTOLD = "saw one kind only"  # of items, relevant ones or others
 JUDGES = {"judge": TEXT, "grades": COUNT, "tpr": maybe(SHARE), "tnr": maybe(SHARE)}
-TOGETHER = 0.05  # a correlation of errors from which on they are said to err together
+TOGETHER = 0.05  # correlation from which errors are called shared
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CrowdSummary(Result, kind="crowd"):
-    """A crowd's judges one by one and its majority, on the items of gold; relevant is any grade above 0."""
+    """A crowd's judges and its majority vote, compared with gold; grades above 0 are relevant."""
 
     derived = ("sentence", "grades", "tpr", "tnr", "bands")
 
     name: str
-    judges: pl.DataFrame  # one row per judge: judge, grades, tpr and tnr (null where gold cannot tell)
+    judges: pl.DataFrame  # one row per judge: judge, grades, tpr and tnr (null where there are no such items)
     items: int
     relevant: int
     recall: float | None  # of the majority; None where gold has no relevant item
     precision: float | None  # None where the majority calls nothing relevant
     tied: int  # items whose votes are even: they count half
-    correlation: float | None  # of two judges' errors on an item, among items that gold calls relevant, or not
-    pairs: int  # of judges of an item, that the correlation is from
+    correlation: float | None  # of two judges' errors on an item, given gold
+    pairs: int  # of judges of an item, from which the correlation is computed
     notes: tuple[Note, ...] = ()
     versions: Mapping[str, str] = field(default_factory=list_versions)
 
     def __post_init__(self) -> None:
-        """Refuse shares and counts that are none."""
+        """Refuse wrong shares and counts."""
         require_table("judges", self.judges, JUDGES)
         require_names("judges", self.judges["judge"].to_list())
         require_numbers("items", self.items, 1, self.grades)
@@ -330,7 +331,7 @@ class CrowdSummary(Result, kind="crowd"):
             if share is not None:
                 require_numbers(name, share, 0, 1)
         if (self.recall is None) != (self.relevant == 0):
-            raise DataError("majority_recall is known where gold has relevant items, and only there")
+            raise DataError("majority_recall must be given if gold has relevant items, and only then")
         if self.correlation is not None:
             require_numbers("error_correlation", self.correlation, -1, 1)
             require_numbers("pairs", self.pairs, 1)
@@ -339,7 +340,7 @@ class CrowdSummary(Result, kind="crowd"):
 
     @property
     def grades(self) -> int:
-        """How many judgments there are."""
+        """The number of judgments."""
         return int(self.judges["grades"].sum())
 
     @property
@@ -402,7 +403,7 @@ class CrowdSummary(Result, kind="crowd"):
 
 
 def name_bands(tpr: pl.Expr, tnr: pl.Expr) -> pl.Expr:
-    """How good judges with these rates are, in words."""
+    """The name of the quality of judges with these rates."""
     quality: pl.Expr = pl.lit(UNTOLD)
     for name, low in reversed(BANDS.items()):
         quality = pl.when(tpr + tnr - 1 >= low - 1e-12).then(pl.lit(name)).otherwise(quality)

@@ -1,4 +1,4 @@
-"""How likely judges are to disagree about an item: what was learned, topic by topic."""
+"""Models of the probability that judges disagree on an item, one for each topic."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import polars as pl
 
 from karatage.data.checks import require_known, require_names, require_numbers
 from karatage.data.codec import structure, unstructure
+from karatage.data.display import Shown
 from karatage.data.note import Note
 from karatage.data.plain import write_json
-from karatage.data.result import Shown
 from karatage.errors import DataError
 from karatage.text import counted, shorten
 
@@ -24,24 +24,24 @@ FEATURES: Final[Mapping[str, tuple[str, ...]]] = {
     "sums": ("meta_ap", "weighted_retrieval"),
     "votes": ("mean_grade", "doubt"),
 }
-PRIOR: Final = (1.4, 4.0)  # of the Beta that chances on a new collection are expected to follow
-THRESHOLD: Final = 0.3  # a chance from here on counts as predicted disagreement
-LEAST_RECALL: Final = 0.15  # a topic whose held-out recall is lower teaches nothing
+PRIOR: Final = (1.4, 4.0)  # of the Beta distribution of probabilities on a new collection
+THRESHOLD: Final = 0.3  # the lowest probability that counts as predicted disagreement
+LEAST_RECALL: Final = 0.15  # a topic with a lower held-out recall is dropped
 
 
 class HeldOut(NamedTuple):
-    """How predictions fare on items that were held out; NaN where no split could tell."""
+    """The quality of predictions on held-out items; NaN where no split gives one."""
 
     tpr: float  # of the items on which judges disagree, the share predicted
     ppv: float  # of the items predicted, the share on which judges disagree
     tnr: float  # of the items on which judges agree, the share predicted
-    npv: float  # of the items predicted to find agreement, the share that does
-    auc: float  # chance that an item with disagreement has a higher chance than one without; not in [COLLAB14]
+    npv: float  # of the items for which agreement is predicted, the share on which judges agree
+    auc: float  # P(an item with disagreement has a higher prediction than one without); not in [COLLAB14]
 
 
 @dataclass(frozen=True, kw_only=True)
 class TopicModel:
-    """One topic's logistic regression, fitted on all its items, and how its like fared on held-out ones."""
+    """One topic's logistic regression on all its items, and the quality of the same model on held-out items."""
 
     topic: str
     items: int
@@ -52,7 +52,7 @@ class TopicModel:
     spread: HeldOut  # standard deviation over splits
 
     def __post_init__(self) -> None:
-        """Refuse counts and shares that are none."""
+        """Refuse wrong counts and shares."""
         of = f"topic '{shorten(self.topic)}'"
         require_numbers(f"{of}: items", self.items, 2)
         require_numbers(f"{of}: disagreed", self.disagreed, 1, self.items - 1)
@@ -62,13 +62,13 @@ class TopicModel:
 
     @property
     def share(self) -> float:
-        """How often judges disagree on this topic."""
+        """The share of items on which judges disagree."""
         return self.disagreed / self.items
 
 
 @dataclass(frozen=True, kw_only=True)
 class DroppedTopic:
-    """A topic from which no model came."""
+    """A topic without a model."""
 
     topic: str
     items: int
@@ -76,17 +76,17 @@ class DroppedTopic:
     reason: str
 
     def __post_init__(self) -> None:
-        """Refuse counts that are none."""
+        """Refuse a wrong count."""
         require_numbers("dropped: disagreed", self.disagreed, 0, self.items)
 
 
 @dataclass(frozen=True, kw_only=True)
 class DisagreementModel(Shown):
-    """Topic-specific regressions of disagreement between judges, to be carried over to other topics."""
+    """Topic-specific regressions of disagreement between judges, for use on other topics."""
 
     derived = ("sentence",)
 
-    feature_set: FeatureSet  # runs and sums: from rankings; votes: from grades so far; own: the caller's
+    feature_set: FeatureSet  # runs and sums: from rankings; votes: from earlier grades; own: from the caller
     features: tuple[str, ...]
     topics: tuple[TopicModel, ...]
     dropped: tuple[DroppedTopic, ...] = ()
@@ -98,7 +98,7 @@ class DisagreementModel(Shown):
     notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse features, topics and options that are none."""
+        """Refuse wrong features, topics and options."""
         require_known("feature_set", (self.feature_set,), get_args(FeatureSet), "sets of features")
         require_names("features", self.features)
         wanted = FEATURES.get(self.feature_set, self.features)
@@ -111,13 +111,13 @@ class DisagreementModel(Shown):
             raise DataError(f"a topic does not have one coefficient for each of {len(self.features)} features")
         require_numbers("threshold", self.threshold, 0, 1)
         if not min(self.prior) > 0:
-            raise DataError(f"prior Beta({self.prior[0]:g}, {self.prior[1]:g}) is none: both numbers must be above 0")
+            raise DataError(f"prior Beta({self.prior[0]:g}, {self.prior[1]:g}) must have two numbers above 0")
         require_numbers("prior", self.prior, 0)
         require_numbers("trials", self.trials, 1)
 
     @property
     def rates(self) -> pl.DataFrame:
-        """One row per rate: its mean over topics, and its spread over topics and, within a topic, over splits."""
+        """One row per rate: its mean over topics, its spread over topics, and its spread over splits of a topic."""
         rows = []
         for name in HeldOut._fields:
             found = [getattr(t.mean, name) for t in self.topics if not math.isnan(getattr(t.mean, name))]
@@ -137,7 +137,7 @@ class DisagreementModel(Shown):
     def sentence(self) -> str:
         """What to take away."""
         if not self.topics:
-            return f"Disagreement could be predicted on none of {counted(len(self.dropped), 'topic')}."
+            return f"There is no prediction of disagreement: {counted(len(self.dropped), 'topic')} were dropped."
         mean = dict(zip(self.rates["rate"], self.rates["mean"], strict=True))
         shown = ", ".join(f"{name.upper()} {_digits(mean[name])}" for name in HeldOut._fields)
         of = f" of {len(self.topics) + len(self.dropped):,}" if self.dropped else ""
@@ -147,7 +147,7 @@ class DisagreementModel(Shown):
         )
 
     def to_frame(self) -> pl.DataFrame:
-        """One row per topic, dropped ones too: size, coefficients, held-out rates with their spread, why dropped."""
+        """One row per topic, also dropped ones: size, coefficients, held-out rates, their spread, why dropped."""
         schema: dict[str, type[pl.DataType]] = {
             "topic": pl.String,
             "items": pl.Int64,
@@ -172,7 +172,7 @@ class DisagreementModel(Shown):
         return pl.DataFrame(rows, schema=schema).fill_nan(None)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, ready for JSON."""
+        """All facts for JSON."""
         facts: dict[str, Any] = unstructure(self)
         return facts
 
@@ -182,7 +182,7 @@ class DisagreementModel(Shown):
 
     @staticmethod
     def from_dict(found: Mapping[str, object]) -> DisagreementModel:
-        """The model that `to_dict` wrote down; what cannot be one is refused."""
+        """The model from the facts that `to_dict` made; wrong entries are refused."""
         return structure(found, DisagreementModel)
 
 

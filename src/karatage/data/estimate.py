@@ -21,15 +21,15 @@ from karatage.data.checks import (
     require_ordered,
     require_shape,
 )
+from karatage.data.display import Shown
 from karatage.data.options import CONFIDENCE, check_confidence
-from karatage.data.result import Shown
 from karatage.errors import DataError
 
 MANY = 1e6  # degrees of freedom from which Student's t is the normal distribution
 
 
 class Estimated(NamedTuple):
-    """What the array layer knows of one estimate or of many: t with `degrees` of freedom, infinite = normal."""
+    """One estimate, or many in arrays: t distributions with `degrees` of freedom, infinite = normal."""
 
     value: FloatArray | float
     variance: FloatArray | float
@@ -69,7 +69,7 @@ class Estimate:
         confidence: float = CONFIDENCE,
         within: tuple[float, float] = (-math.inf, math.inf),
     ) -> Estimate:
-        """The estimate with its t interval, cut where the quantity cannot be."""
+        """The estimate with its t interval, cut at the limits of the quantity."""
         error = math.sqrt(variance)
         half = 0.0 if error == 0 else t_quantile((1 + check_confidence(confidence)) / 2, degrees) * error
         return Estimate(
@@ -83,19 +83,19 @@ class Estimate:
 
     @property
     def p_value(self) -> float:
-        """Two-sided, against 0; 0 where the value is known for sure and is not 0."""
+        """Two-sided, against 0; 0 where the value is exact and not 0."""
         if self.standard_error == 0:
             return 1.0 if self.value == 0 else 0.0
         return t_outside(self.value / self.standard_error, self.degrees)
 
     @property
     def exact(self) -> bool:
-        """Whether nothing about the value is left to chance."""
+        """Whether the value is known exactly."""
         return self.standard_error == 0
 
     @property
     def significant(self) -> bool:
-        """Whether 0 is ruled out at the level of the interval."""
+        """Whether the value differs from 0 significantly, at the level of the interval."""
         return self.p_value < 1 - self.confidence + 1e-12
 
 
@@ -113,10 +113,10 @@ def require_intervals(
     *,
     cut: bool = True,
 ) -> None:
-    """Refuse negative standard errors, and values and intervals that no t distribution goes with.
+    """Refuse negative standard errors, and intervals that do not follow from them by any t distribution.
 
-    Bounds may be `cut` where the quantity cannot be, so that an interval may be narrower on one side or on both: scores
-    at 0 and somewhere above, differences as far below 0 as above.
+    Bounds may be `cut` at the limits of the quantity, so that an interval may be narrower on one side or on both. The
+    limits of scores are 0 and a number above, those of differences are at the same distance from 0.
     """
     require_numbers("standard_error", error, 0, unknown=True, endless=True)
     low, high = (np.asarray(bound, float) for bound in bounds)
@@ -143,7 +143,7 @@ def require_p_values(
     bounds: tuple[FloatArray, FloatArray],
     confidence: float,
 ) -> None:
-    """Refuse p-values that do not follow from t intervals, whose widths tell their degrees of freedom."""
+    """Refuse p-values that do not follow from t intervals, whose widths determine their degrees of freedom."""
     from scipy.special import stdtr, stdtridf
 
     require_numbers(what, found, 0, 1, unknown=True)
@@ -156,7 +156,7 @@ def require_p_values(
     follows = np.where(narrow | ~np.isfinite(degrees), many, 2 * stdtr(np.maximum(degrees, 1e-9), -t))
     low, high = (bound[known] for bound in bounds)
     cut = (low == -high) | (narrow & ~np.isclose(low + high, 2 * value[known], rtol=1e-9, atol=SLACK))
-    most = np.where(cut, few, follows)  # of an interval that is cut on both sides the width tells the least there was
+    most = np.where(cut, few, follows)  # an interval that is cut on both sides was at least as wide
     p = found[known]
     wrong = ~((p >= follows * 0.99 - 1e-6) & (p <= most * 1.01 + 1e-6))
     if wrong.any():
@@ -167,7 +167,7 @@ def require_p_values(
 
 
 def find_cuts(value: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
-    """The bounds at which intervals are cut, as they are shorter there than on the other side; (cut,)."""
+    """The bounds (cut,) at which intervals are cut, because they are shorter there than on the other side."""
     with np.errstate(invalid="ignore"):
         below, above = value - low, high - value
         uneven = np.abs(below - above) > SLACK + 1e-9 * np.maximum(np.abs(low), np.abs(high))
@@ -184,9 +184,9 @@ def _find_half(value: ArrayLike, low: FloatArray, high: FloatArray) -> FloatArra
 def wilson_interval(
     hits: ArrayLike, size: ArrayLike, *, confidence: float = CONFIDENCE
 ) -> tuple[FloatArray, FloatArray]:
-    """Bounds of a share, [WIL27]: sensible also for few trials and for shares of 0 and 1; NaN for none.
+    """Bounds of a share, [WIL27]: accurate also for few trials and for shares of 0 and 1; NaN without trials.
 
-    Without hits the lower bound is exactly 0, with nothing but hits the upper one exactly 1.
+    Without hits the lower bound is exactly 0; if all trials are hits, the upper one is exactly 1.
 
     >>> low, high = wilson_interval(8, 10)
     >>> float(low.round(4)), float(high.round(4))
@@ -203,7 +203,7 @@ def wilson_interval(
 
 
 def t_quantile(probability: float, degrees: float) -> float:
-    """Where Student's t reaches `probability`."""
+    """The quantile of Student's t distribution."""
     if degrees >= MANY:
         return NormalDist().inv_cdf(probability)
     from scipy.special import stdtrit
@@ -222,49 +222,49 @@ def t_outside(t: float, degrees: float) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class Method:
-    """A way to find scores and differences, in words."""
+    """A description of a method that estimates scores and differences."""
 
     name: str
     label: str  # short, in tables
-    about: str = ""  # what is right under which assumption
-    undone: str = "with their errors corrected"  # what it does to the judges' verdicts
-    same_order: str = ""  # why the judges' order and the corrected one agree by construction, where they do
+    about: str = ""  # what is unbiased, and under which assumption
+    undone: str = "with their errors corrected"  # in sentences, before what is significant after correction
+    same_order: str = ""  # why judges' and corrected orders agree by construction, if they do
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be shown."""
+        """Refuse empty texts."""
         for what, text in (("name", self.name), ("label", self.label), ("effect", self.undone)):
             if not text.strip():
-                raise DataError(f"a way to find scores has no {what}")
+                raise DataError(f"a method of correction has no {what}")
 
 
 JUDGES = Method(
     name="judges",
     label="judges",
-    about="The judges' scores are precise, and may be wrong in a way that no interval of theirs shows.",
+    about="The judges' scores are precise, but their intervals do not cover the judges' errors.",
 )
 
 
 class Bounded(NamedTuple):
-    """A number with its interval; bounds are infinite where there are none and NaN where they are not known."""
+    """A number with its interval; bounds are infinite where there are none, and NaN where they are unknown."""
 
     value: float
     low: float
     high: float
 
     def check(self, what: str, least: float = -np.inf, most: float = np.inf) -> None:
-        """Refuse a value that cannot be, and bounds that have changed places."""
+        """Refuse a value outside its range, and bounds in the wrong order."""
         require_numbers(what, self.value, least, most)
         require_numbers(f"a bound of {what}", (self.low, self.high), unknown=True, endless=True)
         if self.low > self.high:
-            raise DataError(f"{what} has an interval from {self.low:g} to {self.high:g}, which is none")
+            raise DataError(f"{what} has an interval from {self.low:g} to {self.high:g}, in the wrong order")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Accuracy(Shown):
-    """What the judges said of gold items, by what gold says: kinds of grades that gain alike count as one.
+    """Judges' grades of gold items by gold's grade, in kinds of grades with equal gain.
 
-    Where items were drawn with known probabilities, `share` weighs each by its inverse, and `size` is how many items of
-    equal weight a kind is worth.
+    Where items were drawn with known probabilities, `share` weights each by the inverse, and `size` is the effective
+    number of items of a kind.
     """
 
     derived = ("condition", "rows")
@@ -275,7 +275,7 @@ class Accuracy(Shown):
     size: FloatArray  # (gold,)
 
     def __post_init__(self) -> None:
-        """Refuse what no gold sample counts, and protect the arrays."""
+        """Refuse wrong counts and shares, and protect the arrays."""
         kinds = len(self.kinds)
         require_names("accuracy: kinds", self.kinds)
         for array in (self.count, self.share):
@@ -294,12 +294,12 @@ class Accuracy(Shown):
 
     @property
     def items(self) -> int:
-        """Gold items that tell of the judges."""
+        """The number of gold items."""
         return int(self.count.sum())
 
     @property
     def binary(self) -> bool:
-        """Whether items are relevant or not, and nothing else."""
+        """Whether there are only two kinds: relevant and not relevant."""
         return len(self.kinds) == 2
 
     @property
@@ -314,7 +314,7 @@ class Accuracy(Shown):
 
     @property
     def d(self) -> float:
-        """[NOISY18]'s denominator: 1 for perfect judges, 0 for coins."""
+        """[NOISY18]'s denominator: 1 for perfect judges, 0 for random ones."""
         return self.m_r + self.m_n - 1
 
     @property
@@ -323,7 +323,7 @@ class Accuracy(Shown):
         return float(np.linalg.cond(self.share))
 
     def to_frame(self, *, confidence: float = CONFIDENCE) -> pl.DataFrame:
-        """One row per pair of kinds: how often judges say one of items that are the other, with Wilson's interval."""
+        """One row per pair of kinds: the share of one among judges' grades of the other, with Wilson's interval."""
         gold, said = np.indices(self.share.shape).reshape(2, -1)
         low, high = wilson_interval(self.share * self.size[:, None], self.size[:, None], confidence=confidence)
         names = pl.Series(self.kinds, dtype=pl.String)

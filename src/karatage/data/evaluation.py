@@ -10,19 +10,19 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from karatage.data.axes import FloatArray
+from karatage.data.axes import FloatArray, mean_over_topics, settle_ties
 from karatage.data.checks import require_known, require_names, require_numbers
 from karatage.data.note import Note
 from karatage.data.plain import TableRows
 from karatage.data.posterior import Posterior
 from karatage.data.result import Result
-from karatage.data.scores import Draws, Scores, Weights, mean_over_topics, settle_ties
+from karatage.data.scores import Draws, Scores, Weights
 from karatage.errors import DataError
 from karatage.text import counted, shorten
 
 
 class Fidelity(NamedTuple):
-    """How near an approach's leaderboard comes to gold's; None where it cannot be said."""
+    """The agreement of an approach's leaderboard with gold's; None where it is not defined."""
 
     measure: str
     approach: str
@@ -45,7 +45,7 @@ class Lead(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Evaluation(Result, kind="evaluation"):
-    """What `evaluate` found: scores by measure, with approaches on the judge axis."""
+    """The result of `evaluate`: scores by measure, with approaches on the judge axis."""
 
     derived = ("sentence", "measures", "approaches", "systems", "rows", "fidelity")
     unsaved = ("posteriors",)
@@ -93,7 +93,7 @@ class Evaluation(Result, kind="evaluation"):
 
     @cached_property
     def fidelity(self) -> tuple[Fidelity, ...]:
-        """How near each approach comes to gold, on the topics that both have; nothing without gold."""
+        """The agreement of each approach with gold on the topics that both have; empty without gold."""
         if self.gold is None:
             return ()
         return tuple(
@@ -131,7 +131,7 @@ class Evaluation(Result, kind="evaluation"):
         return frame
 
     def name_gold(self, measure: str) -> str:
-        """What to call gold's scores: with the number of topics, where these are not the approaches'."""
+        """The name of gold's scores, with the number of topics if these are not the approaches' topics."""
         assert self.gold is not None
         gold = self.gold[measure]
         topics = {topic for topic, seen in zip(gold.topics, gold.judged[0], strict=True) if seen}
@@ -169,7 +169,7 @@ class Evaluation(Result, kind="evaluation"):
         return pl.concat(frames).rename({"judge": "approach"})
 
     def tell_facts(self, *, per_topic: bool = False, weights: bool = False) -> dict[str, Any]:
-        """Everything but single items, ready for JSON; rows of scores by topic and of weights where asked for."""
+        """All facts but single items for JSON; rows of scores by topic and of weights on request."""
         facts = super().tell_facts()
         if per_topic:
             facts["per_topic"] = TableRows(self.per_topic())
@@ -178,7 +178,7 @@ class Evaluation(Result, kind="evaluation"):
         return facts
 
     def lead(self, measure: str, approach: str) -> Lead:
-        """Who is first, and how safely."""
+        """The first two systems, and their difference with its standard error."""
         scores = self.scores[measure]
         a = scores.judges.index(approach)
         mean = scores.mean[a]
@@ -223,10 +223,10 @@ class Evaluation(Result, kind="evaluation"):
             return text + f"level with {shorten(lead.second)}: no winner."
         text += f"{lead.difference:.3f} ahead of {shorten(lead.second)}"
         if lead.standard_error is None:
-            return text + "; one topic says nothing about others."
+            return text + "; one topic is too few for a standard error."
         margin = f" (standard error {lead.standard_error:.3f} over {lead.topics} topics)"
         clear = lead.difference > 2 * lead.standard_error
-        verdict = "clear of topic noise, but judge errors are not corrected here" if clear else "too close to call"
+        verdict = "more than topic noise, but judge errors are not corrected" if clear else "not a clear difference"
         return text + margin + f": {verdict}."
 
     def _say_gold(self, measure: str) -> str:

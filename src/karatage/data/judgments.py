@@ -11,21 +11,31 @@ from typing import get_args
 import numpy as np
 import polars as pl
 
-from karatage.data.axes import BoolArray, Coded, FloatArray, GradeArray, IntArray, LongArray, freeze, meet
+from karatage.data.axes import (
+    HIGHEST_GRADE,
+    BoolArray,
+    Coded,
+    FloatArray,
+    GradeArray,
+    IntArray,
+    LongArray,
+    freeze,
+    meet,
+)
+from karatage.data.display import Listed
 from karatage.data.note import Note, tell
 from karatage.data.options import Repeats
-from karatage.data.result import Listed
 from karatage.errors import DataError, OptionError, RowError
 from karatage.kernels.ordering import count_starts, sort_rows
-from karatage.random_streams import generator
+from karatage.random_streams import generator, stream
 from karatage.text import count_names, counted, shorten
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Draw:
-    """The chance with which each graded item was drawn, one row each.
+    """The sampling probability of each graded item, one row each.
 
-    Items come in batches: `pi` is the chance to be drawn in that batch, given what the earlier ones had drawn.
+    Items are drawn in batches: `pi` is the probability to be drawn in that batch, given the earlier batches.
     """
 
     pi: FloatArray  # (row,) in (0, 1]
@@ -38,7 +48,7 @@ class Draw:
         freeze(self.pi, self.batch)
 
     def to_columns(self) -> list[pl.Series]:
-        """As in a queue's file; what was never said is left out."""
+        """Columns as in a queue's file, without those that are not known."""
         columns = [pl.Series("pi", self.pi)]
         if self.frame is not None or (self.batch != 1).any():
             columns.append(pl.Series("batch", self.batch))
@@ -46,21 +56,21 @@ class Draw:
         return columns + [pl.Series(name, [text] * len(self.pi)) for name, text in said.items() if text is not None]
 
     def take(self, rows: LongArray | BoolArray) -> Draw:
-        """The same for some of the rows."""
+        """The same for some rows."""
         return replace(self, pi=self.pi[rows], batch=self.batch[rows])
 
 
 NO_TOPIC = ""
-HIGHEST_GRADE = 126
+FOLDS = 5  # of topics with gold
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Judgments(Listed):
     """Grades by judges for items.
 
-    Items are (topic, document) pairs sorted by topic, then document; rows are sorted by item, then judge. A judge
-    has one grade for an item, the last one given, and `every` has the earlier ones too, in the order they were given;
-    other ways to treat repeated grades are chosen when reading. Data without topics have the single topic ''.
+    Items are (topic, document) pairs sorted by topic, then document; rows are sorted by item, then judge. A judge has
+    one grade for an item, the last one given. `every` also has the earlier ones, in the order in which they were given.
+    Other ways to treat repeated grades are chosen when reading. Data without topics have the single topic ''.
     """
 
     judges: tuple[str, ...]
@@ -71,13 +81,13 @@ class Judgments(Listed):
     judge: IntArray  # (row,)
     item: IntArray  # (row,)
     grade: GradeArray  # (row,)
-    draw: Draw | None = None  # how the graded items of a gold sample were chosen
+    draw: Draw | None = None  # how the items of a gold sample were drawn
     top_grade: int
     notes: tuple[Note, ...] = ()
     with_repeats: Judgments | None = None
 
     def __post_init__(self) -> None:
-        """Refuse numbers that stand for nothing, as kernels look up unchecked, and protect the arrays."""
+        """Refuse numbers out of range, as kernels do not check them, and protect the arrays."""
         for name, code, size in (
             ("item_topic", self.item_topic, len(self.topics)),
             ("item_document", self.item_document, len(self.documents)),
@@ -117,11 +127,11 @@ class Judgments(Listed):
         top_grade: int | None = None,
         notes: tuple[Note, ...] = (),
     ) -> Judgments:
-        """Sort and check rows; `sequence` says which of repeated grades came last (default: row order)."""
+        """Sort and check rows; of repeated grades, the last has the highest `sequence` (default: row order)."""
         if repeats is not None and repeats not in get_args(Repeats):
-            raise OptionError(f"repeats '{repeats}' is none of {', '.join(get_args(Repeats))}")
+            raise OptionError(f"repeats '{repeats}' is not one of {', '.join(get_args(Repeats))}")
         if grade.size == 0:
-            raise DataError("there are no judgments")
+            raise DataError("the judgments are empty")
         _check_rows(grade, None if draw is None else draw.pi)
         _check_top(grade, top_grade)
         judge, topic = judge.in_natural_order(), topic.in_natural_order()
@@ -153,14 +163,14 @@ class Judgments(Listed):
         top_grade: int | None = None,
         notes: tuple[Note, ...] = (),
     ) -> Judgments:
-        """Judgments from integers alone, in any order: judges and items are called by their numbers.
+        """Judgments from integers alone, in any order: judges and items are named by their numbers.
 
-        Repeated grades are all kept. Numbers that no row has become items (or judges) without a grade.
+        All repeated grades are kept. Numbers without a row become items or judges without a grade.
         """
         if not judge.shape == item.shape == grade.shape or judge.ndim != 1:
             raise DataError(f"judge, item and grade differ in shape: {judge.shape}, {item.shape}, {grade.shape}")
         if grade.size == 0:
-            raise DataError("there are no judgments")
+            raise DataError("the judgments are empty")
         for name, code, most in ("judge", judge, 2**31 - 2), ("item", item, 2**31 - 2), ("grade", grade, HIGHEST_GRADE):
             if code.dtype.kind not in "iu" or int(code.min()) < 0 or int(code.max()) > most:
                 raise DataError(f"{name} must hold whole numbers from 0 to {most:,}")
@@ -191,7 +201,7 @@ class Judgments(Listed):
         return self if self.with_repeats is None else self.with_repeats
 
     def settle(self) -> Judgments:
-        """The last grade of each judge for each item; `every` still has them all."""
+        """The last grade of each judge for each item; `every` has all."""
         again = (self.item[1:] == self.item[:-1]) & (self.judge[1:] == self.judge[:-1])
         if not again.any():
             return self
@@ -209,7 +219,7 @@ class Judgments(Listed):
         )
 
     def tell_repeats(self) -> str:
-        """How many judges graded again, and how often one did."""
+        """How many judges graded items repeatedly, and how often."""
         judges, most = self._count_repeats()
         return f"{counted(judges, 'judge')} graded items more than once, up to {most:,} times"
 
@@ -219,7 +229,7 @@ class Judgments(Listed):
         return len(np.unique(self.judge[start[times > 1]])), int(times.max())
 
     def tell_heard(self) -> str:
-        """How many grades are heard in merging, behind the number of those that count once; nothing if as many."""
+        """The number of grades that merging uses, as the end of a sentence; empty without repeated grades."""
         more = len(self.every.grade) - len(self.grade)
         return f", one for each judge and item; merging uses {len(self.every.grade):,}" if more else ""
 
@@ -240,7 +250,7 @@ class Judgments(Listed):
         return self.keep_rows(kept[self.item_topic[self.item]])
 
     def only_topics(self, topics: Collection[str]) -> Judgments:
-        """Some topics, as if there were no others: unlike with `keep_topics`, their items leave too."""
+        """Some topics only; unlike `keep_topics`, this also removes the items of the others."""
         kept = np.array([topic in set(topics) for topic in self.topics])
         topic, items = np.cumsum(kept) - 1, kept[self.item_topic]
         number, rows = np.cumsum(items) - 1, items[self.item]
@@ -268,7 +278,7 @@ class Judgments(Listed):
 
     @property
     def has_topics(self) -> bool:
-        """Whether items carry a topic, without which they cannot meet runs."""
+        """Whether items have a topic, which is needed to match runs."""
         return self.topics != (NO_TOPIC,)
 
     def to_frame(self) -> pl.DataFrame:
@@ -294,7 +304,7 @@ class Judgments(Listed):
 
 
 def _check_top(grade: GradeArray, top_grade: int | None) -> None:
-    """Kernels look up by grade, unchecked."""
+    """Refuse grades above the scale, as kernels do not check them."""
     if top_grade is not None and not int(grade.max()) <= top_grade <= HIGHEST_GRADE:
         raise DataError(f"grades go up to {grade.max()}, so top_grade cannot be {top_grade}; it may be {HIGHEST_GRADE}")
 
@@ -308,14 +318,14 @@ def _check_rows(grade: GradeArray, pi: FloatArray | None) -> None:
         if bad.size:
             raise RowError(
                 int(bad[0]),
-                f"pi {shorten(str(pi[bad[0]]))} is no inclusion probability; it must lie in (0, 1]",
+                f"pi {shorten(str(pi[bad[0]]))} is not an inclusion probability; it must be in (0, 1]",
             )
 
 
 def _settle_repeats(
     pair: LongArray, grade: GradeArray, sequence: FloatArray | None, repeats: Repeats
 ) -> tuple[LongArray, tuple[Note, ...]]:
-    """Rows to keep, sorted by `pair`, one each; and what was done about repeated ones."""
+    """Rows to keep, sorted by `pair`, and notes about repeated ones."""
     order = np.argsort(pair, kind="stable") if sequence is None else np.lexsort((sequence, pair))
     ordered = pair[order]
     first = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
@@ -337,18 +347,18 @@ def _settle_repeats(
 
 
 def _majority(grades: GradeArray) -> int:
-    """Where the most frequent grade stands last; of equally frequent ones, the latest."""
+    """The place of the last of the most frequent grades."""
     count = np.bincount(grades)
     return int(np.flatnonzero(count[grades] == count.max())[-1])
 
 
 @dataclass(frozen=True, eq=False)
 class Gold:
-    """Trusted grades; which topics only teach, and how certain a grade is.
+    """Grades taken as correct; which topics are only for training, and how certain a grade is.
 
-    Approaches that learn from gold learn from the `training` topics, and all are compared with gold on the others.
-    Without training topics each topic is merged with the gold of others. A `certainty` below 1 makes gold random, the
-    randomised gold of [RANDREL19]: a relevant document is relevant with that probability, another one with the rest.
+    Approaches that learn from gold use the `training` topics, and all are compared with gold on the others. Without
+    training topics, each topic is merged with the gold of others. A `certainty` below 1 makes gold random, as in
+    [RANDREL19]: a relevant document is relevant with that probability, another one with 1 minus that probability.
     """
 
     grades: Judgments
@@ -356,7 +366,7 @@ class Gold:
     certainty: float = 1.0
 
     def __post_init__(self) -> None:
-        """Check the options."""
+        """Refuse wrong topics and a wrong certainty."""
         unknown = [topic for topic in self.training if topic not in set(self.grades.topics)]
         if unknown:
             raise DataError(f"training topics without gold: {count_names(unknown)}")
@@ -369,7 +379,7 @@ class Gold:
     def split(
         grades: Judgments, share: float, *, certainty: float = 1.0, rng: int | np.random.Generator | None = None
     ) -> Gold:
-        """Gold with a share of its topics, drawn at random, for training: one at least, and not all."""
+        """Gold with a random share of its topics for training: at least one, and not all."""
         topics = len(grades.topics)
         if not 0 < share < 1 or topics < 2:
             raise OptionError(f"a share {share:g} of {topics} topics cannot be split off; give one between 0 and 1")
@@ -385,13 +395,13 @@ class Gold:
         *,
         rng: int | np.random.Generator | None = None,
     ) -> Gold | None:
-        """Gold with what is said of it: training topics or a share of all like `30%`, and how certain a grade is."""
+        """Gold with its options: training topics or a share of all like `30%`, and how certain a grade is."""
         if train is None and certainty == 1:
             return Gold(gold) if isinstance(gold, Judgments) else gold
         if gold is None:
-            raise OptionError("train and gold_certainty say how gold is used, and there is none; add gold")
+            raise OptionError("train and gold_certainty need gold; add gold")
         if isinstance(gold, Gold):
-            raise OptionError("kt.Gold says itself what is for training and how certain it is; leave out these options")
+            raise OptionError("kt.Gold has its own training topics and certainty; leave out these options")
         if train is None or not isinstance(train, str):
             return Gold(gold, tuple(train or ()), certainty)
         text = train.strip()
@@ -401,16 +411,29 @@ class Gold:
             return Gold(gold, tuple(part.strip() for part in text.split(",")), certainty)
         share = text.removesuffix("%")
         if not share.isdecimal() or not 0 < int(share) < 100:
-            raise OptionError(f"train '{shorten(train)}' is no share of the topics; write it like 30%")
+            raise OptionError(f"train '{shorten(train)}' is not a share of the topics; write it like 30%")
         return Gold.split(gold, int(share) / 100, certainty=certainty, rng=rng)
 
 
+def deal_topics(name: str, topics: int, with_gold: np.ndarray, seed: int) -> tuple[LongArray, int]:
+    """A fold for every topic, so that those with gold are spread evenly; and how many folds there are."""
+    if len(with_gold) < 2:
+        raise DataError(
+            f"{name} learns from gold, and would be compared with it: gold must cover at least two topics "
+            f"of the judgments, so that each is merged with gold of the others; it covers {len(with_gold)}"
+        )
+    rng, folds = stream(seed, "folds of topics"), min(FOLDS, len(with_gold))
+    fold = rng.integers(folds, size=topics)
+    fold[rng.permutation(with_gold)] = np.arange(len(with_gold)) % folds
+    return fold, folds
+
+
 def find_items(wanted: Judgments, among: Judgments) -> LongArray:
-    """The number that each item of `wanted` has in `among`, -1 where it is not there."""
+    """The number of each item of `wanted` in `among`, -1 where it is missing."""
     if wanted.has_topics != among.has_topics:
         raise DataError(
             "one table has topics and documents, the other names items only, so their items cannot be matched; "
-            "write both alike"
+            "use the same columns in both"
         )
     place = {name: t for t, name in enumerate(among.topics)}
     topic = np.array([place.get(name, -1) for name in wanted.topics])[wanted.item_topic]

@@ -1,4 +1,4 @@
-"""Notes: what to bear in mind about a result, as data; their texts stand in one table per package."""
+"""Notes on results as data: a kind and facts, with one table of texts per package."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _texts: dict[str, str] = {}  # of the packages that are loaded, by kind
 
 @dataclass(frozen=True)
 class Note:
-    """A warning, or something else to know about a result: of which kind, and with which numbers and names."""
+    """A warning or remark about a result: its kind, and the numbers and names in it."""
 
     kind: str  # package.name
     facts: Mapping[str, Fact]
@@ -24,11 +24,11 @@ class Note:
 
     @staticmethod
     def of(text: str) -> Note:
-        """One of which only the text is known, as in files of earlier versions; it is saved as text."""
+        """A note of which only the text is known, as in files of earlier versions; it is saved as text."""
         return Note(PLAIN, {"text": text}, text)
 
     def __hash__(self) -> int:
-        """Like others of the same kind and text."""
+        """By kind and text."""
         return hash((self.kind, self.text))
 
     def __str__(self) -> str:
@@ -36,11 +36,11 @@ class Note:
         return self.text
 
     def about(self, what: str) -> Note:
-        """The same of one of several things, such as gold, which the text then names first."""
+        """The same note about one of several things, such as gold, which is then named first in the text."""
         return Note(self.kind, {**self.facts, "about": what}, f"{what}: {self.text}")
 
     def retell(self) -> Note:
-        """The same with the text that follows from its facts; as it was saved, where its package is not loaded."""
+        """The same note with the text that follows from its facts; with the saved text if its package is not loaded."""
         return Note(self.kind, self.facts, _word(self.kind, self.facts)) if self.kind in _texts else self
 
 
@@ -48,7 +48,7 @@ class _Formatter(string.Formatter):
     """Format specs beside Python's: `count judge` (3 judges), `names` (2 ('a', 'b')), `percent` (99.9%)."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
-        """A fact as its place in the text asks for it."""
+        """A fact in the format that the text specifies."""
         how, _, noun = format_spec.partition(" ")
         if how == "count":
             return counted(value, noun)
@@ -82,12 +82,12 @@ class Texts:
         return Note(kind, facts, _word(kind, facts))
 
     def when(self, holds: object, name: str, /, **facts: Fact) -> tuple[Note, ...]:
-        """A note, if there is reason for it."""
+        """The note, if the condition holds."""
         return (self(name, **facts),) if holds else ()
 
 
 def tell_once(notes: Iterable[Note]) -> tuple[Note, ...]:
-    """The notes without those that differ from an earlier one of their kind in numbers and lists of names only."""
+    """The notes without those that differ from an earlier one of their kind only in numbers and lists of names."""
     first: dict[object, Note] = {}
     for note in notes:
         said = frozenset(fact for fact in note.facts.items() if isinstance(fact[1], str))
@@ -98,23 +98,23 @@ def tell_once(notes: Iterable[Note]) -> tuple[Note, ...]:
 tell = Texts(
     "data",
     {
-        "lacking-topics": "systems that lack topics which others have, scored 0 there: {systems:names}",
-        "last-kept": "of a person's repeated grades only the last is kept in a pseudo-judge",
+        "lacking-topics": "systems without results on topics that other systems have, scored 0 there: {systems:names}",
+        "last-kept": "a pseudo-judge has only the last of a person's repeated grades",
         "nothing-judged": "no retrieved document was judged: check that document ids are written alike in both",
-        "pseudo-judges": "{people:,} people put together as {judges:count pseudo-judge}; of {pairs:,} (person, topic) "
-        "pairs {split:,} had to be split among several",
+        "pseudo-judges": "{people:,} people are combined into {judges:count pseudo-judge}; of {pairs:,} (person, "
+        "topic) pairs, {split:,} were split among several",
         "repeats-all": "{pairs:,} (judge, item) pairs were graded more than once; all grades are kept",
-        "repeats-one": "{pairs:,} (judge, item) pairs were graded more than once; kept the {kept} grade of each, set "
-        "{dropped:,} grades aside",
-        "repeats-vote": "{judges:count judge} graded items more than once, up to {most:,} times: in merging each grade "
-        "is a vote, elsewhere the last of each counts and {aside:,} are set aside; --repeats last gives a judge one "
-        "vote",
+        "repeats-one": "{pairs:,} (judge, item) pairs were graded more than once; kept the {kept} grade of each "
+        "and dropped {dropped:,}",
+        "repeats-vote": "{judges:count judge} graded items more than once, up to {most:,} times: merging uses "
+        "every grade, and other steps use only the last, without {aside:,} earlier ones. --repeats last uses the last "
+        "everywhere",
         "scales-differ": "judges grade up to {judges}, gold up to {gold}{beyond}: if scales differ, map them first",
         "scales-short": "judges who never use the upper grades ({counts}): if their scales differ, map them first",
         "single-precision": "{pairs:,} neighbours in rankings differ only beyond single precision; ordered by document "
         "id, as trec_eval does",
         "these-topics": "about these topics, and what more judging could show; other topics may order systems "
-        "otherwise",
+        "differently",
         "topics-ignored": "topics of the runs without judgments, ignored: {topics:names}",
         "topics-in-no-run": "judged topics in no run: {topics:names}",
     },

@@ -1,4 +1,4 @@
-"""Options that several stages share, with their checks; and how functions show their options."""
+"""Options that several stages share, with their checks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CONFIDENCE = 0.95
 
 
 def check_confidence(confidence: float) -> float:
-    """A confidence level, or an error."""
+    """The confidence level, unless it is outside (0, 1)."""
     if not 0 < confidence < 1:
         raise OptionError(f"confidence lies between 0 and 1, not at {confidence}")
     return confidence
@@ -32,7 +32,7 @@ Supervision = Literal["none", "light", "full"]
 
 @dataclass(frozen=True)
 class Figures:
-    """What is known of a system's scores: how many topics, their mean and their standard deviation.
+    """A system's scores in figures: number of topics, mean and standard deviation.
 
     >>> Figures(topics=10278, mean=0.6260, deviation=0.414).variance_of_mean
     1.6676...e-05
@@ -43,25 +43,25 @@ class Figures:
     deviation: float
 
     def __post_init__(self) -> None:
-        """Refuse what no scores have."""
+        """Refuse figures that no scores have."""
         if not (self.topics >= 2 and self.topics == int(self.topics)):
             raise DataError(f"{self.topics} topics: a standard deviation needs at least 2, and a whole number of them")
         if not math.isfinite(self.mean):
-            raise DataError(f"a mean score of {self.mean} is none: give the mean over topics, such as 0.626")
+            raise DataError(f"a mean score of {self.mean} is not a number: give the mean over topics, such as 0.626")
         if not (math.isfinite(self.deviation) and self.deviation >= 0):
             raise DataError(
-                f"a standard deviation of {self.deviation} is none: give that of the topics' scores, not below 0"
+                f"a standard deviation of {self.deviation} is impossible: give that of the topics' scores, 0 or more"
             )
 
     @property
     def variance_of_mean(self) -> float:
-        """Of the mean over topics."""
+        """The variance of the mean over topics."""
         return self.deviation**2 / self.topics
 
 
 @dataclass(frozen=True)
 class RateCounts:
-    """How often judges were right, on gold-relevant items and on the others.
+    """How many gold-relevant items, and how many others, judges graded correctly.
 
     >>> rates = RateCounts(43, 59, 67, 84)
     >>> round(rates.m_r, 3), round(rates.m_n, 3), round(rates.d, 3)
@@ -74,19 +74,19 @@ class RateCounts:
     others: int
 
     def __post_init__(self) -> None:
-        """Refuse counts that cannot be, and kinds without gold."""
+        """Refuse impossible counts, and kinds without gold."""
         for right, size, kind in (
             (self.right_relevant, self.relevant, "relevant"),
             (self.right_other, self.others, "not relevant"),
         ):
             if size < 1:
                 raise DataError(
-                    f"no gold item that is {kind}, so how judges treat such items is not known: check some of them"
+                    f"no gold item is {kind}, so the judges' error rate on such items is unknown: grade some of them"
                 )
             if not 0 <= right <= size:
                 raise DataError(
                     f"judges cannot be right about {right} of {size} gold items that are {kind}: "
-                    "give the number judged rightly first, then the number of such items"
+                    "give the number of correct grades first, then the number of such items"
                 )
 
     @property
@@ -101,26 +101,26 @@ class RateCounts:
 
     @property
     def d(self) -> float:
-        """[NOISY18]'s denominator: 1 for perfect judges, 0 for coins."""
+        """[NOISY18]'s denominator: 1 for perfect judges, 0 for random ones."""
         return self.m_r + self.m_n - 1
 
 
 @dataclass(frozen=True)
 class Prices:
-    """What judgments cost, in any currency, and what may be spent.
+    """Costs of judgments in any currency, and the budget.
 
-    Gold is paid per item checked of a kind. Where relevant items cannot be picked out beforehand, finding one takes
-    1 / prevalence checks: put that into the price.
+    The price of gold is per item of a kind. If relevant items cannot be selected beforehand, finding one takes
+    1 / prevalence judgments, which the price must include.
     """
 
     judgment: float  # of one document of one system by the cheap judges
     gold_relevant: float  # of one gold-relevant item
     gold_other: float
     depth: int = 1  # documents judged per topic and system
-    budget: float | None = None  # None: as much as it takes
+    budget: float | None = None  # None: without limit
 
     def __post_init__(self) -> None:
-        """Refuse prices that nobody asks."""
+        """Refuse prices of 0 or less, and other impossible numbers."""
         for name, price in (
             ("judgment", self.judgment),
             ("gold_relevant", self.gold_relevant),
@@ -129,24 +129,24 @@ class Prices:
             if not (math.isfinite(price) and price > 0):
                 raise DataError(f"the price {name} is {price}: give more than 0, as free judgments have no best number")
         if self.depth < 1:
-            raise DataError(f"a depth of {self.depth}: at least one document is judged per topic")
+            raise DataError(f"a depth of {self.depth}: give at least 1 document per topic")
         if self.budget is not None and not (math.isfinite(self.budget) and self.budget > 0):
-            raise DataError(f"a budget of {self.budget} buys nothing: give more than 0, or None for what it takes")
+            raise DataError(f"a budget of {self.budget} is too small: give more than 0, or None for no limit")
 
     @property
     def topic(self) -> float:
-        """Of judging one topic for one system."""
+        """The price of judging one topic for one system."""
         return self.judgment * self.depth
 
 
 @dataclass(frozen=True)
 class Goal:
-    """What one wants to be able to claim.
+    """The difference to be shown, and the errors allowed.
 
     Args:
         level: Level of the test, two-sided.
-        power: Chance to show the difference, e.g. 0.8; default: a half, as in [NOISY18].
-        difference: Difference to be shown, by gold; default: the one that the figures show.
+        power: Probability to show the difference, e.g. 0.8; default: 0.5, as in [NOISY18].
+        difference: Difference to be shown, by gold; default: that of the figures.
         split: Shares of the error allowed: topics, gold-relevant, other gold items; sums to 1.
     """
 
@@ -156,13 +156,13 @@ class Goal:
     split: tuple[float, float, float] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse chances that are none."""
+        """Refuse impossible probabilities and shares."""
         if not 0 < self.level < 1:
             raise DataError(f"a level of {self.level}: give one between 0 and 1, such as 0.05")
         if self.power is not None and not 0.5 <= self.power < 1:
-            raise DataError(f"a power of {self.power}: give a chance from 0.5 to below 1, such as 0.8")
+            raise DataError(f"a power of {self.power}: give a probability from 0.5 to below 1, such as 0.8")
         if self.difference is not None and not (math.isfinite(self.difference) and self.difference != 0):
-            raise DataError(f"a difference of {self.difference} cannot be shown: give the smallest that matters")
+            raise DataError(f"a difference of {self.difference} cannot be shown: give a number other than 0")
         if self.split is not None and not (min(self.split) > 0 and math.isclose(sum(self.split), 1, abs_tol=1e-9)):
             raise DataError(
                 f"a split of {self.split}: give three shares above 0 that sum to 1, such as 0.5, 0.25, 0.25"
@@ -171,7 +171,7 @@ class Goal:
 
 RATIOS = {"A": "10:1", "B": "5:2"}  # expert : crowd label, [COLLAB14] section 3.5
 MOST = Decimal(10) ** 9  # so that a count times a price keeps all its digits
-DIGITS = 6  # behind the point
+DIGITS = 6  # after the decimal point
 WAYS = "write A (10:1), B (5:2), a ratio such as 10:1, or expert=4,crowd=0.05"
 Money = Decimal | int | float | str
 
@@ -189,14 +189,14 @@ class JudgingPrices:
     judgments: int = 5
 
     def __post_init__(self) -> None:
-        """Refuse prices that nobody asks; take numbers as they are written."""
+        """Refuse impossible prices; numbers are exact as written."""
         object.__setattr__(self, "expert", parse_money(self.expert, "the price of an expert judgment"))
         object.__setattr__(self, "label", parse_money(self.label, "the price of a crowd label"))
         check_judgments(self.judgments)
 
     @property
     def crowd(self) -> Decimal | None:
-        """Of one crowd judgment; None where a label's price cannot be divided without a rest."""
+        """The price of one crowd judgment; None where a label's price cannot be divided exactly."""
         each = self.label / self.judgments
         return each if each * self.judgments == self.label else None
 
@@ -225,7 +225,7 @@ def parse_prices(text: str, judgments: int = 5) -> JudgingPrices:
     given = _split(text)
     if "expert" not in given or not given.keys() & {"crowd", "label"}:
         lacking = "crowd" if "expert" in given else "expert"
-        raise OptionError(f"prices '{shorten(text)}': that of {lacking} is missing; {WAYS}")
+        raise OptionError(f"prices '{shorten(text)}': the price of {lacking} is missing; {WAYS}")
     if given.keys() >= {"crowd", "label"}:
         raise OptionError(
             f"prices '{shorten(text)}': crowd is one judgment, label all {judgments} of a document; give one of the two"
@@ -238,7 +238,7 @@ def parse_prices(text: str, judgments: int = 5) -> JudgingPrices:
 
 
 def parse_money(value: Money, what: str) -> Decimal:
-    """A sum of money above 0, as written: 0.1 is a tenth, whatever the computer makes of it."""
+    """An amount of money above 0, exactly as written."""
     try:
         money = value if isinstance(value, Decimal) else Decimal(str(value).strip())
     except InvalidOperation:
@@ -246,20 +246,18 @@ def parse_money(value: Money, what: str) -> Decimal:
             f"{what} is '{shorten(str(value))}', which is not a number; write it like 4 or 0.05, without a currency"
         ) from None
     if not money.is_finite():
-        raise OptionError(f"{what} is {value}, which is no amount; write it like 4 or 0.05")
+        raise OptionError(f"{what} is {value}, which is not an amount; write it like 4 or 0.05")
     if money <= 0:
         raise OptionError(f"{what} is {money}; give more than 0")
     if money > MOST or money != round(money, DIGITS):
-        raise OptionError(
-            f"{what} is {shorten(str(money))}; give at most {MOST:,} with at most {DIGITS} digits behind the point"
-        )
+        raise OptionError(f"{what} is {shorten(str(money))}; give at most {MOST:,} with at most {DIGITS} decimals")
     return money
 
 
 def check_judgments(judgments: int) -> None:
-    """How many crowd judgments make a label."""
+    """Refuse a wrong number of crowd judgments per label."""
     if not isinstance(judgments, Integral) or judgments < 1:
-        raise OptionError(f"{judgments} crowd judgments per document: give a whole number from 1 on")
+        raise OptionError(f"{judgments} crowd judgments per document: give a whole number from 1")
 
 
 def _split(text: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Judges who are several people: whose grade is whose."""
+"""Pseudo-judges, each combined from several people."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from karatage.kernels.ordering import fill_slots
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Partition:
-    """Judgments whose judges were put together from people, and who gave each grade."""
+    """Judgments by pseudo-judges, and the person who gave each grade."""
 
     judgments: Judgments
     people: tuple[str, ...]
@@ -50,7 +50,7 @@ class Partition:
 
 
 def name_pseudo_judges(judges: int) -> tuple[str, ...]:
-    """What judges put together from people are called.
+    """Names of pseudo-judges.
 
     >>> name_pseudo_judges(2)
     ('pseudo-01', 'pseudo-02')
@@ -60,13 +60,13 @@ def name_pseudo_judges(judges: int) -> tuple[str, ...]:
 
 
 def assemble_judges(judgments: Judgments) -> Partition:
-    """Put people who each graded some items together into as few pseudo-judges as an item has grades.
+    """Combine people who each graded some items into as few pseudo-judges as an item has grades.
 
-    Topic by topic, people are placed in turn, those with most grades in all topics first and equals in the order of
-    their names: each with the pseudo-judge who lacks most of the items that the person graded in the topic, the first
-    of equals. Items that this one has already go to the next best, so a person may be split, but no pseudo-judge
-    grades an item twice. A topic has as many pseudo-judges as its most-graded item has grades. Where every person comes
-    out as one pseudo-judge and nobody else is in it, as with whole judges, the judgments stay as they are.
+    In each topic, people are placed in turn: those with most grades in all topics first, and equals in the order of
+    their names. Each is placed with the pseudo-judge who lacks most of the items that the person graded in the topic,
+    the first of equals. Items that this one already has go to the next best. So a person may be split, but no
+    pseudo-judge grades an item twice. A topic has as many pseudo-judges as its most-graded item has grades. If every
+    person would be a pseudo-judge alone, as with whole judges, the judgments are not changed.
     """
     require_data(judgments=judgments)
     settled = judgments.settle()

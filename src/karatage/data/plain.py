@@ -1,6 +1,6 @@
 """Arrays and tables as JSON can hold them, and back.
 
-`null` is a number that is not known, "infinite" one without bound.
+`null` is an unknown number, "infinite" an infinite one.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ TYPES: Final[Mapping[str, pl.DataType]] = {
     "float": pl.Float64(),
     "nothing": pl.Null(),
 }
-MONEY: Final = "money"  # and so many digits behind the point; written as text, to the last of them
+MONEY: Final = "money"  # and the number of digits after the decimal point; written as exact text
 MOST: Final = sys.float_info.max
 MOST_DIGITS: Final = 12
 MOST_AXES: Final = 8
@@ -42,7 +42,7 @@ Plain = float | str | None
 
 
 class MisfitError(DataError):
-    """An entry that is not what it should be: `told` follows the entry's place in a message."""
+    """A wrong entry: `told` follows the entry's place in a message."""
 
     def __init__(self, told: str, at: str = "") -> None:
         super().__init__(f"{at} {told}".strip())
@@ -51,7 +51,7 @@ class MisfitError(DataError):
 
 
 class _Kind(NamedTuple):
-    """What cells may be, by their Python types."""
+    """The Python types that cells may have."""
 
     types: frozenset[type]
     told: str
@@ -97,7 +97,7 @@ def read_number(value: object) -> float:
 
 
 def plain_array(array: NDArray[np.generic]) -> object:
-    """Nested lists; only the shape of an array of several axes without any number in it."""
+    """Nested lists; of an empty array of several axes, only its shape."""
     if array.size == 0 and array.ndim > 1:
         return {"shape": list(array.shape)}
     if array.dtype.kind == "f" and not np.isfinite(array).all():
@@ -109,7 +109,7 @@ def plain_array(array: NDArray[np.generic]) -> object:
 
 
 def read_array(found: object, kind: np.dtype[Any]) -> NDArray[Any]:
-    """The same back; lists within a list are of one length."""
+    """The same back; lists within a list must be of one length."""
     if isinstance(found, dict):
         axes = found.get("shape")
         if len(found) > 1 or not isinstance(axes, list) or not _is_empty(axes):
@@ -151,7 +151,7 @@ def plain_rows(frame: pl.DataFrame) -> list[dict[str, object]]:
 
 
 class TableRows(Sequence[dict[str, object]]):
-    """The same, made when they are read and not kept: those of a large table take much more room than the table."""
+    """The same rows, made when they are read and not kept, since they take much more memory than the table."""
 
     def __init__(self, frame: pl.DataFrame) -> None:
         self._frame = frame
@@ -164,17 +164,17 @@ class TableRows(Sequence[dict[str, object]]):
     @overload
     def __getitem__(self, at: slice) -> list[dict[str, object]]: ...
     def __getitem__(self, at: int | slice) -> dict[str, object] | list[dict[str, object]]:
-        """Some of them."""
+        """Some rows."""
         return plain_rows(self._frame[at]) if isinstance(at, slice) else plain_rows(self._frame[at])[0]
 
     def __iter__(self) -> Iterator[dict[str, object]]:
-        """One after the other."""
+        """Rows in turn."""
         for part in self._frame.iter_slices():
             yield from plain_rows(part)
 
 
 def make_rows(facts: Any) -> Any:
-    """The same with all rows of tables made."""
+    """The same facts with tables as lists of rows."""
     if isinstance(facts, TableRows):
         return list(facts)
     if isinstance(facts, Mapping):
@@ -183,12 +183,12 @@ def make_rows(facts: Any) -> Any:
 
 
 def plain_types(frame: pl.DataFrame) -> dict[str, str]:
-    """What a table's columns hold, which rows alone cannot say where there are none."""
+    """The types of a table's columns, which cannot be found from rows if there are none."""
     return {column: name_type(kind) for column, kind in frame.schema.items()}
 
 
 def read_rows(rows: object, types: object) -> pl.DataFrame:
-    """A table from its rows, whose columns are those that `types` has for them."""
+    """A table from its rows, with the columns in `types`."""
     if not isinstance(rows, list):
         raise MisfitError(f"is {show(rows)}, not a list")
     if not isinstance(types, dict):
@@ -204,7 +204,7 @@ def read_rows(rows: object, types: object) -> pl.DataFrame:
 
 
 def plain_columns(frame: pl.DataFrame) -> dict[str, object]:
-    """A table's columns with their types, which takes less room; names that repeat are numbered."""
+    """A table's columns with their types, which takes less space; repeated names are numbered."""
     return {column.name: _code(column) for column in frame.iter_columns()}
 
 
@@ -220,7 +220,7 @@ def read_columns(found: object) -> pl.DataFrame:
 
 
 def name_type(kind: pl.DataType) -> str:
-    """What a column holds, in a word."""
+    """The name of a column's type."""
     return f"{MONEY}{kind.scale}" if isinstance(kind, pl.Decimal) else _NAMES[kind]
 
 
@@ -262,7 +262,7 @@ def _read_column(kind: object, name: str, values: list[object], of: str) -> pl.S
     if isinstance(kind, str) and kind.startswith(MONEY):
         return pl.Series(name, _read_money(values, of), dtype=pl.Decimal(38, _find_digits(kind, of)))
     if not isinstance(kind, str) or kind not in TYPES:
-        raise MisfitError(f"{_tell(of)} is of type {show(kind)}, which is none of {', '.join(TYPES)}")
+        raise MisfitError(f"{_tell(of)} is of type {show(kind)}, which is not one of {', '.join(TYPES)}")
     dtype = TYPES[kind]
     if dtype.is_integer():
         _check(values, _WHOLE, empty=True, of=of)
@@ -273,7 +273,7 @@ def _read_column(kind: object, name: str, values: list[object], of: str) -> pl.S
 
 
 def _tell(of: str) -> str:
-    """The column that a message is about."""
+    """The column, for a message."""
     return f"column {shorten(of)}" if of else ""
 
 
@@ -291,7 +291,7 @@ def _read_float(value: object, k: int, of: str) -> float:
 
 
 def _check(values: Sequence[object], kind: _Kind, *, empty: bool, of: str = "") -> None:
-    """All of one kind, or else which is not."""
+    """Refuse values of another kind."""
     types = kind.types | {type(None)} if empty else kind.types
     if set(map(type, values)) <= types:
         return
@@ -321,12 +321,12 @@ def _find_digits(kind: str, of: str) -> int:
 
 
 def write_json(facts: Mapping[str, object]) -> str:
-    """JSON text in lines; a list or object without another in it stands on one."""
+    """JSON text in lines; a list or object without another in it is on one line."""
     return "".join(_write_object(facts, "\n"))
 
 
 def encode_json(facts: Mapping[str, object]) -> bytes:
-    """The same as a file has it, with an end of line; of a large text nothing is held twice."""
+    """The same as bytes with an end of line, without a second copy of a large text."""
     content = io.BytesIO()
     content.writelines(part.encode() for part in _write_object(facts, "\n"))
     content.write(b"\n")

@@ -31,7 +31,7 @@ ITEMS = {"topic": TEXT, "document": TEXT, "said": maybe(Column("int8", 0)), "pi"
 
 
 class Forecast(NamedTuple):
-    """How well a difference should be known; for a leaderboard the median over its pairs."""
+    """The expected precision of a difference; for a leaderboard, the median over its pairs."""
 
     standard_error: float
     half_width: float  # of the interval
@@ -39,7 +39,7 @@ class Forecast(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class GoldPlan(Result, kind="gold-plan"):
-    """Items drawn for gold with known chances, in batches to be judged in turn."""
+    """Items drawn for gold with known probabilities, in batches to be judged in turn."""
 
     derived = ("sentence", "labels", "census", "factor", "batches")
 
@@ -48,28 +48,28 @@ class GoldPlan(Result, kind="gold-plan"):
     approach: str  # how judges became one
     confidence: float
     topics: int
-    items: pl.DataFrame  # topic, document, said (null: by nobody), pi, batch
-    earlier: int  # labels read back
+    items: pl.DataFrame  # topic, document, said (null: unjudged), pi, batch
+    earlier: int  # gold labels from earlier plans
     frame_size: int  # items that could be drawn
     frame: str  # their fingerprint
     pairs: int  # that can differ
     undecided: int  # of them
-    even: float  # labels drawn evenly from what is left that would give the same standard error
+    even: float  # labels of a simple random sample with the same standard error
     these: Forecast | None = None  # over these topics
     new: Forecast | None = None  # over topics like them
-    informed: bool = False  # whether gold has shown how far the judges can be relied on
+    informed: bool = False  # whether the forecast uses gold
     same: str | None = None  # what the systems have in common, where they cannot differ
     seed: int
     versions: Mapping[str, str]
     notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse chances and counts that are none."""
+        """Refuse wrong probabilities and counts."""
         require_names("systems", self.systems, least=2)
         check_confidence(self.confidence)
         require_table("items", self.items, ITEMS)
         if (self.items["pi"] <= 0).any() or self.items.select("topic", "document").is_duplicated().any():
-            raise DataError("items: a chance pi is not above 0, or a document is to be judged twice")
+            raise DataError("items: a probability pi is not above 0, or a document is there twice")
         require_numbers("topics", self.topics, 1)
         require_numbers("earlier", self.earlier, 0)
         require_numbers("frame_size", self.frame_size, self.labels)
@@ -78,7 +78,7 @@ class GoldPlan(Result, kind="gold-plan"):
         require_numbers("undecided", self.undecided, 0, self.pairs)
         require_numbers("even", self.even, 0, endless=True)
         if (self.these is None) != (not self.labels):
-            raise DataError("these_topics says what is bought where something is drawn, and only there")
+            raise DataError("these_topics must be given if items are drawn, and only then")
         for name, found in (("these_topics", self.these), ("new_topics", self.new)):
             if found is not None:
                 require_numbers(f"{name}.standard_error", found.standard_error, 0, unknown=True, endless=True)
@@ -87,22 +87,22 @@ class GoldPlan(Result, kind="gold-plan"):
 
     @property
     def labels(self) -> int:
-        """How many grades to ask gold for."""
+        """The number of gold labels to ask for."""
         return len(self.items)
 
     @property
     def census(self) -> bool:
-        """Whether, with these, gold will have graded all that matters."""
+        """Whether gold will then include all items on which systems differ."""
         return 0 < self.frame_size == self.labels + self.earlier
 
     @property
     def factor(self) -> float | None:
-        """Labels that even drawing would take for the same standard error, as a multiple; None for a census."""
+        """The size of a simple random sample with the same standard error, as a multiple; None for a census."""
         return None if self.census or not self.labels else self.even / self.labels
 
     @property
     def batches(self) -> pl.DataFrame:
-        """One row per batch: batch, labels, topics touched, and the range of chances."""
+        """One row per batch: batch, labels, topics, and the range of probabilities."""
         return (
             self.items.group_by("batch")
             .agg(
@@ -117,7 +117,7 @@ class GoldPlan(Result, kind="gold-plan"):
 
     @property
     def queue(self) -> pl.DataFrame:
-        """The table that goes to the gold judges: grade is empty, and what the cheap judges said is left out."""
+        """The table for the gold judges, with empty grades and without the cheap judges' grades."""
         return self.items.select(
             "topic",
             "document",
@@ -156,10 +156,10 @@ class GoldPlan(Result, kind="gold-plan"):
         if self.earlier >= self.frame_size:
             return f"All {counted(self.frame_size, 'document')} on which {self._who} differ have gold: nothing is left."
         if len(self.systems) == 2:
-            return f"{gold[0].upper()}{gold[1:]} leave nothing open between {self._who}: nothing is left to judge."
+            return f"{gold[0].upper()}{gold[1:]} leave nothing undecided between {self._who}: nothing is left to judge."
         return (
             f"All {self.pairs:,} pairs of {self._who} are already decided by {gold} (Holm): nothing more is drawn, "
-            "but who stops because of that claims too often."
+            "but stopping for that reason leads to too many false claims."
         )
 
     def _say_forecast(self) -> str:
@@ -173,11 +173,11 @@ class GoldPlan(Result, kind="gold-plan"):
         assert self.these is not None
         of = f"{self.measure}" if pair else f"{self.measure} for the median of {self._name_pairs()}"
         width = f"± {self.these.half_width:.3g} on {of}"
-        said = f"that should give {width} over these topics{self._say_new()}"
+        said = f"the expected interval is {width} over these topics{self._say_new()}"
         if not self.informed:
-            said += ", less where judges are good"
+            said += ", narrower if judges are good"
         left, even = self.frame_size - self.earlier, math.ceil(self.even - 1e-9)
-        return f"{said}. Drawn evenly from the {left:,}, it would take {even:,}."
+        return f"{said}. A simple random sample of the {left:,} would need {even:,}."
 
     def _name_pairs(self) -> str:
         return counted(self.pairs, "pair") if self.undecided == self.pairs else f"{self.undecided:,} undecided pairs"
@@ -195,12 +195,12 @@ KINDS = ("topics", "gold relevant", "gold not relevant")
 
 @dataclass(frozen=True)
 class Need:
-    """So many of one kind."""
+    """A number of topics or gold items."""
 
     derived = ("cost",)
 
     kind: str  # topics, gold relevant, gold not relevant
-    judges: str  # whose judges, where each system has its own
+    judges: str  # the system whose judges they are, where each has its own
     size: float  # whole, or infinite
     have: int
     share: float  # of the error allowed
@@ -208,34 +208,34 @@ class Need:
 
     @property
     def cost(self) -> float | None:
-        """Of all, those at hand among them."""
+        """The cost of all, including those already there."""
         return None if self.price is None else self.size * self.price
 
 
 @dataclass(frozen=True, kw_only=True)
 class SizePlan(Result, kind="size-plan"):
-    """Numbers of topics and gold items, and what they can show."""
+    """Numbers of topics and gold items, and the difference that they can show."""
 
     derived = ("sentence", "cost", "rows")
 
     judges: str  # shared or independent
     paired: bool  # whether both systems have the same topics
     level: float
-    power: float | None  # None: no more than the level is asked for, as in [NOISY18]
+    power: float | None  # None: not asked for, as in [NOISY18]
     estimates: tuple[float, float]  # corrected means; NaN where judges are no better than chance
     difference: float  # to be shown, by gold, second less first
     needs: tuple[Need, ...]
-    topics_without_errors: float  # were judges never wrong, [NOISY18] (26)
-    standard_error: float  # of the difference, with these numbers
+    topics_without_errors: float  # with perfect judges, [NOISY18] (26)
+    standard_error: float  # of the difference with these numbers
     half_width: float  # of its interval
-    detectable: float  # the smallest difference that these numbers would show
+    detectable: float  # the smallest difference that these numbers can show
     budget: float | None
-    refusal: str | None  # which figures forbid a plan, and what to do
+    refusal: str | None  # why there is no plan, and what to do
     notes: tuple[Note, ...]
     versions: Mapping[str, str] = field(default_factory=list_versions, compare=False)
 
     def __post_init__(self) -> None:
-        """Refuse what no plan says."""
+        """Refuse entries that contradict each other."""
         require_known("judges", (self.judges,), ("shared", "independent"), "ways to judge two systems")
         require_numbers("level", self.level, 0, 1)
         if self.power is not None:
@@ -259,17 +259,17 @@ class SizePlan(Result, kind="size-plan"):
 
     @property
     def topics(self) -> float:
-        """For each system."""
+        """Topics for each system."""
         return self.needs[0].size
 
     @property
     def gold_relevant(self) -> tuple[float, ...]:
-        """Gold-relevant items to check, per sample."""
+        """Gold-relevant items to grade, per sample."""
         return tuple(need.size for need in self.needs if need.kind == "gold relevant")
 
     @property
     def gold_other(self) -> tuple[float, ...]:
-        """Other gold items to check, per sample."""
+        """Other gold items to grade, per sample."""
         return tuple(need.size for need in self.needs if need.kind == "gold not relevant")
 
     @property
@@ -280,14 +280,14 @@ class SizePlan(Result, kind="size-plan"):
 
     @property
     def cost(self) -> float | None:
-        """Of everything, where prices are known."""
+        """The cost of everything, where prices are known."""
         costs = [need.cost for need in self.needs]
         return None if None in costs else sum(cost for cost in costs if cost is not None)
 
     @property
     def sentence(self) -> str:
         """What to take away."""
-        free = f"were the judges never wrong, {_number(self.topics_without_errors)} topics would do"
+        free = f"with perfect judges, {_number(self.topics_without_errors)} topics are enough"
         if self.refusal is not None:
             ending = f"; {free}" if math.isfinite(self.topics_without_errors) else ""
             return f"No number of topics or gold items can be given: {self.refusal}{ending}."

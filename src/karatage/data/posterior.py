@@ -1,4 +1,4 @@
-"""What is believed about items after merging, and what judges have answered so far."""
+"""Probabilities of items' grades after merging, and records of judges' answers."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from karatage.data.axes import BoolArray, FloatArray, GradeArray, freeze
+from karatage.data.axes import HIGHEST_GRADE, BoolArray, FloatArray, GradeArray, freeze
 from karatage.data.checks import require_equal, require_names, require_numbers, require_shape
-from karatage.data.judgments import HIGHEST_GRADE, Judgments, match_gold
+from karatage.data.judgments import Judgments, match_gold
 from karatage.data.note import Note
 from karatage.data.plain import TableRows
 from karatage.data.result import Result, list_versions
@@ -19,13 +19,13 @@ from karatage.errors import DataError, OptionError
 from karatage.random_streams import generator
 from karatage.text import counted
 
-PARAMETERS = {"accuracy": (0, 1), "confusion": (0, 1), "answers": (0, np.inf)}  # ranges of what models find
-LEVEL = 1e-9  # probabilities nearer than this are equal: rounding must not decide between grades
+PARAMETERS = {"accuracy": (0, 1), "confusion": (0, 1), "answers": (0, np.inf)}  # ranges of the models' parameters
+LEVEL = 1e-9  # smaller differences of probabilities are ties, so that rounding does not decide
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Posterior(Result, kind="posterior"):
-    """A probability for every item and grade, the grade decided on, and what the model found about the judges."""
+    """A probability for every item and grade, the grade decided on, and the model's parameters of the judges."""
 
     derived = ("sentence", "rows", "judges", "iterations")
 
@@ -34,7 +34,7 @@ class Posterior(Result, kind="posterior"):
     probability: FloatArray  # (item, grade)
     grades: GradeArray  # (item,)
     judge_names: tuple[str, ...] = ()
-    judge_topics: tuple[str, ...] = ()  # where a judge counts anew in every topic
+    judge_topics: tuple[str, ...] = ()  # where a judge has parameters for every topic
     parameters: Mapping[str, FloatArray] = field(default_factory=dict)  # first axis: judge
     trace: FloatArray = field(default_factory=lambda: np.empty(0))  # objective after each step
     converged: bool = True
@@ -42,7 +42,7 @@ class Posterior(Result, kind="posterior"):
     versions: Mapping[str, str] = field(default_factory=list_versions)
 
     def __post_init__(self) -> None:
-        """Refuse probabilities that are none and decisions that do not follow from them, and protect the arrays."""
+        """Refuse wrong probabilities and decisions that do not follow from them, and protect the arrays."""
         items = len(self.judgments.item_topic)
         require_numbers("grades", self.probability.shape[-1], 1, HIGHEST_GRADE + 1)
         require_shape("probability", self.probability, items, self.probability.shape[-1])
@@ -65,7 +65,7 @@ class Posterior(Result, kind="posterior"):
 
     @property
     def iterations(self) -> int:
-        """Steps the model took."""
+        """The number of the model's steps."""
         return len(self.trace)
 
     @property
@@ -75,14 +75,14 @@ class Posterior(Result, kind="posterior"):
 
     @property
     def winners(self) -> BoolArray:
-        """The grades that nothing but a tie rule tells apart, (item, grade)."""
+        """The grades with the highest probability, more than one in a tie; (item, grade)."""
         return find_winners(self.probability)
 
     @property
     def judges(self) -> pl.DataFrame:
-        """One row per judge: how many grades, and the model's parameters, a column for each number.
+        """One row per judge: the number of grades and the model's parameters, with a column for each number.
 
-        `confusion_1_0` is the probability that the judge says 0 of an item whose grade is 1.
+        `confusion_1_0` is the probability that the judge gives an item of grade 1 the grade 0.
         """
         frame = pl.DataFrame({"judge": pl.Series(self.judge_names, dtype=pl.String)})
         if self.judge_topics:
@@ -97,7 +97,7 @@ class Posterior(Result, kind="posterior"):
         )
 
     def accuracy(self, gold: Judgments) -> float:
-        """The share of gold's items decided rightly, in expectation over ties: each tied grade counts 1/m."""
+        """The share of gold's items with the correct grade, in expectation: each of m tied grades counts 1/m."""
         known = match_gold(self.judgments, gold)
         at = np.flatnonzero(known >= 0)
         if at.size == 0:
@@ -109,7 +109,7 @@ class Posterior(Result, kind="posterior"):
         return float(right.mean())
 
     def draw(self, draws: int, rng: int | np.random.Generator | None = None) -> GradeArray:
-        """Grades drawn from the posterior, each item by itself, (item, draw)."""
+        """Grades drawn from the posterior, independently for each item; (item, draw)."""
         if draws < 0:
             raise OptionError(f"draws must be a number from 0, not {draws}")
         bound = np.cumsum(self.probability, axis=1)
@@ -121,7 +121,7 @@ class Posterior(Result, kind="posterior"):
         return drawn
 
     def as_judgments(self) -> Judgments:
-        """The decided grades as judgments by one judge, called as the model, over the same items."""
+        """The decided grades as judgments of the same items by one judge, named like the model."""
         source = self.judgments
         items = len(self.grades)
         return Judgments(
@@ -140,7 +140,7 @@ class Posterior(Result, kind="posterior"):
     def to_frame(self, gold: Judgments | None = None) -> pl.DataFrame:
         """One row per item: its grade, the probability of each, and the expected grade.
 
-        With gold, also the items that gold alone has graded, whose grade is certain.
+        With gold, also the items that only gold includes, whose grade is certain.
         """
         frame = self.as_judgments().to_frame().drop("judge")
         columns = [pl.Series(f"p{grade}", column) for grade, column in enumerate(self.probability.T)]
@@ -159,7 +159,7 @@ class Posterior(Result, kind="posterior"):
         )
 
     def tell_facts(self, *, gold: Judgments | None = None) -> dict[str, Any]:
-        """Everything, ready for JSON; with gold, `added` has the items that gold alone has graded."""
+        """All facts for JSON; with gold, `added` has the items that only gold includes."""
         facts = super().tell_facts()
         if gold is not None:
             items = self.to_frame(gold)
@@ -177,7 +177,7 @@ class Posterior(Result, kind="posterior"):
         doubtful = int((sure < 0.9).sum())
         if not doubtful:
             return text + ", each at least 90 % sure."
-        return text + f"; {doubtful:,} ({doubtful / items:.0%}) are less than 90 % sure: send those to gold first."
+        return text + f"; {doubtful:,} ({doubtful / items:.0%}) are less than 90 % sure: have these graded as gold."
 
 
 def find_winners(probability: FloatArray) -> BoolArray:
@@ -187,20 +187,20 @@ def find_winners(probability: FloatArray) -> BoolArray:
 
 
 def decide(probability: FloatArray) -> GradeArray:
-    """The likeliest grade of each item, the lowest of equals: relevance must be earned."""
+    """The most probable grade of each item, the lowest of ties."""
     decided: GradeArray = find_winners(probability).argmax(axis=1).astype(np.int8)
     return decided
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class JudgeRecord:
-    """How often each judge said what of items of each grade, as far as a model could tell."""
+    """How often each judge gave each grade to items of each grade, as estimated by a model."""
 
     judges: tuple[str, ...]
     answers: FloatArray  # (judge, grade, said)
 
     def __post_init__(self) -> None:
-        """Refuse counts that are none, and protect the array."""
+        """Refuse wrong counts, and protect the array."""
         require_names("judges", self.judges)
         grades = self.answers.shape[1] if self.answers.ndim == 3 else 0
         require_shape("answers", self.answers, len(self.judges), grades, grades)
@@ -208,7 +208,7 @@ class JudgeRecord:
         freeze(self.answers)
 
     def extend(self, judges: pl.DataFrame) -> pl.DataFrame:
-        """A table of judges, and below it the answers of those judges in the record who are not in it."""
+        """A table of judges, followed by the answers of those judges in the record who are not in it."""
         absent = [j for j, name in enumerate(self.judges) if name not in set(judges["judge"])]
         columns = {
             f"answers_{grade}_{said}": self.answers[absent, grade, said]
@@ -219,9 +219,7 @@ class JudgeRecord:
 
     @staticmethod
     def of(posterior: Posterior) -> JudgeRecord:
-        """The record that a model kept."""
+        """The record from a model's parameters."""
         if "answers" not in posterior.parameters or posterior.judge_topics:
-            raise OptionError(
-                f"{posterior.model} keeps no record of its judges; a history comes from ds or emgz over all topics"
-            )
+            raise OptionError(f"{posterior.model} makes no record of its judges; use ds or emgz over all topics")
         return JudgeRecord(judges=posterior.judge_names, answers=posterior.parameters["answers"])

@@ -1,4 +1,4 @@
-"""A queue of documents to judge, what a queue file asks for, and how far the order of systems is settled."""
+"""Queues of documents to judge, queue files, and whether the order of systems is settled."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from karatage.text import counted, percent
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Settling(Result, kind="settling"):
-    """For each pair of systems the probability that the order stated is wrong by more than an indifference.
+    """For each pair of systems, the probability that the stated order is wrong by more than the indifference.
 
-    It is about these topics, and about what more judging could show; other topics may order systems otherwise.
+    It is about these topics, and about the effect of more judging; other topics may order systems differently.
     """
 
     derived = ("sentence", "notes", "settled", "rule", "pairs", "undecided", "expected_wrong", "worst", "rows")
@@ -42,14 +42,14 @@ class Settling(Result, kind="settling"):
     systems: tuple[str, ...]
     score: FloatArray  # (system,) expected
     spread: FloatArray  # (system,) standard deviation over draws
-    wrong: FloatArray  # (system, system) chance that the column beats the row by more than the indifference
-    counts: BoolArray  # (system, system) pairs that matter: the row is stated to be no worse than the column
+    wrong: FloatArray  # (system, system) P(the column is better than the row by more than the indifference)
+    counts: BoolArray  # (system, system) pairs that matter: by the stated order the row is not worse than the column
     indifference: float
     risk: float
     draws: int
 
     def __post_init__(self) -> None:
-        """Refuse chances that are none, and protect the arrays."""
+        """Refuse wrong probabilities, and protect the arrays."""
         size = len(self.systems)
         require_names("columns", self.systems)
         for name in ("score", "spread"):
@@ -63,50 +63,50 @@ class Settling(Result, kind="settling"):
         require_numbers("risk", self.risk, 0, 1)
         require_numbers("draws", self.draws, 1)
         if (self.counts & ((self.score[:, None] < self.score[None, :]) | np.eye(size, dtype=bool))).any():
-            raise DataError("counts: a system is said to be no worse than one with a higher score, or than itself")
+            raise DataError("counts: a pair is not in the order of scores, or has one system twice")
         freeze(self.score, self.spread, self.wrong, self.counts)
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """Doubts, of which the queue that this is part of has more."""
+        """Warnings; the queue that this is part of has more."""
         return (tell("these-topics"),)
 
     @property
     def pairs(self) -> int:
-        """How many pairs matter."""
+        """The number of pairs that matter."""
         return int(self.counts.sum())
 
     @property
     def open(self) -> BoolArray:
-        """Pairs that matter whose order may well be wrong, (system, system)."""
+        """Pairs that matter whose order is wrong with a higher probability than the risk, (system, system)."""
         undecided: BoolArray = self.counts & (self.wrong > self.risk)
         return undecided
 
     @property
     def undecided(self) -> int:
-        """How many pairs are open."""
+        """The number of open pairs."""
         return int(self.open.sum())
 
     @property
     def settled(self) -> bool:
-        """The rule to stop by: no pair that matters is wrong by more than the indifference with more than this risk."""
+        """Whether judging may stop: no pair that matters is open."""
         return not self.undecided
 
     @property
     def expected_wrong(self) -> float:
-        """Pairs in the wrong order to be expected."""
+        """The expected number of pairs in the wrong order."""
         return float(self.wrong[self.counts].sum())
 
     @property
     def worst(self) -> tuple[str, str, float]:
-        """The most doubtful pair, the one stated to be better first, and the probability that it is wrong."""
+        """The least certain pair, the better system first, and the probability that its order is wrong."""
         at = np.where(self.counts, self.wrong, -1.0)
         a, b = np.unravel_index(int(np.argmax(at)), at.shape)
         return self.systems[a], self.systems[b], float(self.wrong[a, b])
 
     @property
     def rule(self) -> str:
-        """When to stop."""
+        """When judging may stop."""
         return (
             f"stop when no pair that matters is in the wrong order by more than {self.indifference:g} {self.measure} "
             f"with a probability above {percent(self.risk)}"
@@ -120,13 +120,13 @@ class Settling(Result, kind="settling"):
         a, b, chance = self.worst
         pairs = counted(self.pairs, "pair")
         beyond = f"by more than {self.indifference:g} {self.measure}"
-        doubt = f"the most doubtful is {a} above {b}, wrong {beyond} with probability {chance:.2f}"
+        doubt = f"the least certain is {a} above {b}, wrong {beyond} with probability {chance:.2f}"
         if self.settled:
             return f"Settled: of {pairs} none is in the wrong order {beyond} with probability above {self.risk:g}."
         return f"Not settled: {self.undecided:,} of {pairs} may be in the wrong order; {doubt}."
 
     def to_frame(self) -> pl.DataFrame:
-        """One row per system, best first: expected score, its spread, and the most doubtful of its pairs."""
+        """One row per system, best first: expected score, its spread, and the least certain of its pairs."""
         at = np.where(self.counts, self.wrong, 0.0)
         doubt = np.maximum(at.max(axis=1), at.max(axis=0))
         frame = pl.DataFrame({"system": self.systems, "score": self.score, "spread": self.spread, "doubt": doubt})
@@ -141,9 +141,9 @@ class AskedQueue:
     frame: pl.DataFrame
     topic: pl.Series
     document: pl.Series
-    expert: BoolArray  # (row,) asked of an expert; the others are asked of the crowd
-    judgments: IntArray  # (row,) how many the crowd is asked for; 0 where the file does not say
-    batch: int | None  # the first that is asked of the crowd; None where the file has no batches
+    expert: BoolArray  # (row,) for an expert; the others are for the crowd
+    judgments: IntArray  # (row,) how many by the crowd; 0 where the file has no number
+    batch: int | None  # the first for the crowd; None where the file has no batches
     grade: str  # the column for the grade; it need not be there yet
 
     def __post_init__(self) -> None:
@@ -161,7 +161,7 @@ ITEMS = {
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class JudgingQueue(Result, kind="queue"):
-    """A batch of documents to judge, bought within a budget; empty where judging may stop."""
+    """A batch of documents to judge within a budget; empty where judging may stop."""
 
     derived = ("sentence", "stop", "settled", "cost")
 
@@ -173,7 +173,7 @@ class JudgingQueue(Result, kind="queue"):
     by_crowd: int  # judged by the crowd alone
     items: pl.DataFrame  # topic, document, to, judgments, priority, pi, cost
     batch: int
-    frame: str | None = None  # fingerprint of what was drawn from, where items were drawn
+    frame: str | None = None  # fingerprint of the items that could be drawn, where items were drawn
     prices: JudgingPrices
     budget: Decimal
     settling: Settling
@@ -182,12 +182,12 @@ class JudgingQueue(Result, kind="queue"):
     notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse chances, counts and costs that are none."""
+        """Refuse wrong probabilities, counts and costs."""
         parse_money(self.budget, "the budget")
         require_table("items", self.items, ITEMS)
         require_known("items: to", self.items["to"].unique(), (EXPERT, CROWD), "kinds of judges")
         if (self.items["pi"] <= 0).any() or self.items.select("topic", "document", "to").is_duplicated().any():
-            raise DataError("items: a chance pi is not above 0, or a document goes to the same judges twice")
+            raise DataError("items: a probability pi is not above 0, or a document goes to the same judges twice")
         require_equal("items: priority", self.items["priority"].to_numpy(), np.arange(1, len(self.items) + 1))
         require_numbers("depth", self.depth, 1)
         require_numbers("batch", self.batch, 1)
@@ -206,7 +206,7 @@ class JudgingQueue(Result, kind="queue"):
 
     @property
     def cost(self) -> Decimal:
-        """Of the whole batch."""
+        """The cost of the batch."""
         experts = len(self.items.filter(to=EXPERT))
         return experts * self.prices.expert + (len(self.items) - experts) * self.prices.label
 
@@ -222,7 +222,7 @@ class JudgingQueue(Result, kind="queue"):
 
     @property
     def queue(self) -> pl.DataFrame:
-        """The table that goes to the judges: grade is empty; those that were drawn say from what."""
+        """The table for the judges, with empty grades; where items were drawn, with the fingerprint of the frame."""
         items = self.items.select(
             "topic",
             "document",
@@ -246,12 +246,12 @@ class JudgingQueue(Result, kind="queue"):
 
     @property
     def sentence(self) -> str:
-        """What to do next."""
+        """What to take away: what to do next."""
         found = self.settling.sentence
         if self.settled:
             return f"Stop judging. {found}"
         if self.stop:
-            return f"Stop judging, or give experts a share: the crowd has judged all that can matter. {found}"
+            return f"Stop judging, or give experts a share: the crowd has judged all documents that matter. {found}"
         experts = len(self.items.filter(to=EXPERT))
         parts = [
             f"{counted(count, 'document')} to {who}" for count, who in

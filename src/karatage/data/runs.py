@@ -10,8 +10,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from karatage.data.axes import Coded, FloatArray, IntArray, LongArray, freeze
+from karatage.data.display import Listed
 from karatage.data.note import Note, tell
-from karatage.data.result import Listed
 from karatage.errors import DataError, RowError, UnknownNameError
 from karatage.kernels.ordering import find_repeat, group_rows, sort_nearly
 from karatage.text import counted, shorten
@@ -21,7 +21,7 @@ from karatage.text import counted, shorten
 class Runs(Listed):
     """Rankings of documents, best first, by score descending, ties by document id descending.
 
-    Scores are compared in single precision, as trec_eval does, so that figures agree with it.
+    Scores are compared in single precision, as trec_eval does, so that scores agree with it.
     """
 
     systems: tuple[str, ...]
@@ -30,7 +30,7 @@ class Runs(Listed):
     listed: IntArray  # (row,) documents, ranking after ranking
     bounds: LongArray  # (topic, system, 2) where a ranking begins and ends in `listed`
     notes: tuple[Note, ...] = ()
-    named: tuple[str, ...] = ()  # two systems, in the order in which their files were named
+    named: tuple[str, ...] = ()  # two systems, in the order in which their files were given
 
     def __post_init__(self) -> None:
         """Protect the arrays."""
@@ -38,7 +38,7 @@ class Runs(Listed):
 
     @staticmethod
     def build(*, system: Coded, topic: Coded, document: Coded, score: FloatArray) -> Runs:
-        """Order the rows of all rankings."""
+        """Sort the rows of all rankings."""
         if score.size == 0:
             raise DataError("there are no retrieved documents")
         bad = np.flatnonzero(~np.isfinite(score))
@@ -52,7 +52,7 @@ class Runs(Listed):
             name = shorten(document.names[int(document.code[repeat])])
             where = f"topic '{shorten(topic.names[int(topic.code[repeat])])}'"
             raise RowError(repeat, f"document '{name}' is listed twice for {where}; keep one of the two lines")
-        with np.errstate(over="ignore"):  # beyond single precision is infinite there, and ties
+        with np.errstate(over="ignore"):  # scores beyond single precision become infinite, and ties
             single = score.astype(np.float32)
         _sort_rankings(order, start, single, document.code)
         return Runs(
@@ -70,7 +70,7 @@ class Runs(Listed):
         return int((self.bounds[..., 1] - self.bounds[..., 0]).max())
 
     def only(self, systems: Sequence[str]) -> Runs:
-        """The same for some systems, in this order."""
+        """The runs of some systems, in this order."""
         place = {name: s for s, name in enumerate(self.systems)}
         unknown = [name for name in systems if name not in place]
         if unknown:

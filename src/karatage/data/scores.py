@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from karatage.data.axes import BoolArray, FloatArray, LongArray, freeze
+from karatage.data.axes import BoolArray, FloatArray, LongArray, freeze, mean_over_topics
 from karatage.data.checks import NEAR, require_known, require_names, require_numbers, require_shape
 from karatage.data.note import Note
 from karatage.data.options import check_confidence
@@ -18,12 +18,11 @@ from karatage.errors import DataError
 from karatage.text import counted, shorten
 
 AXES = ("judge", "topic", "system")
-STEPS = np.pi * 1e10  # in a score of 1
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Scores(Result, kind="scores"):
-    """Values of one measure; on the judge axis stand judges, replicates or approaches."""
+    """Values of one measure; on the judge axis are judges, replicates or approaches."""
 
     measure: str
     judges: tuple[str, ...]
@@ -34,7 +33,7 @@ class Scores(Result, kind="scores"):
     notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse scores that do not fit their names or are no numbers, and protect the arrays."""
+        """Refuse scores of another shape than the names or below 0, and protect the arrays."""
         for axis in ("judges", "topics", "systems"):
             require_names(axis, getattr(self, axis), least=0)
         require_shape("value", self.value, len(self.judges), len(self.topics), len(self.systems))
@@ -80,36 +79,20 @@ class Scores(Result, kind="scores"):
 
     @property
     def sentence(self) -> str:
-        """What these are."""
+        """What the scores are about."""
         judges, topics, systems = (counted(n, of) for n, of in zip(self.value.shape, AXES, strict=True))
         return f"{self.measure} of {systems} on {topics}, under {judges}."
 
 
-def settle_ties(value: FloatArray) -> FloatArray:
-    """Scores fit for ranking: whole steps, so that equal ones do not differ by the rounding of the sums they come from.
-
-    Steps are of no round size: a score that stands just between two, where rounding decides, would be an accident.
-    """
-    steps: FloatArray = np.rint(value * STEPS)
-    return steps
-
-
-def mean_over_topics(value: FloatArray) -> FloatArray:
-    """Mean over axis 1, NaN left out, and NaN where nothing is left."""
-    count = np.isfinite(value).sum(axis=1)
-    with np.errstate(invalid="ignore"):
-        return np.where(count > 0, np.nansum(value, axis=1) / np.maximum(count, 1), np.nan)
-
-
-CLASSES = {"und": "5 % relevant at random", "uni": "a coin", "ovr": "95 % relevant at random"}
+CLASSES = {"und": "5 % relevant at random", "uni": "50 % relevant at random", "ovr": "95 % relevant at random"}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Weights(Result, kind="weights"):
-    """Shares of the judges in the scores by one approach and measure, with the distances they come from.
+    """Weights of the judges in the scores by one approach and measure, with the distances they are computed from.
 
-    A distance to a class of random judges, or to the judge's own grades shuffled, is 0 where the two cannot be told
-    apart; `gold` is 1 where a judge's scores are gold's. Where judges weigh differently by topic, means are given.
+    A distance to a class of random judges, or to the judge's own grades shuffled, is 0 if the two are the same. `gold`
+    is 1 if a judge's scores are gold's. Where weights depend on the topic, means are given.
     """
 
     approach: str
@@ -184,10 +167,11 @@ class Weights(Result, kind="weights"):
     def sentence(self) -> str:
         """What to take away."""
         heaviest, *_ = self.explain()
-        return f"By {self.approach} on {self.measure}, of {counted(len(self.judges), 'judge')} most weighs {heaviest}."
+        judges = counted(len(self.judges), "judge")
+        return f"By {self.approach} on {self.measure}, the first of {judges} by weight is {heaviest}."
 
     def explain(self) -> list[str]:
-        """A line for each judge, from the heaviest to the lightest, that says why it weighs what it does."""
+        """A line for each judge with the reason for its weight, from the heaviest to the lightest."""
         return [self._explain(row) for row in self.to_frame().iter_rows(named=True)]
 
     def _explain(self, row: dict[str, object]) -> str:
@@ -197,7 +181,7 @@ class Weights(Result, kind="weights"):
         if not row["topics"]:
             return f"{judge}: no weight, since it has no scores"
         if not weight:
-            return f"{judge}: no weight, since it tells no systems apart"
+            return f"{judge}: no weight, since its scores do not distinguish systems"
         known = {name: row[f"{self.gap}_{name}"] for name in self.distance}
         if list(known) == ["gold"]:
             near = known["gold"]
@@ -217,7 +201,7 @@ class Weights(Result, kind="weights"):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Draws(Result, kind="draws"):
-    """Scores of systems under many sets of grades, each drawn from the same posterior."""
+    """Scores of systems under many sets of grades, each drawn from one posterior."""
 
     derived = ("sentence", "draws", "rows", "pairs", "rank")
 
@@ -231,7 +215,7 @@ class Draws(Result, kind="draws"):
     notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse what no draws are, and protect the array."""
+        """Refuse wrong scores, and protect the array."""
         require_names("systems", self.systems)
         require_numbers("draws", len(self.value), 2)
         require_shape("value", self.value, len(self.value), len(self.systems))
@@ -242,7 +226,7 @@ class Draws(Result, kind="draws"):
 
     @property
     def draws(self) -> int:
-        """How many times grades were drawn."""
+        """The number of draws."""
         return len(self.value)
 
     @cached_property
@@ -277,7 +261,7 @@ class Draws(Result, kind="draws"):
 
     @property
     def first(self) -> FloatArray:
-        """The probability that each system is the best; systems level at the top share it."""
+        """The probability that each system is the best; systems tied at the top share it."""
         top = self.value == self.value.max(axis=1, keepdims=True)
         share: FloatArray = (top / top.sum(axis=1, keepdims=True)).mean(axis=0)
         return share
@@ -319,8 +303,8 @@ class Draws(Result, kind="draws"):
         verdict = "settled" if chance >= self.level else "open"
         return (
             f"In {len(self.value):,} draws from {self.approach}, {self.systems[best]} beats {self.systems[second]} on "
-            f"{self.measure} with probability {_share(chance)}: {verdict}, on these {self.topics} topics and as far as "
-            f"{self.approach} knows its judges."
+            f"{self.measure} with probability {_share(chance)}: {verdict}, on these {self.topics} topics and if the "
+            f"model of {self.approach} is right."
         )
 
 
@@ -330,5 +314,5 @@ def _middle(values: FloatArray, level: float) -> FloatArray:
 
 
 def _share(chance: float) -> str:
-    """A probability in words that never claims certainty."""
+    """A probability in words, never 0 or 1."""
     return "over .99" if chance > 0.99 else "under .01" if chance < 0.01 else f"{chance:.2f}".removeprefix("0")

@@ -43,7 +43,7 @@ MEASURES = {
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """One thing looked at: `wrong` must be put right, `warning` weakens what can be concluded."""
+    """One check: `wrong` must be corrected, and a `warning` limits the conclusions."""
 
     about: str  # files, runs, pool, judges, gold, decision
     state: State
@@ -51,31 +51,31 @@ class Check:
     advice: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse states that are none."""
+        """Refuse unknown states."""
         require_known("checks: state", (self.state,), STATES, "states")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Diagnosis(Result, kind="diagnosis"):
-    """What `diagnose` found."""
+    """The result of `diagnose`."""
 
     derived = ("sentence", "state")
 
     measure: str
-    pair: tuple[str, str] | None  # the two systems asked about; None: all of them
+    pair: tuple[str, str] | None  # the two systems asked about; None: all systems
     checks: tuple[Check, ...]
     systems: pl.DataFrame  # per system: topics answered, rankings shorter than the depth, share of the depth judged
-    measures: pl.DataFrame  # per measure: how judges' errors are undone, the difference then seen, or why they are not
+    measures: pl.DataFrame  # per measure: the correction and the detectable difference, or why there is none
     can: tuple[str, ...]
     cannot: tuple[str, ...]
     commands: tuple[str, ...]  # to type next
-    verdict: str  # on the question that was asked
+    verdict: str  # the answer to the question
     seed: int
     versions: Mapping[str, str]
     notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse tables that are none, and a pair of systems that nothing is said of."""
+        """Refuse wrong tables, and a wrong pair of systems."""
         require_table("systems", self.systems, SYSTEMS)
         require_table("measures", self.measures, MEASURES)
         require_names("systems", self.systems["system"].to_list(), least=0)
@@ -90,7 +90,7 @@ class Diagnosis(Result, kind="diagnosis"):
         return max((check.state for check in self.checks), key=STATES.index, default="ok")
 
     def count(self, state: State) -> int:
-        """How many checks ended so."""
+        """The number of checks with this state."""
         return sum(check.state == state for check in self.checks)
 
     def to_frame(self) -> pl.DataFrame:
@@ -105,10 +105,10 @@ class Diagnosis(Result, kind="diagnosis"):
         wrong = [check for check in self.checks if check.state == "wrong"]
         if wrong:
             more = f" (the first of {len(wrong):,})" if len(wrong) > 1 else ""
-            parts.insert(0, f"Put this right first{more}: {end_sentence(wrong[0].finding)}")
+            parts.insert(0, f"Correct this first{more}: {end_sentence(wrong[0].finding)}")
         elif self.count("warning"):
             verb = "weaken" if self.count("warning") > 1 else "weakens"
-            parts.append(f"{counted(self.count('warning'), 'warning')} {verb} what is found.")
+            parts.append(f"{counted(self.count('warning'), 'warning')} {verb} the result.")
         return " ".join(part for part in parts if part)
 
 
@@ -117,15 +117,15 @@ COUNTS = {"what": TEXT, "number": COUNT, "detail": TEXT}
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Survey(Result, kind="survey"):
-    """What `report` found: the decision, and what it rests on."""
+    """The result of `report`: the decision, and the results it depends on."""
 
     measure: str
     comparison: Comparison | None  # of the two systems asked about
     board: Board | None  # of all systems, where there are more than two
-    evaluation: Evaluation  # approaches side by side, with gold's leaderboard where gold can rank systems by itself
+    evaluation: Evaluation  # approaches side by side, with gold's leaderboard where gold can rank systems alone
     audit: Audit
     calibration: Calibration | None
-    diagnosis: Diagnosis  # what the data allow, and what weakens it
+    diagnosis: Diagnosis  # which conclusions the data allow
     counts: pl.DataFrame  # what, number, detail: the data in figures
     refused: Mapping[str, str]  # part of the survey -> why it could not be made
     seed: int
@@ -158,5 +158,5 @@ class Survey(Result, kind="survey"):
         return self.decision.sentence
 
     def to_frame(self) -> pl.DataFrame:
-        """That of the decision."""
+        """The table of the decision."""
         return self.decision.to_frame()

@@ -1,4 +1,4 @@
-"""White-space separated text: rows of exactly so many fields, and names as numbers."""
+"""White-space separated text: rows with a fixed number of fields, and names as numbers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from karatage.text import hint_decimal, shorten
 
 @dataclass(frozen=True, eq=False)
 class Fields:
-    """Where the fields of a text stand."""
+    """The places of the fields in a text."""
 
     source: Source
     content: bytes
@@ -30,13 +30,13 @@ class Fields:
         return self.content[self.start[column, row] : self.end[column, row]].decode()
 
     def hash_column(self, column: int) -> None:
-        """Prepare the costly part of interning a column with many names; it needs no order, so threads can."""
+        """Prepare the slow part of interning a column with many names, which can run in threads."""
         self._hashed[column] = np.empty(len(self.line), np.int64)
         content = np.frombuffer(self.content, np.uint8)
         text.hash_fields(content, self.start[column], self.end[column], self._hashed[column])
 
     def hashed(self, column: int) -> LongArray:
-        """What `hash_column` prepared, if it did."""
+        """The hashes from `hash_column`, if it was called."""
         return self._hashed.get(column, np.empty(0, np.int64))
 
     def numbers(self, column: int, what: str) -> FloatArray:
@@ -62,7 +62,7 @@ class Fields:
 
 def split(source: Source, content: bytes, columns: int) -> Fields:
     """Rows of `columns` fields; blank lines are skipped."""
-    size = len(content) // (2 * columns) + 1  # most rows there can be; memory that is not touched costs nothing
+    size = len(content) // (2 * columns) + 1  # an upper bound of rows; unused memory is not allocated
     start, end = _offsets((columns, size), content), _offsets((columns, size), content)
     line = _offsets((size,), content)
     rows, problem, number, found = text.split_fields(np.frombuffer(content, np.uint8), columns, start, end, line)
@@ -76,12 +76,12 @@ def split(source: Source, content: bytes, columns: int) -> Fields:
 
 
 def _offsets(shape: tuple[int, ...], content: bytes) -> text.OffsetArray:
-    """Room for places in `content`, in as few bytes as can hold them."""
+    """An array for places in `content`, of the smallest type."""
     return np.empty(shape, np.int32) if len(content) < 2**31 else np.empty(shape, np.int64)
 
 
 class Interner:
-    """Names met so far, over several files; equal names get equal numbers."""
+    """Numbers for names over several files; equal names get equal numbers."""
 
     def __init__(self) -> None:
         self._pool = np.empty(1 << 16, np.uint8)
@@ -101,9 +101,9 @@ class Interner:
         return code
 
     def names(self) -> pl.Series:
-        """All names, by number; they hold no white space, so polars reads them as a column of lines.
+        """All names by number. They contain no white space, so polars reads them as lines.
 
-        A header goes before them, since polars would take a byte order mark away from the first line.
+        They have a header, since polars removes a byte order mark from the first line.
         """
         pool = b"name\n" + self._pool[: self._offset[self._known]].tobytes()
         return pl.read_csv(pool, separator="\t", quote_char=None, infer_schema=False).to_series()

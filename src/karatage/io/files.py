@@ -1,4 +1,4 @@
-"""Files that are safe: what is read is never replaced, what is written is whole."""
+"""Safe files: no input is ever replaced, and every output is complete."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from karatage.errors import DataError, KaratageError, OptionError
 from karatage.text import shorten
 
 PathLike = str | os.PathLike[str]
-DRAFT = ".part"  # how the name of a file ends that is being written, behind its process and a word of its own
+DRAFT = ".part"  # end of the name of a file that is being written, after its process and a random word
 DRAFT_PATTERN = r"\.(\d{1,10})\.[0-9a-f]{8}\.part"
 STREAM = "-"  # standard input or output
 LONGEST_NAME = 120  # bytes of a file's name that is made from data
-_RESERVED = '/\\<>:"|?*' if os.name == "nt" else "/\\"  # what a file's name cannot hold, or what begins another
-_NEW_FILE, _PRIVATE = 0o666, 0o600  # the first less the umask
+_RESERVED = '/\\<>:"|?*' if os.name == "nt" else "/\\"  # characters that a file's name cannot contain
+_NEW_FILE, _PRIVATE = 0o666, 0o600  # the first is reduced by the umask
 
 Identity = tuple[int, int]  # device and inode
-# A file; a folder for some files; a folder that holds nothing but files of the command's own, so that no input may lie
-# in it; and a file of ours that may be read, extended and replaced by the same command.
+# A file; a folder for some files; a folder with files of the command only, so that no input may be in it;
+# and a file of karatage that the same command may read, extend and replace.
 OutputKind = Literal["file", "folder", "own folder", "store"]
 
 
@@ -40,10 +40,10 @@ class _Input:
     path: str  # as the user named it
     real: str
     changed: tuple[int, int]  # its size and the time of its last change
-    store: bool  # ours: a command may replace it by what extends it
+    store: bool  # a file of karatage: a command may replace it by an extension
 
     def still_is(self, identity: Identity, found: os.stat_result) -> bool:
-        """Whether the file found is this one, and not a later one that was given the same inode."""
+        """Whether the file found is this one, and not a later one with the same inode."""
         if self.changed == (found.st_size, found.st_mtime_ns):
             return True
         with contextlib.suppress(OSError):
@@ -58,7 +58,7 @@ class _Claim:
     path: str
     option: str
     kind: OutputKind
-    held: frozenset[Identity] = frozenset()  # what lies in an own folder
+    held: frozenset[Identity] = frozenset()  # files in an own folder
 
 
 @dataclass(frozen=True)
@@ -71,20 +71,20 @@ _ledger = _Ledger()
 
 
 def start_over() -> None:
-    """Forget what was read and claimed: a command of its own begins."""
+    """Forget all inputs and claims, at the start of a command."""
     _ledger.inputs.clear()
     _ledger.claims.clear()
 
 
 def note_input(path: PathLike, *, store: bool = False) -> None:
-    """Say that a file is read, before it is; refused if the command is to write it.
+    """Record an input before it is read; refused if the command will write it.
 
-    A `store` is a file of ours that is read to be extended. What is no regular file cannot be replaced by accident.
+    A `store` is a file of karatage that is read to be extended. Only regular files are recorded.
     """
     name = os.fspath(path)
     try:
         found = os.fstat(0) if name == STREAM else Path(name).stat()
-    except (OSError, ValueError):  # the reader will say what is wrong with it
+    except (OSError, ValueError):  # the reader reports the error
         return
     if not stat.S_ISREG(found.st_mode):
         return
@@ -100,7 +100,7 @@ def note_input(path: PathLike, *, store: bool = False) -> None:
 
 
 def claim_output(path: PathLike, option: str, kind: OutputKind = "file") -> None:
-    """Say that a command will write a file or into a folder, before it reads any input."""
+    """Record an output file or folder of a command, before it reads any input."""
     name = os.fspath(path)
     if not name or name == STREAM:
         return
@@ -130,7 +130,7 @@ def refuse_replacing(paths: Iterable[PathLike], *, store: bool = False) -> None:
 
 
 def _find_input(path: PathLike, found: os.stat_result) -> _Input | None:
-    """The input that a file is: by its inode, or by its path where an editor has saved the input anew."""
+    """The input that is this file: by inode, or by path if an editor has saved the input again."""
     for noted in _ledger.inputs.get(_identify(found), []):
         if noted.still_is(_identify(found), found):
             return noted
@@ -148,7 +148,7 @@ def _refuse_claimed(noted: _Input, identity: Identity, real: str, claim: _Claim)
         if inside or identity in claim.held:
             raise OptionError(
                 f"{shorten(noted.path, 200)} is read, and {claim.option} fills its folder {shorten(claim.path, 200)} "
-                "with files of its own; name another folder to write"
+                "with its files; name another folder to write"
             )
         return
     with contextlib.suppress(OSError):
@@ -166,7 +166,7 @@ def _list_files(folder: str) -> Iterator[Identity]:
 def _refusal(noted: _Input, output: str) -> OptionError:
     same = os.path.normpath(output) == os.path.normpath(noted.path)
     which = "it" if same else f"it is the same file as {shorten(noted.path, 200)}, which"
-    return OptionError(f"{shorten(output, 200)} would be written over, but {which} is read; name another file to write")
+    return OptionError(f"{shorten(output, 200)} would be overwritten, but {which} is read; name another file to write")
 
 
 def _identify(found: os.stat_result) -> Identity:
@@ -174,10 +174,10 @@ def _identify(found: os.stat_result) -> Identity:
 
 
 def write_file(path: PathLike, content: bytes, *, store: bool = False, new: bool = False) -> None:
-    """Give a file new content, whole and durably; refused where it was read, unless both are of a `store`.
+    """Replace the content of a file completely and durably; refused if it was read, except in a `store`.
 
-    Mode and owner stay, a link stays one, and a pipe or device is written to as it is. With `new`, a file that is there
-    already is a FileExistsError.
+    Mode, owner and links do not change, and pipes and devices are written to directly. With `new`, an existing file is
+    a FileExistsError.
     """
     named = Path(path)
     if not named.name:
@@ -193,7 +193,7 @@ def write_file(path: PathLike, content: bytes, *, store: bool = False, new: bool
             return
         target = Path(os.path.realpath(named))
         make_folder(target.parent)
-        with contextlib.suppress(OSError):  # a folder that may be written, but not listed
+        with contextlib.suppress(OSError):  # a folder that can be written, but not listed
             _remove_drafts(target)
         replace_file(target, content, store=store, new=new)
     except (OSError, ValueError) as problem:
@@ -204,12 +204,12 @@ def write_file(path: PathLike, content: bytes, *, store: bool = False, new: bool
 
 
 def replace_file(target: Path, content: bytes, *, store: bool = False, new: bool = False) -> None:
-    """Give a file new content: after a crash or a loss of power it has the old or the new one, never a part.
+    """Replace the content of a file: after a crash or a power failure it has the old or the new one, never a part.
 
-    The content is on the disk before it takes the file's name. An error is an OSError, and leaves nothing behind.
+    The content is on the disk before it gets the file's name. An error is an OSError, and leaves no file.
     """
     before = os.lstat(target) if target.exists() else None
-    if before is not None and not os.access(target, os.W_OK):  # renaming would not ask
+    if before is not None and not os.access(target, os.W_OK):  # renaming does not check
         raise PermissionError(errno.EACCES, "the file is write-protected")
     draft = target.with_name(f".{_cut(target.name)}.{os.getpid()}.{secrets.token_hex(4)}{DRAFT}")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
@@ -220,7 +220,7 @@ def replace_file(target: Path, content: bytes, *, store: bool = False, new: bool
             if before is not None:
                 _keep_owner_and_mode(file.fileno(), before)
             os.fsync(file.fileno())
-        refuse_replacing([target], store=store)  # as late as can be: somebody may have put a link there
+        refuse_replacing([target], store=store)  # as late as possible: a link may have been made
         if new:
             os.link(draft, target)
         else:
@@ -231,12 +231,12 @@ def replace_file(target: Path, content: bytes, *, store: bool = False, new: bool
 
 
 def _cut(name: str) -> str:
-    """So much of a name that a draft's own is not too long."""
+    """The start of a name, so that the draft's name is not too long."""
     return os.fsdecode(os.fsencode(name)[:LONGEST_NAME])
 
 
 def _remove_drafts(target: Path) -> None:
-    """Drafts that processes which were killed have left of a file."""
+    """Remove a file's drafts from killed processes."""
     ours = re.compile(rf"\.{re.escape(_cut(target.name))}{DRAFT_PATTERN}")
     for path in target.parent.iterdir():
         found = ours.fullmatch(path.name)
@@ -245,7 +245,7 @@ def _remove_drafts(target: Path) -> None:
 
 
 def _is_alive(process: int) -> bool:
-    if os.name == "nt":  # asking would end it
+    if os.name == "nt":  # there, the signal ends it
         return True
     try:
         os.kill(process, 0)
@@ -257,7 +257,7 @@ def _is_alive(process: int) -> bool:
 
 
 def _keep_owner_and_mode(file: int, before: os.stat_result) -> None:
-    """The owner first: a change of it takes rights away. Only the superuser may give files away."""
+    """Restore the owner, then the mode, which a change of owner resets. Only the superuser may change owners."""
     if not hasattr(os, "fchown"):
         return
     if (before.st_uid, before.st_gid) != (os.geteuid(), os.getegid()):
@@ -267,7 +267,7 @@ def _keep_owner_and_mode(file: int, before: os.stat_result) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """A folder and those above it, on the disk."""
+    """Make a folder and its parents, and sync them to the disk."""
     missing = [each for each in (folder, *folder.parents) if not each.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     for each in reversed(missing):
@@ -275,7 +275,7 @@ def make_folder(folder: Path) -> None:
 
 
 def _sync(folder: Path) -> None:
-    """The names in a folder, on the disk; where the system cannot, it is left to it."""
+    """Sync a folder's names to the disk, if the system can."""
     with contextlib.suppress(OSError):
         held = os.open(folder, os.O_RDONLY)
         try:
@@ -285,7 +285,7 @@ def _sync(folder: Path) -> None:
 
 
 def name_file(text: str) -> str:
-    """A file's name made from data: one part of a path, visible, that any file system can hold.
+    """A file's name made from data: one part of a path, visible, valid on all file systems.
 
     >>> name_file("../../logo"), name_file("P(rel=2)@10"), name_file(".hidden")
     ('_._.._logo', 'P(rel=2)@10', '_hidden')
@@ -309,10 +309,10 @@ LOCK = ".lock"
 
 @contextmanager
 def hold_folder(folder: Path) -> Iterator[None]:
-    """Refuse to go on where another process holds the folder.
+    """Refuse a folder that another process holds.
 
-    The lock is the system's own: it goes with the process, however that ends, so none is ever stale. Where the system
-    or the disk knows no locks, there is none.
+    The lock is from the system, which removes it when the process ends, so it is never stale. Systems and disks without
+    locks have none.
     """
     held = _lock(folder)
     try:
@@ -329,24 +329,24 @@ def _lock(folder: Path) -> int | None:
 
     try:
         held = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
-    except OSError:  # a folder that can only be read
+    except OSError:  # a read-only folder
         if (folder / LOCK).is_symlink():
-            raise DataError(f"{folder / LOCK} is a link, but should be a file of karatage's own; remove it") from None
+            raise DataError(f"{folder / LOCK} is a link, not a file of karatage; remove it") from None
         return None
     if os.fstat(held).st_nlink > 1:
         os.close(held)
-        raise DataError(f"{folder / LOCK} is another file, too, by a hard link; remove it")
+        raise DataError(f"{folder / LOCK} is a hard link to another file; remove it")
     try:
         fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         holder = shorten(os.read(held, 100).decode(errors="replace").strip()) or "unknown"
         os.close(held)
         advice = "wait until it ends, stop it, or give another folder"
-        raise DataError(f"{folder}: another run is at work there ({holder}); {advice}") from None
+        raise DataError(f"{folder}: another run uses it ({holder}); {advice}") from None
     except OSError:
         os.close(held)
         return None
-    with contextlib.suppress(OSError):  # a full disk: the name is only for the message above
+    with contextlib.suppress(OSError):  # a full disk; the name is only for the message above
         os.ftruncate(held, 0)
         os.write(held, f"process {os.getpid()} on {socket.gethostname()}\n".encode())
     return held

@@ -16,10 +16,10 @@ from karatage.text import shorten
 
 @runtime_checkable
 class ArrowTable(Protocol):
-    """Any table that speaks Arrow: polars, pandas, pyarrow and others."""
+    """Any table with the Arrow interface: polars, pandas, pyarrow and others."""
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Hand the table over."""
+        """The table as a stream."""
 
 
 Frame = ArrowTable | Mapping[str, Sequence[object]]
@@ -44,7 +44,7 @@ def as_frame(source: Frame) -> pl.DataFrame:
         raise DataError(f"this table cannot be read: {shorten(str(problem), 200)}") from None
 
 
-# pandas: converted here, since polars leaves text and gaps to pyarrow, which need not be installed
+# pandas is converted here, since polars needs pyarrow for text and gaps, which may not be installed
 
 
 def _is_pandas(source: object, kind: str) -> bool:
@@ -81,7 +81,7 @@ def _convert(column: Any, name: str) -> Any:
 
 
 def _infer(values: list[object], name: str) -> pl.Series:
-    """Python's objects as a column; those not of one kind stay objects, which only matter where the column does."""
+    """Python objects as a column; mixed objects are kept, and refused if the column is used."""
     told = [value for value in values if value is not None]
     numbers = all(isinstance(value, Real) and not isinstance(value, bool | np.bool) for value in told)
     try:
@@ -119,9 +119,9 @@ def flatten(source: Mapping[str, object], roles: Sequence[str]) -> pl.DataFrame:
 
 
 def name_column(column: pl.Series, role: str) -> pl.Series:
-    """Names as text without surrounding space; RowError where one is missing.
+    """Names as text without surrounding space; RowError if one is missing.
 
-    Whole numbers that pandas made fractional because of gaps lose their '.0'.
+    Whole numbers that pandas made fractional because of gaps are written without '.0'.
     """
     if column.dtype.is_float():
         column = column.fill_nan(None)
@@ -150,7 +150,7 @@ def plain_column(column: pl.Series, role: str) -> pl.Series:
 
 
 def _refuse_mixture(column: pl.Series, role: str) -> None:
-    """RowError where the column goes from text to numbers or back."""
+    """RowError where the column changes between text and numbers."""
     first = None
     for row, value in enumerate(column.to_list()):
         kind = "text" if isinstance(value, str) else "a number" if isinstance(value, Real) else None

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 
-from karatage.data.axes import BoolArray, Coded, FloatArray, GradeArray, IntArray
-from karatage.data.judgments import HIGHEST_GRADE, NO_TOPIC, Draw, Judgments
+from karatage.data.axes import HIGHEST_GRADE, BoolArray, Coded, FloatArray, GradeArray, IntArray
+from karatage.data.judgments import NO_TOPIC, Draw, Judgments
 from karatage.data.note import Note
 from karatage.data.options import Repeats
 from karatage.errors import DataError, InputFileError, OptionError, RowError
@@ -29,13 +29,13 @@ GradeMap = Mapping[str | int, int | str | None]
 
 @dataclass(frozen=True)
 class Scale:
-    """What labels mean: some by a mapping (None = leave out), whole numbers as they are, up to `top`."""
+    """The grades of labels: some by a mapping (None = leave out), whole numbers as they are, up to `top`."""
 
     mapping: dict[str, int | None] = field(default_factory=dict)
     top: int | None = None
 
     def grade(self, label: str | None) -> float | None:
-        """The grade a label stands for, perhaps a fraction; None = left out; ValueError says what is wrong."""
+        """The grade of a label, which may be a fraction; None = left out; ValueError for a label without one."""
         text = "" if label is None else label.strip()
         if text in self.mapping:
             return self.mapping[text]
@@ -66,7 +66,7 @@ class Scale:
 class Graded:
     """A column of labels as grades."""
 
-    grade: GradeArray  # (row,) whatever `kept` says
+    grade: GradeArray  # (row,) of all rows, kept or not
     kept: BoolArray  # (row,)
     fractional: BoolArray  # (row,) rounded, halves up
 
@@ -154,9 +154,9 @@ def read_judgments(
             `item judge grade`; also .gz or .zst, globs, `-` for standard input. Or a data frame, a dict of columns,
             or {judge: {topic: {document: grade}}}.
         grades: What labels mean: a scale `0-3`, a mapping `no=0,yes=1,broken=drop`, or both.
-        columns: Which column plays which role, where the names do not tell: {"grade": "gold_binary"}.
-        repeats: Which grade counts when a judge graded an item more than once. Default: merging judges hears
-            every grade, and where only one can count it is the last.
+        columns: The columns of roles that the names do not show: {"grade": "gold_binary"}.
+        repeats: Which grade counts when a judge graded an item more than once. Default: merging uses every grade,
+            and steps that need one grade use the last.
     """
     table = flatten(source, ["judge", "topic", "document", "grade"]) if is_nested(source) else source
     return _build(_read(table, columns, gold=False), parse_scale(grades), repeats)
@@ -169,7 +169,7 @@ def read_gold(
     columns: Mapping[str, str] | None = None,
     repeats: Repeats | None = None,
 ) -> Judgments:
-    """Read the grades that are trusted, as judgments by the one judge 'gold'.
+    """Read grades that are taken as correct, as judgments by the single judge 'gold'.
 
     Takes what `read_judgments` takes, without a judge; as a dict, {topic: {document: grade}}.
     """
@@ -212,7 +212,9 @@ def _build(parts: list[Rows], scale: Scale, repeats: Repeats | None) -> Judgment
     sequence = _as_order([part.sequence for part in parts])
     draw = _as_draw(parts)
     if draw is not None and parts[0].judge is None and not kept.all():
-        raise _locate(parts, int(np.flatnonzero(~kept)[0]), "a drawn item must not be left out: it would bias the rest")
+        raise _locate(
+            parts, int(np.flatnonzero(~kept)[0]), "a drawn item must not be left out: that would bias results"
+        )
     told = (
         *(note for part in parts for note in part.notes),
         *tell.when(not kept.all(), "dropped", judgments=rows - int(kept.sum())),
@@ -249,13 +251,13 @@ def _locate(parts: list[Rows], row: int, message: str) -> InputFileError:
 
 
 def _concat(columns: Sequence[pl.Series | None], name: str, rows: int) -> Coded:
-    """A column over all files; where none has it, `name` in every row."""
+    """A column over all files; `name` in every row if no file has it."""
     present = [column for column in columns if column is not None]
     return Coded.of(pl.concat(present)) if present else Coded.constant(name, rows)
 
 
 def _select(column: Coded, kept: BoolArray) -> Coded:
-    """Rows that are kept, and only the names that still occur."""
+    """The rows that are kept, without unused names."""
     if kept.all():
         return column
     used, code = np.unique(column.code[kept], return_inverse=True)
@@ -263,7 +265,7 @@ def _select(column: Coded, kept: BoolArray) -> Coded:
 
 
 def _as_draw(parts: list[Rows]) -> Draw | None:
-    """How items were chosen, over all files; a queue's batches may stand in several."""
+    """How items were drawn, over all files; a queue's batches may be in several."""
     pi = [part.pi for part in parts if part.pi is not None]
     if len(pi) < len(parts):
         return None
@@ -284,17 +286,17 @@ def _as_draw(parts: list[Rows]) -> Draw | None:
 
 
 def _require_all_batches(source: str, found: list[int]) -> None:
-    """Refuse a sample of which an earlier part is missing: chances of a batch are given what earlier ones drew."""
+    """Refuse a sample without an earlier batch, since probabilities are conditional on earlier batches."""
     missing = next((b for b in range(1, len(found) + 1) if b not in found), None)
     if missing is not None:
         raise DataError(
             f"{source}: batch {missing} is missing, though there is a batch {found[-1]}; add its rows, as batches "
-            "count only together with all earlier ones"
+            "are valid only with all earlier ones"
         )
 
 
 def _require_whole_batches(parts: list[Rows], batch: IntArray) -> None:
-    """Refuse a batch of which rows were taken away: nobody knows why those, and the rest would stand for all."""
+    """Refuse a batch with missing rows, since the rest may not represent it."""
     sizes = [part.batch_size for part in parts if part.batch_size is not None]
     if len(sizes) < len(parts):
         return
@@ -308,13 +310,13 @@ def _require_whole_batches(parts: list[Rows], batch: IntArray) -> None:
     if len(found):
         number, left, size = found.row(0)
         raise DataError(
-            f"{parts[0].source}: batch {number} has {left:,} of the {size:,} documents that were drawn; bring all rows "
-            "back, as what is left out by choice biases results"
+            f"{parts[0].source}: batch {number} has {left:,} of the {size:,} documents that were drawn; add all "
+            "rows, as a selection of them biases results"
         )
 
 
 def _as_order(columns: Sequence[pl.Series | None]) -> FloatArray | None:
-    """When grades were given, as numbers: as they are, or by order of the text, which suits ISO dates."""
+    """The times of grades as numbers: as they are, or by the order of the text, as for ISO dates."""
     present = [column for column in columns if column is not None]
     if len(present) < len(columns):
         return None

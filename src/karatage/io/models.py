@@ -11,9 +11,9 @@ from typing import Final
 import numpy as np
 import polars as pl
 
+from karatage.data.axes import HIGHEST_GRADE
 from karatage.data.crowd import CrowdModel
 from karatage.data.disagreement import DisagreementModel
-from karatage.data.judgments import HIGHEST_GRADE
 from karatage.data.posterior import JudgeRecord
 from karatage.errors import DataError, InputFileError, OptionError
 from karatage.io.files import PathLike
@@ -28,30 +28,30 @@ HALF: Final = re.compile(rb"\\u[dD][89a-fA-F]")  # of a character beyond the fir
 
 
 def find_document(path: PathLike, what: str) -> Source:
-    """The one file, or standard input, that holds it."""
+    """The single file, or standard input, with a document."""
     sources = expand(path)
     if len(sources) != 1:
-        raise OptionError(f"{what} comes in one file, not {len(sources)}")
+        raise OptionError(f"{what} must be one file, not {len(sources)}")
     return sources[0]
 
 
 def load_document(source: Source, what: str) -> object:
-    """What the file says; `what` it should be is for messages."""
+    """The content of a JSON file; `what` it should be is for messages."""
     content = check_text(source, source.read())
     try:
         found: object = json.loads(content, parse_constant=_refuse_constant, object_pairs_hook=_refuse_repeats)
     except json.JSONDecodeError as problem:
-        message = f"is no JSON, or cut short, so it is not {what} ({problem.msg}, column {problem.colno})"
+        message = f"is not JSON, or cut short, so it is not {what} ({problem.msg}, column {problem.colno})"
         raise InputFileError(source.name, problem.lineno, message) from None
     except RecursionError:
         raise InputFileError(source.name, None, f"is nested too deeply to be {what}") from None
     except ValueError as problem:
-        raise InputFileError(source.name, None, f"is no JSON: {problem}") from None
+        raise InputFileError(source.name, None, f"is not JSON: {problem}") from None
     if HALF.search(content):
         try:
             json.dumps(found, ensure_ascii=False).encode()
         except UnicodeEncodeError:
-            message = f"holds half of a character (\\ud800 to \\udfff without its pair), so it is not {what}"
+            message = f"contains half of a character (\\ud800 to \\udfff without its pair), so it is not {what}"
             raise InputFileError(source.name, None, message) from None
     return found
 
@@ -65,7 +65,7 @@ def _refuse_repeats(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"'{shorten(twice)}' stands twice in one object")
+        raise ValueError(f"'{shorten(twice)}' is twice in one object")
     return found
 
 
@@ -78,13 +78,13 @@ def write_crowd(model: CrowdModel, path: PathLike) -> None:
 
 
 def read_crowd(path: PathLike) -> CrowdModel:
-    """Read a crowd model that `write_crowd` wrote; anything else is refused with what is wrong."""
+    """Read a crowd model from `write_crowd`; anything else is refused with the reason."""
     source = find_document(path, CROWD_MODEL)
     found = load_document(source, CROWD_MODEL)
     try:
         return CrowdModel.from_dict(found)
     except DataError as problem:
-        raise InputFileError(source.name, None, f"is no crowd model: {problem}") from None
+        raise InputFileError(source.name, None, f"is not a crowd model: {problem}") from None
 
 
 DISAGREEMENT_MODEL: Final = "a disagreement model"
@@ -93,37 +93,37 @@ VERSION: Final = 1
 
 
 def write_disagreement(model: DisagreementModel, path: PathLike) -> None:
-    """Write what was learned, for `read_disagreement`; a name that ends in .gz or .zst is packed."""
+    """Write a disagreement model, for `read_disagreement`; a name that ends in .gz or .zst is packed."""
     content = {"format": FORMAT, "version": VERSION, **model.to_dict()}
     write_bytes(path, f"{json.dumps(content, ensure_ascii=False, indent=2)}\n".encode())
 
 
 def read_disagreement(path: PathLike) -> DisagreementModel:
-    """Read a model that `write_disagreement` wrote; anything else is refused with what is wrong."""
+    """Read a model from `write_disagreement`; anything else is refused with the reason."""
     source = find_document(path, DISAGREEMENT_MODEL)
     whole = load_document(source, DISAGREEMENT_MODEL)
     found = whole if isinstance(whole, dict) else {}
     if found.get("format") != FORMAT:
-        raise InputFileError(source.name, None, "holds no disagreement model; write one with write_disagreement")
+        raise InputFileError(source.name, None, "is not a disagreement model; write one with write_disagreement")
     if found.get("version") != VERSION:
         version = shorten(repr(found.get("version")))
         raise InputFileError(
-            source.name, None, f"is written in version {version} of the format, this reads {VERSION}: learn it again"
+            source.name, None, f"has version {version} of the format, not {VERSION}: learn the model again"
         )
     try:
         return DisagreementModel.from_dict(found)
     except DataError as problem:
-        raise InputFileError(source.name, None, f"{problem}; learn the model again, or take it from a copy") from None
+        raise InputFileError(source.name, None, f"{problem}; learn the model again, or use a copy") from None
 
 
 def read_families(path: PathLike) -> dict[str, str]:
     """Read a table of judges and their families, set apart by a tab, with or without a header.
 
-    Families are judges that may err alike: models of one maker, prompts of one model, people of one team.
+    Families are judges that may share errors: models of one maker, prompts of one model, people of one team.
     """
     sources = expand(path)
     if len(sources) != 1:
-        raise OptionError(f"families come in one file, not {len(sources)}")
+        raise OptionError(f"families must be one file, not {len(sources)}")
     source = sources[0]
     content = check_text(source, source.read())
     check_line_ends(source, content)
@@ -154,7 +154,7 @@ def read_record(path: PathLike) -> JudgeRecord:
     """Read a table of judges (.csv, .tsv, .parquet) with columns `judge` and `answers_GRADE_SAID`."""
     sources = expand(path, store=True)
     if len(sources) != 1:
-        raise OptionError(f"a history comes in one file, not {len(sources)}")
+        raise OptionError(f"a history must be one file, not {len(sources)}")
     source = sources[0]
     frame = _read(source)
     cells = {name: (int(at[1]), int(at[2])) for name in frame.columns if (at := CELL.fullmatch(name))}
@@ -173,7 +173,9 @@ def read_record(path: PathLike) -> JudgeRecord:
         answers[:, grade, said] = counts
     judges = frame["judge"].cast(pl.String)
     if judges.null_count() or judges.n_unique() < len(judges):
-        raise InputFileError(source.name, None, "has a judge without a name, or twice: one row for each judge")
+        raise InputFileError(
+            source.name, None, "has a judge without a name, or a judge twice: give one row for each judge"
+        )
     return JudgeRecord(judges=tuple(judges.to_list()), answers=answers)
 
 

@@ -1,7 +1,7 @@
-"""Parquet by polars, once the file's page headers make sense: polars ends the process over some that do not.
+"""Parquet by polars, after a check of the page headers, since polars ends the process over some wrong ones.
 
-Parquet as polars writes it has no checksums, so that a flipped bit may change a value unseen. Files of ours have a
-seal: a digest of all their bytes in the metadata, with zeros in the place of the seal itself.
+Polars writes no checksums, so that a flipped bit may change a value unnoticed. Files of karatage have a seal: a digest
+of all their bytes in the metadata, computed with zeros in the place of the seal.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ _REFUSALS = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 
 Struct = dict[int, object]
 
-_VALUE_SIZE = 16  # bytes that polars takes for a text, at the least
+_VALUE_SIZE = 16  # minimum bytes of a text in polars
 _SEAL = "karatage_seal"
 _BLANK = f"{0:064x}-{0:012d}"  # a digest, and the length of the file
-# The seal as the metadata hold it: name and value, each with its length before it.
+# The seal in the metadata: name and value, each after its length.
 _SEALED = re.compile(rb"karatage_seal\x18" + bytes([len(_BLANK)]) + rb"([0-9a-f]{64})-(\d{12})")
 
 
@@ -51,9 +51,9 @@ def encode_parquet(frame: pl.DataFrame) -> bytes:
 
 
 def _check_seal(content: bytes) -> None:
-    """ValueError where the bytes are not those that were sealed.
+    """ValueError if the bytes are not those that were sealed.
 
-    A file of another length was written anew by another program, which may have copied the metadata along.
+    A file of another length was written by another program, which may have copied the metadata.
     """
     footer = max(0, len(content) - 8 - int.from_bytes(content[-8:-4], "little"))
     seal = next(_SEALED.finditer(content, footer), None)
@@ -61,11 +61,11 @@ def _check_seal(content: bytes) -> None:
         return
     blank = content[: seal.start(1)] + _BLANK.encode() + content[seal.end(2) :]
     if hashlib.sha256(blank).hexdigest().encode() != seal[1]:
-        raise ValueError("its bytes are not those that karatage wrote; take it from a copy, or make it again")
+        raise ValueError("its bytes are not those that karatage wrote; use a copy, or make it again")
 
 
 def list_columns(source: Source, content: bytes) -> list[str]:
-    """The names of a file's columns, after a look at all its page headers."""
+    """The names of a file's columns, after a check of all page headers."""
     try:
         _check_seal(content)
         _check(content)
@@ -77,7 +77,7 @@ def list_columns(source: Source, content: bytes) -> list[str]:
 
 
 def read_columns(source: Source, content: bytes, names: Sequence[str]) -> pl.DataFrame:
-    """Some columns of a file, unless that would take too much memory: equal values take next to none in the file."""
+    """Some columns of a file, unless they take too much memory, since equal values take little space in the file."""
     try:
         rows = sum(_number(group, _ROWS) for group in _structs(_read_footer(content), _ROW_GROUPS))
         require_room(len(content))(rows * len(names) * _VALUE_SIZE)
@@ -93,7 +93,7 @@ def _unreadable(source: Source, problem: object) -> InputFileError:
 
 
 def _check(content: bytes) -> None:
-    """Walk over every page; ValueError or IndexError where sizes and counts contradict each other."""
+    """Check every page; ValueError or IndexError if sizes and counts contradict each other."""
     for group in _structs(_read_footer(content), _ROW_GROUPS):
         for column in _structs(group, _COLUMNS):
             metadata = column.get(_METADATA)
@@ -127,7 +127,7 @@ def _check_chunk(content: bytes, metadata: Struct) -> None:
             raise ValueError("a page has an impossible size")
         remaining -= 0 if _DICTIONARY_PAGE in page else sum(counts)
         if remaining < 0:
-            raise ValueError("a column has more values than it says")
+            raise ValueError("a column has more values than its metadata")
 
 
 def _number(struct: Struct, field: int) -> int:
@@ -145,7 +145,7 @@ def _structs(struct: Struct, field: int) -> list[Struct]:
 
 
 class _Compact:
-    """Thrift's compact protocol, as far as Parquet uses it; IndexError at the end of the content."""
+    """The part of Thrift's compact protocol that Parquet uses; IndexError at the end of the content."""
 
     def __init__(self, content: bytes, at: int) -> None:
         self.content = content

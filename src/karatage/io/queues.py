@@ -1,4 +1,4 @@
-"""Queues as judges get them: writing them, reading them, and writing them with the experts' grades."""
+"""Queue files for judges: written, read, and written with the experts' grades."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ _ASKED = ("topic", "document", "grade")
 def read_asked(path: PathLike) -> AskedQueue:
     """Read a queue (.csv, .tsv, .jsonl, .parquet): topic, document, `to` (expert or crowd) and `judgments`.
 
-    Without a column `to`, as in a plan of gold, all is asked of experts.
+    Without a column `to`, as in a plan of gold, all rows are for experts.
     """
     sources = expand(path)
     if len(sources) != 1:
-        raise OptionError(f"a queue comes in one file, not {len(sources)}")
+        raise OptionError(f"a queue must be one file, not {len(sources)}")
     table = _read_table(sources[0], sources[0].read())
     names = {plain(name): name for name in reversed(table.frame.columns)}
     try:
@@ -63,11 +63,11 @@ def read_asked(path: PathLike) -> AskedQueue:
 
 
 def write_queue(plan: GoldPlan | JudgingQueue, path: PathLike, *, raw: bool = False) -> None:
-    """Write what goes to the judges; the name's ending says how: .csv, .tsv, .jsonl or .parquet, and .gz or .zst.
+    """Write a queue in the format of the file name: .csv, .tsv, .jsonl or .parquet, and .gz or .zst.
 
-    Rows of a plan are by batch, then topic, then document: kind to judges, and no hint of ranks. Those of a queue are
-    by priority, and one that says stop is written without rows. `read_gold` reads both back. A file in which judges
-    have filled in grades is not written over. `raw` is as for `write_judgments`.
+    Rows of a plan are sorted by batch, topic and document, so that judges do not see ranks. Those of a queue are sorted
+    by priority, and there are none if judging may stop. `read_gold` reads both. A file with grades in it is not
+    overwritten. `raw` is as for `write_judgments`.
     """
     ending = find_ending(path)
     if isinstance(plan, GoldPlan) and not plan.labels:
@@ -76,7 +76,7 @@ def write_queue(plan: GoldPlan | JudgingQueue, path: PathLike, *, raw: bool = Fa
 
 
 def _write_rows(frame: pl.DataFrame, path: PathLike, ending: str, *, raw: bool) -> None:
-    """Write a queue unless that would lose grades; of two processes that make the same file, one makes it."""
+    """Write a queue unless that would lose grades; only one of two processes makes the same file."""
     content = encode_table(frame, ending, raw=raw)
     if not Path(path).exists():
         try:
@@ -101,7 +101,7 @@ def _holds(path: PathLike, content: bytes) -> bool:
 
 
 def _waits_for_grades(path: PathLike) -> bool:
-    """Whether a file is for certain a queue that nobody has begun to fill in; one that says stop has no rows."""
+    """Whether a file is certainly a queue without any grade; it has no rows if judging may stop."""
     source = Source(os.fspath(path))
     try:
         content = source.load().strip()
@@ -117,7 +117,7 @@ def _waits_for_grades(path: PathLike) -> bool:
 
 
 def write_judged(queue: AskedQueue, grade: pl.Series, path: PathLike, *, raw: bool = False) -> None:
-    """Write the rows that experts were asked for, with `grade` (row,) where the queue has none; all else as it was."""
+    """Write the rows for experts, with `grade` (row,) where the queue has none, and other columns unchanged."""
     ending = find_ending(path)
     filled = grade.cast(pl.String)
     if queue.grade in queue.frame.columns:
@@ -163,7 +163,7 @@ def _read_numbers(frame: pl.DataFrame, column: str | None, expert: BoolArray) ->
     bad = np.flatnonzero(~(expert | blank) & ~((number >= 1) & (number <= MOST) & (np.floor(number) == number)))
     if bad.size:
         row = int(bad[0])
-        raise RowError(row, f"judgments '{shorten(said[row])}' is no whole number from 1")
+        raise RowError(row, f"judgments '{shorten(said[row])}' is not a whole number from 1")
     return np.where(expert | blank, 0, number).astype(np.int32)
 
 

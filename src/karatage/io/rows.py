@@ -11,7 +11,7 @@ from pathlib import Path
 
 import polars as pl
 
-from karatage.data.judgments import HIGHEST_GRADE
+from karatage.data.axes import HIGHEST_GRADE
 from karatage.data.note import Note, Texts
 from karatage.data.queue import EXPERT
 from karatage.errors import DataError, InputFileError, OptionError, RowError
@@ -23,10 +23,10 @@ tell = Texts(
     "io",
     {
         "dropped": "{judgments:,} judgments were left out by the grade mapping",
-        "experts-open": "{documents:count document} that went to experts have no grade yet",
+        "experts-open": "{documents:count document} for experts without a grade yet",
         "fractions": "{fractions:,} of {grades:,} grades are fractions, rounded to the nearest whole number (halves "
         "up); judges concerned: {judges:names}",
-        "no-times": "{source} does not say when grades were given, so of repeated ones the order of rows decides",
+        "no-times": "{source} has no times of grades, so of repeated ones the last row is the last grade",
     },
 )
 _WORDS = {
@@ -56,10 +56,10 @@ for _role in ("judge", "topic", "document", "item", "system"):
     ALIASES[_role] = [word for base in ALIASES[_role] for word in (base + "id", base)]
 
 
-NEAR = 0.75  # how alike a name must be to be proposed
+NEAR = 0.75  # how similar a name must be to be proposed
 
 
-# What a queue says of its rows: no guess at what another column may be called.
+# Columns of queues, which are not proposed for a missing role.
 QUEUED = {"to", "judgments", "priority", "pi", "cost", "batch", "order", "seed", "batchsize", "measure", "frame"}
 
 
@@ -69,14 +69,14 @@ def plain(name: str) -> str:
 
 
 def is_known(name: str) -> bool:
-    """Whether some role goes by this name."""
+    """Whether this is the name of a role."""
     return any(plain(name) in words for words in ALIASES.values()) or plain(name) == "gold"
 
 
 def find_columns(
     columns: Sequence[str], given: Mapping[str, str] | None = None, *, gold: bool = False
 ) -> dict[str, str]:
-    """Which column plays which role; `given` (role -> column) overrides the names."""
+    """The column of each role; `given` (role -> column) overrides the names."""
     found: dict[str, str] = {}
     by_plain = {plain(name): name for name in reversed(columns)}
     for role, words in ALIASES.items():
@@ -86,7 +86,7 @@ def find_columns(
                 break
     for role, name in (given or {}).items():
         if role not in ALIASES:
-            raise OptionError(f"columns: '{shorten(role)}' is no role; roles are {', '.join(ALIASES)}")
+            raise OptionError(f"columns: '{shorten(role)}' is not a role; roles are {', '.join(ALIASES)}")
         if name not in columns:
             raise DataError(f"there is no column '{shorten(name)}' for the {role}; {list_columns(columns)}")
         found[role] = name
@@ -94,7 +94,7 @@ def find_columns(
 
 
 def require(found: Mapping[str, str], role: str, frame: pl.DataFrame, *, option: str | None = None) -> str:
-    """The column for a role, or an error that says how to name it: with an `option`, where there is one."""
+    """The column of a role, or an error with advice on naming it, by an `option` if there is one."""
     if role in found:
         return found[role]
     near = _guess(found, role, frame)
@@ -106,20 +106,20 @@ def require(found: Mapping[str, str], role: str, frame: pl.DataFrame, *, option:
 
 
 def _guess(found: Mapping[str, str], role: str, frame: pl.DataFrame) -> str | None:
-    """A column that is called nearly so, has no other part to play and holds what it should."""
+    """A column with a similar name, no other role and suitable values."""
     free = [name for name in frame.columns if plain(name) not in QUEUED and name not in found.values()]
     free = [name for name in free if role != "grade" or _looks_like_grades(frame[name])]
     return next((near for word in (role, *ALIASES[role]) if (near := nearest(word, free, likeness=NEAR))), None)
 
 
 def _looks_like_grades(column: pl.Series) -> bool:
-    """Few different values, as grades on any scale and labels are."""
+    """Whether there are few different values, as in grades and labels."""
     plain_values = column.dtype != pl.Object and not column.dtype.is_nested()
     return plain_values and column.n_unique() <= HIGHEST_GRADE + 1
 
 
 def list_columns(columns: Sequence[str]) -> str:
-    """What is there, fit for a message."""
+    """The columns, for a message."""
     more = f" and {len(columns) - 8} more" if len(columns) > 8 else ""
     return f"the columns are {', '.join(shorten(name, 20) for name in columns[:8])}{more}"
 
@@ -131,11 +131,11 @@ ENDINGS = (".csv", ".tsv", ".jsonl", ".parquet")
 def keep_experts(
     frame: pl.DataFrame, found: Mapping[str, str], line: Locate
 ) -> tuple[pl.DataFrame, Locate, dict[str, str], tuple[Note, ...]]:
-    """The rows of a queue that went to experts; where no chance drew them, those that have a grade by now."""
+    """The rows of a queue for experts; only those with a grade, if they were not drawn at random."""
     to = frame[found["to"]].cast(pl.String).str.strip_chars().str.to_lowercase()
     kept = (to == EXPERT).fill_null(value=False)
     if not kept.any():
-        raise DataError(f"no row has gone to an expert (column '{shorten(found['to'])}'), so there is no gold in it")
+        raise DataError(f"no row is for an expert (column '{shorten(found['to'])}'), so there is no gold in it")
     roles = dict(found)
     notes: tuple[Note, ...] = ()
     drawn = "pi" in roles and not (_is_blank(frame[roles["pi"]]) | ~kept).all()
@@ -145,7 +145,7 @@ def keep_experts(
         if blank.any():
             if (blank | ~kept).all():
                 raise DataError(
-                    f"no expert's row has a grade yet; fill in the column '{shorten(roles['grade'])}' and come back"
+                    f"no expert's row has a grade yet; fill in the column '{shorten(roles['grade'])}' first"
                 )
             notes = (tell("experts-open", documents=int(blank.sum())),)
         kept &= ~blank
@@ -158,12 +158,12 @@ def _is_blank(column: pl.Series) -> pl.Series:
 
 
 def leave_out_unjudged(frame: pl.DataFrame, found: Mapping[str, str], line: Locate) -> tuple[pl.DataFrame, Locate]:
-    """The rows that have a grade. Batches are judged as a whole, in turn: the rest may wait, single items may not."""
+    """The rows with a grade. Batches must be judged completely and in turn; later ones may be missing."""
     blank = _is_blank(frame[found["grade"]])
     if not blank.any():
         return frame, line
     if blank.all():
-        raise DataError(f"no row has a grade yet; fill in the column '{shorten(found['grade'])}' and come back")
+        raise DataError(f"no row has a grade yet; fill in the column '{shorten(found['grade'])}' first")
     batch = read_batches(frame, found)
     batch = pl.repeat(1, len(frame), eager=True) if batch is None else batch
     first = int(blank.arg_max() or 0)
@@ -175,9 +175,9 @@ def leave_out_unjudged(frame: pl.DataFrame, found: Mapping[str, str], line: Loca
         of = f" of batch {number}" if "batch" in found else ""
         raise RowError(
             first,
-            f"no grade yet, as for {lacking}{of}; judge whole batches: what is left out by choice biases results. "
-            "Where a document cannot be graded, enter the grade that users would give what they get of it (a page that "
-            "is gone is not relevant: 0), and never delete the row",
+            f"no grade yet, as for {lacking}{of}; judge whole batches, as a selection biases results. "
+            "If a document cannot be graded, enter the grade for what users would see (0 for a missing page), and do "
+            "not delete the row",
         )
     if not blank.filter(batch >= number).all():
         raise RowError(first, f"batch {number} has no grades yet, but a later one does; judge batches in turn")
@@ -186,7 +186,7 @@ def leave_out_unjudged(frame: pl.DataFrame, found: Mapping[str, str], line: Loca
 
 
 def read_batches(frame: pl.DataFrame, found: Mapping[str, str], role: str = "batch") -> pl.Series | None:
-    """Numbers of batches from 1, or how many items each has; None where there is no such column."""
+    """Numbers of batches from 1, or their sizes; None without such a column."""
     if role not in found:
         return None
     column = frame[found[role]]
@@ -195,12 +195,12 @@ def read_batches(frame: pl.DataFrame, found: Mapping[str, str], role: str = "bat
     if bad.any():
         row = int(bad.arg_max() or 0)
         what = role.replace("_", " ")
-        raise RowError(row, f"{what} '{shorten(str(column[row]))}' is no whole number from 1")
+        raise RowError(row, f"{what} '{shorten(str(column[row]))}' is not a whole number from 1")
     return number
 
 
 def read_purpose(frame: pl.DataFrame, found: Mapping[str, str]) -> tuple[str | None, str | None]:
-    """The measure that a queue was drawn for, and the fingerprint of its frame."""
+    """The measure for which a queue was drawn, and the fingerprint of its frame."""
     values: list[str | None] = []
     for role in ("measure", "frame"):
         names = frame[found[role]].cast(pl.String).drop_nulls().unique().to_list() if role in found else []
@@ -211,7 +211,7 @@ def read_purpose(frame: pl.DataFrame, found: Mapping[str, str]) -> tuple[str | N
 
 
 def find_ending(path: PathLike) -> str:
-    """How a queue is to be written."""
+    """The format of a queue, by the end of the file name."""
     name = Path(os.fspath(path).removesuffix(".gz").removesuffix(".zst"))
     if name.suffix.lower() not in ENDINGS:
         raise OptionError(f"{os.fspath(path)}: cannot tell the queue's format; use {', '.join(ENDINGS)}")
@@ -220,28 +220,28 @@ def find_ending(path: PathLike) -> str:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Rows:
-    """One file's judgments. Without a topic, documents are items that stand for themselves."""
+    """One file's judgments. Without a topic, documents are items."""
 
     source: str  # as shown in messages
-    line: Locate  # from a row to the line it stands on
+    line: Locate  # from a row to its line
     judge: pl.Series | None = None
     topic: pl.Series | None = None
     document: pl.Series
     label: pl.Series
-    sequence: pl.Series | None = None  # when a grade was given, in the file's own terms
+    sequence: pl.Series | None = None  # times of grades, as in the file
     pi: pl.Series | None = None
-    batch: pl.Series | None = None  # of a sample that was drawn in several
+    batch: pl.Series | None = None  # of a sample that was drawn in batches
     batch_size: pl.Series | None = None  # items that were drawn for the batch
     drawn_for: tuple[str | None, str | None] = (None, None)  # measure and frame of a queue
     notes: tuple[Note, ...] = ()
 
     def error(self, row: int, message: str) -> InputFileError:
-        """What is wrong with a row, and where it stands."""
+        """An error in a row, with its place."""
         return blame(self.source, self.line, RowError(row, message))
 
 
 def blame(source: str, line: Locate, problem: RowError) -> InputFileError:
-    """The same problem, told by file and line, or by row where there are no lines."""
+    """The same problem with file and line, or with the row where there are no lines."""
     number = line(problem.row)
     if number is None:
         return InputFileError(source, None, str(problem))
@@ -289,7 +289,7 @@ def from_frame(
 
 
 def _require_one_voice(frame: pl.DataFrame, found: Mapping[str, str], item: list[str]) -> None:
-    """Gold may stand beside several judges, but they must not contradict each other: who would be trusted?"""
+    """Refuse gold from several judges who contradict each other."""
     voices = frame.group_by([found[role] for role in item]).agg(pl.col(found["judge"], found["grade"]).n_unique())
     several = int(((voices[found["judge"]] > 1) & (voices[found["grade"]] > 1)).sum())
     if several:
@@ -299,7 +299,7 @@ def _require_one_voice(frame: pl.DataFrame, found: Mapping[str, str], item: list
 
 
 def unpivot(frame: pl.DataFrame, source: str, line: Locate) -> Rows:
-    """Quepid's book: query, docid, then one column per judge; an empty cell is no judgment."""
+    """Quepid's book: query, docid, then one column per judge; empty cells are skipped."""
     query, document, *judges = frame.columns
     long = (
         frame.with_row_index("row ")
@@ -339,5 +339,5 @@ def _as_probability(column: pl.Series) -> pl.Series:
         if column[row] is None:
             raise RowError(row, "pi is missing; every drawn item has one, in (0, 1]")
         text = str(column[row])
-        raise RowError(row, f"pi '{shorten(text)}' is no probability in (0, 1]{hint_decimal(text)}")
+        raise RowError(row, f"pi '{shorten(text)}' is not a probability in (0, 1]{hint_decimal(text)}")
     return number

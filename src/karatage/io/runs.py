@@ -1,4 +1,4 @@
-"""TREC runs, and what the files of a folder look like."""
+"""TREC runs, and checks of run files."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def read_runs(source: PathLike | Iterable[PathLike] | Frame | RunDict) -> Runs:
         source: TREC run files (six columns, also .gz or .zst), folders or globs, `-` for standard input; or a
             data frame with columns for system, topic, document and score; or {system: {topic: {document: score}}}.
 
-    A system is called by its run tag; where two files carry the same tag, by their file names. The rank
-    column is ignored, as trec_eval does.
+    A system has the name of its run tag, or of its file if two files have the same tag. The rank column is
+    ignored, as in trec_eval.
     """
     if is_nested(source):
         return _from_frame(flatten(source, ["system", "topic", "document", "score"]))
@@ -90,7 +90,7 @@ def _from_files(sources: list[Source], *, two: bool) -> Runs:
 
 
 def _parse_files(sources: list[Source]) -> Iterator[tuple[Fields, FloatArray]]:
-    """Unpack and split files beside the caller, a few ahead of it, so that memory stays bounded."""
+    """Unpack and split files in threads, a few ahead of the caller, to limit memory."""
 
     def parse(source: Source) -> tuple[Fields, FloatArray]:
         fields = split(source, check_text(source, source.read()), columns=6)
@@ -135,18 +135,18 @@ RANK = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Listing:
-    """One run file as it is written."""
+    """One run file."""
 
     source: str
     system: str  # its first run tag
     shown: int  # documents in the first ranks, up to the depth
-    tied: int  # of these, documents that share their score with a neighbour
-    rises: int  # places where the rank goes down the list and the score up
+    tied: int  # of these, documents with the score of a neighbour
+    rises: int  # places where a lower rank has a higher score
     line: int | None  # of the first such place
 
 
 def read_listing(source: Source, depth: int | None) -> Listing:
-    """Look at one run file; `depth` ranks count, None: all of them."""
+    """Check one run file; `depth` ranks count, None: all of them."""
     fields = split(source, check_text(source, source.read()), columns=6)
     topic = Interner().add(fields, TOPIC)
     with np.errstate(over="ignore"):  # in single precision, as rankings are made
@@ -176,7 +176,7 @@ def _count_ties(topic: IntArray, score: FloatArray, depth: int | None) -> tuple[
 
 
 def _find_rises(fields: Fields, topic: IntArray, score: FloatArray) -> IntArray:
-    """Rows that are ranked below a row of the same topic with a lower score; none where ranks are no numbers."""
+    """Rows ranked below a row of the same topic with a lower score; empty if ranks are not numbers."""
     try:
         rank = fields.numbers(RANK, "rank")
     except InputFileError:

@@ -1,6 +1,6 @@
-"""Results as the first schema wrote them, which has no number, in the layout of today.
+"""Results of the first schema, which has no number, in the present layout.
 
-What follows from the rest may be left out, since it is computed again.
+Entries that follow from others may be missing, since they are computed again.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from karatage.errors import DataError
 from karatage.text import shorten
 
 Facts = dict[str, Any]
-# Words for the ways of finding scores that a result may name without them, as the first results did.
+# Texts of methods for the oldest results, which contain only the names.
 WAYS: Mapping[str, Mapping[str, str]] = {
     "judges": {"label": JUDGES.label, "about": JUDGES.about},
     "rates": {
         "label": "error rates corrected",
-        "about": "Scores are corrected for the judges' error rates, which is right if judges err alike on all systems' "
-        "documents.",
+        "about": "Scores are corrected for the judges' error rates, which is right if judges' errors are equally "
+        "frequent for all systems.",
         "same_order": "Error rates scale all differences alike, so judges' and corrected orders agree by construction.",
     },
     "sampled": {
@@ -42,7 +42,7 @@ WAYS: Mapping[str, Mapping[str, str]] = {
 
 
 def upgrade(found: Facts) -> Facts:
-    """A result, and the results in it, in the layout of today."""
+    """A result, and the results in it, in the present layout."""
     try:
         return _upgrade(found)
     except KeyError as problem:
@@ -64,7 +64,7 @@ def _upgrade_part(fact: Any) -> Any:
 
 
 def _rename(**names: str) -> Callable[[Facts], Facts]:
-    """Entries under other names; those called '' are left out."""
+    """Rename entries; those with the name '' are left out."""
     return lambda facts: {names.get(old, old): fact for old, fact in facts.items() if names.get(old) != ""}
 
 
@@ -84,11 +84,11 @@ def _read_accuracy(facts: Facts) -> Facts:
 
 
 def _find_method(way: str, words: Facts | None) -> Facts:
-    """A way of finding scores with its words: those of the result, or those of the first results."""
+    """A method with its texts, from the result or from the oldest results."""
     if words is None and way not in WAYS:
         raise DataError(
-            f"it names the way {shorten(repr(way))} without saying what that is, and no earlier version of karatage "
-            "had such a way"
+            f"it has the method {shorten(repr(way))} without its texts, and no earlier version of karatage had such a "
+            "method"
         )
     return {"about": "", "undone": JUDGES.undone, "same_order": "", **(words or WAYS[way]), "name": way}
 
@@ -133,7 +133,7 @@ def _opinion(found: Facts) -> Facts:
 def _audit(facts: Facts) -> Facts:
     if "pairs" in facts:
         return facts
-    none = {"judge": "text", "other": "text", "shared": "int64"}  # of very many judges, they were written on request
+    none = {"judge": "text", "other": "text", "shared": "int64"}  # pairs of many judges were written on request
     return {**facts, "pairs": [], "types": {**facts["types"], "pairs": none}}
 
 
@@ -183,7 +183,7 @@ def _posterior(facts: Facts) -> Facts:
 
 
 def _settle(kept: Facts) -> Facts:
-    """The last grade of each judge for each item counts, the others are kept aside."""
+    """The last grade of each judge for each item, with the others in `with_repeats`."""
     settled: Facts = unstructure(structure({**kept, "with_repeats": None}, Judgments).settle())
     return settled
 
@@ -203,7 +203,7 @@ def _random_relevance(facts: Facts) -> Facts:
 
 
 def _aware(facts: Facts) -> Facts:
-    """Of covariances the lower half was written."""
+    """Complete covariances, of which the lower half was written."""
     half = np.array(facts["covariance"], dtype=object)
     width = len(np.array(facts["mean"], dtype=object)[0, 0, 0, 0, 0])
     row, column = np.tril_indices(width)

@@ -1,4 +1,4 @@
-"""Where input comes from: files, folders, globs, standard input, packed or not."""
+"""Sources of input: files, folders, globs and standard input, packed or not."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from karatage.text import nearest, shorten
 
 VARIABLE = "KARATAGE_MOST_MEMORY"
 SIZE_FORM = "a size such as 800M, 8G or 2.5GB"
-RATIO = 200  # text of runs and judgments packs 3 to 30 times
+RATIO = 200  # runs and judgments have ratios of 3 to 30
 HARMLESS = 1 << 26  # bytes that may be unpacked at any ratio
-SHARE = 0.5  # of free memory, as what is read has to be turned into tables
+SHARE = 0.5  # of free memory, as the content must be converted to tables
 _GZIP, _ZSTANDARD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _PIECE = 1 << 24  # bytes, read at once
 _SLICE = 1 << 12  # packed bytes: gzip makes at most 1,032 bytes of one, zstandard 32,768
@@ -38,7 +38,7 @@ class DamagedError(DataError):
 
 
 def read_unpacked(file: BinaryIO) -> bytes:
-    """All that a file holds, unpacked; DamagedError where that cannot be, DataError where it is too much."""
+    """A file's unpacked content; DamagedError if that is impossible, DataError if it is too large."""
     packed = _join(iter(lambda: file.read(_PIECE), b""), require_room())
     unpack = next((how for mark, how in _UNPACK.items() if packed.startswith(mark)), None)
     if unpack is None:
@@ -51,20 +51,20 @@ def read_unpacked(file: BinaryIO) -> bytes:
 
 
 def require_room(packed: int | None = None) -> Callable[[int], None]:
-    """What refuses a number of bytes that reading one file may not take; also beside the size that it has `packed`."""
+    """A function that refuses sizes above the limit for one file, which may depend on the `packed` size."""
     most = parse_size(os.environ[VARIABLE], VARIABLE) if os.environ.get(VARIABLE) else None
     ceiling = most if most is not None else int(SHARE * count_free_memory())
 
     def check(size: int) -> None:
         if size > ceiling:
             raise DataError(
-                f"holds more than the {write_size(ceiling)} that reading one file may take; split it, or allow more "
+                f"is larger than {write_size(ceiling)}, the limit for reading one file; split it, or raise the limit "
                 f"with --most-memory or {VARIABLE}"
             )
         if packed is not None and most is None and size > max(HARMLESS, RATIO * packed):
             raise DataError(
-                f"unpacks to more than {RATIO} times its {packed:,} bytes, as no table of text does; if you trust it, "
-                f"say how much memory it may take with --most-memory or {VARIABLE}"
+                f"unpacks to more than {RATIO} times its {packed:,} bytes, which is unusual for text; if you trust it, "
+                f"allow memory with --most-memory or {VARIABLE}"
             )
 
     return check
@@ -80,7 +80,7 @@ def _join(pieces: Iterator[bytes], check: Callable[[int], None]) -> bytes:
 
 
 def _unpack_gzip(packed: bytes) -> Iterator[bytes]:
-    """All members, one after the other; zeros behind the last are padding."""
+    """All members in turn; zeros after the last one are padding."""
     at = 0
     while at < len(packed):
         member = zlib_ng.decompressobj(wbits=_GZIP_HEADER)
@@ -95,7 +95,7 @@ def _unpack_gzip(packed: bytes) -> Iterator[bytes]:
 
 
 def _unpack_zstandard(packed: bytes) -> Iterator[bytes]:
-    """All frames; zstandard itself says nothing when the last one is cut short."""
+    """All frames; zstandard does not report that the last one is incomplete."""
     whole, at = memoryview(packed), 0
     while at < len(whole):
         frame = zstandard.ZstdDecompressor().decompressobj()
@@ -118,12 +118,12 @@ def parse_size(text: str, what: str) -> int:
     """
     found = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,6})?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
     if found is None or not float(found[1]):
-        raise OptionError(f"{what} '{shorten(text)}' is no amount of memory; write {SIZE_FORM}")
+        raise OptionError(f"{what} '{shorten(text)}' is not an amount of memory; write {SIZE_FORM}")
     return int(float(found[1]) * _UNITS[found[2].upper()])
 
 
 def write_size(size: int) -> str:
-    """A number of bytes, for people.
+    """A number of bytes in words.
 
     >>> write_size(3 << 29), write_size(700)
     ('1.5 GB', '700 bytes')
@@ -141,7 +141,7 @@ _SUFFIXES = frozenset(
 )
 _PACKED = {".gz", ".zst"}
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
-NEAR = 0.75  # how alike a file's name must be to be proposed
+NEAR = 0.75  # how similar a file's name must be to be proposed
 _GLANCE = 200  # bytes
 
 
@@ -153,12 +153,12 @@ class Source:
 
     @property
     def name(self) -> str:
-        """What is shown in messages."""
+        """The name in messages."""
         return "standard input" if self.path == STREAM else shorten(self.path, 200)
 
     @property
     def stem(self) -> str:
-        """The file's name without what tells its format.
+        """The file's name without the endings of formats.
 
         >>> Source("judges/gpt-4.M.qrels.gz").stem
         'gpt-4.M'
@@ -169,7 +169,7 @@ class Source:
         return path.stem if path.suffix.lower() in _SUFFIXES else path.name
 
     def read(self, *, store: bool = False) -> bytes:
-        """The content, unpacked; an empty file is an error. It is an input from now on, which no output may replace."""
+        """The unpacked content; an empty file is an error. The file becomes an input, which no output may replace."""
         note_input(self.path, store=store)
         content = self.load()
         if not content.strip():
@@ -177,7 +177,7 @@ class Source:
         return content
 
     def load(self) -> bytes:
-        """The content, unpacked, of a file that is no input."""
+        """The unpacked content, without making the file an input."""
         try:
             with nullcontext(sys.stdin.buffer) if self.path == STREAM else Path(self.path).open("rb") as file:
                 return read_unpacked(file)
@@ -188,7 +188,7 @@ class Source:
 
 
 def expand(paths: object, *, store: bool = False) -> list[Source]:
-    """Every file meant by a path or several, by folders and globs, each once, in order."""
+    """All files of paths, folders and globs, each once, in order."""
     asked = [paths] if isinstance(paths, str | os.PathLike) else paths
     if not isinstance(asked, Iterable):
         raise OptionError(f"expected paths, a data frame or a dict, not {type(paths).__name__}")
@@ -197,7 +197,7 @@ def expand(paths: object, *, store: bool = False) -> list[Source]:
         if not isinstance(path, str | os.PathLike):
             raise OptionError(f"expected a path, not {type(path).__name__}")
         for name in _expand_one(os.fspath(path)):
-            note_input(name, store=store)  # even if it cannot be read
+            note_input(name, store=store)  # also if it cannot be read
             found[name] = Source(name)
     if not found:
         raise OptionError("no input files were given")
@@ -205,7 +205,7 @@ def expand(paths: object, *, store: bool = False) -> list[Source]:
 
 
 def find_files(path: str) -> list[str]:
-    """The files that are meant by a path; none where it is wrong, or a name of something else."""
+    """The files of a path; none if it is not the name of a file."""
     try:
         return _expand_one(path)
     except KaratageError:
@@ -247,7 +247,7 @@ def _find(path: str) -> list[str]:
 
 
 def _guess(path: Path, folder: Path) -> str | None:
-    """A name that is nearly the same, with the same ending, give or take a letter at its end."""
+    """A similar name with the same ending, or with one that is a few letters longer or shorter."""
     stem, ending = _split_name(path.name)
     near = {}
     for name in sorted((p.name for p in folder.iterdir()), reverse=True):
@@ -265,13 +265,13 @@ def _split_name(name: str) -> tuple[str, str]:
 
 
 def check_text(source: Source, content: bytes) -> bytes:
-    """Content without a byte order mark, sure to be UTF-8 text."""
+    """The content without a byte order mark, unless it is not UTF-8 text."""
     content = content.removeprefix(b"\xef\xbb\xbf")
     zero = content.find(b"\0")
     if content.startswith(_UTF16) or (zero >= 0 and _alternates(content[:_GLANCE])):
         raise InputFileError(source.name, None, "looks like UTF-16; save it as UTF-8, e.g. iconv -f UTF-16 -t UTF-8")
     if zero >= 0:
-        raise InputFileError(source.name, line_of(content, zero), "holds binary data, not text")
+        raise InputFileError(source.name, line_of(content, zero), "contains binary data, not text")
     if not content.isascii():
         try:
             content.decode()
@@ -283,7 +283,7 @@ def check_text(source: Source, content: bytes) -> bytes:
 
 
 def _alternates(start: bytes) -> bool:
-    """Whether every other byte is zero, as plain letters are in UTF-16."""
+    """Whether every other byte is zero, as for letters in UTF-16."""
     return any(start[k::2].count(0) > 0.9 * len(start[k::2]) and not start[1 - k :: 2].count(0) for k in (0, 1))
 
 
@@ -295,5 +295,5 @@ def check_line_ends(source: Source, content: bytes) -> None:
 
 
 def line_of(content: bytes, offset: int) -> int:
-    """The number of the line that holds the byte at `offset`."""
+    """The number of the line with the byte at `offset`."""
     return content.count(b"\n", 0, offset) + 1

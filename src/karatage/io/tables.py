@@ -1,4 +1,4 @@
-"""Tables of grades in text and JSON lines, whatever their columns are called."""
+"""Tables of grades in text, JSON lines and Parquet, with any names of columns."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from karatage.io.sources import NOTHING, Source, check_line_ends, check_text, li
 from karatage.text import shorten
 
 csv.field_size_limit(1 << 30)
-# Text that has a mark before it so that no spreadsheet takes it for a formula, as `encode_table` writes it.
+# Text after a mark that prevents spreadsheets from reading it as a formula; `encode_table` writes the mark.
 _MARK = r"^'('*[=+\-@\t\r])"
 _GUARDED = re.compile(rb"""(?:^|[,;"\n])'+[=+\-@\t\r]""")
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A file's rows under the file's own column names."""
+    """A file's rows, with the file's column names."""
 
     source: Source
     frame: pl.DataFrame
-    line: Locate  # from a row to the line it stands on
+    line: Locate  # from a row to its line
     header: int | None = None  # the line that names the columns
 
 
@@ -47,11 +47,11 @@ class _Text:
 
     @property
     def quote(self) -> str | None:
-        """Tab-separated text knows no quotes."""
+        """The quotation mark; none in tab-separated text."""
         return None if self.separator == "\t" else '"'
 
     def records(self) -> Iterator[tuple[int, list[str]]]:
-        """The line each record begins on, and its fields (none in a blank line)."""
+        """Records with their first line and fields (none in a blank line)."""
         text = io.TextIOWrapper(io.BytesIO(self.content), "utf-8", newline="")
         if self.quote is None:
             reader = csv.reader(text, delimiter=self.separator, quoting=csv.QUOTE_NONE)
@@ -80,7 +80,7 @@ def read_delimited(source: Source, content: bytes, separator: str) -> Table:
         content, separator = b"\n".join(b"\t".join(line.split()) for line in content.split(b"\n")), "\t"
     text = _Text(source, content, separator, header)
     if not next(text.records(), (0, []))[1]:
-        raise InputFileError(source.name, header, "the first line names no columns")
+        raise InputFileError(source.name, header, "the first line has no names of columns")
     try:
         frame = pl.read_csv(content, separator=separator, infer_schema=False, quote_char=text.quote)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
@@ -98,21 +98,21 @@ def read_delimited(source: Source, content: bytes, separator: str) -> Table:
 
 
 def _is_blank(frame: pl.DataFrame) -> pl.Expr:
-    """Rows made of a line with nothing, or with nothing but space."""
+    """Rows from blank lines."""
     first, *others = (pl.col(name) for name in frame.columns)
     empty = first.is_null() | (first.str.strip_chars() == "")
     return pl.all_horizontal(empty, *(other.is_null() for other in others))
 
 
 def _read_lines_slowly(text: _Text) -> pl.DataFrame:
-    """What polars refuses is mostly wrong, and then told by line; else it is a matter of unusual quotes."""
+    """Rows that polars refuses: an error with its line, or a table with unusual quotes."""
     (_, names), *records = _check_widths(text)
     rows = [[field or None for field in fields] or [None] * len(names) for _, fields in records]
     return pl.DataFrame(rows, schema=[(f"{k}", pl.String) for k in range(len(names))], orient="row")
 
 
 def _check_widths(text: _Text) -> list[tuple[int, list[str]]]:
-    """All records, header first; one that is wider or narrower than the header is an error."""
+    """All records, header first; another number of fields than in the header is an error."""
     records = list(text.records())
     width = len(records[0][1])
     for line, fields in records:
@@ -143,7 +143,7 @@ _MOST_BRACKETS = 200
 
 
 def read_json(source: Source, content: bytes) -> Table:
-    """Read rows of JSON; quickly where nothing is unusual."""
+    """Read rows of JSON, with polars where possible."""
     numbers = _plain_lines(content)
     if numbers is not None:
         try:
@@ -156,7 +156,7 @@ def read_json(source: Source, content: bytes) -> Table:
 
 
 def _hides_objects(frame: pl.DataFrame) -> bool:
-    """Whether this is Quepid's book, or polars may have turned an object among texts into text."""
+    """Whether this is Quepid's book, or polars may have converted an object to text."""
     return BOOK in frame.columns or any(
         column.str.contains(r"^[\[{]").any() for column in frame.select(pl.col(pl.String)).iter_columns()
     )

@@ -1,4 +1,4 @@
-"""Writing judgments and runs in the field's formats."""
+"""Writing judgments and runs in common formats."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from karatage.io.files import PathLike, name_file, refuse_replacing, write_file
 from karatage.io.parquet import encode_parquet
 from karatage.text import list_names, shorten
 
-# What a spreadsheet takes for a formula, behind any marks that keep it from doing so.
+# Text that a spreadsheet reads as a formula, after any marks that prevent that.
 _FORMULA = r"^('*[=+\-@\t\r])"
 
 
 def write_judgments(judgments: Judgments, path: PathLike, *, raw: bool = False) -> None:
-    """Write judgments; the name's ending says how: .csv, .tsv, .jsonl, .parquet or .qrels (one judge), and .gz or .zst.
+    """Write judgments in the format of the name: .csv, .tsv, .jsonl, .parquet or .qrels (one judge), and .gz or .zst.
 
-    A path that ends in / or is a folder gets one qrels file per judge. In .csv, names that a spreadsheet would take for
-    a formula have a ' before them, which karatage's readers take away; with `raw` they do not.
+    A path that ends in / or is a folder gets one qrels file per judge. In .csv, names that a spreadsheet would read as
+    a formula get a ' before them, which karatage's readers remove; `raw` writes them unchanged.
     """
     require_data(judgments=judgments)
     name = os.fspath(path)
@@ -47,7 +47,7 @@ def write_judgments(judgments: Judgments, path: PathLike, *, raw: bool = False) 
 
 
 def encode_table(frame: pl.DataFrame, suffix: str, *, raw: bool = False) -> bytes:
-    """A table as file content; text in .csv is guarded against spreadsheets, unless it is to be `raw`."""
+    """A table as file content; formulas in .csv are marked for spreadsheets, unless it is `raw`."""
     if suffix == ".csv" and not raw:
         frame = frame.with_columns(pl.col(pl.String).str.replace(_FORMULA, "'$1"))
         frame = frame.rename({name: f"'{name}" for name in frame.columns if re.match(_FORMULA, name)})
@@ -57,7 +57,7 @@ def encode_table(frame: pl.DataFrame, suffix: str, *, raw: bool = False) -> byte
 
 
 def write_run(runs: Runs, system: str, path: PathLike) -> None:
-    """Write one system's rankings as a TREC run; scores count down from the ranking's length."""
+    """Write one system's rankings as a TREC run; scores are the numbers from the ranking's length to 1."""
     require_data(runs=runs)
     if system not in runs.systems:
         raise UnknownNameError("system", system, runs.systems)
@@ -83,7 +83,7 @@ def write_bytes(path: PathLike, content: bytes, *, store: bool = False, new: boo
 def _write_folder(judgments: Judgments, folder: Path) -> None:
     parts = judgments.to_frame().partition_by("judge", as_dict=True)
     names = {str(judge): f"{name_file(str(judge))}.qrels" for (judge,) in parts}
-    taken = Counter(map(str.casefold, names.values()))  # a file system may not tell A from a
+    taken = Counter(map(str.casefold, names.values()))  # a file system may treat A and a as equal
     clash = next((judge for judge, name in names.items() if taken[name.casefold()] > 1), None)
     if clash is not None:
         raise DataError(f"judge '{shorten(clash)}' would share a file with another judge; write .csv instead")
@@ -96,10 +96,10 @@ def _write_folder(judgments: Judgments, folder: Path) -> None:
 def encode_qrels(frame: pl.DataFrame) -> bytes:
     """One judge's grades as qrels."""
     if frame["judge"].n_unique() > 1:
-        raise DataError("qrels hold one judge's grades; write a folder (path ending in /), or .csv")
+        raise DataError("qrels contain one judge's grades; write a folder (path ending in /), or .csv")
     if "topic" not in frame.columns:
-        raise DataError("qrels need topics; these judgments name items only: write .csv instead")
-    _refuse(frame.select("topic", "document"), r"[\x00-\x20]", "qrels cannot hold white space")
+        raise DataError("qrels need topics, and these judgments have only items: write .csv instead")
+    _refuse(frame.select("topic", "document"), r"[\x00-\x20]", "qrels cannot contain white space")
     out = io.BytesIO()
     frame.select("topic", pl.lit("0"), "document", "grade").write_csv(
         out, separator=" ", include_header=False, quote_style="never"
@@ -108,8 +108,8 @@ def encode_qrels(frame: pl.DataFrame) -> bytes:
 
 
 def _write_tsv(frame: pl.DataFrame, out: io.BytesIO) -> None:
-    """Tab-separated text knows no quotes, so a name that would need them cannot be written."""
-    _refuse(frame, r"[\t\r\n]", "tab-separated text cannot hold tabs or line ends")
+    """Write tab-separated text, in which names that need quotes are refused."""
+    _refuse(frame, r"[\t\r\n]", "tab-separated text cannot contain tabs or line ends")
     frame.write_csv(out, separator="\t", quote_style="never")
 
 
@@ -130,16 +130,16 @@ _TABLES: dict[str, Callable[[pl.DataFrame, io.BytesIO], object]] = {
 
 
 def refuse_other_collection(home: Path, systems: Sequence[str], gold: Judgments) -> None:
-    """Runs of an earlier collection would be evaluated with the new ones, and its gold would be lost."""
+    """Refuse a folder with another collection, whose runs would be mixed with these and whose gold would be lost."""
     ours = {f"{system}.gz" for system in systems}
     folder, there = home / "runs", home / "gold.qrels"
     others = sorted(path.name for path in folder.iterdir() if path.name not in ours) if folder.is_dir() else []
     if others:
-        raise OptionError(f"{folder} holds other files, {list_names(others, 2)}; name another folder, or empty it")
+        raise OptionError(f"{folder} contains other files, {list_names(others, 2)}; name another folder, or empty it")
     if there.is_file() and not _is_same(there, gold):
         raise OptionError(f"{there} belongs to another collection; name another folder, or empty this one")
 
 
 def _is_same(path: Path, gold: Judgments) -> bool:
-    """Whether a file has just these grades, as it would if the same command had been run before."""
+    """Whether a file has exactly these grades, as after the same command."""
     return path.read_bytes() == encode_qrels(gold.to_frame())

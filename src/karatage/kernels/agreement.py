@@ -7,13 +7,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from karatage.kernels.compiling import kernel
+from karatage.kernels.compiling import FloatArray, GradeArray, IntArray, LongArray, kernel
 
-IntArray = NDArray[np.int32]
-LongArray = NDArray[np.int64]
-GradeArray = NDArray[np.int8]
 KeyArray = NDArray[np.uint64]
 OFFSET, PRIME = np.uint64(14695981039346656037), np.uint64(1099511628211)  # of the hash FNV-1a
+LEVELS = 4  # of agreement among the other judges of an item
 
 
 @kernel
@@ -30,7 +28,7 @@ def meet_chosen(
     """Count the grades that two judges gave to the same items, for each pair of `first` and `second`.
 
     `table` (pair, group of the item, first's grade, second's grade). Rows of judge j are `start[j]:start[j+1]`. `held`
-    (item,) is room to work in, -1 before and after; pairs in order of `first` fill it once for each.
+    (item,) is a work array, -1 before and after the call. Order the pairs by `first`: each judge fills it once.
     """
     table[:] = 0
     for n in range(first.size):
@@ -58,7 +56,7 @@ def meet_chosen_beside(
     held: GradeArray,
     table: IntArray,
 ) -> None:
-    """As `meet_chosen`, by what everybody else says of the item: strata as in `agreement.meet_beside`."""
+    """As `meet_chosen`, in strata by the grades of the other judges, as in `meet_beside`."""
     table[:] = 0
     for n in range(first.size):
         if n == 0 or first[n] != first[n - 1]:
@@ -92,13 +90,9 @@ def sketch_judges(
                 taken[j] += 1
 
 
-FloatArray = NDArray[np.float64]
-LEVELS = 4  # of how far the rest of the judges agree on an item
-
-
 @kernel
 def hear_others(start: LongArray, grade: GradeArray, grades: int, choice: GradeArray, mean: FloatArray) -> None:
-    """For each row, what the other rows of its item say: their commonest grade (-1 = tied, or none) and their mean.
+    """For each row, the other rows of its item: their most frequent grade (-1 = tied, or none) and their mean.
 
     Rows of item i are `start[i]:start[i+1]`.
     """
@@ -142,7 +136,7 @@ def meet_judges(
     """Count the grades that one judge, whose rows are `rows`, and each later judge gave to the same items.
 
     `table` (slot, group of the item, own grade, other's grade); `partner[slot]` is the other judge. Returns the number
-    of partners. `slot` (judge,) is room to work in, -1 before and after.
+    of partners. `slot` (judge,) is a work array, -1 before and after the call.
     """
     found = 0
     for n in range(rows.size):
@@ -174,11 +168,11 @@ def meet_beside(
     partner: IntArray,
     table: IntArray,
 ) -> int:
-    """As `meet_judges`, by what everybody else says of the item: `table` (slot, stratum, own grade, other's grade).
+    """As `meet_judges`, in strata by the grades of the other judges: `table` (slot, stratum, own grade, other's grade).
 
-    Stratum 4 r + u: r is gold's grade, else the commonest grade of all but these two; u is how many of the rest say r,
-    in thirds, 3 if all do. Items with neither gold nor a commonest grade are left out. `count` (item, grade) has
-    everybody's grades.
+    Stratum 4 r + u: r is gold's grade, else the most frequent grade of the other judges; u is how many of them gave r,
+    in thirds, 3 if all did. Items with neither gold nor a most frequent grade are left out. `count` (item, grade)
+    counts the grades of all judges.
     """
     found = 0
     for n in range(rows.size):
@@ -224,8 +218,9 @@ def find_stratum(count: IntArray, gold: int, own: int, other: int) -> int:
 def sum_kappas(table: IntArray, weight: FloatArray, factor: FloatArray, out: FloatArray, share: FloatArray) -> None:
     """Cohen's kappa of each table (slot, group, grade, grade), with disagreement weights (grade, grade).
 
-    `out` (slot, 3): shared items, agreements, kappa. `share` (group + 1, 2) gains kappa times items and items, over all
-    groups and then without each group in turn; both times `factor` (slot,), the pairs that a pair stands for.
+    `out` (slot, 3): shared items, agreements, kappa. `share` (group + 1, 2) sums kappa times
+    items, and items, over all groups and then without each group in turn. Both are multiplied by `factor` (slot,), the
+    number of pairs that a pair represents.
     """
     groups, grades = table.shape[1], table.shape[2]
     joint, column = np.empty((grades, grades), np.int64), np.empty(grades)
@@ -265,7 +260,7 @@ def _add(share: FloatArray, row: int, value: float, weight: float) -> None:
 def weigh_table(joint: LongArray, weight: FloatArray, column: FloatArray) -> tuple[int, float]:
     """Items, and one minus observed over expected disagreement; NaN where no disagreement can be expected.
 
-    `column` (grade,) is room to work in.
+    `column` (grade,) is a work array.
     """
     grades = joint.shape[0]
     observed, expected, items = 0.0, 0.0, 0
@@ -287,7 +282,7 @@ def weigh_table(joint: LongArray, weight: FloatArray, column: FloatArray) -> tup
 
 @kernel
 def weigh_tables(table: LongArray, weight: FloatArray, out: FloatArray) -> None:
-    """The second of these for many tables, (table, grade, grade)."""
+    """The second result of `weigh_table` for many tables, (table, grade, grade)."""
     column = np.empty(table.shape[1])
     for n in range(table.shape[0]):
         out[n] = weigh_table(table[n], weight, column)[1]
@@ -297,9 +292,9 @@ def weigh_tables(table: LongArray, weight: FloatArray, out: FloatArray) -> None:
 def sum_correlations(
     table: IntArray, strata: int, least: int, factor: FloatArray, out: FloatArray, share: FloatArray
 ) -> None:
-    """As `sum_kappas` for yes/no tables, with Pearson's correlation, of pairs with at least `least` shared items.
+    """As `sum_kappas`, but Pearson's correlation of yes/no tables, for pairs with at least `least` shared items.
 
-    Group g times `strata` plus s holds the items of group g in stratum s; deviations are from the mean of the stratum.
+    Group g times `strata` plus s has the items of group g in stratum s. Deviations are from the mean of the stratum.
     """
     groups = table.shape[1] // strata
     full = np.empty((strata, 2, 2), np.int64)
@@ -334,7 +329,7 @@ def sum_correlations(
 
 @kernel
 def sum_likeness(table: IntArray, out: FloatArray) -> None:
-    """How alike two judges are beside what their own habits explain, for tables as of `meet_beside`.
+    """How often two judges agree, beyond what their separate habits explain, for tables of `meet_beside`.
 
     `out` (slot, 3): items, agreements, agreements expected if the two were independent within each stratum.
     """
@@ -374,7 +369,7 @@ def binomial_upper(hits: int, size: int, chance: float) -> float:
 
 @kernel
 def binomial_uppers(hits: LongArray, size: LongArray, chance: FloatArray, out: FloatArray) -> None:
-    """The same for many."""
+    """`binomial_upper` for many."""
     for n in range(hits.size):
         out[n] = binomial_upper(hits[n], size[n], chance[n])
 

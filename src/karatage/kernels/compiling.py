@@ -1,33 +1,39 @@
-"""Compiling loops with numba, and how many threads run them."""
+"""Compiling loops with numba."""
 
 from __future__ import annotations
 
 import os
 import stat
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache, lru_cache
+from collections.abc import Callable, Iterator
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
+import numpy as np
 from numba.misc.appdirs import AppDirs
+from numpy.typing import NDArray
 
-from karatage.memory import count_threads
 from karatage.progress import remark
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int32]
+LongArray = NDArray[np.int64]
+GradeArray = NDArray[np.int8]
+BoolArray = NDArray[np.bool_]
 
 F = TypeVar("F", bound=Callable[..., object])
 BESIDE = ""  # numba's word for a cache beside the source
 SETTINGS: Any = numba.config  # numba's own, of which mypy knows nothing
-PROBE = bytes(2**16)  # a full disk, too, lets one create an empty file
+PROBE = bytes(2**16)  # an empty file can be created on a full disk, too
 
 
 def kernel(function: F) -> F:
     """Compile `function` on first use."""
     folder, others = find_cache(), SETTINGS.CACHE_DIR
-    SETTINGS.CACHE_DIR = folder  # for this function alone: the caller's own go where they would
+    SETTINGS.CACHE_DIR = folder  # for this function only, not for those of the caller
     try:
         compiled = numba.njit(cache=folder is not None, nogil=True, error_model="numpy")(function)
     finally:
@@ -37,7 +43,7 @@ def kernel(function: F) -> F:
 
 @cache
 def find_cache() -> str | None:
-    """The first folder that can be written: where numba would look, else a private temporary one; None if none can."""
+    """The first writable folder: one of numba's, else a private temporary one; None if no folder is writable."""
     for folder in _list_folders():
         if _can_write(Path(__file__).parent / "__pycache__" if folder == BESIDE else Path(folder)):
             return folder
@@ -55,7 +61,7 @@ def _list_folders() -> Iterator[str]:
         yield SETTINGS.CACHE_DIR
     yield BESIDE
     home = cast("Any", AppDirs)("numba", False).user_cache_dir
-    if Path(home).is_absolute():  # without a home it would be './~/.cache', which anybody may have filled
+    if Path(home).is_absolute():  # without a home it would be './~/.cache', which any user may have filled
         yield home
 
 
@@ -69,35 +75,19 @@ def _can_write(folder: Path) -> bool:
 
 
 def _make_private() -> Path | None:
-    """A temporary folder that is only this user's: a cache is run, so nobody else may have filled or replaced it."""
+    """A temporary folder that is only this user's: the cache is executed, so no other user may be able to write it."""
     me = os.geteuid() if hasattr(os, "geteuid") else 0
     try:
         home = Path(tempfile.gettempdir())
         folder = home / f"karatage-{version('karatage')}-{me}"
         around = home.stat()
         guarded = around.st_uid in (0, me) and (not around.st_mode & 0o022 or bool(around.st_mode & stat.S_ISVTX))
-        if not guarded or home.samefile(Path.cwd()):  # the working folder is Python's last resort, and not for this
+        if not guarded or home.samefile(Path.cwd()):  # Python's last resort is the working folder, which is not safe
             return None
         folder.mkdir(mode=0o700, exist_ok=True)
         found = folder.lstat()
     except OSError:
         return None
-    return folder if found.st_uid == me and not found.st_mode & 0o077 else None  # a link is open to all
-
-
-P = TypeVar("P")
-R = TypeVar("R")
-
-
-def spread(work: Callable[[P], R], pieces: Iterable[P]) -> list[R]:
-    """The results of `work` on all pieces, in their order, whichever thread did them."""
-    waiting, threads = list(pieces), count_threads()
-    if len(waiting) < 2 or threads < 2:
-        return [work(piece) for piece in waiting]
-    return list(_pool(threads, os.getpid()).map(work, waiting))
-
-
-@lru_cache(maxsize=1)
-def _pool(threads: int, _: int) -> ThreadPoolExecutor:
-    """Threads that stay for the next call; a forked process has none of its parent's, so each makes its own."""
-    return ThreadPoolExecutor(threads)
+    return (
+        folder if found.st_uid == me and not found.st_mode & 0o077 else None
+    )  # fails for a link, which has all permissions

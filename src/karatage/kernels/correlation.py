@@ -1,18 +1,20 @@
-"""Rank correlations of many vectors at once."""
+"""Scores compared: rank correlations of many vectors at once, and densities of scores on a grid."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from karatage.kernels.compiling import kernel
+from karatage.kernels.compiling import FloatArray, LongArray, kernel
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+BitArray = NDArray[np.uint64]
+
+WORD = 64
+_SMALLEST = 1e-290  # below this a bump adds nothing
 
 
 @kernel
-def merge_tuples(value: FloatArray, weight: FloatArray, members: IntArray, out: FloatArray) -> None:
+def merge_tuples(value: FloatArray, weight: FloatArray, members: LongArray, out: FloatArray) -> None:
     """The mean over topics of the members' scores, averaged with `weight` (judge, topic) within each topic.
 
     `value` is (judge, topic, system), `members` (sample, judge), `out` (sample, system). Members whose weights are all
@@ -32,10 +34,6 @@ def merge_tuples(value: FloatArray, weight: FloatArray, members: IntArray, out: 
                     out[sample, s] += share * scores[s]
         for s in range(out.shape[1]):
             out[sample, s] /= topics
-
-
-BitArray = NDArray[np.uint64]
-WORD = 64
 
 
 def count_above(x: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -66,14 +64,14 @@ def concordance(reference: FloatArray, estimate: FloatArray) -> FloatArray:
 def ap_concordance(reference: FloatArray, estimate: FloatArray) -> FloatArray:
     """Sum over entries, ranked by the estimate, of (agreeing - disagreeing above it) / (number above it).
 
-    The expectation over random orders of tied entries, [YAR08] (5): an entry with `a` above its group of `g` meets
-    one above the group with weight (H(a+g-1) - H(a-1)) / g; entries of the same group cancel out.
+    It is the expectation over random orders of tied entries, [YAR08] (5). Let `a` entries be above a group of `g` tied
+    ones: each pair of one of these and one of those has weight (H(a+g-1) - H(a-1)) / g. Entries of a group cancel out.
     """
     return compare_orders(reference, estimate)[1]
 
 
 def compare_orders(reference: FloatArray, estimate: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Both `concordance` and `ap_concordance`, which cost one walk together."""
+    """Both `concordance` and `ap_concordance`, from one pass."""
     size = reference.shape[1]
     words = (size + WORD - 1) // WORD
     better = np.zeros((size, len(reference), words), np.uint64)
@@ -105,7 +103,7 @@ def mark_better(x: FloatArray, better: BitArray, equal: BitArray, tied: NDArray[
 
 @kernel
 def _count_bits(x: np.uint64) -> np.int64:
-    # Written so that the compiler knows it for the processor's own instruction.
+    # Written so that the compiler replaces it by the processor's instruction.
     x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
     x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
     x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
@@ -115,7 +113,7 @@ def _count_bits(x: np.uint64) -> np.int64:
 @kernel
 def walk_down(
     estimate: FloatArray,
-    order: IntArray,
+    order: LongArray,
     better: BitArray,
     equal: BitArray,
     tied: NDArray[np.bool_],
@@ -123,7 +121,7 @@ def walk_down(
     plain: FloatArray,
     weighted: FloatArray,
 ) -> None:
-    """From the best entry of each estimate down, in groups of equals: how the references see those above.
+    """From the best entry of each estimate down, in groups of equals: how the references order it and those above.
 
     `plain` and `weighted` are (estimate, reference).
     """
@@ -155,3 +153,59 @@ def walk_down(
                 i = order[e, n]
                 above[i // 64] |= np.uint64(1) << np.uint64(i % 64)
             first = last
+
+
+@kernel
+def add_bumps(value: FloatArray, bandwidth: float, out: FloatArray) -> None:
+    """Add to each row of `out` (row, point) a Gaussian bump for every entry of `value` (row, entry), in [0, 1].
+
+    Points are equally spaced from 0 to 1. Neighbouring heights of a bump have a ratio that itself falls by a constant
+    factor, so that a bump costs three exponentials instead of one for each point.
+    """
+    points = out.shape[1]
+    step = 1.0 / (points - 1) / bandwidth
+    falling = np.exp(-step * step)
+    for row in range(value.shape[0]):
+        height = out[row]
+        for entry in range(value.shape[1]):
+            middle = int(value[row, entry] * (points - 1) + 0.5)
+            offset = middle * step - value[row, entry] / bandwidth
+            top = np.exp(-0.5 * offset * offset)
+            bump, ratio = top, np.exp(-step * offset - 0.5 * step * step)
+            for x in range(middle, points):
+                height[x] += bump
+                bump *= ratio
+                ratio *= falling
+                if bump < _SMALLEST:
+                    break
+            ratio = np.exp(step * offset - 0.5 * step * step)
+            bump = top * ratio
+            for x in range(middle - 1, -1, -1):
+                height[x] += bump
+                ratio *= falling
+                bump *= ratio
+                if bump < _SMALLEST:
+                    break
+
+
+@kernel
+def sum_cross_entropies(weight: FloatArray, log_density: FloatArray, out: FloatArray) -> None:
+    """Write -sum of weight x log density over points for all pairs of rows into `out` (weight row, density row)."""
+    for i in range(weight.shape[0]):
+        for j in range(log_density.shape[0]):
+            total = 0.0
+            for x in range(weight.shape[1]):
+                total -= weight[i, x] * log_density[j, x]
+            out[i, j] = total
+
+
+@kernel
+def sum_squares(x: FloatArray, y: FloatArray, out: FloatArray) -> None:
+    """Add the squared distance of every row of `x` and every row of `y` to `out` (row of x, row of y)."""
+    for j in range(y.shape[0]):
+        for i in range(x.shape[0]):
+            total = 0.0
+            for entry in range(x.shape[1]):
+                gap = x[i, entry] - y[j, entry]
+                total += gap * gap
+            out[i, j] += total

@@ -5,19 +5,23 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from karatage.errors import DataError
-from karatage.kernels.compiling import kernel
+from karatage.kernels.compiling import BoolArray, FloatArray, LongArray, kernel
 
-BoolArray = NDArray[np.bool_]
-FloatArray = NDArray[np.float64]
-LongArray = NDArray[np.int64]
 ALPHABET = "abcdefghijklmnopqrstuvwxyz"
+ROOT_HALF = math.sqrt(0.5)
+EDGE = 8.5  # beyond which there is less than 1e-16 of a normal variable
+FARTHEST = 38.0  # a range that is practically impossible
+AROUND = 6.5  # of the peak at x / 2 that the integrand has for large x
+DEPTH = 36.0  # logs below the peak at which the outer integrand ends
+STRIDE = 0.8  # of the outer rule, in standard deviations of log s
+LONGEST_STRIDE = 0.05  # which still resolves the range of many groups
 
 
 def holm(p_values: ArrayLike) -> FloatArray:
-    """Holm's [HOLM79] adjusted p-values (test,): at most `level` chance of any false claim; NaN was not tested.
+    """Holm's [HOLM79] adjusted p-values (test,): the chance of any false claim is at most `level`; NaN = not tested.
 
     >>> holm([0.01, 0.04, 0.03, np.nan]).round(4).tolist()
     [0.03, 0.06, 0.06, nan]
@@ -39,10 +43,11 @@ def benjamini_hochberg(p_values: ArrayLike) -> FloatArray:
 
 
 def find_groups(separable: BoolArray) -> tuple[tuple[int, ...], ...]:
-    """Groups of systems no two of which can be told apart, so that every such pair shares one: (system, system) in.
+    """Groups of systems without significant differences, so that every such pair shares a group.
 
-    Systems stand best first, and so do groups. Means on a line with one margin have exactly one way; else there may
-    be fewer groups than all the largest ones, which could be too many to list, but none lies within another.
+    `separable` (system, system) has systems in order, best first; groups are in the same order. Means with one margin
+    have one solution. Else there may be fewer groups than all the largest ones, which could be too many to list. No
+    group is within another.
     """
     near = _near(separable)
     missing = [row & ~(1 << i) for i, row in enumerate(near)]  # pairs that share no group yet
@@ -57,7 +62,7 @@ def find_groups(separable: BoolArray) -> tuple[tuple[int, ...], ...]:
 
 
 def letters(separable: BoolArray) -> tuple[str, ...]:
-    """A compact display [PIE04] of (system, system): two share a letter exactly when they cannot be told apart.
+    """A compact display [PIE04] of (system, system): two share a letter exactly when they do not differ significantly.
 
     After z comes a2.
 
@@ -72,7 +77,7 @@ def letters(separable: BoolArray) -> tuple[str, ...]:
 
 
 def _grow(start: int, near: list[int], missing: list[int]) -> int:
-    """A group that nothing can be added to, from `start` and the farthest system it still lacks a group with."""
+    """A group to which no system can be added, from `start` and the farthest system without a group in common."""
     group, open_to = 1 << start, near[start] & ~(1 << start)
     wanted = missing[start]
     while open_to:
@@ -87,7 +92,7 @@ def _grow(start: int, near: list[int], missing: list[int]) -> int:
 
 
 def _near(separable: BoolArray) -> list[int]:
-    """For each system, as bits, itself and those it cannot be told from."""
+    """For each system, as bits, itself and those that do not differ significantly from it."""
     if separable.ndim != 2 or separable.shape[0] != separable.shape[1]:
         raise DataError(f"a table of shape {separable.shape} does not say which of all pairs differ")
     if (separable != separable.T).any() or separable.diagonal().any():
@@ -116,18 +121,9 @@ def _place(adjusted: FloatArray, order: LongArray, tested: BoolArray) -> FloatAr
     return out
 
 
-ROOT_HALF = math.sqrt(0.5)
-EDGE = 8.5  # beyond which there is less than 1e-16 of a normal variable
-FARTHEST = 38.0  # a range that is as good as impossible
-AROUND = 6.5  # of the peak at x / 2 that the integrand has for large x
-DEPTH = 36.0  # logs below the peak at which the outer integrand ends
-STRIDE = 0.8  # of the outer rule, in standard deviations of log s
-LONGEST_STRIDE = 0.05  # which still resolves the range of many groups
-
-
 @kernel
 def range_above(x: float, groups: int, point: FloatArray, below: FloatArray, weight: FloatArray) -> float:
-    """P(range of normal variables > x): over where the highest lies, whether the lowest is farther away than x.
+    """P(range of normal variables > x): an integral over the highest of the chance that the lowest is below it by x.
 
     At each of the equally spaced points `below` is the normal distribution function and `weight` the highest's density
     times the step.
@@ -152,7 +148,7 @@ def studentised_above(
 ) -> None:
     """P(range / s > q) into `out`, over log s, where s^2 is chi-squared over its degrees of freedom.
 
-    The integrand has its peak between the mode of s, at 0, and where a far range would pull it.
+    The peak of the integrand is between 0, the mode of log s, and the place to which a large range moves it.
     """
     width = math.sqrt(DEPTH / df)
     right = min(width, 0.5 * math.log1p(2.0 * DEPTH / df + 5.0))

@@ -5,19 +5,18 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from karatage.kernels.compiling import kernel
+from karatage.kernels.compiling import FloatArray, IntArray, LongArray, kernel
 
-IntArray = NDArray[np.int32]
-LongArray = NDArray[np.int64]
+LONG = 64  # rows of one item beyond which insertion is too slow to sort them
 
 
 @kernel
 def fill_slots(order: LongArray, start: LongArray, item: IntArray, limit: LongArray, items: int) -> IntArray:
     """The slot of each row, so that no item is twice in a slot.
 
-    Groups of rows `order[start[g]:start[g+1]]`, whose items differ, are placed in turn, each into the slot below
-    `limit[g]` where most of its items are free, the first of equals; what finds its place taken goes on likewise.
-    An item must not have more rows than its groups have slots.
+    Groups of rows `order[start[g]:start[g+1]]`, whose items differ, are placed one after the other. Each goes to the
+    slot below `limit[g]` that is free for most of its items, the first of equals. Its rows whose place is taken are
+    placed likewise. An item must not have more rows than its groups have slots.
     """
     taken = np.zeros((items, limit.max()), np.bool_)
     slot = np.full(item.size, -1, np.int32)
@@ -43,9 +42,6 @@ def fill_slots(order: LongArray, start: LongArray, item: IntArray, limit: LongAr
     return slot
 
 
-FloatArray = NDArray[np.float64]
-
-
 @kernel
 def sum_pair_products(order: LongArray, start: LongArray, kind: LongArray, factor: FloatArray, out: FloatArray) -> None:
     """Add to `out` (term,) the products of two rows' factors, over all pairs of rows in the same group.
@@ -61,9 +57,6 @@ def sum_pair_products(order: LongArray, start: LongArray, kind: LongArray, facto
                 whole += value
                 square += value * value
             out[t] += (whole * whole - square) / 2
-
-
-LONG = 64  # rows of one item beyond which insertion is no way to sort them
 
 
 @kernel
@@ -141,7 +134,7 @@ def _sort_short(start: LongArray, judge: IntArray, grade: NDArray[np.int8]) -> N
 
 @kernel
 def find_repeat(order: LongArray, start: LongArray, code: IntArray, codes: int) -> int:
-    """The first row in a group whose `code` already stands earlier in that group, or -1."""
+    """The first row whose `code` occurs earlier in its group, or -1."""
     seen = np.full(codes, -1, np.int64)
     first = -1
     for g in range(start.size - 1):
@@ -159,7 +152,7 @@ def sort_nearly(
 ) -> None:
     """Order each group by score descending, ties by code descending, by insertion, as runs are nearly sorted.
 
-    A group that needs more than a few moves per row is left for a proper sort, and marked.
+    A group that needs more than a few moves per row is marked in `left`, to be sorted otherwise.
     """
     for g in range(start.size - 1):
         moves = 8 * (start[g + 1] - start[g])

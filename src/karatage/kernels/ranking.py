@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from karatage.kernels.compiling import kernel
+from karatage.kernels.compiling import FloatArray, GradeArray, IntArray, kernel
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int32]
-GradeArray = NDArray[np.int8]
+NEGLIGIBLE = 1e-20  # chances below this are left out; their sum is less than rounding
 
 
 @kernel
@@ -57,9 +54,9 @@ def sum_gains(
 
 @kernel
 def sum_ideal_gains(count: FloatArray, step: FloatArray, weight: FloatArray, out: FloatArray) -> None:
-    """What `sum_gains` gives for the best possible ranking; `count` (level, judge) holds items at least so good.
+    """The result of `sum_gains` for the best possible ranking; `count` (level, judge) counts items from that level on.
 
-    The additions run in the same order as there, so that a perfect ranking scores exactly 1.
+    The order of the additions is the same, so that a perfect ranking scores exactly 1.
     """
     for n in range(weight.size):
         found = False
@@ -95,7 +92,7 @@ def sum_precisions(ranked: IntArray, grade: GradeArray, level: int, depth: int, 
 
 @kernel
 def sum_r_precision_hits(ranked: IntArray, grade: GradeArray, level: int, count: FloatArray, out: FloatArray) -> None:
-    """Relevant documents among the first R, where R = `count` is each judge's own."""
+    """Relevant documents among the first R, where R = `count` differs between judges."""
     deepest = min(ranked.shape[1], int(count.max()))
     for s in range(ranked.shape[0]):
         total = out[s]
@@ -170,9 +167,6 @@ def sum_preferences(
                 above[j] += 1.0 if (row[j] >= 0) & (row[j] < level) else 0.0
 
 
-NEGLIGIBLE = 1e-20  # a chance to be counted for the first time; what is left out adds up to less than rounding
-
-
 @kernel
 def sum_items(chance: FloatArray, out: FloatArray) -> None:
     """Sum over items, for each set; in the same order however many sets there are."""
@@ -238,10 +232,10 @@ def sum_expected_cascade(ranked: IntArray, stop: FloatArray, depth: int, out: Fl
 
 @kernel
 def add_ideal_gains(chance: FloatArray, step: float, weight: FloatArray, out: FloatArray) -> None:
-    """Add step x the sum over ranks of weight x P(at least so many items of the pool count), for each set.
+    """Add step x the sum over ranks n of weight x P(at least n items of the pool count), for each set.
 
-    `chance` (item, set) is that of an item to count. Where one more item counts with chance p,
-    P(at least n) becomes (1 - p) P(at least n) + p P(at least n - 1), so nothing beyond the last rank is needed.
+    `chance` (item, set) is that of an item to count. One more item that counts with chance p
+    changes P(at least n) to (1 - p) P(at least n) + p P(at least n - 1). Nothing beyond the last rank is needed.
     """
     depth = weight.size
     at_least = np.empty(depth + 1)
@@ -251,7 +245,7 @@ def add_ideal_gains(chance: FloatArray, step: float, weight: FloatArray, out: Fl
         high = 0
         for i in range(chance.shape[0]):
             p = chance[i, j]
-            # Chances that only grow smaller would under-flow, and such numbers are slow.
+            # Chances that become ever smaller would underflow, and such numbers are slow.
             if high < depth and (high == 0 or p * at_least[high] > NEGLIGIBLE):
                 high += 1
             for n in range(high, 0, -1):

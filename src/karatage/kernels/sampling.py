@@ -1,22 +1,19 @@
-"""Drawing items: sampling probabilities, draws, and Sampford's method."""
+"""Drawing items: sampling probabilities and draws; sums over the items of pairs of systems."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from karatage.errors import OptionError
-from karatage.kernels.compiling import kernel
+from karatage.kernels.compiling import BoolArray, FloatArray, LongArray, kernel
 
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 FLOOR = 0.1
 
 
 def find_chances(size: FloatArray, count: int, *, floor: float = FLOOR) -> FloatArray:
     """The chance of each item (item,) to be among `count` drawn: proportional to its size, at most 1, 0 for size 0.
 
-    A size below `floor` times the mean counts as that much, so that no item that matters is nearly out of reach.
+    A size below `floor` times the mean counts as that much, so that no item that matters has a chance near 0.
     Chances sum to `count`, or all are 1 where there are no more items than that.
     """
     if count < 1:
@@ -41,8 +38,8 @@ def find_chances(size: FloatArray, count: int, *, floor: float = FLOOR) -> Float
 def draw_items(pi: FloatArray, rng: np.random.Generator) -> BoolArray:
     """Draw items with exactly the chances `pi` (item,); as many as these sum to, if that is a whole number.
 
-    Systematic sampling in random order [MADOW49]: items laid end to end in random order, each as long as its chance,
-    under a comb of teeth one apart that starts at random.
+    Systematic sampling in random order [MADOW49]: items are laid end to end in random order, each as long as its
+    chance. Points at distance 1, the first of them random, choose the items.
     """
     chosen = pi >= 1
     order = rng.permutation(np.flatnonzero((pi > 0) & ~chosen))
@@ -61,11 +58,8 @@ def mean_positive(size: FloatArray) -> float:
     return float(size[size > 0].mean()) if (size > 0).any() else 0.0
 
 
-IntArray = NDArray[np.int64]
-
-
 @kernel
-def add_items(weight: FloatArray, gain: FloatArray, topic: IntArray, out: FloatArray) -> None:
+def add_items(weight: FloatArray, gain: FloatArray, topic: LongArray, out: FloatArray) -> None:
     """Add `weight` (item, system) times `gain` (item,) to the row of `out` (topic, system) of the item's topic."""
     for i in range(weight.shape[0]):
         row = topic[i]
@@ -74,7 +68,7 @@ def add_items(weight: FloatArray, gain: FloatArray, topic: IntArray, out: FloatA
 
 
 @kernel
-def sum_gaps(weight: FloatArray, a: IntArray, b: IntArray, out: FloatArray) -> None:
+def sum_gaps(weight: FloatArray, a: LongArray, b: LongArray, out: FloatArray) -> None:
     """Add to each item the squares of its gaps in `weight` (item, system) over the pairs of systems a, b (pair,)."""
     for i in range(weight.shape[0]):
         if weight[i].max() == weight[i].min():
@@ -97,7 +91,7 @@ def sum_square_gaps(value: FloatArray, out: FloatArray) -> None:
 
 
 @kernel
-def count_gaps(weight: FloatArray, counted: BoolArray, out: IntArray) -> None:
+def count_gaps(weight: FloatArray, counted: BoolArray, out: LongArray) -> None:
     """Count the items to which two systems give different `weight` (item, system), of those `counted` (item,).
 
     `out` has one system more than `weight`, one that gives no weight to any item.

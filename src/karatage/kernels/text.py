@@ -8,13 +8,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from karatage.kernels.compiling import kernel
+from karatage.kernels.compiling import FloatArray, IntArray, LongArray, kernel
 
 ByteArray = NDArray[np.uint8]
-IntArray = NDArray[np.int32]
-LongArray = NDArray[np.int64]
 OffsetArray = NDArray[np.int32] | NDArray[np.int64]
-FloatArray = NDArray[np.float64]
 
 NEWLINE, RETURN, SPACE = 10, 13, 32
 FINE, WRONG_COLUMNS, LONE_RETURN = 0, 1, 2
@@ -118,9 +115,9 @@ def intern_fields(
 ) -> int:
     """Give equal fields equal numbers, in order of first appearance; returns how many are now known.
 
-    Name k stands in `pool` from `offset[k]`, with a newline behind it. `table` is a power of two in size,
+    Name k is in `pool` from `offset[k]`, followed by a newline. `table` is a power of two in size,
     holds names by open addressing (-1 = free) and must keep free places; `pool` and `offset` must have room.
-    `hashed` holds the fields' hashes, or is empty.
+    `hashed` has the fields' hashes, or is empty.
     """
     mask = table.size - 1
     before, before_length = 0, -1
@@ -165,7 +162,7 @@ def rebuild_table(pool: ByteArray, offset: LongArray, known: int, table: IntArra
 
 @kernel
 def parse_numbers(text: ByteArray, start: OffsetArray, end: OffsetArray, value: FloatArray) -> None:
-    """Decimal numbers, rounded once; NaN where a field needs a closer look (long, huge, or no number)."""
+    """Decimal numbers, rounded once; NaN where a field is long, huge, or not a number, and must be parsed otherwise."""
     for row in range(start.size):
         value[row] = np.nan
         at, stop = start[row], end[row]

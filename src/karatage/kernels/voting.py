@@ -1,12 +1,13 @@
-"""What votes say about items when each judge has a table log p(said | grade).
+"""Posteriors of items from votes, where each judge has a table log p(said | grade).
 
 Rows are compressed: item i has rows `start[i]:start[i+1]`. Tables are flat: what concerns a row begins at its place,
 `(judge * grades + said) * grades`, with one number for each grade.
 One pass over the rows finds the posteriors and at once counts them for the next step, so rows are read from memory
-once per iteration. Blocks of items have tables of their own, added up in order: the number of threads changes nothing.
+once per iteration. Each block of items has separate tables, which are added in order, so that the result does not
+depend on the number of threads.
 
-Logarithms are slow, so an item's votes are multiplied as they are, and only where the product comes near to under-flow
-is it done in log space.
+Logarithms are slow, so the likelihoods of an item's votes are multiplied. Only where the product is near underflow, its
+logarithm is computed as a sum.
 """
 
 from __future__ import annotations
@@ -18,12 +19,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from karatage.kernels.compiling import kernel, spread
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int32]
-LongArray = NDArray[np.int64]
-GradeArray = NDArray[np.int8]
+from karatage.kernels.compiling import FloatArray, GradeArray, IntArray, LongArray, kernel
+from karatage.memory import spread
 
 MOST_BLOCKS = 8
 ROWS_PER_BLOCK = 50_000
@@ -43,7 +40,7 @@ class Rows(NamedTuple):
 
     @property
     def places(self) -> Places:
-        """As passes read them: where a row's part of a flat table begins."""
+        """Where each row's part of a flat table begins."""
         return Places(
             self.start.view(np.uint64),
             _find_places(self.judge, self.said, self.answered.shape[1]),
@@ -53,7 +50,7 @@ class Rows(NamedTuple):
 
 
 class Places(NamedTuple):
-    """Rows by where their part of a flat table begins; unsigned, or a kernel would ask whether it is negative."""
+    """Rows by where their part of a flat table begins; unsigned, so that a kernel need not check for negative ones."""
 
     start: NDArray[np.uint64]
     place: NDArray[np.uint32]
@@ -80,8 +77,8 @@ def expect(
 ) -> Expected:
     """E-step: overwrite `probability` (item, grade).
 
-    `prior` (group, grade) and `answer` (judge, said, grade) are logarithms. With `hard` an item goes
-    wholly to its likeliest grade, the lowest of equals. Who passes often finds `rows.places` once.
+    `prior` (group, grade) and `answer` (judge, said, grade) are logarithms. With `hard` the most
+    likely grade of an item, the lowest of equals, has probability 1. For many passes, compute `rows.places` once.
     """
     judges, grades = answer.shape[:2]
     log_table = np.ascontiguousarray(answer).reshape(-1)
@@ -113,7 +110,7 @@ def count(rows: Rows, groups: int, probability: FloatArray) -> tuple[FloatArray,
 
 
 def divide(start: LongArray, table_bytes: int) -> list[tuple[int, int]]:
-    """Runs of items with about as many rows each; private tables together must not outgrow the rows."""
+    """Runs of items with about as many rows each. The tables of all blocks must not take more memory than the rows."""
     items, rows = len(start) - 1, int(start[-1])
     blocks = max(1, min(MOST_BLOCKS, rows // ROWS_PER_BLOCK, rows * 8 // max(table_bytes, 1)))
     edge = np.searchsorted(start, np.arange(1, blocks) * rows // blocks)
@@ -233,7 +230,7 @@ def _believe_in_logs(
     hard: bool,
     belief: FloatArray,
 ) -> float:
-    """Fill `belief` with the posterior of item i, and return the item's log-likelihood."""
+    """Write the posterior of item i into the last argument, and return the item's log-likelihood."""
     grades = len(belief)
     for k in range(grades):
         belief[k] = log_prior[group[i], k]

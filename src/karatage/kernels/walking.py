@@ -1,15 +1,10 @@
-"""Walks down the runs, guided by answers; how runs retrieve documents."""
+"""Walks down the runs that depend on answers; features of how runs retrieve documents."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from karatage.kernels.compiling import kernel
-
-IntArray = NDArray[np.int32]
-LongArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
+from karatage.kernels.compiling import BoolArray, FloatArray, GradeArray, IntArray, LongArray, kernel
 
 
 @kernel
@@ -18,8 +13,8 @@ def sum_ranks(
 ) -> tuple[FloatArray, LongArray, LongArray]:
     """Per item over all systems: the sum of `weight[rank]`, of `points[rank]`, and of ranks.
 
-    Ranks count from 0 here, and ones beyond the end of `weight` are not looked at; a system that has the item nowhere
-    above adds nothing to the first two and `len(weight) + 1` to the last.
+    Ranks count from 0 here, and ranks beyond the end of `weight` are ignored. A system without the item above that
+    adds nothing to the first two sums and `len(weight) + 1` to the last.
     """
     depth = min(ranked.shape[2], weight.size)
     worth = np.zeros(items, np.float64)
@@ -36,16 +31,12 @@ def sum_ranks(
     return worth, score, total
 
 
-GradeArray = NDArray[np.int8]
-BoolArray = NDArray[np.bool_]
-
-
 @kernel
 def move_to_front(ranked: IntArray, answer: GradeArray, may_pick: BoolArray, item: LongArray, turn: LongArray) -> int:
     """[CPC98]: the run of the highest priority gives its next document; one not relevant lowers its priority by 1.
 
-    Of equal priorities, the run counts that has waited longest, at first in the order of `ranked`. A document whose
-    answer is not known lowers nothing, but its run goes behind its equals: a batch does not go down a single run.
+    Of equal priorities, the run is used that has waited longest, at first in the order of `ranked`. A document whose
+    answer is not known lowers nothing, but its run goes behind its equals, so that a batch uses several runs.
     """
     useless = (answer < 0) & ~may_pick
     place = np.zeros(ranked.shape[0], np.int64)
@@ -87,9 +78,9 @@ def sample_runs(
     item: LongArray,
     turn: LongArray,
 ) -> int:
-    """[LPB16], Thompson sampling: each run draws from what is believed of it, the highest gives its next document.
+    """[LPB16], Thompson sampling: each run draws from its posterior; the run of the highest draw gives a document.
 
-    A document whose answer is not known changes no belief.
+    A document whose answer is not known changes no posterior.
     """
     useless = (answer < 0) & ~may_pick
     place = np.zeros(ranked.shape[0], np.int64)
@@ -122,7 +113,7 @@ def sample_runs(
 
 @kernel
 def _go_on(ranked: IntArray, useless: BoolArray, place: LongArray, system: int) -> None:
-    """Go down to the run's next document that is of use, or past its end."""
+    """Go down to the run's next useful document, or past its end."""
     at = place[system]
     while at < ranked.shape[1] and (ranked[system, at] < 0 or useless[ranked[system, at]]):
         at += 1

@@ -17,10 +17,10 @@ from karatage.data.judgments import Judgments
 from karatage.data.note import Note
 from karatage.data.scores import Scores
 from karatage.errors import DataError, OptionError
-from karatage.kernels.compiling import spread
 from karatage.measures.registry import WITH_EXPECTATION, find_family, parse_measure
 from karatage.measures.scoring import name_pairs, tell, tell_undefined, tell_unjudged
 from karatage.measures.spec import Chances, Expect, Measure
+from karatage.memory import spread
 from karatage.text import counted, shorten
 
 SETS_PER_BLOCK = 64

@@ -19,10 +19,10 @@ from karatage.data.note import Note, Texts
 from karatage.data.runs import Runs
 from karatage.data.scores import Scores
 from karatage.errors import DataError, OptionError
-from karatage.kernels.compiling import spread
 from karatage.kernels.ranking import scatter_grades
 from karatage.measures.registry import find_family, parse_measure
 from karatage.measures.spec import Block, Measure
+from karatage.memory import spread
 from karatage.text import shorten
 
 tell = Texts(

@@ -12,8 +12,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from karatage.data.axes import BoolArray, FloatArray, GradeArray, IntArray
-from karatage.data.judgments import HIGHEST_GRADE
+from karatage.data.axes import HIGHEST_GRADE, BoolArray, FloatArray, GradeArray, IntArray
 from karatage.kernels import ranking
 from karatage.notation import print_word
 

@@ -57,8 +57,8 @@ class Estimator:
 class SupervisedEstimator:
     """How near a judge is to gold on the topics it is learnt from, to some power: [SAWARE20] algorithm 1.
 
-    With `sub`, judges are people who graded parts of topics: they are put together into whole judges, and the weight
-    of one of those in a topic is the mean of its people's, by how many documents each graded.
+    With `sub`, judges are people who graded parts of topics, and are combined into whole judges. The weight of a whole
+    judge in a topic is the mean of its people's weights, by how many documents each graded.
     """
 
     gap: Gap
@@ -142,8 +142,8 @@ def merge_scores(value: FloatArray, share: FloatArray) -> FloatArray:
 def weigh_by_gold(estimator: SupervisedEstimator, value: FloatArray, gold: FloatArray, shared: BoolArray) -> FloatArray:
     """A weight for each judge, NaN for those who share no topic with gold: [SAWARE20] algorithm 1.
 
-    `value` (judge, topic, system) and `gold`, either (topic, system) or, where gold differs by judge, of the shape of
-    `value`, are scores in [0, 1]; `shared` (judge, topic) says where both have some.
+    `value` (judge, topic, system) and `gold` are scores in [0, 1]. `gold` is (topic, system) or, where it differs by
+    judge, of the shape of `value`. `shared` (judge, topic) marks where both have scores.
     """
     weight = np.full(len(value), np.nan)
     for who, where in group_by_topics(shared):

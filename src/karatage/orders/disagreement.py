@@ -242,7 +242,7 @@ def _share(part: int, whole: int) -> float:
 LEAST_ITEMS: Final = 10
 LEAST_EACH: Final = 2  # items with disagreement, and without
 SATURATED: Final = 0.9
-DULL: Final = 0.55  # an AUC below says that items are hardly told apart
+DULL: Final = 0.55  # with an AUC below this, items are poorly separated
 
 
 class Transfer(NamedTuple):
@@ -264,9 +264,9 @@ def learn_disagreement(
 ) -> DisagreementModel:
     """Learn, topic by topic, on which items judges disagree; any difference of grades counts as disagreement.
 
-    `features` says what it is predicted from: `runs` (Meta-AP and weighted retrieval per run, which travel to other
-    collections), `sums` ([COLLAB14]'s own: weighted retrieval grows with the number of runs) or `votes` (other judges'
-    grades of the same item; two judges of each item are kept apart for the outcome, and runs may be None).
+    `features` names the predictors. `runs`: Meta-AP and weighted retrieval per run, which can be used on other
+    collections. `sums`: those of [COLLAB14], where weighted retrieval grows with the number of runs. `votes`: other
+    judges' grades of the same item; two judges of each item are only used for the outcome, and runs may be None.
     """
     require_data("runs", runs=runs, judgments=judgments)
     seed = settle_seed(rng)

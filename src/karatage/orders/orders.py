@@ -116,7 +116,7 @@ def _by_effect(state: JudgingState, n: int) -> Picks:
     assert state.effect is not None
     size = np.where(state.open, state.effect, 0.0)
     pi = find_chances(size, n)
-    # A chance given earlier batches is one only if the draw shares no luck with theirs.
+    # The chance given earlier batches is right only if the draw is independent of theirs.
     rng = stream(state.seed, f"effect after {int((~state.open).sum())}")
     item = np.flatnonzero(draw_items(pi, rng))
     item = item[np.argsort(-size[item], kind="stable")]
@@ -133,8 +133,8 @@ Walk = Callable[[int, IntArray, GradeArray, BoolArray, LongArray, LongArray], in
 def walk_topics(state: JudgingState, n: int, walk: Walk) -> Picks:
     """Walk every topic from the start; topics take turns, one document each, judged or picked.
 
-    So a topic that has fewer judged documents within the walk's reach gets more of the picks, and asking for one item
-    at a time, or for all when answers are known, gives the same order.
+    So a topic that has fewer judged documents within the walk's reach gets more of the picks. Requests for one item at
+    a time, or for all when answers are known, give the same order.
     """
     answer = np.where(state.grade < 0, -1, state.grade >= state.level).astype(np.int8)
     items, turns, topics = [], [], []

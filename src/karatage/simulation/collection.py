@@ -76,9 +76,9 @@ def simulate_collection(
 ) -> World:
     """Make a collection.
 
-    Each document has a latent relevance for its topic, cut into gold grades 0-3. A system sees it through noise
-    that falls with the system's quality and grows with the topic's difficulty; a judge sees it through an error
-    shared by all judges, its own error, and a leniency, and cuts likewise. Judges see the pool only.
+    Each document has a latent relevance for its topic, cut into gold grades 0-3. A system sees it with noise that falls
+    with the system's quality and grows with the topic's difficulty. A judge sees it with an error shared by all judges,
+    a separate error, and a leniency, and cuts likewise. Judges see the pool only.
 
     Args:
         systems: How many, without taste, whose names say nothing of their quality; or who they are.

@@ -58,12 +58,12 @@ def simulate_panel(
     """Let `judges` grade every item of gold, each with its own rates of error.
 
     Judge k errs on item i when sqrt(c) z_i + sqrt(1 - c) e_ik lies below the quantile of its error rate for gold's
-    grade. z is the document's, the same for all judges, so c = `correlation` is the tetrachoric correlation of two
-    judges' errors among items of one gold grade, and no judge's rates depend on it. Each judge has its own stream:
-    more judges, or another correlation, leave the draws of the first ones as they are.
+    grade. z is the document's, the same for all judges. So c = `correlation` is the tetrachoric correlation of two
+    judges' errors among items of one gold grade, and no judge's rates depend on it. Each judge has its own stream: more
+    judges, or another correlation, leave the draws of the first ones as they are.
 
     With more than two grades an error goes to a neighbouring grade, up or down alike, and 1 - `true_positive` is the
-    rate of errors on all grades above 0; a random judge gives the top grade or 0.
+    rate of errors on all grades above 0. A random judge gives the top grade or 0.
 
     Args:
         gold: The truth; one grade for each item.
@@ -147,10 +147,9 @@ def partition_judges(
 
     In each topic the people are shuffled and cut into teams, and the pseudo-judges are dealt to the teams. A team's
     shares are drawn evenly from all that sum to 1 (Dirichlet). For each document one of the team's shifts is drawn by
-    these shares: it says which member grades the document for the first pseudo-judge of the team, the next member does
-    so for the second, and so on. So every pseudo-judge grades every document once, and no person grades a document
-    for two of them, unless there are more pseudo-judges than people in teams: then the rest are assigned to newly
-    drawn teams.
+    these shares. The member of that number grades the document for the first pseudo-judge of the team, the next member
+    for the second, and so on. So every pseudo-judge grades every document once, and no person grades a document for two
+    of them. If there are more pseudo-judges than people in teams, the rest are assigned to newly drawn teams.
 
     Args:
         judgments: Grades of whole judges, the people. What one of them has not graded stays without a grade.

@@ -71,7 +71,7 @@ class SystemProfile:
     """How a simulated system ranks: the weight of relevance in its scores, beside noise of 1, and its taste.
 
     Taste is the correlation of that noise with the error that all judges share: a system with taste finds what judges
-    overrate, and is in gold's eyes neither better nor worse for it.
+    overrate. By gold, it is neither better nor worse for that.
     """
 
     name: str

@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 import karatage as kt
-from karatage.aggregation.registry import NamedModel, deal_topics, fit_across_topics
+from karatage.aggregation.registry import NamedModel, fit_across_topics
+from karatage.data.judgments import deal_topics
 from karatage.data.note import Note
 
 TOPICS = "1234"

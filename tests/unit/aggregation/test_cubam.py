@@ -8,10 +8,10 @@ from scipy.optimize import minimize
 from scipy.special import log_ndtr
 from scipy.stats import norm
 
-from karatage.aggregation.cubam import ITEM_VARIANCE, Cubam, _believe, _describe, _Place
+from karatage.aggregation.latent import ITEM_VARIANCE, Cubam, _believe, _describe, _Place
 from karatage.aggregation.majority import MajorityVote
 from karatage.errors import DataError, OptionError
-from karatage.kernels.cubam import move_items, move_judges
+from karatage.kernels.latent import move_cuts, move_items
 from tests.notes import has_note
 from tests.unit.aggregation.latent_crowds import assert_never_falls, crowd, gold_of, pairs, rows
 
@@ -65,7 +65,7 @@ def test_judges_reach_their_peak() -> None:
     x, said = rng.normal(size=30), rng.integers(0, 2, 30).astype(np.int32)
     w, t = np.ones(2), np.zeros(2)
     item = np.arange(30, dtype=np.int32)
-    prior = move_judges(np.array([0, 29, 30]), item, said, x, SPREAD, w, t)
+    prior = move_cuts(np.array([0, 29, 30]), item, said, x, SPREAD, w, t)
     best = [minimize(lambda at, k=k: -_judge_height(at, x[k], said[k]), [1, 0]) for k in (slice(29), slice(29, 30))]
     np.testing.assert_allclose(np.c_[w, t], [b.x for b in best], atol=1e-4)
     assert prior == pytest.approx(-0.5 * ((w - 1) ** 2 + t**2 / 9).sum())

@@ -17,7 +17,7 @@ ROWS = {
 }
 
 
-def test_repeated_grades():
+def test_repeats_count_once_as_the_first_or_as_each_distinct_grade():
     rows = Votes.prepare(kt.read_judgments(ROWS)).rows
     first, distinct = first_grades(rows), distinct_grades(rows)
     assert first.start.tolist() == [0, 2, 4]
@@ -31,7 +31,7 @@ def test_repeated_grades():
     ("mean", "deviation", "expected"),
     [(0.7, 0.3, (8.5556, 3.6667)), (0.7, 0.2, (20.125, 8.625)), (0.6, 0.3, (5.8, 3.8667))],
 )
-def test_effective_priors(mean, deviation, expected):
+def test_priors_are_what_the_original_program_makes_of_them(mean, deviation, expected):
     assert slipped_beta(mean, deviation) == pytest.approx(expected, abs=1e-4)
 
 
@@ -63,7 +63,7 @@ def test_gal_rounds_beliefs_to_five_decimals():
 
 
 def test_gal_takes_no_other_option():
-    with pytest.raises(OptionError, match="scope"):
+    with pytest.raises(OptionError, match=r"'gal'.*scope"):
         kt.stats.DawidSkene(dialect="gal", scope="topic")
     with pytest.raises(OptionError, match="gal"):
         parse_model("ds(dialect=square)")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from karatage.aggregation.glad import Glad
 from karatage.aggregation.majority import MajorityVote
 from karatage.errors import OptionError
-from karatage.kernels.glad import climb, curve, expect
+from karatage.kernels.logistic import climb, curve, expect
 from tests.notes import has_note
 from tests.unit.aggregation.latent_crowds import assert_never_falls, crowd, gold_of, pairs, rows, slopes
 
@@ -186,6 +186,6 @@ def test_steps_are_reported_and_limited() -> None:
 
 
 @pytest.mark.parametrize("options", [{"dialect": "matlab"}, {"max_steps": 0}, {"tolerance": float("nan")}])
-def test_bad_options(options: dict) -> None:
+def test_options_that_cannot_be_are_refused(options: dict) -> None:
     with pytest.raises(OptionError):
         Glad(**options)

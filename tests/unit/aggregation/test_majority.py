@@ -23,7 +23,7 @@ def test_plurality_and_shares():
 
 
 @pytest.mark.parametrize(("ties", "grades"), [("lowest", [0, 1]), ("highest", [2, 1]), ("prior", [2, 1])])
-def test_tie_rules(ties, grades):
+def test_each_rule_breaks_ties_its_own_way(ties, grades):
     posterior = kt.stats.MajorityVote(ties=ties).fit(votes(a="02", b="111", c="2222")) if ties == "prior" else None
     posterior = posterior or kt.stats.MajorityVote(ties=ties).fit(votes(a="02", b="111"))
     assert posterior.grades.tolist()[:2] == grades

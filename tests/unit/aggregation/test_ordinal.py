@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.stats import norm
 
+from karatage.aggregation.latent import Ordinal
 from karatage.aggregation.majority import MajorityVote
-from karatage.aggregation.ordinal import Ordinal
 from karatage.errors import OptionError
-from karatage.kernels.ordinal import move_judges, tabulate, weigh
+from karatage.kernels.latent import move_scales, tabulate, weigh_scale
 from tests.notes import has_note
 from tests.unit.aggregation.latent_crowds import assert_never_falls, crowd, gold_of, pairs, rows, slopes
 
@@ -55,14 +55,14 @@ def test_slopes_and_curvature() -> None:
     """Curvature is the expected one: that of the counts which the model itself expects."""
     at, met = np.array([0.3, -0.2]), np.array([5.0, 0.0, 7.0, 2.0])
     answers = np.random.default_rng(1).random((4, 4)) * met
-    found = weigh(answers, 3, *at, MEAN, VARIANCE)
+    found = weigh_scale(answers, 3, *at, MEAN, VARIANCE)
     assert found[0] == pytest.approx(_height(at, answers, 3))
     np.testing.assert_allclose(found[1:3], slopes(lambda x: _height(x, answers, 3), at), atol=1e-6)
     expected = _table(at[0], np.exp(at[1]), 4, 3) * met
-    _, _, _, bb, bs, ss = weigh(expected, 3, *at, MEAN, VARIANCE)
+    _, _, _, bb, bs, ss = weigh_scale(expected, 3, *at, MEAN, VARIANCE)
 
     def slope(x: np.ndarray, k: int) -> float:
-        return weigh(expected, 3, *x, MEAN, VARIANCE)[1 + k]
+        return weigh_scale(expected, 3, *x, MEAN, VARIANCE)[1 + k]
 
     np.testing.assert_allclose([bb, bs], -slopes(lambda x: slope(x, 0), at), atol=1e-5)
     np.testing.assert_allclose([bs, ss], -slopes(lambda x: slope(x, 1), at), atol=1e-5)
@@ -73,7 +73,7 @@ def test_judges_reach_their_peak() -> None:
     rng = np.random.default_rng(2)
     answers = np.stack([rng.random((3, 3)) * 20, np.diag([30.0, 10.0, 5.0]), np.zeros((3, 3))])
     bias, log_spread = np.full(3, 2.0), np.full(3, -2.0)
-    density = move_judges(answers, np.full(3, 2), MEAN, VARIANCE, bias, log_spread)
+    density = move_scales(answers, np.full(3, 2), MEAN, VARIANCE, bias, log_spread)
     for j in range(3):
         best = minimize(lambda at, j=j: -_height(at, answers[j], 2), MEAN, method="Nelder-Mead", tol=1e-9)
         np.testing.assert_allclose([bias[j], log_spread[j]], best.x, atol=1e-4)
@@ -156,7 +156,7 @@ def test_gold_anchors_the_level() -> None:
         assert np.abs(posterior.expected - truth)[rest].mean() < 0.5 * alone
 
 
-def test_topics_apart() -> None:
+def test_items_without_topics_are_one_topic() -> None:
     judgments, *_ = _simulate(np.random.default_rng(7), [0.5, 0.5], judges=4, items=40, per_item=3)
     posterior = Ordinal(scope="topic").fit(judgments)
     assert posterior.judge_topics == ("",) * 4
@@ -178,6 +178,6 @@ def test_one_judge_is_believed() -> None:
 
 
 @pytest.mark.parametrize("options", [{"prior": (0.0, 1.0)}, {"prior": (1.0,)}, {"even": -1.0}, {"max_steps": 0}])
-def test_bad_options(options: dict) -> None:
+def test_options_that_cannot_be_are_refused(options: dict) -> None:
     with pytest.raises(OptionError):
         Ordinal(**options)

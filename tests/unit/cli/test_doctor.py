@@ -11,6 +11,7 @@ from rich.cells import cell_len
 import karatage as kt
 from karatage.errors import OptionError
 from tests.invoking import invoke
+from tests.notes import gives
 
 
 @pytest.fixture(scope="module")
@@ -47,17 +48,17 @@ def test_the_page_fits_80_columns_and_ends_in_the_sentence(run):
 def test_a_broken_file_is_told_and_the_exit_code_is_2(run):
     result = run("doctor runs broken.run -j crowd.csv -g gold.qrels")
     assert result.exit_code == 2
-    assert re.search(r"^ wrong +broken.run:1: expected 6 columns, got 4$", result.stdout, re.M)
+    assert re.search(r"^ wrong +broken.run:1: .*\b6\b.*\b4$", result.stdout, re.M)
     assert "3 systems, 12 topics" in result.stdout
 
 
 def test_any_subset_of_files_may_be_given(run):
-    assert "it is not known which judges are right" in run("doctor -j crowd.csv").stdout.replace("\n", " ")
-    assert "Without judgments nothing" in run("doctor runs").stdout
-    assert run("doctor -g gold.qrels").exit_code == 0
+    for given, kept in (("-j crowd.csv", "judges"), ("runs", "runs"), ("-g gold.qrels", "gold")):
+        result = run(f"doctor {given}")
+        assert result.exit_code == 0
+        assert {row["about"] for row in json.loads(run(f"doctor {given} -f json").stdout)["checks"]} >= {kept}
     nothing = run("doctor")
     assert isinstance(nothing.exception, OptionError)
-    assert "no files were given" in str(nothing.exception)
 
 
 def test_commands_to_type_next_can_be_typed(run, tmp_path):
@@ -73,7 +74,7 @@ def test_commands_to_type_next_can_be_typed(run, tmp_path):
             assert result.exit_code == 0, (words, result.output)
 
 
-def test_machine_formats(run, folder):
+def test_every_format_holds_the_same_checks(run, folder):
     told = json.loads(run("doctor runs -j crowd.csv -g gold.qrels -f json").stdout)
     found = kt.doctor("runs", "crowd.csv", "gold.qrels")
     assert told["kind"] == "diagnosis"
@@ -100,5 +101,5 @@ def test_top_limits_systems(run, folder):
     for name in runs:
         kt.write_run(kt.read_runs({name: runs[name]}), name, folder / "many" / name)
     (folder / "one.csv").write_text("judge,topic,document,grade\nann,1,x,1\nann,1,d0,0\n")
-    assert "4 more systems" in run("doctor many -j one.csv").stdout
-    assert "more systems" not in run("doctor many -j one.csv --top 0").stdout
+    assert gives(run("doctor many -j one.csv").stdout, 4, "more systems")
+    assert not gives(run("doctor many -j one.csv --top 0").stdout, "more systems")

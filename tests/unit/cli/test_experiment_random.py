@@ -64,7 +64,7 @@ def test_results_do_not_depend_on_workers(done):
     assert run(*SMALL, "--workers", 2)[0] == done[1]
 
 
-def test_options_override(done):
+def test_options_override_the_plan(done):
     out, _ = run(*SMALL, "--sizes", "3-4", "--samples", 2, "-m", "P@5", "-a", "mv", "-a", "expected:ds", "--draws", 0)
     assert "M = 3" in out
     assert "M = 2" not in out
@@ -86,7 +86,7 @@ def test_long_names_and_many_sizes_still_fit():
     assert "M = 12" in out
 
 
-def test_refusals(tmp_path):
+def test_plans_that_cannot_be_are_refused(tmp_path):
     with pytest.raises(OptionError):
         run("-m", "Bpref")
     with pytest.raises(DataError, match=r"\b3\b.*judges"):

@@ -75,7 +75,7 @@ def test_the_folder_holds_everything_and_can_be_taken_up_again(home, tmp_path):
     assert "4 of 4 cells were found done by an earlier run" in told
 
 
-def test_other_formats(home):
+def test_json_and_tsv_hold_the_table(home):
     files = name_files(home)
     out, err = run(*files, *SMALL, "-a", "uniform", "-a", "mv", "--format", "json", "-q")
     assert json.loads(out)["plan"]["sizes"] == [2, 3]

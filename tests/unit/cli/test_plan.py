@@ -7,9 +7,10 @@ import polars as pl
 import pytest
 
 import karatage as kt
-from karatage.cli.question import parse_figures, parse_numbers, parse_rates
+from karatage.cli.parsing import parse_figures, parse_prices, parse_rates
 from karatage.errors import KaratageError, OptionError
 from tests.invoking import invoke
+from tests.notes import gives
 
 TABLE_4 = "--figures-a 50,0.527,0.240 --figures-b 50,0.513,0.260 --rates 17/38,216/262"
 EBAY = "--figures-a 10278,0.6260,0.414 --figures-b 20604,0.6385,0.402 --rates 43/59,67/84"
@@ -65,8 +66,8 @@ def test_the_summary_fits_the_page_and_ends_in_the_next_command(run, folder):
     *lines, last = result.stdout.splitlines()
     assert max(map(len, lines)) <= 80
     text = " ".join(" ".join(lines).split())
-    assert "Send 60 documents (of 213 on which they differ) to gold: that should give ± " in text
-    assert "Drawn evenly from the 213, it would take 82." in text
+    assert "Send 60 documents (of 213 on which they differ) to gold: the expected interval is ± " in text
+    assert "A simple random sample of the 213 would need 82." in text
     assert last == "$ karatage compare runs -j judge.csv -g pair.csv -m DCG@10 --a system-01 --b system-02"
     assert "note: no gold yet" in result.stderr
     queue = pl.read_csv(folder / "pair.csv")
@@ -139,7 +140,7 @@ def test_nothing_left_is_no_error_and_writes_nothing(run, fill, folder):
     assert not (folder / "more.csv").exists()
 
 
-def test_formats(run, folder):
+def test_every_format_holds_the_same_queue(run, folder):
     base = f"plan {FILES} {PAIR} --budget 20 -q"
     told = json.loads(run(f"{base} -f json").stdout)
     rows = run(f"{base} -f tsv").stdout.splitlines()
@@ -152,7 +153,7 @@ def test_formats(run, folder):
     assert "cannot tell the queue's format" in refusal(run(f"{base} -o queue.json"))
 
 
-def test_options_matter(run):
+def test_every_option_changes_the_plan(run):
     def items(more):
         return json.loads(run(f"plan runs --budget 20 -q -f json {more}").stdout)
 
@@ -170,33 +171,33 @@ def test_options_matter(run):
 
 
 @pytest.mark.parametrize(
-    ("command", "message"),
+    ("command", "facts"),
     [
-        ("", "no runs were given, e.g. karatage plan runs/ -j crowd.csv"),
-        ("runs --budget 5", "no judgments were given"),
-        (f"{FILES}", "how many gold labels can be had"),
-        (f"{FILES} --budget 2.5", "--budget 2.5 is not a number of gold labels"),
-        (f"{FILES} --budget 0", "--budget 0 is not a number of gold labels"),
-        (f"{FILES} --budget 3 --looks 4", "--budget 3 does not fill 4 batches"),
-        (f"{FILES} --budget 3 --a system-01", "one of a and b is missing"),
-        (f"{FILES} --budget 3 {TABLE_4}", "RUNS is for choosing documents from files, --figures-a for numbers"),
-        (f"{TABLE_4} -m P@5", "--measure is for choosing documents from files"),
-        ("--power 0.8", "--power alone is not enough: figures need all of --figures-a, --figures-b and --rates"),
-        (f"{EBAY} --budget 100", "what a budget buys depends on prices; add --prices"),
-        (f"{EBAY} --depth 2", "what a budget buys depends on prices; add --prices"),
-        (f"{EBAY} --split 1,1", "--split '1,1' has 2 parts; write it as shares of topics"),
-        (f"{EBAY} --prices 1,x,2", "--prices '1,x,2': 'x' is not a number; write it as judgment,gold-relevant"),
+        ("", ["no runs"]),
+        ("runs --budget 5", ["no judgments"]),
+        (f"{FILES}", ["how many gold labels"]),
+        (f"{FILES} --budget 2.5", ["--budget 2.5"]),
+        (f"{FILES} --budget 0", ["--budget 0"]),
+        (f"{FILES} --budget 3 --looks 4", ["--budget 3", 4, "batches"]),
+        (f"{FILES} --budget 3 --a system-01", ["a", "b", "missing"]),
+        (f"{FILES} --budget 3 {TABLE_4}", ["RUNS", "--figures-a"]),
+        (f"{TABLE_4} -m P@5", ["--measure"]),
+        ("--power 0.8", ["--power", "--figures-a", "--figures-b", "--rates"]),
+        (f"{EBAY} --budget 100", ["budget", "--prices"]),
+        (f"{EBAY} --depth 2", ["--prices"]),
+        (f"{EBAY} --split 1,1", ["--split '1,1'", 2]),
+        (f"{EBAY} --prices 1,x,2", ["--prices '1,x,2'", "'x'"]),
     ],
 )
-def test_misuse_teaches(run, command, message):
-    assert refusal(run(f"plan {command}")).startswith(message)
+def test_misuse_names_the_option_and_what_was_given(run, command, facts):
+    assert gives(refusal(run(f"plan {command}")), *facts)
 
 
 def test_table_4_of_the_paper(run):
     result = run(f"plan {TABLE_4} --rates-b 14/50,230/285")
     assert result.exit_code == 0
     text = " ".join(result.stdout.split())
-    assert "Corrected means 1.000, 1.000; were judges never wrong: 2,454 topics." in text
+    assert "Corrected means 1.000, 1.000; without errors of judges: 2,454 topics." in text
     assert "No number of topics or gold items can be given: judges call 0.527 of a's documents relevant, more" in text
     assert max(map(len, result.stdout.splitlines())) <= 80
     told = json.loads(run(f"plan {TABLE_4} --rates-b 14/50,230/285 -f json").stdout)
@@ -229,35 +230,34 @@ def test_a_budget_buys_an_interval(run):
 
 
 def test_figures_are_parsed():
-    assert parse_figures(" 50, 0.527 ,0.24", "--figures-a") == kt.Figures(50, 0.527, 0.24)
-    assert parse_rates("43/59, 67/84", "--rates") == kt.RateCounts(43, 59, 67, 84)
-    assert parse_numbers("1,2e-1,3", "--prices", "") == (1.0, 0.2, 3.0)
+    assert parse_figures(" 50, 0.527 ,0.24") == kt.Figures(50, 0.527, 0.24)
+    assert parse_rates("43/59, 67/84") == kt.RateCounts(43, 59, 67, 84)
+    assert parse_prices("1,2e-1,3") == (1.0, 0.2, 3.0)
 
 
 @pytest.mark.parametrize(
-    ("parse", "text", "message"),
+    ("parse", "text", "facts"),
     [
-        (parse_figures, "50,0.5", "--x '50,0.5' has 2 parts; write it as topics,mean,deviation"),
-        (parse_figures, "50.5,0.5,0.1", "'50.5' is no whole number"),
-        (parse_figures, "50,half,0.1", "'half' is not a number"),
-        (parse_figures, "50,inf,0.1", "'inf' is not a number"),
-        (parse_figures, "1,0.5,0.1", "a standard deviation needs at least 2"),
-        (parse_rates, "43/59", "are no two counts of judgments that were right; write them as"),
-        (parse_rates, "43/59,67", "are no two counts of judgments that were right"),
-        (parse_rates, "43/59,-7/84", "'-7' is no whole number"),
-        (parse_rates, "60/59,67/84", "judges cannot be right about 60 of 59"),
-        (parse_rates, "0/0,67/84", "no gold item that is relevant"),
+        (parse_figures, "50,0.5", ["'50,0.5'", 2, "topics,mean,deviation"]),
+        (parse_figures, "50.5,0.5,0.1", ["'50.5'"]),
+        (parse_figures, "50,half,0.1", ["'half'"]),
+        (parse_figures, "50,inf,0.1", ["'inf'"]),
+        (parse_figures, "1,0.5,0.1", ["deviation", 2]),
+        (parse_rates, "43/59", ["'43/59'", "two"]),
+        (parse_rates, "43/59,67", ["'43/59,67'", "two"]),
+        (parse_rates, "43/59,-7/84", ["'-7'"]),
+        (parse_rates, "60/59,67/84", [60, 59]),
+        (parse_rates, "0/0,67/84", ["relevant"]),
     ],
 )
-def test_figures_that_cannot_be_teach(parse, text, message):
+def test_figures_that_cannot_be_are_refused_with_the_part(parse, text, facts):
     with pytest.raises(OptionError) as caught:
-        parse(text, "--x")
-    assert message in str(caught.value)
-    assert str(caught.value).startswith("--x")
+        parse(text)
+    assert gives(caught.value, *facts)
 
 
 def test_a_name_that_cannot_be_written_is_told_before_the_work(run):
-    assert "cannot tell the queue's format" in refusal(run("plan nowhere -j nothing.csv --budget 20 -o queue.txt"))
+    assert gives(refusal(run("plan nowhere -j nothing.csv --budget 20 -o queue.txt")), "queue.txt")
 
 
 def test_the_next_command_names_the_approach(run):
@@ -266,11 +266,11 @@ def test_the_next_command_names_the_approach(run):
 
 
 def test_what_widths_go_by_is_told(run, fill):
-    first = run(f"plan {FILES} {PAIR} --budget 60 -o basis.csv -q")
-    assert "as if the judges told nothing" in first.stdout
+    first = run(f"plan {FILES} {PAIR} --budget 60 -q -f json")
+    run(f"plan {FILES} {PAIR} --budget 60 -o basis.csv -q")
     fill("basis.csv", "basis-judged.csv")
-    second = run(f"plan {FILES} {PAIR} --budget 30 --judged basis-judged.csv -q")
-    assert "going by the gold so far" in second.stdout
+    second = run(f"plan {FILES} {PAIR} --budget 30 --judged basis-judged.csv -q -f json")
+    assert [json.loads(first.stdout)["informed"], json.loads(second.stdout)["informed"]] == [False, True]
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def test_the_queue_says_who_judges_what_at_what_cost(run, folder):
     assert max(map(len, said.splitlines())) <= 80
 
 
-def test_formats(run):
+def test_json_and_tsv_hold_the_queue(run):
     found = json.loads(run(f"{BASE} -f json -q"))
     assert found["stop"] is False
     assert Decimal(found["cost"]) == 300
@@ -62,7 +62,7 @@ def test_formats(run):
     assert len(table.splitlines()) == 166
 
 
-def test_options_matter(run):
+def test_every_option_changes_the_queue(run):
     def count(options):
         items = pl.DataFrame(json.loads(run(f"{BASE} -f json -q --order depth {options}"))["items"])
         return dict(items.group_by("to").len().iter_rows()), items
@@ -125,11 +125,11 @@ def test_a_disagreement_model_is_learnt_saved_and_used(run, folder):
         ("queue runs --budget 300", "what do judgments cost"),
         ("queue runs --budget 0 --prices A", "the budget is 0; give more than 0"),
         ("queue runs --budget -5 --prices A", "the budget is -5; give more than 0"),
-        ("queue runs --budget nan --prices A", "no amount"),
+        ("queue runs --budget nan --prices A", "nan, which is not an amount"),
         ("queue runs --budget lots --prices A", "which is not a number"),
         ("queue runs --budget 0.5 --prices A", "buys nothing"),
         ("queue runs --budget 300 --prices expert=-4,crowd=1", "-4; give more than 0"),
-        ("queue runs --budget 300 --prices expert=4", "that of crowd is missing"),
+        ("queue runs --budget 300 --prices expert=4", "crowd is missing"),
         ("queue runs --budget 300 --prices C", "write A"),
         ("queue runs/system-01.gz --budget 300 --prices A", "one system only"),
         ("queue runs --budget 300 --prices A --a system-01", "one of a and b is missing"),
@@ -140,14 +140,17 @@ def test_a_disagreement_model_is_learnt_saved_and_used(run, folder):
         ("queue runs --budget 300 --prices A --depth 0", "pool of depth 0"),
         ("queue runs --budget 300 --prices A --per-item 0", "for --per-item. Must be >= 1"),
         ("queue runs --budget 300 --prices A -o queue.xls", "cannot tell the queue's format"),
-        ("queue runs --budget 300 --prices A -g gold.qrels -o ./gold.qrels", "would be written over, but it is read"),
+        (
+            "queue runs --budget 300 --prices A -g gold.qrels -o ./gold.qrels",
+            "gold.qrels would be overwritten, but it is read",
+        ),
         (
             "queue runs --budget 300 --prices A --disagreement m.json --order depth",
             "is a model for --order disagreement",
         ),
         ("queue runs --budget 300 --prices A -g unknown.qrels", "none of the 1 document that experts judged"),
         ("queue runs --budget 300 --prices A -j other.csv", "none of the 1 document that the crowd judged"),
-        ("queue runs --budget 300 --prices A -g crowd-only.csv", "no row has gone to an expert"),
+        ("queue runs --budget 300 --prices A -g crowd-only.csv", "no row is for an expert"),
         ("queue runs --budget 300 --prices A -g blank.csv", "no expert's row has a grade yet"),
         ("queue runs --budget 300 --prices A -g bad.csv", "bad.csv:3: "),
         ("queue runs --budget 300 --prices A --disagreement gold.qrels --order disagreement", "gold.qrels"),

@@ -97,13 +97,13 @@ def test_several_results_share_a_page(run, folder):
     run(f"compare {FILES} -q -o board.json")
     run("audit judgments.csv -g gold.qrels -q -o audit.json")
     said = run("report board.json audit.json -o both.html")
-    assert said.startswith("Judges tell")
+    assert said.startswith("By the judges, ")
     page = (folder / "both.html").read_text()
     assert "Leaderboard" in page
     assert "effective votes" in page
 
 
-def test_formats(run, folder):
+def test_json_and_tsv_hold_the_survey(run, folder):
     found = json.loads(run(f"report {FILES} -q -f json"))
     assert found["kind"] == "survey"
     assert found["command"].startswith("karatage report")
@@ -117,7 +117,7 @@ def test_formats(run, folder):
         ("report", "no runs were given"),
         ("report runs", "no judgments were given"),
         (f"report {FILES} -o page.txt", "a page is an .html file"),
-        (f"report {FILES} -o judgments.csv", "would be written over, but it is read"),
+        (f"report {FILES} -o judgments.csv", "judgments.csv would be overwritten, but it is read"),
         ("report runs board.json -j judgments.csv", "runs and results at once"),
         ("report board.json -j judgments.csv", "results need no judgments"),
         (f"report {FILES} --a system-01", "one of a and b is missing"),

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from karatage.correction.choosing import (
+from karatage.correction.sampled import (
     choose_sizes,
     draw_batches,
     expected_variance,
@@ -92,6 +92,6 @@ def test_how_many_uniform_draws_buy_the_same():
     assert match_uniform(np.zeros(3), np.zeros(3)) == 0
 
 
-def test_refusals():
+def test_a_chance_of_zero_is_refused():
     with pytest.raises(DataError, match="chance"):
         expected_variance(np.ones(2), np.array([0.5, 0.0]), 1.0, 1)

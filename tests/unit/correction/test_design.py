@@ -14,6 +14,7 @@ from karatage.correction.design import (
 )
 from karatage.data.judgments import find_items
 from karatage.errors import DataError
+from tests.notes import gives
 
 
 def design(count, pool, error=None, **options):
@@ -78,7 +79,7 @@ def test_errors_are_centred_within_gold_grades():
 def test_census_is_told():
     found = design([3, 2], [3, 2])
     assert (found.kind, found.clustered, found.items, found.topics) == ("census", False, 5, 2)
-    assert found.sentence == "gold: 5 items of 2 topics, the whole pool"
+    assert gives(found.sentence, 5, 2, "whole pool")
     assert design([0, 2], [0, 2]).kind == "census"  # a topic without a pool does not count
 
 
@@ -96,22 +97,20 @@ def test_nearly_all_is_whole():
 def test_whole_topics_are_told_and_clustered():
     found = design([3, 0, 2, 0], [3, 4, 2, 5])
     assert (found.kind, found.clustered, found.topics, found.pool_topics) == ("topics", True, 2, 4)
-    assert "5 items of 2 topics (the pool has 4), judged whole" in found.sentence
+    assert gives(found.sentence, 5, 2, 4)
 
 
 def test_a_plain_sample_is_told():
     found = design([2, 1, 0, 2], [10, 10, 10, 10], np.array([0, 1, 0, 1, 0]))
     assert (found.kind, found.clustered) == ("items", False)
-    assert found.sentence.startswith(
-        "gold: 5 items of 3 topics (the pool has 4), without sampling probabilities (pi); 1.7 items per"
-    )
+    assert gives(found.sentence, 5, 3, 4, "pi", 1.7)
     assert found.items_per_topic == pytest.approx((4 + 1 + 4) / 5)
 
 
 def test_pi_makes_it_a_drawn_sample():
     found = design([3, 0], [3, 4], pi=[0.5, 1, 0.1])
     assert (found.kind, found.clustered) == ("sampled", False)
-    assert "known probabilities pi" in found.sentence
+    assert gives(found.sentence, "pi")
 
 
 def test_crowding_by_hand():
@@ -168,7 +167,8 @@ def test_gold_outside_the_pool_is_counted_and_left_out():
     found = read_design(np.array([-1, 0, 0, 1, -1]), np.array([np.nan, 1, 0, 1, 9]), np.array([5, 5]))
     alone = read_design(np.array([0, 0, 1]), np.array([1, 0, 1]), np.array([5, 5]))
     assert (found.items, found.outside, found.icc) == (3, 2, alone.icc)
-    assert found.sentence == alone.sentence + "; 2 gold items not among the judged documents"
+    assert found.sentence.startswith(alone.sentence)
+    assert gives(found.sentence.removeprefix(alone.sentence), 2)
 
 
 @pytest.mark.parametrize("topic", [[], [-1, -1]])
@@ -176,18 +176,17 @@ def test_no_gold_in_the_pool(topic):
     found = read_design(np.array(topic, int), np.zeros(len(topic)), np.array([5, 5]))
     assert (found.kind, found.items, found.topics, found.clustered) == ("items", 0, 0, False)
     assert found.outside == len(topic)
-    assert found.sentence.startswith("gold: none of a judged document")
 
 
 @pytest.mark.parametrize(
     ("topic", "error", "pi", "message"),
     [
-        ([0, 1], [0.0], None, "item"),
+        ([0, 1], [0.0], None, r"\(2,\).*\(1,\)"),
         ([0, 5], [0.0, 1.0], None, r"pool.*\b2\b"),
         ([0, 1], [0.0, np.nan], None, "finite"),
-        ([0, 0, 0], [0.0, 0.0, 1.0], None, "pool"),
+        ([0, 0, 0], [0.0, 0.0, 1.0], None, "more items.*topic number 0"),
         ([0, 1], [0.0, 1.0], [0.0, 0.5], "above 0"),
-        ([0, 1], [0.0, 1.0], [0.5], "gold"),
+        ([0, 1], [0.0, 1.0], [0.5], "^pi "),
     ],
 )
 def test_what_contradicts_itself_is_refused(topic, error, pi, message):

@@ -12,12 +12,13 @@ from statsmodels.stats.multitest import multipletests
 
 import karatage as kt
 from karatage.correction import evenness
-from karatage.correction.choosing import choose_sizes, draw_batches
 from karatage.correction.evenness import CHANCE, COMPARED, Frame, check_evenness
+from karatage.correction.sampled import choose_sizes, draw_batches
 from karatage.data.alignment import align
 from karatage.data.judgments import match_gold
 from karatage.errors import DataError
 from karatage.measures.registry import as_weighted_sum, parse_measure
+from tests.notes import gives
 
 
 def make(rank, topic=None, said=None, depth=10):
@@ -214,17 +215,14 @@ def test_what_differs_most_is_named(allowed, by, group):
         assert found.in_frame == pytest.approx(allowed.mean())
 
 
-def test_the_sentence():
+def test_the_sentence_gives_the_group_and_both_shares():
     frame = make([[1], [0]] * 200, depth=1)
     found = check_evenness(frame, take(frame.rank[:, 0] > 0, 60) | take(frame.rank[:, 0] == 0, 11)).uneven
     assert found is not None
-    assert found._replace(group="from the first rank of system 's0'").sentence == (
-        "gold has 85% of its items from the first rank of system 's0', its frame (the documents it may come from) 50%"
-    )
+    group = "from the first rank of system 's0'"
+    assert gives(found._replace(group=group).sentence, "85%", group, "50%")
     near = found._replace(in_sample=0.412, in_frame=0.409, group="from topic 'q'")
-    assert (
-        near.sentence == "gold has 41.2% of its items from topic 'q', its frame (the documents it may come from) 40.9%"
-    )
+    assert gives(near.sentence, "41.2%", "from topic 'q'", "40.9%")
 
 
 def test_names_are_shortened():

@@ -29,7 +29,7 @@ from karatage.correction.planning import (
 )
 from karatage.correction.precision import compare_shared, correct, correct_variance
 from karatage.errors import DataError
-from tests.notes import has_note
+from tests.notes import gives, has_note
 
 EBAY = kt.Figures(10278, 0.6260, 0.414), kt.Figures(20604, 0.6385, 0.402)
 EBAY_RATES = kt.RateCounts(43, 59, 67, 84)
@@ -106,7 +106,7 @@ def test_sizes_are_equation_31(rates, split):
     assert plan.judges == "independent"
 
 
-def test_ebay():
+def test_sizes_are_those_of_the_paper():
     """Sizes for [NOISY18] section 7's figures: what a shared sample saves."""
     paper, shared = kt.plan_sizes(*EBAY, (EBAY_RATES, EBAY_RATES)), kt.plan_sizes(*EBAY, EBAY_RATES)
     assert paper.estimates == shared.estimates == pytest.approx((0.8047, 0.8284), abs=5e-5)
@@ -164,18 +164,16 @@ def test_trec_is_refused_next_to_the_naive_number():
     assert plan.topics_without_errors == 2454
     assert all(need.size == math.inf for need in plan.needs)
     assert plan.detectable == math.inf
-    assert "0.527 of a's documents relevant, more than the 0.447" in plan.refusal
-    assert "0.513 of b's documents relevant, more than the 0.280" in plan.refusal
-    assert "check that gold was drawn" in plan.refusal
-    assert plan.sentence.startswith("No number of topics or gold items can be given: judges call 0.527")
-    assert plan.sentence.endswith("were the judges never wrong, 2,454 topics would do.")
+    assert gives(plan.refusal, 0.527, "a", 0.447)
+    assert gives(plan.refusal, 0.513, "b", "0.280")
+    assert gives(plan.sentence, 0.527, "2,454")
     found = json.loads(plan.to_json())
     assert found["detectable"] == "infinite"
     assert found["needs"][0]["size"] == "infinite"
     assert found["topics_without_errors"] == 2454
 
 
-def test_other_refusals():
+def test_figures_without_a_plan_say_why():
     few = kt.plan_sizes(kt.Figures(50, 0.1, 0.2), EBAY[1], EBAY_RATES)
     assert (
         "0.100 of a's documents relevant, fewer than the 0.202 of other ones that they take for relevant" in few.refusal
@@ -188,14 +186,14 @@ def test_other_refusals():
     assert all(math.isnan(value) for value in coin.estimates)
     assert json.loads(coin.to_json())["estimates"] == [None, None]
     inverted = kt.plan_sizes(*EBAY, (kt.RateCounts(10, 100, 10, 100), EBAY_RATES))
-    assert "a's judges are right about 10%" in inverted.refusal
+    assert gives(inverted.refusal, "a", "10%")
     assert math.isnan(inverted.estimates[0])
     equal = kt.plan_sizes(EBAY[0], EBAY[0], EBAY_RATES)
-    assert equal.refusal.startswith("both means are 0.626")
+    assert gives(equal.refusal, EBAY[0].mean)
     assert equal.topics == equal.topics_without_errors == math.inf
-    assert "would do" not in equal.sentence
     flat = kt.plan_sizes(kt.Figures(50, 0.5, 0.0), kt.Figures(50, 0.6, 0.2), OWN_RATES)
-    assert "do not vary over topics" in flat.refusal
+    assert flat.refusal != equal.refusal
+    assert flat.topics == math.inf
 
 
 def test_a_difference_asked_for_replaces_the_one_seen():
@@ -277,7 +275,7 @@ def test_for_shared_judges_no_other_numbers_are_cheaper(m_r, m_n, prices):
     assert find_cost(sizes, unit) == pytest.approx(np.sqrt(parts * prices).sum() ** 2 / 1e-4)
 
 
-def test_prices_matter():
+def test_expensive_gold_buys_less_gold_and_more_topics():
     """Dear gold buys less gold and more topics."""
     cheap, dear = (kt.plan_sizes(*EBAY, EBAY_RATES, prices=kt.Prices(0.05, gold, gold, depth=3)) for gold in (0.1, 5.0))
     assert cheap.topics < dear.topics
@@ -307,10 +305,9 @@ def test_a_budget_is_spent_and_says_what_it_buys(rates, split):
     assert bought.detectable == pytest.approx(abs(bought.difference), rel=0.03)
     quarter = kt.plan_sizes(*EBAY, rates, prices=kt.Prices(0.05, 2, 1, budget=needed.cost / 4), goal=goal)
     assert quarter.standard_error == pytest.approx(2 * bought.standard_error, rel=0.03)
-    assert quarter.sentence.startswith(f"A budget of {needed.cost / 4:,g} buys {quarter.topics:,.0f} topics")
-    assert f"± {quarter.half_width:.3g}" in quarter.sentence
+    assert gives(quarter.sentence, f"{needed.cost / 4:,g}", f"{quarter.topics:,.0f}", f"± {quarter.half_width:.3g}")
     nothing = kt.plan_sizes(*EBAY, rates, prices=kt.Prices(0.05, 2, 1, budget=1), goal=goal)
-    assert "does not buy one of each kind" in nothing.refusal
+    assert nothing.refusal
     assert nothing.cost == math.inf
 
 
@@ -326,7 +323,7 @@ def test_the_smallest_difference_is_just_shown():
     assert smallest_difference(own, both, 2.8) == pytest.approx(2.8 * np.sqrt(find_variance(own, both)))
 
 
-def test_everything_broadcasts():
+def test_variances_and_sizes_broadcast():
     j = np.random.default_rng(0).uniform(0.4, 0.6, (5, 2))
     terms = independent_terms(j, [0.3, 0.4], [0.9, 0.8], [0.8, 0.9])
     sizes = find_sizes(terms, np.full(5, 1e-4), spread_evenly(terms))
@@ -339,7 +336,7 @@ def test_everything_broadcasts():
     assert find_sizes(shared, 1e-4).others.shape == (5, 1)
 
 
-def test_further_gold():
+def test_gold_needed_is_enough_and_not_more():
     more = gold_needed(0.0001, 0.0004, 200, 0.04, power=0.8)
     limit = (0.04 / required_z(0.05, 0.8)) ** 2
     assert 0.0001 + 0.0004 * 200 / (200 + more) <= limit < 0.0001 + 0.0004 * 200 / (200 + more - 1)
@@ -350,7 +347,7 @@ def test_further_gold():
     assert gold_needed(0.0001, 0.0, 200, 0.04) == 0
 
 
-def test_the_table():
+def test_the_table_counts_what_is_there_and_what_is_needed():
     frame = kt.plan_sizes(*EBAY, EBAY_RATES, prices=kt.Prices(0.05, 2, 1)).to_frame()
     assert frame.columns == ["need", "judges", "size", "have", "more", "share", "cost"]
     assert frame["have"].to_list() == [10278, 59, 84]
@@ -373,7 +370,7 @@ def test_the_table():
         (lambda: kt.Goal(level=5), r"level.*\b5\b"),
         (lambda: kt.Goal(power=0.2), r"\b0\.2\b"),
         (lambda: kt.Goal(difference=0.0), r"\b0\.0\b"),
-        (lambda: kt.Goal(split=(0.5, 0.5, 0.5)), r"\b0\b.*\b1\b"),
+        (lambda: kt.Goal(split=(0.5, 0.5, 0.5)), r"\(0\.5, 0\.5, 0\.5\)"),
         (lambda: kt.plan_sizes(kt.Figures(9, 1.5, 0.1), EBAY[0], EBAY_RATES), r"\b1\.5\b"),
     ],
 )

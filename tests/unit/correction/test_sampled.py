@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from karatage.correction.choosing import choose_sizes, draw_batches
-from karatage.correction.sampled import Drawn, Sampled, find_reach, learn_gains, sum_topics
+from karatage.correction.sampled import Drawn, Sampled, choose_sizes, draw_batches, find_reach, learn_gains, sum_topics
 from karatage.errors import DataError, OptionError
 from karatage.kernels.sampling import draw_items
 
@@ -338,8 +337,8 @@ def test_all_chances_of_one_are_doubted_unless_nothing_is_left():
 @pytest.mark.parametrize(
     ("item", "pi", "message"),
     [
-        ([], [], "drawn"),
-        ([1, 1], [0.5, 0.5], "drawn"),
+        ([], [], "no gold"),
+        ([1, 1], [0.5, 0.5], "twice"),
         ([1, 2], [0.5, 0.0], r"\b0\b.*\b2\b"),
         ([1, 2], [1.5, 0.5], r"\b1\.5\b.*\b1\b"),
         ([1, 2], [0.5, np.nan], "nan"),
@@ -352,7 +351,7 @@ def test_draws_are_checked(item, pi, message):
         Drawn(item, np.zeros(len(item)), np.array(pi), np.ones(len(item), np.int64))
 
 
-def test_refusals():
+def test_samples_that_cannot_be_are_refused():
     weight, said, gold, topic = make_items()
     with pytest.raises(OptionError, match="at least 2 folds"):
         learn_gains(said, topic, census(gold), folds=1)

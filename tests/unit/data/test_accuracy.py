@@ -8,6 +8,7 @@ import pytest
 from statsmodels.stats.proportion import proportion_confint
 
 from karatage.data.estimate import Accuracy
+from tests.notes import gives
 
 EBAY = np.array([[67.0, 17.0], [16.0, 43.0]])
 
@@ -40,20 +41,15 @@ def test_the_frame_has_a_row_per_answer_with_wilsons_interval() -> None:
 
 
 def test_the_sentence_of_two_kinds_names_relevant_items_first() -> None:
-    assert accuracy(EBAY).sentence == (
-        "the judges are right about 72.9% of 59 relevant items (60.4% to 82.6%) and 79.8% of 84 not relevant items "
-        "(70.0% to 87.0%)"
-    )
+    assert gives(accuracy(EBAY).sentence, "72.9%", 59, "60.4%", "82.6%", "79.8%", 84, "70.0%", "87.0%")
 
 
-def test_more_kinds() -> None:
+def test_kinds_beyond_two_are_counted_and_named() -> None:
     count = np.array([[8.0, 2.0, 0.0], [1.0, 6.0, 3.0], [0.0, 1.0, 4.0]])
     found = accuracy(count, ("grade 0", "grade 1", "grades 2-3"))
     assert not found.binary
     assert found.to_frame()["gold"].unique(maintain_order=True).to_list() == ["grade 0", "grade 1", "grades 2-3"]
-    assert (
-        "80% of 10 items with grade 0, 60% of 10 items with grade 1, 80% of 5 items with grades 2-3" in found.sentence
-    )
+    assert gives(found.sentence, "80%", 10, "grade 0", "60%", 10, "grade 1", "80%", 5, "grades 2-3")
 
 
 def test_a_kind_without_gold_is_not_known() -> None:

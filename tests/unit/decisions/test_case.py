@@ -118,7 +118,7 @@ def test_a_sample_is_no_census_because_nobody_judged_what_matters() -> None:
     assert not case.gold_topics.any()
 
 
-def test_whole_topics() -> None:
+def test_topics_are_whole_where_gold_has_what_the_measure_needs() -> None:
     case = make("AP", gold={"1": GRADES["1"], "2": {"a": 1}})
     assert case.gold_topics.tolist() == [True, False, False]
     for gold in ({"1": GRADES["1"], "2": {"a": 1}}, {"1": {"b": 1, "c": 0}}):

@@ -20,7 +20,7 @@ from karatage.decisions.estimators.contract import SystemPairs
 from karatage.decisions.estimators.drawn import DRAWN
 from karatage.decisions.estimators.rates import RatesFitted
 from karatage.errors import DataError, OptionError, UnknownNameError
-from tests.notes import has_note
+from tests.notes import gives, has_note
 
 A, B = "system-01", "system-11"
 MEASURE = "P(rel=2)@10"
@@ -131,15 +131,14 @@ def test_gold_on_everything_is_gold_alone() -> None:
     exact = compare(world().gold, ask(claim="these"))
     assert exact.corrected is not None
     assert exact.corrected.difference.exact
-    assert "known exactly" in exact.sentence
 
 
 @pytest.mark.parametrize("measure", ["P@10", "DCG@10", "nDCG@10", "AP"])
 def test_identical_systems_do_not_differ(measure: str) -> None:
     twin = replace(world().runs, systems=("one", "two"), bounds=world().runs.bounds[:, [3, 3]])
     found = kt.compare(twin, world().judgments, sample(300), measure, a="one", b="two")
-    wanted = "the same documents in the top 10" if "@" in measure else "the same documents"
-    assert f"No difference between one and two: {wanted}" in found.sentence
+    assert found.same is not None
+    assert gives(found.sentence, "one", "two", *(["10"] if "@" in measure else []))
     assert found.naive.difference.value == 0
     assert found.p_value is None
     assert not found.significant
@@ -150,7 +149,7 @@ def test_without_gold_nothing_is_claimed() -> None:
     assert found.corrected is None
     assert found.gold is None
     assert found.p_value == pytest.approx(found.naive.p_value)
-    assert "claim nothing yet" in found.sentence
+    assert not found.significant
 
 
 def test_swapping_the_systems_turns_the_sign() -> None:
@@ -212,10 +211,10 @@ REFUSED = {
     ),
     "no pi": (perfect(), sample(400), ask(correction="sampled"), "gold has no column pi"),
     "no weighted sum": (perfect(), sample(400), "AP", "re-judge whole topics"),
-    "rates of these topics": (perfect(), sample(400), ask(claim="these", correction="rates"), "claim new topics"),
-    "two gold topics": (perfect(), on_topics(2), "AP", "re-judge 5 whole topics at least, better 10"),
+    "rates of these topics": (perfect(), sample(400), ask(claim="these", correction="rates"), "new topics"),
+    "two gold topics": (perfect(), on_topics(2), "AP", "re-judge at least 5 whole topics, better 10"),
     "clustered": (world().judgments, SIX_TOPICS, MEASURE, "gold is on 6 of 40 topics"),
-    "clustered, by rates": (world().judgments, SIX_TOPICS, BY_RATES, "gold sits in 6 of 40 topics"),
+    "clustered, by rates": (world().judgments, SIX_TOPICS, BY_RATES, "gold is in 6 of 40 topics"),
 }
 
 
@@ -226,7 +225,7 @@ def test_what_cannot_be_defended_is_refused(name: str) -> None:
     assert found.corrected is None
     assert found.refusal is not None
     assert reason in found.refusal
-    assert "refused" in found.sentence
+    assert found.refusal.split(";")[0] in found.sentence
     assert found.p_value is None
     assert not found.significant
 
@@ -244,7 +243,7 @@ def test_rates_read_off_an_uneven_sample_claim_nothing() -> None:
     assert board.corrected_pairs.doubted.all()
     assert not board.corrected_pairs.claimed.any()
     for result in (found, board):
-        assert str(result.alarm).startswith("gold does not look like a simple random sample")
+        assert result.alarm is not None
         assert not result.significant
 
 
@@ -254,17 +253,17 @@ def test_few_topics_are_refused_or_told() -> None:
     rows = gold_frame().filter(pl.col("topic").is_in(list(few)))[::4]
     found = compare(kt.read_gold(rows), MEASURE, judgments)
     assert found.refusal is not None
-    assert "6 topics say too little about new ones" in found.refusal
+    assert "6 topics are too few for a claim about new ones" in found.refusal
     assert has_note(found, "decisions.few-topics", topics=6)
 
 
-def test_one_topic() -> None:
+def test_one_topic_has_no_p_value() -> None:
     judgments = kt.read_judgments(world().judgments.to_frame().filter(pl.col("topic") == world().gold.topics[0]))
     found = compare(None, MEASURE, judgments)
     assert np.isnan(found.naive.p_value)
     assert found.to_dict()["p_value"] is None
     assert json.loads(found.to_json())["naive"]["difference"]["low"] is None
-    assert "1 topic cannot tell chance from difference" in found.sentence
+    assert not found.significant
 
 
 def test_gold_on_whole_topics_is_counted_by_topics() -> None:
@@ -292,7 +291,7 @@ def test_gold_topics_alone_leave_the_judges_out() -> None:
     assert found.corrected.difference.degrees == 11
 
 
-def test_options_matter() -> None:
+def test_every_option_changes_the_comparison() -> None:
     gold = sample(300)
     plain, by_rates = compare(gold), compare(gold, BY_RATES)
 
@@ -320,8 +319,8 @@ def test_options_matter() -> None:
     assert again.others[1].difference.low != second.others[1].difference.low
 
 
-def test_wrong_requests() -> None:
-    with pytest.raises(OptionError, match="system"):
+def test_requests_that_cannot_be_are_refused() -> None:
+    with pytest.raises(OptionError, match="'system-01'"):
         kt.compare(world().runs, world().judgments, None, MEASURE, a=A, b=A)
     with pytest.raises(UnknownNameError, match="'system-11'"):
         kt.compare(world().runs, world().judgments, None, MEASURE, a=A, b="sytem-11")
@@ -350,7 +349,7 @@ def test_systems_with_topics_of_their_own_are_not_paired() -> None:
     bounds[20:, 1] = 0
     split = replace(runs, systems=("old", "new"), bounds=bounds)
     refused = kt.compare(split, perfect(), sample(400), MEASURE, a="old", b="new")
-    assert "--correction rates" in str(refused.refusal)
+    assert gives(refused.refusal, "--correction rates")
     found = kt.compare(split, perfect(), sample(400), BY_RATES, a="old", b="new")
     scores = kt.score(runs, perfect(), MEASURE).value[0]
     assert found.naive.a is not None
@@ -364,7 +363,7 @@ def test_systems_with_topics_of_their_own_are_not_paired() -> None:
     assert found.corrected.difference.standard_error == pytest.approx(found.naive.difference.standard_error)
 
 
-def test_seeded() -> None:
+def test_the_same_seed_gives_the_same_bootstrap() -> None:
     gold = sample(300)
     first, second = (compare(gold, ask(correction="rates", resamples=200, seed=3)).to_json() for _ in range(2))
     assert first == second
@@ -416,9 +415,9 @@ def test_the_gold_that_is_needed_is_what_power_takes(way: str) -> None:
         if more <= 0:
             expected = None
         elif way == "topics":
-            expected = f"Gold on {more} more topic" if more <= 40 - n else "More gold on 40 topics would hardly"
+            expected = f"Gold on {more} more topic" if more <= 40 - n else "More gold on 40 topics would not"
         elif more == math.inf:
-            expected = "More gold on 40 topics would hardly"
+            expected = "More gold on 40 topics would not"
         else:
             all_left = way != "rates" and more >= left
             expected = f"Gold on all {left} other documents" if all_left else f"About {more} more gold label"
@@ -450,7 +449,7 @@ def test_the_alarm_is_for_corrections_two_standard_errors_apart() -> None:
         assert luck > 0
         error = np.sqrt(rates.gold_variance[0, 1] + luck + even.gold_variance[0, 1])
         assert (found.alarm is not None) == (gap > 2 * error)
-        assert found.alarm is None or f", {gap / error:.1f} standard errors apart" in found.alarm
+        assert found.alarm is None or gives(found.alarm, f"{gap / error:.1f}")
         alarms.append(found.alarm is not None)
     assert {True, False} == set(alarms)
 
@@ -537,7 +536,7 @@ def test_options_are_those_of_a_question_by_name():
     named = kt.compare(*files, MEASURE, a=A, b=B, claim="these", confidence=0.9, seed=3)
     changed = kt.compare(*files, kt.Question(measure=MEASURE, seed=3), a=A, b=B, claim="these", confidence=0.9)
     assert asked.to_dict() == named.to_dict() == changed.to_dict() != kt.compare(*files, MEASURE, a=A, b=B).to_dict()
-    with pytest.raises(TypeError, match="'clam'"):
+    with pytest.raises(UnknownNameError, match="'clam'"):
         kt.compare(*files, MEASURE, a=A, b=B, clam="these")
 
 

@@ -11,7 +11,7 @@ import pytest
 import karatage as kt
 from karatage.decisions.case import Case, make_case, take_fingerprint
 from karatage.decisions.question import Question
-from tests.notes import has_note
+from tests.notes import gives, has_note
 
 A, B = "system-01", "system-11"
 MEASURE = "P(rel=2)@10"
@@ -93,7 +93,7 @@ def test_a_queue_for_all_systems_serves_a_pair() -> None:
 def test_a_queue_for_a_deeper_measure_serves_a_shallow_one() -> None:
     found = compare(queue(case("P(rel=2)@20"), "P(rel=2)@20"))
     assert found.corrected is None  # documents of the first 10 that are among both systems' first 20 were not drawn
-    assert "could not be drawn for P(rel=2)@20" in str(found.refusal)
+    assert gives(found.refusal, "P(rel=2)@10", "P(rel=2)@20")
     graded = compare(queue(case("DCG@20"), "DCG@20"))
     assert graded.corrected is not None
 
@@ -102,12 +102,13 @@ def test_a_queue_for_a_deeper_measure_serves_a_shallow_one() -> None:
 def test_a_queue_for_another_pair_is_refused(a: str, b: str) -> None:
     found = compare(queue(case(), MEASURE), a=a, b=b)
     assert found.corrected is None
-    assert "the gold queue was planned for other systems" in str(found.refusal)
+    assert gives(found.refusal, "other systems")
 
 
 def test_a_queue_for_a_shallower_measure_is_refused() -> None:
     found = compare(queue(case("P(rel=2)@3"), "P(rel=2)@3"))
-    assert "documents that matter for P(rel=2)@10 could not be drawn for P(rel=2)@3" in str(found.refusal)
+    assert found.corrected is None
+    assert gives(found.refusal, "P(rel=2)@10", "P(rel=2)@3")
 
 
 def test_other_runs_are_another_frame() -> None:
@@ -116,7 +117,7 @@ def test_other_runs_are_another_frame() -> None:
     assert found.corrected is None
 
 
-@pytest.mark.parametrize(("measure", "says"), [("XP@10", "which is no measure"), ("AP", "planned for other systems")])
+@pytest.mark.parametrize(("measure", "says"), [("XP@10", "XP@10"), ("AP", "other systems")])
 def test_a_queue_for_no_weighted_sum(measure: str, says: str) -> None:
     gold = queue(case(), measure)
     found = compare(gold)

@@ -22,7 +22,7 @@ from karatage.decisions.estimators import rates
 from karatage.decisions.estimators.contract import Fitted, Levels, SystemPairs
 from karatage.decisions.estimators.drawn import Even
 from karatage.simulation.collection import simulate_story
-from tests.notes import has_note, list_facts
+from tests.notes import gives, has_note, list_facts
 
 PAIR = ("old", "newer")
 
@@ -76,7 +76,7 @@ def look(found: kt.Comparison | kt.Board) -> None:
     """Nothing is claimed and no number stands for an answer."""
     assert found.corrected is None
     assert not found.significant
-    assert "refused" in found.sentence
+    assert found.refusal
 
 
 @pytest.mark.parametrize("measure", ["P@10", "DCG@10", "RBP(p=0.8)"])
@@ -85,9 +85,7 @@ def test_chances_that_do_not_add_up_are_refused(measure: str, times: float) -> N
     found = compare(queue(measure).with_columns((pl.col("pi") * times).clip(0, 1)), measure)
     look(found)
     assert found.p_value is None
-    assert "sampling probabilities pi do not match what gold was drawn from" in str(found.refusal)
-    cause = "pi are too small" if times < 1 else "pi is too large"
-    assert cause in str(found.refusal)
+    assert gives(found.refusal, "pi", "too small" if times < 1 else "too large")
 
 
 def test_the_refusal_says_the_numbers() -> None:
@@ -95,15 +93,14 @@ def test_the_refusal_says_the_numbers() -> None:
     found = compare(gold.with_columns(pl.col("pi") / 13))
     frame = kt.plan(world().runs, world().judgments, "P@10", budget=120, a=PAIR[0], b=PAIR[1]).frame_size
     raised = 13 * (1 / gold["pi"]).sum()
-    assert f"1/pi of its {len(gold)} items adds up to {raised:,.0f}, but {frame} documents matter" in str(found.refusal)
-    assert "take the column pi from the queue that karatage plan wrote" in str(found.refusal)
+    assert gives(found.refusal, "1/pi", len(gold), f"{raised:,.0f}", frame, "karatage plan")
 
 
 def test_chances_of_one_and_queues_graded_in_part_are_refused() -> None:
     for gold in (queue().with_columns(pi=pl.lit(1.0)), queue()[:80]):
         found = compare(gold)
         look(found)
-        assert "grade the whole queue" in str(found.refusal)
+        assert gives(found.refusal, "whole queue")
 
 
 def test_relevant_documents_alone_are_no_sample() -> None:
@@ -122,7 +119,7 @@ def test_rows_that_did_not_come_back_are_missed(measure: str) -> None:
     assert compare(gold, measure).refusal is None
     found = compare(gold[:-3], measure)
     look(found)
-    assert "those of a queue of 120 documents, and gold has 117 of them" in str(found.refusal)
+    assert gives(found.refusal, 120, 117)
     rounded = gold[:-3].with_columns(pl.col("pi").round(2))
     assert compare(rounded, measure).refusal is None  # who rounds may have drawn otherwise; a few rows do little harm
 
@@ -140,7 +137,7 @@ def test_a_board_and_its_second_batch_are_looked_at_too() -> None:
     off = both.with_columns(pi=pl.when(pl.col("batch") == 2).then(pl.col("pi") / 5).otherwise("pi"))
     found = rank(off)
     look(found)
-    assert "pi of batch 2 do not match" in str(found.refusal)
+    assert gives(found.refusal, "pi of batch 2")
 
 
 @pytest.mark.parametrize(
@@ -192,8 +189,7 @@ def test_without_the_guard_the_range_of_the_measure_still_holds(monkeypatch: pyt
         rank(queue(pair=None).with_columns(pl.col("pi") / 60)),
     ):
         look(found)
-        assert "P@10 lies between" in str(found.refusal)
-        assert "check the column pi" in str(found.refusal)
+        assert gives(found.refusal, "P@10", "column pi")
 
 
 @pytest.mark.parametrize(
@@ -329,8 +325,7 @@ def test_inverted_gold_is_refused(gold: str) -> None:
     frame = turn(frames[gold])
     for found in (compare(frame), rank(frame)):
         look(found)
-        assert "gold agrees with no judge" in str(found.refusal)
-        assert "--gold-grades 0=3,1=2,2=1,3=0" in str(found.refusal)
+        assert gives(found.refusal, "--gold-grades 0=3,1=2,2=1,3=0")
     assert compare(turn(frame)).refusal is None
 
 
@@ -340,7 +335,7 @@ def test_a_little_or_careless_gold_is_not_called_inverted() -> None:
         few = plain(24, seed)
         careless = few.with_columns(grade=pl.Series(rng.permutation(few["grade"].to_numpy())))
         for frame in (few, careless):
-            assert "agrees with no judge" not in str(compare(frame).refusal)
+            assert not gives(compare(frame).refusal, "--gold-grades")
 
 
 @pytest.mark.parametrize("gold", ["plain", "drawn", "topics"])
@@ -352,8 +347,8 @@ def test_nothing_is_claimed_with_a_copy(gold: str) -> None:
     for found in (compare(frame, judgments=judgments), rank(frame, judgments=judgments)):
         assert found.corrected is not None
         assert not found.significant
-        assert "gold looks like a copy of 'ann': same grade on all" in str(found.alarm)
-        assert "have gold graded by someone who does not see these grades" in found.sentence
+        assert gives(found.alarm, "copy", "'ann'")
+        assert str(found.alarm) in found.sentence
 
 
 def test_a_copy_that_the_answer_does_not_use_is_a_note() -> None:
@@ -391,7 +386,7 @@ def test_what_is_the_same_in_every_topic_says_nothing_of_new_ones() -> None:
     found = kt.compare(runs, judgments, gold, "P@1", a="old", b="new")
     look(found)
     assert found.refusal is not None
-    assert found.refusal.startswith("the difference is +1.000 in each of 12 topics, so that gold does not show how")
+    assert found.refusal.startswith("the difference is +1.000 in each of 12 topics")
     these = kt.compare(runs, judgments, gold, kt.Question(measure="P@1", claim="these"), a="old", b="new")
     assert these.corrected is not None
     assert these.corrected.difference.exact

@@ -48,7 +48,7 @@ def test_one_judge_alone() -> None:
     assert len(found.item_topic) == len(THREE.item_topic)
 
 
-def test_a_vote() -> None:
+def test_a_vote_makes_one_judge_of_all() -> None:
     found = judge_items("mv", THREE, 0)
     assert len(found.judges) == 1
     graded = dict(zip(found.to_frame().select("topic", "document").rows(), found.grade.tolist(), strict=True))
@@ -70,7 +70,7 @@ def test_ties_are_broken_by_the_seed() -> None:
     assert not np.array_equal(grades[0], grades[2])
 
 
-def test_refusals() -> None:
+def test_judges_that_cannot_be_taken_are_refused() -> None:
     with pytest.raises(UnknownNameError, match=r"'anne'.*'ann'"):
         judge_items("judge:anne", THREE, 0)
     with pytest.raises(UnknownNameError):

@@ -18,7 +18,7 @@ from karatage.data.runs import Runs
 from karatage.decisions.case import make_case
 from karatage.decisions.estimators.drawn import DRAWN
 from karatage.errors import DataError, InputFileError, OptionError, UnknownNameError
-from tests.notes import has_note, list_facts
+from tests.notes import gives, has_note, list_facts
 
 PAIR = ("system-01", "system-02")
 
@@ -149,7 +149,7 @@ def test_queues_come_back_to_the_last_digit(plan, tmp_path, ending):
     found = plan(budget=(30, 20), a=PAIR[0], b=PAIR[1])
     path = tmp_path / f"queue.{ending}"
     kt.write_queue(found, path)
-    with pytest.raises(InputFileError, match="row"):
+    with pytest.raises(InputFileError, match="no row has a grade"):
         kt.read_gold(path)
     filled = found.queue.with_columns(grade=pl.lit(1, pl.Int8))
     kt.write_queue(_with_queue(found, filled), path.with_name(f"filled.{ending}"))
@@ -181,7 +181,7 @@ def test_a_budget_beyond_the_frame_is_a_census_and_then_exact(world, judgments, 
     assert found.labels == found.frame_size == len(gaps(world.runs, *PAIR))
     assert (found.items["pi"] == 1).all()
     assert found.these.standard_error == found.these.half_width == 0
-    assert "their difference on these 16 topics will be known exactly" in found.sentence
+    assert gives(found.sentence, found.labels, 16)
     gold = judge(found, world.gold, tmp_path / "all.csv")
     answer = kt.compare(world.runs, judgments, gold, kt.Question(measure="DCG@10", claim="these"), a=PAIR[0], b=PAIR[1])
     grade = {(t, d): g for _, t, d, g in world.gold.to_frame().iter_rows()}
@@ -204,7 +204,6 @@ def test_the_forecast_without_gold_is_the_formula_for_judges_that_tell_nothing(w
     assert found.factor == pytest.approx(even / 60)
     assert found.factor > 1.1
     assert not found.informed
-    assert "less where judges are good" in found.sentence
     assert has_note(found, "decisions.no-gold-yet")
 
 
@@ -220,7 +219,6 @@ def test_few_topics_say_nothing_of_new_ones(world, judgments):
     found = kt.plan(world.runs, few, "DCG@10", budget=30, a=PAIR[0], b=PAIR[1])
     assert found.new is None
     assert found.topics == 6
-    assert "over topics like" not in found.sentence
 
 
 def test_judges_that_always_say_the_same_leave_the_range_of_gains(world, judgments):
@@ -234,10 +232,8 @@ def test_identical_systems_need_no_gold(world, judgments, plan, tmp_path):
     twin = replace(runs, systems=("one", "two"), bounds=np.ascontiguousarray(runs.bounds[:, [0, 0]]))
     found = plan(runs=twin)
     assert found.labels == found.pairs == 0
-    assert found.sentence == (
-        "No difference between one and two: the same documents in the top 10, so there is nothing to judge."
-    )
-    with pytest.raises(DataError, match="judge"):
+    assert gives(found.sentence, "one", "two", 10)
+    with pytest.raises(DataError, match="not written"):
         kt.write_queue(found, tmp_path / "queue.csv")
 
 
@@ -252,8 +248,7 @@ def test_a_second_batch_is_drawn_from_the_rest_for_what_is_undecided(world, judg
     assert not set(items(second.items)) & set(items(first.items.filter(batch=1)))
     assert second.informed
     assert 0 < second.undecided < second.pairs == 10
-    assert "40 further documents" in second.sentence
-    assert "undecided pairs" in second.sentence
+    assert gives(second.sentence, 40)
     assert has_note(second, "decisions.stop-at-budget")
     assert second.these.standard_error < first.these.standard_error
 
@@ -290,9 +285,7 @@ def test_all_decided_plans_nothing(world, judgments, plan, tmp_path):
     gold = judge(plan(budget=10_000), world.gold, tmp_path / "all.csv")
     found = plan(kt.Question(measure="DCG@10", claim="these"), budget=40, judged=gold)
     assert (found.labels, found.undecided) == (0, 0)
-    assert found.sentence == (
-        f"All {found.frame_size} documents on which these 5 systems differ have gold: nothing is left."
-    )
+    assert gives(found.sentence, found.frame_size, 5)
 
 
 def test_a_pair_told_apart_is_drawn_for_all_the_same(plan, world, judgments, tmp_path):
@@ -319,9 +312,9 @@ def test_too_little_gold_decides_nothing_yet(world, plan, tmp_path):
 def test_gold_of_another_plan_is_refused(world, plan, tmp_path):
     gold = judge(plan(), world.gold, tmp_path / "queue.csv")
     for options in ({"measure": "P@10"}, {"a": PAIR[0], "b": PAIR[1]}):
-        with pytest.raises(DataError, match="plan"):
+        with pytest.raises(DataError, match=r"\(frame \w+ for DCG@10, not "):
             plan(judged=gold, **options)
-    with pytest.raises(DataError, match="drawn"):
+    with pytest.raises(DataError, match="columns pi, batch and frame"):
         plan(judged=world.gold)
 
 
@@ -356,7 +349,7 @@ def test_compare_refuses_a_queue_of_other_systems(world, judgments, plan, tmp_pa
         (kt.Question(measure="P@5", approach="uniform"), {}, OptionError, "uniform"),
         ("P@5", {"budget": 0}, OptionError, r"budget.*\b0\b"),
         ("P@5", {"budget": (5, 0)}, OptionError, r"\b1\b.*batch"),
-        ("P@5", {"a": "system-01", "b": "system-01"}, OptionError, "system"),
+        ("P@5", {"a": "system-01", "b": "system-01"}, OptionError, "'system-01'"),
         ("P@5", {"a": "system-01", "b": "system-1"}, UnknownNameError, "'system-01'"),
     ],
 )
@@ -374,7 +367,7 @@ def test_systems_without_a_common_topic_are_refused(judgments):
     rows = [("a", "101", "doc-000-001"), ("b", "102", "doc-001-001")]
     system, topic, document = (Coded.of(list(column)) for column in zip(*rows, strict=True))
     runs = Runs.build(system=system, topic=topic, document=document, score=np.ones(2))
-    with pytest.raises(DataError, match="topics"):
+    with pytest.raises(DataError, match="different topics"):
         kt.plan(runs, judgments, "P@5", budget=5)
 
 
@@ -402,7 +395,6 @@ def test_a_second_batch_that_takes_the_rest_is_a_census(world, judgments, plan, 
     assert rest.labels == first.frame_size - 60
     assert rest.census
     assert rest.factor is None
-    assert "will be known exactly" in rest.sentence
     assert rest.these.standard_error == 0
 
 

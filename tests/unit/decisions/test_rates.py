@@ -11,8 +11,8 @@ import pytest
 
 import karatage as kt
 from karatage.correction.precision import bias
-from karatage.decisions.board import compare_boards
 from karatage.decisions.case import Case, make_case
+from karatage.decisions.compare import compare_boards
 from karatage.decisions.estimators.rates import RATES, RatesFitted, bootstrap_rates
 from karatage.decisions.question import Question
 from tests.notes import has_note, list_facts
@@ -105,7 +105,7 @@ def test_topics_that_are_not_paired() -> None:
     assert (found.pairs.variance.diagonal() == 0).all()
 
 
-def test_independent_judges() -> None:
+def test_variances_of_independent_judges_add() -> None:
     """[NOISY18] (10), (11): variances add, and the distribution is normal."""
     case, found = solve(GRADED, False, judges="independent")
     oracle = Oracle(case)

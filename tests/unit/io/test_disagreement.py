@@ -50,7 +50,7 @@ def write_changed(tmp_path, model, **changes):
         ({"topics": [{}]}, r"model\.json"),
     ],
 )
-def test_another_file(tmp_path, model, changes, message):
+def test_changed_models_are_refused(tmp_path, model, changes, message):
     with pytest.raises(InputFileError, match=message):
         kt.experiments.read_disagreement(write_changed(tmp_path, model, **changes))
 
@@ -65,16 +65,16 @@ def test_another_file(tmp_path, model, changes, message):
         (b"[" * 100_000, r"model\.json"),
     ],
 )
-def test_damaged(tmp_path, content, message):
+def test_damaged_files_are_refused(tmp_path, content, message):
     (tmp_path / "model.json").write_bytes(content)
     with pytest.raises(InputFileError, match=message):
         kt.experiments.read_disagreement(tmp_path / "model.json")
 
 
-def test_one_file(tmp_path, model):
+def test_a_folder_of_models_is_refused(tmp_path, model):
     for name in "ab":
         kt.experiments.write_disagreement(model, tmp_path / f"{name}.json")
     with pytest.raises(OptionError, match=r"file.*\b2\b"):
         kt.experiments.read_disagreement(tmp_path)
-    with pytest.raises(InputFileError, match="file"):
+    with pytest.raises(InputFileError, match=r"c\.json: "):
         kt.experiments.read_disagreement(tmp_path / "c.json")

@@ -52,7 +52,7 @@ def test_what_the_library_has_read_it_does_not_write_over(crowd, tmp_path, spell
     Path("link.csv").symlink_to(crowd)
     os.link(crowd, "hard.csv")
     judgments = kt.read_judgments(crowd)
-    with pytest.raises(OptionError, match=rf"^{spelling} would be written over, but it is .*read; name another file"):
+    with pytest.raises(OptionError, match=rf"^{spelling} would be overwritten, but it is .*read"):
         kt.write_judgments(judgments, spelling)
     assert crowd.read_text() == CROWD
     kt.write_judgments(judgments, "other.csv")
@@ -125,6 +125,8 @@ def test_devices_are_no_inputs():
     note_input("/dev/null")
     claim_output("/dev/null", "--output")
     write_file("/dev/null", b"gone")
+    assert not files._ledger.inputs
+    assert Path("/dev/null").is_char_device()
 
 
 def test_claims_come_before_or_after_inputs(crowd):
@@ -160,7 +162,7 @@ def test_where_the_disk_knows_no_locks_there_is_none(tmp_path, monkeypatch):
 
     monkeypatch.setattr("fcntl.flock", refuse)
     with hold_folder(tmp_path), hold_folder(tmp_path):
-        pass
+        assert (tmp_path / ".lock").read_text() == ""  # nobody holds it
 
 
 def test_a_folder_that_can_only_be_read_has_no_lock(tmp_path, monkeypatch):
@@ -196,6 +198,7 @@ def test_what_lies_beside_a_folder_of_ones_own_may_be_read(tmp_path):
     (tmp_path / "out2" / "file").write_text("")
     claim_output(tmp_path / "out", "--output", "own folder")
     note_input(tmp_path / "out2" / "file")
+    assert len(files._ledger.inputs) == 1
 
 
 def test_what_lies_in_a_folder_of_ones_own_may_not_be_read(crowd, tmp_path):
@@ -305,7 +308,7 @@ def test_nothing_stays_open(tmp_path):
     write_file(tmp_path / "a" / "file", b"new")
     with hold_folder(tmp_path):
         for _ in range(3):
-            with pytest.raises(DataError, match="at work there"), hold_folder(tmp_path):
+            with pytest.raises(DataError, match="another run"), hold_folder(tmp_path):
                 pass
     assert len(list(Path("/proc/self/fd").iterdir())) == before
 

@@ -51,7 +51,7 @@ FORMATS = ["csv", "tsv", "ssv", "txt", "json", "jsonl", "parquet"]
 
 @pytest.mark.parametrize("kind", FORMATS)
 @pytest.mark.parametrize("packed", [False, True], ids=["plain", "gz"])
-def test_long_tables(kind: str, packed: bool, tmp_path: Path) -> None:
+def test_long_tables_are_read_in_every_format(kind: str, packed: bool, tmp_path: Path) -> None:
     content = encode(FRAME, kind)
     path = save(tmp_path / f"j.{kind}", gzip.compress(content) if packed else content)
     judgments = kt.read_judgments(path)
@@ -140,7 +140,7 @@ def test_documents_with_commas_are_no_csv(tmp_path: Path) -> None:
     assert rows(kt.read_judgments(path)) == [("ann", "1", "http://x/a,b;c", 1)]
 
 
-def test_square_text(tmp_path: Path) -> None:
+def test_files_of_square_are_read(tmp_path: Path) -> None:
     assert rows(kt.read_judgments(save(tmp_path / "r.txt", "2971 1 1\n3019 1 0\n2971 2 2\n"))) == [
         ("1", "2971", 1),
         ("2", "2971", 2),
@@ -151,7 +151,7 @@ def test_square_text(tmp_path: Path) -> None:
     assert not gold.has_topics
 
 
-def test_quepid_csv(tmp_path: Path) -> None:
+def test_quepid_csv_is_read(tmp_path: Path) -> None:
     text = 'query,docid,Ann Lee,row,Ann Lee\n"jeans, blue",d1,1,,0\nshoes,d2,,3,\nhats,d3,,,\n'
     assert rows(kt.read_judgments(save(tmp_path / "book.csv", text))) == [
         ("Ann Lee", "jeans, blue", "d1", 1),
@@ -165,7 +165,7 @@ def test_quepid_csv_as_gold(tmp_path: Path) -> None:
     assert rows(gold) == [("gold", "q", "d1", 1), ("gold", "q", "d2", 2)]
 
 
-def test_quepid_json(tmp_path: Path) -> None:
+def test_quepid_json_is_read(tmp_path: Path) -> None:
     pairs = [
         {
             "query_text": "jeans",
@@ -250,7 +250,7 @@ def test_bad_tables_in_memory_name_the_row(change: dict[str, list[object]], says
 def test_gold_dicts_are_no_judgments() -> None:
     with pytest.raises(KaratageError, match="grade"):
         kt.read_judgments({"1": {"d1": 2}})
-    with pytest.raises(KaratageError, match="rows"):
+    with pytest.raises(KaratageError, match="no rows"):
         kt.read_judgments({})
 
 
@@ -309,7 +309,7 @@ AGAIN = "judge,topic,doc,grade\nann,1,d1,{}\nann,1,d1,{}\nann,1,d1,{}\nbob,1,d1,
         ((2, 0, 1), "majority", 1),  # all equally frequent: the latest
     ],
 )
-def test_repeats(grades: tuple[int, int, int], repeats: str, kept: int, tmp_path: Path) -> None:
+def test_repeats_are_kept_as_asked(grades: tuple[int, int, int], repeats: str, kept: int, tmp_path: Path) -> None:
     judgments = kt.read_judgments(save(tmp_path / "j.csv", AGAIN.format(*grades)), repeats=repeats)
     assert rows(judgments) == [("ann", "1", "d1", kept), ("bob", "1", "d1", 3)]
     assert list_facts(judgments) == {"data.repeats-one": {"pairs": 1, "kept": repeats, "dropped": 2}}
@@ -387,7 +387,7 @@ def test_labels_by_mapping(grades: object, tmp_path: Path) -> None:
         (None, ["1.0", "2e0", "+3"], [1, 2, 3], 3),
     ],
 )
-def test_scales(grades: str | None, labels: list[str], expected: list[int], top: int) -> None:
+def test_grades_are_mapped_to_their_scale(grades: str | None, labels: list[str], expected: list[int], top: int) -> None:
     table = {"judge": "j", "item": [f"{k}" for k in range(len(labels))], "grade": labels}
     judgments = kt.read_judgments(pl.DataFrame(table), grades=grades)
     assert judgments.grade.tolist() == expected
@@ -444,7 +444,7 @@ REAL = [
 
 
 @pytest.mark.parametrize(("name", "options", "grades", "judges", "items"), REAL, ids=[case[0] for case in REAL])
-def test_real_judgments(
+def test_real_files_have_their_known_sizes(
     name: str, options: dict[str, object], grades: int, judges: int, items: int, shared_data: Path
 ) -> None:
     found = kt.read_judgments(shared_data / name, **options)

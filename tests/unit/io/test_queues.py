@@ -99,16 +99,16 @@ REFUSED: dict[str, tuple[list[str], int | None, str]] = {
     "batch 2 not there": ([ROWS[1], ROWS[3]], None, "batch 2 is missing, though there is a batch 3"),
     "two measures": ([ROWS[1], ROWS[2].replace("P@10", "DCG@10")], None, "the column 'measure' has 2 values"),
     "two frames": ([ROWS[1], ROWS[2].replace("abc", "abd")], None, "rows of several queues: the column 'frame'"),
-    "batch in words": ([ROWS[1], ROWS[2].replace("2,P@10", "two,P@10")], 4, "batch 'two' is no whole number from 1"),
-    "batch 0": ([ROWS[1].replace("1,P@10", "0,P@10")], 2, "batch '0' is no whole number from 1"),
-    "batch 1.5": ([ROWS[1].replace("1,P@10", "1.5,P@10")], 2, "batch '1.5' is no whole number from 1"),
-    "no batch": ([ROWS[1], ROWS[2].replace(",2,P@10", ",,P@10")], 4, "is no whole number from 1"),
+    "batch in words": ([ROWS[1], ROWS[2].replace("2,P@10", "two,P@10")], 4, "batch 'two' is not a whole number from 1"),
+    "batch 0": ([ROWS[1].replace("1,P@10", "0,P@10")], 2, "batch '0' is not a whole number from 1"),
+    "batch 1.5": ([ROWS[1].replace("1,P@10", "1.5,P@10")], 2, "batch '1.5' is not a whole number from 1"),
+    "no batch": ([ROWS[1], ROWS[2].replace(",2,P@10", ",,P@10")], 4, "is not a whole number from 1"),
     "nothing judged": ([blank(ROWS[1])], None, "no row has a grade yet; fill in the column 'grade'"),
-    "pi above 1": ([ROWS[1], ROWS[2].replace("0.125", "1.25")], 4, "pi '1.25' is no probability"),
+    "pi above 1": ([ROWS[1], ROWS[2].replace("0.125", "1.25")], 4, "pi '1.25' is not a probability"),
     "pi in a batch after one that waits": (
         [ROWS[1].replace("0.25", "0"), blank(ROWS[2])],
         3,
-        "pi '0' is no probability in (0, 1]",
+        "pi '0' is not a probability in (0, 1]",
     ),
     "a grade that is none, after a blank batch": (
         [blank(ROWS[2]), ROWS[1].replace("d2,0", "d2,good")],
@@ -148,7 +148,7 @@ def test_repeated_rows_keep_the_draw_of_the_grade_that_counts(save: Save) -> Non
 
 
 @pytest.mark.parametrize("name", ["queue.csv", "queue.TSV.gz", "q.jsonl.zst", "q.parquet"])
-def test_endings(name: str) -> None:
+def test_the_ending_of_a_name_is_found(name: str) -> None:
     assert find_ending(name).lstrip(".") in name.lower()
 
 

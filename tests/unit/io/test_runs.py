@@ -134,7 +134,7 @@ def test_tables_in_memory(table: object) -> None:
     assert rankings(kt.read_runs(table)) == EXPECTED
 
 
-def test_nested_dicts() -> None:
+def test_nested_dicts_are_runs() -> None:
     nested = {"a": {"1": {"d1": 1.0, "d2": 2}}, "b": {2: {"d1": np.float32(0.5)}}}
     assert rankings(kt.read_runs(nested)) == EXPECTED
 

@@ -77,7 +77,7 @@ def test_zst_without_a_content_size(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_standard_input(packed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_standard_input_is_a_source_packed_or_not(packed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     def feed(content: bytes) -> None:
         content = gzip.compress(content) if packed else content
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))

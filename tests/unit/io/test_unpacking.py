@@ -161,7 +161,7 @@ def test_free_memory_knows_the_limit_of_the_process():
 @pytest.mark.parametrize(
     ("text", "size"), [("1", 1), ("2k", 2048), ("1.5 GiB", 3 << 29), ("3MB", 3 << 20), ("1T", 1 << 40)]
 )
-def test_sizes(text, size):
+def test_sizes_are_read_with_their_units(text, size):
     assert parse_size(text, "--most-memory") == size
 
 
@@ -185,11 +185,11 @@ def test_a_bomb_ends_in_one_line(tmp_path):
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "error: bomb.zst: unpacks to more than 200 times its" in done.stderr
     done = run("aggregate", "bomb.zst", "--most-memory", "100M", cwd=tmp_path)
-    assert "bomb.zst: holds more than the 100 MB" in done.stderr
+    assert "bomb.zst: is larger than 100 MB" in done.stderr
     done = run("aggregate", "bomb.zst", "--most-memory", "much", cwd=tmp_path)
-    assert "--most-memory 'much' is no amount of memory" in done.stderr
+    assert "--most-memory 'much' is not an amount of memory" in done.stderr
     done = run("aggregate", "bomb.zst", cwd=tmp_path, environment={unpacking.VARIABLE: "some"})
-    assert "KARATAGE_MOST_MEMORY 'some' is no amount of memory" in done.stderr
+    assert "KARATAGE_MOST_MEMORY 'some' is not an amount of memory" in done.stderr
 
 
 def test_memory_that_is_used_up_ends_in_one_line(tmp_path):

@@ -31,13 +31,13 @@ def test_all_pairs_of_rows_as_by_brute_force(size: int, values: int) -> None:
         assert weighted[i, j] == pytest.approx(expected[1], abs=1e-11)
 
 
-def test_count_above() -> None:
+def test_values_above_and_tied_are_counted() -> None:
     above, tied = correlation.count_above(np.array([[5.0, 7.0, 5.0, 1.0], [2.0, 2.0, 2.0, 2.0]]))
     assert above.tolist() == [[1, 0, 1, 3], [0, 0, 0, 0]]
     assert tied.tolist() == [[2, 1, 2, 1], [4, 4, 4, 4]]
 
 
-def test_untied_pairs() -> None:
+def test_untied_pairs_are_counted() -> None:
     assert correlation.untied_pairs(np.array([[1.0, 2.0, 2.0], [1.0, 1.0, 1.0], [1.0, 2.0, 3.0]])).tolist() == [
         2,
         0,

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from karatage.kernels.glad import minimise
+from karatage.kernels.logistic import minimise
 
 
 def _rosenbrock(x: np.ndarray, slope: np.ndarray) -> float:

@@ -89,7 +89,7 @@ def test_the_mean_is_of_what_matters():
     assert mean_positive(np.zeros(3)) == 0
 
 
-def test_refusals():
+def test_draws_that_cannot_be_are_refused():
     with pytest.raises(OptionError, match=r"\b1\b.*\b0\b"):
         find_chances(SIZE, 0)
     with pytest.raises(OptionError, match=r"\b0\b.*\b1\b.*\b2\b"):

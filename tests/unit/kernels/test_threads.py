@@ -6,8 +6,7 @@ import time
 import pytest
 
 from karatage.errors import OptionError
-from karatage.kernels.compiling import spread
-from karatage.memory import count_threads
+from karatage.memory import count_threads, spread
 
 
 @pytest.mark.parametrize(("asked", "found"), [("3", 3), ("1", 1)])

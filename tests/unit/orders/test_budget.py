@@ -9,6 +9,7 @@ import pytest
 from karatage.data.options import JudgingPrices, parse_prices
 from karatage.errors import OptionError
 from karatage.orders.budget import allocate, check_share, cost_of, cost_share, split_queue
+from tests.notes import gives
 
 A = parse_prices("A")
 ODD = JudgingPrices(Decimal("3.33"), Decimal("0.07"))
@@ -19,7 +20,7 @@ def test_a_share_of_the_money_goes_to_experts():
     """100 at 10:1, 40 % for experts: 4 judgments, and 60 labels."""
     found = allocate(Decimal(100), A, expert_share=0.4, **PLENTY)
     assert (found.experts, found.labels, found.cost, found.rest) == (4, 60, 100, 0)
-    assert found.sentence == "4 documents to experts and 60 documents to the crowd for 100."
+    assert gives(found.sentence, 4, "experts", 60, "crowd", 100)
 
 
 @pytest.mark.parametrize(("share", "experts", "labels"), [(0.0, 0, 100), (1.0, 10, 0), (0.55, 5, 50), (0.99, 9, 10)])
@@ -33,7 +34,7 @@ def test_where_items_run_out_the_other_side_gets_the_money():
     assert (few_experts.experts, few_experts.labels) == (3, 70)
     few_labels = allocate(100, A, expert_share=0.0, expert_items=1000, crowd_items=25)
     assert (few_labels.experts, few_labels.labels, few_labels.rest) == (7, 25, 5)
-    assert few_labels.sentence.endswith("; 5 of the budget is left.")
+    assert gives(few_labels.sentence, 7, 25, 5)
 
 
 def test_an_item_goes_to_one_side():
@@ -47,7 +48,7 @@ def test_an_item_goes_to_one_side():
 def test_no_items_no_cost():
     found = allocate(5, A, expert_share=0.5, expert_items=0, crowd_items=0)
     assert (found.experts, found.labels, found.cost, found.rest) == (0, 0, 0, 5)
-    assert found.sentence == "0 documents to experts and 0 documents to the crowd for 0; 5 of the budget is left."
+    assert gives(found.sentence, 0, "experts", 0, "crowd", 0, 5)
 
 
 def test_exact_where_floats_are_not():
@@ -117,7 +118,7 @@ def test_the_cheapest_is_of_those_who_have_something_to_judge():
         allocate(5, A, expert_share=0.5, expert_items=3, crowd_items=0)
 
 
-def test_refusals():
+def test_shares_and_counts_that_cannot_be_are_refused():
     for share in (-0.1, 1.1, float("nan")):
         with pytest.raises(OptionError, match=r"\b0\b.*\b1\b"):
             allocate(100, A, expert_share=share, **PLENTY)

@@ -66,7 +66,7 @@ def test_seeds_and_topics_that_cannot_be_tried():
         control_disagreement(*case, trials=0, shuffles=5)
 
 
-def test_threshold_matters():
+def test_a_higher_threshold_finds_less():
     case = make_topics((0.4,), related=True)
     low, high = (control_disagreement(*case, trials=2, shuffles=1, threshold=t, rng=0) for t in (0.01, 0.99))
     assert low.found.tpr > high.found.tpr

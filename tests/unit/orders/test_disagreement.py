@@ -179,7 +179,7 @@ def test_held_out_rates_are_the_mean_and_the_spread_over_splits(model):
         ({"threshold": 1.0}, "a threshold of 1 is not a probability"),
     ],
 )
-def test_bad_options(options, message):
+def test_options_that_cannot_be_are_refused(options, message):
     with pytest.raises(OptionError, match=message):
         learn_from_features(*make_table(), **options)
 
@@ -277,7 +277,7 @@ def test_feature_sets_differ_in_what_travels():
     assert model.topics[0].coefficients[1] * 6 == pytest.approx(per_run.topics[0].coefficients[1])
 
 
-def test_from_votes():
+def test_disagreement_is_learned_from_votes_alone():
     _, judgments = make_world(judges=7)
     model = kt.experiments.learn_disagreement(None, judgments, features="votes", trials=10, rng=0)
     assert model.features == ("mean_grade", "doubt")

@@ -1,7 +1,5 @@
 """Features of items: worked numbers, ties with the number of runs, and speed."""
 
-import time
-
 import numpy as np
 import pytest
 
@@ -24,7 +22,7 @@ def rank_at(*ranks, depth=1200):
 @pytest.mark.parametrize(
     ("rank", "points"), [(1, 10), (10, 10), (11, 5), (100, 5), (101, 1), (1000, 1), (1001, 0), (None, 0)]
 )
-def test_one_run(rank, points):
+def test_features_of_one_run_by_its_rank(rank, points):
     found = find_features(rank_at(rank), 2)
     inside = rank is not None and rank <= DEPTH
     worth = 1 + HARMONIC[DEPTH] - HARMONIC[rank] if inside else 0
@@ -47,18 +45,9 @@ def test_runs_are_averaged_but_points_add_up():
     assert once.meta_ap.item() == pytest.approx(thrice.meta_ap.item(), rel=1e-15)
 
 
-def test_no_runs():
+def test_features_need_runs():
     with pytest.raises(DataError, match="runs"):
         find_features(np.empty((2, 0, 5), np.int32), 3)
-
-
-def test_speed():
-    rng = np.random.default_rng(0)
-    ranked = np.stack([[rng.permutation(2000)[:1000] + 2000 * t for _ in range(129)] for t in range(10)])
-    find_features(ranked[:1, :1].astype(np.int32), 2000)
-    begin = time.process_time()
-    find_features(ranked.astype(np.int32), 20_000)
-    assert time.process_time() - begin < 0.5
 
 
 def test_votes_by_hand():

@@ -28,7 +28,7 @@ def test_unanimous_or_not(judgments):
     assert found.disagree.tolist() == [False, True, False, True]
 
 
-def test_nobody_judged(judgments):
+def test_without_judgments_no_disagreement_is_known(judgments):
     found = find_disagreement(judgments.keep_rows(np.zeros(len(judgments.grade), bool)))
     assert not found.known.any()
     assert not found.disagree.any()

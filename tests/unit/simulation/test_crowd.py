@@ -9,8 +9,7 @@ import karatage as kt
 from karatage.data.judgments import match_gold
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.random_streams import stream
-from karatage.simulation.crowd import deal_normals
-from karatage.simulation.judges import binarise, deal, draw_judges
+from karatage.simulation.crowd import binarise, deal, deal_normals, draw_judges
 from tests.notes import has_note
 from tests.unit.simulation.crowds import make_gold, make_model
 
@@ -191,7 +190,7 @@ def test_the_number_of_judges_is_what_their_contributions_need():
     assert len(kt.simulation.simulate_crowd(make_gold(4, 200), make_model(), judges=33, rng=1).judges) == 33
 
 
-def test_independent_judges():
+def test_independent_judges_share_no_errors():
     model = make_model(shared=(0.3, 0.1, 0.1))
     assert tuple(model.independent().correlation) == (0, 0, 0)
     assert tuple(model.correlation) == (0.3, 0.1, 0.1)

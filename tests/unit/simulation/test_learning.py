@@ -9,9 +9,8 @@ import karatage as kt
 from karatage.data.axes import Coded
 from karatage.data.judgments import Judgments
 from karatage.errors import DataError, OptionError
-from karatage.simulation.counting import Evidence, learn_confusion
+from karatage.simulation.counting import Evidence, learn_confusion, learn_correlation
 from karatage.simulation.learning import fit_contribution
-from karatage.simulation.sharing import learn_correlation
 from tests.notes import has_note
 from tests.unit.simulation.crowds import make_gold, make_model
 

@@ -214,7 +214,7 @@ def test_packed_files_and_standard_input(tmp_path, monkeypatch):
         ('{"kind": "board", "versions": []}', "object"),
         ('{"kind": "crowd", "items": NaN}', "JSON"),
         ('{"kind": "crowd", "kind": "crowd"}', "'kind'"),
-        ("[" * 100_000, "is nested too deeply|is no JSON"),
+        ("[" * 100_000, "is nested too deeply|is not JSON"),
         ('{"kind": ' + "1" * 5000 + "}", "JSON"),
         ('{"kind": "crowd", "model": "\\ud800"}', None),
         ("", None),

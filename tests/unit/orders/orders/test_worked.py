@@ -151,7 +151,7 @@ def test_effect_lists_the_largest_first_and_leaves_out_what_tells_nothing():
     assert len(next_items("effect", make_state([[[0, 1]]], effect=np.zeros(2)), 2).item) == 0
 
 
-def test_names():
+def test_orders_are_found_by_their_names():
     assert list_orders() == tuple(sorted(ORDERS))
     assert all(ORDERS[name].name == name for name in ORDERS)
     assert parse_order("depth") is ORDERS["depth"]
@@ -164,7 +164,7 @@ def test_an_order_of_ones_own():
     assert next_items(last_first, make_state(TWO), 2).item.tolist() == [5, 4]
 
 
-def test_refusals():
+def test_states_without_what_an_order_needs_are_refused():
     state = make_state(TWO)
     with pytest.raises(OptionError, match=r"-1.*judge"):
         next_items("depth", state, -1)
@@ -182,7 +182,7 @@ def test_refusals():
         find_curve(np.arange(3), np.zeros(3, bool))
 
 
-def test_curves():
+def test_curves_and_areas_of_relevant_items_found():
     """Four of ten items are relevant: found at once, at last, and with an order that ends early."""
     relevant = np.arange(10) < 4
     assert find_curve(np.arange(10), relevant).tolist() == [0, 0.25, 0.5, 0.75, 1, 1, 1, 1, 1, 1, 1]

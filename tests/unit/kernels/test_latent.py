@@ -5,7 +5,7 @@ import pytest
 from scipy.special import log_ndtr
 from scipy.stats import norm
 
-from karatage.kernels.normal import log_below, log_between
+from karatage.kernels.latent import log_below, log_between
 
 
 def test_far_into_both_tails() -> None:

@@ -8,7 +8,7 @@ import pytest
 import karatage as kt
 from karatage.errors import OptionError
 from karatage.measures.expected import score_expected
-from tests.notes import has_note
+from tests.notes import gives, has_note
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def test_the_mean_of_a_linear_measure_is_its_expectation(world):
 
 
 def test_every_block_of_draws_is_drawn_anew(world, monkeypatch):
-    monkeypatch.setattr("karatage.decisions.draw.AT_ONCE", 4)
+    monkeypatch.setattr("karatage.decisions.evaluate.AT_ONCE", 4)
     merged = kt.aggregate(world.judgments, "mv")
     drawn, again, other = (
         kt.stats.draw_scores(world.runs, merged, "AP", draws=10, rng=seed).value for seed in (1, 1, 2)
@@ -73,10 +73,8 @@ def test_draws_by_hand():
     np.testing.assert_allclose(drawn.interval, [[0.1, 0.1], [0.025, 0.975]])
     np.testing.assert_allclose(drawn.beats, [[0.5, 2.5 / 21], [18.5 / 21, 0.5]])
     np.testing.assert_allclose(drawn.first, [2.5 / 21, 18.5 / 21])
-    assert drawn.sentence == (
-        "In 21 draws from ds, a beats b on AP with probability .88: open, on these 7 topics and as far as ds knows "
-        "its judges."
-    )
+    assert gives(drawn.sentence, 21, "ds", "a", "b", "AP", 7)
+    assert ".88" in drawn.sentence  # 18.5 of 21
 
 
 def test_probabilities_of_pairs_add_up(world):
@@ -100,7 +98,7 @@ def test_evaluations_carry_draws(world):
     frame = drawn.to_frame()
     assert frame.filter(approach="uniform")["draw_low"].null_count() == 8
     assert frame.filter(approach="ds")["draw_low"].null_count() == 0
-    assert "In 20 draws from ds" in drawn.sentence
+    assert gives(drawn.sentence, 20, "ds")
     assert len(drawn.to_dict()["draws"][0]["value"]) == 20
 
 
