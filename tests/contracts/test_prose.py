@@ -49,6 +49,7 @@ CLEAN = (  # packages and modules of src whose strings were reviewed; the others
     "merging",
     "orders",
     "simulation",
+    "views",
     "errors",
     "lazy",
     "memory",

@@ -18,7 +18,7 @@ from karatage.comparison.paired import paired_test
 from karatage.comparison.rankings import kendall_tau, tau_ap
 from karatage.correction import graded
 from karatage.data.alignment import require_data
-from karatage.data.axes import BoolArray, FloatArray, LongArray
+from karatage.data.axes import BoolArray, FloatArray, LongArray, settle_ties
 from karatage.data.board import Board, Differences, Standing, find_claims
 from karatage.data.comparison import Comparison, Opinion, find_digits
 from karatage.data.estimate import Bounded
@@ -27,7 +27,6 @@ from karatage.data.note import Note
 from karatage.data.options import Adjust, show_options
 from karatage.data.result import list_versions
 from karatage.data.runs import Runs
-from karatage.data.scores import settle_ties
 from karatage.decisions.case import Case, make_case
 from karatage.decisions.correct import Choice, correct, find_ceiling, keep_possible
 from karatage.decisions.estimators.contract import (

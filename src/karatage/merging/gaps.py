@@ -15,9 +15,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from karatage.data.axes import BoolArray, FloatArray, GradeArray, LongArray, freeze
+from karatage.data.axes import BoolArray, FloatArray, GradeArray, LongArray, freeze, settle_ties
 from karatage.data.judgments import Judgments
-from karatage.data.scores import settle_ties
 from karatage.kernels.correlation import add_bumps, compare_orders, sum_cross_entropies, sum_squares
 from karatage.memory import spread
 from karatage.random_streams import stream
