@@ -1,8 +1,8 @@
 """All measures: each is one declaration, beside the functions that compute it.
 
 To add a measure, write its functions here, declare it as a `Family`, and name its oracle; a new loop over ranks goes
-into `kernels.ranking` or `kernels.expected`. Where only probabilities of grades are known, items are taken as
-independent [RANDREL18] [RANDREL19].
+into `kernels.ranking`. Where only probabilities of grades are known, items are taken as independent [RANDREL18]
+[RANDREL19].
 """
 
 from __future__ import annotations
