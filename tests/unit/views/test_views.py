@@ -1,5 +1,7 @@
 """Pages of smaller results: what they hold, and what they leave out."""
 
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -100,3 +102,10 @@ def test_one_judge_has_no_panel(world):
     every = lay_out(kt.audit(world.judgments, gold=world.gold, rng=1, approach=["mv"]))
     assert [section.title for section in every.sections] == ["Judges", "The panel"]
     assert "An error is any grade other than gold's" in every.sections[1].background
+
+
+def test_a_result_imports_its_own_view_only():
+    code = "import sys; from karatage.views.showing import import_view; import_view('comparison'); print(*sys.modules)"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert "karatage.views.comparison" in said
+    assert [name for name in said if name.startswith(("karatage.experiments", "karatage.views.board", "altair"))] == []
