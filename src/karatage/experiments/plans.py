@@ -113,7 +113,7 @@ def narrow_options(schema: type[T], options: DataclassInstance) -> T:
 
 
 def read_plan(path: PathLike, schema: type[T], kind: str) -> Plan[T]:
-    """The plan in a file; what it does not say is as the dataclass says."""
+    """The plan in a file; other options have the dataclass' defaults."""
     return make_plan(schema, kind, path=path)
 
 

@@ -1,4 +1,4 @@
-"""The design of the AWARE experiment: which approaches are tried on which k-tuples [AWARE17]."""
+"""The design of the AWARE experiment: approaches and k-tuples [AWARE17]."""
 
 from __future__ import annotations
 

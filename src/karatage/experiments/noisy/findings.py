@@ -48,8 +48,8 @@ BAND = 0.01  # the largest error of coverage and size that the project accepts
 class NoisyFindings(Findings, Result, kind="noisy"):
     """How often intervals cover and tests reject, in simulated worlds, and the paper's worked examples.
 
-    `intervals` has a row for each world, `histogram` the estimates behind it, `tests` a row for each world, number of
-    gold samples, true difference and test, `worked` one for each figure of an example.
+    `intervals` has a row for each world, and `histogram` the distribution of its estimates. `tests` has a row for each
+    world, number of gold samples, true difference and test. `worked` has one for each figure of an example.
     """
 
     derived = ("sentence", "tolerance")

@@ -1,4 +1,4 @@
-"""The design of the random relevance experiment: what is merged how, and how certain a grade is [RANDREL19]."""
+"""The design of the random relevance experiment: approaches, and the certainty of a grade [RANDREL19]."""
 
 from __future__ import annotations
 

@@ -243,8 +243,8 @@ def count_parts(amount: int) -> int:
 def make_folds(items: LongArray, amount: int, rng: np.random.Generator) -> tuple[Fold, ...]:
     """Folds with `amount` percent of the items for training.
 
-    Up to 50 % each part is the training set of one fold, and the fold keeps the predictions for the part before it,
-    as in SQUARE 2.0's own files; above, each part is kept by the fold that trains on all others.
+    Up to 50 %, each part is the training set of one fold, which keeps the predictions for the part before it, as in the
+    files of SQUARE 2.0. Above 50 %, each part is kept by the fold that trains on all others.
     """
     parts = count_parts(amount)
     if len(items) < parts:
