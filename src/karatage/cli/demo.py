@@ -80,9 +80,9 @@ class _Telling:
             self._ask("new", None),
             "\n2. Ask again, with gold to correct the judges' errors:\n",
             self._ask("new", gold),
-            f"\nThis world is simulated, so the truth is known: {self._reveal('new')}. Old and new were made to rank "
-            "equally well, but the judges share a taste, and new finds what they like.\n",
-            "3. Is newer better than old? It was made to be:\n",
+            f"\nThis world is simulated, so the truth is known: {self._reveal('new')}. Old and new rank equally "
+            "well, but the judges have a common bias, and it favours documents that new retrieves.\n",
+            "3. Is newer better than old? In the simulation it is:\n",
             self._ask("newer", gold),
             f"\nThe truth: {self._reveal('newer')}.\n",
             f"4. Everything on one page:\n\n$ {self._report}",

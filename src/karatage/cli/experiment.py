@@ -271,7 +271,7 @@ def watch_over(output: str | None, *, quiet: bool) -> Iterator[Progress | None]:
         with progress_cells(quiet=quiet) as bar:
             yield bar
     except KeyboardInterrupt:
-        kept = "nothing is kept without --output" if output is None else "the same command goes on from there"
+        kept = "nothing is kept without --output" if output is None else "the same command resumes it"
         say(f"Stopped; {'' if output is None else f'what was done is in {output}, and '}{kept}.")
         raise
 

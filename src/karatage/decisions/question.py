@@ -94,7 +94,7 @@ class Question:
         offered = {name: get_args(choices) for name, choices in CHOICES.items()} | {"correction": list_names()}
         for name, choices in offered.items():
             if getattr(self, name) not in choices:
-                raise OptionError(f"{name} '{getattr(self, name)}' is none of {', '.join(choices)}")
+                raise OptionError(f"{name} '{getattr(self, name)}' is not one of {', '.join(choices)}")
         if self.resamples and self.resamples < LEAST_RESAMPLES:
             raise OptionError(
                 f"resamples {self.resamples} are too few for percentiles; give at least {LEAST_RESAMPLES}, "
