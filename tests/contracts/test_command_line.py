@@ -195,7 +195,7 @@ class TestCompletion:
         ("plan a b -j c --topics these", "--claim these"),
         ("plan a b -j c --batches 3", "--looks"),
         ("queue a --margin 0.1", "--indifference"),
-        ("compare a b -j c --documents d.jsonl", "--documents is kept for files"),
+        ("compare a b -j c --documents d.jsonl", "-j"),
     ],
 )
 def test_old_names_lead_to_the_new_ones(run, line, told, tmp_path):

@@ -48,6 +48,7 @@ CLEAN = (  # packages and modules of src whose strings were reviewed; the others
     "merging",
     "orders",
     "simulation",
+    "cli",
     "errors",
     "lazy",
     "memory",
