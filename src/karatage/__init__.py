@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from karatage.data.result import Display, provide_display
+from karatage.data.display import Display, provide_display
 from karatage.lazy import attach, list_names
 from karatage.memory import spare_addresses
 

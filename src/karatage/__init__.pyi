@@ -26,9 +26,9 @@ from karatage.data.scores import Scores as Scores
 from karatage.data.survey import Diagnosis as Diagnosis
 from karatage.data.survey import Survey as Survey
 from karatage.decisions.audit import audit as audit
-from karatage.decisions.board import compare_all as compare_all
 from karatage.decisions.calibrate import calibrate as calibrate
 from karatage.decisions.compare import compare as compare
+from karatage.decisions.compare import compare_all as compare_all
 from karatage.decisions.diagnose import doctor as doctor
 from karatage.decisions.evaluate import evaluate as evaluate
 from karatage.decisions.figures import compare_figures as compare_figures

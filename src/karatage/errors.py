@@ -49,7 +49,7 @@ class WrongTypeError(KaratageError, TypeError):
 
 
 class PictureError(KaratageError, RuntimeError):
-    """A still picture that cannot be drawn on this machine; its chart can still be shown by a browser."""
+    """A still picture that cannot be made on this machine; its chart can still be shown by a browser."""
 
 
 class UnknownNameError(KaratageError, LookupError):

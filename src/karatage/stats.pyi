@@ -33,8 +33,8 @@ from karatage.data.queue import Settling as Settling
 from karatage.data.scores import Draws as Draws
 from karatage.data.scores import Weights as Weights
 from karatage.decisions.calibrate import judge_accuracy as judge_accuracy
-from karatage.decisions.draw import draw_evaluation as draw_evaluation
-from karatage.decisions.draw import draw_scores as draw_scores
+from karatage.decisions.evaluate import draw_evaluation as draw_evaluation
+from karatage.decisions.evaluate import draw_scores as draw_scores
 from karatage.measures.expected import randomise as randomise
 from karatage.measures.expected import score_expected as score_expected
 from karatage.measures.scoring import score_grades as score_grades

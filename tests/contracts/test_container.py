@@ -28,7 +28,7 @@ def test_compare_and_report_run_where_nothing_else_can_be_written(files):
     told = run_contained(out, "-m", "karatage", "report", "compared.json", "-o", "page.html")
     assert told.returncode == 0, told.stderr
     assert [line.partition(":")[0] for line in told.stderr.splitlines()[-2:]] == ["note", "note"]
-    assert "note: still pictures could not be drawn: " in told.stderr
+    assert "note: still pictures could not be made: " in told.stderr
     assert {path.name for path in out.iterdir()} == {"compared.json", "page.html"}
     text = (out / "page.html").read_text()
     assert "Judges say" in text

@@ -280,7 +280,7 @@ def test_more_gold_is_in_words(estimator: Estimator) -> None:
         if more == 0:
             assert found.needed is None
         elif words is None:
-            assert found.needed.startswith("More gold on 60 topics would hardly give 80% power for ")
+            assert found.needed.startswith("More gold on 60 topics would not give 80% power for ")
         else:
             assert found.needed.startswith(f"{words} would give 80% power for ")
         seen.add(found.needed)
@@ -414,7 +414,7 @@ def test_estimators_are_registered_by_their_names() -> None:
 
 def test_a_name_is_registered_once() -> None:
     for name in list_names():
-        with pytest.raises(OptionError, match=f"'{name}' is registered already"):
+        with pytest.raises(OptionError, match=f"'{name}' is already registered"):
             register(replace(HALVED, method=replace(HALVED.method, name=name)))
     with pytest.raises(UnknownNameError):
         unregister("halved")

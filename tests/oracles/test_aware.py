@@ -8,7 +8,7 @@ import pytest
 
 import karatage as kt
 from karatage.merging.estimators import ESTIMATORS, GAPS, OWN, SUPERVISED
-from karatage.merging.random_judges import CLASSES, RandomJudges, shuffle_grades
+from karatage.merging.gaps import CLASSES, RandomJudges, shuffle_grades
 from karatage.random_streams import stream
 
 SEED, FEW = 5, 12

@@ -11,7 +11,7 @@ from karatage.experiments.collection import Collection, PanelRules, prepare_gold
 from karatage.experiments.supervised.findings import experiment_supervised
 from karatage.experiments.supervised.plan import SupervisedPlan, draw_split
 from karatage.experiments.tuples import sample_tuples
-from karatage.merging.random_judges import RandomJudges
+from karatage.merging.gaps import RandomJudges
 from karatage.random_streams import stream
 from karatage.simulation.panel import partition_judges, simulate_panel
 

@@ -36,6 +36,6 @@ def test_compare_and_report_run_with_gold(name, request, tmp_path):
     told = run_contained(out, "-m", "karatage", "report", *given, "-o", "page.html", "--figures", "figures")
     assert told.returncode == 0, told.stderr
     assert told.stderr.count("note: compiled code cannot be kept") == 1
-    assert told.stderr.count("note: still pictures could not be drawn") == 2  # on the page, and in the folder
+    assert told.stderr.count("note: still pictures could not be made") == 2  # on the page, and in the folder
     assert {path.name for path in out.iterdir()} == {"compared.txt", "page.html"}
     assert (out / "page.html").read_text().count('class="spec"') > 5

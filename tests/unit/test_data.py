@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import karatage as kt
-from karatage.data.scores import mean_over_topics, settle_ties
+from karatage.data.axes import mean_over_topics, settle_ties
 from tests.notes import list_facts
 
 

@@ -102,7 +102,7 @@ class BinomialVote:
             share = votes.weigh(quality)
             notes = (*notes, *found.notes, *_tell_weights(f"{self.name}(quality={self.quality})", votes, quality))
             parameters["quality"] = quality
-        # A document that nobody graded is not relevant, as everywhere in measures.
+        # A document without grades is not relevant, as in all measures.
         share[np.diff(votes.rows.start) == 0] = np.arange(votes.grades) == 0
         posterior = votes.posterior(self.name, self._shape(share), parameters=parameters)
         return replace(posterior, notes=tuple(dict.fromkeys((*posterior.notes, *notes))))

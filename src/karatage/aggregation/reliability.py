@@ -116,13 +116,8 @@ def toss(share: FloatArray, grades: int, others: int | None = None) -> FloatArra
 
 
 @dataclass(frozen=True, kw_only=True)
-class ZenCrowd(VoteModel):
-    """Soft EM, the mode of reliabilities r ~ Beta(`prior`) and of grade shares ~ Dirichlet(`classes`, ...).
-
-    Dialect `square` is the program of the SQUARE benchmark, with its own priors: hard labels, 50 steps.
-    """
-
-    name: ClassVar[str] = "zc"
+class WithPriors(VoteModel):
+    """Options of models with a Beta prior of reliabilities and a Dirichlet prior of the shares of the grades."""
 
     prior: tuple[float, float] = (7.0, 3.0)
     classes: float = 2.0
@@ -131,9 +126,22 @@ class ZenCrowd(VoteModel):
     tolerance: float = 1e-4
 
     def __post_init__(self) -> None:
-        """Check the options."""
-        check_beta(self.prior, self.classes)
+        """Check the options; the modes of the priors must lie inside."""
+        if len(self.prior) != 2 or not all(1 <= count < math.inf for count in self.prior):
+            raise OptionError(f"prior {self.prior} must be the two parameters of a Beta prior, from 1, like (7,3)")
+        if not 1 <= self.classes < math.inf:
+            raise OptionError(f"classes {self.classes} must be a Dirichlet parameter from 1")
         check_dialect(self.dialect, "square")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ZenCrowd(WithPriors):
+    """Soft EM, the mode of reliabilities r ~ Beta(`prior`) and of grade shares ~ Dirichlet(`classes`, ...).
+
+    Dialect `square` is the program of the SQUARE benchmark, with its own priors: hard labels, 50 steps.
+    """
+
+    name: ClassVar[str] = "zc"
 
     def learn(self, votes: Votes, rng: Rng, progress: Progress | None) -> Posterior:
         """Run EM."""
@@ -193,7 +201,7 @@ def _first_winner(share: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Raykar(VoteModel):
+class Raykar(WithPriors):
     """EM to the mode; a judge is right on each grade with its own probability, ~ Beta(`prior`).
 
     With more grades, a row of the judge's matrix has a Dirichlet prior of the same mode and weight. Shares of the
@@ -201,17 +209,6 @@ class Raykar(VoteModel):
     """
 
     name: ClassVar[str] = "ry"
-
-    prior: tuple[float, float] = (7.0, 3.0)
-    classes: float = 2.0
-    dialect: Literal["square"] | None = None
-    max_steps: int = 1000
-    tolerance: float = 1e-4
-
-    def __post_init__(self) -> None:
-        """Check the options."""
-        check_beta(self.prior, self.classes)
-        check_dialect(self.dialect, "square")
 
     def learn(self, votes: Votes, rng: Rng, progress: Progress | None) -> Posterior:
         """Run EM."""
@@ -294,11 +291,3 @@ def _record(trace: list[float], value: float, step: int, progress: Progress | No
     trace.append(value)
     if progress is not None:
         progress(step + 1, value)
-
-
-def check_beta(prior: tuple[float, float], classes: float) -> None:
-    """A prior whose mode lies inside."""
-    if len(prior) != 2 or not all(1 <= count < math.inf for count in prior):
-        raise OptionError(f"prior {prior} must be the two parameters of a Beta prior, from 1, like (7,3)")
-    if not 1 <= classes < math.inf:
-        raise OptionError(f"classes {classes} must be a Dirichlet parameter from 1")

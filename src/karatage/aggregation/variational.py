@@ -30,7 +30,7 @@ from karatage.errors import OptionError
 from karatage.random_streams import generator
 
 NOISE = 0.5  # how uneven a random start is, as in the published program
-SPLITS = 20  # at most so many rounds for telling knowing from luck, in every step
+SPLITS = 20  # at most, in every step: rounds that divide right answers into known and guessed
 MIXER = np.uint64(0x9E3779B97F4A7C15)
 
 

@@ -27,7 +27,7 @@ class Forecasts:
     probability: FloatArray
     relevant: FloatArray  # 1 or 0
     weight: FloatArray  # how many items of the pool each stands for
-    group: LongArray  # items that share their luck: a topic's
+    group: LongArray  # items with dependent errors: a topic's
 
     @property
     def bin(self) -> LongArray:

@@ -1,4 +1,4 @@
-"""What is said about judges: accuracy with gold, and which of two is better."""
+"""Judges compared with gold: copies of gold, inverted gold, accuracy, and which of two judges is better."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from karatage.text import list_names
 
 ENOUGH = 50  # items in common, for equal grades to be called a copy
 VARIED = 5  # of them with another grade than gold's commonest: equal grades of one kind are no copy
-CHANCE = 0.001  # of calling gold inverted, for a judge who is a coin; EACH is the same of one of its two rates
+CHANCE = 0.001  # of calling gold inverted, for a random judge; EACH is the same for one of its two rates
 EACH = 0.05
 FEW = 10  # items of a kind, below which a rate says nothing
 INDEPENDENT_GOLD = (
@@ -100,11 +100,12 @@ def find_copies_of_gold(judgments: Judgments, known: GradeArray) -> list[Copy]:
 
 
 def find_inversion(said: GradeArray, gold: GradeArray, judgments: Judgments, known: GradeArray) -> Inversion | None:
-    """Whether gold is turned round: for grades `said` (any,) where it says `gold` (any,), and for every single judge.
+    """Whether gold is inverted: for grades `said` (any,) where it says `gold` (any,), and for every single judge.
 
-    With some lowest relevant grades both rates, among relevant and among other gold items, are below one half by more
-    than chance, and no judge has both at or above it. Gold's lowest relevant grade need not be the judges', or turning
-    0, 1, 2 round would leave the many 1s right. `known` (item,) is gold's grade of what is judged. -1 = no grade.
+    There must be lowest relevant grades, of gold and of the judges, for which two rates are below one half by more than
+    chance: the rates among relevant and among other gold items. No judge may have both at or above it. The two grades
+    may differ; else the many 1s would be right if 0, 1, 2 were inverted. `known` (item,) is gold's grade of the judged
+    items. -1 = no grade.
     """
     both = (said >= 0) & (gold >= 0)
     heard, right = said[both], gold[both]

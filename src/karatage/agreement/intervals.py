@@ -71,7 +71,7 @@ MOST_MEETINGS = 3e8  # of two judges over an item, if all pairs are looked at
 DRAWS = 300_000  # partners that are drawn for all judges together, if not; at least one for each judge
 MOST_WORK = 3e8  # items looked up, and cells of tables filled, for them
 HELD_CELLS = 4_000_000  # of tables, in memory at once
-SKETCHES, SKETCHED = 16, 24  # how often judges are put together by so many of their grades
+SKETCHES, SKETCHED = 16, 24  # how often judges are grouped by this many of their grades
 
 
 @dataclass(frozen=True, eq=False)

@@ -202,7 +202,7 @@ class TaughtWeights:
     """Weights of judges in each topic, and how near to gold they came where they were compared."""
 
     weight: FloatArray  # (judge, topic)
-    closeness: FloatArray  # (judge,), NaN for judges who share no topic with the gold that teaches
+    closeness: FloatArray  # (judge,), NaN for judges who share no topic with the gold for training
     notes: tuple[Note, ...]
 
 

@@ -21,8 +21,7 @@ from karatage.errors import DataError
 from karatage.measures.registry import ceiling, parse_measure
 from karatage.measures.scoring import score_aligned, score_grades, score_packed
 from karatage.merging.estimators import Estimator
-from karatage.merging.gaps import Distance, Gap, Gaps, measure_gaps
-from karatage.merging.random_judges import CLASSES, RandomJudges, shuffle_grades
+from karatage.merging.gaps import CLASSES, Distance, Gap, Gaps, RandomJudges, measure_gaps, shuffle_grades
 from karatage.progress import follow
 from karatage.random_streams import stream
 
@@ -125,7 +124,7 @@ class Merged:
 
     value: FloatArray  # (topic, system), NaN where there is none
     posterior: Posterior | None = None  # of approaches that merge grades
-    weights: Weights | None = None  # of approaches that weigh judges
+    weights: Weights | None = None  # of approaches with weights of judges
     notes: tuple[Note, ...] = ()
 
 

@@ -323,7 +323,7 @@ def _tell_topics(evidence: Evidence, kept: LongArray) -> Iterator[Note]:
 def _tell_weights(evidence: Evidence, weights: Sequence[Weights]) -> Iterator[Note]:
     alike = [w.approach for w in weights if 0 < w.mean.max() <= (1 + ALIKE) * np.min(w.mean[w.mean > 0])]
     if alike and len(evidence.judgments.judges) > 1:
-        yield tell("uniform", least=ALIKE, approaches=tuple(dict.fromkeys(alike)))  # each once, whatever the measures
+        yield tell("uniform", least=ALIKE, approaches=tuple(dict.fromkeys(alike)))  # each once for all measures
     if any(not estimator.own for estimator in evidence.estimators):
         judgments, present = evidence.judgments, evidence.panel.present
         pool = present @ np.diff(judgments.item_start)

@@ -55,11 +55,10 @@ def compare(
         adjust: For many pairs: Holm, Benjamini-Hochberg, or not at all.
         fail_unless_significant: Exit with 1 if no difference is significant.
     """
-    from karatage.decisions.board import compare_all
-    from karatage.decisions.compare import choose_pair
     from karatage.decisions.compare import compare as compare_two
+    from karatage.decisions.compare import compare_all
     from karatage.decisions.figures import compare_figures
-    from karatage.decisions.question import Question
+    from karatage.decisions.question import Question, choose_pair
     from karatage.views.charts import write_chart
 
     choose_style(to.format, to.output)

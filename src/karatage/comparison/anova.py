@@ -15,8 +15,8 @@ import polars as pl
 from karatage.comparison.notes import tell
 from karatage.data.axes import Coded, FloatArray, IntArray, LongArray, freeze, locate
 from karatage.data.codec import unstructure
+from karatage.data.display import Shown
 from karatage.data.note import Note
-from karatage.data.result import Shown
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.text import counted, list_names
 

@@ -19,13 +19,12 @@ from karatage.comparison.flipping import (
     subset_sums,
 )
 from karatage.comparison.notes import tell
-from karatage.data.axes import FloatArray, LongArray
+from karatage.data.axes import FloatArray, LongArray, settle_ties
 from karatage.data.comparison import say_p
+from karatage.data.display import Shown
 from karatage.data.estimate import t_outside, t_quantile
 from karatage.data.note import Note
 from karatage.data.options import Figures, check_confidence
-from karatage.data.result import Shown
-from karatage.data.scores import settle_ties
 from karatage.errors import DataError, OptionError
 from karatage.random_streams import generator
 from karatage.text import counted, percent

@@ -16,8 +16,8 @@ from karatage.comparison.anova import Anova
 from karatage.comparison.notes import tell
 from karatage.data.axes import BoolArray, FloatArray, LongArray, freeze
 from karatage.data.codec import unstructure
+from karatage.data.display import Shown
 from karatage.data.note import Note
-from karatage.data.result import Shown
 from karatage.errors import OptionError, UnknownNameError
 from karatage.kernels.multiplicity import AROUND, EDGE, FARTHEST, letters, range_above, studentised_above
 from karatage.text import counted, list_names

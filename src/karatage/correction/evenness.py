@@ -38,7 +38,7 @@ class Frame:
     topic: NDArray[np.integer]  # (item,)
     said: GradeArray  # (item,) the judges' grade, -1 = not judged
     rank: NDArray[np.int16]  # (item, system) from 1, 0 = not among the first `depth`
-    gap: FloatArray  # (item,) how differently the systems to be compared weigh it
+    gap: FloatArray  # (item,) how much its weights differ between the systems to be compared
     depth: int
     topics: tuple[str, ...]
     systems: tuple[str, ...]
@@ -202,7 +202,7 @@ def _write_span(values: list[int]) -> str:
 
 def _group_by_difference(frame: Frame) -> _Groups:
     """By the difference of the compared systems' weights of an item."""
-    score = frame.gap.round(9)  # equal but for rounding
+    score = frame.gap.round(9)  # equal up to rounding
     edges = np.unique(np.quantile(score, np.arange(1, LEVELS) / LEVELS, method="lower"))
     place = np.searchsorted(edges, score, side="right")
     count = np.bincount(place, minlength=len(edges) + 1)
@@ -225,7 +225,7 @@ def _test_groups(groups: _Groups, sampled: BoolArray) -> _Tested:
     p_value = float(chdtrc(len(size) - 1 if score is None else 1, observed))
     if p_value <= CLEARLY_EVEN:
         p_value = _simulate(observed, size, taken, score, groups.by)
-    if score is not None:  # what scores above the mean is the group to tell of
+    if score is not None:  # the group to report has the scores above the mean
         high = score > (size * score).sum() / items
         size, drawn = size[high].sum(keepdims=True), drawn[high].sum(keepdims=True)
     distance = _find_distance(drawn, size, taken, items)

@@ -161,7 +161,7 @@ def _check_rows(confusion: ArrayLike) -> FloatArray:
     rows = np.asarray(confusion, float)
     if rows.ndim < 2 or rows.shape[-1] != rows.shape[-2]:
         raise DataError(f"a confusion matrix has a row and a column for each grade, not shape {rows.shape}")
-    off = ~(np.abs(rows.sum(axis=-1) - 1) < 1e-9)  # also where a row is NaN for want of gold
+    off = ~(np.abs(rows.sum(axis=-1) - 1) < 1e-9)  # also where a row is NaN because it has no gold
     if off.any():
         raise DataError(
             f"the row of grade {_first(off)} in the confusion matrix does not sum to 1; is there gold of that grade?"

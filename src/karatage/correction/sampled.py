@@ -208,7 +208,7 @@ class Sampled:
         variance = variance + doubt
         tiny = ROUNDING * float(np.abs(self.term).max())
         variance[variance <= tiny**2] = 0.0
-        value[(variance == 0) & (np.abs(value) <= tiny)] = 0.0  # else two systems known to tie would differ for sure
+        value[(variance == 0) & (np.abs(value) <= tiny)] = 0.0  # else two tied systems would differ significantly
         variance[~exact & ((self.told < 2) | (self.scatter == 0))] = math.inf
         return value, variance, degrees
 

@@ -18,7 +18,7 @@ Claim = Literal["new", "these"]
 FEWEST_TOPICS = 5  # gold topics from which the judge is made use of
 LEAST_TOPICS = 10  # gold topics from which lam is estimated
 FIXED = 0.75  # with fewer, the slope of gold on judge that is taken for granted: estimating it costs more than it gives
-LEAST_DIFFERING = 5  # gold topics on which the judge must be seen to err, for the interval to be believed
+LEAST_DIFFERING = 5  # gold topics on which the judge must have an error, for the interval to be valid
 ROUNDING = 1e-12  # of the largest score: what differs by less is equal
 
 
@@ -76,7 +76,7 @@ def estimate_topics(
 
     differing = (np.abs(y - f) > ROUNDING * scale[..., None]).sum(axis=-1)
     spread = _jackknife(topics, claim, fixed)
-    spread = np.where(spread > (ROUNDING * scale) ** 2, spread, 0.0)  # a judge like gold is exact, but for rounding
+    spread = np.where(spread > (ROUNDING * scale) ** 2, spread, 0.0)  # a judge like gold is exact up to rounding
     degrees = np.where((squares > 0) & (fixed is None), n - 2.0, n - 1.0)
     if claim == "these":
         degrees = degrees if others else degrees + np.inf

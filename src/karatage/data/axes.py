@@ -1,4 +1,4 @@
-"""Names as integers: every axis is coded once, when it is read."""
+"""Axes of arrays: names as integers, coded once when they are read; equal scores; and types of arrays."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ GradeArray = NDArray[np.int8]
 BoolArray = NDArray[np.bool_]
 HIGHEST_GRADE = 126
 MOST_MET = 16  # pairs of lists
-
 _met: dict[tuple[int, int], tuple[weakref.ref[pl.Series], weakref.ref[pl.Series], IntArray]] = {}
 
 
@@ -90,3 +89,22 @@ def freeze(*arrays: NDArray[np.generic]) -> None:
     """Make arrays read-only."""
     for array in arrays:
         array.flags.writeable = False
+
+
+STEPS = np.pi * 1e10  # in a score of 1
+
+
+def settle_ties(value: FloatArray) -> FloatArray:
+    """Scores in whole steps for ranking, so that equal ones do not differ by rounding errors of sums.
+
+    The size of a step is not a round number, so that no score is likely to be exactly between two steps.
+    """
+    steps: FloatArray = np.rint(value * STEPS)
+    return steps
+
+
+def mean_over_topics(value: FloatArray) -> FloatArray:
+    """Mean over axis 1 without NaN; NaN where there is nothing else."""
+    count = np.isfinite(value).sum(axis=1)
+    with np.errstate(invalid="ignore"):
+        return np.where(count > 0, np.nansum(value, axis=1) / np.maximum(count, 1), np.nan)

@@ -10,13 +10,12 @@ from typing import get_args
 import numpy as np
 import polars as pl
 
-from karatage.data.axes import BoolArray, FloatArray, LongArray, freeze
+from karatage.data.axes import BoolArray, FloatArray, LongArray, freeze, settle_ties
 from karatage.data.checks import require_names, require_numbers, require_shape
 from karatage.data.estimate import Accuracy, Bounded, Method, find_cuts, require_intervals, require_p_values
 from karatage.data.note import Note
 from karatage.data.options import NEW_TOPICS, Adjust, check_confidence
 from karatage.data.result import Result
-from karatage.data.scores import settle_ties
 from karatage.errors import DataError, UnknownNameError
 from karatage.kernels.multiplicity import benjamini_hochberg, find_groups, holm, letters
 from karatage.text import counted, end_sentence, list_names, shorten

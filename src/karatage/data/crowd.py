@@ -25,8 +25,9 @@ from karatage.data.checks import (
     require_table,
 )
 from karatage.data.codec import structure, unstructure
+from karatage.data.display import Shown
 from karatage.data.note import Note
-from karatage.data.result import Result, Shown, list_versions
+from karatage.data.result import Result, list_versions
 from karatage.errors import DataError
 from karatage.text import counted, percent, shorten
 

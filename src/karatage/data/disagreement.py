@@ -12,9 +12,9 @@ import polars as pl
 
 from karatage.data.checks import require_known, require_names, require_numbers
 from karatage.data.codec import structure, unstructure
+from karatage.data.display import Shown
 from karatage.data.note import Note
 from karatage.data.plain import write_json
-from karatage.data.result import Shown
 from karatage.errors import DataError
 from karatage.text import counted, shorten
 

@@ -21,8 +21,8 @@ from karatage.data.checks import (
     require_ordered,
     require_shape,
 )
+from karatage.data.display import Shown
 from karatage.data.options import CONFIDENCE, check_confidence
-from karatage.data.result import Shown
 from karatage.errors import DataError
 
 MANY = 1e6  # degrees of freedom from which Student's t is the normal distribution

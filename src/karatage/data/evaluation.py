@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from karatage.data.axes import FloatArray
+from karatage.data.axes import FloatArray, mean_over_topics, settle_ties
 from karatage.data.checks import require_known, require_names, require_numbers
 from karatage.data.note import Note
 from karatage.data.plain import TableRows
 from karatage.data.posterior import Posterior
 from karatage.data.result import Result
-from karatage.data.scores import Draws, Scores, Weights, mean_over_topics, settle_ties
+from karatage.data.scores import Draws, Scores, Weights
 from karatage.errors import DataError
 from karatage.text import counted, shorten
 

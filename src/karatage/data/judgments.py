@@ -22,9 +22,9 @@ from karatage.data.axes import (
     freeze,
     meet,
 )
+from karatage.data.display import Listed
 from karatage.data.note import Note, tell
 from karatage.data.options import Repeats
-from karatage.data.result import Listed
 from karatage.errors import DataError, OptionError, RowError
 from karatage.kernels.ordering import count_starts, sort_rows
 from karatage.random_streams import generator, stream

@@ -10,8 +10,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from karatage.data.axes import Coded, FloatArray, IntArray, LongArray, freeze
+from karatage.data.display import Listed
 from karatage.data.note import Note, tell
-from karatage.data.result import Listed
 from karatage.errors import DataError, RowError, UnknownNameError
 from karatage.kernels.ordering import find_repeat, group_rows, sort_nearly
 from karatage.text import counted, shorten

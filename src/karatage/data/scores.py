@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from karatage.data.axes import BoolArray, FloatArray, LongArray, freeze
+from karatage.data.axes import BoolArray, FloatArray, LongArray, freeze, mean_over_topics
 from karatage.data.checks import NEAR, require_known, require_names, require_numbers, require_shape
 from karatage.data.note import Note
 from karatage.data.options import check_confidence
@@ -18,7 +18,6 @@ from karatage.errors import DataError
 from karatage.text import counted, shorten
 
 AXES = ("judge", "topic", "system")
-STEPS = np.pi * 1e10  # in a score of 1
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -83,22 +82,6 @@ class Scores(Result, kind="scores"):
         """What the scores are about."""
         judges, topics, systems = (counted(n, of) for n, of in zip(self.value.shape, AXES, strict=True))
         return f"{self.measure} of {systems} on {topics}, under {judges}."
-
-
-def settle_ties(value: FloatArray) -> FloatArray:
-    """Scores in whole steps for ranking, so that equal ones do not differ by rounding errors of sums.
-
-    The size of a step is not a round number, so that no score is likely to be exactly between two steps.
-    """
-    steps: FloatArray = np.rint(value * STEPS)
-    return steps
-
-
-def mean_over_topics(value: FloatArray) -> FloatArray:
-    """Mean over axis 1 without NaN; NaN where there is nothing else."""
-    count = np.isfinite(value).sum(axis=1)
-    with np.errstate(invalid="ignore"):
-        return np.where(count > 0, np.nansum(value, axis=1) / np.maximum(count, 1), np.nan)
 
 
 CLASSES = {"und": "5 % relevant at random", "uni": "50 % relevant at random", "ovr": "95 % relevant at random"}

@@ -1,1 +1,1 @@
-"""Decisions between systems: where judgments, gold, measures and corrections meet."""
+"""Decisions between systems, from runs, judgments and gold."""

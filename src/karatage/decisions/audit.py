@@ -1,4 +1,4 @@
-"""`audit`: where agreement and aggregation meet, to say which judges to keep."""
+"""`audit`: measures agreement, accuracy and merges of judges, to say which judges to keep."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ from karatage.progress import follow
 from karatage.random_streams import settle_seed, stream
 
 RELIABILITY = "ds"
-MANY_GRADES = 1_000_000  # beyond which slow merges are tried if asked for only
+MANY_GRADES = 1_000_000  # beyond which slow merges are tried only on request
 MANY_JUDGES = 50_000  # likewise
-MANY_CELLS = 10_000_000  # of a table by topic, judge, grade and grade said, likewise
+MANY_CELLS = 10_000_000  # of a table by topic, judge, grade and judged grade, likewise
 _NUMBERS = ("accuracy", "low", "high", "kappa", "weighted_kappa", "gain", "gain_low", "gain_high")
 CONTENDER: dict[str, type[pl.DataType]] = {
     **dict.fromkeys(("name", "picked", "also_picked"), pl.String),
@@ -67,7 +67,7 @@ CONTENDER: dict[str, type[pl.DataType]] = {
 
 
 class TriedMerge(NamedTuple):
-    """What a merge said of each item, and of each judge."""
+    """The grade of each item and the accuracy of each judge, by a merge."""
 
     picked: Picked
     accuracy: FloatArray  # (judge,)
@@ -76,14 +76,14 @@ class TriedMerge(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AuditCase:
-    """What an audit looks at; work that several of its parts need is done once."""
+    """The input of an audit; work for several parts is done once."""
 
     panel: Panel
     judgments: Judgments
     families: Mapping[str, str]
     approaches: tuple[str, ...]
     costly: tuple[str, ...]  # approaches that are left out
-    fitted: Mapping[str, Posterior]  # merges that were made before, with the same seed
+    fitted: Mapping[str, Posterior]  # earlier merges with the same seed
     seed: int
 
     @property
@@ -93,22 +93,22 @@ class AuditCase:
 
     @cached_property
     def group(self) -> IntArray:
-        """Items in groups, to be left out in turn, (item,)."""
+        """Groups of items that are left out in turn, (item,)."""
         return group_items(self.judgments, GROUPS, stream(self.seed, "groups"))
 
     @cached_property
     def fold(self) -> IntArray:
-        """Items in folds, for cross-validation, (item,)."""
+        """Folds of items for cross-validation, (item,)."""
         return group_items(self.judgments, FOLDS, stream(self.seed, "folds"))
 
     @cached_property
     def rows(self) -> Rows:
-        """Grades as pairs are compared by."""
+        """Grades in the form for comparisons of pairs."""
         return Rows.of(self.judgments)
 
     @cached_property
     def sample(self) -> PairSample | None:
-        """The pairs that are looked at; None: all of them."""
+        """The pairs that are compared; None: all of them."""
         return choose_pairs(self.rows, GROUPS * self.rows.grades**2, stream(self.seed, "pairs"))
 
     @cached_property
@@ -119,35 +119,35 @@ class AuditCase:
 
     @cached_property
     def weighted_pairs(self) -> Pairs | None:
-        """The same with quadratic weights, where there are more than two grades."""
+        """The same with quadratic weights, if there are more than two grades."""
         return compare_pairs(self.rows, "quadratic", sample=self.sample) if self.panel.graded else None
 
     @cached_property
     def independence(self) -> Independence | None:
-        """How far errors go together; None without gold."""
+        """The correlation of errors; None without gold."""
         if not self.panel.has_gold:
             return None
         return measure_independence(self.judgments, self.panel.known, self.group, self.families, self.sample)
 
     @cached_property
     def merged(self) -> dict[str, TriedMerge]:
-        """The merge that says how reliable judges are, and where there is gold to tell, every merge asked for."""
+        """The merge that estimates reliability, and with gold every merge asked for."""
         asked = self.approaches if self.panel.has_gold and self.panel.judges > 1 else ()
         names = dict.fromkeys([RELIABILITY, *asked])
         return {name: self._merge(name) for name in follow(names, len(names), "merges")}
 
     def _merge(self, name: str) -> TriedMerge:
-        """What is needed of a merge; all that it knows of many judges would take much room."""
+        """The needed part of a merge; all its parameters would take much memory with many judges."""
         posterior = self.fitted.get(name)
         if posterior is None:
             posterior = aggregate(self.judgments, name, rng=stream(self.seed, name))
         picked = Picked((), _right(posterior, self.panel.known), posterior.grades)
-        unknown = np.full(self.panel.judges, np.nan)  # where no two judges meet, nothing is learnt about them
+        unknown = np.full(self.panel.judges, np.nan)  # for merges without an accuracy of judges
         return TriedMerge(picked, posterior.parameters.get("accuracy", unknown), posterior.notes)
 
     @cached_property
     def flags(self) -> list[Flag]:
-        """Suspicions."""
+        """Suspicious judges."""
         return find_suspects(self.panel, self.likely)
 
     @cached_property
@@ -164,14 +164,14 @@ def audit(
     approach: str | Sequence[str] = (),
     rng: int | np.random.Generator | None = 0,
 ) -> Audit:
-    """Say of each judge how much, how leniently and how well it grades, and of the panel what it is worth.
+    """Measure how much, how leniently and how well each judge grades, and how many votes the panel is worth.
 
     Args:
-        judgments: What the judges said; where a judge graded an item again the last grade counts, and all of them tell
-            how steady the judge is.
-        gold: Trusted grades: without them agreement is known, but not who is right.
-        families: {judge: family} of judges that may err alike.
-        approach: Merges to hold against the best judge alone; default: every model that needs no gold.
+        judgments: The judges' grades. Where a judge graded an item again, the last grade is used; all of them measure
+            the judge's consistency.
+        gold: Trusted grades; without them agreement is known, but not accuracy.
+        families: {judge: family} of judges that may share errors.
+        approach: Merges to compare with the best single judge; default: every model that needs no gold.
         rng: Seed of resampling, folds and ties.
     """
     require_data("gold", judgments=judgments, gold=gold)
@@ -187,7 +187,7 @@ def audit_fitted(
     approaches: Sequence[str] | None,
     seed: int,
 ) -> Audit:
-    """The same where some merges were `fitted` to the same judgments before, with the same seed."""
+    """The same with merges that were `fitted` before to the same judgments, with the same seed."""
     known = np.full(len(judgments.item_topic), -1, np.int8) if gold is None else match_gold(judgments, gold)
     panel = Panel.of(judgments, known)
     merges, costly = _every_merge(panel) if approaches is None else (tuple(parse_model(a).name for a in approaches), ())
@@ -224,9 +224,9 @@ def audit_fitted(
 
 
 def _every_merge(panel: Panel) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The models that can merge these judgments without gold, and more that take too long or too much room here.
+    """The models that can merge these judgments without gold, and those that need too much time or memory here.
 
-    Shares meant for expected measures decide as mv does.
+    Models of shares for expected measures are left out, since their grades are those of mv.
     """
     models = [m for m in map(parse_model, sorted(MODELS)) if not (m.needs_gold or m.expected)]
     models = [m for m in models if not (m.knows_two_grades and panel.grades > 2)]
@@ -249,7 +249,7 @@ def _panel(case: AuditCase) -> dict[str, Interval]:
 
 
 def _worth(found: Independence) -> dict[str, Interval]:
-    """What pairs of judges tell, where some share enough items, and the grades of an item, pooled if these are few."""
+    """Error correlations of pairs with enough shared items, and effective votes; pooled where these are few."""
     told = {
         "error_correlation": found.correlation,
         "error_correlation_within": found.correlation_within,
@@ -264,7 +264,7 @@ def _worth(found: Independence) -> dict[str, Interval]:
 
 
 def _merges(case: AuditCase) -> pl.DataFrame:
-    """Every merge, the best of them and the best judge, both picked on other folds than they are scored on."""
+    """Every merge, the best merge and the best judge; the best are chosen and scored on different folds."""
     panel, rows = case.panel, []
     if panel.has_gold and panel.judges > 1:
         single = pick_judge(panel, case.fold)
@@ -279,7 +279,7 @@ def _merges(case: AuditCase) -> pl.DataFrame:
 
 
 def _right(posterior: Posterior, known: GradeArray) -> FloatArray:
-    """1 where gold's grade won, 1/m where it is one of m tied ones, NaN without gold, (item,)."""
+    """1 where the merged grade is gold's, 1/m where gold's is one of m tied grades, NaN without gold, (item,)."""
     winners = posterior.winners
     right = np.full(len(known), np.nan)
     has = (known >= 0) & (np.diff(posterior.judgments.row_start) > 0)
@@ -290,7 +290,7 @@ def _right(posterior: Posterior, known: GradeArray) -> FloatArray:
 
 
 def _contender(panel: Panel, name: str, picked: Picked, single: Picked | None) -> tuple[object, ...]:
-    """A row of the contest; what it gains is on the items that the best judge graded."""
+    """A row of the table of merges; the gain is on the items that the best judge graded."""
     at = np.flatnonzero(np.isfinite(picked.right))
     kappa, weighted = np.nan, np.nan
     if at.size:

@@ -1,6 +1,6 @@
-"""What is known of a pool's items, and whether more judging could still change the order of systems.
+"""Probabilities of grades for a pool's items, and whether more judging could change the order of systems.
 
-Items are sure where experts spoke, else guessed, with the doubt about the guess.
+Grades by experts are certain; other grades have probabilities from a model.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from karatage.orders.relevance import Evidence, Prior, Relevance, fit_relevance
 from karatage.orders.state import find_features
 from karatage.text import counted
 
-# Before anything is judged: about one document in eight is relevant, perhaps 2 % or 50 %; topics differ by a factor,
-# and so does what the systems retrieve. The crowd's odds are added as it states them, but may be off by a factor of e.
+# Prior: about one document in eight is relevant, perhaps 2 % or 50 %; odds of topics and systems vary by a factor of e.
+# The crowd's log odds have weight 1 with a standard deviation of 0.5, and an offset with a standard deviation of 1.
 PRIOR = Prior(
     mean=(-2.0, 0.0, 0.0, 0.0, 0.0, 1.0),
     spread=(2.0, 2.0, 2.0, 2.0, 1.0, 0.5),
@@ -40,22 +40,22 @@ PRIOR = Prior(
     within=1.0,
 )
 USUAL = (-2.0, 0.0)  # log odds of relevance, and of each higher grade, given the one below it
-MOST = 0.98  # chance that a crowd of one mind may claim
-DRAWS = (250, 1000)  # least and most
+MOST = 0.98  # largest probability from a unanimous crowd
+DRAWS = (250, 1000)  # minimum and maximum
 WORK = 50_000_000  # items x draws
 AT_ONCE = 250  # draws scored together, which bounds memory by items x this
-IDEALS = 32  # draws of grades, of whose ideal gains the mean is taken
+IDEALS = 32  # draws of grades for mean ideal gains
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Combined:
-    """What is known of a pool's items; rows of items that nobody graded hold no probability."""
+    """Grades and probabilities of a pool's items; rows of unjudged items contain zeros."""
 
-    grade: GradeArray  # (item,) -1 = nobody graded it
+    grade: GradeArray  # (item,) -1 = unjudged
     probability: FloatArray  # (item, grade)
     expert: BoolArray  # (item,) graded by an expert
-    crowd: BoolArray  # (item,) graded by the crowd, perhaps by an expert too
-    crowd_probability: FloatArray  # (item, grade) by the crowd alone, never told what experts said
+    crowd: BoolArray  # (item,) graded by the crowd, possibly also by an expert
+    crowd_probability: FloatArray  # (item, grade) by the crowd alone, without the experts' grades
     crowd_top: int  # the crowd's highest grade
     notes: tuple[Note, ...] = ()
 
@@ -77,7 +77,7 @@ def combine_judgments(
     Args:
         pool: The items; its own grades do not count.
         crowd: The crowd's grades.
-        experts: The experts' grades; where they and the crowd share items, the model learns from that too.
+        experts: The experts' grades; items shared with the crowd are also used to fit the model.
         approach: A consensus model such as `mv`, `ds` or `ry`.
         rng: Seed for models that draw at random.
     """
@@ -117,39 +117,39 @@ def combine_judgments(
 
 
 def _tell_outside(pool: Judgments, crowd: Judgments | None, experts: Judgments | None) -> Iterator[Note]:
-    """Documents that no system retrieved within the pool, of which nothing is lost but nothing is gained."""
+    """Notes on judged documents outside the pool, which are not used."""
     for who, judgments in ("the crowd", crowd), ("experts", experts):
         outside = count_outside(pool, judgments, who)
         yield from tell.when(outside, "outside-pool", documents=outside, who=who)
 
 
 def count_outside(pool: Judgments, judgments: Judgments | None, who: str) -> int:
-    """How many documents were judged that the pool lacks; all of them would be a slip."""
+    """The number of judged documents outside the pool; a refusal if all of them are."""
     if judgments is None or not len(judgments.grade):
         return 0
     graded = np.unique(judgments.item)
     outside = int((find_items(judgments, pool)[graded] < 0).sum())
     if outside == len(graded):
         raise DataError(
-            f"none of the {counted(len(graded), 'document')} that {who} judged is in the pool of these runs: are "
-            "topics and documents written alike in both, and is the pool deep enough?"
+            f"none of the {counted(len(graded), 'document')} judged by {who} is in the pool of these runs: are topics "
+            "and documents written in the same way in both, and is the pool deep enough?"
         )
     return outside
 
 
 class Stage(NamedTuple):
-    """Whether an item of one grade has the next one, too."""
+    """The probability that an item with at least one grade has at least the next."""
 
     relevance: Relevance
-    evidence: Evidence  # of the items that are unsure
+    evidence: Evidence  # of the items without an expert's grade
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Belief:
-    """Chances of grades for every item of a pool, from which whole sets of grades are drawn."""
+    """Probabilities of grades for every item of a pool, from which joint grades are drawn."""
 
     grade: GradeArray  # (item,) by experts, else -1
-    unsure: LongArray  # items that experts have not judged
+    unsure: LongArray  # items without an expert's grade
     stages: tuple[Stage, ...]  # one for each grade above 0
 
     def __post_init__(self) -> None:
@@ -158,7 +158,7 @@ class Belief:
 
     @property
     def probability(self) -> FloatArray:
-        """Of each grade, (item, grade)."""
+        """The probability of each grade, (item, grade)."""
         probability = np.zeros((len(self.grade), len(self.stages) + 1))
         known = np.flatnonzero(self.grade >= 0)
         probability[known, self.grade[known]] = 1.0
@@ -171,7 +171,7 @@ class Belief:
         return probability
 
     def draw(self, draws: int, rng: np.random.Generator) -> GradeArray:
-        """Grades (item, draw): each column another world that what is known leaves possible."""
+        """Grades (item, draw): each column is one joint draw of all unknown grades."""
         drawn = np.repeat(self.grade[:, None], draws, axis=1)
         total = reached = self.stages[0].relevance.draw(self.stages[0].evidence, draws, rng)
         for stage in self.stages[1:]:
@@ -181,7 +181,7 @@ class Belief:
         return drawn
 
     def limit(self, needed: BoolArray) -> Belief:
-        """The same where only some items (item,) count: of the others, what no expert has judged is worth nothing."""
+        """The same where only some items (item,) count: others without an expert's grade get grade 0."""
         kept = needed[self.unsure]
         rows = np.flatnonzero(kept)
         return replace(
@@ -193,9 +193,9 @@ class Belief:
 
 
 def form_belief(alignment: Alignment, combined: Combined) -> Belief:
-    """Learn from experts' grades what is relevant, and how far the crowd is right where they have checked it.
+    """Fit a model of relevance to experts' grades; the crowd's grades are features of it.
 
-    The crowd's word is evidence, but teaches nothing: what it errs on would be learnt too.
+    The crowd's grades are not used as labels, since the model would then learn the crowd's errors.
     """
     plain = _gather(alignment, len(combined.grade))
     unsure, stages = np.flatnonzero(~combined.expert), []
@@ -217,9 +217,9 @@ def form_belief(alignment: Alignment, combined: Combined) -> Belief:
 
 
 def _gather(alignment: Alignment, items: int) -> Evidence:
-    """How the runs rank each item, and which systems have it.
+    """Features of each item: its ranks, and the systems that retrieved it.
 
-    A system's load falls with the rank; squares of an item's loads sum to 1.
+    A system's load decreases with rank; squared loads of an item sum to 1.
     """
     found = find_features(alignment.ranked, items)
     columns = np.stack(
@@ -243,7 +243,7 @@ def _gather(alignment: Alignment, items: int) -> Evidence:
 
 
 def _append_word(evidence: Evidence, combined: Combined, grade: int) -> Evidence:
-    """The same with what the crowd says of a grade, given the one below: whether it says anything, and its log odds."""
+    """The same with the crowd's log odds of a grade given the one below, and whether the crowd judged the item."""
     below = combined.crowd_probability[:, grade - 1 :].sum(axis=1)
     told = combined.crowd & (below > 0) & (grade <= combined.crowd_top)
     share = combined.crowd_probability[:, grade:].sum(axis=1) / np.where(below > 0, below, 1.0)
@@ -261,7 +261,7 @@ def settle(
     risk: float,
     rng: np.random.Generator,
 ) -> Settling:
-    """Draw worlds from what is believed, score every system in each, and see how often two change places.
+    """Draw grades, score every system with each draw, and count how often two systems change places.
 
     All pairs matter; `Settling` with fewer comes from `limit_pairs`.
     """
@@ -289,7 +289,9 @@ def _score_draws(alignment: Alignment, belief: Belief, measure: Measure, rng: np
     kept = alignment.retrieved_topics
     top = len(belief.stages)
     weights = find_family(measure).weights
-    if measure.cutoff is not None and weights and not weights.normalised:  # nothing below counts, not even in an ideal
+    if (
+        measure.cutoff is not None and weights and not weights.normalised
+    ):  # lower ranks do not count, and there is no ideal gain
         first = alignment.ranked[:, :, : measure.cutoff]
         needed = np.zeros(len(belief.grade), bool)
         needed[first[first >= 0]] = True
@@ -311,7 +313,7 @@ def choose_pairs(found: Settling, *, best: int | None, systems: Sequence[str] | 
     if best is None:
         return found.counts
     if best < 1:
-        raise OptionError(f"the best {best} systems are none; give 1 at least")
+        raise OptionError(f"best is {best}; give at least 1")
     first = np.zeros(len(found.systems), bool)
     first[np.argsort(-found.score, kind="stable")[:best]] = True
     chosen: BoolArray = found.counts & (first[:, None] | first[None, :])
@@ -333,7 +335,7 @@ def _name_pair(found: Settling, systems: Sequence[str]) -> BoolArray:
 def find_weights(
     alignment: Alignment, measure: WeightedSum, belief: Belief, systems: Sequence[str] | None, rng: np.random.Generator
 ) -> FloatArray:
-    """What an item counts for each of these systems, or all, (item, system)."""
+    """The weight of an item for each of these systems, or all, (item, system)."""
     weight = np.zeros((int(alignment.item_start[-1]), len(alignment.systems)))
     ranked = alignment.ranked[:, :, : len(measure.weight)]
     _, system, rank = np.nonzero(ranked >= 0)
@@ -344,7 +346,7 @@ def find_weights(
 
 
 def _find_scale(alignment: Alignment, measure: WeightedSum, belief: Belief, rng: np.random.Generator) -> FloatArray:
-    """1 over the ideal gain of an item's topic (item,), on average over what is possible; never 0."""
+    """1 over the ideal gain of an item's topic (item,), the mean over draws; never 0."""
     topic = np.repeat(np.arange(len(alignment.topics)), np.diff(alignment.item_start))
     drawn = belief.draw(IDEALS, rng)
     counts = np.zeros((IDEALS, len(alignment.topics), len(measure.gain)), np.int64)
@@ -361,16 +363,16 @@ def require_weights(alignment: Alignment, measure: Measure, top_grade: int) -> W
     linear = as_weighted_sum(measure, alignment.ranked.shape[2], top_grade)
     if linear is None:
         raise DataError(
-            f"the order 'effect' weights documents by what they count in the measure, and {measure} is not a "
+            f"the order 'effect' uses the weights of documents in the measure, and {measure} is not a "
             f"weighted sum of grades; choose {', '.join(WEIGHTED_SUMS)} with a depth, or another order"
         )
     return linear
 
 
 def find_effect(weight: FloatArray, measure: WeightedSum, belief: Belief, undecided: BoolArray) -> FloatArray:
-    """An item's weight in the undecided pairs (system, system), times how unsure its gain is, (item,).
+    """An item's weight in the undecided pairs (system, system), times the standard deviation of its gain, (item,).
 
-    Items on which only other systems differ keep a small effect, or gold drawn by it would be biased for those.
+    Items on which only other systems differ keep a small effect; otherwise gold drawn by it would be biased for those.
     """
     pairs = [(int(a), int(b)) for a, b in np.argwhere(undecided)]
     size = choose_sizes(weight, pairs or None)

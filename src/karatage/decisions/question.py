@@ -1,7 +1,6 @@
 """What is asked: by which measure, about which topics, under which assumptions; and the rules of a queue.
 
-The command line makes options and help of these classes, so that modules which take long to import are imported where
-they are used.
+The command line makes options and help of these classes, so slow imports are inside functions.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ from karatage.errors import OptionError
 
 if TYPE_CHECKING:
     from karatage.data.disagreement import DisagreementModel
+    from karatage.data.runs import Runs
     from karatage.measures.spec import Measure
     from karatage.orders.orders import Order
 
@@ -29,7 +29,7 @@ LEAST_RESAMPLES = 100
 
 
 class OtherOptions(TypedDict, total=False):
-    """The fields of a question that functions take by name, less measure and approach."""
+    """The fields of a question that functions take by name, without measure and approach."""
 
     claim: Claim
     judges: Judges
@@ -50,24 +50,25 @@ class QuestionOptions(OtherOptions, total=False):
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """A measure, the claim that is to be made with it, and the assumptions behind.
+    """A measure, the claim that is made with it, and its assumptions.
 
-    A claim about `new` topics is what a decision to ship needs. With independent judges, each system has its own gold
-    sample, [NOISY18] (10). `auto` chooses the correction by the design of the gold: `sampled` for gold with sampling
-    probabilities, `even` for a simple random sample, `topics` for gold on whole topics, `census` for gold on all that
-    matters. On request only: `gold-topics` leaves out the judges, `rates` undoes their error rates; the bias that can
-    be subtracted then is that of [NOISY18] 3.8. For gold on whole topics, any approach of `evaluate` will do.
+    A decision to ship needs a claim about `new` topics. With independent judges, each system has a separate gold
+    sample, [NOISY18] (10). `auto` chooses the correction by the design of the gold. `sampled` is for gold with sampling
+    probabilities, `even` for a simple random sample, `topics` for gold on whole topics, and `census` for gold on all
+    documents that matter. Two are used on request only: `gold-topics` leaves out the judges, and `rates` corrects their
+    error rates, whose small bias can be subtracted ([NOISY18] 3.8). With gold on whole topics, `approach` can be any
+    approach of `evaluate`.
 
     Args:
         measure: E.g. P@10, DCG@10, nDCG@20, AP, RBP(p=0.8).
-        approach: How judges become one: mv, ds, judge:NAME; default: the only one, or mv.
-        claim: Claim it of new topics like these, or of these topics only.
-        judges: Whether one gold sample is about both systems' judges, or each system has its own.
-        correction: How errors are corrected; auto: by the gold's design.
+        approach: How judges are merged: mv, ds, judge:NAME; default: the only judge, or mv.
+        claim: A claim about new topics like these, or about these topics only.
+        judges: One gold sample for the judges of both systems, or separate judges and gold.
+        correction: How errors are corrected; auto: chosen by the design of the gold.
         paired: Whether both systems answered the same topics.
         test: Test on the judges' own scores.
-        undo_bias: Subtract the small bias of error rates.
-        resamples: Bootstrap draws for a second opinion; 0 = none.
+        undo_bias: Subtract the small bias of corrected error rates.
+        resamples: Bootstrap draws for a second opinion; 0: none.
         confidence: Confidence level of intervals; tests use alpha = 1 - level.
         seed: Seed of all random numbers.
     """
@@ -96,7 +97,7 @@ class Question:
                 raise OptionError(f"{name} '{getattr(self, name)}' is none of {', '.join(choices)}")
         if self.resamples and self.resamples < LEAST_RESAMPLES:
             raise OptionError(
-                f"resamples {self.resamples} are too few for percentiles; ask for {LEAST_RESAMPLES} at least, "
+                f"resamples {self.resamples} are too few for percentiles; give at least {LEAST_RESAMPLES}, "
                 "or 0 for none"
             )
 
@@ -116,18 +117,18 @@ class Question:
 
     @property
     def level(self) -> float:
-        """Of tests."""
+        """The significance level of tests."""
         return 1 - self.confidence
 
     @property
     def sameness(self) -> str:
-        """What two systems have in common that cannot differ by the measure."""
+        """What two systems have in common if they cannot differ by the measure."""
         cutoff = self.parsed.cutoff
         return f"the same documents in the top {cutoff}" if cutoff else "the same documents in the same order"
 
     @property
     def about(self) -> str:
-        """Of what topics something is said."""
+        """The topics of the claim."""
         return NEW_TOPICS if self.claim == "new" else "these topics only"
 
 
@@ -147,13 +148,13 @@ class QueueOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, kw_only=True)
 class QueueRules:
-    """What is to be found out, in which order documents come, who judges them at what price, and when to stop.
+    """The measure, the order of documents, the prices of judgments, and when to stop.
 
-    Documents that some system has in its first ranks, up to `depth`, are the pool. Judging may stop when no pair that
-    matters is in the wrong order by more than `indifference` with more than `risk`.
+    The pool contains the documents in the first `depth` ranks of any system. Judging may stop when, for each pair that
+    matters, the probability of a wrong order by more than `indifference` is at most `risk`.
 
     Args:
-        prices: What a judgment by an expert and one by the crowd costs.
+        prices: Costs of a judgment by an expert and by the crowd.
         measure: E.g. P@10, DCG@10, nDCG@20, AP, RBP(p=0.8).
         order: effect, meta-ap, average-rank, depth, disagreement, move-to-front, thompson; default: effect for measures
             that are weighted sums of grades, else thompson.
@@ -163,7 +164,7 @@ class QueueRules:
         disagreement: A model for the order disagreement.
         indifference: A difference in the measure that does not matter.
         risk: Probability of a wrong order at which judging may stop.
-        best: Only pairs with one of so many best systems matter; default: all pairs.
+        best: Only pairs with one of this many best systems matter; default: all pairs.
         systems: Only these two systems matter.
         seed: Seed of all random numbers.
     """
@@ -192,7 +193,7 @@ class QueueRules:
         if self.order is not None:
             parse_order(self.order)
         if parse_model(self.approach).needs_gold:
-            raise OptionError(f"{self.approach} can do nothing without gold on the crowd's documents; choose mv or ds")
+            raise OptionError(f"{self.approach} needs gold on the crowd's documents; choose mv or ds")
         if not 0 <= self.expert_share <= 1:
             raise OptionError(f"the experts' share of the budget is {self.expert_share:g}; give one from 0 to 1")
         if not (math.isfinite(self.indifference) and self.indifference >= 0):
@@ -219,7 +220,7 @@ class QueueRules:
             return replace(rules, prices=paid or rules.prices, systems=systems or rules.systems)
         if paid is None:
             raise OptionError(
-                "what do judgments cost? Say so with prices: A (an expert costs as much as 10 crowd labels), B (5:2), "
+                "there are no prices of judgments; give A (an expert costs as much as 10 crowd labels), B (5:2), "
                 "a ratio such as 8:1, or expert=4,crowd=0.05"
             )
         return QueueRules(measure=measure, prices=paid, systems=systems, **options)
@@ -232,13 +233,11 @@ class QueueRules:
         if not (isinstance(self.seed, Integral) and self.seed >= 0):
             raise OptionError(f"a seed is a whole number from 0, not {self.seed}")
         if not find_family(self.parsed).of_relevance:
-            raise OptionError(
-                f"{self.parsed.name} counts what was judged, not what is relevant; order systems by another measure"
-            )
+            raise OptionError(f"{self.parsed.name} counts judged documents, not relevant ones; use another measure")
         if self.parsed.cutoff is not None and self.depth < self.parsed.cutoff:
             raise OptionError(
-                f"a pool of depth {self.depth} leaves out documents that {self.parsed} looks at; give a depth of "
-                f"{self.parsed.cutoff} at least"
+                f"a pool of depth {self.depth} leaves out documents that {self.parsed} uses; give a depth of at least "
+                f"{self.parsed.cutoff}"
             )
 
     @cached_property
@@ -250,8 +249,39 @@ class QueueRules:
 
     @cached_property
     def parsed_order(self) -> Order:
-        """The order: the one asked for, or one that suits the measure."""
+        """The order: the one asked for, or the default of the measure."""
         from karatage.measures.registry import find_family
         from karatage.orders.orders import parse_order
 
         return parse_order(self.order or ("effect" if find_family(self.parsed).weights else "thompson"))
+
+
+def name_both(a: str | None, b: str | None) -> tuple[str, str] | None:
+    """Both systems, or None where none is named."""
+    if a is None and b is None:
+        return None
+    if a is None or b is None:
+        raise OptionError("one of a and b is missing; name both systems, or none for a leaderboard of all")
+    check_pair(a, b)
+    return a, b
+
+
+def choose_pair(runs: Runs, a: str | None, b: str | None) -> tuple[str, str] | None:
+    """The two systems to compare: those named, or the two there are; None: all of them."""
+    systems = runs.named or runs.systems
+    if a is not None and b is not None:
+        return a, b
+    if len(systems) == 1:
+        raise OptionError(f"'{systems[0]}' is the only system; give runs of at least two")
+    if len(systems) == 2:
+        first = a if a is not None else next(s for s in systems if s != b)
+        return first, next(s for s in systems if s != first) if b is None else b
+    if a is None and b is None:
+        return None
+    raise OptionError("one of a and b is missing; name both systems, or none to compare all with each other")
+
+
+def check_pair(a: str, b: str) -> None:
+    """Refuse a system that is to be compared with itself."""
+    if a == b:
+        raise OptionError(f"a and b are the same system, '{a}'; name two")

@@ -1,4 +1,4 @@
-"""`queue`: from runs and the judgments so far to the next batch, or to the word that judging may stop."""
+"""`queue`: the next batch of documents to judge, or an empty one when judging may stop."""
 
 from __future__ import annotations
 
@@ -31,9 +31,8 @@ from karatage.decisions.belief import (
     settle,
 )
 from karatage.decisions.case import take_fingerprint
-from karatage.decisions.compare import name_both
 from karatage.decisions.notes import tell
-from karatage.decisions.question import QueueOptions, QueueRules
+from karatage.decisions.question import QueueOptions, QueueRules, name_both
 from karatage.errors import DataError
 from karatage.measures.spec import Measure, WeightedSum
 from karatage.orders.budget import Allocation, allocate
@@ -42,7 +41,7 @@ from karatage.orders.state import JudgingState, Picks
 from karatage.random_streams import stream
 from karatage.text import shorten
 
-FEW_CHECKED = 20  # crowd-judged documents with an expert's grade, below which the crowd's word is hardly checked
+FEW_CHECKED = 20  # crowd-judged documents with an expert's grade, below which there is a note
 
 
 @show_options(QueueRules, "systems")
@@ -59,29 +58,29 @@ def queue(
     b: str | None = None,
     **options: Unpack[QueueOptions],
 ) -> JudgingQueue:
-    """The next documents to judge within a budget: the first of an order to experts, the next ones to the crowd.
+    """List the next documents to judge within a budget: the first of an order for experts, the next for the crowd.
 
-    Call it again with the new judgments for the next batch. It gives an empty queue once no pair of systems that
-    matters is in the wrong order by more than `indifference`, with more than the risk allowed.
+    Call it again with the new judgments for the next batch. The queue is empty once the order is settled: for each pair
+    that matters, the probability of a wrong order by more than `indifference` is at most `risk`.
 
     Args:
         runs: What the systems retrieved.
         judgments: The crowd's judgments so far.
-        gold: The experts' judgments so far; their word stands.
-        measure: A measure such as `P@10`, or `kt.QueueRules`, which say all that options do.
+        gold: The experts' judgments so far, which are taken as correct.
+        measure: A measure such as `P@10`, or `kt.QueueRules` with all options.
         budget: Money for this batch.
-        prices: What judgments cost, as `kt.parse_prices` takes or returns it.
-        per_item: Crowd judges of each document, where prices are text.
+        prices: Costs of judgments, as `kt.parse_prices` takes or returns them.
+        per_item: Crowd judges of each document, if prices are text.
         a: One of two systems that matter; default: all of them.
         b: The other.
-        options: What else `kt.QueueRules` say, by the same names.
+        options: Other fields of `kt.QueueRules`.
     """
     require_data("judgments", "gold", runs=runs, judgments=judgments, gold=gold)
     rules = QueueRules.of(measure, prices, per_item, name_both(a, b), **options)
     crowd, experts = judgments, gold
     money = parse_money(budget, "the budget")
     if len(runs.systems) < 2:
-        raise DataError(f"there is one system only, '{shorten(runs.systems[0])}'; give two runs at least")
+        raise DataError(f"there is only one system, '{shorten(runs.systems[0])}'; give at least two runs")
     pool = _make_pool(runs, rules.depth, {"the crowd": crowd, "experts": experts})
     alignment = align(runs, pool)
     combined = combine_judgments(pool, crowd, experts, rules.approach, rng=rules.seed)
@@ -125,7 +124,7 @@ def queue(
 
 
 class _Chosen(NamedTuple):
-    """Documents of the batch."""
+    """The documents of the batch."""
 
     experts: Picks
     crowd: Picks
@@ -138,13 +137,13 @@ class _Chosen(NamedTuple):
 
 
 def _make_pool(runs: Runs, depth: int, judged: Mapping[str, Judgments | None]) -> Judgments:
-    """All that the systems retrieved to this depth, and what was judged beyond it."""
+    """The documents that systems retrieved to this depth, and judged documents beyond it."""
     pool, notes = pool_runs(runs, depth), []
     for who, judgments in judged.items():
         if judgments is None:
             continue
         if not judgments.has_topics:
-            raise DataError(f"what {who} judged are items without topics; give them a topic and a document column")
+            raise DataError(f"judgments by {who} have items without topics; give them a topic and a document column")
         count_outside(pool, judgments, who)
         before = len(pool.item_topic)
         pool = add_items(pool, judgments)
@@ -155,7 +154,7 @@ def _make_pool(runs: Runs, depth: int, judged: Mapping[str, Judgments | None]) -
 
 
 def _find_pooled(alignment: Alignment, depth: int) -> BoolArray:
-    """Items in the first ranks of some system, as others may be known that nobody needs to judge."""
+    """Items in the first ranks of some system; others may have grades but need no more."""
     pooled = np.zeros(int(alignment.item_start[-1]), bool)
     first = alignment.ranked[:, :, :depth]
     pooled[first[first >= 0]] = True
@@ -163,7 +162,7 @@ def _find_pooled(alignment: Alignment, depth: int) -> BoolArray:
 
 
 def _predict(model: DisagreementModel | None, runs: Runs, pool: Judgments, crowd: Judgments | None) -> FloatArray:
-    """Where judges will disagree; topics that the model was learnt on keep their own, if all of them are here."""
+    """Predicted disagreement; topics of the model keep their estimates if all of them are in the runs."""
     if model is None:
         raise DataError(
             "the order 'disagreement' needs a model; learn one with kt.experiments.learn_disagreement from "
@@ -200,10 +199,10 @@ def _make_state(
     weighed: tuple[FloatArray, WeightedSum] | None,
     known: tuple[BoolArray, Belief, Settling],
 ) -> JudgingState:
-    """What the order sees when it picks for experts."""
+    """The input of the order when it chooses documents for experts."""
     pooled, belief, found = known
     effect = None if weighed is None else find_effect(*weighed, belief, _limit(found, rules.systems))
-    # What the crowd has judged may still go to experts: so they get all of the order's top, and check the crowd.
+    # Documents judged by the crowd stay open for experts, whose grades then measure the crowd's accuracy.
     return JudgingState(
         ranked=alignment.ranked,
         item_start=alignment.item_start,
@@ -216,7 +215,7 @@ def _make_state(
 
 
 def _choose(state: JudgingState, rules: QueueRules, money: Money, combined: Combined) -> _Chosen:
-    """Experts first, then the crowd from the rest, as far as the money goes."""
+    """First the documents for experts, then those for the crowd from the rest, within the budget."""
     for_crowd = state.open & (combined.grade < 0)
     bought = allocate(
         money,
@@ -230,7 +229,7 @@ def _choose(state: JudgingState, rules: QueueRules, money: Money, combined: Comb
     experts = order.next_items(state, bought.experts)
     left = for_crowd.copy()
     left[experts.item] = False
-    # Luck of its own: the experts' next draw is from the same items, and their chances hold only if it shares none.
+    # A separate stream: probabilities of the experts' next draw are valid only if it is independent of this one.
     apart = int(stream(rules.seed, "crowd").integers(2**31))
     crowd = order.next_items(replace(state, open=left, grade=combined.grade, seed=apart), bought.labels)
     return _Chosen(experts, crowd, bought)
@@ -257,18 +256,18 @@ def _list_items(pool: Judgments, chosen: _Chosen, rules: QueueRules) -> pl.DataF
 
 
 def _number_batch(experts: Judgments | None) -> int:
-    """The next number, where earlier queues were drawn: their chances are given what came before."""
+    """The number of this batch: probabilities are conditional on earlier batches."""
     return 1 if experts is None or experts.draw is None else int(experts.draw.batch.max()) + 1
 
 
 def _weigh(alignment: Alignment, rules: QueueRules, belief: Belief) -> tuple[FloatArray, WeightedSum]:
-    """What items count for the systems that matter."""
+    """The weights of items for the systems that matter."""
     linear = require_weights(alignment, rules.parsed, len(belief.stages))
     return find_weights(alignment, linear, belief, rules.systems, stream(rules.seed, "ideal")), linear
 
 
 def _limit(found: Settling, systems: tuple[str, str] | None) -> BoolArray:
-    """The pairs that are open, among the systems that matter."""
+    """The pairs that are not settled, among the systems that matter."""
     if systems is None:
         return found.open
     places = [found.systems.index(name) for name in systems]

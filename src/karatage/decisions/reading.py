@@ -1,9 +1,10 @@
-"""Reading files that may be broken, and what a diagnosis looks at; work that several checks need is done once."""
+"""Reading files that may be broken, and the input of a diagnosis; work for several checks is done once."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+import shlex
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Generic, TypeVar
@@ -28,13 +29,29 @@ from karatage.io.sources import Source, expand
 from karatage.text import counted
 
 Read = TypeVar("Read")
-GO_ON = "the rest is looked at without it"
+GO_ON = "the rest is checked without it"
+STAND_INS = {"runs": "runs", "judgments": "judgments.csv", "gold": "gold.qrels"}
 _BE = {"runs": "are", "judgments": "are", "gold": "is"}
+
+
+def ok(about: str, finding: str) -> Check:
+    """A check that found nothing wrong."""
+    return Check(about=about, state="ok", finding=finding)
+
+
+def warn(about: str, finding: str, advice: str = "") -> Check:
+    """A check that found what limits the conclusions."""
+    return Check(about=about, state="warning", finding=finding, advice=advice)
+
+
+def fail(about: str, finding: str, advice: str = "") -> Check:
+    """A check that found what has to be corrected first."""
+    return Check(about=about, state="wrong", finding=finding, advice=advice)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Sources:
-    """What is to be looked at, and how labels and columns are to be understood."""
+    """The files to check, and how to read their labels and columns."""
 
     runs: object = None
     judgments: object = None
@@ -44,21 +61,21 @@ class Sources:
     repeats: Repeats | None = None
 
     def __post_init__(self) -> None:
-        """Options that make no sense are no fault of the files."""
+        """Refuse invalid options before files are read."""
         for scale in self.grades:
             parse_scale(scale)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Files:
-    """What could be read, and what was wrong with the rest."""
+    """The files that could be read, and the problems of the others."""
 
     runs: Runs | None
     judgments: Judgments | None
     gold: Judgments | None
     listings: tuple[Listing, ...]
     checks: tuple[Check, ...]
-    unread: frozenset[str]  # kinds of which nothing could be read
+    unread: frozenset[str]  # kinds without a readable file
 
 
 def read_files(sources: Sources, depth: int | None) -> Files:
@@ -80,14 +97,14 @@ def read_files(sources: Sources, depth: int | None) -> Files:
     found: dict[str, _Part[Runs] | _Part[Judgments]] = {"runs": runs, "judgments": judgments, "gold": gold}
     problems = [problem for part in found.values() for problem in part.problems]
     rest = GO_ON if any(part.value is not None for part in found.values()) else ""
-    checks = [Check(about="files", state="wrong", finding=problem, advice=rest) for problem in problems]
+    checks = [fail("files", problem, rest) for problem in problems]
     read = [
         f"{name} ({counted(len(part.names), 'file')})" if part.names else name
         for name, part in found.items()
         if part.value is not None
     ]
     if read:
-        checks.insert(0, Check(about="files", state="ok", finding=f"read: {', '.join(read)}"))
+        checks.insert(0, ok("files", f"read: {', '.join(read)}"))
     return Files(
         runs=runs.value,
         judgments=judgments.value,
@@ -100,7 +117,7 @@ def read_files(sources: Sources, depth: int | None) -> Files:
 
 @dataclass(frozen=True, eq=False)
 class _Part(Generic[Read]):
-    """One kind of input: its value, the files it came from, and what was wrong with others."""
+    """One kind of input: its value, its files, and the problems of other files."""
 
     value: Read | None = None
     names: tuple[str, ...] = ()
@@ -125,7 +142,7 @@ def _read(given: object, kind: type[Read], read: Callable[..., Read]) -> _Part[R
     for name in names:
         try:
             if name == STREAM:
-                raise InputFileError("standard input", None, "is read only once; save it to a file to have it checked")
+                raise InputFileError("standard input", None, "can be read only once; save it to a file to check it")
             read([name])
         except KaratageError as problem:
             problems.append(f"{problem}")
@@ -140,7 +157,7 @@ def _are_paths(given: object) -> bool:
 
 
 def _expand(given: object) -> tuple[list[str], list[str]]:
-    """The files meant, and what is wrong with the paths that mean none."""
+    """The files of paths, and the problems of paths without files."""
     names, problems = [], []
     for path in given if isinstance(given, list | tuple) else [given]:
         try:
@@ -151,7 +168,7 @@ def _expand(given: object) -> tuple[list[str], list[str]]:
 
 
 def _join(names: list[str], problems: list[str], read: Callable[[list[str]], Read]) -> _Part[Read]:
-    """Files that are fine alone may contradict each other: the last of the shortest row that does is left out."""
+    """Valid files may contradict each other: the first one that contradicts those before it is left out."""
     while names:
         try:
             return _Part(read(names), tuple(names), tuple(problems))
@@ -174,21 +191,16 @@ def _reads(names: list[str], read: Callable[[list[str]], object]) -> bool:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Checkup:
-    """What could be read, and what is asked of it."""
+class Checkup(Files):
+    """The data that could be read, and the question."""
 
-    runs: Runs | None
-    judgments: Judgments | None
-    gold: Judgments | None
-    material: Material | None  # all three, where there are runs and judgments
-    listings: tuple[Listing, ...]
+    material: Material | None  # all three, if there are runs and judgments
     question: Question
     pair: tuple[str, str] | None
     cases: dict[str, Case] = field(default_factory=dict)  # by measure
-    unread: frozenset[str] = frozenset()  # which of runs, judgments and gold were given but could not be read
 
     def lack(self, kind: str) -> str:
-        """Why something is not there."""
+        """Why a kind of data is missing."""
         return f"no {kind} could be read" if kind in self.unread else f"there {_BE[kind]} no {kind}"
 
     @property
@@ -198,7 +210,7 @@ class Checkup:
 
     @cached_property
     def alignment(self) -> Alignment | None:
-        """Runs over judged topics; None where one of both is not there, or they have no topic in common."""
+        """Runs over judged topics; None where one of both is missing, or they have no topic in common."""
         if self.material is None:
             return None
         try:
@@ -223,12 +235,67 @@ class Checkup:
 
     @cached_property
     def panel(self) -> Panel:
-        """The judges beside one another and gold."""
+        """The judges and gold, item by item."""
         assert self.judgments is not None
         return Panel.of(self.judgments, self.known)
 
     @property
     def shared(self) -> BoolArray:
-        """Judged items that gold knows."""
+        """Judged items with gold."""
         assert self.judgments is not None
         return np.asarray((self.known >= 0) & (np.diff(self.judgments.row_start) > 0))
+
+
+@dataclass(frozen=True)
+class Words:
+    """The parts of suggested commands, with placeholders for data that are not files."""
+
+    runs: tuple[str, ...]
+    judgments: tuple[str, ...]
+    gold: tuple[str, ...]
+    reading: tuple[str, ...]  # options for reading files
+    pair: tuple[str, ...]
+
+    @staticmethod
+    def of(sources: Sources, pair: tuple[str, str] | None) -> Words:
+        """As they were given."""
+        grades, columns = sources.grades, sources.columns
+        options = {
+            "--grades": grades[0],
+            "--gold-grades": grades[1],
+            "--columns": _write_columns(columns[0]),
+            "--gold-columns": _write_columns(columns[1]),
+            "--repeats": sources.repeats,
+        }
+        return Words(
+            runs=_name(sources.runs, "runs"),
+            judgments=_name(sources.judgments, "judgments"),
+            gold=_name(sources.gold, "gold"),
+            reading=tuple(part for name, value in options.items() if value for part in (name, value)),
+            pair=() if pair is None else ("--a", pair[0], "--b", pair[1]),
+        )
+
+    def ask(self, verb: str, *options: str, gold: bool = True) -> str:
+        """A command about runs."""
+        judgments, trusted = _repeat("-j", self.judgments), _repeat("-g", self.gold) if gold else []
+        return shlex.join(["karatage", verb, *self.runs, *judgments, *trusted, *options, *self.reading])
+
+    def audit(self) -> str:
+        """The command about judges."""
+        return shlex.join(["karatage", "audit", *self.judgments, *_repeat("-g", self.gold), *self.reading])
+
+
+def _name(given: object, kind: str) -> tuple[str, ...]:
+    if given is None:
+        return ()
+    parts = given if isinstance(given, list | tuple) else [given]
+    paths = [os.fspath(part) for part in parts if isinstance(part, str | os.PathLike)]
+    return tuple(paths) if len(paths) == len(parts) else (STAND_INS[kind],)
+
+
+def _write_columns(columns: Mapping[str, str] | None) -> str | None:
+    return None if columns is None else ",".join(f"{role}={name}" for role, name in columns.items())
+
+
+def _repeat(option: str, values: Sequence[str]) -> list[str]:
+    return [part for value in values for part in (option, value)]

@@ -12,10 +12,10 @@ import numpy as np
 
 from karatage.aggregation.registry import NamedModel, merge
 from karatage.data.alignment import Alignment
-from karatage.data.axes import FloatArray, GradeArray, LongArray
+from karatage.data.axes import FloatArray, GradeArray, LongArray, settle_ties
 from karatage.data.judgments import Judgments
 from karatage.data.posterior import Posterior
-from karatage.data.scores import Scores, settle_ties
+from karatage.data.scores import Scores
 from karatage.errors import OptionError
 from karatage.experiments.collection import Collection, align_runs, fingerprint
 from karatage.kernels.correlation import compare_orders, merge_tuples

@@ -7,14 +7,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from karatage.kernels.compiling import kernel
+from karatage.kernels.compiling import FloatArray, GradeArray, IntArray, LongArray, kernel
 
-IntArray = NDArray[np.int32]
-LongArray = NDArray[np.int64]
-GradeArray = NDArray[np.int8]
 KeyArray = NDArray[np.uint64]
 OFFSET, PRIME = np.uint64(14695981039346656037), np.uint64(1099511628211)  # of the hash FNV-1a
-FloatArray = NDArray[np.float64]
 LEVELS = 4  # of agreement among the other judges of an item
 
 

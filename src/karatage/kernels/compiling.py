@@ -12,9 +12,17 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
+import numpy as np
 from numba.misc.appdirs import AppDirs
+from numpy.typing import NDArray
 
 from karatage.progress import remark
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int32]
+LongArray = NDArray[np.int64]
+GradeArray = NDArray[np.int8]
+BoolArray = NDArray[np.bool_]
 
 F = TypeVar("F", bound=Callable[..., object])
 BESIDE = ""  # numba's word for a cache beside the source

@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from karatage.kernels.compiling import kernel
+from karatage.kernels.compiling import FloatArray, LongArray, kernel
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 BitArray = NDArray[np.uint64]
 
 WORD = 64
@@ -16,7 +14,7 @@ _SMALLEST = 1e-290  # below this a bump adds nothing
 
 
 @kernel
-def merge_tuples(value: FloatArray, weight: FloatArray, members: IntArray, out: FloatArray) -> None:
+def merge_tuples(value: FloatArray, weight: FloatArray, members: LongArray, out: FloatArray) -> None:
     """The mean over topics of the members' scores, averaged with `weight` (judge, topic) within each topic.
 
     `value` is (judge, topic, system), `members` (sample, judge), `out` (sample, system). Members whose weights are all
@@ -115,7 +113,7 @@ def _count_bits(x: np.uint64) -> np.int64:
 @kernel
 def walk_down(
     estimate: FloatArray,
-    order: IntArray,
+    order: LongArray,
     better: BitArray,
     equal: BitArray,
     tied: NDArray[np.bool_],

@@ -12,13 +12,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-from karatage.kernels.compiling import kernel
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int32]
-LongArray = NDArray[np.int64]
+from karatage.kernels.compiling import FloatArray, IntArray, LongArray, kernel
 
 ROOT_HALF = math.sqrt(0.5)
 LOG_ROOT_TWO_PI = 0.5 * math.log(2 * math.pi)

@@ -9,12 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from karatage.kernels.compiling import kernel
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int32]
-LongArray = NDArray[np.int64]
-GradeArray = NDArray[np.int8]
+from karatage.kernels.compiling import FloatArray, GradeArray, IntArray, LongArray, kernel
 
 MEMORY = 10  # steps that L-BFGS keeps
 TRIALS = 30  # lengths of a step

@@ -5,14 +5,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from karatage.errors import DataError
-from karatage.kernels.compiling import kernel
+from karatage.kernels.compiling import BoolArray, FloatArray, LongArray, kernel
 
-BoolArray = NDArray[np.bool_]
-FloatArray = NDArray[np.float64]
-LongArray = NDArray[np.int64]
 ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 ROOT_HALF = math.sqrt(0.5)
 EDGE = 8.5  # beyond which there is less than 1e-16 of a normal variable

@@ -5,11 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from karatage.kernels.compiling import kernel
-
-IntArray = NDArray[np.int32]
-LongArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
+from karatage.kernels.compiling import FloatArray, IntArray, LongArray, kernel
 
 LONG = 64  # rows of one item beyond which insertion is too slow to sort them
 

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from karatage.kernels.compiling import kernel
+from karatage.kernels.compiling import FloatArray, GradeArray, IntArray, kernel
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int32]
-GradeArray = NDArray[np.int8]
 NEGLIGIBLE = 1e-20  # chances below this are left out; their sum is less than rounding
 
 

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from karatage.errors import OptionError
-from karatage.kernels.compiling import kernel
+from karatage.kernels.compiling import BoolArray, FloatArray, LongArray, kernel
 
-FloatArray = NDArray[np.float64]
-BoolArray = NDArray[np.bool_]
 FLOOR = 0.1
-IntArray = NDArray[np.int64]
 
 
 def find_chances(size: FloatArray, count: int, *, floor: float = FLOOR) -> FloatArray:
@@ -63,7 +59,7 @@ def mean_positive(size: FloatArray) -> float:
 
 
 @kernel
-def add_items(weight: FloatArray, gain: FloatArray, topic: IntArray, out: FloatArray) -> None:
+def add_items(weight: FloatArray, gain: FloatArray, topic: LongArray, out: FloatArray) -> None:
     """Add `weight` (item, system) times `gain` (item,) to the row of `out` (topic, system) of the item's topic."""
     for i in range(weight.shape[0]):
         row = topic[i]
@@ -72,7 +68,7 @@ def add_items(weight: FloatArray, gain: FloatArray, topic: IntArray, out: FloatA
 
 
 @kernel
-def sum_gaps(weight: FloatArray, a: IntArray, b: IntArray, out: FloatArray) -> None:
+def sum_gaps(weight: FloatArray, a: LongArray, b: LongArray, out: FloatArray) -> None:
     """Add to each item the squares of its gaps in `weight` (item, system) over the pairs of systems a, b (pair,)."""
     for i in range(weight.shape[0]):
         if weight[i].max() == weight[i].min():
@@ -95,7 +91,7 @@ def sum_square_gaps(value: FloatArray, out: FloatArray) -> None:
 
 
 @kernel
-def count_gaps(weight: FloatArray, counted: BoolArray, out: IntArray) -> None:
+def count_gaps(weight: FloatArray, counted: BoolArray, out: LongArray) -> None:
     """Count the items to which two systems give different `weight` (item, system), of those `counted` (item,).
 
     `out` has one system more than `weight`, one that gives no weight to any item.

@@ -8,13 +8,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from karatage.kernels.compiling import kernel
+from karatage.kernels.compiling import FloatArray, IntArray, LongArray, kernel
 
 ByteArray = NDArray[np.uint8]
-IntArray = NDArray[np.int32]
-LongArray = NDArray[np.int64]
 OffsetArray = NDArray[np.int32] | NDArray[np.int64]
-FloatArray = NDArray[np.float64]
 
 NEWLINE, RETURN, SPACE = 10, 13, 32
 FINE, WRONG_COLUMNS, LONE_RETURN = 0, 1, 2

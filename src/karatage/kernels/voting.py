@@ -19,13 +19,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from karatage.kernels.compiling import kernel
+from karatage.kernels.compiling import FloatArray, GradeArray, IntArray, LongArray, kernel
 from karatage.memory import spread
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int32]
-LongArray = NDArray[np.int64]
-GradeArray = NDArray[np.int8]
 
 MOST_BLOCKS = 8
 ROWS_PER_BLOCK = 50_000

@@ -3,15 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from karatage.kernels.compiling import kernel
-
-IntArray = NDArray[np.int32]
-LongArray = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
-GradeArray = NDArray[np.int8]
-BoolArray = NDArray[np.bool_]
+from karatage.kernels.compiling import BoolArray, FloatArray, GradeArray, IntArray, LongArray, kernel
 
 
 @kernel

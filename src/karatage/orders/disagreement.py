@@ -242,7 +242,7 @@ def _share(part: int, whole: int) -> float:
 LEAST_ITEMS: Final = 10
 LEAST_EACH: Final = 2  # items with disagreement, and without
 SATURATED: Final = 0.9
-DULL: Final = 0.55  # an AUC below says that items are hardly told apart
+DULL: Final = 0.55  # with an AUC below this, items are poorly separated
 
 
 class Transfer(NamedTuple):

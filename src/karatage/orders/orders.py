@@ -116,7 +116,7 @@ def _by_effect(state: JudgingState, n: int) -> Picks:
     assert state.effect is not None
     size = np.where(state.open, state.effect, 0.0)
     pi = find_chances(size, n)
-    # A chance given earlier batches is one only if the draw shares no luck with theirs.
+    # The chance given earlier batches is right only if the draw is independent of theirs.
     rng = stream(state.seed, f"effect after {int((~state.open).sum())}")
     item = np.flatnonzero(draw_items(pi, rng))
     item = item[np.argsort(-size[item], kind="stable")]

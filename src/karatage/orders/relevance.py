@@ -45,7 +45,7 @@ class Prior:
     topics: float  # standard deviation of topics' own intercepts
     slopes: float  # of topics' own share in the features' coefficients
     systems: float = 1.0  # of systems' effects
-    within: float = 1.0  # of what a system's effect has of its own in each topic
+    within: float = 1.0  # of a system's separate effect in each topic
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -27,7 +27,7 @@ class JudgingState:
 
     ranked: IntArray  # (topic, system, rank) item number, -1 = not in the pool or beyond the ranking's end
     item_start: LongArray  # (topic + 1,) items of topic t are item_start[t]:item_start[t+1]
-    grade: GradeArray  # (item,) by experts, or what the crowd's grades were merged into; -1 = nobody graded it
+    grade: GradeArray  # (item,) by experts, or what the crowd's grades were merged into; -1 = not graded
     open: BoolArray  # (item,) whether an order may pick it
     level: int = 1  # grade from which on a document is relevant
     disagreement: FloatArray | None = None  # (item,) predicted chance that judges disagree
@@ -64,7 +64,7 @@ class Features(NamedTuple):
 class VoteFeatures(NamedTuple):
     """The grades of each item so far, with one pseudo-grade spread evenly over the scale."""
 
-    mean_grade: FloatArray  # (item,) as a share of the top grade; .5 where nobody judged it
+    mean_grade: FloatArray  # (item,) as a share of the top grade; .5 where it was not judged
     doubt: FloatArray  # (item,) chance that two grades drawn like those so far differ
 
 

@@ -20,7 +20,7 @@ from karatage.simulation.notes import tell
 from karatage.text import counted
 
 _TAIL: Final = 10  # judges without whom there is no tail, nor if the last does not do twice as much as the first
-_LEFT_OUT: Final = 0.005  # share of the judges in voxels where hardly any can be
+_LEFT_OUT: Final = 0.005  # share of the judges in voxels that are very improbable
 _ENOUGH: Final = 50  # items of each kind with gold that the median judge has, for voxels to be trusted
 _PER_LEVEL: Final = 20
 _NODES = (np.arange(RATE_LEVELS * _PER_LEVEL) + 0.5) / (RATE_LEVELS * _PER_LEVEL)  # rates

@@ -1,1 +1,1 @@
-"""Results as charts and pages."""
+"""How results are shown: tables, charts and pages."""

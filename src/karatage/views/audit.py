@@ -53,7 +53,7 @@ DIGITS = 3
 FEWEST_FOR_PANEL = 2
 MOST_SUSPICIONS = 20
 MOST_IN_SQUARE = 60
-# Columns of the table of judges in the order in which they get room; what is not there is passed over.
+# Columns of the table of judges, the most important first; those that an audit lacks are left out.
 COLUMNS = {
     "items": "items",
     "kappa": "kappa others",
@@ -73,7 +73,7 @@ MEANINGS = {
     "accuracy": "share of gold items graded as gold did",
     "gold_weighted_kappa": "kappa with gold, quadratic weights",
     "reliability": "accuracy as estimated by the model ds, without gold",
-    "self_agreement": "share of its own repeated grades that are alike",
+    "self_agreement": "share of its repeated grades that are equal",
 }
 STATISTICS = {
     "percent": "percent agreement",
@@ -90,8 +90,8 @@ STATISTICS = {
 }
 CONFUSION = "Grades given to items with each grade of gold; intervals count items"
 GRADED = "How often each judge is right about gold's items, and how much higher than gold it grades"
-VOTES = """Judges that err on the same documents repeat each other. Effective votes: how many judges with independent
-errors would be worth as much as these. An error is any grade other than gold's, one too high or three too low."""
+VOTES = """Judges who make errors on the same documents add little to each other. Effective votes: the number of judges
+with independent errors that would be as accurate together as these. Any grade other than gold's is an error."""
 MOST, PANELS = 60, 30  # judges in a chart, and confusion matrices
 FLAGGED, UNSUSPECTED = "suspect", "no suspicion"
 FLAGS = Key("flagged", {UNSUSPECTED: "circle", FLAGGED: "cross"}, legend=GREY_TOP)
@@ -107,13 +107,13 @@ NAME, FEW = 26, 40  # characters of a name, and how many judges leave room for l
 
 @shows(Audit)
 def view_audit(audit: Audit) -> Page:
-    """Judges one by one, and as a panel."""
+    """Judges one by one, and all together."""
     title = f"Audit of {counted(len(audit.judges), 'judge')}"
     return Page(title, audit.sentence, list(view_judges(audit)), audit.notes, list_facts(audit))
 
 
 def view_pairs(audit: Audit) -> Page:
-    """The same for the terminal, with pairs of judges instead of single ones: a square if it fits, else a list."""
+    """The page for the terminal with pairs of judges in place of single ones: a square if it fits, else a list."""
     if audit.pairs.is_empty():
         pairs = Section("Pairs", "No two judges share an item.")
     else:
@@ -175,7 +175,7 @@ def tabulate_judges(result: Audit) -> Table:
 
 
 def explain_suspicions(result: Audit) -> list[str]:
-    """Why judges are suspected, a line for each of the first of the table that is."""
+    """Why judges are suspected: a line for each suspect among the first rows of the table."""
     shown = _sort_judges(result).head(MOST_SUSPICIONS)
     return [f"{shorten(judge)}: {why}" for judge, why in shown.select("judge", "why").iter_rows() if why]
 
@@ -206,7 +206,7 @@ def tabulate_agreement(result: Audit) -> Table:
 
 
 def tabulate_panel(result: Audit) -> Table:
-    """What holds for all judges together."""
+    """Statistics of all judges together."""
     frame = result.panel.filter(pl.col("statistic").is_in(list(STATISTICS)))
     columns = {"statistic": "statistic", "value": "value", "low": "95% from", "high": "to"}
     frame = frame.with_columns(pl.col("statistic").replace(STATISTICS))
@@ -214,13 +214,13 @@ def tabulate_panel(result: Audit) -> Table:
 
 
 def tabulate_families(result: Audit) -> Table:
-    """Judges that may err alike."""
+    """Families of judges, who may share errors."""
     columns = {name: name.replace("_", " ") for name in result.families.columns}
     return Table(result.families, "Families", DIGITS, name="families", columns=columns)
 
 
 def tabulate_merges(result: Audit) -> Table:
-    """Each merge against gold, and what it gains over the best judge on the items that this one graded."""
+    """Each merge against gold, and its gain over the best judge on the items that this judge graded."""
     chosen = pl.format("{}, chosen on other items ({})", "name", "picked")
     picked = pl.when(pl.col("picked").fill_null("") != "").then(chosen)
     frame = result.merges.with_columns(merge=picked.otherwise("name"))
@@ -243,7 +243,7 @@ def tabulate_merges(result: Audit) -> Table:
 
 
 def tabulate_confusion(result: Audit) -> Table:
-    """What each judge said of items of each gold grade, as shares of these with 95 % intervals that count items."""
+    """How often each judge gave each grade to items of each gold grade; 95 % intervals count items."""
     columns = {name: name for name in result.confusion.columns} | {"share_low": "95% from", "share_high": "to"}
     return Table(result.confusion, CONFUSION, DIGITS, name="confusion", about="judge", columns=columns)
 
@@ -280,7 +280,7 @@ def _frame_judges(audit: Audit, fields: Sequence[str]) -> pl.DataFrame:
     wanted = [column for field in fields for column in (field, f"{field}_low", f"{field}_high")]
     have = [column for column in wanted if column in audit.judges.columns]
     if fields[0] not in have:
-        raise DataError("no two judges share an item, and there is no gold: nothing tells how good they are")
+        raise DataError("no two judges share an item, and there is no gold, so their quality is unknown")
     frame = _find_busiest(audit, MOST)
     flags = pl.when(pl.col("flags") == "").then(pl.lit(UNSUSPECTED)).otherwise(pl.lit(FLAGGED)).alias("flagged")
     family = [name for name in ("family",) if name in frame.columns]
@@ -292,20 +292,20 @@ def _frame_judges(audit: Audit, fields: Sequence[str]) -> pl.DataFrame:
     return frame
 
 
-def _find_busiest(audit: Audit, most: int, *, heard: Sequence[str] | None = None) -> pl.DataFrame:
-    """The judges (or those of them that were `heard`) that graded most, in the order they have in the audit."""
+def _find_busiest(audit: Audit, most: int, *, among: Sequence[str] | None = None) -> pl.DataFrame:
+    """The judges (or those `among` them) that graded most, in the order of the audit."""
     by = "gold_items" if "gold_items" in audit.judges.columns else "items"
     numbered = audit.judges.with_row_index("place")
-    if heard is not None:
-        numbered = numbered.filter(pl.col("judge").is_in(list(heard)))
+    if among is not None:
+        numbered = numbered.filter(pl.col("judge").is_in(list(among)))
     return numbered.sort(by, "place", descending=[True, False]).head(most).sort("place").drop("place")
 
 
 def chart_votes(audit: Audit) -> alt.LayerChart:
-    """How many judges there are (pale) and how many independent ones they are worth (full), with a 95 % interval."""
+    """The number of judges (pale) and of independent judges as accurate as these (full), with a 95 % interval."""
     frame = _frame_votes(audit)
     names, most = frame["who"].to_list(), max(frame["longest"].to_list())
-    scale = {"domain": [0, 1.45 * most], "nice": False}  # room for what is said beside the bars
+    scale = {"domain": [0, 1.45 * most], "nice": False}  # room for the text beside the bars
     ticks = {"grid": False, "tickMinStep": 1, "labelExpr": f"datum.value <= {most} ? datum.label : ''"}
     across = Axis("votes:Q", "votes", scale, ticks)
     down = Axis("who:N", sort=names, axis={"labelLimit": 200, "ticks": False})
@@ -321,16 +321,16 @@ def chart_votes(audit: Audit) -> alt.LayerChart:
     ]
     row = frame.row(0, named=True)
     interval = "" if row["low"] is None else f" ({row['low']:.1f} to {row['high']:.1f})"
-    said = f"{counted(int(row['judges']), 'judge')} carry {row['votes']:.1f} effective votes{interval}"
+    said = f"{counted(int(row['judges']), 'judge')} have {row['votes']:.1f} effective votes{interval}"
     size = WIDEST - measure_names([shorten(name, 30) for name in names]), 36 * len(frame)
-    return lay_panel(layers, size, "What the judges are worth", [said])
+    return lay_panel(layers, size, "Effective votes of the judges", [said])
 
 
 def _frame_votes(audit: Audit) -> pl.DataFrame:
     """All judges, the grades of one item where not everybody grades everything, and each family."""
     votes, judges = audit.statistic("effective_votes"), audit.statistic("judges_compared")
     if votes is None or judges is None:
-        raise DataError("what judges are worth is known from gold that two judges at least have graded; there is none")
+        raise DataError("effective votes need gold that at least two judges have graded; there is none")
     bounds = {row["statistic"]: row for row in audit.panel.to_dicts()}
     rows = [("all judges", judges, votes, bounds["effective_votes"]["low"], bounds["effective_votes"]["high"])]
     grades, per_item = audit.statistic("grades_per_item"), bounds.get("effective_votes_per_item")
@@ -371,7 +371,7 @@ def chart_confusion(audit: Audit) -> alt.FacetChart:
     titles = name_by_number(cut_names(names, int(column / LETTER)))
     header = alt.Header(labelExpr=titles, labelFontSize=10, labelLimit=column, labelPadding=2)
     left = tell_shown(len(names), audit.confusion["judge"].n_unique(), "have most gold items")
-    title = entitle("What judges make of gold's grades", ["up: gold's grade; across: the grade said", *left])
+    title = entitle("Grades of the judges by gold's grade", ["up: gold's grade; across: the grade said", *left])
     panel = alt.layer(*layers, data=frame).properties(width=width, height=height)
     facet = alt.Facet("panel:O", title=None, header=header)
     chart: alt.FacetChart = panel.facet(facet, columns=max(ROOM // (column + GAP), 1), spacing=GAP, title=title)
@@ -381,27 +381,27 @@ def chart_confusion(audit: Audit) -> alt.FacetChart:
 def _frame_confusion(audit: Audit) -> pl.DataFrame:
     """The judges with most gold items, families together, in each those that are right most often first."""
     if audit.confusion.is_empty():
-        raise DataError("without gold that judges have graded nothing is known of what they mistake for what")
-    shown = _find_busiest(audit, PANELS, heard=audit.confusion["judge"].unique().to_list())
+        raise DataError("confusion needs gold that judges have graded; there is none")
+    shown = _find_busiest(audit, PANELS, among=audit.confusion["judge"].unique().to_list())
     family = [name for name in ("family",) if name in shown.columns]
     order = shown.sort(*family, "accuracy", descending=[*([False] * len(family)), True], nulls_last=True)
     place = order.select("judge", panel=pl.int_range(pl.len()))
     return audit.confusion.join(place, on="judge", how="inner").sort("panel", "gold", "grade")
 
 
-def chart_agreement(audit: Audit, value: str = "kappa") -> alt.LayerChart:
-    """How far every two judges agree beyond chance; families, and in them judges that agree most, stand together."""
-    names = order_judges(audit, value)
-    frame = _frame_agreement(audit, names, value)
-    if frame[value].null_count() == len(frame):
+def chart_agreement(audit: Audit) -> alt.LayerChart:
+    """How far every two judges agree beyond chance. Families, and in them judges that agree most, are neighbours."""
+    names = order_judges(audit)
+    frame = _frame_agreement(audit, names)
+    if frame["kappa"].null_count() == len(frame):
         raise DataError(
-            f"the {len(names):,} judges who graded most have no {value} among them: their pairs were not drawn"
+            f"the {len(names):,} judges who graded most have no kappa among them: their pairs were not drawn"
         )
-    least = min(0.0, *frame[value].drop_nulls().to_list())
+    least = min(0.0, *frame["kappa"].drop_nulls().to_list())
     scale = {"scheme": "viridis", "domain": [least, 1.0]}
-    shade = Key(f"{value}:Q", title=value.replace("_", " "), legend={}, scale=scale)
+    shade = Key("kappa:Q", title="kappa", legend={}, scale=scale)
     side = min(SIDE, max(26 * len(names), 90))
-    told = tell("judge:N", "other:N", f"{value}:Q", "shared:Q")
+    told = tell("judge:N", "other:N", "kappa:Q", "shared:Q")
     labels = {"labelExpr": name_by_number(cut_names(names, NAME)), "labelLimit": 160, "domain": False}
     labels["labelFontSize"] = 9 if len(names) <= FEW else 7
     chart = chart_map(frame, names, names, shade, told=told, follow="judge", size=(side, side), **labels)
@@ -409,28 +409,25 @@ def chart_agreement(audit: Audit, value: str = "kappa") -> alt.LayerChart:
     return let_choose(chart, "judge")
 
 
-def _frame_agreement(audit: Audit, names: list[str], value: str = "kappa") -> pl.DataFrame:
-    """Each pair of these judges twice, so that the map is square."""
-    pairs = audit.pairs.select("judge", "other", "shared", value)
-    both = pl.concat([pairs, pairs.select(judge="other", other="judge", shared="shared", **{value: value})])
+def _frame_agreement(audit: Audit, names: list[str]) -> pl.DataFrame:
+    """Each pair of these judges twice, so that the map is a square."""
+    pairs = audit.pairs.select("judge", "other", "shared", "kappa")
+    both = pl.concat([pairs, pairs.select(judge="other", other="judge", shared="shared", kappa="kappa")])
     place = pl.DataFrame({"judge": pl.Series(names, dtype=pl.String), "row": range(len(names))})
-    return (
-        both.join(place, on="judge", how="inner")
-        .join(place.rename({"judge": "other", "row": "column"}), on="other", how="inner")
-        .sort("row", "column")
-    )
+    both = both.join(place, on="judge").join(place.rename({"judge": "other", "row": "column"}), on="other")
+    return both.sort("row", "column")
 
 
-def order_judges(audit: Audit, value: str = "kappa") -> list[str]:
-    """At most so many judges as can be read, those that agree near each other, and families together."""
+def order_judges(audit: Audit) -> list[str]:
+    """The judges that there is room for: those that agree near each other, and families together."""
     if audit.pairs.is_empty():
         raise DataError("there are no pairs of judges: no two share an item, or pairs were not written to the file")
     met = pl.concat([audit.pairs["judge"], audit.pairs["other"].alias("judge")]).unique().to_list()
-    shown = _find_busiest(audit, MOST, heard=met)
+    shown = _find_busiest(audit, MOST, among=met)
     names = shown["judge"].to_list()
     place = {name: k for k, name in enumerate(names)}
     nearness = np.zeros((len(names), len(names)))
-    for one, other, found in audit.pairs.select("judge", "other", value).iter_rows():
+    for one, other, found in audit.pairs.select("judge", "other", "kappa").iter_rows():
         if one in place and other in place and found is not None:
             nearness[place[one], place[other]] = nearness[place[other], place[one]] = found
     at = {name: k for k, name in enumerate(names[j] for j in _order_leaves(nearness))}
@@ -442,7 +439,7 @@ def order_judges(audit: Audit, value: str = "kappa") -> list[str]:
 
 
 def _order_leaves(nearness: FloatArray) -> list[int]:
-    """An order in which neighbours are near: leaves of a tree that joins the nearest first."""
+    """An order in which neighbours agree: the leaves of a tree that joins the nearest first."""
     if len(nearness) < 3:
         return list(range(len(nearness)))
     from scipy.cluster.hierarchy import leaves_list, linkage

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import zip_longest
+from itertools import product, zip_longest
 from typing import TYPE_CHECKING, Literal
 
 import polars as pl
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 PANEL = (230, 170)
 TITLE = 40  # characters
-# Baselines warm, gaps cool, as in the paper's figures.
+# Baselines in warm colours, gaps in cool ones, as in the paper's figures.
 COLOURS = {
     MERGED_GRADES: "#D55E00",
     UNIFORM: "#777777",
@@ -189,17 +189,16 @@ def view_aware(findings: AwareFindings) -> Page:
 
     The terminal has the first and the last panel only.
     """
-    return Page(
-        title=f"Merging judges on {findings.collection}: the AWARE experiment",
-        sentence=findings.sentence,
-        sections=[
-            _view_families(findings),
-            *_view_crossings(findings),
-            *(_view_analyses(findings, panel) for panel in findings.panels),
-            Section("Every approach by size of the k-tuple", "", list(tabulate_approaches(findings)), detail=True),
-        ],
-        notes=findings.notes,
-    )
+    sections = [_view_families(findings)]
+    if not findings.crossings.is_empty():
+        figure = Figure(partial(chart_crossing, findings), "Scores less grades, tau_ap", "crossing")
+        tables = [tabulate_crossings(findings)]
+        sections.append(Section("Where the regimes cross", "", tables, [figure], background=CROSSING))
+    sections += [_view_analyses(findings, panel) for panel in findings.panels]
+    every = list(tabulate_approaches(findings))
+    sections.append(Section("Every approach by size of the k-tuple", "", every, detail=True))
+    title = f"Merging judges on {findings.collection}: the AWARE experiment"
+    return Page(title, findings.sentence, sections, findings.notes)
 
 
 def _view_families(findings: AwareFindings) -> Section:
@@ -221,13 +220,6 @@ def _view_families(findings: AwareFindings) -> Section:
     return Section("Families by size of the k-tuple", "", tables, figures, background=text)
 
 
-def _view_crossings(findings: AwareFindings) -> Iterator[Section]:
-    if not findings.crossings.is_empty():
-        figure = Figure(partial(chart_crossing, findings), "Scores less grades, tau_ap", "crossing")
-        tables = list(tabulate_crossings(findings))
-        yield Section("Where the regimes cross", "", tables, [figure], background=CROSSING)
-
-
 def _view_analyses(findings: AwareFindings, panel: str) -> Section:
     at_end = panel in findings.ends  # each has twenty charts
     analyses = [found for found in findings.analyses.found if found.panel == panel and at_end]
@@ -247,29 +239,26 @@ def tabulate_families(findings: AwareFindings) -> Iterator[Table]:
     frame = frame_families(findings)
     sizes = choose_sizes(findings.sizes, 6)
     order = pl.DataFrame({"family": list_families(findings)})
-    for systems, panel, measure in _list_places(findings):
-        here = frame.filter(systems=systems, panel=panel, measure=measure)
+    for place in _list_places(findings):
+        here = frame.filter(**place)
         wide = here.pivot("size", index="family", values="best", maintain_order=True)
         last = here.filter(size=sizes[-1]).select("family", pl.col("best_approach").alias(f"best of {sizes[-1]}"))
         shown = order.join(wide, on="family", how="left", maintain_order="left")
         shown = shown.select("family", *map(str, sizes)).join(last, on="family", how="left", maintain_order="left")
-        where = _tell_place(findings, systems=systems, panel=panel, measure=measure)
-        caption = f"tau_ap of each family's best, by judges in the k-tuple: {where}"
-        yield Table(shown, caption, DIGITS, detail=panel not in findings.ends)
+        caption = f"tau_ap of each family's best, by judges in the k-tuple: {_tell_place(findings, **place)}"
+        yield Table(shown, caption, DIGITS, detail=place["panel"] not in findings.ends)
 
 
 def tabulate_approaches(findings: AwareFindings) -> Iterator[Table]:
-    """All approaches at some sizes, best first by the mean over these."""
+    """All approaches at some sizes, the best mean over these first."""
     sizes = choose_sizes(findings.sizes, MANY_SIZES)
     frame = frame_by_size(findings, sizes)
     columns = [str(size) for size in sizes]
-    for systems, panel, measure in _list_places(findings):
-        for outcome in OUTCOMES:
-            here = frame.filter(systems=systems, panel=panel, measure=measure, outcome=outcome)
-            ordered = here.sort(pl.mean_horizontal(columns), descending=outcome != "rmse", maintain_order=True)
-            where = _tell_place(findings, systems=systems, panel=panel, measure=measure)
-            caption = f"{OUTCOME_NAMES[outcome]} to gold by judges in the k-tuple: {where}"
-            yield Table(ordered.select("approach", *columns), caption, DIGITS, keys=1)
+    for place, outcome in product(_list_places(findings), OUTCOMES):
+        here = frame.filter(**place, outcome=outcome)
+        ordered = here.sort(pl.mean_horizontal(columns), descending=outcome != "rmse", maintain_order=True)
+        caption = f"{OUTCOME_NAMES[outcome]} to gold by judges in the k-tuple: {_tell_place(findings, **place)}"
+        yield Table(ordered.select("approach", *columns), caption, DIGITS, keys=1)
 
 
 def tabulate_analyses(findings: AwareFindings, panel: str) -> Iterator[Table]:
@@ -336,7 +325,7 @@ def tabulate_contests(findings: AwareFindings) -> Iterator[Table]:
 
 
 def tabulate_leads(findings: AwareFindings) -> Iterator[Table]:
-    """Sizes at which scores or grades win for sure."""
+    """Sizes at which merging scores, or merging grades, is significantly better."""
     frame = findings.tables.get("leads")
     if frame is None:
         return
@@ -348,29 +337,24 @@ def tabulate_leads(findings: AwareFindings) -> Iterator[Table]:
     yield Table(shown, caption, name="leads", columns=columns, wrap=wrap)
 
 
-def tabulate_crossings(findings: AwareFindings) -> Iterator[Table]:
-    """Where errors are so much alike that merging scores overtakes merging grades."""
-    frame = findings.crossings
-    if frame.is_empty():
-        return
-    known = pl.col("crossing").is_not_null()
-    shown = frame.with_columns(
-        _join_places(findings, frame.with_columns(panel=pl.lit(""))), pl.when(known).then(pl.col("low", "high"))
-    )
+def tabulate_crossings(findings: AwareFindings) -> Table:
+    """The error correlation from which merging scores is better than merging grades."""
+    frame, known = findings.crossings, pl.col("crossing").is_not_null()
+    where = _join_places(findings, frame.with_columns(panel=pl.lit("")))
+    shown = frame.with_columns(where, pl.when(known).then(pl.col("low", "high")))
     caption = "Error correlation at which merging scores overtakes merging grades (tau_ap)"
     columns = {"where": "", "size": "judges", "verdict": "as errors get more alike", "crossing": "at"}
     columns |= {"low": "95% from", "high": "to"}
-    yield Table(shown, caption, DIGITS, name="crossings", columns=columns)
+    return Table(shown, caption, DIGITS, name="crossings", columns=columns)
 
 
-def _list_places(findings: AwareFindings) -> Iterator[tuple[str, str, str]]:
-    for systems in findings.systems:
-        for panel in findings.panels:
-            yield from ((systems, panel, measure) for measure in findings.measures)
+def _list_places(findings: AwareFindings) -> Iterator[dict[str, str]]:
+    for place in product(findings.systems, findings.panels, findings.measures):
+        yield dict(zip(("systems", "panel", "measure"), place, strict=True))
 
 
 def _tell_place(findings: AwareFindings, *, systems: str = "", panel: str = "", measure: str = "") -> str:
-    """What a table is about, as far as there is a choice."""
+    """What a table is about; parts that are the same in all tables are left out."""
     shown = [label_measures(findings.measures)[measure]] if measure else []
     shown += [systems] if systems and len(findings.systems) > 1 else []
     shown += [panel] if panel and len(findings.panels) > 1 else []
@@ -378,7 +362,7 @@ def _tell_place(findings: AwareFindings, *, systems: str = "", panel: str = "", 
 
 
 def _join_places(findings: AwareFindings, frame: pl.DataFrame) -> pl.Series:
-    """The same for each row."""
+    """What each row is about."""
     places = frame.select("systems", "panel", "measure").iter_rows()
     texts = [_tell_place(findings, systems=s, panel=p, measure=m) for s, p, m in places]
     return pl.Series("where", texts, dtype=pl.String)

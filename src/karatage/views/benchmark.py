@@ -1,4 +1,4 @@
-"""A benchmark of merges: accuracy and F1 by approach, without gold by data set, and which approaches lead."""
+"""A benchmark of merges: accuracy and F1 by approach, by data set without gold, and which approaches lead."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from karatage.experiments.square.findings import EQUAL, LETTERS, QUALITIES, Benc
 from karatage.text import counted, list_names, shorten
 from karatage.views.marks import Axis, lay_panel, lay_panels, mark, mark_level, mark_lines, tell_apart
 from karatage.views.page import Figure, Page, Section, list_facts, shows
-from karatage.views.table import Table, label_columns
+from karatage.views.table import Table, label_columns, mark_rows
 
 if TYPE_CHECKING:
     import altair as alt
@@ -30,7 +30,7 @@ WORDS = {"accuracy": "acc", "f1": "F1"}
 def chart_benchmark(result: Benchmark, *, supervision: str = "none", quality: Quality = "accuracy") -> alt.ConcatChart:
     """[COLLAB14] figures 2.2 to 2.4: how far each approach is above the baseline, on each data set and on average.
 
-    Without gold bars; with light or full supervision a line over the amount of gold. Panels have scales of their own.
+    Bars without gold; with light or full supervision, lines over the amount of gold. Each panel has a separate scale.
     """
     if supervision not in LETTERS or quality not in QUALITIES:
         asked = f"{supervision}, {quality}"
@@ -61,14 +61,14 @@ def chart_benchmark(result: Benchmark, *, supervision: str = "none", quality: Qu
 
 
 def _make_height(panel: pl.DataFrame) -> Axis:
-    """A scale that shows zero, and is never so narrow that nothing looks like much."""
+    """A scale that includes zero and spans at least a point, so that tiny differences look small."""
     low, high = (float(edge) for edge in panel.select(pl.min("points"), pl.col("points").max().alias("top")).row(0))
     ends = [min(low, -LEAST_SPAN / 2), max(high, LEAST_SPAN / 2)]
     return Axis("points:Q", None, {"domain": ends, "nice": 4}, {"tickCount": 5})
 
 
 def _average(found: pl.DataFrame, result: Benchmark) -> pl.DataFrame:
-    """A last panel with the means over the data sets that all approaches could do."""
+    """A last panel with the means over the data sets on which all approaches have a result."""
     common = found.filter(pl.col("data_set").is_in(result.common_sets))
     keys = ["approach", "supervision", "amount", "quality"]
     mean = common.group_by(keys, maintain_order=True).agg(pl.col("value", "gap").mean())
@@ -78,21 +78,23 @@ def _average(found: pl.DataFrame, result: Benchmark) -> pl.DataFrame:
 
 @shows(Benchmark)
 def view_benchmark(result: Benchmark, *, per_data_set: bool = False) -> Page:
-    """Approaches on average, without gold or on each data set, and which are not worse than the best."""
+    """Approaches on average, on each data set, and which are not significantly worse than the best."""
     sets = [facts.name for facts in result.data_sets]
     common, text = result.common_sets, ""
     tables: list[Table] = []
     if common:
-        text = f"Means are over the data sets that every approach could do: {list_names(common, 12)}."
+        text = f"Means are over the data sets on which every approach has a result: {list_names(common, 12)}."
         caption = f"Mean over {counted(len(common), 'data set')}" if len(common) > 1 else common[0]
         tables += tabulate_settings(result.averages(), caption)
     if per_data_set:
         tables += [table for name in sets for table in tabulate_settings(result.table((name,)), name)]
     elif len(sets) > 1:
         tables.append(tabulate_without_gold(result, sets))
+    numbered = ", ".join(f"{k} {name}" for k, name in enumerate(result.approaches, 1))
+    legend = f"{numbered}; u without gold, l light, f full supervision."
     sections = [
         Section("Approaches", text if len(common) > 1 else "", tables, list(_list_figures(result))),
-        Section("Who leads where", explain_leaders(result), [tabulate_leaders(result)]),
+        Section("Who leads where", legend, [tabulate_leaders(result)]),
     ]
     failed = f"{len(result.failed):,}" if result.failed else None
     facts = list_facts(result, approaches=", ".join(result.approaches), data_sets=len(sets), failed=failed)
@@ -129,13 +131,9 @@ def tabulate_settings(frame: pl.DataFrame, title: str) -> Iterator[Table]:
         last = ["maxima"] if names[-1] == settings[-1] else []
         shown = frame.select("approach", pl.col("quality").replace(WORDS), *names, *last)
         columns = label_columns(shown, quality="", **{name: name.removeprefix(f"{kind} ") for name in names})
-        mark = {name: _mark_top(frame, name) for name in names}
+        best = frame.select((pl.col(n) >= pl.col(n).max().over("quality") - EQUAL).fill_null(False) for n in names)
+        mark = {name: best[name].to_list() for name in names}
         yield Table(shown, f"{title}{told}", DIGITS, mark=mark, name=f"settings-{kind}", columns=columns, keys=2)
-
-
-def _mark_top(frame: pl.DataFrame, name: str) -> list[bool]:
-    best = pl.col(name) >= pl.col(name).max().over("quality") - EQUAL
-    return frame.select(best.fill_null(False)).to_series().to_list()
 
 
 def tabulate_without_gold(result: Benchmark, names: Sequence[str]) -> Table:
@@ -146,8 +144,7 @@ def tabulate_without_gold(result: Benchmark, names: Sequence[str]) -> Table:
         rows.append({"data set": name, **dict(accuracy.iter_rows())})
     schema = {"data set": pl.String} | dict.fromkeys(result.approaches, pl.Float64)
     frame = pl.DataFrame(rows, schema=schema)
-    top = pl.max_horizontal(result.approaches)
-    mark = {name: frame.select((pl.col(name) == top).fill_null(False))[name].to_list() for name in result.approaches}
+    mark = mark_rows(frame.select(result.approaches))
     return Table(frame, "Accuracy without gold", DIGITS, mark=mark, name="without-gold", keys=1)
 
 
@@ -159,9 +156,3 @@ def tabulate_leaders(result: Benchmark) -> Table:
     gold = f", with {result.usual_amount} % of gold" if result.usual_amount else ""
     caption = f"Not significantly worse than the best{gold}"
     return Table(frame, caption, DIGITS, name="leaders", columns=columns, wrap=("leaders", "approaches"))
-
-
-def explain_leaders(result: Benchmark) -> str:
-    """What numbers and letters of the table of leaders stand for."""
-    numbered = ", ".join(f"{k} {name}" for k, name in enumerate(result.approaches, 1))
-    return f"{numbered}; u without gold, l light, f full supervision."

@@ -1,4 +1,4 @@
-"""A leaderboard: scores with intervals and tied groups, all differences, and what the correction rests on."""
+"""A leaderboard: scores with intervals and tied groups, all differences, and the basis of the correction."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from karatage.data.board import ADJUSTMENTS, Board, find_flips
-from karatage.errors import DataError, UnknownNameError
+from karatage.errors import DataError
 from karatage.text import counted, percent, shorten
 from karatage.views.choosing import NAME, let_choose, place_values, tell
 from karatage.views.comparison import FORMS, SHADES, explain_correction
@@ -24,24 +24,23 @@ if TYPE_CHECKING:
 
     import altair as alt
 
-    from karatage.data.board import Differences
     from karatage.data.estimate import Bounded
 
-LUCK = """The best system is best in part by chance, so its lead over the others is too large on average. Each interval
-is for one system or difference by itself."""
+LUCK = """The best system is best in part by chance, so its lead over the others is too large on average. Intervals are
+not adjusted for the number of systems or differences."""
 FLIPS = {
     "falls": "significant only without correction",
     "arises": "significant only when corrected",
     "turns": "reversed",
 }
 COLUMN, ALL_COLUMNS = 9, 110  # pixels, for each group and for all of them
-TOLD, NOT_TOLD, DOUBTED = "told apart", "not told apart", "doubted by gold"
+SIGNIFICANT, OPEN, DOUBTED = "significant", "not significant", "contradicted by gold"
 RING = "M0,-1A1,1,0,0,1,0,1A1,1,0,0,1,0,-1ZM0,-0.5A0.5,0.5,0,0,0,0,0.5A0.5,0.5,0,0,0,0,-0.5Z"
 VERDICTS = Key(
     "verdict",
     {
-        TOLD: "circle",
-        NOT_TOLD: RING,
+        SIGNIFICANT: "circle",
+        OPEN: RING,
         FLIPS["falls"]: "cross",
         FLIPS["arises"]: "triangle-up",
         FLIPS["turns"]: "diamond",
@@ -66,7 +65,8 @@ def view_board(board: Board) -> Page:
         adjust=board.adjust,
     )
     sections = [view_leaderboard(board), view_differences(board)]
-    return Page(f"Leaderboard: {entitle_board(board)}", board.sentence, sections, board.notes, facts)
+    about = f"{board.measure}, {counted(board.topics, 'topic')}, {shorten(board.approach, NAME)}"
+    return Page(f"Leaderboard: {about}", board.sentence, sections, board.notes, facts)
 
 
 def view_leaderboard(board: Board) -> Section:
@@ -83,7 +83,7 @@ def view_leaderboard(board: Board) -> Section:
 
 
 def view_differences(board: Board) -> Section:
-    """The forest of differences, which verdicts change, and what that rests on."""
+    """All differences to the best system, which verdicts change, and the basis of the correction."""
     corrected = "" if board.corrected is None else " and corrected"
     caption = f"Each system's difference to the best one, by the judges{corrected}"
     forest = Figure(partial(chart_differences, board), caption, "differences", tabulate_forest(board))
@@ -92,13 +92,8 @@ def view_differences(board: Board) -> Section:
     return Section("Differences", "\n\n".join(explain_board(board)), tables, [forest], background=LUCK)
 
 
-def entitle_board(board: Board) -> str:
-    """What was compared."""
-    return f"{board.measure}, {counted(board.topics, 'topic')}, {shorten(board.approach, NAME)}"
-
-
 def tabulate_leaderboard(board: Board) -> Table:
-    """By judges and corrected side by side; the interval is of what decides."""
+    """Scores by the judges and corrected; the interval is that of the scores which decide."""
     decides = "naive" if board.corrected is None else "corrected"
     groups = pl.Series("groups", [spell_letters(text) for text in board.letters], dtype=pl.String)
     frame = board.to_frame().with_columns(groups)
@@ -106,7 +101,7 @@ def tabulate_leaderboard(board: Board) -> Table:
     columns |= {} if board.corrected is None else {"naive_rank": "judges #"}
     columns["naive_score"] = "judges"
     low, high = f"{decides}_low", f"{decides}_high"
-    if board.corrected is not None and np.isnan(board.corrected.value).all():  # differences are all that is known
+    if board.corrected is not None and np.isnan(board.corrected.value).all():  # only differences are known
         best = frame_forest(board).filter(by="corrected").select("system", "difference", "low", "high")
         frame = frame.join(best, on="system", how="left", maintain_order="left")
         columns["difference"] = "to the best"
@@ -120,7 +115,7 @@ def tabulate_leaderboard(board: Board) -> Table:
 
 
 def spell_letters(letters: str) -> str:
-    """Letters that follow each other as a span.
+    """Consecutive letters as a span.
 
     >>> spell_letters("abcde"), spell_letters("yza2")
     ('a-e', 'y-a2')
@@ -137,7 +132,7 @@ def spell_letters(letters: str) -> str:
 
 
 def explain_letters(board: Board) -> str:
-    """What the letters of a leaderboard say."""
+    """What the letters of a leaderboard mean."""
     shared = "Systems that share a letter are not significantly different"
     if board.corrected_pairs is not None and board.corrected_pairs.doubted.any():
         shared += ", or gold contradicts the correction of their difference"
@@ -145,7 +140,7 @@ def explain_letters(board: Board) -> str:
 
 
 def tabulate_verdicts(board: Board) -> Table:
-    """How many pairs are told apart, and which verdicts change."""
+    """How many differences are significant, and how many verdicts change."""
     counts = {"significant by the judges": board.naive_pairs.count}
     if board.corrected_pairs is not None:
         counts |= {"significant when corrected": board.corrected_pairs.count}
@@ -168,7 +163,7 @@ def tabulate_verdicts(board: Board) -> Table:
 
 
 def tabulate_turned(board: Board) -> Table | None:
-    """The pairs that judges and gold put in opposite orders, surest verdicts of the judges first; None without any."""
+    """The pairs that judges and gold rank in opposite orders, lowest p-values of the judges first; None if none."""
     if not board.count_flips().get("turns"):
         return None
     columns = {"a": "a", "b": "b", "naive_difference": "judges", "corrected_difference": "corrected"}
@@ -177,26 +172,24 @@ def tabulate_turned(board: Board) -> Table | None:
     return Table(frame, "Reversed verdicts", signed=signed, name="turned", columns=columns, noun="pair")
 
 
-def tabulate_forest(board: Board, *, reference: str | None = None) -> Table:
-    """What the judges say of every system against the reference (default: the best), and the same corrected."""
-    frame = frame_forest(board, reference=reference)
+def tabulate_forest(board: Board) -> Table:
+    """Every system against the best, by the judges and corrected."""
+    frame = frame_forest(board)
     level = f"{percent(board.confidence)} from"
     headers = {"difference": "", "low": level, "high": "to", "p": "p", "verdict": "verdict"}
-    shown = frame.filter(by="judges").select("system")
-    columns = {"system": "system"}
+    shown, columns = frame.filter(by="judges").select("system"), {"system": "system"}
     for by in frame["by"].unique(maintain_order=True):
         own = {name: f"{by}_{name}" for name in headers}
         columns |= {own[name]: header or by for name, header in headers.items()}
         part = frame.filter(by=by).select("system", *headers).rename(own)
         shown = shown.join(part, on="system", how="left", maintain_order="left")
-    best = board.systems[0] if reference is None else reference
-    caption = f"Differences in {board.measure} from {shorten(best, NAME)}; p: {ADJUSTMENTS[board.adjust]}"
+    caption = f"Differences in {board.measure} from {shorten(board.systems[0], NAME)}; p: {ADJUSTMENTS[board.adjust]}"
     signed = [name for name in shown.columns if shown[name].dtype.is_float() and not name.endswith("_p")]
     return Table(shown, caption, signed=signed, columns=columns, name="differences", about="system")
 
 
 def explain_board(board: Board) -> Iterator[str]:
-    """Paragraphs on the judges' order, and on what the correction rests on."""
+    """Paragraphs on the judges' order, and on the basis of the correction."""
     if board.corrected is not None and board.corrected.method.same_order:
         yield board.corrected.method.same_order
     else:
@@ -209,8 +202,8 @@ def _explain_order(board: Board) -> Iterator[str]:
         yield f"Judges' order against the corrected one: tau {_range(board.tau)}, tau_ap {_range(board.tau_ap)}."
     if board.slope is not None:
         yield (
-            f"Slope of the judges' differences on gold's: {_range(board.slope)}; below 1 they level differences, above "
-            "1 they exaggerate them."
+            f"Slope of the judges' differences on gold's: {_range(board.slope)}; below 1 they shrink differences, "
+            "above 1 they exaggerate them."
         )
 
 
@@ -224,7 +217,7 @@ def _range(found: Bounded) -> str:
 def chart_board(board: Board) -> alt.HConcatChart:
     """Systems best first, by the judges and corrected with intervals; beside them, a line for each tied group.
 
-    Two systems with dots on a common line cannot be told apart; those that can be told from the best one are pale.
+    Systems with dots on a common line are not significantly different; systems worse than the best are pale.
     """
     ways, groups = _list_ways(board), [group for group in board.groups if len(group) > 1]
     rows = Rows(
@@ -242,7 +235,7 @@ def chart_board(board: Board) -> alt.HConcatChart:
         rows.chart_dots(Axis("score:Q", board.measure), rows.width - width - GAP, size=34),
         rows.chart_letters([[board.systems[s] for s in group] for group in groups], width),
     ]
-    said = [f"{percent(board.confidence)} intervals, each system on its own"]
+    said = [f"{percent(board.confidence)} intervals, not adjusted for the number of systems"]
     if groups:
         said.append("systems with dots on a common line are not significantly different; pale: worse than the best")
     title = f"{board.measure}, {counted(board.topics, 'topic')}: {counted(len(board.systems), 'system')}"
@@ -268,15 +261,16 @@ def _lay_out(board: Board) -> pl.DataFrame:
     return keep_finite(pl.concat(found))
 
 
-def chart_differences(board: Board, reference: str | None = None) -> alt.HConcatChart:
-    """Differences to a reference, default the best system, with the judges' interval and the corrected one.
+def chart_differences(board: Board) -> alt.HConcatChart:
+    """Differences to the best system, with the judges' interval and the corrected one.
 
-    The marks tell what can be claimed of the pair, with all pairs of the board in mind; intervals are each on its own.
+    Marks show the verdict on each pair after adjustment for all pairs of the board; intervals are not adjusted.
     """
-    frame, ways = _frame_differences(board, reference), _list_ways(board)
-    named = shorten(board.systems[0] if reference is None else reference, NAME)
+    ways, verdicts, best = _list_ways(board), _find_verdicts(board), shorten(board.systems[0], NAME)
+    frame = frame_forest(board).with_columns(pl.col("pair").replace_strict(verdicts).alias("verdict"))
+    places = _lay_out(board).select("system", "at_judges").unique()
     rows = Rows(
-        frame,
+        frame.drop("pair").join(places, on="system", how="left", maintain_order="left"),
         "system",
         tell("system:N", "by:N", "difference:Q", "low:Q", "high:Q", "p:Q", "verdict:N"),
         {"color": SHADES.only(ways), "shape": VERDICTS.only(frame["verdict"].to_list())},
@@ -284,73 +278,54 @@ def chart_differences(board: Board, reference: str | None = None) -> alt.HConcat
         orders={"judges": "at_judges"},
         apart=ways,
     )
-    panel = rows.chart_dots(Axis("difference:Q", f"difference in {board.measure} to {named}"), rows.width, line=0.0)
+    panel = rows.chart_dots(Axis("difference:Q", f"difference in {board.measure} to {best}"), rows.width, line=0.0)
     said = (
-        f"{percent(board.confidence)} intervals, each on its own; marks: what holds with all pairs in mind "
+        f"{percent(board.confidence)} intervals, not adjusted; marks: verdicts adjusted for all pairs "
         f"({ADJUSTMENTS[board.adjust]})"
     )
-    return rows.put_together([panel], f"Every system against {named}", [said])
+    return rows.put_together([panel], f"Every system against {best}", [said])
 
 
-def _frame_differences(board: Board, reference: str | None = None) -> pl.DataFrame:
-    """A row for each way and each system but the reference: system - reference, and what can be claimed of the two."""
-    if reference is not None and reference not in board.systems:
-        raise UnknownNameError("system", reference, board.systems)
-    named = 0 if reference is None else board.systems.index(reference)
-    pairs = np.flatnonzero((board.a == named) | (board.b == named))
-    other = np.where(board.a[pairs] == named, board.b[pairs], board.a[pairs])
-    verdicts = {board.systems[s]: _find_verdicts(board)[pair] for s, pair in zip(other, pairs, strict=True)}
-    frame = frame_forest(board, reference=reference).join(
-        _lay_out(board).select("system", "at_judges").unique(), on="system", how="left", maintain_order="left"
-    )
-    return frame.with_columns(verdict=pl.col("system").replace_strict(verdicts, return_dtype=pl.String))
-
-
-def frame_forest(board: Board, *, reference: str | None = None) -> pl.DataFrame:
-    """Every other system less the reference (default: the best), by judges and corrected.
+def frame_forest(board: Board) -> pl.DataFrame:
+    """Every other system less the best, by judges and corrected.
 
     Columns: system, by (judges or corrected), difference, low, high, p (adjusted as the board is), verdict (better,
-    worse, open or doubted).
+    worse, open or doubted), pair (its number).
     """
-    centre = 0 if reference is None else board.systems.index(reference)
-    found = [("judges", board.naive_pairs)]
-    found += [("corrected", board.corrected_pairs)] if board.corrected_pairs is not None else []
-    return pl.concat([_compare_with(board, centre, by, pairs) for by, pairs in found])
+    there = np.flatnonzero((board.a == 0) | (board.b == 0))
+    other = (board.a + board.b)[there]
+    there, other = there[np.argsort(other)], np.sort(other)
+    sign = np.where(board.b[there] == 0, -1.0, 1.0)  # pairs are b - a
+    frames = []
+    for by, pairs in (("judges", board.naive_pairs), ("corrected", board.corrected_pairs)):
+        if pairs is not None:
+            ends = np.stack([sign * pairs.low[there], sign * pairs.high[there]])
+            claimed = sign * pairs.sign[there]
+            words = np.select([pairs.doubted[there], claimed > 0, claimed < 0], ["doubted", "better", "worse"], "open")
+            p = {"holm": pairs.holm, "bh": pairs.bh, "none": pairs.p_value}[board.adjust][there]
+            columns = {
+                "system": pl.Series(board.systems, dtype=pl.String).gather(other),
+                "by": pl.Series([by] * len(there), dtype=pl.String),
+                "difference": sign * pairs.value[there],
+                "low": ends.min(axis=0),
+                "high": ends.max(axis=0),
+                "p": p,
+                "verdict": pl.Series(words.tolist(), dtype=pl.String),
+                "pair": there,
+            }
+            frames.append(pl.DataFrame(columns))
+    return keep_finite(pl.concat(frames))
 
 
-def _compare_with(board: Board, centre: int, by: str, pairs: Differences) -> pl.DataFrame:
-    there = np.flatnonzero((board.a == centre) | (board.b == centre))
-    other = np.where(board.a[there] == centre, board.b[there], board.a[there])
-    sign = np.where(board.b[there] == centre, -1.0, 1.0)  # pairs are b - a
-    ends = np.stack([sign * pairs.low[there], sign * pairs.high[there]])
-    claimed = sign * pairs.sign[there]
-    words = np.select([pairs.doubted[there], claimed > 0, claimed < 0], ["doubted", "better", "worse"], "open")
-    p = {"holm": pairs.holm, "bh": pairs.bh, "none": pairs.p_value}[board.adjust][there]
-    frame = pl.DataFrame(
-        {
-            "system": pl.Series(board.systems, dtype=pl.String).gather(other),
-            "by": [by] * len(there),
-            "difference": sign * pairs.value[there],
-            "low": ends.min(axis=0),
-            "high": ends.max(axis=0),
-            "p": p,
-            "verdict": words.tolist(),
-            "place": other,
-        },
-        schema_overrides={"by": pl.String, "verdict": pl.String},
-    )
-    return keep_finite(frame.sort("place").drop("place"))
-
-
-def _find_verdicts(board: Board) -> list[str]:
-    """What becomes of the judges' verdict on each pair; where there is nothing to compare it with, the verdict."""
+def _find_verdicts(board: Board) -> dict[int, str]:
+    """How correction changes the judges' verdict on each pair; without a correction, the verdict itself."""
     found = board.corrected_pairs or board.naive_pairs
-    verdict = np.where(found.claimed, TOLD, NOT_TOLD).astype(object)
+    verdict = np.where(found.claimed, SIGNIFICANT, OPEN).astype(object)
     if board.corrected_pairs is not None and board.comparable:
         for kind, flips in find_flips(board.naive_pairs, board.corrected_pairs).items():
             verdict[flips] = FLIPS[kind]
     verdict[found.doubted] = DOUBTED
-    return [str(text) for text in verdict]
+    return dict(enumerate(verdict))
 
 
 def chart_attenuation(board: Board) -> alt.LayerChart:
@@ -379,6 +354,6 @@ def _tell_slope(board: Board) -> list[str]:
     if board.slope is None or not np.isfinite(board.slope).all():
         return said
     slope, low, high = board.slope
-    meaning = "judges shrink differences" if high < 1 else "judges stretch differences"
-    meaning = "by chance or not" if low <= 1 <= high else meaning
+    meaning = "judges shrink differences" if high < 1 else "judges exaggerate differences"
+    meaning = "this may be due to chance" if low <= 1 <= high else meaning
     return [*said, f"a difference of 0.100 shows as {slope / 10:.3f} ({low / 10:.3f} to {high / 10:.3f})", meaning]

@@ -1,4 +1,4 @@
-"""How far judges' probabilities and grades can be relied on, against gold; and how often they are right."""
+"""Judges' probabilities and grades against gold, and how often judges are right."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def view_calibration(found: Calibration) -> Page:
 
 
 def view_reliability(found: Calibration) -> Section:
-    """The part that a survey has, too."""
+    """The section, which a survey has too."""
     bins = f"How often items are relevant by gold, by the judges' {found.forecast}; on the line both are the same"
     shift = "Which grades merged judges give to gold's items, gold to the same, and merged judges to the others"
     charts = [
@@ -89,7 +89,7 @@ def tabulate_grades(found: Calibration) -> Table:
 
 
 def tabulate_shift(found: Calibration) -> Table:
-    """What is off, by how much, and whether chance explains it."""
+    """Each error or difference with its interval and p-value."""
     errors = {
         f"Brier score of {found.forecast}": found.brier,
         f"calibration error of {found.forecast}": found.ece,
@@ -114,9 +114,9 @@ def view_accuracy(accuracy: Accuracy) -> Page:
 
 
 def chart_calibration(calibration: Calibration) -> alt.VConcatChart:
-    """How often items called relevant with probability p are relevant; on the diagonal, as often as they are called so.
+    """How often items called relevant with probability p are relevant; on the diagonal, the two are equal.
 
-    Below, how many of the items were called so.
+    Below, the share of items with that probability.
     """
     import altair as alt
 
@@ -134,7 +134,7 @@ def chart_calibration(calibration: Calibration) -> alt.VConcatChart:
     items = Axis("weight:Q", "items", axis={"format": ".0%", "tickCount": 3})
     bars = mark(bins, "rect", low, items, to=("to:Q", 0), told=told, style={"color": PLAIN, "opacity": 0.7})
     panels = [lay_panel(main, (SIDE, SIDE)), lay_panel([bars], (SIDE, LOW))]
-    head = entitle(f"Do {calibration.forecast} mean what they say?", _tell_calibration(calibration))
+    head = entitle(f"Calibration of {calibration.forecast}", _tell_calibration(calibration))
     chart: alt.VConcatChart = alt.vconcat(*panels, spacing=6, title=head)
     return chart
 
@@ -143,7 +143,9 @@ def chart_shift(calibration: Calibration) -> alt.LayerChart:
     """Grades decided on by the judges and by gold on the same items, and by the judges on items without gold."""
     import altair as alt
 
-    frame = _frame_grades(calibration)
+    names = {column: name for column, (name, _) in WHOSE.items()}
+    frame = calibration.grades.unpivot(index="grade", variable_name="whose", value_name="share").drop_nulls("share")
+    frame = frame.with_columns(pl.col("whose").replace_strict(names, return_dtype=pl.String))
     shades = Key("whose", dict(WHOSE.values())).only(frame["whose"].to_list())
     axes = Axis("share:Q", "share of items", axis={"format": ".0%"}), Axis("grade:O", "grade", sort="descending")
     told = [alt.Tooltip("whose:N"), alt.Tooltip("grade:O"), alt.Tooltip("share:Q", format=".1%")]
@@ -154,14 +156,7 @@ def chart_shift(calibration: Calibration) -> alt.LayerChart:
         mark(frame, "text", *axes, told=told, encodings=said, style={"align": "left", "dx": 4, "fontSize": 9}),
     ]
     size = 480, (14 * len(shades.looks) + 8) * frame["grade"].n_unique()
-    return lay_panel(layers, size, "Grades side by side", _tell_shift(calibration))
-
-
-def _frame_grades(calibration: Calibration) -> pl.DataFrame:
-    """A row for each grade and who gave it."""
-    names = {column: name for column, (name, _) in WHOSE.items()}
-    frame = calibration.grades.unpivot(index="grade", variable_name="whose", value_name="share").drop_nulls("share")
-    return frame.with_columns(pl.col("whose").replace_strict(names, return_dtype=pl.String))
+    return lay_panel(layers, size, "Grades of judges and gold", _tell_shift(calibration))
 
 
 def _tell_bins() -> list[alt.Tooltip]:
@@ -205,7 +200,7 @@ def _say(found: Bounded, times: float, digits: int) -> str:
 
 
 def chart_accuracy(accuracy: Accuracy) -> alt.HConcatChart:
-    """What judges say of items of each kind, as shares with 95 % intervals."""
+    """How judges answer on items of each kind, as shares with 95 % intervals."""
     frame = accuracy.to_frame().with_columns(
         name=pl.format("{} → {}", "gold", "said"),
         value=pl.col("share"),
@@ -213,6 +208,6 @@ def chart_accuracy(accuracy: Accuracy) -> alt.HConcatChart:
     )
     told = ["name:N", "gold:N", "said:N", "items:Q", "value:Q", "low:Q", "high:Q"]
     rows = Rows(frame, "name", told, ANSWERS)
-    panel = rows.chart_dots(Axis("value:Q", "share of the items that are so by gold", WHOLE), rows.width)
-    title = f"What judges say of {accuracy.items:,} gold items"
-    return rows.put_together([panel], title, ["gold's kind → what judges say of it"])
+    panel = rows.chart_dots(Axis("value:Q", "share of the items of that kind", WHOLE), rows.width)
+    title = f"Answers of judges on {accuracy.items:,} gold items"
+    return rows.put_together([panel], title, ["gold's kind → the judges' answer"])

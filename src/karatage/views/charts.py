@@ -31,13 +31,11 @@ def write_chart(chart: alt.TopLevelMixin, path: PathLike) -> None:
         _write(chart, path)
     except PictureError as problem:
         name = shorten(os.fspath(path), 200)
-        raise PictureError(
-            f"{name}: this picture could not be drawn: {problem}; write .html or .json instead"
-        ) from None
+        raise PictureError(f"{name}: this picture could not be made: {problem}; write .html or .json instead") from None
 
 
 def write_charts(charts: Iterable[tuple[alt.TopLevelMixin, PathLike]]) -> None:
-    """Write many charts; still pictures that cannot be drawn here are left out, which one remark tells."""
+    """Write many charts; one remark says which still pictures could not be made on this machine."""
     left: list[PictureError] = []
     for chart, path in charts:
         try:
@@ -46,7 +44,7 @@ def write_charts(charts: Iterable[tuple[alt.TopLevelMixin, PathLike]]) -> None:
             left.append(problem)
     if left:
         files = counted(len(left), "file")
-        remark(f"still pictures could not be drawn: {left[0]}; {files} left out")
+        remark(f"still pictures could not be made: {left[0]}; {files} left out")
 
 
 def _write(chart: alt.TopLevelMixin, path: PathLike) -> None:
@@ -64,7 +62,7 @@ def _write(chart: alt.TopLevelMixin, path: PathLike) -> None:
 
 
 def _get_template() -> Template:
-    """Of a page that is one chart, with all that a browser needs to draw it."""
+    """The template of a page with one chart and all that a browser needs to show it."""
     from jinja2 import Environment, PackageLoader
 
     loader = PackageLoader("karatage.views", package_path="")
@@ -72,7 +70,7 @@ def _get_template() -> Template:
 
 
 class _InScript(json.JSONEncoder):
-    """JSON that may stand in a script: no name in it can end the script."""
+    """JSON inside a script element: no name in it can end the script."""
 
     def encode(self, o: object) -> str:
         return super().encode(o).replace("<", "\\u003c")

@@ -1,4 +1,4 @@
-"""What readers choose in a chart: the system or judge they follow, and how its rows are ordered."""
+"""What readers choose in a chart: the system or judge to highlight, and the order of rows."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PALE = 0.15
 
 
 def choose(kind: str) -> alt.Parameter:
-    """A choice that charts of the same kind of thing share: one system or judge, by a click on any of its marks."""
+    """A choice that all charts of systems, or of judges, share: one of them, by a click on any of its marks."""
     import altair as alt
 
     return alt.selection_point(name=CHOICES[kind], fields=[kind], toggle=False)
@@ -69,7 +69,7 @@ def _find_named(chart: alt.SchemaBase) -> Iterator[str]:
 
 
 def fade(choice: alt.Parameter, shown: float = 1.0, *, lesser: str = "") -> alt.Opacity:
-    """Full marks for what is chosen, or for all while nothing is; `lesser` is a test for marks that are paler."""
+    """Full opacity for what is chosen, or for all while nothing is; `lesser` is a test for paler marks."""
     import altair as alt
 
     hidden = alt.when(~choice).then(alt.value(PALE * shown))
@@ -79,21 +79,21 @@ def fade(choice: alt.Parameter, shown: float = 1.0, *, lesser: str = "") -> alt.
 
 
 def choose_order(orders: Sequence[str]) -> alt.Parameter:
-    """A list to choose the order of rows from; the first is the natural one."""
+    """A list of orders to choose from; the first is the default."""
     import altair as alt
 
     return alt.param(name=SORTED_BY, value=orders[0], bind=alt.binding_select(options=list(orders), name="sorted by "))
 
 
 def place_rows(orders: Mapping[str, str]) -> str:
-    """Where a row stands, as an expression: {order: the field that has the row's place in it}."""
+    """The place of a row, as an expression: {order: the field with the row's place in that order}."""
     *others, (_, last) = orders.items()
     chosen = (f"{SORTED_BY} == {json.dumps(order)} ? datum.{field} : " for order, field in others)
     return "".join(chosen) + f"datum.{last}"
 
 
 def name_rows(names: Sequence[str]) -> dict[str, Any]:
-    """Options of an axis for rows that are numbered, so that names which are the same when cut stay apart."""
+    """Options of an axis for numbered rows, so that names which are equal when cut keep separate rows."""
     return {
         "labelExpr": name_by_number(cut_names(names, NAME)),
         "labelLimit": 220,
@@ -106,22 +106,22 @@ def name_rows(names: Sequence[str]) -> dict[str, Any]:
 
 
 def name_by_number(names: Sequence[str], number: str = "value") -> str:
-    """An expression for the name that a number stands for, by default an axis label's own.
+    """An expression for the name that a number means, by default the number of an axis label.
 
-    All names are one text, since Vega takes a text that is just `constructor` or `toString` for code of its own.
+    All names are one text, since Vega takes a text that is just `constructor` or `toString` for code.
     """
     return f"split({json.dumps(chr(10).join([*names, '']))}, {json.dumps(chr(10))})[datum.{number}]"
 
 
 def place_names(names: Sequence[str]) -> list[int]:
-    """Where each name stands in their alphabet, from 0."""
+    """The alphabetical place of each name, from 0."""
     order = sorted(range(len(names)), key=lambda k: (names[k].casefold(), names[k]))
     place = {k: at for at, k in enumerate(order)}
     return [place[k] for k in range(len(order))]
 
 
 def measure_rows(rows: int) -> int:
-    """The height in pixels of a chart of so many rows."""
+    """The height in pixels of a chart with this number of rows."""
     return rows * (ROOMY_ROW if rows <= FEW else ROW)
 
 
@@ -131,7 +131,7 @@ def measure_names(names: Sequence[str]) -> int:
 
 
 def cut_names(names: Sequence[str], width: int) -> list[str]:
-    """Names fit for an axis; those that would be the same when their end is cut lose their middle."""
+    """Names cut for an axis; those that would be equal with their end cut lose their middle instead."""
     short = [shorten(name, width) for name in names]
     often = Counter(short)
     return [_cut_middle(name, width) if often[cut] > 1 else cut for name, cut in zip(names, short, strict=True)]
@@ -145,7 +145,7 @@ def _cut_middle(name: str, width: int) -> str:
 
 
 def place_values(values: pl.Series, *, lowest_first: bool = False) -> list[int]:
-    """Where each value stands, by default the highest first; what is not known comes last, equals keep their order."""
+    """The place of each value, by default the highest first; unknown values come last, equal ones keep their order."""
     order = values.to_frame("value").with_row_index("k")
     order = order.sort("value", "k", descending=[not lowest_first, False], nulls_last=True)
     return order.with_row_index("place").sort("k")["place"].to_list()
@@ -157,7 +157,7 @@ def finite(value: float) -> float | None:
 
 
 def tell(*fields: str) -> list[alt.Tooltip]:
-    """What a mark says when one points at it: numbers (`:Q`) short, names of fields in words."""
+    """The tooltip of a mark: short numbers (`:Q`), and names of fields in words."""
     import altair as alt
 
     told = []

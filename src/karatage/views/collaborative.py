@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     import altair as alt
 
 ALONE = "#777777"
-INK = "#1A1A1A"  # on cells that are light or bright on any page
+INK = "#1A1A1A"  # text on cells that are light or bright on any page
 NAME = 24
 PANEL = (300, 230)
-# Light to dark: the more the crowd does, the darker its line.
+# From light to dark: a darker line for a larger share of the crowd.
 SHADES = ("#B5DE2B", "#6DCD59", "#35B779", "#1F9E89", "#26828E", "#31688E", "#3E4989", "#440154")
 DECIDED = (ABOVE, BELOW)
 NUMBERS = {"labelExpr": "format(datum.value, '~g')"}  # 2, not 2.0
@@ -40,18 +40,18 @@ COST = Axis("cost:Q", "cost, share of full expert judging", axis={"format": "%"}
 NEARNESS = Axis("tau_ap:Q", "tau_ap to full judging", {"zero": False, "nice": True})
 ORDERS = """Experts judge the first part of the pool, {items:,} documents of {topics}, and the leaderboard of
 {systems} by {measure} is held against the one with the whole pool judged, [COLLAB14] figure 3.4. The order says which
-documents come first; move-to-front and thompson learn from the answers on the way.
+documents come first; move-to-front and thompson learn from the answers given so far.
 
 Gaps are to depth pooling. Intervals are over topics, drawn with replacement {resamples:,} times: judges play no part,
 and only thompson is random."""
 FINDING = """The same queues, seen as a search for relevant documents. Area: 1 if all came first, .5 if they came at
 random. Topics are counted in which they come earlier, or later, than by depth, on average."""
 CONSENSUS = """[COLLAB14] figure 3.6: experts judge the first part of the queue, a crowd the next {fixed:g} %,
-{judges} for each document, and its judgments are merged by an approach that knows nothing but them. Lead: how far
+{judges} for each document, and its judgments alone are merged by each approach. Lead: how far
 above {first} for the same crowds."""
-QUALITY = """[COLLAB14] table 3.3: each crowd judges the whole pool; recall (R) and precision (P) of what its
-judgments are merged into, in %, means over {samples}. {relevant:.1%} of this pool are relevant: where that is little,
-a crowd that rejects too few of the others has little precision, whoever merges."""
+QUALITY = """[COLLAB14] table 3.3: each crowd judges the whole pool; recall (R) and precision (P) of its
+merged judgments, in %, means over {samples}. {relevant:.1%} of this pool are relevant: where that is low,
+a crowd that rejects too few of the others has low precision with any merge."""
 SHARES = """[COLLAB14] figures 3.7 and 3.8: shares of experts and crowd are varied, the crowd merged by {approach}.
 Cost is a share of what experts on the whole pool would cost; ratios are prices of an expert's judgment to that of a
 merged one.
@@ -69,7 +69,7 @@ def chart_orders(findings: CollaborativeFindings) -> alt.ConcatChart:
     """[COLLAB14] figure 3.4: experts alone, tau and tau_ap over the share judged, a line for each order."""
     frame = findings.order_means
     if not len(frame):
-        raise OptionError("orders were not studied, so there is nothing to draw")
+        raise OptionError("orders were not studied, so there is no chart of them")
     looks = tell_apart("order", findings.plan.orders, {})
     across = Axis("experts:O", "% of the pool judged", axis={"labelAngle": 0, **NUMBERS})
     told = ["order", "experts", "tau", "tau_ap", "tau_ap_topics_low", "tau_ap_topics_high", "found"]
@@ -83,7 +83,7 @@ def chart_orders(findings: CollaborativeFindings) -> alt.ConcatChart:
 def chart_finding(findings: CollaborativeFindings) -> alt.ConcatChart:
     """The share of the relevant documents found over the share judged, a line for each order."""
     if not len(findings.finding_means):
-        raise OptionError("finding was not studied, so there is nothing to draw")
+        raise OptionError("finding was not studied, so there is no chart of it")
     start = pl.DataFrame({"order": list(findings.plan.orders), "judged": 0.0, "found": 0.0})
     curves = pl.concat([start, findings.alone_means.select(start.columns)])
     across = Axis("judged:Q", "share of the pool judged", axis={"format": "%"})
@@ -202,14 +202,21 @@ def _view(findings: CollaborativeFindings) -> Iterator[Section]:
         yield _view_orders(findings)
     if len(findings.finding_means):
         figure = Figure(partial(chart_finding, findings), "Relevant documents found", "finding")
-        yield Section("Finding", "", [tabulate_finding(findings)], [figure], background=FINDING)
+        columns = {"order": "order", "area": "area", "topics_above": "ahead", "topics_below": "behind"}
+        caption = "Relevant documents found: area under the curve, topics ahead of and behind depth"
+        digits = {"topics_above": 1, "topics_below": 1}
+        table = Table(findings.finding_means, caption, digits, name="finding", columns=columns)
+        yield Section("Finding", "", [table], [figure], background=FINDING)
     if len(findings.consensus):
         yield _view_consensus(findings)
     if len(findings.shares):
         yield _view_shares(findings)
     if len(findings.table33):
         text = QUALITY.format(samples=counted(plan.samples, "crowd"), relevant=findings.relevant)
-        yield Section("Crowds", "", [tabulate_quality(findings)], background=text)
+        columns = label_columns(findings.table33, rate="")
+        caption = "Table 3.3: recall (R) and precision (P) of the crowd's merged grades, %"
+        table = Table(findings.table33, caption, 2, name="quality", columns=columns, keys=2)
+        yield Section("Crowds", "", [table], background=text)
 
 
 def _view_orders(findings: CollaborativeFindings) -> Section:
@@ -290,18 +297,10 @@ def tabulate_orders(findings: CollaborativeFindings) -> Iterator[Table]:
 
 
 def _tell_gap(row: dict[str, float | None]) -> str:
-    """Six of these fill a line of a terminal."""
+    """Short, so that six of these fit on a line of a terminal."""
     if row["half"] is None:
         return f"{row['gap']:+.3f}"
     return f"{row['gap']:+.2f}±{row['half']:.2f}".replace("0.", ".")
-
-
-def tabulate_finding(findings: CollaborativeFindings) -> Table:
-    """How soon relevant documents are found by each order."""
-    columns = {"order": "order", "area": "area", "topics_above": "ahead", "topics_below": "behind"}
-    caption = "Relevant documents found: area under the curve, topics ahead of and behind depth"
-    digits = {"topics_above": 1, "topics_below": 1}
-    return Table(findings.finding_means, caption, digits, name="finding", columns=columns)
 
 
 def tabulate_consensus(findings: CollaborativeFindings, order: str) -> Iterator[Table]:
@@ -377,10 +376,3 @@ def tabulate_reach(findings: CollaborativeFindings) -> Table:
         name="reach",
         right=("experts + crowd",),
     )
-
-
-def tabulate_quality(findings: CollaborativeFindings) -> Table:
-    """[COLLAB14] table 3.3."""
-    caption = "Table 3.3: recall (R) and precision (P) of the crowd's merged grades, %"
-    columns = label_columns(findings.table33, rate="")
-    return Table(findings.table33, caption, 2, name="quality", columns=columns, keys=2)

@@ -1,4 +1,4 @@
-"""Two systems compared: the difference by every opinion, the scores, and what the correction rests on; or a test."""
+"""Two systems compared: the difference by every opinion, the scores, and the basis of the correction; or a test."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     import altair as alt
 
     from karatage.data.board import Board
-    from karatage.data.comparison import Opinion
 
 ERRORS = "Scores are taken as correct: errors of judges are not corrected here."
 SHADES = Key("by", {"judges": JUDGES, "corrected": CORRECTED})
@@ -45,18 +44,14 @@ def view_comparison(found: Comparison) -> Page:
 
 
 def view_decision(found: Comparison) -> Section:
-    """The part that a survey has, too."""
-    text = [f"{entitle_comparison(found)}.", *explain_correction(found)]
+    """The section, which a survey has too."""
+    about = f"{found.measure}, {counted(found.topics, 'topic')}, {shorten(found.approach, NAME)}."
+    text = [about, *explain_correction(found)]
     refused = "" if found.refusal is None else f"Correction was refused: {found.refusal}."
     caption = "The difference by every opinion, with its interval"
     chart = Figure(partial(chart_comparison, found), caption, "comparison")
     tables = [tabulate_difference(found), tabulate_scores(found)]
     return Section("The decision", "\n\n".join(text), tables, [chart], background=refused)
-
-
-def entitle_comparison(found: Comparison) -> str:
-    """What was compared."""
-    return f"{found.measure}, {counted(found.topics, 'topic')}, {shorten(found.approach, NAME)}"
 
 
 def _name_systems(caption: str, found: Comparison) -> str:
@@ -67,7 +62,7 @@ def _name_systems(caption: str, found: Comparison) -> str:
 
 
 def tabulate_difference(found: Comparison) -> Table:
-    """The difference by every opinion; an exact one is called so."""
+    """The difference by every opinion; exact ones are marked."""
     gaps = [opinion.difference for opinion in found.opinions]
     t = [gap.value / gap.standard_error if gap.standard_error > 0 else math.nan for gap in gaps]
     labels = [opinion.method.label + (", exact" if opinion.difference.exact else "") for opinion in found.opinions]
@@ -92,7 +87,13 @@ def tabulate_difference(found: Comparison) -> Table:
 
 def tabulate_scores(found: Comparison) -> Table:
     """Both systems' scores by every opinion that has some."""
-    rows = [_list_scores(opinion) for opinion in found.opinions if opinion.a is not None]
+    rows = []
+    for opinion in found.opinions:
+        if opinion.a is not None:
+            row: list[str | float | None] = [opinion.method.label]
+            for score in (opinion.a, opinion.b):
+                row += [None, None] if score is None else [score.value, score.standard_error]
+            rows.append(row)
     schema = {"by": pl.String} | dict.fromkeys(("a", "a_standard_error", "b", "b_standard_error"), pl.Float64)
     return Table(
         keep_finite(pl.DataFrame(rows, schema=schema, orient="row")),
@@ -102,15 +103,8 @@ def tabulate_scores(found: Comparison) -> Table:
     )
 
 
-def _list_scores(opinion: Opinion) -> list[str | float | None]:
-    row: list[str | float | None] = [opinion.method.label]
-    for score in (opinion.a, opinion.b):
-        row += [None, None] if score is None else [score.value, score.standard_error]
-    return row
-
-
 def explain_correction(found: Comparison | Board) -> Iterator[str]:
-    """Paragraphs on what the correction rests on."""
+    """Paragraphs on the basis of the correction."""
     if found.gold is not None:
         yield f"{found.gold[0].upper()}{found.gold[1:]}."
     if found.accuracy is not None:
@@ -129,7 +123,7 @@ def view_paired(found: PairedTest) -> Page:
 
 @shows(UnpairedTest)
 def view_unpaired(found: UnpairedTest) -> Page:
-    """Topics of their own for each."""
+    """Separate topics for each."""
     topics = " and ".join(f"{count:,}" for count in found.topics)
     facts = list_options(test="Welch's t", confidence=percent(found.confidence), topics=topics)
     return _view(found, "Two systems on separate topics", facts)
@@ -147,7 +141,7 @@ def _view(found: PairedTest | UnpairedTest, title: str, facts: list[tuple[str, s
 
 
 def chart_comparison(comparison: Comparison) -> alt.HConcatChart:
-    """The difference by every opinion, with its interval and a line where there is none."""
+    """The difference by every opinion, with its interval and a line at 0."""
     frame = comparison.to_frame().select(
         "difference",
         *("low", "high", "p_value"),
@@ -167,7 +161,7 @@ def chart_comparison(comparison: Comparison) -> alt.HConcatChart:
 
 
 def chart_test(found: PairedTest | UnpairedTest) -> alt.HConcatChart:
-    """The difference with its interval, and a line where there is none."""
+    """The difference with its interval, and a line at 0."""
     ends = {"low": [finite(found.low)], "high": [finite(found.high)]}
     frame = pl.DataFrame(
         {"name": ["second less first"], "value": [found.difference], **ends, "p_value": [found.p_value]},

@@ -248,13 +248,13 @@ def _lay_out(model: CrowdModel, level: int) -> pl.DataFrame:
 
 
 def chart_summary(summary: CrowdSummary) -> alt.LayerChart:
-    """Judges by the shares of relevant items that they find and of others that they reject, the busiest the largest.
+    """Judges by the shares of relevant items that they find and of others that they reject; size: number of grades.
 
-    Judges on the line are like coins. Those that saw one kind of items only are left out.
+    Judges on the line are as good as chance. Judges who saw only one kind of items are left out.
     """
     known = summary.judges.drop_nulls(["tpr", "tnr"])
     if known.is_empty():
-        raise OptionError("no judge saw both relevant items and others, so none has two rates to draw")
+        raise OptionError("no judge saw both relevant items and others, so no judge has two rates to show")
     frame = known.with_columns(quality=name_bands(pl.col("tpr"), pl.col("tnr")))
     across = Axis("tnr:Q", "share of other items rejected (TNR)", WHOLE)
     up = Axis("tpr:Q", "share of relevant items found (TPR)", WHOLE)
@@ -268,6 +268,6 @@ def chart_summary(summary: CrowdSummary) -> alt.LayerChart:
     layers = [mark_diagonal(across, up, (0.0, 1.0), falling=True), rates.properties(name="judges")]
     said = ["dashed: as good as chance"]
     if len(known) < len(summary.judges):
-        said.append(f"{counted(len(summary.judges) - len(known), 'judge')} not shown: saw one kind of items only")
+        said.append(f"{counted(len(summary.judges) - len(known), 'judge')} not shown: saw only one kind of items")
     title = f"{counted(len(known), 'judge')} of {shorten(summary.name)}"
     return let_choose(lay_panel(layers, (380, 380), title, said), "judge")

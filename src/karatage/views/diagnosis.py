@@ -50,7 +50,7 @@ def list_conclusions(found: Diagnosis) -> list[Section]:
 
 def view_coverage(found: Diagnosis) -> Figure:
     """How much of each system's ranking has a grade."""
-    caption = "How much of each system's ranking was judged; documents that nobody judged count as not relevant"
+    caption = "How much of each system's ranking was judged; unjudged documents count as not relevant"
     return Figure(partial(chart_judged, found), caption, "judged", tabulate_judged(found))
 
 
@@ -78,7 +78,7 @@ def tabulate_measures(found: Diagnosis) -> Table:
 
 
 def chart_judged(found: Diagnosis) -> alt.HConcatChart:
-    """The share that was judged, the least first: systems with little are held down by what counts as not relevant."""
+    """The share judged, the least first: unjudged documents count as not relevant, which lowers scores."""
     frame = found.systems.sort("judged", nulls_last=False, maintain_order=True)
     frame = frame.with_columns(pl.col("judged").fill_null(0))
     rows = Rows(frame, "system", ["system:N", "judged:Q", "topics:Q", "short:Q"], natural="judged")

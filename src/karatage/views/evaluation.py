@@ -1,4 +1,4 @@
-"""Leaderboards under several approaches, how near each comes to gold, and what judges weigh."""
+"""Leaderboards by several approaches, how near each is to gold, and the weights of judges."""
 
 from __future__ import annotations
 
@@ -35,11 +35,10 @@ if TYPE_CHECKING:
 
     import altair as alt
 
-    from karatage.data.scores import Weights
 
 FIDELITY = """Each approach ranks the systems; gold ranks them too. tau and tau_ap are 1 where the orders are the same,
-RMSE is 0 where the scores are. The approach that is nearest for these systems and judges need not be so for others."""
-MOST_APPROACHES = 7  # that shapes and colours can tell apart, with gold
+RMSE is 0 where the scores are. For other systems or judges, another approach may be the nearest."""
+MOST_APPROACHES = 7  # that shapes and colours can distinguish, with gold
 JUDGE = "judge:"
 QUALITIES = {"tau": "tau to gold's order", "tau_ap": "tau_ap, the top counts more", "rmse": "RMSE to gold's scores"}
 SEVERAL = {"orient": "top", "columns": 5, "labelLimit": 160}
@@ -48,18 +47,20 @@ _SHADES, _FORMS = COLOURS[:-1], tuple(shape for shape in SHAPES if shape != "squ
 
 @shows(Evaluation)
 def view_evaluation(evaluation: Evaluation, *, weights: bool = False, explain: bool = False) -> Page:
-    """A leaderboard for each measure, the distance to gold, and what judges weigh.
+    """A leaderboard for each measure, the distance to gold, and the weights of judges.
 
     Args:
         evaluation: What to show.
         weights: Whether the terminal shows weights, too.
-        explain: Whether it says why judges weigh what they do.
+        explain: Whether it says where the weights come from.
     """
     sections = [view_measure(evaluation, measure) for measure in evaluation.measures]
     if evaluation.fidelity:
         sections.append(view_fidelity(evaluation))
     sections += view_weights(evaluation, tables=weights)
-    sections += (_explain_weights(found) for found in evaluation.weights if explain)
+    for found in evaluation.weights if explain else ():
+        title = f"Reasons for the weights of judges, {found.approach} on {found.measure}"
+        sections.append(Section(title, "\n\n".join(f"- {line}" for line in found.explain())))
     facts = list_facts(evaluation, measures=", ".join(evaluation.measures), approaches=", ".join(evaluation.approaches))
     title = f"{counted(len(evaluation.systems), 'system')} on {', '.join(evaluation.measures)}"
     return Page(title, evaluation.sentence, sections, evaluation.notes, facts)
@@ -81,24 +82,14 @@ def view_fidelity(evaluation: Evaluation) -> Section:
 
 
 def view_weights(evaluation: Evaluation, *, tables: bool = False) -> Iterator[Section]:
-    """What judges weigh, for approaches that weigh them; in tables behind charts, or beside them."""
+    """Weights of judges, for approaches that have them; in tables behind charts, or beside them."""
     if evaluation.weights:
-        found = [tabulate_weights(weights) for weights in evaluation.weights]
-        charts = [
-            _chart_weights(weights, None if tables else table)
-            for weights, table in zip(evaluation.weights, found, strict=True)
-        ]
+        found, charts = [tabulate_weights(weights) for weights in evaluation.weights], []
+        for weights, table in zip(evaluation.weights, found, strict=True):
+            caption = f"Each judge's weight by {weights.approach} on {weights.measure}"
+            make, name = partial(chart_weights, weights), f"weights-{weights.approach}"
+            charts.append(Figure(make, caption, name, None if tables else table))
         yield Section("Weights of the judges", "", found if tables else (), charts)
-
-
-def _chart_weights(found: Weights, table: Table | None) -> Figure:
-    caption = f"Each judge's weight by {found.approach} on {found.measure}"
-    return Figure(partial(chart_weights, found), caption, f"weights-{found.approach}", table)
-
-
-def _explain_weights(found: Weights) -> Section:
-    title = f"Reasons for the weights of judges, {found.approach} on {found.measure}"
-    return Section(title, "\n\n".join(f"- {line}" for line in found.explain()))
 
 
 def tabulate_measure(result: Evaluation, measure: str) -> Table:
@@ -173,7 +164,7 @@ def _frame_scores(evaluation: Evaluation, measure: str) -> pl.DataFrame:
 
 
 def tell_other_topics(result: Evaluation, measure: str) -> str:
-    """What goes on from a caption, where gold's scores are means over other topics than the approaches'."""
+    """The end of a caption, where gold's scores are means over other topics than the approaches'."""
     if result.gold is None or result.name_gold(measure) == "gold":
         return ""
     own = counted(len(result.scores[measure].topics), "topic")
@@ -182,7 +173,7 @@ def tell_other_topics(result: Evaluation, measure: str) -> str:
 
 
 def _choose_approaches(evaluation: Evaluation, measure: str) -> list[str]:
-    """As many as can be told apart: the first, which decides, other merges, then judges, nearest to gold first."""
+    """As many as readers can distinguish: the first, which decides, other merges, then judges nearest to gold."""
     names = evaluation.approaches
     near = {
         found.approach: found.tau_ap
@@ -191,7 +182,7 @@ def _choose_approaches(evaluation: Evaluation, measure: str) -> list[str]:
     }
     merges = [name for name in names[1:] if not name.startswith(JUDGE)]
     alone = [name for name in names[1:] if name.startswith(JUDGE)]
-    alone.sort(key=lambda name: near.get(name, -2.0), reverse=True)  # below all there are
+    alone.sort(key=lambda name: near.get(name, -2.0), reverse=True)  # below any tau_ap
     kept = {names[0], *[*merges, *alone][: MOST_APPROACHES - 1]}
     return [name for name in names if name in kept]
 

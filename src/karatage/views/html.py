@@ -1,6 +1,6 @@
-"""A page as HTML: one file that needs no network, drawn live in a browser and still on paper; a part for notebooks.
+"""A page as HTML: one file that needs no network, with live charts and still pictures; and excerpts for notebooks.
 
-Charts are there as SVG without scripts and clashing names, the same bytes each time.
+The pictures are SVG without scripts or clashing names, the same bytes each time.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def render_page(page: Page) -> str:
             drawing.picture.cancel()  # or leaving on an error would wait for them
     notes = list(page.notes)
     if problems:
-        told = f"still pictures could not be drawn: {problems[0]}; the charts still work in a browser"
+        told = f"still pictures could not be made: {problems[0]}; the charts still work in a browser"
         notes.append(told)
         remark(told)
     left = iter(drawn)
@@ -93,7 +93,7 @@ def render_excerpt(page: Page) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Drawing:
-    """A figure under its name, and its picture as soon as it is drawn."""
+    """A figure under its name, and its picture as soon as it is made."""
 
     name: str
     figure: Figure
@@ -102,7 +102,7 @@ class _Drawing:
 
     @staticmethod
     def of(name: str, figure: Figure) -> _Drawing:
-        """Have the figure drawn; nothing from elsewhere may come into it."""
+        """Start to make the picture; it may load nothing from elsewhere."""
         spec = clean_chart(figure.chart)
         return _Drawing(name, figure, spec, render_picture(spec, "svg", allowed_base_urls=[]))
 
@@ -161,19 +161,19 @@ def _read(name: str) -> str:
 
 
 def _fingerprint(script: str) -> str:
-    """What lets a browser run this script and no other."""
+    """The hash that lets a browser run this script and no other."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
 
 
 def clean_chart(chart: alt.TopLevelMixin) -> str:
-    """A chart as Vega-Lite: nothing in its names that a converter chokes on, and labels of an axis that keep apart."""
+    """A chart as Vega-Lite: no characters in names that stop a converter, and space between labels of an axis."""
     spec = json.loads(chart.to_json())
     spec.setdefault("config", {}).setdefault("axis", {}).setdefault("labelSeparation", APART)
     return json.dumps(_clean_all(spec))
 
 
 def adapt_svg(picture: bytes, name: str, caption: str) -> str:
-    """A picture as an SVG element for HTML; its parts are called after `name`, readers hear the caption."""
+    """A picture as an SVG element for HTML; its parts are named after `name`, and screen readers read the caption."""
     drawn = ET.fromstring(picture)
     numbers: dict[str, str] = {}
     for part in drawn.iter():
@@ -183,7 +183,7 @@ def adapt_svg(picture: bytes, name: str, caption: str) -> str:
                 f"a chart for a page may hold no links, pictures or scripts, and '{name}' holds <{part.tag}>"
             )
         for key in [key for key in part.attrib if key.startswith(("aria-", "role", "class"))]:
-            del part.attrib[key]  # one caption is heard, not every point
+            del part.attrib[key]  # screen readers read one caption, not every point
         for key, value in part.attrib.items():
             placed = LONG_NUMBER.sub(_round, value) if key in DRAWN else value
             part.attrib[key] = _rename(key, placed, name, numbers)

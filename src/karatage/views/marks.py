@@ -1,6 +1,6 @@
-"""The marks that charts are made of: rows with intervals, bars, letters, lines, heat maps and scatter.
+"""The marks of charts: rows with intervals, bars, letters, lines, heat maps and scatter.
 
-A chart is a frame and what its columns stand for: an `Axis` for each place, a `Key` for what colour and shape tell.
+A chart is a frame and the meaning of its columns: an `Axis` for each position, a `Key` for colour or shape.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     Options = Mapping[str, Any]  # as Vega-Lite names them
     Told = Sequence[object]  # columns, or tooltips of Altair
 
-# Okabe and Ito's colours, which the colour-blind can tell apart, grey for black, which a dark page would swallow.
-# Beyond eight, shapes go on telling.
+# Okabe and Ito's colours, which colour-blind readers can distinguish; grey for black, which is invisible on dark pages.
+# Beyond eight, shapes distinguish.
 COLOURS = ("#0072B2", "#C48700", "#009E73", "#CC79A7", "#D55E00", "#3D9CD3", "#888888", "#A69200")
-JUDGES, CORRECTED, GOLD, PLAIN = "#D55E00", "#0072B2", "#B08D00", "#888888"  # to be told on white and on black
+JUDGES, CORRECTED, GOLD, PLAIN = "#D55E00", "#0072B2", "#B08D00", "#888888"  # visible on white and on black
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
 DASH = [4, 3]
 GAP = 12  # pixels between panels
@@ -54,7 +54,7 @@ INTERVALS: Mapping[str, tuple[str, Options]] = {
 
 @dataclass(frozen=True)
 class Axis:
-    """A column on an axis, such as `score:Q`, with options of its scale and axis; an axis of None is not drawn."""
+    """A column on an axis, such as `score:Q`, with options of its scale and axis; an axis of None is hidden."""
 
     column: str
     title: str | None = None
@@ -67,7 +67,7 @@ class Axis:
         return replace(self, column=column)
 
     def encode(self, channel: type[Any]) -> Any:
-        """As Altair has it."""
+        """In Altair's terms."""
         import altair as alt
 
         given: dict[str, Any] = {"scale": self.scale, "sort": self.sort}
@@ -80,7 +80,7 @@ class Axis:
 class Key:
     """What the values of a column look like: each its colour, shape, dash or width; or options of a scale of shades.
 
-    A legend of None is not drawn.
+    A legend of None is hidden.
     """
 
     column: str
@@ -90,11 +90,11 @@ class Key:
     scale: Options = field(default_factory=dict)
 
     def only(self, names: Sequence[str]) -> Key:
-        """Without what is not drawn."""
+        """Without the values that a chart lacks."""
         return replace(self, looks={name: look for name, look in self.looks.items() if name in set(names)})
 
     def encode(self, channel: type[Any]) -> Any:
-        """As Altair has it."""
+        """In Altair's terms."""
         import altair as alt
 
         legend = None if self.legend is None else alt.Legend(**self.legend)
@@ -148,13 +148,13 @@ def mark(
         data: A frame, or a chart that has been begun.
         what: Altair's name of the mark: `point`, `rule`, `rect` ...
         axes: Across and up.
-        to: Where a mark ends that has a length: columns or numbers, across and up.
-        told: What it says when one points at it.
+        to: Where marks with a length end: columns or numbers, across and up.
+        told: Columns of its tooltip.
         follow: `system` or `judge`, where readers can choose one: a click on these marks does.
         shown: Opacity of what is chosen.
         pale: A test for marks that are paler.
-        looks: `color`, `shape`, `strokeDash` or `strokeWidth`: a key, or the same for all.
-        encodings: Others, as Altair has them.
+        looks: `color`, `shape`, `strokeDash` or `strokeWidth`: a key, or one value for all.
+        encodings: Others, in Altair's terms.
         style: Options of the mark.
     """
     import altair as alt
@@ -182,7 +182,7 @@ def mark(
 
 
 def mark_line(axis: Axis, value: float) -> alt.Chart:
-    """A dashed line to go by, at a value of the horizontal axis."""
+    """A dashed line at a value of the horizontal axis."""
     line = pl.DataFrame({"line": [value]})
     return mark(line, "rule", Axis("line:Q", axis.title), style={"color": PLAIN, "strokeDash": DASH})
 
@@ -220,7 +220,7 @@ def mark_lines(
         across: What lines go over.
         up: What they show.
         looks: As for `mark`; shapes are those of points.
-        told: What lines and points say.
+        told: Columns of the tooltips.
         ends: Columns where intervals begin and end.
         interval: A `band`, or at each point a pale `bar` or a `line`.
         points: Pixels of area; 0 for none.
@@ -252,7 +252,7 @@ def mark_lines(
 def name_lines(
     ends: pl.DataFrame, up: Axis, span: tuple[float, float], size: tuple[int, int], looks: Mapping[str, Key]
 ) -> alt.Chart:
-    """Names beside the right ends of lines; `place_labels` tells where."""
+    """Names beside the right ends of lines, at the heights from `place_labels`."""
     import altair as alt
 
     labels = place_labels(ends, span, size[1])
@@ -262,7 +262,7 @@ def name_lines(
 
 
 def place_labels(ends: pl.DataFrame, span: tuple[float, float], height: int) -> pl.DataFrame:
-    """`label`: as near to `mean` as leaves a line of text to each name, in the scale of a chart that spans so much."""
+    """The column `label`: as near to `mean` as leaves a line of text to each name, in a chart with this span."""
     unit = (span[1] - span[0]) / height * LABEL
     ordered = ends.sort("mean")
     stacks: list[list[float]] = []  # of names that touch, each around the middle of its lines
@@ -314,7 +314,7 @@ def lay_panel(
     title: str | list[str] = "",
     said: Sequence[str] | None = None,
 ) -> alt.LayerChart:
-    """Layers on top of each other; with something said below it, the title is a chart's, else a panel's."""
+    """Layers on top of each other; with lines `said` below it, the title is that of a chart, else of a panel."""
     import altair as alt
 
     chart: alt.LayerChart = alt.LayerChart(layer=list(layers), width=size[0], height=size[1])
@@ -331,7 +331,7 @@ def entitle(title: str | list[str], said: Sequence[str] = ()) -> alt.TitleParams
 
 
 def lay_panels(panels: Sequence[alt.LayerChart], title: str, across: int) -> alt.ConcatChart:
-    """Panels in rows of so many."""
+    """Panels in rows, `across` in each."""
     import altair as alt
 
     chart: alt.ConcatChart = alt.concat(*panels, columns=max(across, 1), title=title or alt.Undefined)
@@ -344,12 +344,12 @@ class Rows:
 
     Args:
         frame: One row each, or several (as by judges and corrected, or the parts of a bar).
-        kind: The column with their names. A reader can choose a system or a judge.
-        told: What marks say.
-        looks: What tells kinds of rows apart, as for `mark`.
-        natural: What readers call the order of the frame; without a name there is no other.
-        orders: Other orders as readers call them: columns to sort by, highest first, or `at_...` with places.
-        apart: Values of the column `by` that stand one below the other in a row.
+        kind: The column with their names. Readers can choose a system or a judge.
+        told: Columns of the tooltips.
+        looks: How kinds of rows differ, as for `mark`.
+        natural: The name of the frame's order; without a name readers cannot choose another.
+        orders: Names of other orders, each with the column to sort by, highest first, or `at_...` with places.
+        apart: Values of the column `by`, placed one below the other in a row.
         pale: A test for rows that matter less.
         room: Pixels of a row; by default what their number leaves.
     """
@@ -381,7 +381,7 @@ class Rows:
 
     @cached_property
     def places(self) -> pl.DataFrame:
-        """A number for each row, by which cut names stay apart, and its place in every order."""
+        """A number for each row, so that names which are equal when cut stay separate; its place in every order."""
         first = self.frame.unique(self.kind, keep="first", maintain_order=True)
         made = {"row": list(range(len(first))), "at_name": place_names(self.names)}
         for column in self.orders.values():
@@ -436,12 +436,12 @@ class Rows:
         return self._lay(layers, width)
 
     def chart_letters(self, groups: Sequence[Sequence[str]], width: int) -> alt.LayerChart:
-        """A line down the members of each group of rows that cannot be told apart, the first in another colour."""
+        """A line down the members of each group of tied rows, the first in another colour."""
         import altair as alt
 
         members: list[tuple[int | None, str]] = [(g, name) for g, group in enumerate(groups) for name in group]
         tied = {name for _, name in members}
-        # Rows without a tie need a place as well, or panels would not match.
+        # Rows without a tie need a place too, so that panels match.
         members += [(None, name) for name in self.names if name not in tied]
         frame = pl.DataFrame(members, schema={"group": pl.Int64, self.kind: pl.String}, orient="row")
         base = self._start(frame.join(self.places, on=self.kind, how="left", maintain_order="left")).encode(

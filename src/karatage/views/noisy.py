@@ -39,26 +39,26 @@ FEW_WORLDS = 6  # that have histograms
 ACROSS = 3
 SHADES = {NAIVE: marks.JUDGES, CORRECTED: marks.CORRECTED}  # red and blue, as in the paper's figure 2
 TEST_SHADES = ("#BBBBBB", "#777777", "#D55E00", "#56B4E9", "#0072B2")
-TEST_WIDTHS = (5, 1.2, 2, 4, 1.5)  # what lies below is wide, so that lines on top of each other can be told
+TEST_WIDTHS = (5, 1.2, 2, 4, 1.5)  # lower lines are wider, so that lines on top of each other remain visible
 TEST_DASHES = ([1, 0], [2, 3], [1, 0], [1, 0], [6, 3])
 WHO = {ONE: "One gold sample for both systems", TWO: "Separate judges and gold"}
 PERCENT = {"format": "%", "tickCount": 5}
-INTERVALS = """What judges say of a system whose true P@k is known, [NOISY18] Algorithm 2. Naive: the mean over topics
-± 1.96 standard errors, as if judges were never wrong. Corrected: (15) ± 1.96 times the root of (7); with t instead, as
-compare has it, few topics count for what they are. A nominal 95 % interval covers in 95 % of {simulations:,}
-simulations, give or take {tolerance:.1f} %.
+INTERVALS = """Scores by noisy judges for a system whose true P@k is known, [NOISY18] Algorithm 2. Naive: the mean over
+topics ± 1.96 standard errors, as if judges made no errors. Corrected: (15) ± 1.96 times the root of (7); with t in
+place of 1.96, as in compare, intervals are wider where there are few topics. A nominal 95 % interval covers in 95 % of
+{simulations:,} simulations, ± {tolerance:.1f} %.
 
 Shares are of simulations in which correction was not refused. It is refused if gold cannot distinguish the judges from
 random ones.
 Spread is the standard deviation of corrected estimates, to which the median standard error should be equal; bias is
-what section 3.8 expects."""
+the value expected by section 3.8."""
 TESTS = """How often tests at the 5 % level call two systems different. Naive tests take judges as correct: Welch's
 t (9), and the paired t. Independent is (10) and (11): each system corrected with separate rates. Shared takes the
 rates of one gold sample for both, so that their error cancels; paired over topics or not.
 
 With separate judges and gold, the second system's judges have the two rates exchanged. Naive tests and the shared
-form (shown with rates from both gold samples thrown together) are wrong there: they see the judges differ, not the
-systems."""
+form (shown with rates from both gold samples together) are wrong there: they detect a difference of the judges, not of
+the systems."""
 WORKED = {
     "ebay": (
         "eBay",
@@ -81,7 +81,7 @@ TESTS_TEXT = (
     "naive: Welch's t (9); p: paired over topics; (10): corrected as if judges were independent; shared: corrected "
     "with one gold sample for both; level .05"
 )
-RIGHT = ("right", "P@k", "b - a")  # as they were given, without zeros that say nothing
+RIGHT = ("right", "P@k", "b - a")  # as they were given, without trailing zeros
 MOST_LISTED = 12  # worlds of which each has a line of its own in the terminal
 
 
@@ -101,7 +101,7 @@ def chart_histogram(findings: NoisyFindings) -> alt.ConcatChart:
         told = ["estimate", "low", "high", "simulations"]
         style = {"opacity": 0.55, "stroke": "white", "strokeWidth": 0.3}
         true = pl.DataFrame({"true": [row["precision"]], "label": [f"true: {row['precision']:g}"]})
-        left = row["naive"] > row["precision"]  # the label stands where naive estimates do not
+        left = row["naive"] > row["precision"]  # the label is on the side without naive estimates
         label: dict[str, object] = {"align": "right", "dx": -5} if left else {"align": "left", "dx": 5}
         where = across.of("true:Q")
         layers = [
@@ -120,7 +120,7 @@ def chart_histogram(findings: NoisyFindings) -> alt.ConcatChart:
 def chart_coverage(findings: NoisyFindings) -> alt.ConcatChart:
     """How often corrected intervals (t) cover, by gold; one panel for each number of topics and true P@k."""
     if not len(findings.intervals):
-        raise OptionError("intervals were not studied, so there is no coverage to draw")
+        raise OptionError("intervals were not studied, so there is no chart of coverage")
     found = findings.intervals.drop_nulls("covered").with_columns(
         rates=pl.struct("right_relevant", "right_other").map_elements(spell_rates, return_dtype=pl.String)
     )
@@ -163,7 +163,7 @@ def chart_power(findings: NoisyFindings, *, samples: str, topics: int) -> alt.Co
 
 
 def spell_rates(row: Mapping[str, float]) -> str:
-    """`.9/.8`: right about so many relevant and other documents."""
+    """`.9/.8`: the shares of relevant and of other documents that judges grade correctly."""
     return "/".join(f"{row[name]:g}".removeprefix("0") for name in ("right_relevant", "right_other"))
 
 
@@ -203,12 +203,19 @@ def _view_tests(findings: NoisyFindings) -> Section:
             caption = f"{WHO[samples]}, {topics} topics: share of simulations in which tests reject"
             make = partial(chart_power, findings, samples=samples, topics=topics)
             figures.append(Figure(make, caption, f"power-{samples}-{topics}"))
-        tables += [*tabulate_sizes_of_tests(findings, samples), *tabulate_power(findings, samples)]
-        power = findings.compare_power(samples)
+        same, power = findings.pivot_tests(samples).filter(difference=0.0), findings.compare_power(samples)
+        for (topics,), here in same.group_by("topics", maintain_order=True):
+            caption = f"{WHO[samples]}, {topics} topics, no difference: % rejected"
+            tables.append(_list_tests(here, findings, caption, f"size-{samples}-{topics}"))
+        for (topics,), here in power.group_by("topics", maintain_order=True):  # where the sound test is nearest 80 %
+            caption = f"{WHO[samples]}, {topics} topics: % rejected, where '{SHORT[SOUND[samples]]}' is nearest 80"
+            tables.append(_list_tests(here, findings, caption, f"power-{samples}-{topics}", difference=True))
         if len(power):
             there = [*WORLD, "difference"]
             covered = findings.pivot_tests(samples, "covered").join(power.select(there), on=there)
-            tables.append(tabulate_covered_differences(findings, samples, covered))
+            caption = f"{WHO[samples]}: % of 95 % intervals that cover that difference"
+            table = _list_tests(covered, findings, caption, f"covered-{samples}", difference=True, topics=True)
+            tables.append(replace(table, detail=True))
     return Section("Tests", f"In tables, {TESTS_TEXT}.", tables, figures, background=TESTS)
 
 
@@ -242,7 +249,7 @@ def tabulate_intervals(found: NoisyFindings) -> Iterator[Table]:
 def tabulate_coverage(found: NoisyFindings, *, column: str) -> Iterator[Table]:
     """The same for many worlds: coverage by rates and gold, a column for each P@k.
 
-    What is refused hangs on rates and gold only, but for luck.
+    Refusals depend only on rates, gold and chance.
     """
     which = {"covered": "z", "covered_t": "t"}[column]
     chance = f"{found.plan.simulations:,} simulations, ± {found.tolerance * 100:.1f}"
@@ -274,28 +281,6 @@ def tabulate_estimates(found: NoisyFindings) -> Table:
         right=RIGHT,
         detail=True,
     )
-
-
-def tabulate_sizes_of_tests(found: NoisyFindings, samples: str) -> Iterator[Table]:
-    """How often tests reject where there is no difference, in %."""
-    table = found.pivot_tests(samples).filter(difference=0.0)
-    for (topics,), here in table.group_by("topics", maintain_order=True):
-        caption = f"{WHO[samples]}, {topics} topics, no difference: % rejected"
-        yield _list_tests(here, found, caption, f"size-{samples}-{topics}")
-
-
-def tabulate_power(found: NoisyFindings, samples: str) -> Iterator[Table]:
-    """How often tests reject a difference, in %, where the sound one is nearest 80."""
-    for (topics,), here in found.compare_power(samples).group_by("topics", maintain_order=True):
-        caption = f"{WHO[samples]}, {topics} topics: % rejected, where '{SHORT[SOUND[samples]]}' is nearest 80"
-        yield _list_tests(here, found, caption, f"power-{samples}-{topics}", difference=True)
-
-
-def tabulate_covered_differences(found: NoisyFindings, samples: str, covered: pl.DataFrame) -> Table:
-    """How often intervals cover the difference, in %, in the worlds of `covered`."""
-    caption = f"{WHO[samples]}: % of 95 % intervals that cover that difference"
-    table = _list_tests(covered, found, caption, f"covered-{samples}", difference=True, topics=True)
-    return replace(table, detail=True)
 
 
 def _list_tests(

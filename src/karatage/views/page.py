@@ -1,4 +1,4 @@
-"""A page of findings as data; `html` and `text` write it."""
+"""A page of results as data; `html` and `text` write it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Figure:
     """A chart to show, made when it is first asked for.
 
-    The caption is also what is read out in its place; the table has the numbers behind it.
+    Screen readers read the caption in its place; the table has the numbers behind it.
     """
 
     make: Callable[[], alt.TopLevelMixin]
@@ -62,7 +62,7 @@ class Section:
 
 @dataclass(frozen=True, eq=False)
 class Page:
-    """What a reader is told: the sentence to take away, the evidence in sections, all warnings, and how it was made."""
+    """What readers see: the main sentence, the evidence in sections, all warnings, and how the result was made."""
 
     title: str
     sentence: str
@@ -114,7 +114,7 @@ def split_paragraphs(text: str) -> list[str]:
 
 
 def combine(pages: Sequence[Page]) -> Page:
-    """Pages one after the other under the first one's title and sentence; what each says stands over its sections."""
+    """Pages one after the other under the first one's title and sentence; each one's own is above its sections."""
     if len(pages) == 1:
         return pages[0]
     sections = []
@@ -134,16 +134,16 @@ def combine(pages: Sequence[Page]) -> Page:
 
 
 class Recorded(Protocol):
-    """A result that remembers what it was made with."""
+    """A result with the seed and the versions that it was made with."""
 
     @property
     def seed(self) -> int:
-        """Of all that was drawn at random."""
+        """The seed."""
         ...
 
     @property
     def versions(self) -> Mapping[str, str]:
-        """Of the software."""
+        """The software."""
         ...
 
 
@@ -153,7 +153,7 @@ def list_facts(result: Recorded, **options: object) -> list[tuple[str, str]]:
 
 
 def list_options(**options: object) -> list[tuple[str, str]]:
-    """What was asked; options that say nothing are left out."""
+    """What was asked; empty options are left out."""
     return [(name.replace("_", " "), str(value)) for name, value in options.items() if value not in (None, "", ())]
 
 

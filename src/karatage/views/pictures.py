@@ -1,7 +1,7 @@
-"""Still pictures, drawn in a process of their own.
+"""Still pictures, made in a separate process.
 
-The engine that draws them is a browser's: it reserves tens of gigabytes of addresses, and where these are limited, or a
-chart is too much for it, it ends the process that it runs in.
+The engine is a browser's. It reserves tens of gigabytes of addresses; where these are limited, or a chart is too large,
+it ends the process that it runs in.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ Kind = Literal["svg", "png"]
 
 
 def prepare_pictures() -> None:
-    """Start what draws pictures, which takes a second, while there is other work."""
+    """Start the process, which takes a second, while there is other work."""
     _painter(os.getpid()).prepare()
 
 
 def render_picture(spec: str, kind: Kind, **options: object) -> Future[bytes]:
-    """A chart, given as Vega-Lite, as a picture; PictureError where this machine cannot draw it.
+    """A chart, given as Vega-Lite, as a picture; PictureError where this machine cannot make it.
 
     Args:
         spec: The chart.
@@ -47,7 +47,7 @@ def render_picture(spec: str, kind: Kind, **options: object) -> Future[bytes]:
 
 @cache
 def bundle_vega() -> str:
-    """The library with which a browser draws charts, as one script; to bundle it takes no engine."""
+    """The library with which a browser shows charts, as one script; this needs no engine."""
     import vl_convert
 
     return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;").replace("</script", "<\\/script")
@@ -55,14 +55,14 @@ def bundle_vega() -> str:
 
 @lru_cache(maxsize=1)
 def _painter(_: int) -> _Painter:
-    """The one of this process; a forked process must not talk to its parent's."""
+    """The painter of this process; a forked process must not use its parent's."""
     return _Painter()
 
 
 class _Painter:
-    """A process that draws one picture after the other, and a thread that talks to it.
+    """A process that makes one picture after the other, and a thread that exchanges data with it.
 
-    Where it cannot even draw the smallest picture it is not asked again. Where it fails at one, the next gets another.
+    If it fails at the smallest picture, it is not used again. If it fails at another, the next gets a new process.
     """
 
     def __init__(self) -> None:
@@ -71,7 +71,7 @@ class _Painter:
         self._hopeless: str | None = None
 
     def prepare(self) -> None:
-        with suppress(RuntimeError):  # what is wrong is told when a picture is asked for
+        with suppress(RuntimeError):  # the error is raised when a picture is asked for
             self._thread.submit(self._start)
 
     def render(self, request: bytes) -> Future[bytes]:
@@ -83,7 +83,7 @@ class _Painter:
             return failed
 
     def _start(self) -> subprocess.Popen[bytes]:
-        """A process that has proved that it can draw."""
+        """A process that has made its first picture."""
         if self._hopeless is not None:
             raise PictureError(self._hopeless)
         if self._process is None:
@@ -94,7 +94,7 @@ class _Painter:
                     program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
                 )
             except (OSError, ValueError) as problem:
-                self._hopeless = f"the process that draws cannot be started: {problem}"
+                self._hopeless = f"the process that makes pictures cannot be started: {problem}"
                 raise PictureError(self._hopeless) from None
             weakref.finalize(self, _end, process)
             self._process = process
@@ -114,19 +114,19 @@ class _Painter:
         try:
             _send(process.stdin, True, request)
             answer = _receive(process.stdout)
-        except OSError:  # it is gone
+        except OSError:  # it has ended
             answer = None
         if answer is None:
             self._process = None
             raise PictureError(_explain(_end(process)))
         fine, content = answer
         if not fine:
-            raise DataError(f"the chart cannot be drawn: {shorten(content.decode(), 200)}")
+            raise DataError(f"the chart cannot be made into a picture: {shorten(content.decode(), 200)}")
         return content
 
 
 def _end(process: subprocess.Popen[bytes]) -> int:
-    """Have the process end, and tell how it did."""
+    """End the process, and return its exit code."""
     for pipe in (process.stdin, process.stdout):
         with suppress(OSError):
             if pipe is not None:
@@ -141,9 +141,9 @@ def _end(process: subprocess.Popen[bytes]) -> int:
 def _explain(status: int) -> str:
     """Why there is no picture, from how the process ended."""
     if hasattr(signal, "SIGALRM") and status == -signal.SIGALRM:
-        return f"drawing took longer than {PATIENCE} seconds"
+        return f"a picture took longer than {PATIENCE} seconds"
     names = {-known.value: known.name for known in signal.Signals}
-    ended = f"the process that draws ended with {names.get(status, f'exit code {status}')}"
+    ended = f"the process that makes pictures ended with {names.get(status, f'exit code {status}')}"
     limit = find_limit()
     if limit is None:
         return f"{ended}, perhaps for lack of memory"
@@ -167,13 +167,13 @@ def _receive(pipe: IO[bytes]) -> tuple[bool, bytes] | None:
 
 
 def serve() -> None:
-    """What the process does: draw what comes in until nobody asks any more."""
+    """The work of the process: make pictures until the input ends."""
     source, target = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # whatever else is printed is no answer
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one who asks decides when it is enough
+    os.dup2(2, 1)  # anything else that is printed is not an answer
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when to end
     has_alarm = hasattr(signal, "SIGALRM")
     if has_alarm:
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)  # ends the process, whatever it is at
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)  # ends the process at any point
         signal.alarm(PATIENCE)
     import vl_convert
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 NAME = 20  # characters of a system
 DRAWN = """Documents are drawn with known probabilities, higher where a grade is more informative; weighted by them,
-gold's grades represent all documents, those not drawn too. The judges' grades are not shown to gold."""
+gold's grades represent all documents, also those not drawn. The judges' grades are not shown to gold."""
 CHANCES, SHARES = 200, 160  # pixels
 COUNTS = {"tickMinStep": 1}
 HAVE, LACK = "at hand", "still needed"
@@ -32,7 +32,7 @@ NEEDS = Key("mark", {HAVE: CORRECTED, LACK: JUDGES})
 
 @shows(GoldPlan)
 def view_plan(plan: GoldPlan) -> Page:
-    """What the labels should give, and where they go."""
+    """The expected precision, and what to judge."""
     sections = [Section("What to judge", "Nothing.")]
     if plan.labels:
         frame = frame_topics(plan)
@@ -56,7 +56,7 @@ def view_plan(plan: GoldPlan) -> Page:
 
 
 def entitle_plan(found: GoldPlan) -> str:
-    """What is planned for."""
+    """What the plan is for."""
     if len(found.systems) == 2:
         who = " and ".join(shorten(name, NAME) for name in found.systems)
     else:
@@ -80,17 +80,21 @@ def tabulate_forecasts(found: GoldPlan) -> Table:
 
 
 def explain_forecasts(found: GoldPlan) -> str:
-    """What the forecasts are of, and what they rest on."""
+    """What the forecasts are about, and what they assume."""
     of = "Of the difference" if len(found.systems) == 2 else "Of differences, the median over pairs"
     if found.census:
         return f"{of}; gold will have graded all documents that matter."
-    basis = "going by the gold so far" if found.informed else "as if the judges told nothing: less for good ones"
+    basis = (
+        "from the gold so far"
+        if found.informed
+        else "as if the judges' grades had no information: less for good judges"
+    )
     return f"{of}; {basis}."
 
 
 @shows(SizePlan)
 def view_sizes(plan: SizePlan) -> Page:
-    """How many of each are needed; nothing is drawn where no number is enough."""
+    """How many of each are needed; there is no chart where no number is enough."""
     caption = "Topics and gold items at hand and still needed, and their shares of the error"
     figures = [] if plan.refusal is not None else [Figure(partial(chart_sizes, plan), caption, "sizes")]
     section = Section("How many", "\n\n".join(explain_sizes(plan)), [tabulate_sizes(plan)], figures)
@@ -125,14 +129,14 @@ def is_priced(found: SizePlan) -> bool:
 
 
 def explain_sizes(found: SizePlan) -> Iterator[str]:
-    """What the numbers rest on, and what they show."""
+    """What the numbers assume, and what they show."""
     judges = "one gold sample for both" if found.judges == "shared" else "and each has separate judges"
-    topics = "the same topics" if found.paired else "topics of their own"
+    topics = "the same topics" if found.paired else "separate topics"
     yield f"Systems have {topics}, {judges}."
     corrected = ", ".join("-" if math.isnan(value) else f"{value:.3f}" for value in found.estimates)
     size = found.topics_without_errors
     free = f"{size:,.0f}" if math.isfinite(size) else "no number of"
-    yield f"Corrected means {corrected}; were judges never wrong: {free} topics."
+    yield f"Corrected means {corrected}; without errors of judges: {free} topics."
     if found.refusal is None:
         shows_from = "no difference" if math.isinf(found.detectable) else f"differences from {found.detectable:.4g} up"
         yield f"With these numbers: standard error {found.standard_error:.4g}, ± {found.half_width:.4g}; {shows_from}."
@@ -165,7 +169,7 @@ def chart_plan(plan: GoldPlan) -> alt.HConcatChart:
 def chart_sizes(plan: SizePlan) -> alt.HConcatChart:
     """Topics and gold items at hand and still needed; beside them, their share of the error."""
     if plan.refusal is not None:
-        raise OptionError(f"no numbers to draw: {plan.refusal}")
+        raise OptionError(f"the numbers cannot be shown: {plan.refusal}")
     frame = plan.to_frame().with_columns(
         name=pl.when(pl.col("judges") == "").then("need").otherwise(pl.format("{}, {}", "need", "judges"))
     )

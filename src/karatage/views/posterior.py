@@ -1,4 +1,4 @@
-"""Merged grades: how sure they are, and what the model found about its judges."""
+"""Merged grades: their probabilities, and the model's estimates about the judges."""
 
 from __future__ import annotations
 
@@ -22,23 +22,25 @@ if TYPE_CHECKING:
 
 DIGITS = 3
 DOUBTFUL = 25  # items of the table
-PROBABILITIES = """Probabilities are the model's own: they hold as far as its assumptions do. Where judges err
-together, they are too high."""
+PROBABILITIES = """Probabilities are the model's: they are valid as far as its assumptions are. Where judges share
+errors, they are too high."""
 ESTIMATES = """What the model estimates about the judges, without gold unless it was given some."""
 SURE = 0.9
 BINS = 20
 ROOM, PANEL = 560, 80  # pixels
-MANY_JUDGES = 60  # have no row each
+MANY_JUDGES = 60  # more of them have no row each
 
 
 @shows(Posterior)
 def view_posterior(posterior: Posterior) -> Page:
-    """How sure the grades are, which are not, and how good the model finds the judges."""
+    """Probabilities of the grades, the least certain items, and estimates about the judges."""
     behind = Table(frame_sureness(posterior), "Items by probability", digits=2, name="sureness")
     sure = Figure(partial(chart_sureness, posterior), "Items by the probability of their grade", "sureness", behind)
     sections = [Section("Merged grades", "", [_tabulate_doubtful(posterior)], [sure], background=PROBABILITIES)]
     if posterior.judge_names and posterior.parameters:
-        sections.append(_view_judges(posterior))
+        found, caption = frame_judges(posterior), "How often each judge is right, by the model"
+        charts = [] if found is None else [Figure(partial(chart_judges, posterior, found), caption, "judges")]
+        sections.append(Section("Judges", "", [tabulate_record(posterior)], charts, background=ESTIMATES))
     steps = f"{posterior.iterations:,}" + ("" if posterior.converged else ", not converged")
     facts = list_options(approach=posterior.model, steps=steps, versions=spell_versions(posterior.versions))
     return Page(_entitle(posterior), posterior.sentence, sections, posterior.notes, facts)
@@ -51,19 +53,12 @@ def view_grades(posterior: Posterior, added: Judgments | None = None) -> Page:
 
 
 def view_record(posterior: Posterior) -> Page:
-    """What the model found about each judge, for the terminal."""
+    """The model's estimates about each judge, for the terminal."""
     return Page(_entitle(posterior), posterior.sentence, [Section("Judges", tables=[tabulate_record(posterior)])])
 
 
 def _entitle(posterior: Posterior) -> str:
     return f"{counted(len(posterior.grades), 'item')} merged by {shorten(posterior.model, 60)}"
-
-
-def _view_judges(posterior: Posterior) -> Section:
-    found = frame_judges(posterior)
-    caption = "How often each judge is right, by the model"
-    drawn = [] if found is None else [Figure(partial(chart_judges, posterior, found), caption, "judges")]
-    return Section("Judges", "", [tabulate_record(posterior)], drawn, background=ESTIMATES)
 
 
 def tabulate_grades(merged: Posterior, added: Judgments | None = None) -> Table:
@@ -76,8 +71,8 @@ def tabulate_grades(merged: Posterior, added: Judgments | None = None) -> Table:
 
 
 def tabulate_record(merged: Posterior) -> Table:
-    """What the model found about each judge."""
-    caption = f"Judges, as {merged.model} sees them"
+    """The model's estimates about each judge."""
+    caption = f"Judges, as estimated by {merged.model}"
     columns = _put_text_first(merged.judges)
     return Table(merged.judges, caption, DIGITS, name="judges", about="judge", columns=columns)
 
@@ -92,12 +87,12 @@ def _tabulate_doubtful(posterior: Posterior) -> Table:
     whole = tabulate_grades(posterior)
     sure = pl.Series("sure", posterior.probability.max(axis=1))
     frame = whole.frame.with_columns(sure).sort("sure", maintain_order=True).head(DOUBTFUL).drop("sure")
-    caption = f"The {counted(len(frame), 'item')} that are least sure, of {len(whole.frame):,}"
+    caption = f"The {counted(len(frame), 'item')} with the least certain grades, of {len(whole.frame):,}"
     return Table(frame, caption, whole.digits, name="doubtful", columns=whole.columns)
 
 
 def frame_sureness(posterior: Posterior) -> pl.DataFrame:
-    """How many items are how sure: grade, from, to, items; only where there are some."""
+    """Items by grade and probability: grade, from, to, items; only where there are some."""
     sure = posterior.probability.max(axis=1)
     place = np.clip(np.floor(sure * BINS + 1e-9), 0, BINS - 1).astype(int)
     frame = pl.DataFrame({"grade": posterior.grades, "place": place})
@@ -107,7 +102,7 @@ def frame_sureness(posterior: Posterior) -> pl.DataFrame:
 
 
 def chart_sureness(posterior: Posterior) -> alt.VConcatChart:
-    """Items by the probability of the grade decided on, a panel for each grade; left of the line are the doubtful."""
+    """Items by the probability of the grade decided on, a panel for each grade; uncertain ones are left of the line."""
     import altair as alt
 
     frame = frame_sureness(posterior)
@@ -124,8 +119,8 @@ def chart_sureness(posterior: Posterior) -> alt.VConcatChart:
         style = {"color": CORRECTED, "stroke": PLAIN, "strokeWidth": 0.5}
         bars = mark(frame.filter(grade=grade), "rect", across, up, to=("to:Q", 0), told=told, style=style)
         panels.append(lay_panel([bars, mark_line(across, SURE)], (ROOM, PANEL)))
-    said = f"dashed: {SURE:.0%} sure; a scale for each grade, by the square root so that few show"
-    head = entitle(f"How sure {counted(len(posterior.grades), 'merged grade')} are", [said])
+    said = f"dashed: probability {SURE:.0%}; each grade has a separate scale, a square root so that small counts show"
+    head = entitle(f"Probabilities of {counted(len(posterior.grades), 'merged grade')}", [said])
     chart: alt.VConcatChart = alt.vconcat(*panels, spacing=6, title=head)
     return chart
 
@@ -133,7 +128,7 @@ def chart_sureness(posterior: Posterior) -> alt.VConcatChart:
 def frame_judges(posterior: Posterior) -> pl.DataFrame | None:
     """One row per judge, best first: judge, value (accuracy by the model), low and high over topics, grades if known.
 
-    None where the model has no notion of accuracy.
+    None where the model does not estimate accuracy.
     """
     judges = posterior.judges
     if "accuracy" not in judges.columns or not len(judges):
@@ -147,8 +142,8 @@ def frame_judges(posterior: Posterior) -> pl.DataFrame | None:
 
 
 def chart_judges(posterior: Posterior, frame: pl.DataFrame) -> alt.HConcatChart | alt.LayerChart:
-    """Judges by their accuracy as the model has it; many of them over the number of grades that they gave."""
-    title = f"Judges, as {posterior.model} sees them"
+    """Judges by their estimated accuracy; many judges by the number of grades that they gave."""
+    title = f"Judges, as estimated by {posterior.model}"
     if len(frame) > MANY_JUDGES and not posterior.judge_topics:
         axes = Axis("grades:Q", "grades given", {"type": "log"}), Axis("value:Q", "accuracy", {"domain": [0, 1]})
         style = {"filled": True, "size": 34, "color": CORRECTED}

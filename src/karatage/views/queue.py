@@ -16,13 +16,12 @@ from karatage.views.page import Figure, Page, Section, list_facts, list_options,
 from karatage.views.table import Table, label_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import altair as alt
 
 
-NOISE = 9  # digits from which on a spread is rounding of the machine, where all is judged
-ABOUT = "This is about these topics, and about what more judging could show; on other topics the order may differ."
+NOISE = 9  # digits of a spread; further ones are rounding errors where all is judged
+ABOUT = "This is about these topics, and about the effect of more judging; on other topics the order may differ."
+DOUBT_TEXT = "Doubt: the highest probability that the order of the system and another one is wrong."
 DIGITS = 3
 HEADERS = {"mean": "mean over topics", "over_topics": "± over topics", "over_splits": "± over splits"}
 DOUBT = 130
@@ -41,9 +40,11 @@ RATES = {
 
 @shows(JudgingQueue)
 def view_queue(queue: JudgingQueue) -> Page:
-    """How settled the leaderboard is, and who is to judge what."""
+    """How settled the leaderboard is, and what experts and crowd are to judge."""
     board = _view_leaderboard(queue.settling)
-    sections = [replace(board, text=f"{entitle_queue(queue)}.\n\n{board.text}")]
+    judged = f"{queue.by_experts:,} judged by experts, {queue.by_crowd:,} by the crowd alone"
+    pool = f"Pool of {queue.pool:,} documents to depth {queue.depth}, {judged}."
+    sections = [replace(board, text=f"{pool}\n\n{board.text}")]
     if not queue.stop:
         frame = frame_queue(queue).drop("all")
         columns = label_columns(frame, mark="to")
@@ -75,34 +76,22 @@ def view_settling(settling: Settling) -> Page:
 
 
 def _view_leaderboard(settling: Settling) -> Section:
-    caption = "Expected scores, and how doubtful each system's place is"
+    caption = "Expected scores, and the probability that each system's place is wrong"
     figure = Figure(partial(chart_settling, settling), caption, "settling")
-    text = "\n\n".join(explain_settling(settling))
+    text = f"{DOUBT_TEXT}\n\nRule: {settling.rule}."
     return Section("Leaderboard so far", text, [tabulate_settling(settling)], [figure], background=ABOUT)
 
 
-def entitle_queue(found: JudgingQueue) -> str:
-    """How many documents there are to judge, and how many are judged."""
-    judged = f"{found.by_experts:,} judged by experts, {found.by_crowd:,} by the crowd alone"
-    return f"Pool of {found.pool:,} documents to depth {found.depth}, {judged}"
-
-
 def tabulate_settling(found: Settling) -> Table:
-    """The leaderboard so far, with the doubt about each system's place."""
+    """The leaderboard so far, with the probability that each system's place is wrong."""
     frame = found.to_frame().with_columns(rounded=pl.col("spread").round(NOISE))
     columns = {"system": "system", "score": "expected", "rounded": "± s.d.", "doubt": "doubt"}
     caption = f"Leaderboard by {found.measure} so far"
     return Table(frame, caption, digits={"doubt": 3}, name="settling", about="system", columns=columns)
 
 
-def explain_settling(found: Settling) -> Iterator[str]:
-    """What doubt is, and when to stop."""
-    yield "Doubt: the highest probability that the order of the system and another one is wrong."
-    yield f"Rule: {found.rule}."
-
-
 def tabulate_batch(found: JudgingQueue) -> Table:
-    """How many documents go to whom, and what that costs."""
+    """How many documents experts and crowd get, and the cost."""
     frame = found.items.group_by("to", maintain_order=True).agg(
         pl.len().alias("documents"),
         pl.col("judgments").first().alias("judgments each"),
@@ -135,7 +124,7 @@ def _tabulate_topics(model: DisagreementModel) -> Table:
 
 
 def chart_settling(settling: Settling) -> alt.HConcatChart:
-    """Systems best first with what more judging may make of their scores; beside them, how doubtful their order is."""
+    """Systems best first with the range of scores that judging may give; beside them, how uncertain their order is."""
     score, spread = pl.col("score"), pl.col("spread")
     frame = settling.to_frame().with_columns(
         value=score,
@@ -150,7 +139,7 @@ def chart_settling(settling: Settling) -> alt.HConcatChart:
         rows.chart_bars(Axis("doubt:Q", "doubt", WHOLE), DOUBT, line=settling.risk),
     ]
     said = [
-        "lines: ± a standard deviation of what judging may still show on these topics",
+        "lines: ± a standard deviation of the score once all documents of these topics are judged",
         f"doubt: the highest probability that the order with another system is wrong; dashed: {percent(settling.risk)}",
     ]
     return rows.put_together(panels, f"Leaderboard by {settling.measure} so far", said)
@@ -176,7 +165,7 @@ def chart_queue(queue: JudgingQueue) -> alt.HConcatChart:
 
 
 def chart_disagreement(model: DisagreementModel) -> alt.LayerChart:
-    """How predictions fare on held-out items: a tick for each topic, a dot for their mean."""
+    """Rates of predictions on held-out items: a tick for each topic, a dot for their mean."""
     table = model.to_frame()
     rates = [name for name in HeldOut._fields if table[name].is_not_null().any()]
     frame = table.unpivot(rates, index="topic", variable_name="rate", value_name="value").drop_nulls()

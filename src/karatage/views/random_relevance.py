@@ -27,8 +27,8 @@ TEXT1 = """Each judge's leaderboard against gold's: certain measures, then expec
 probability {certainty:g}. DGS is gold as it is, RGS gold made as uncertain as the judges. Means over judges with 95 %
 intervals; the gain is the difference from the certain measure against DGS, over the same judges.
 
-RGS is another leaderboard, so a higher agreement with it does not make judges better: the table of controls says how
-near random grades come by themselves, for gold's own grades and for a judge who calls nothing relevant."""
+RGS is another leaderboard, so a higher agreement with it does not make judges better: the table of controls shows how
+high the agreement is without any judges, for gold's own grades and for a judge who calls nothing relevant."""
 TEXT2 = """Mean tau_ap over the same {samples} k-tuples for all approaches, fewer where there are no more. Bold: the
 best against each gold."""
 TEXT3 = """The eR measures by formula less their mean over {draws:,} draws of grades, for the system where they differ
@@ -67,9 +67,10 @@ def view_random_relevance(findings: RandomRelevanceFindings) -> Page:
             figures.append(Figure(make, caption, f"{outcome}-{number}"))
     alone = [tabulate_alone(findings, *place, gains=True) for place in findings.places]
     merged = [tabulate_merged(findings, *place) for place in findings.places]
+    controls = Table(findings.controls, CONTROLS, name="controls")
     certain, samples = TEXT1.format(certainty=plan.certainty), TEXT2.format(samples=plan.samples)
     sections = [
-        Section("Judges alone", "", [*alone, tabulate_controls(findings)], background=certain),
+        Section("Judges alone", "", [*alone, controls], background=certain),
         Section("Judges merged", "", merged, figures, background=samples),
     ]
     if len(findings.check):
@@ -94,25 +95,14 @@ def tabulate_alone(findings: RandomRelevanceFindings, systems: str, panel: str, 
     return Table(shown, caption, signed=signed, columns=headers, keys=2)
 
 
-def tabulate_merged(
-    findings: RandomRelevanceFindings, systems: str, panel: str, *, measure: str | None = None
-) -> Table:
-    """[RANDREL19] table 2, by one measure or all; the best against each gold is marked."""
+def tabulate_merged(findings: RandomRelevanceFindings, systems: str, panel: str) -> Table:
+    """[RANDREL19] table 2; the best against each gold is marked."""
     frame = findings.table2().filter(systems=systems, panel=panel).drop("systems", "panel")
     family = pl.col("measure").str.strip_prefix("eR")
-    if measure is not None:
-        frame = frame.filter(family == measure)
     sizes = [name for name in frame.columns if name.startswith("M = ")]
     best = mark_best(frame.with_columns(family=family), sizes, within=["family", "gold"])
-    by = "" if measure is None else f" by {measure}"
-    caption = f"{_name_place(systems, panel)}: judges merged, mean tau_ap{by}"
-    columns = label_columns(frame if measure is None else frame.drop("measure"))
-    return Table(frame, caption, mark=best, columns=columns, keys=3)
-
-
-def tabulate_controls(findings: RandomRelevanceFindings) -> Table:
-    """What random grades do by themselves."""
-    return Table(findings.controls, CONTROLS, name="controls")
+    caption = f"{_name_place(systems, panel)}: judges merged, mean tau_ap"
+    return Table(frame, caption, mark=best, keys=3)
 
 
 def tabulate_check(findings: RandomRelevanceFindings, *, worst: bool = False) -> Table:

@@ -25,10 +25,10 @@ from karatage.views.showing import import_view, list_views
 
 WHAT: Final = "a result of karatage"
 FIGURES: Final = "P@k"  # what figures from a paper are about
-# What commands write beside a result, or on request.
+# Entries that commands add to a result, some on request.
 ASIDE: Final = frozenset({"added", "command", "per_topic", "schema", "seed", "weight_rows", "written"})
-PROSE: Final = frozenset({"sentence", "rule"})  # wording, which nobody reads back
-# What polars, numpy and Python say of values that are each what they should be, but do not fit together.
+PROSE: Final = frozenset({"sentence", "rule"})  # wording, which is not read back
+# Errors of polars, numpy and Python for values that are valid one by one, but do not fit together.
 CONTRADICTIONS: Final = (pl.exceptions.PolarsError, ArithmeticError, AssertionError, LookupError, TypeError, ValueError)
 
 
@@ -47,8 +47,8 @@ def read_result(path: PathLike) -> Saved:
         path: A file, which may be packed (.gz, .zst), or - for standard input.
 
     Returns:
-        The result, which says, shows and draws the same as the one that was written, and the command that wrote it.
-        What is missing, damaged or contradicts itself is refused by name.
+        The result, with the same numbers, text and charts as the one that was written, and the command that wrote it.
+        An entry that is missing, damaged or contradicts others is refused by name.
     """
     source = find_document(path, WHAT)
     found = load_document(source, WHAT)
@@ -59,7 +59,7 @@ def read_result(path: PathLike) -> Saved:
 
 
 def restore(found: object) -> Saved:
-    """A result from what its JSON says."""
+    """A result from the content of its JSON."""
     if not isinstance(found, dict):
         raise DataError(f"the whole is {show(found)}, not an object")
     kind, written = _find_kind(found), _find_version(found)
@@ -99,7 +99,7 @@ def _list_measures(facts: Mapping[str, object]) -> Iterator[str]:
 
 def _find_kind(found: Mapping[str, object]) -> str:
     if "kind" not in found:
-        raise DataError("it does not say of what kind it is; commands write results with --format json")
+        raise DataError("its kind is missing; commands write results with --format json")
     kind, written, schema = found["kind"], _find_version(found), found.get("schema", 1)
     if not isinstance(kind, str):
         raise DataError(f"kind is {show(kind)}, not text")
@@ -122,7 +122,7 @@ def list_kinds() -> Mapping[str, type[Result]]:
 
 
 def _find_version(found: Mapping[str, object]) -> str:
-    """By which it was written; not all kinds say so."""
+    """The version that wrote it; not all kinds have it."""
     versions = found.get("versions", {"karatage": ""})
     if not isinstance(versions, dict):
         raise DataError(f"versions is {show(versions)}, not an object")
@@ -133,23 +133,23 @@ def _find_version(found: Mapping[str, object]) -> str:
 
 
 def _count(written: str) -> tuple[int, ...]:
-    """The first two numbers of a version: what a file holds may change with these."""
+    """The first two numbers of a version; the content of files may change with these."""
     return tuple(int(number) for number in re.findall(r"\d{1,9}", written)[:2])
 
 
 @dataclass(frozen=True)
 class _Check:
-    """What follows from other entries has to be there too, or else the file is damaged, or somebody changed it.
+    """Checks that entries which follow from others are there and agree; otherwise the file was damaged or changed.
 
     Numbers may differ in the last digits from machine to machine, and words from version to version, unless they are
-    `worded`. Where the file is not `whole`, as those of an earlier schema, what follows may be left out.
+    `worded`. Where the file is not `whole`, as in an earlier schema, such entries may be missing.
     """
 
     worded: bool
     whole: bool
 
     def compare(self, found: object, expected: object, place: str = "", *, prose: bool = False) -> None:
-        """Refuse what is not as expected, by its place."""
+        """Refuse the first entry that is not as expected, by its place."""
         if isinstance(expected, Mapping):
             self._compare_objects(found, expected, place)
         elif isinstance(expected, list | tuple | TableRows):

@@ -69,24 +69,24 @@ def report(
     tables: PathLike | None = None,
     **options: Unpack[OtherOptions],
 ) -> Survey:
-    """Compare systems, hold approaches against gold, audit and calibrate the judges; all of it on one page.
+    """Compare systems, compare approaches with gold, audit and calibrate the judges, all on one page.
 
     Args:
         runs: What the systems retrieved, two at least.
         judgments: What the judges said.
-        gold: Trusted grades of some items, used as in `compare`. None: the judges' own leaderboard, which nothing
-            corrects.
-        measure: A measure such as `P@10`, or a `kt.Question` that says what is claimed and assumed.
+        gold: Trusted grades of some items, used as in `compare`. None: the judges' leaderboard, without
+            correction.
+        measure: A measure such as `P@10`, or a `kt.Question` with what is claimed and assumed.
         a: One of two systems to decide between; default: the two that there are, or the leaderboard.
         b: The other; differences are b - a.
-        approach: The first decides, and all are held against gold. Default: a vote, plain and weighted averages of
+        approach: The first decides, and all are compared with gold. Default: a vote, plain and weighted averages of
             scores, a model of judges' errors, and up to forty judges alone.
         adjust: For many pairs: Holm, Benjamini-Hochberg, or not at all.
-        families: Judge to family: judges of one family may err alike.
+        families: Judge to family: judges of one family may share errors.
         output: Write the page here, an .html file.
         figures: A folder for every chart as .svg and .png; only with a page.
         tables: A folder for every table as .tex and .md; only with a page.
-        options: What else a `kt.Question` says, by the same names.
+        options: Other arguments of a `kt.Question`.
     """
     require_data("gold", runs=runs, judgments=judgments, gold=gold)
     approaches = (approach,) if isinstance(approach, str) else tuple(approach)
@@ -114,7 +114,7 @@ def write_report(
     Args:
         path: The page, an .html file.
         results: What `report`, `compare`, `evaluate`, `audit` or any other verb returned; the first gives the title.
-        command: What to type to get it again, shown on the page.
+        command: The command that makes it again, shown on the page.
         figures: A folder for every chart as .svg and .png.
         tables: A folder for every table as .tex and .md.
     """
@@ -137,7 +137,7 @@ def write_report(
 
 
 def _tell_titles(pages: Sequence[Page]) -> Iterator[tuple[str, Table]]:
-    """Tables that will stand alone say which page they are of."""
+    """Tables for files, with the title of their page in the caption."""
     for page in pages:
         for name, table in page.tables:
             yield name, replace(table, caption=f"{table.caption}; {page.title}" if table.caption else page.title)
@@ -146,21 +146,21 @@ def _tell_titles(pages: Sequence[Page]) -> Iterator[tuple[str, Table]]:
 def _place(
     parts: Iterable[tuple[str, _Part]], folder: PathLike, endings: Sequence[str]
 ) -> Iterator[tuple[Path, _Part]]:
-    """The files of each part; names that come again are numbered, so that no file is written over."""
+    """The files of each part; repeated names are numbered, so that no file is overwritten."""
     seen: Counter[str] = Counter()
     for name, part in parts:
         stem = name_file(name)
-        seen[stem.casefold()] += 1  # a file system may not tell A from a
+        seen[stem.casefold()] += 1  # a file system may not distinguish A from a
         number = seen[stem.casefold()]
         for ending in endings:
             yield Path(folder) / f"{stem if number == 1 else f'{stem}-{number}'}{ending}", part
 
 
 def demo(output: PathLike = "demo", *, rng: int | np.random.Generator | None = 7) -> Survey:
-    """Write two simulated collections as ordinary files, and a page about the second; give what the page shows.
+    """Write two simulated collections as ordinary files, and a page about the second; return what the page shows.
 
     The first has 12 runs, 9 judges, gold and a judged queue, on which the examples of all commands run. The second has
-    three versions of a search and judges who share a taste.
+    three versions of a search and judges who share errors.
 
     Args:
         output: The folder; the page is `report.html` in it.
@@ -174,41 +174,17 @@ def demo(output: PathLike = "demo", *, rng: int | np.random.Generator | None = 7
 
 @dataclass(frozen=True)
 class Story:
-    """Three systems, judges with a taste, and gold on the documents that `plan` chose."""
+    """The second collection: three systems, judges who share errors, and gold on the documents that `plan` chose."""
 
     home: Path
     world: World
-
-    @property
-    def runs(self) -> Path:
-        """A folder."""
-        return self.home / "story" / "runs"
-
-    @property
-    def judgments(self) -> Path:
-        """A table."""
-        return self.home / "story" / "judgments.csv"
-
-    @property
-    def gold(self) -> Path:
-        """A judged queue."""
-        return self.home / "story" / "gold.csv"
-
-    @property
-    def page(self) -> Path:
-        """Where the page is written."""
-        return self.home / "report.html"
-
-    def write(self) -> None:
-        """All files, and what only a simulation has: gold on the whole pool."""
-        _write_runs(self.world, self.runs)
-        write_judgments(self.world.judgments, self.judgments)
-        queue = plan(self.world.runs, self.world.judgments, STORY_MEASURE, budget=STORY_LABELS).queue
-        _write_judged(queue, self.world, self.gold)
-        write_judgments(self.world.pool, self.home / "story" / "truth" / "gold.qrels")
+    runs: Path  # a folder
+    judgments: Path
+    gold: Path  # a judged queue
+    page: Path  # not yet written
 
     def survey(self) -> Survey:
-        """Is new better than old? From the files."""
+        """Compare old with new, from the files."""
         runs, judgments, gold = read_runs(self.runs), read_judgments(self.judgments), read_gold(self.gold)
         return report(runs, judgments, gold, STORY_MEASURE, a="old", b="new")
 
@@ -222,8 +198,12 @@ def write_demo(home: Path, seed: int) -> Story:
     write_judgments(world.gold, home / "gold.qrels")
     queue = plan(world.runs, world.judgments, MEASURE, budget=LABELS, a=PAIR[0], b=PAIR[1]).queue
     _write_judged(queue, world, home / "judged-queue.csv")
-    story = Story(home, simulate_story(seed))
-    story.write()
+    own, world = home / "story", simulate_story(seed)
+    story = Story(home, world, own / "runs", own / "judgments.csv", own / "gold.csv", home / "report.html")
+    _write_runs(world, story.runs)
+    write_judgments(world.judgments, story.judgments)
+    _write_judged(plan(world.runs, world.judgments, STORY_MEASURE, budget=STORY_LABELS).queue, world, story.gold)
+    write_judgments(world.pool, own / "truth" / "gold.qrels")  # of the whole pool, which only a simulation has
     return story
 
 
@@ -233,7 +213,7 @@ def _write_runs(world: World, folder: Path) -> None:
 
 
 def _write_judged(queue: pl.DataFrame, world: World, path: Path) -> None:
-    """What `karatage plan` drew, as it comes back from the gold judges."""
+    """The documents that `plan` drew, as a file that gold judges filled in."""
     gold = world.gold.to_frame().select("topic", "document", "grade")
     judged = queue.drop("grade").join(gold, on=["topic", "document"], how="left", maintain_order="left")
     write_bytes(path, encode_table(judged, ".csv"))

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 ALONE = """Every judge's grades are taken as correct here: nothing is merged, and no error is corrected. Where judges
-put systems in different orders, some of them are wrong."""
+rank systems in different orders, some of them are wrong."""
 MEANING = """Grades are drawn with their probabilities, and every draw is scored. Intervals show the uncertainty about
 single grades; they do not cover other topics, nor judges whose errors are correlated."""
 MOST_REASONS = 30  # judges
@@ -78,7 +78,7 @@ def tabulate_systems(scores: Scores) -> Table:
 
 
 def tabulate_judges(scores: Scores) -> Table:
-    """Systems by judges: means over topics, as far as there is room for judges."""
+    """Systems by judges: means over topics, for the first judges."""
     mean = scores.mean
     judges = {f"judge-{j}": name for j, name in enumerate(scores.judges[:MOST])}
     values = {column: pl.Series(mean[j]).fill_nan(None) for j, column in enumerate(judges)}
@@ -107,7 +107,7 @@ def view_draws(draws: Draws) -> Page:
 
 
 def tabulate_draws(drawn: Draws) -> Table:
-    """Intervals of scores and ranks, and the chances to be best and to beat the next."""
+    """Intervals of scores and ranks, and the probabilities to be the best and to be better than the next."""
     frame = drawn.to_frame()
     place = [drawn.systems.index(system) for system in frame["system"]]
     beats = drawn.beats
@@ -138,12 +138,12 @@ def tabulate_draws(drawn: Draws) -> Table:
 
 @shows(Weights)
 def view_weights(weights: Weights) -> Page:
-    """Weights with their range over topics, and why they are what they are."""
+    """Weights with their range over topics, and where they come from."""
     caption = "Each judge's weight, from the lowest to the highest topic"
     figure = Figure(partial(chart_weights, weights), caption, "weights")
     lines = [f"- {line}" for line in weights.explain()]
     if len(lines) > MOST_REASONS:
-        lines[MOST_REASONS:] = [f"{counted(len(lines) - MOST_REASONS, 'lighter judge')} left out."]
+        lines[MOST_REASONS:] = [f"{counted(len(lines) - MOST_REASONS, 'judge')} with lower weights left out."]
     facts = list_options(
         measure=weights.measure, approach=weights.approach, judges=len(weights.judges), topics=len(weights.topics)
     )
@@ -156,7 +156,7 @@ def view_weights(weights: Weights) -> Page:
 
 
 def tabulate_weights(found: Weights) -> Table:
-    """Judges from the heaviest to the lightest, with the distances their weights come from."""
+    """Judges from the highest weight to the lowest, with the distances from which weights are computed."""
     columns = {name: name for name in ("judge", "weight", "lowest", "highest")}
     columns |= {f"{found.gap}_{kind}": f"{found.gap} {kind}" for kind in found.distance}
     caption = f"Weights by {found.approach}, {found.measure}"
@@ -176,7 +176,7 @@ def chart_draws(draws: Draws) -> alt.HConcatChart:
     ]
     said = [
         f"lines: the middle {percent(draws.level)} of {counted(len(draws.value), 'draw')}",
-        f"unlikely the best: in more than {percent((1 + draws.level) / 2)} of draws another one is",
+        f"unlikely the best: another system is best in more than {percent((1 + draws.level) / 2)} of draws",
     ]
     return rows.put_together(panels, f"{draws.measure} with grades drawn from {draws.approach}", said)
 
@@ -192,7 +192,7 @@ def frame_systems(scores: Scores) -> pl.DataFrame:
         spread = scores.standard_error[0]
         value, low, high = mean[0], mean[0] - spread, mean[0] + spread
     else:
-        some = np.where(known.any(axis=0), mean, 0.0)  # a system that nobody scores is undone below
+        some = np.where(known.any(axis=0), mean, 0.0)  # a system without scores becomes NaN below
         value, low, high = (edge(some, axis=0) for edge in (np.nanmedian, np.nanmin, np.nanmax))
         value, low, high = (np.where(known.any(axis=0), edge, np.nan) for edge in (value, low, high))
     top = np.where(known, mean, -np.inf)
@@ -203,7 +203,7 @@ def frame_systems(scores: Scores) -> pl.DataFrame:
 
 
 def chart_systems(scores: Scores) -> alt.HConcatChart:
-    """Systems from best to worst, with all that judges make of them."""
+    """Systems from best to worst, with the range of scores over judges."""
     told = ["system:N", "value:Q", "low:Q", "high:Q", "best:Q"]
     orders = {"judges who rank it first": "best"}
     rows = Rows(frame_systems(scores), "system", told, natural="score", orders=orders)
@@ -240,20 +240,20 @@ def chart_score_map(scores: Scores) -> alt.LayerChart:
 
 
 def chart_weights(weights: Weights) -> alt.HConcatChart:
-    """Each judge's weight, from the lowest to the highest topic, and a line where all would weigh the same."""
+    """Each judge's weight, from the lowest to the highest topic, and a line at equal weights."""
     every = weights.to_frame()
     frame = every.head(MOST_WEIGHTS)
     rows = Rows(frame, "judge", tell_columns(frame.drop("measure", "approach")), natural="weight")
     across = Axis("weight:Q", "weight", {"zero": True})
-    panel = rows.chart_dots(across, rows.width, span=("lowest", "highest"), line=_weigh_alike(weights), size=46)
+    panel = rows.chart_dots(across, rows.width, span=("lowest", "highest"), line=_find_equal_weight(weights), size=46)
     said = [
-        *tell_shown(len(frame), len(every), "weigh most"),
-        "line: lightest to heaviest topic; dashed: all alike",
+        *tell_shown(len(frame), len(every), "have the highest weights"),
+        "line: lowest to highest topic; dashed: equal weights",
     ]
     return rows.put_together([panel], f"Weights by {weights.approach}, {weights.measure}", said)
 
 
-def _weigh_alike(weights: Weights) -> float:
-    """What a judge would weigh if all those heard on a topic weighed the same, as a mean over topics."""
-    heard = weights.present.sum(axis=0)
-    return float((1 / heard[heard > 0]).mean())
+def _find_equal_weight(weights: Weights) -> float:
+    """The weight of a judge if all judges of a topic had equal weights, as a mean over topics."""
+    present = weights.present.sum(axis=0)
+    return float((1 / present[present > 0]).mean())

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -20,12 +20,12 @@ from karatage.experiments.supervised.plan import Place, find_family
 from karatage.text import list_ranges, shorten
 from karatage.views.marks import SHAPES, Axis, Key, cycle, find_span, lay_panel, mark_lines, name_lines
 from karatage.views.page import Figure, Page, Section, shows
-from karatage.views.table import Table
+from karatage.views.table import Table, mark_rows
 
 if TYPE_CHECKING:
     import altair as alt
 
-# As in [SAWARE20] table 1: baselines blue, u-AWARE green, s-AWARE orange; all to be told on white and on black.
+# As in [SAWARE20] table 1: baselines blue, u-AWARE green, s-AWARE orange; all visible on white and on black.
 FAMILIES = {
     "s-AWARE": ("#F2B84B", "#E69F00", "#CC7A00", "#D55E00", "#A63E00", "#B8860B"),
     "u-AWARE": ("#5CC5A3", "#009E73", "#2E8B57", "#7CB342"),
@@ -33,11 +33,11 @@ FAMILIES = {
 }
 BASELINE = "#777777"
 PANEL = (330, 300)  # pixels
-DRAWN = ("tau_ap", "rmse")  # tau looks like tau_ap
+DRAWN = ("tau_ap", "rmse")  # charts of tau look like those of tau_ap
 TEXT1 = """Mean {outcome} between each approach's leaderboard and gold's, over {samples} samples of each size. A sample
-is a k-tuple of judges with a split of gold of its own: {training:.0%} of topics (for emsemi: of the documents of every
-topic) teach, and all are compared on the other documents of the other topics. Bold: the best of a row."""
-TEXT2 = """All sizes together, each counting alike. Gaps are differences from {baseline} in the same samples, with 95 %
+is a k-tuple of judges with a separate split of gold: {training:.0%} of topics (for emsemi: of the documents of every
+topic) are for training, and approaches are compared on the other documents of the other topics. Bold: row's best."""
+TEXT2 = """All sizes together, with equal weights. Gaps are differences from {baseline} in the same samples, with 95 %
 intervals, which are about other samples of this collection: other judges or topics may differ more."""
 
 
@@ -89,37 +89,26 @@ def _choose_colours(findings: SupervisedFindings) -> list[str]:
     return found
 
 
-def _name_chart(findings: SupervisedFindings, place: Place, measure: str, outcome: str) -> str:
-    number = findings.places.index(place) + 1
-    several = len(findings.plan.measures) > 1
-    return f"{outcome}-{number}-{place.configuration}" + (f"-{findings.plan.measures.index(measure) + 1}" * several)
-
-
 @shows(SupervisedFindings)
 def view_supervised(findings: SupervisedFindings) -> Page:
     """[SAWARE20] table 1, figure 3 and the differences; the terminal has the first outcome."""
     plan, sections = findings.plan, []
-    for measure in plan.measures:
-        figures = [
-            Figure(
-                partial(chart_supervised, findings, place, measure=measure, outcome=outcome),
-                f"{name_place(findings, place)}: {outcome} by k",
-                _name_chart(findings, place, measure, outcome),
-            )
-            for outcome in DRAWN
-            for place in findings.places
-        ]
-        text = TEXT1.format(outcome="tau_ap", samples=plan.samples, training=plan.training)
-        means = [replace(tabulate_means(findings, measure, name), detail=name != OUTCOMES[0]) for name in OUTCOMES]
+    text = TEXT1.format(outcome="tau_ap", samples=plan.samples, training=plan.training)
+    gaps = TEXT2.format(baseline=findings.baseline)
+    for number, measure in enumerate(plan.measures, 1):
+        figures, tables, sizes = [], [], []
+        end = f"-{number}" if len(plan.measures) > 1 else ""
+        for outcome, (k, place) in product(DRAWN, enumerate(findings.places, 1)):
+            make = partial(chart_supervised, findings, place, measure=measure, outcome=outcome)
+            caption = f"{name_place(findings, place)}: {outcome} by k"
+            figures.append(Figure(make, caption, f"{outcome}-{k}-{place.configuration}{end}"))
+        for outcome, place in product(OUTCOMES, findings.places):
+            detail = outcome != OUTCOMES[0]
+            tables.append(tabulate_gaps(findings, place, measure, outcome, detail=detail))
+            sizes.append(tabulate_gaps(findings, place, measure, outcome, by_size=True))
+        means = [tabulate_means(findings, measure, outcome) for outcome in OUTCOMES]
         sections.append(Section(f"{measure}: table 1", "", means, figures, background=text))
-        tables = [
-            replace(tabulate_overall(findings, place, measure, name), detail=name != OUTCOMES[0])
-            for name in OUTCOMES
-            for place in findings.places
-        ]
-        gaps = TEXT2.format(baseline=findings.baseline)
-        sections.append(Section(f"{measure}: how sure", "", tables, background=gaps))
-        sizes = [tabulate_by_size(findings, place, measure, name) for name in OUTCOMES for place in findings.places]
+        sections.append(Section(f"{measure}: differences", "", tables, background=gaps))
         sections.append(Section(f"{measure}: by size", "", sizes, detail=True))
     title = shorten(f"s-AWARE: {findings.collection}", 160)
     return Page(title, findings.sentence, sections, findings.notes)
@@ -134,35 +123,22 @@ def tabulate_means(findings: SupervisedFindings, measure: str, outcome: str) -> 
     frame = frame.with_columns(pl.Series("where", places, dtype=pl.String))
     columns = {"where": "", "size": "k", **{name: name for name in names}}
     caption = f"Mean {outcome} to gold by {measure}"
-    return Table(frame, caption, mark=best, name=f"means-{outcome}", columns=columns, group="where", keys=1)
+    detail = outcome != OUTCOMES[0]
+    return Table(
+        frame, caption, mark=best, name=f"means-{outcome}", columns=columns, group="where", keys=1, detail=detail
+    )
 
 
-def mark_rows(frame: pl.DataFrame, *, lowest: bool = False) -> dict[str, list[bool]]:
-    """Where each row has its largest (or lowest) value.
-
-    >>> mark_rows(pl.DataFrame({"a": [0.1, 0.3], "b": [0.2, 0.2]}))
-    {'a': [False, True], 'b': [True, False]}
-    """
-    top = frame.select(top=pl.min_horizontal(pl.all()) if lowest else pl.max_horizontal(pl.all()))["top"]
-    return {name: (frame[name] == top).fill_null(False).to_list() for name in frame.columns}
-
-
-def tabulate_overall(findings: SupervisedFindings, place: Place, measure: str, outcome: str) -> Table:
-    """Every approach over all sizes, and how far it is from the baseline."""
-    frame = findings.overall.filter(measure=measure, outcome=outcome, **place._asdict())
-    sizes = sorted(findings.frame.filter(**place._asdict())["size"].unique())
-    caption = f"{name_place(findings, place)}: {outcome} by {measure}, k = {list_ranges(sizes)} together"
-    return _list_gaps(findings, frame, {"approach": "approach"}, caption)
-
-
-def tabulate_by_size(findings: SupervisedFindings, place: Place, measure: str, outcome: str) -> Table:
-    """The same at each size."""
-    frame = findings.summary.filter(measure=measure, outcome=outcome, **place._asdict())
-    caption = f"{name_place(findings, place)}: {outcome} by {measure}, by size"
-    return _list_gaps(findings, frame, {"size": "k", "approach": "approach"}, caption)
-
-
-def _list_gaps(findings: SupervisedFindings, frame: pl.DataFrame, keys: dict[str, str], caption: str) -> Table:
-    columns = keys | {"mean": "mean", "standard_error": "error", "gap": f"less {shorten(findings.baseline, 20)}"}
-    columns |= {"gap_low": "95% from", "gap_high": "to"}
-    return Table(frame, caption, signed=("gap", "gap_low", "gap_high"), columns=columns)
+def tabulate_gaps(
+    found: SupervisedFindings, place: Place, measure: str, outcome: str, *, by_size: bool = False, detail: bool = False
+) -> Table:
+    """Every approach over all sizes, or at each size, and how far it is from the baseline."""
+    here = place._asdict()
+    sizes = list_ranges(sorted(found.frame.filter(**here)["size"].unique()))
+    frame = (found.summary if by_size else found.overall).filter(measure=measure, outcome=outcome, **here)
+    which = "by size" if by_size else f"k = {sizes} together"
+    columns = {"size": "k"} if by_size else {}
+    columns |= {"approach": "approach", "mean": "mean", "standard_error": "error"}
+    columns |= {"gap": f"less {shorten(found.baseline, 20)}", "gap_low": "95% from", "gap_high": "to"}
+    caption = f"{name_place(found, place)}: {outcome} by {measure}, {which}"
+    return Table(frame, caption, signed=("gap", "gap_low", "gap_high"), columns=columns, detail=detail)

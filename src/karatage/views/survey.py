@@ -1,12 +1,12 @@
-"""The decision and all that it rests on."""
+"""The decision and its basis, with differences of two systems topic by topic."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -39,7 +39,7 @@ from karatage.views.diagnosis import list_conclusions, tabulate_checks, view_cov
 from karatage.views.evaluation import view_fidelity, view_measure, view_weights
 from karatage.views.marks import GOLD, JUDGES, PLAIN, Axis, Key, entitle, lay_panel, mark, mark_line
 from karatage.views.page import Figure, Page, Section, list_facts, shows
-from karatage.views.table import Table, label_columns
+from karatage.views.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     import altair as alt
 
     from karatage.data.axes import FloatArray
-    from karatage.data.board import Standing
 
 
 @shows(Survey)
@@ -65,20 +64,16 @@ def view_survey(survey: Survey) -> Page:
         correction=None if decision.corrected is None else decision.corrected.way,
         claim=decision.claim,
     )
-    sections = [*_view_decision(survey), *(replace(part, detail=True) for part in _view_evidence(survey))]
+    sections = [] if survey.comparison is None else [view_decision(survey.comparison)]
+    if survey.board is not None:
+        sections += [view_leaderboard(survey.board), view_differences(survey.board)]
+    sections += [replace(part, detail=True) for part in _view_evidence(survey)]
     return Page(title, survey.sentence, sections, survey.notes, facts)
 
 
-def _view_decision(survey: Survey) -> Iterator[Section]:
-    if survey.comparison is not None:
-        yield view_decision(survey.comparison)
-    if survey.board is not None:
-        yield view_leaderboard(survey.board)
-        yield view_differences(survey.board)
-
-
 def _view_evidence(survey: Survey) -> Iterator[Section]:
-    yield view_topics(survey.evaluation, *_choose_systems(survey))
+    asked, best = survey.comparison, None if survey.board is None else survey.board.systems[0]
+    yield view_topics(survey.evaluation, *((best, None) if asked is None else (asked.a, asked.b)))
     yield from _view_approaches(survey)
     judges, *panel = view_judges(survey.audit)
     yield replace(judges, text=f"{survey.audit.sentence}\n\n{judges.text}")
@@ -86,13 +81,6 @@ def _view_evidence(survey: Survey) -> Iterator[Section]:
     yield from view_weights(survey.evaluation)
     yield _view_calibration(survey)
     yield from _view_data(survey)
-
-
-def _choose_systems(survey: Survey) -> tuple[str | None, str | None]:
-    """The systems asked about; or the best one, and whichever the reader chooses."""
-    if survey.comparison is not None:
-        return survey.comparison.a, survey.comparison.b
-    return (None if survey.board is None else survey.board.systems[0]), None
 
 
 def _view_approaches(survey: Survey) -> Iterator[Section]:
@@ -105,9 +93,9 @@ def _view_approaches(survey: Survey) -> Iterator[Section]:
 
 
 def _view_calibration(survey: Survey) -> Section:
-    charts = []
-    board = survey.board
-    if board is not None and board.corrected is not None and _tells_attenuation(board.corrected):
+    charts, board = [], survey.board
+    found = None if board is None else board.corrected
+    if board is not None and found is not None and not found.method.same_order and not np.isnan(found.value).all():
         caption = "The judges' scores against the corrected ones; on the line they are the same"
         charts.append(Figure(partial(chart_attenuation, board), caption, "attenuation", tabulate_leaderboard(board)))
     if survey.calibration is None:
@@ -115,11 +103,6 @@ def _view_calibration(survey: Survey) -> Section:
         return Section("Calibration and shift", reason, (), charts)
     section = view_reliability(survey.calibration)
     return replace(section, text=survey.calibration.sentence, charts=[*section.charts, *charts])
-
-
-def _tells_attenuation(corrected: Standing) -> bool:
-    """Whether there are corrected scores, which are not the judges' own stretched."""
-    return not corrected.method.same_order and not np.isnan(corrected.value).all()
 
 
 def _view_data(survey: Survey) -> Iterator[Section]:
@@ -132,67 +115,53 @@ def _view_data(survey: Survey) -> Iterator[Section]:
 
 TOPICS = """A mean does not show how many topics a difference depends on. Where it depends on a few topics, other topics
 may give another one."""
-DIGITS = 5  # of differences that are there for all systems
+DIGITS = 5  # of differences that the page has for all systems
 NOT_CHOSEN = "(the next best)"
 LOOKS = {"color": {"judges": JUDGES, "gold": GOLD}, "shape": {"judges": "diamond", "gold": "square"}}
 
 
 def view_topics(evaluation: Evaluation, a: str | None, b: str | None) -> Section:
-    """Topic by topic, system b less a; without b, any that the reader follows less a; without a, less the best."""
+    """Topic by topic, system b less a; without b, any that the reader chooses less a; without a, less the best."""
     scores = TopicScores.of(evaluation)
     best = evaluation.lead(scores.measure, scores.approach).first if a is None else a
     other = scores.find_next(best) if b is None else b
     told = f"{shorten(other, NAME)} less {shorten(best, NAME)}"
-    frame = lay_out_topics(scores, best, other)
-    columns = label_columns(frame.select([name for name in ("topic", "judges", "gold") if name in frame.columns]))
-    table = Table(frame, f"{told}, topic by topic", signed=("judges", "gold"), name="topics", columns=columns)
+    columns = {name: name for name in ("topic", *scores.ways)}
+    frame, signed = lay_out_topics(scores, best, other), tuple(scores.ways)
+    table = Table(frame, f"{told}, topic by topic", signed=signed, name="topics", columns=columns)
     if b is None:
-        make = partial(chart_topic_differences, evaluation, best)
-        caption = f"The system that is followed ({shorten(other, NAME)} while none is), less {shorten(best, NAME)}"
+        make = partial(chart_topic_differences, scores, best)
+        told = f"The chosen system ({shorten(other, NAME)} until one is chosen), less {shorten(best, NAME)}"
     else:
-        make, caption = partial(chart_topics, evaluation, best, other), told
-    figure = Figure(make, f"{caption}, on every topic", "topics", table)
+        make = partial(chart_topics, scores, best, other)
+    figure = Figure(make, f"{told}, on every topic", "topics", table)
     return Section("Topic by topic", "", (), [figure], background=TOPICS)
 
 
 class TopicScores(NamedTuple):
-    """Scores (topic, system) by an approach, and by gold with NaN where it has none."""
+    """Scores (topic, system) by the first approach and measure, and by gold if any: NaN where there is none."""
 
     measure: str
     approach: str
     topics: tuple[str, ...]
     systems: tuple[str, ...]
-    judges: FloatArray
-    gold: FloatArray | None
+    ways: Mapping[str, FloatArray]
 
     @staticmethod
-    def of(
-        evaluation: Evaluation, measure: str | None = None, approach: str | None = None, *, with_gold: bool = True
-    ) -> TopicScores:
-        """Of a measure and approach, by default the first; `with_gold` only where gold knows whole topics."""
-        measure, approach = measure or evaluation.measures[0], approach or evaluation.approaches[0]
-        if measure not in evaluation.scores:
-            raise UnknownNameError("measure", measure, evaluation.measures)
-        if approach not in evaluation.approaches:
-            raise UnknownNameError("approach", approach, evaluation.approaches)
+    def of(evaluation: Evaluation) -> TopicScores:
+        """The scores of an evaluation."""
+        measure, approach = evaluation.measures[0], evaluation.approaches[0]
         found = evaluation.scores[measure]
-        gold = None
-        if with_gold and evaluation.gold is not None:
+        ways = {"judges": found.value[found.judges.index(approach)]}
+        if evaluation.gold is not None:
             trusted = evaluation.gold[measure]
             place = {topic: t for t, topic in enumerate(trusted.topics)}
             column = [trusted.systems.index(system) for system in found.systems]
-            gold = np.full(found.value.shape[1:], np.nan)
+            ways["gold"] = np.full(found.value.shape[1:], np.nan)
             for t, topic in enumerate(found.topics):
                 if topic in place:
-                    gold[t] = trusted.value[0, place[topic]][column]
-        return TopicScores(
-            measure, approach, found.topics, found.systems, found.value[found.judges.index(approach)], gold
-        )
-
-    @property
-    def ways(self) -> list[str]:
-        """Whose scores there are."""
-        return ["judges"] if self.gold is None else ["judges", "gold"]
+                    ways["gold"][t] = trusted.value[0, place[topic]][column]
+        return TopicScores(measure, approach, found.topics, found.systems, ways)
 
     def find(self, system: str) -> int:
         """The number of a system."""
@@ -204,112 +173,73 @@ class TopicScores(NamedTuple):
         """The best of the systems that do not score the same as `best` on every topic, if there is one."""
         if len(self.systems) < 2:
             raise DataError("there is only one system, so it has no difference to another")
-        at = self.find(best)
-        mean = np.nan_to_num(self.judges).mean(axis=0)
-        differs = (np.nan_to_num(self.judges) != np.nan_to_num(self.judges[:, [at]])).any(axis=0)
+        at, known = self.find(best), np.nan_to_num(self.ways["judges"])
+        mean, differs = known.mean(axis=0), (known != known[:, [at]]).any(axis=0)
         order = sorted((s for s in range(len(mean)) if s != at), key=lambda s: (not differs[s], -mean[s]))
         return self.systems[order[0]]
 
 
-def chart_topics(
-    evaluation: Evaluation,
-    a: str,
-    b: str,
-    *,
-    measure: str | None = None,
-    approach: str | None = None,
-    with_gold: bool = True,
-) -> alt.LayerChart:
-    """Differences b - a on every topic, by an approach and by gold, those where b is furthest ahead first.
-
-    Leave gold out where it is a sample of items: its scores of topics that it knows in part are too low.
-    """
+def chart_topics(scores: TopicScores, a: str, b: str) -> alt.LayerChart:
+    """Differences b - a on every topic, by an approach and by gold, those where b is furthest ahead first."""
     import altair as alt
 
-    scores = TopicScores.of(evaluation, measure, approach, with_gold=with_gold)
     frame = lay_out_topics(scores, a, b)
-    orders = {"judges": "row", **({} if scores.gold is None else {"gold": "at_gold"}), "topic": "at_topic"}
+    orders = {way: f"at_{way}" for way in scores.ways} | {"topic": "at_topic"}
     base = alt.Chart(frame).transform_calculate(place=place_rows(orders))
-    chart = _layer_topics(base, "row:O", frame["topic"].to_list(), scores.ways, f"difference in {scores.measure}")
-    title = f"{shorten(b, NAME)} against {shorten(a, NAME)}, topic by topic"
-    chart.title = entitle(title, _tell_ahead(frame, b, scores.approach))
+    title = entitle(f"{shorten(b, NAME)} against {shorten(a, NAME)}, topic by topic", _tell_ahead(frame, b, scores))
+    chart = _layer_topics(base, "at_judges:O", frame["topic"].to_list(), scores, "")
+    chart.title = title
     return chart.add_params(choose_order(list(orders)))
 
 
 def lay_out_topics(scores: TopicScores, a: str, b: str) -> pl.DataFrame:
-    """A row for each topic that has scores: b - a by the approach and by gold, highest first."""
+    """A row for each topic that has scores: b - a by the approach and by gold, highest first, with places."""
     one, other = scores.find(a), scores.find(b)
-    columns = {"judges": scores.judges[:, other] - scores.judges[:, one]}
-    if scores.gold is not None:
-        columns["gold"] = scores.gold[:, other] - scores.gold[:, one]
+    columns = {way: score[:, other] - score[:, one] for way, score in scores.ways.items()}
     frame = pl.DataFrame({"topic": pl.Series(scores.topics, dtype=pl.String), **columns})
     frame = frame.with_columns(pl.col(pl.Float64).fill_nan(None), at_topic=pl.int_range(pl.len()))
     frame = frame.drop_nulls("judges").sort("judges", "at_topic", descending=[True, False])
     if frame.is_empty():
-        raise DataError(f"{scores.approach} has no scores by topic for these systems, so there is nothing to draw")
-    if scores.gold is not None:
-        frame = frame.with_columns(at_gold=pl.Series(place_values(frame["gold"])))
-    return frame.with_columns(row=pl.int_range(pl.len()))
+        raise DataError(f"{scores.approach} has no scores by topic for these systems, so there is no chart")
+    return frame.with_columns(pl.Series(f"at_{way}", place_values(frame[way])) for way in scores.ways)
 
 
-def chart_topic_differences(
-    evaluation: Evaluation,
-    best: str | None = None,
-    *,
-    measure: str | None = None,
-    approach: str | None = None,
-    with_gold: bool = True,
-) -> alt.LayerChart:
-    """A chosen system against the best one, topic by topic; the second best until another is chosen.
-
-    Leave gold out where it is a sample of items: its scores of topics that it knows in part are too low.
-    """
+def chart_topic_differences(scores: TopicScores, best: str) -> alt.LayerChart:
+    """A chosen system against the best one, topic by topic; the second best until another is chosen."""
     import altair as alt
 
-    scores = TopicScores.of(evaluation, measure, approach, with_gold=with_gold)
-    best = evaluation.lead(scores.measure, scores.approach).first if best is None else best
-    second = scores.find_next(best)
-    rows = _frame_all_topics(scores, best)
-    store, chosen = f"{CHOICES['system']}_store", CHOICES["system"]
-    held = f"data('{store}')"
+    second, at = scores.find_next(best), scores.find(best)
+    same = {"best": best, "second": second, "t": list(range(len(scores.topics)))}
+    values: list[dict[str, Any]] = [{"system": name, **same} for name in scores.systems if name != best]
+    for row in values:
+        for way, score in scores.ways.items():
+            gaps = score[:, scores.find(row["system"])] - score[:, at]
+            row[way] = [finite(round(gap, DIGITS)) for gap in gaps.tolist()]
+    held = f"data('{CHOICES['system']}_store')"
     default = f"(!length({held}) || {held}[0].values[0] == datum.best) && datum.system == datum.second"
-    kept = alt.selection_point(name=chosen, fields=["system"], empty=False) | default
-    orders = {**{way: f"by_{way}" for way in scores.ways}, "topic": "t"}
+    kept = alt.selection_point(name=CHOICES["system"], fields=["system"], empty=False) | default
+    orders = {way: f"by_{way}" for way in scores.ways} | {"topic": "t"}
     base = (
-        alt.Chart(alt.InlineData(values=[{**row, "best": best, "second": second} for row in rows]))
+        alt.Chart(alt.InlineData(values=values))
         .transform_filter(kept)
         .transform_flatten([*scores.ways, "t"])
         .transform_calculate(**{f"by_{way}": f"isValid(datum.{way}) ? -datum.{way} : 1e9" for way in scores.ways})
         .transform_calculate(place=place_rows(orders), topic=name_by_number(cut_names(scores.topics, NAME), "t"))
     )
-    title = f"difference in {scores.measure} to {shorten(best, NAME)}"
-    chart = _layer_topics(base, "t:O", scores.topics, scores.ways, title)
+    chart = _layer_topics(base, "t:O", scores.topics, scores, f" to {shorten(best, NAME)}")
     chart.title = alt.TitleParams(_entitle(best, second), anchor="start")
-    names: list[str | None] = [str(row["system"]) for row in rows]
-    shown = cut_names([str(name) for name in names], NAME)
-    listed = dict(zip([None, *names], [NOT_CHOSEN, *shown], strict=True))
+    names = [row["system"] for row in values]
+    listed = dict(zip([None, *names], [NOT_CHOSEN, *cut_names(names, NAME)], strict=True))
     return let_choose(chart.add_params(choose_order(list(orders))), "system", listed)
 
 
-def _frame_all_topics(scores: TopicScores, best: str) -> list[dict[str, object]]:
-    """A row for each system but the best: its differences to that on every topic, by their number."""
-    at = scores.find(best)
-    ways = {"judges": scores.judges} | ({} if scores.gold is None else {"gold": scores.gold})
-    numbers = list(range(len(scores.topics)))
-    rows: list[dict[str, object]] = []
-    for s, system in enumerate(scores.systems):
-        if s != at:
-            gaps = {way: [_round(value) for value in score[:, s] - score[:, at]] for way, score in ways.items()}
-            rows.append({"system": system, "t": numbers, **gaps})
-    return rows
-
-
-def _layer_topics(base: alt.Chart, row: str, topics: Sequence[str], ways: Sequence[str], title: str) -> alt.LayerChart:
+def _layer_topics(base: alt.Chart, row: str, topics: Sequence[str], scores: TopicScores, to: str) -> alt.LayerChart:
     """A dot for each way, and a line between the two."""
+    ways = list(scores.ways)
     down = Axis(row, "topic", axis=name_rows(topics), sort={"field": "place", "op": "min"})
-    across = Axis("difference:Q", title)
+    across = Axis("difference:Q", f"difference in {scores.measure}{to}")
     told = tell("topic:N", *(f"{way}:Q" for way in ways))
-    looks = {"color": Key("by", LOOKS["color"]).only(ways), "shape": Key("by", LOOKS["shape"]).only(ways)}
+    looks = {channel: Key("by", values).only(ways) for channel, values in LOOKS.items()}
     layers = [mark_line(across, 0.0)]
     if len(ways) > 1:
         style = {"color": PLAIN, "strokeWidth": 1.2}
@@ -327,19 +257,15 @@ def _entitle(best: str, second: str) -> alt.ExprRef:
     against = f" against {shorten(best, NAME)}, topic by topic"
     picked = f"{CHOICES['system']}.system"
     chosen = f"truncate({picked}[0], {NAME}) + {json.dumps(against)}"
-    other = f"{picked} && {picked}[0] + '.' != {json.dumps(best + '.')}"  # not a text that Vega may take for code
+    other = f"{picked} && {picked}[0] + '.' != {json.dumps(best + '.')}"  # or Vega may take the text for code
     return alt.ExprRef(f"{other} ? {chosen} : {json.dumps(shorten(second, NAME) + against)}")
 
 
-def _tell_ahead(frame: pl.DataFrame, b: str, approach: str) -> list[str]:
+def _tell_ahead(frame: pl.DataFrame, b: str, scores: TopicScores) -> list[str]:
     said = []
-    for way, name in {"judges": approach, "gold": "gold"}.items():
-        gaps = frame[way].drop_nulls().to_numpy() if way in frame.columns else np.empty(0)
+    for way in scores.ways:
+        gaps, name = frame[way].drop_nulls().to_numpy(), scores.approach if way == "judges" else way
         if len(gaps):
             ahead = f"ahead on {(gaps > 0).sum():,} and behind on {(gaps < 0).sum():,} of {counted(len(gaps), 'topic')}"
             said.append(f"by {shorten(name, NAME)} {gaps.mean():+.3f} on average; {shorten(b, NAME)} is {ahead}")
     return said
-
-
-def _round(value: float) -> float | None:
-    return finite(round(float(value), DIGITS))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
@@ -20,9 +20,9 @@ from karatage.text import shorten
 if TYPE_CHECKING:
     from karatage.io.files import PathLike
 
-# What XML cannot hold, with which the converter would take the whole process down; and marks that turn text around, for
-# a name must not reverse the sentence it stands in.
-UNHEARD = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\u202a-\u202e\u2066-\u2069]")
+# What XML cannot contain, which would end the converter's process; and marks that reverse text, so that a name cannot
+# reverse its sentence.
+UNSUITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\u202a-\u202e\u2066-\u2069]")
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 NOTHING, PLAIN_NOTHING = "–", "-"
@@ -41,9 +41,10 @@ LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     "`": r"\textasciigrave{}",
-    "[": "{[}",  # an option or a star of the line before
+    "[": "{[}",  # or LaTeX reads it as an option, or a star, of the line before
     "*": "{*}",
     MINUS: "$-$",
+    NOTHING: "--",
 }
 
 
@@ -51,23 +52,23 @@ LATEX = {c: f"\\{c}" for c in "&%$#_{}"} | {
 class Table:
     """A frame to show: numbers to the right with `digits` after the point (by column, if a mapping), text to the left.
 
-    The frame is for machines; readers see its `columns`. All other options name columns as the frame does.
+    The frame is for machines; readers see its `columns`. Other options use the names of the frame.
 
     Args:
-        frame: What it says; numbers are numbers.
-        caption: What it is about.
-        digits: After the point of numbers that have one.
-        mark: Which rows of a column are the best; `mark_best` finds them. They are bold, in the terminal starred.
-        signed: Columns whose numbers carry their sign: +0.0123.
+        frame: The data; numbers are numbers.
+        caption: What the table is about.
+        digits: After the point of numbers with a fraction.
+        mark: Which rows of a column are the best, from `mark_best`. They are bold, and starred in the terminal.
+        signed: Columns whose numbers have a sign: +0.0123.
         name: Stem of the file it is written to.
         about: The column that names the system or judge of a row.
         shares: Columns of shares, shown as percent.
         columns: The columns that readers see, in order, each with its header; default: all under their own names.
-        right: Columns of text that stand to the right and are not cut: numbers with something to them.
-        meanings: What columns mean, for the caption.
+        right: Columns of text that are aligned right and not cut: numbers with additions.
+        meanings: The meaning of columns, for the caption.
         noun: What a row is, if the terminal shows only the first ones; default: `about`.
-        keys: So many first columns say what a row is; in the terminal they are repeated where others do not fit beside
-            them. 0: the last columns are left out there.
+        keys: The number of first columns that identify a row; the terminal repeats them where others do not fit beside
+            them. 0: the terminal leaves out the last columns.
         group: A column of text which the terminal shows as headings between rows.
         below: A column of text which the terminal shows below its row.
         wrap: Columns of text which the terminal breaks into lines instead of cutting them.
@@ -93,7 +94,7 @@ class Table:
     detail: bool = False
 
     def __post_init__(self) -> None:
-        """Show all columns where none were chosen."""
+        """Show all columns if none are chosen."""
         if not self.columns:
             object.__setattr__(self, "columns", label_columns(self.frame))
 
@@ -108,7 +109,7 @@ def label_columns(frame: pl.DataFrame, **headers: str) -> dict[str, str]:
 
 
 class Cell(NamedTuple):
-    """One place of a table: its text, whether it stands to the right as numbers do, whether it is bold, its number."""
+    """One cell of a table: its text, whether it is aligned right as numbers are, whether it is bold, its number."""
 
     text: str
     number: bool
@@ -136,7 +137,7 @@ class LaidOut(NamedTuple):
 def mark_best(
     frame: pl.DataFrame, columns: Sequence[str], *, within: str | Sequence[str] = (), lowest: bool = False
 ) -> dict[str, list[bool]]:
-    """Where each column has its largest (or lowest) value, within each group of rows.
+    """The rows where each column has its highest (or lowest) value, within each group of rows.
 
     >>> mark_best(pl.DataFrame({"m": ["AP", "AP", "P"], "tau": [0.1, 0.3, 0.2]}), ["tau"], within="m")
     {'tau': [False, True, True]}
@@ -149,6 +150,16 @@ def mark_best(
         same = values == (best.over(groups) if groups else best)
         found[name] = frame.select(same.fill_null(False))[name].to_list()
     return found
+
+
+def mark_rows(frame: pl.DataFrame, *, lowest: bool = False) -> dict[str, list[bool]]:
+    """The columns where each row has its highest (or lowest) value.
+
+    >>> mark_rows(pl.DataFrame({"a": [0.1, 0.3], "b": [0.2, 0.2]}))
+    {'a': [False, True], 'b': [True, False]}
+    """
+    top = frame.select(top=pl.min_horizontal(pl.all()) if lowest else pl.max_horizontal(pl.all()))["top"]
+    return {name: (frame[name] == top).fill_null(False).to_list() for name in frame.columns}
 
 
 def keep_finite(frame: pl.DataFrame) -> pl.DataFrame:
@@ -177,8 +188,8 @@ def keep_first(table: Table, most: int = MOST_ROWS) -> Table:
 
 
 def clean(text: str) -> str:
-    """Text that HTML and XML can hold."""
-    return UNHEARD.sub(REPLACEMENT, text)
+    """Text that HTML and XML can contain."""
+    return UNSUITABLE.sub(REPLACEMENT, text)
 
 
 def write_caption(table: Table) -> str:
@@ -213,7 +224,7 @@ def _count_digits(value: Decimal) -> int:
 
 
 def _write_number(value: float, digits: int, sign: str, unit: str) -> str:
-    """With an ASCII minus; a number above 0 never shows as 0, for no p-value is 0, and 0 has no sign."""
+    """With an ASCII minus; a number above 0 never shows as 0, as no p-value is 0, and 0 has no sign."""
     if math.isinf(value):
         return f"{'-' if value < 0 else sign}{INFINITY}"
     if isinstance(value, int) and not unit:
@@ -235,13 +246,13 @@ def write_column(table: Table, name: str, *, plain: bool = False) -> list[str]:
 
 
 def write_header(table: Table, name: str, *, plain: bool = False) -> str:
-    """What readers see above a column; `plain` with the terminal's minus."""
+    """The header of a column; `plain` with the terminal's minus."""
     header = table.columns[name]
     return header.replace(MINUS, PLAIN_MINUS) if plain and header != name else header
 
 
 def lay_out_table(table: Table) -> LaidOut:
-    """What a page shows of a table: long text is cut."""
+    """A table as a page shows it: long text is cut."""
     frame = table.frame
     columns = [list(_lay_out_column(table, name)) for name in table.columns]
     headers = [
@@ -280,12 +291,12 @@ def is_number(table: Table, name: str) -> bool:
 
 
 def stands_right(table: Table, name: str) -> bool:
-    """Whether a column stands to the right, as numbers do."""
+    """Whether a column is aligned right, as numbers are."""
     return is_number(table, name) or name in table.right
 
 
 def shorten_cell(text: str, width: int) -> str:
-    """Text that HTML can hold, cut to `width` characters; what is short enough keeps its lines."""
+    """Text that HTML can contain, cut to `width` characters; shorter text keeps its lines."""
     return clean(text) if len(text) <= width else shorten(clean(text[: width + 1]), width)
 
 
@@ -300,38 +311,24 @@ def to_markdown(table: Table) -> str:
     | mv | 0.50 |
     <BLANKLINE>
     """
-    names = list(table.columns)
-    heads = [_escape(write_header(table, name), MARKDOWN, LONGEST_PRINTED) for name in names]
-    columns = []
-    for name in names:
-        texts = [_escape(text, MARKDOWN, LONGEST_PRINTED) for text in write_column(table, name)]
-        marked = zip(texts, list_marks(table, name), strict=True)
-        columns.append([f"**{text}**" if bold and text else text for text, bold in marked])
-    sides = ["---:" if stands_right(table, name) else ":---" for name in names]
-    lines = [f"| {' | '.join(row)} |" for row in (heads, sides, *zip(*columns, strict=True))]
+    heads, *rows = _print_rows(table, MARKDOWN, "**{}**", lambda text: _escape(text, MARKDOWN), plain=False)
+    sides = ["---:" if stands_right(table, name) else ":---" for name in table.columns]
+    lines = [f"| {' | '.join(row)} |" for row in (heads, sides, *rows)]
     return "\n".join([_escape(write_caption(table), MARKDOWN), "", *lines, ""])
 
 
 def to_latex(table: Table) -> str:
     """A table as LaTeX with the rules of booktabs; text stays UTF-8, and long names are cut."""
-    names = list(table.columns)
-    heads = [_escape(write_header(table, name), LATEX, LONGEST_PRINTED) for name in names]
-    columns = []
-    for name in names:
-        number = is_number(table, name)
-        texts = [_print_number(t) if number else _print_text(t) for t in write_column(table, name, plain=number)]
-        marked = zip(texts, list_marks(table, name), strict=True)
-        columns.append([rf"\textbf{{{text}}}" if bold else text for text, bold in marked])
-    rows = [" & ".join(row) + r" \\" for row in zip(*columns, strict=True)]
+    heads, *rows = (" & ".join(row) + r" \\" for row in _print_rows(table, LATEX, r"\textbf{{{}}}", _print_number))
     label = [rf"\label{{tab:{stem}}}"] if (stem := re.sub(r"[^a-z0-9]+", "-", table.name.lower()).strip("-")) else []
     lines = [
         r"\begin{table}",
         r"\centering",
         rf"\caption{{{_escape(write_caption(table), LATEX)}}}",
         *label,
-        rf"\begin{{tabular}}{{{''.join('r' if stands_right(table, name) else 'l' for name in names)}}}",
+        rf"\begin{{tabular}}{{{''.join('r' if stands_right(table, name) else 'l' for name in table.columns)}}}",
         r"\toprule",
-        " & ".join(heads) + r" \\",
+        heads,
         r"\midrule",
         *rows,
         r"\bottomrule",
@@ -342,25 +339,37 @@ def to_latex(table: Table) -> str:
     return "\n".join(lines)
 
 
+def _print_rows(
+    table: Table, marks: Mapping[str, str], bold: str, number: Callable[[str], str], *, plain: bool = True
+) -> Iterator[tuple[str, ...]]:
+    """The header and all rows, with text escaped and numbers, `plain` or not, written by `number`."""
+    columns = []
+    for name in table.columns:
+        if is_number(table, name):
+            texts = [number(text) for text in write_column(table, name, plain=plain)]
+        else:
+            texts = [_escape(text, marks, LONGEST_PRINTED) for text in write_column(table, name)]
+        marked = zip(texts, list_marks(table, name), strict=True)
+        head = _escape(write_header(table, name), marks, LONGEST_PRINTED)
+        columns.append([head, *(bold.format(text) if best and text else text for text, best in marked)])
+    return zip(*columns, strict=True)
+
+
 def _print_number(text: str) -> str:
-    """A number of the terminal as LaTeX has it."""
+    """A number of the terminal in LaTeX's form."""
     if text == PLAIN_NOTHING:
         return "--"
     return re.sub("([-+<]) ?", r"$\1$", text).replace(PLAIN_INFINITY, r"$\infty$").replace("%", r"\%")
 
 
-def _print_text(text: str) -> str:
-    return "--" if text == NOTHING else _escape(text, LATEX, LONGEST_PRINTED)
-
-
 def _escape(text: str, marks: Mapping[str, str], width: int | None = None) -> str:
-    """On one line, cut to `width`, with nothing that the format would take for its own."""
+    """On one line, cut to `width`, with everything escaped that has a meaning in the format."""
     line = " ".join(clean(text).split())
     return "".join(marks.get(c, c) for c in shorten(line, len(line) if width is None else width))
 
 
 def write_table(table: Table, path: PathLike) -> None:
-    """Write a table; the name's ending says how: .md, .tex or .csv. In LaTeX it goes by the file's name."""
+    """Write a table; the name's ending says how: .md, .tex or .csv. In LaTeX its label is the file's name."""
     ending = Path(path).suffix.lower()
     if ending == ".csv":
         write_bytes(path, encode_table(table.frame, ending))
@@ -368,4 +377,4 @@ def write_table(table: Table, path: PathLike) -> None:
         text = to_markdown(table) if ending == ".md" else to_latex(replace(table, name=Path(path).stem))
         write_bytes(path, text.encode("utf-8", "replace"))
     else:
-        raise OptionError(f"{shorten(os.fspath(path), 200)}: tables are written as .md, .tex or .csv; end the name so")
+        raise OptionError(f"{shorten(os.fspath(path), 200)}: tables are written as .md, .tex or .csv files")

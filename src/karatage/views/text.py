@@ -1,4 +1,4 @@
-"""A page as text of 80 columns for the terminal: its tables, what explains them, and the sentence; no charts."""
+"""A page as text of 80 columns for the terminal: tables, explanations and the sentence, without charts."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def render_page(
         top: Rows to show of long tables; 0: all.
         detail: Whether details are printed, too.
         colour: Whether the terminal shows colours.
-        all_rows: Where rows that are left out can be seen.
+        all_rows: How to see the rows that are left out.
     """
     lines = [_say(page.title), Text("")]
     for section in (page if detail else page.short).sections:
@@ -73,12 +73,12 @@ def print_paragraphs(paragraphs: Iterable[str]) -> str:
 
 
 def _say(text: str, style: str = "", *, whole: bool = False) -> Text:
-    """Text with nothing in it that a terminal would obey; `whole` if it has its own lines."""
+    """Text without control characters of the terminal; `whole` if it has its own lines."""
     return Text(make_printable(text, keep="\n"), style, no_wrap=whole)
 
 
 def _show_section(section: Section, top: int, all_rows: str) -> Iterator[Text]:
-    """Tables, then paragraphs; the title only where there is no table to say what this is about."""
+    """Tables, then paragraphs; the title only where there is no table, which has a caption."""
     below = [*map(_write_paragraph, section.paragraphs)]
     below += [_say(break_command(command), whole=True) for command in section.commands]
     if below and not section.tables:
@@ -166,7 +166,7 @@ def _write_texts(table: Table, name: str) -> list[str]:
 def _lay_lines(table: Table) -> Iterator[Text]:
     """Header, rule and rows, with a heading above each group."""
     names = list(table.columns)
-    list_marks(table, names[0])  # or marks of other columns would pass unseen
+    list_marks(table, names[0])  # or marks of unknown columns would pass
     columns = [_write_texts(table, name) for name in names]
     right = [stands_right(table, name) for name in names]
     widths = _find_widths(columns, right)
@@ -189,19 +189,15 @@ def _lay_lines(table: Table) -> Iterator[Text]:
             yield line
         if number and table.below and table.frame[table.below][number - 1]:
             left = sum(widths[:-1]) + GAP * (len(widths) - 1) + 1
-            yield from _lay_below(str(table.frame[table.below][number - 1]), left)
+            advice = make_printable(str(table.frame[table.below][number - 1]))
+            for text in _wrap(f"-> {advice}", WIDTH - left):
+                yield Text(" " * left + text, no_wrap=True)
         if not number:
             yield Text(f" {'─' * (sum(widths) + GAP * (len(names) - 1))}", no_wrap=True)
 
 
-def _lay_below(text: str, left: int) -> Iterator[Text]:
-    """What follows from a row, under its last column."""
-    for line in _wrap(f"-> {make_printable(text)}", WIDTH - left):
-        yield Text(" " * left + line, no_wrap=True)
-
-
 def _find_widths(columns: Sequence[Sequence[str]], right: Sequence[bool]) -> list[int]:
-    """Of columns: what they need, as far as there is room; the widest text gives way first."""
+    """The widths of columns: what they need if there is room; the widest text is cut first."""
     widths = [min(max(map(cell_len, column)), WIDTH) for column in columns]
     texts = [k for k, number in enumerate(right) if not number]
     while texts and sum(widths) + GAP * len(widths) > WIDTH and max(widths[k] for k in texts) > 1:

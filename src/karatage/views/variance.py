@@ -44,11 +44,11 @@ MEAN, PLAIN = COLOURS[0], "#777777"
 WIDTH, HEIGHT = 280, 190  # pixels, of a panel of few levels
 STEP = 15  # for each level across
 NAME, BESIDE = 60, 30  # characters of a name in a title, and beside its line
-CUT = f"truncate(datum.label, {NAME})"  # before it is measured, which takes long for very long names
-FEW_LINES = 6  # of an interaction; more need the room of two panels, and not all show intervals and names
+CUT = f"truncate(datum.label, {NAME})"  # before its width is measured, which takes long for very long names
+FEW_LINES = 6  # of an interaction; more lines need two panels' room, and only some show intervals and names
 OTHERS = "others"
 SMALL = 0.01  # omega squared
-# Texts that Vega takes for code where they are sorted or grouped by; a mark without width makes them names again.
+# Names that Vega takes for code when it sorts or groups by them; an invisible character prevents this.
 TRAPS = (
     *("constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString", "toString"),
     *("valueOf", "__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__"),
@@ -58,15 +58,18 @@ DISARMED = {name: f"{name}\N{WORD JOINER}" for name in TRAPS}
 
 @shows(Anova)
 def view_anova(result: Anova) -> Page:
-    """What explains the response, and the means of every level."""
+    """The sources of variance, and the means of every level."""
     name = shorten(result.design.name, TITLE)
     caption = f"How much of the variance of {name} each source explains"
     sources = Figure(partial(chart_sources, result), caption, "sources")
-    sections = [Section("Sources", OMEGA, [tabulate_sources(result)], [sources])]
+    frame = result.to_frame()
+    columns = label_columns(frame, p_value="p", omega_squared="omega squared")
+    table = Table(frame, f"Analysis of variance of {result.design.name}", {"f": 2}, name="anova", columns=columns)
+    sections = [Section("Sources", OMEGA, [table], [sources])]
     for number, factor in enumerate(result.design.factors, 1):
         caption = f"Marginal means by {shorten(factor, TITLE)}, with 95 % intervals"
-        make = partial(chart_main_effects, result, [factor])
-        means = Figure(make, caption, f"means-{number}", tabulate_means(result, factor))
+        behind = _tabulate_levels(result.means(factor), factor, f"Marginal means by {factor}", "means", "95% from")
+        means = Figure(partial(chart_main_effects, result, [factor]), caption, f"means-{number}", behind)
         sections.append(Section(shorten(factor, TITLE), charts=[means]))
     for pair in result.design.interactions:
         second, first = sorted(pair, key=lambda name: len(result.design.factor(name).levels))  # few lines are readable
@@ -83,55 +86,32 @@ def view_tukey(test: Tukey) -> Page:
     """Levels from best to worst, and which of them differ."""
     caption = "Levels, best first; where intervals do not overlap, they differ"
     figure = Figure(partial(chart_tukey, test), caption, "levels")
-    sections = [Section("Levels", "", [tabulate_levels(test)], [figure])]
-    pairs = tabulate_level_pairs(test)
-    if len(pairs.frame) <= MOST_PAIRS:
-        sections.append(Section("Pairs", "", [pairs]))
+    apart = f"{test.response} by {test.factor}; no letter in common: different at level {test.level:g}"
+    levels = _tabulate_levels(test.to_frame(), test.factor, apart, "levels", "from")
+    sections = [Section("Levels", "", [levels], [figure])]
+    pairs = test.pairs().sort("p_value", "first", "second")
+    if len(pairs) <= MOST_PAIRS:
+        columns = label_columns(pairs, low="from", high="to", p_value="p", differs="different")
+        caption, signed = "Pairs, with simultaneous intervals", ("difference", "low", "high")
+        table = Table(pairs, caption, signed=signed, name="pairs", noun="pair", columns=columns)
+        sections.append(Section("Pairs", "", [table]))
     facts = list_options(response=test.response, level=f"{test.level:g}", freedom=f"{test.df:g}")
     title = f"{shorten(test.response, TITLE)} by {shorten(test.factor, TITLE)}: {counted(len(test.levels), 'level')}"
     return Page(title, test.sentence, sections, test.notes, facts)
 
 
-def tabulate_sources(result: Anova) -> Table:
-    """The table of an analysis of variance."""
-    frame = result.to_frame()
-    columns = label_columns(frame, p_value="p", omega_squared="omega squared")
-    return Table(frame, f"Analysis of variance of {result.design.name}", {"f": 2}, name="anova", columns=columns)
-
-
-def tabulate_means(result: Anova, factor: str) -> Table:
-    """Marginal means of a factor."""
-    frame, about = result.means(factor), factor if factor in FOLLOWED else ""
-    headers = {"level": factor, "size": "rows", "low": "95% from", "high": "to"}
+def _tabulate_levels(frame: pl.DataFrame, factor: str, caption: str, name: str, low: str) -> Table:
+    """Levels with their means and intervals, whose lower end is called `low`."""
+    about = factor if factor in FOLLOWED else ""
     if about:
         frame = frame.rename({"level": factor})
-    return Table(
-        frame, f"Marginal means by {factor}", name="means", about=about, columns=label_columns(frame, **headers)
-    )
-
-
-def tabulate_levels(test: Tukey) -> Table:
-    """Levels from best to worst; those that share a letter cannot be told apart."""
-    frame, about = test.to_frame(), test.factor if test.factor in FOLLOWED else ""
-    headers = {"level": test.factor, "size": "rows", "low": "from", "high": "to"}
-    if about:
-        frame = frame.rename({"level": about})
-    columns = {name: header for name, header in label_columns(frame, **headers).items() if name != "top"}
-    caption = f"{test.response} by {test.factor}; no letter in common: different at level {test.level:g}"
-    return Table(frame, caption, name="levels", about=about, columns=columns)
-
-
-def tabulate_level_pairs(test: Tukey) -> Table:
-    """Pairs of levels, the better first, surest differences first."""
-    frame = test.pairs().sort("p_value", "first", "second")
-    columns = label_columns(frame, low="from", high="to", p_value="p", differs="different")
-    caption = "Pairs, with simultaneous intervals"
-    return Table(frame, caption, signed=("difference", "low", "high"), name="pairs", noun="pair", columns=columns)
+    columns = label_columns(frame.drop("top", strict=False), level=factor, size="rows", low=low, high="to")
+    return Table(frame, caption, name=name, about=about, columns=columns)
 
 
 @dataclass(frozen=True)
 class _Across:
-    """A factor on the horizontal axis: to scale where its levels are numbers, else a place for each."""
+    """A factor on the horizontal axis: on a scale where its levels are numbers, else at equal distances."""
 
     title: str
     levels: tuple[str, ...]
@@ -174,7 +154,7 @@ def chart_sources(result: Anova) -> alt.HConcatChart:
     frame = result.to_frame().drop_nulls("omega_squared").rename({"source": "name"})
     frame = frame.sort("omega_squared", descending=True, maintain_order=True)
     rows = Rows(frame, "name", ["name:N", "omega_squared:Q", "f:Q", "df:Q", "p_value:Q"])
-    across = Axis("omega_squared:Q", "omega squared: share of the variance, other sources left aside")
+    across = Axis("omega_squared:Q", "omega squared: share of the variance, without other sources")
     panel = rows.chart_bars(across, rows.width, line=SMALL, named=True)
     return rows.put_together([panel], f"What explains {result.design.name}", [f"dashed: {SMALL:g}, a small effect"])
 
@@ -182,7 +162,7 @@ def chart_sources(result: Anova) -> alt.HConcatChart:
 def chart_main_effects(result: Anova, factors: Sequence[str] | None = None) -> alt.ConcatChart:
     """Marginal means of factors (default: all), joined by a line, with 95 % intervals.
 
-    Every factor has a panel with a scale of its own.
+    Every factor has a panel with a separate scale.
     """
     names = list(result.design.factors) if factors is None else factors
     return lay_panels([_chart_effect(result, name) for name in names], "", 2)
@@ -254,10 +234,10 @@ def chart_tukey(test: Tukey, *, baselines: Sequence[str] = ()) -> alt.HConcatCha
     """Levels from best to worst with comparison intervals: where two do not overlap, their levels differ.
 
     The top group is blue, and the best level's interval is drawn through all rows; so is each baseline's, in a warm
-    colour: rows whose intervals touch it cannot be told from the baseline.
+    colour: rows whose intervals touch it do not differ significantly from the baseline.
     """
     for name in baselines:
-        test.group_of(name)  # or it is told that there is none
+        test.group_of(name)  # which refuses unknown levels
     colour = {level: MEAN if level in test.top_group else PLAIN for level in test.levels}
     colour |= {name: WARM[k % len(WARM)] for k, name in enumerate(baselines)}
     frame = test.to_frame().with_columns(colour=pl.col("level").replace_strict(colour, return_dtype=pl.String))
@@ -286,7 +266,7 @@ def _group(levels: Sequence[str], families: Mapping[str, str] | None, baselines:
 
 
 def _shade(group: Mapping[str, str], baselines: Sequence[str], *, legend: bool) -> Key:
-    """Where not every line has its name beside it, a legend tells the families."""
+    """Colours of groups, with a legend where not every line has its name beside it."""
     cool = _disarm(list(dict.fromkeys(name for level, name in group.items() if level not in baselines)))
     looks = {name: WARM[k % len(WARM)] for k, name in enumerate(_disarm(baselines))}
     looks |= {name: COOL[k % len(COOL)] for k, name in enumerate(cool)}

@@ -6,7 +6,7 @@ import altair as alt
 import pytest
 
 import karatage as kt
-from karatage.data.result import Shown
+from karatage.data.display import Shown
 
 
 @pytest.fixture(scope="module")

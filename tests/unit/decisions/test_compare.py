@@ -211,10 +211,10 @@ REFUSED = {
     ),
     "no pi": (perfect(), sample(400), ask(correction="sampled"), "gold has no column pi"),
     "no weighted sum": (perfect(), sample(400), "AP", "re-judge whole topics"),
-    "rates of these topics": (perfect(), sample(400), ask(claim="these", correction="rates"), "claim new topics"),
-    "two gold topics": (perfect(), on_topics(2), "AP", "re-judge 5 whole topics at least, better 10"),
+    "rates of these topics": (perfect(), sample(400), ask(claim="these", correction="rates"), "new topics"),
+    "two gold topics": (perfect(), on_topics(2), "AP", "re-judge at least 5 whole topics, better 10"),
     "clustered": (world().judgments, SIX_TOPICS, MEASURE, "gold is on 6 of 40 topics"),
-    "clustered, by rates": (world().judgments, SIX_TOPICS, BY_RATES, "gold sits in 6 of 40 topics"),
+    "clustered, by rates": (world().judgments, SIX_TOPICS, BY_RATES, "gold is in 6 of 40 topics"),
 }
 
 
@@ -253,7 +253,7 @@ def test_few_topics_are_refused_or_told() -> None:
     rows = gold_frame().filter(pl.col("topic").is_in(list(few)))[::4]
     found = compare(kt.read_gold(rows), MEASURE, judgments)
     assert found.refusal is not None
-    assert "6 topics say too little about new ones" in found.refusal
+    assert "6 topics are too few for a claim about new ones" in found.refusal
     assert has_note(found, "decisions.few-topics", topics=6)
 
 
@@ -415,9 +415,9 @@ def test_the_gold_that_is_needed_is_what_power_takes(way: str) -> None:
         if more <= 0:
             expected = None
         elif way == "topics":
-            expected = f"Gold on {more} more topic" if more <= 40 - n else "More gold on 40 topics would hardly"
+            expected = f"Gold on {more} more topic" if more <= 40 - n else "More gold on 40 topics would not"
         elif more == math.inf:
-            expected = "More gold on 40 topics would hardly"
+            expected = "More gold on 40 topics would not"
         else:
             all_left = way != "rates" and more >= left
             expected = f"Gold on all {left} other documents" if all_left else f"About {more} more gold label"
@@ -536,7 +536,7 @@ def test_options_are_those_of_a_question_by_name():
     named = kt.compare(*files, MEASURE, a=A, b=B, claim="these", confidence=0.9, seed=3)
     changed = kt.compare(*files, kt.Question(measure=MEASURE, seed=3), a=A, b=B, claim="these", confidence=0.9)
     assert asked.to_dict() == named.to_dict() == changed.to_dict() != kt.compare(*files, MEASURE, a=A, b=B).to_dict()
-    with pytest.raises(TypeError, match="'clam'"):
+    with pytest.raises(UnknownNameError, match="'clam'"):
         kt.compare(*files, MEASURE, a=A, b=B, clam="these")
 
 

@@ -228,7 +228,7 @@ def test_a_sample_of_gold_tells_of_documents_that_nobody_judged_and_error_rates_
         assert found.corrected is not None
         assert found.corrected.difference.low < truth < found.corrected.difference.high
         assert found.naive.difference.value == 0
-        assert "each of 2,000 documents had the same chance to be among the gold" in found.assumed
+        assert "each of 2,000 documents had the same probability to get gold" in found.assumed
         assert has_note(found, "decisions.gold-alone", documents=356)
 
 

@@ -314,7 +314,7 @@ def test_gold_of_another_plan_is_refused(world, plan, tmp_path):
     for options in ({"measure": "P@10"}, {"a": PAIR[0], "b": PAIR[1]}):
         with pytest.raises(DataError, match="plan"):
             plan(judged=gold, **options)
-    with pytest.raises(DataError, match="drawn"):
+    with pytest.raises(DataError, match="columns pi, batch and frame"):
         plan(judged=world.gold)
 
 

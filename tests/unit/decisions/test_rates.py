@@ -11,8 +11,8 @@ import pytest
 
 import karatage as kt
 from karatage.correction.precision import bias
-from karatage.decisions.board import compare_boards
 from karatage.decisions.case import Case, make_case
+from karatage.decisions.compare import compare_boards
 from karatage.decisions.estimators.rates import RATES, RatesFitted, bootstrap_rates
 from karatage.decisions.question import Question
 from tests.notes import has_note, list_facts

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import karatage as kt
-from karatage.merging.random_judges import CLASSES, RandomJudges, shuffle_grades
+from karatage.merging.gaps import CLASSES, RandomJudges, shuffle_grades
 from karatage.random_streams import stream
 
 

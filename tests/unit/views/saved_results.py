@@ -12,7 +12,7 @@ import polars as pl
 import karatage as kt
 from karatage.comparison.classification import Quality
 from karatage.data.result import Result
-from karatage.decisions.draw import draw_evaluation
+from karatage.decisions.evaluate import draw_evaluation
 from karatage.experiments.collection import Collection
 from karatage.experiments.engine import Outcome
 from karatage.experiments.random_relevance.findings import experiment_random_relevance

@@ -87,11 +87,6 @@ def test_judges_that_agree_are_neighbours(hostile):
     assert "bd" in order or "db" in order
 
 
-def test_another_coefficient_can_be_shown(hostile, read_chart):
-    rows = read_chart(chart_agreement(hostile.audit, "weighted_kappa")).rows("column")
-    assert {row["weighted_kappa"] for row in rows} == set(hostile.audit.pairs["weighted_kappa"])
-
-
 def test_what_is_not_known_is_told(hostile):
     audit = hostile.audit
     with pytest.raises(DataError):

@@ -98,7 +98,7 @@ def test_votes_are_shown_beside_judges(hostile, read_chart):
     assert first["judges"] == panel["judges_compared"]["value"]
     assert (first["votes"], first["low"], first["high"]) == tuple(panel["effective_votes"].values())[1:]
     assert [row["votes"] for row in families] == audit.families["effective_votes"].drop_nulls().to_list()
-    assert f"9 judges carry {first['votes']:.1f} effective votes" in " ".join(drawn.texts)
+    assert f"9 judges have {first['votes']:.1f} effective votes" in " ".join(drawn.texts)
     assert drawn.size[0] <= 640
 
 

@@ -31,7 +31,7 @@ def test_bins_are_those_of_the_calibration(found, read_chart):
     said = f"off by {100 * ece.value:.1f} ({100 * ece.low:.1f} to {100 * ece.high:.1f}) points on average"
     assert said in ": ".join(drawn.texts)
     assert "relevant by gold" in drawn.texts
-    assert "Do vote shares mean what they say?" in drawn.texts
+    assert "Calibration of vote shares" in drawn.texts
     assert "share of votes that an item is relevant, by the judges" in drawn.texts
     assert drawn.size[0] <= 640
 
@@ -111,8 +111,8 @@ def test_labels_of_a_narrow_axis_keep_apart(read_chart):
     ("slope", "said"),
     [
         (Bounded(0.5, 0.4, 0.6), "shows as 0.050 (0.040 to 0.060): judges shrink differences"),
-        (Bounded(1.5, 1.4, 1.6), "shows as 0.150 (0.140 to 0.160): judges stretch differences"),
-        (Bounded(1.1, 0.9, 1.6), "by chance or not"),
+        (Bounded(1.5, 1.4, 1.6), "shows as 0.150 (0.140 to 0.160): judges exaggerate differences"),
+        (Bounded(1.1, 0.9, 1.6), "this may be due to chance"),
         (Bounded(1.1, np.nan, np.nan), "on the dashed line they are the same"),
         (None, "on the dashed line they are the same"),
     ],

@@ -61,7 +61,7 @@ def test_pictures_are_whole():
 
 def test_a_chart_that_is_wrong_is_refused_and_the_next_is_drawn(painter):
     for wrong in ("nonsense", '{"mark": 3}'):
-        with pytest.raises(DataError, match="drawn"):
+        with pytest.raises(DataError, match="picture"):
             ask(painter, wrong)
     with pytest.raises(DataError):
         ask(painter, FETCHED, allowed_base_urls=[])
@@ -124,7 +124,7 @@ def test_a_picture_that_takes_too_long_ends_the_process():
         assert pictures._receive(process.stdout) is None
         process.stdin.close()
         assert process.wait(20) == -signal.SIGALRM
-    assert pictures._explain(process.returncode) == "drawing took longer than 120 seconds"
+    assert pictures._explain(process.returncode) == "a picture took longer than 120 seconds"
 
 
 ENDING = """
@@ -199,10 +199,10 @@ def test_where_addresses_are_limited_pages_and_folders_do_without(tmp_path):
     assert ended.stderr == ""
     refused, on_page, in_folder = ended.stdout.splitlines()
     assert refused.startswith(
-        f"{tmp_path}/b.svg: this picture could not be drawn: the process that draws ended with SIG"
+        f"{tmp_path}/b.svg: this picture could not be made: the process that makes pictures ended with SIG"
     )
     assert refused.endswith("address space is limited to 2 GB (ulimit -v); write .html or .json instead")
-    assert on_page.startswith("still pictures could not be drawn: ")
+    assert on_page.startswith("still pictures could not be made: ")
     assert on_page.endswith("; the charts still work in a browser")
     assert in_folder.endswith("; 2 files left out")
     assert {path.name for path in tmp_path.iterdir()} == {"page.html", "chart.html", "a.json"}
@@ -235,7 +235,7 @@ def test_a_page_goes_without_the_one_picture_that_fails(monkeypatch):
     text = render_page(Page("t", "s", [Section("one", charts=figures)], notes=["first"]))
     assert text.count('<div class="still">') == 2
     (note,) = take_remarks()
-    assert note == "still pictures could not be drawn: it died; the charts still work in a browser"
+    assert note == "still pictures could not be made: it died; the charts still work in a browser"
     assert text.index("<li>first</li>") < text.index(f"<li>{note}</li>")
     fail_at(monkeypatch, html, 2, DataError("it is wrong"))
     with pytest.raises(DataError):
@@ -247,7 +247,7 @@ def test_folders_go_without_the_one_picture_that_fails(monkeypatch, tmp_path):
     fail_at(monkeypatch, charts, 1, PictureError("it died"))
     write_charts([(make_chart(), tmp_path / name) for name in ("a.svg", "b.svg")])
     assert [path.name for path in tmp_path.iterdir()] == ["b.svg"]
-    assert take_remarks() == ["still pictures could not be drawn: it died; 1 file left out"]
+    assert take_remarks() == ["still pictures could not be made: it died; 1 file left out"]
     with pytest.raises(OptionError, match="format"):
         write_charts([(make_chart(), tmp_path / "a.bmp")])
     fail_at(monkeypatch, charts, 1, PictureError("it died"))
@@ -257,6 +257,9 @@ def test_folders_go_without_the_one_picture_that_fails(monkeypatch, tmp_path):
 
 def test_the_reason_names_the_limit(monkeypatch):
     monkeypatch.setattr(pictures, "find_limit", lambda: None)
-    assert pictures._explain(-signal.SIGTRAP) == "the process that draws ended with SIGTRAP, perhaps for lack of memory"
+    assert (
+        pictures._explain(-signal.SIGTRAP)
+        == "the process that makes pictures ended with SIGTRAP, perhaps for lack of memory"
+    )
     monkeypatch.setattr(pictures, "find_limit", lambda: 3 * 2**29)
     assert pictures._explain(-signal.SIGTRAP).endswith("address space is limited to 1.5 GB (ulimit -v)")

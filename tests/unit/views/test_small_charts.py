@@ -95,7 +95,7 @@ def test_sizes_are_at_hand_or_still_needed():
         assert rows[need.kind, "at hand"] == min(need.have, need.size)
         assert rows[need.kind, "at hand"] + rows[need.kind, "still needed"] == need.size
     refused = kt.plan_sizes(kt.Figures(50, 0.9, 0.2), kt.Figures(50, 0.8, 0.2), rates)
-    with pytest.raises(OptionError, match="draw"):
+    with pytest.raises(OptionError, match="shown"):
         chart_sizes(refused)
 
 

@@ -13,7 +13,8 @@ from karatage.experiments.supervised.findings import experiment_supervised
 from karatage.experiments.supervised.plan import SupervisedPlan
 from karatage.simulation.panel import simulate_panel
 from karatage.views.html import render_page
-from karatage.views.supervised import _choose_colours, chart_supervised, mark_rows, view_supervised
+from karatage.views.supervised import _choose_colours, chart_supervised, view_supervised
+from karatage.views.table import mark_rows
 
 
 @pytest.fixture(scope="module")

@@ -1,1 +1,1 @@
-"""Estimators: each undoes the judges' errors with gold of some design, and says what it takes for granted."""
+"""Estimators correct the judges' errors with gold; the registry lists them."""

@@ -1,4 +1,4 @@
-"""What an estimator is, and what it finds: all systems and all pairs at once."""
+"""The interface of estimators and of their results, for all systems and pairs at once."""
 
 from __future__ import annotations
 
@@ -6,24 +6,28 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
 from karatage.correction.planning import gold_needed
+from karatage.correction.topics import TopicEstimated
 from karatage.data.axes import BoolArray, FloatArray, LongArray
 from karatage.data.comparison import Opinion
-from karatage.data.estimate import Accuracy, Estimate, Method
+from karatage.data.estimate import JUDGES, Accuracy, Estimate, Estimated, Method
 from karatage.data.note import Note
-from karatage.decisions.case import Case
 from karatage.decisions.notes import tell
 from karatage.text import counted
 
+if TYPE_CHECKING:
+    from karatage.decisions.case import Case
+
 ALARM = 2.0  # standard errors
-EXPECTED_APART = 0.05  # of pairs, about what chance puts more than two standard errors apart
+EXPECTED_APART = 0.05  # of pairs, about the share that differs by more than two standard errors by chance
 ROUNDING = 1e-9
-LEAST_TOPICS = 10  # to say anything of new ones
-FEWEST_TOPICS = 5  # with gold, below which their spread says nothing
+POWER = 0.8  # of tests, for which gold and differences are sized
+LEAST_TOPICS = 10  # for a claim about new topics
+FEWEST_TOPICS = 5  # with gold, below which their variance is unknown
 LEAST_ITEMS = 10
 CLAIM_THESE = "claim these topics only (--claim these)"
 RATES_INSTEAD = ", or use --correction rates, which assumes the same error rates on all documents"
@@ -33,29 +37,29 @@ SAME = 1e-12
 
 @dataclass(frozen=True, kw_only=True)
 class Estimator(ABC):
-    """A way to undo the judges' errors. All that others need to know of it is said here and in what it finds."""
+    """A way to correct the judges' errors. Other code uses only what is declared here and in `Fitted`."""
 
-    method: Method  # name, label and words, which results carry
-    phrase: str  # after "with judges' errors undone"
-    premise: str = ""  # what must hold, where a check of files ought to say so
-    needs_chances: bool = False  # whether it relies on the sampling probabilities in gold's file
+    method: Method  # name, label and texts, which are stored in results
+    phrase: str  # after "with judges' errors corrected"
+    premise: str = ""  # the assumption, for the checks of `doctor`
+    needs_chances: bool = False  # whether it uses the sampling probabilities of gold
 
     @property
     def name(self) -> str:
-        """What `--correction` takes."""
+        """The value of `--correction`."""
         return self.method.name
 
     @abstractmethod
     def suits(self, case: Case) -> bool:
         """Whether it is the default for gold of this design."""
 
-    def explain_choice(self, case: Case) -> tuple[Note, ...]:  # noqa: ARG002 others look at the case
-        """Why it is the default, where another one might have been expected."""
+    def explain_choice(self, case: Case) -> tuple[Note, ...]:  # noqa: ARG002 subclasses use the case
+        """Why it is the default, if users may expect another one."""
         return ()
 
     @abstractmethod
     def fit(self, case: Case) -> Fitted:
-        """Undo the judges' errors; a `DataError` says why that is impossible and what is possible instead."""
+        """Correct the judges' errors; a `DataError` says why that is impossible and what is possible instead."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -67,9 +71,16 @@ class SystemPairs:
     degrees: FloatArray  # (system, system) of freedom
     least_p: float = 0.0  # of a difference that is the same in every topic
 
+    @staticmethod
+    def of(found: Estimated | TopicEstimated) -> SystemPairs:
+        """Estimates of (system, system)."""
+        value = np.asarray(found.value)
+        degrees = np.array(np.broadcast_to(found.degrees, value.shape))
+        return SystemPairs(value=value, variance=np.asarray(found.variance), degrees=degrees)
+
     @property
     def p_value(self) -> FloatArray:
-        """Two-sided, against no difference; 1 where two systems cannot differ, NaN where nothing tells of chance."""
+        """Two-sided, against no difference; 1 where two systems cannot differ, NaN where the variance is unknown."""
         from scipy.special import stdtr
 
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -79,7 +90,7 @@ class SystemPairs:
         return np.where(self.variance == 0, known, chance)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False)
 class Levels:
     """Scores of all systems, (system,) each."""
 
@@ -87,41 +98,46 @@ class Levels:
     variance: FloatArray
     degrees: FloatArray  # of freedom
 
+    @staticmethod
+    def of(found: Estimated | TopicEstimated) -> Levels:
+        """Estimates of (system,)."""
+        return Levels(*(np.asarray(part) for part in (found.value, found.variance, found.degrees)))
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Fitted:
-    """Differences, and scores if there are any, with judge errors undone.
+    """Differences, and scores if there are any, with judge errors corrected.
 
-    What it does not say otherwise holds for estimates that are means over topics.
+    The methods are valid for estimates that are means over topics; subclasses replace them for others.
     """
 
     method: Method
     pairs: SystemPairs
-    levels: Levels | None  # none where the estimator tells differences only
-    gold_variance: FloatArray  # (system, system) the part of the pairs' that more gold would make smaller
+    levels: Levels | None  # None where the estimator gives only differences
+    gold_variance: FloatArray  # (system, system) the part of the pairs' variance that more gold would reduce
     gold_items: int
-    within: tuple[float, float] = (-np.inf, np.inf)  # where intervals of scores are cut
-    possible: tuple[float, float] = (-np.inf, np.inf)  # what the measure can be: scores outside are not shown
+    within: tuple[float, float] = (-np.inf, np.inf)  # bounds of intervals of scores
+    possible: tuple[float, float] = (-np.inf, np.inf)  # the range of the measure: scores outside are not shown
     accuracy: Accuracy | None = None
-    per_topic: FloatArray | None = None  # (topic, system) whose means the scores are, where gold is a sample of items
+    per_topic: FloatArray | None = None  # (topic, system) with the scores as means, where gold is a sample of items
     assumed: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
 
-    keeps_order: ClassVar[bool] = False  # whether tau is near 1 whatever the judges do
+    keeps_order: ClassVar[bool] = False  # whether tau is near 1 for any judges
 
     @property
     def standing(self) -> FloatArray:
-        """What systems are ordered by (system,): scores, or without any the mean difference from all systems."""
+        """The order of systems (system,): by scores, or without scores by the mean difference from all systems."""
         return self.pairs.value.mean(axis=0) if self.levels is None else self.levels.value
 
     @property
     def shown(self) -> BoolArray:
-        """Systems (system,) whose score is known and can be one."""
+        """Systems (system,) with a known and possible score."""
         low, high = self.possible
         return (self.standing >= low - ROUNDING) & (self.standing <= high + ROUNDING) & (self.levels is not None)
 
     def estimate(self, system: int, confidence: float) -> Estimate | None:
-        """One system's score; None where it is not known, or cannot be one."""
+        """One system's score; None where it is unknown or impossible."""
         if self.levels is None or not self.shown[system]:
             return None
         return Estimate.of(
@@ -147,23 +163,23 @@ class Fitted:
 
     def second_opinion(
         self,
-        case: Case,  # noqa: ARG002 others look at the case
-        fit: Callable[[Estimator, Case], Fitted],  # noqa: ARG002 and ask another estimator, guarded
+        case: Case,  # noqa: ARG002 subclasses use the case
+        fit: Callable[[Estimator, Case], Fitted],  # noqa: ARG002 and fit another estimator
     ) -> SecondOpinion | Objection | None:
-        """Another estimator's answer from the same gold, by other assumptions; `fit` guards it as it did this one."""
+        """Another estimator's answer from the same gold, by other assumptions; `fit` applies the same guards."""
         return None
 
-    def list_more(self, case: Case, a: int, b: int) -> tuple[Opinion, ...]:  # noqa: ARG002 others do
-        """More opinions on one pair, such as a bootstrap."""
+    def list_more(self, case: Case, a: int, b: int) -> tuple[Opinion, ...]:  # noqa: ARG002 subclasses do
+        """Other estimates for one pair, such as a bootstrap."""
         return ()
 
     def take_board(self, case: Case, naive: FloatArray) -> Boards:
-        """The one board there is; `naive` (system,) is the judges'."""
+        """The board of these data; `naive` (system,) are the judges' scores."""
         boards = (naive[None], self.standing[None])
         return Boards(*boards, *boards, np.array([self._noise]), len(case.topics))
 
     def resample(self, case: Case, draws: int, rng: np.random.Generator) -> Boards | None:
-        """Boards with topics resampled; None where that would tell nothing."""
+        """Boards with topics resampled; None where that is not informative."""
         if self.per_topic is None or len(self.per_topic) < 2:
             return None
         times = draw_topics(len(case.topics), draws, rng)
@@ -173,49 +189,49 @@ class Fitted:
 
     @property
     def _noise(self) -> float:
-        """Gold's chance over all pairs, where it is in scores that are means over topics."""
+        """The variance due to gold over all pairs, for scores that are means over topics."""
         seen = np.isfinite(self.gold_variance)
         return 0.0 if self.per_topic is None else float(self.gold_variance[seen].sum()) / 2
 
     def count_more_gold(self, case: Case, naive: Estimate, power: float) -> float:
-        """Gold that the first pair lacks to show the judges' difference: infinite if none is enough, NaN if unknown."""
+        """Gold needed to show the judges' difference of the first pair: infinite if none is enough, NaN if unknown."""
         gold, target = float(self.gold_variance[0, 1]), abs(naive.value)
         if gold <= 0:
             return math.inf
         rest = self._find_rest(case, naive)
         return float(gold_needed(rest, gold, self.gold_items, target, level=case.question.level, power=power))
 
-    def _find_rest(self, case: Case, naive: Estimate) -> float:  # noqa: ARG002 others look at both
-        """The variance of the first pair that gold does not make smaller."""
+    def _find_rest(self, case: Case, naive: Estimate) -> float:  # noqa: ARG002 subclasses use both
+        """The variance of the first pair that more gold does not reduce."""
         return max(float(self.pairs.variance[0, 1]) - float(self.gold_variance[0, 1]), 0.0)
 
-    def name_more_gold(self, case: Case, more: int) -> str | None:  # noqa: ARG002 others look at the case
-        """So much more gold, in words; None where there cannot be so much."""
+    def name_more_gold(self, case: Case, more: int) -> str | None:  # noqa: ARG002 subclasses use the case
+        """The amount of gold in words; None where there cannot be that much."""
         return f"About {counted(more, 'more gold label')}"
 
 
 class Doubt(NamedTuple):
-    """What a second opinion leaves of an answer."""
+    """What may not be claimed, and why."""
 
-    apart: BoolArray  # (system, system) pairs of which nothing is claimed
-    alarm: str | None = None  # why nothing is claimed of any
+    apart: BoolArray  # (system, system) pairs without a claim
+    alarm: str | None = None  # why there is no claim at all
     notes: tuple[Note, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Objection:
-    """What gold says against an answer, without another one to hold it against."""
+    """A reason against an answer, without a second answer."""
 
     reason: str
-    apart: BoolArray  # (system, system) pairs of which nothing is claimed
+    apart: BoolArray  # (system, system) pairs without a claim
     second: None = None
 
     def doubt_pair(self, a: int, b: int) -> Doubt:
-        """What is left of the difference of two systems."""
+        """What may not be claimed about two systems."""
         return Doubt(self.apart, alarm=self.reason if self.apart[a, b] else None)
 
     def doubt_board(self) -> Doubt:
-        """What is left of all pairs."""
+        """What may not be claimed about all pairs."""
         upper = self.apart[np.triu_indices(len(self.apart), 1)]
         if upper.all():
             return Doubt(self.apart, alarm=self.reason)
@@ -225,24 +241,24 @@ class Objection:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SecondOpinion:
-    """Two answers from the same gold, and what it means if they are further apart than chance explains."""
+    """Two answers from the same gold, and what it means if they differ by more than chance explains."""
 
     first: Fitted  # the answer that is given
     second: Fitted
-    error: FloatArray  # (system, system) how far chance would bring the two apart
-    vetoes: bool  # whether nothing is claimed of pairs on which they are far apart, or that is a note only
+    error: FloatArray  # (system, system) standard error of the gap between the two
+    vetoes: bool  # whether pairs with a wide gap are not claimed, or there is only a note
     names: tuple[str, str]  # of both
     on_pair: str  # what it means, and what to do
     on_board: str
 
     @property
     def wide(self) -> BoolArray:
-        """Pairs (system, system) further apart than chance explains."""
+        """Pairs (system, system) with a wider gap than chance explains."""
         apart: BoolArray = np.abs(self.first.pairs.value - self.second.pairs.value) > ALARM * self.error
         return apart
 
     def doubt_pair(self, a: int, b: int) -> Doubt:
-        """What is left of the difference of two systems."""
+        """What may not be claimed about two systems."""
         if not self.wide[a, b]:
             return Doubt(np.zeros_like(self.wide))
         one, other = self.first.pairs.value[a, b], self.second.pairs.value[a, b]
@@ -251,7 +267,7 @@ class SecondOpinion:
         return Doubt(self.wide, alarm=str(told)) if self.vetoes else Doubt(np.zeros_like(self.wide), notes=(told,))
 
     def doubt_board(self) -> Doubt:
-        """What is left of all pairs: a single one's doubt is as above, and all are doubted where most are."""
+        """What may not be claimed about all pairs; no pair is claimed where most have a wide gap."""
         apart = self.wide & self.vetoes
         upper = self.wide[np.triu_indices(len(apart), 1)]
         if upper.mean() <= EXPECTED_APART:
@@ -265,40 +281,43 @@ class SecondOpinion:
 
 
 class Boards(NamedTuple):
-    """Leaderboards (board, system) by judges and corrected, and the scores that tell the slope."""
+    """Leaderboards (board, system) by judges and corrected, and the scores that give the slope."""
 
     naive: FloatArray
     corrected: FloatArray
-    judge: FloatArray  # on the topics that gold knows
+    judge: FloatArray  # on the topics with gold
     gold: FloatArray  # the same by gold, or corrected
-    noise: FloatArray  # (board,) what gold's chance adds to the sum of squares of all pairs' differences in `gold`
-    topics: int  # that are drawn anew
+    noise: (
+        FloatArray  # (board,) what the variance of gold adds to the sum of squared differences of all pairs in `gold`
+    )
+    topics: int  # that are resampled
 
 
 def draw_topics(topics: int, draws: int, rng: np.random.Generator) -> LongArray:
-    """How often each topic counts (draw, topic)."""
+    """How often each topic is drawn (draw, topic)."""
     times: LongArray = rng.multinomial(topics, np.full(topics, 1 / topics), size=draws)
     return times
 
 
 def average_topics(times: LongArray, scores: FloatArray) -> FloatArray:
-    """Means over topics that count so many `times` (draw, topic), of scores (topic, system)."""
+    """Means of scores (topic, system) over topics drawn `times` (draw, topic)."""
     mean: FloatArray = np.einsum("dt,ts->ds", times.astype(float), scores) / len(scores)  # BLAS sums depend on threads
     return mean
 
 
 def find_least_topics(case: Case) -> int:
-    """From how many topics on something is said of new ones: fewer where gold knows all that counts in every topic."""
+    """The fewest topics for a claim about new ones: fewer if gold covers every topic completely."""
     return FEWEST_TOPICS if case.gold is not None and case.gold_topics.all() else LEAST_TOPICS
 
 
 def tell_few_topics(topics: int) -> str:
-    """How the refusal of few topics begins."""
-    return f"{counted(topics, 'topic')} {'says' if topics == 1 else 'say'} too little about new ones"
+    """The start of messages about too few topics."""
+    return f"{counted(topics, 'topic')} {'is' if topics == 1 else 'are'} too few for a claim about new ones"
 
 
-def compare_means(scores: FloatArray, case: Case) -> tuple[FloatArray, FloatArray, SystemPairs]:
-    """Means (system,), their variances, and all pairs' differences, from `scores` (topic, system)."""
+def trust_judges(case: Case) -> Fitted:
+    """The judges' own means and differences, uncorrected."""
+    scores = case.scores
     systems = range(scores.shape[1])
     own = [scores[case.topics_of(s), s] for s in systems]
     size = np.array([len(x) for x in own])
@@ -317,11 +336,12 @@ def compare_means(scores: FloatArray, case: Case) -> tuple[FloatArray, FloatArra
     pairs = SystemPairs(
         value=value[None, :] - value[:, None], variance=each, degrees=degrees, least_p=flip_signs(int(size.min()))
     )
-    return value, variance, pairs
+    levels = Levels(value, variance, np.maximum(size - 1.0, 1.0))
+    return Fitted(method=JUDGES, pairs=pairs, levels=levels, gold_variance=np.zeros(shape), gold_items=0)
 
 
 def flip_signs(topics: int) -> float:
-    """The p-value of a difference that is the same in every topic: all signs alike, by chance."""
+    """The p-value of a difference that is the same in every topic: the chance of equal signs."""
     return 2.0 ** (1 - topics)
 
 

@@ -1,21 +1,21 @@
-"""Gold on a sample of documents: drawn with known chances, or taken as drawn evenly; unbiased whatever the judge."""
+"""Gold on documents drawn with known probabilities, or a simple random sample: unbiased for any judge."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from karatage.correction.evenness import Frame, check_evenness
+from karatage.correction.precision import measure_accuracy, require_gold
 from karatage.correction.sampled import Claim, Drawn, choose_sizes, sum_topics
-from karatage.data.axes import BoolArray
-from karatage.data.estimate import Estimate, Method
+from karatage.data.axes import BoolArray, FloatArray, LongArray
+from karatage.data.estimate import Accuracy, Estimate, Method
 from karatage.data.judgments import Draw
 from karatage.data.note import Note
-from karatage.decisions.case import Case
-from karatage.decisions.estimators.answers import find_accuracy
 from karatage.decisions.estimators.contract import (
     CLAIM_THESE,
     LEAST_ITEMS,
@@ -30,13 +30,15 @@ from karatage.decisions.estimators.contract import (
     find_least_topics,
     tell_few_topics,
 )
-from karatage.decisions.material import DEFAULT_MERGE, gives_grades
 from karatage.decisions.notes import tell
 from karatage.errors import DataError
 from karatage.text import count_names, counted
 
-LEAST_TO_FORECAST = 20  # gold items that tell systems apart
-LITTLE = 0.01  # of a system's weight, where the judges' calibrated grades may stand in for gold
+if TYPE_CHECKING:
+    from karatage.decisions.case import Case
+
+LEAST_TO_FORECAST = 20  # gold items on which systems differ
+LITTLE = 0.01  # of a system's weight, up to which the judges' calibrated grades may replace gold
 TINY = 1e-12
 MOST_UNKNOWN = 0.05  # of a system's weight
 
@@ -46,17 +48,17 @@ class DrawnFitted(Fitted):
     """Scores and differences from gold on a sample of the documents that matter."""
 
     def count_more_gold(self, case: Case, naive: Estimate, power: float) -> float:
-        """Unknown where gold is too little to know how far it is from what judges led to expect."""
+        """Unknown where gold is too little to estimate its variance around the judges' predictions."""
         if self.gold_items < LEAST_TO_FORECAST:
             return math.nan
         return super().count_more_gold(case, naive, power)
 
     def _find_rest(self, case: Case, naive: Estimate) -> float:
-        """The judges' variance over new topics, as `plan` takes it: the rest is a difference of two noisy variances."""
+        """For new topics the judges' variance, as in `plan`: the difference of two variances is too noisy."""
         return naive.standard_error**2 if case.question.claim == "new" else super()._find_rest(case, naive)
 
     def name_more_gold(self, case: Case, more: int) -> str | None:
-        """No more than there are documents that matter, among which `plan` draws."""
+        """At most the documents that matter, from which `plan` draws."""
         left = int((case.matters & (case.gold_grade < 0)).sum())
         if more < left:
             return f"{super().name_more_gold(case, more)} drawn by karatage plan"
@@ -64,14 +66,14 @@ class DrawnFitted(Fitted):
 
 
 class DrawnGold(Estimator):
-    """Gold drawn with the chances in its file."""
+    """Gold drawn with the sampling probabilities in its file."""
 
     def suits(self, case: Case) -> bool:
-        """Where gold says so."""
+        """Gold with sampling probabilities."""
         return case.design.kind == "sampled"
 
     def fit(self, case: Case) -> DrawnFitted:
-        """Weigh each gold item by the inverse of its chance."""
+        """Weight each gold item by the inverse of its sampling probability."""
         return fit_sample(case, self.method)
 
 
@@ -101,28 +103,17 @@ def fit_sample(case: Case, method: Method) -> DrawnFitted:
     said, topic = case.said[inside].astype(np.int64), case.topic[inside]
     found = sum_topics(weight, said, topic, len(case.topics), drawn, factors=factors)
     single, pairs, gold = found.scores(claim), found.differences(claim), found.differences("these topics")
-    shape = np.shape(pairs.value)
     if (drawn.pi < 1).any() and not np.ptp(drawn.gain):
         raise DataError(
-            f"all {counted(len(drawn.gain), 'gold item')} gain the same by {case.question.parsed}, so gold tells "
-            "nothing apart; is the lowest relevant grade right?"
+            f"all {counted(len(drawn.gain), 'gold item')} gain the same by {case.question.parsed}, so gold "
+            "shows no differences; is the lowest relevant grade correct?"
         )
-    if shape == (2, 2) and np.isinf(np.asarray(pairs.variance)).any():
-        raise DataError(
-            "fewer than two gold items tell the two systems apart; judge more of those that karatage plan draws"
-        )
-    levels = None
-    if _measure_unreached(case) <= LITTLE:
-        levels = Levels(
-            value=np.asarray(single.value), variance=np.asarray(single.variance), degrees=np.asarray(single.degrees)
-        )
+    if np.shape(pairs.value) == (2, 2) and np.isinf(np.asarray(pairs.variance)).any():
+        raise DataError("the systems differ on fewer than two gold items; judge more of those that karatage plan draws")
+    levels = Levels.of(single) if _measure_unreached(case) <= LITTLE else None
     return DrawnFitted(
         method=method,
-        pairs=SystemPairs(
-            value=np.asarray(pairs.value),
-            variance=np.asarray(pairs.variance),
-            degrees=np.array(np.broadcast_to(pairs.degrees, shape)),
-        ),
+        pairs=SystemPairs.of(pairs),
         levels=levels,
         gold_variance=np.asarray(gold.variance),
         gold_items=int(np.ptp(weight[drawn.item], axis=1).astype(bool).sum()),
@@ -133,15 +124,55 @@ def fit_sample(case: Case, method: Method) -> DrawnFitted:
     )
 
 
+def find_accuracy(case: Case) -> Accuracy | None:
+    """The judges' accuracy on gold items, for information; None where gold is too little."""
+    try:
+        accuracy = meet_gold(case)[0]
+        require_gold(accuracy)
+    except DataError:
+        return None
+    return accuracy if case.gives_grades else None
+
+
+def meet_gold(case: Case) -> tuple[Accuracy, FloatArray, LongArray]:
+    """The judges' accuracy, the gain of each kind of grades (kind,), and the kind of each grade (grade,)."""
+    assert case.linear is not None
+    gain, kind = np.unique(case.linear.gain, return_inverse=True)
+    both = np.flatnonzero(case.judged & (case.gold_grade >= 0))
+    if not len(both):
+        raise DataError(
+            "the judges graded no item that has gold, so their errors are unknown; are items written in the same way?"
+        )
+    shown = case.said[case.weight.any(axis=1) & case.judged]
+    occurs = np.union1d(kind[case.gold_grade[both]], np.union1d(kind[case.said[both]], kind[shown]))
+    kept = np.arange(len(gain)) if len(gain) == 2 else occurs.astype(np.int64)
+    binary = len(gain) == 2
+    place = np.full(len(gain), -1)
+    place[kept] = np.arange(len(kept))
+    kind = place[kind]
+    weight = np.zeros(len(case.said))
+    weight[case.drawn.item] = 1 / case.drawn.pi
+    trusted, heard = kind[case.gold_grade[both]], kind[case.said[both]]
+    accuracy = measure_accuracy(trusted, heard, kinds=_name_kinds(kind, len(kept), binary), weight=weight[both])
+    return accuracy, gain[kept], kind
+
+
+def _name_kinds(kind: LongArray, kinds: int, binary: bool) -> list[str]:
+    if binary:
+        return ["not relevant", "relevant"]
+    grades = [np.flatnonzero(kind == k) for k in range(kinds)]
+    return [f"grade {g[0]}" if len(g) == 1 else f"grades {g[0]}-{g[-1]}" for g in grades]
+
+
 def _measure_unreached(case: Case) -> float:
-    """The largest share of a system's weight on documents without gold that could not have been drawn either."""
+    """The largest share of a system's weight on documents without gold that could not have been drawn."""
     reached = case.matters if case.frame is None else case.frame
     left = (case.gold_grade < 0) & ~reached & ~_find_unseen(case)
     return float((case.weight[left].sum(axis=0) / np.maximum(case.weight.sum(axis=0), TINY)).max())
 
 
 def _find_unseen(case: Case) -> BoolArray:
-    """Items that count as not relevant, since gold could not or did not speak of them."""
+    """Items that count as not relevant, because gold could not or does not contain them."""
     assert case.gold is not None
     unknown: BoolArray = case.gold_grade < 0
     if case.frame is not None:
@@ -153,10 +184,10 @@ def _find_unseen(case: Case) -> BoolArray:
 
 def _name_assumption(case: Case) -> str:
     if case.frame is not None:
-        return f"each of {int(case.frame.sum()):,} documents had the same chance to be among the gold"
+        return f"each of {int(case.frame.sum()):,} documents had the same probability to get gold"
     if (case.drawn.pi == 1).all():
-        return "gold has graded all that matters"
-    return "gold items were drawn with the chances in the file, and all drawn ones were graded"
+        return "gold contains all documents that matter"
+    return "gold items were drawn with the probabilities in the file, and all drawn items were graded"
 
 
 def _require(case: Case) -> None:
@@ -164,7 +195,7 @@ def _require(case: Case) -> None:
     if case.linear is None:
         raise DataError(
             f"{case.question.parsed} is not a weighted sum of grades, so gold on single documents does not correct it; "
-            f"re-judge whole topics, or ask for {WEIGHTED_SUMS}"
+            f"re-judge whole topics, or use {WEIGHTED_SUMS}"
         )
     if case.gold.draw is None and case.design.kind != "census":
         raise DataError(
@@ -177,18 +208,20 @@ def _require(case: Case) -> None:
             f"the same topics{RATES_INSTEAD if case.additive else ''}"
         )
     if case.question.claim == "new" and len(case.topics) < find_least_topics(case):
-        raise DataError(f"{tell_few_topics(len(case.topics))}; judge {LEAST_TOPICS} at least, or {CLAIM_THESE}")
+        raise DataError(f"{tell_few_topics(len(case.topics))}; judge at least {LEAST_TOPICS}, or {CLAIM_THESE}")
     if not (case.gold_item >= 0).any():
-        raise DataError("no gold item is among the documents of these systems and topics; are items written alike?")
+        raise DataError(
+            "no gold item is among the documents of these systems and topics; are items written in the same way?"
+        )
     if len(case.drawn.item) < LEAST_ITEMS and (case.drawn.pi < 1).any():
         few = counted(len(case.drawn.item), "gold item")
         verb = "is" if len(case.drawn.item) == 1 else "are"
-        raise DataError(f"{few} {verb} too few to tell anything; judge {LEAST_ITEMS} at least")
+        raise DataError(f"{few} {verb} too few; judge at least {LEAST_ITEMS}")
 
 
 def _tell(case: Case) -> Iterator[Note]:
-    merged = gives_grades(case.approach)
-    yield from tell.when(not merged, "merged-instead", approach=case.approach, merge=DEFAULT_MERGE)
+    merged = case.gives_grades
+    yield from tell.when(not merged, "merged-instead", approach=case.approach, merge=case.merge)
     share = _measure_unreached(case)
     yield from tell.when(share > LITTLE, "scores-unknown", share=share)
     outside = int((case.gold_item < 0).sum())
@@ -200,17 +233,17 @@ def _tell(case: Case) -> Iterator[Note]:
 
 
 class UnevenError(DataError):
-    """A plain sample that is not an even draw."""
+    """Gold that is not a simple random sample."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class EvenFitted(DrawnFitted):
-    """Scores and differences from a plain sample."""
+    """Scores and differences from a simple random sample."""
 
     def second_opinion(self, case: Case, fit: Callable[[Estimator, Case], Fitted]) -> Objection | None:  # noqa: ARG002
-        """Documents without a judgment count as not relevant, which a sample of judged documents does not check.
+        """Documents without a judgment count as not relevant, and gold on judged documents cannot check that.
 
-        A system that retrieves many of them would be called worse, so nothing is claimed of it.
+        A system that retrieved many of them would seem worse, so no claim is made about it.
         """
         unjudged = (case.topic >= 0) & (case.said < 0)
         if (unjudged & (case.gold_grade >= 0)).any():
@@ -223,21 +256,21 @@ class EvenFitted(DrawnFitted):
         names = [case.systems[s] for s in np.flatnonzero(unknown)]
         return Objection(
             reason=f"up to {share.max():.0%} of a system's weight is on documents without a judgment, and gold has "
-            f"none of them, so their relevance is unknown (systems: {count_names(names)}); have the judges grade them, "
-            "or draw gold with karatage plan, which includes them",
+            f"none of them, so their relevance is unknown (systems: {count_names(names)}); have the judges grade "
+            "them, or draw gold with karatage plan, which includes them",
             apart=unknown[:, None] | unknown,
         )
 
 
 class Even(Estimator):
-    """Every document of the frame had the same chance."""
+    """Every document of the frame had the same probability."""
 
     def suits(self, case: Case) -> bool:
-        """Where gold is a plain sample."""
+        """Gold that may be a simple random sample."""
         return case.design.kind == "items"
 
     def fit(self, case: Case) -> EvenFitted:
-        """As if the file had said so."""
+        """As with equal sampling probabilities."""
         return EvenFitted(**vars(fit_sample(_as_even_sample(case), self.method)))
 
 
@@ -245,9 +278,9 @@ EVEN = Even(
     method=Method(
         name="even",
         label="gold drawn evenly",
-        about=f"{DRAWN.method.about} Gold is taken as a simple random sample, and looks like one.",
+        about=f"{DRAWN.method.about} Gold is assumed to be a simple random sample, which it resembles.",
     ),
-    phrase="by gold taken as a simple random sample",
+    phrase="by gold assumed to be a simple random sample",
 )
 
 
@@ -263,7 +296,7 @@ def _as_even_sample(case: Case) -> Case:
     if not (sampled & case.judged).any():
         raise DataError(
             "the judges graded no document that has gold; have these documents judged, or check that topics and "
-            "documents are written alike"
+            "documents are written in the same way"
         )
     frame = next(f for f in _list_frames(case) if not (sampled & ~f).any())
     _require_even(case, frame, sampled)
@@ -274,7 +307,7 @@ def _as_even_sample(case: Case) -> Case:
 
 
 def _list_frames(case: Case) -> Iterator[BoolArray]:
-    """What a plain sample may have been drawn from (item,), the smallest first; judged or not where gold says so."""
+    """Possible frames of a simple random sample (item,), the smallest first; each with and without unjudged items."""
     yield case.matters & case.judged
     yield case.matters
     own: BoolArray = (case.topic >= 0) & case.rank_weight.any(axis=1)
@@ -288,7 +321,7 @@ def _list_frames(case: Case) -> Iterator[BoolArray]:
 
 
 def _require_even(case: Case, frame: BoolArray, sampled: BoolArray) -> None:
-    """Refuse a sample that does not look like an even draw."""
+    """Refuse gold that does not look like a simple random sample."""
     design = case.read_design_in(frame)
     if design.clustered:
         raise UnevenError(

@@ -1,23 +1,21 @@
-"""Undoing judges' error rates: what they said, multiplied by the inverse of how they err."""
+"""Correction by error rates: the judges' grades, multiplied by the inverse of their confusion matrix."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from karatage.correction import graded, precision
 from karatage.correction.design import GoldDesign
 from karatage.correction.precision import measure_separation, require_gold, require_informed
-from karatage.data.axes import FloatArray
+from karatage.data.axes import FloatArray, LongArray
 from karatage.data.comparison import Opinion
 from karatage.data.estimate import Accuracy, Estimate, Method, t_quantile
 from karatage.data.note import Note
-from karatage.decisions.case import Case
-from karatage.decisions.estimators.answers import JudgeAnswers, find_luck, gather_answers
 from karatage.decisions.estimators.contract import (
     CLAIM_THESE,
     LEAST_TOPICS,
@@ -33,18 +31,65 @@ from karatage.decisions.estimators.contract import (
     spread,
     tell_few_topics,
 )
-from karatage.decisions.estimators.drawn import DRAWN, EVEN, UnevenError
-from karatage.decisions.material import gives_grades
+from karatage.decisions.estimators.drawn import DRAWN, EVEN, UnevenError, meet_gold
 from karatage.decisions.notes import tell
 from karatage.errors import DataError, JudgeError
 from karatage.random_streams import stream
 from karatage.text import count_names
 
+if TYPE_CHECKING:
+    from karatage.decisions.case import Case
+
 ROUNDING, TINY = 1e-9, 1e-12
-CONTRADICTION = 0.001  # chance of calling scores and rates contradictory that are not
+CONTRADICTION = 0.001  # probability of a false refusal of contradictory scores and rates
 CLEARLY = 4.0  # standard errors
 WORTH_TELLING = 1.1  # design effect
 BOOTSTRAP = Method(name="bootstrap", label="bootstrap", about="Topics and gold items resampled.")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class JudgeAnswers:
+    """The judges' grades, in kinds of grades with the same gain."""
+
+    accuracy: Accuracy
+    gain: FloatArray  # (kind,)
+    mass: FloatArray  # (system, topic, kind) weight of the ranks with this judged grade
+    kind: LongArray  # (item,) the judges' grade, -1 = none
+
+    @property
+    def filled(self) -> FloatArray:
+        """The weight of a system's judged documents in a topic, (system, topic)."""
+        return np.asarray(self.mass.sum(axis=2))
+
+
+def gather_answers(case: Case) -> JudgeAnswers:
+    """The judges' grades of the systems' documents, and of gold items."""
+    accuracy, gain, kind = meet_gold(case)
+    mass = np.zeros((len(case.systems), len(case.topics), len(gain)))
+    item, system = np.nonzero(case.weight * case.judged[:, None])
+    np.add.at(mass, (system, case.topic[item], kind[case.said[item]]), case.weight[item, system])
+    said = np.where(case.said >= 0, kind[case.said], -1)
+    return JudgeAnswers(accuracy=accuracy, gain=gain, mass=mass, kind=said)
+
+
+def find_luck(case: Case, answers: JudgeAnswers) -> FloatArray:
+    """The variance of pairs due to random errors on these documents, with known rates, (system, system).
+
+    A document of gold's kind g adds its squared weight times the variance of the corrected gain of its grade. The
+    weight on each kind is itself estimated from the judges' grades.
+    """
+    share, gain, kinds = answers.accuracy.share, answers.gain, len(answers.gain)
+    worth = graded.judge_gains(share, gain)
+    scatter = (share @ worth**2 - gain**2).clip(0)
+    said = np.zeros((kinds, len(case.systems), len(case.systems)))
+    for kind in range(kinds):
+        weight = case.weight[case.judged & (answers.kind == kind)]
+        product = np.einsum("is,it->st", weight, weight)
+        own = np.diag(product)
+        said[kind] = own[:, None] + own[None, :] - 2 * product
+    mass = np.linalg.solve(share.T, said.reshape(kinds, -1)).clip(0)
+    luck: FloatArray = (scatter @ mass).reshape(said.shape[1:]) / len(case.topics) ** 2
+    return luck
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -52,21 +97,22 @@ class RatesFitted(Fitted):
     """Scores with error rates corrected."""
 
     answers: JudgeAnswers
-    luck_variance: FloatArray  # (system, system) due to judges' slips on these very documents
+    luck_variance: FloatArray  # (system, system) due to random errors on these documents
 
     keeps_order: ClassVar[bool] = True
 
     def second_opinion(self, case: Case, fit: Callable[[Estimator, Case], Fitted]) -> SecondOpinion | Objection | None:
-        """Gold taken as a sample, which needs no error rates: where both differ, these are not the same for all.
+        """Gold as a sample needs no error rates: where both answers differ, the rates are not the same for all systems.
 
-        Both see the same topics, so these cancel. Gold's chance is in each, the judges' slips are in the rates alone.
+        Both use the same topics, so these cancel. Both contain the variance of gold; only the rates contain that of
+        the judges' random errors.
         """
         assert case.gold is not None
         if case.disjoint:
             return None
         try:
             second = fit(EVEN if case.gold.draw is None else DRAWN, case)
-        except UnevenError as problem:  # then rates read off it are those of some documents only
+        except UnevenError as problem:  # then its rates are those of some documents only
             return Objection(reason=f"{problem}", apart=np.ones((len(case.systems), len(case.systems)), bool))
         return SecondOpinion(
             first=self,
@@ -74,25 +120,25 @@ class RatesFitted(Fitted):
             error=np.sqrt(self.gold_variance + self.luck_variance + second.gold_variance),
             vetoes=True,
             names=("error rates alone", "gold among these systems' documents"),
-            on_pair="judges seem to err otherwise on one system's documents than on the other's, so error rates may "
-            "mislead here; draw gold for these two systems (karatage plan)",
-            on_board="judges err otherwise on some systems' documents, so error rates mislead here; draw gold for "
-            "these systems (karatage plan)",
+            on_pair="judges seem to have other error rates on one system's documents than on the other's, so the "
+            "correction may be wrong here; draw gold for these two systems (karatage plan)",
+            on_board="judges have other error rates on some systems' documents, so the correction is wrong here; draw "
+            "gold for these systems (karatage plan)",
         )
 
     def list_more(self, case: Case, a: int, b: int) -> tuple[Opinion, ...]:
-        """The bootstrap, where it was asked for."""
+        """The bootstrap, if it was asked for."""
         return (bootstrap_rates(case, a, b),) if case.question.resamples and case.paired else ()
 
     def take_board(self, case: Case, naive: FloatArray) -> Boards:
-        """The slope is that of scores before they were brought within bounds, which would flatter the judges."""
+        """The slope is from scores before they are limited to their bounds, which would bias it upwards."""
         gains = graded.judge_gains(self.answers.accuracy.share, self.answers.gain)
         mass = [self.answers.mass[s, case.topics_of(s)] for s in range(len(naive))]
         plain = np.array([graded.correct_topics(m, gains).mean() for m in mass])
         return super().take_board(case, naive)._replace(gold=plain[None])
 
     def resample(self, case: Case, draws: int, rng: np.random.Generator) -> Boards | None:
-        """With gold items drawn anew as well; resamples whose rates cannot be undone are left out."""
+        """With gold items resampled too; resamples with a singular confusion matrix are left out."""
         times, answers = draw_topics(len(case.topics), draws, rng), self.answers
         items = answers.accuracy.share * answers.accuracy.size[:, None] / case.design.variance_factor
         drawn = rng.multinomial(round(items.sum()), items.ravel() / items.sum(), size=draws).astype(float)
@@ -108,21 +154,21 @@ class RatesFitted(Fitted):
 
 
 class ErrorRates(Estimator):
-    """[NOISY18] for every system and pair; judges err alike on all systems."""
+    """[NOISY18] for every system and pair; assumes the same error rates on all systems."""
 
-    def suits(self, case: Case) -> bool:  # noqa: ARG002 whatever the gold
-        """On request only: real judges do not err alike on all documents."""
+    def suits(self, case: Case) -> bool:  # noqa: ARG002 for no gold
+        """On request only: real judges do not have the same error rates on all documents."""
         return False
 
     def fit(self, case: Case) -> RatesFitted:
-        """Undo the judges' error rates."""
+        """Correct by the judges' error rates."""
         question, design = case.question, case.design
         _require(case, design)
         answers = gather_answers(case)
         unseen = [name for name, filled in zip(case.systems, answers.filled, strict=True) if not filled.any()]
         if unseen:
             raise DataError(
-                f"systems of which the judges graded no document that counts: {count_names(unseen)}; have these "
+                f"systems without judged documents that count: {count_names(unseen)}; have their documents "
                 "judged, or draw gold among them (karatage plan)"
             )
         require_gold(answers.accuracy)
@@ -141,7 +187,7 @@ class ErrorRates(Estimator):
             mass = [answers.mass[s][case.topics_of(s)] for s in range(len(value))]
             value = value - np.array([graded.bias(m, answers.accuracy.share, size, answers.gain) for m in mass])
         pairs, gold_variance = _compare_all(case, answers, value, size, by_topics)
-        assumed = [f"judges err on these systems' documents as they do on the {answers.accuracy.items:,} gold items"]
+        assumed = [f"error rates on these systems' documents are those on the {answers.accuracy.items:,} gold items"]
         if question.judges == "independent":
             both, degrees = variance[:, None] + variance[None, :], np.full_like(degrees, np.inf)
             pairs = SystemPairs(value=pairs.value, variance=both, degrees=np.full_like(both, np.inf))
@@ -170,10 +216,10 @@ RATES = ErrorRates(
     method=Method(
         name="rates",
         label="error rates corrected",
-        about="""Scores are corrected by the judges' error rates. They are right if these are the same on all systems'
-documents; where they do not, corrected scores may be further off than the judges' own, and their intervals too
-narrow. Gold drawn for these systems (karatage plan) needs no such assumption.""",
-        same_order="Error rates stretch all differences alike, so judges' and corrected orders agree by construction.",
+        about="""Scores are corrected by the judges' error rates. They are valid if the rates are the same on all
+systems' documents. Otherwise corrected scores may have larger errors than the judges' own, and their intervals may be
+too narrow. Gold drawn for these systems (karatage plan) needs no such assumption.""",
+        same_order="All differences are rescaled by one factor, so judges' and corrected orders agree by construction.",
     ),
     phrase="by correcting the judges' error rates",
     premise="the judges' error rates can be corrected, if they are the same on all systems' documents",
@@ -181,7 +227,7 @@ narrow. Gold drawn for these systems (karatage plan) needs no such assumption.""
 
 
 def bootstrap_rates(case: Case, a: int, b: int) -> Opinion:
-    """A second opinion on the difference: topics and gold items drawn anew, its percentiles for an interval."""
+    """A second opinion on the difference: topics and gold items resampled, with a percentile interval."""
     question, answers = case.question, gather_answers(case)
     found = graded.bootstrap(
         answers.mass[b] - answers.mass[a],
@@ -193,7 +239,7 @@ def bootstrap_rates(case: Case, a: int, b: int) -> Opinion:
     topics = len(case.topics)
     low, high = graded.percentile_interval(found.values, topics=topics, confidence=question.confidence)
     estimate = Estimate(
-        value=float(np.median(found.values)),  # single draws may be far off, where judges nearly are coins
+        value=float(np.median(found.values)),  # single draws may be extreme if judges are nearly random
         standard_error=(high - low) / 2 / t_quantile((1 + question.confidence) / 2, topics - 1),
         degrees=topics - 1,
         low=low,
@@ -208,36 +254,36 @@ def bootstrap_rates(case: Case, a: int, b: int) -> Opinion:
 def _require(case: Case, design: GoldDesign) -> None:
     if not case.additive:
         raise DataError(
-            f"{case.question.parsed} is not a plain weighted sum of grades, so error rates of single grades do not "
-            "correct it; ask for P@k, DCG@k or RBP, or leave --correction to the gold's design"
+            f"{case.question.parsed} is not a plain weighted sum of grades, so error rates do not correct it; use P@k, "
+            "DCG@k or RBP, or leave out --correction"
         )
-    if not gives_grades(case.approach):
+    if not case.gives_grades:
         raise DataError(
-            f"{case.approach} ends in scores, and scores have no error rates; choose an approach that gives grades, "
+            f"{case.approach} gives scores, and scores have no error rates; choose an approach that gives grades, "
             "such as mv, ds or judge:NAME, or re-judge whole topics"
         )
     if case.question.claim == "these":
         raise DataError(
-            "error rates say how judges err in general, not on these topics; draw gold with known chances "
-            "(karatage plan), or claim new topics"
+            "error rates are averages, not those of these topics; draw gold with known probabilities (karatage plan), "
+            "or make a claim about new topics"
         )
     if len(case.topics) < LEAST_TOPICS:
         raise DataError(
-            f"{tell_few_topics(len(case.topics))}; judge {LEAST_TOPICS} at least, or "
-            f"draw gold with known chances (karatage plan) and {CLAIM_THESE}"
+            f"{tell_few_topics(len(case.topics))}; judge at least {LEAST_TOPICS}, or "
+            f"draw gold with known probabilities (karatage plan) and {CLAIM_THESE}"
         )
     if design.clustered:
         raise DataError(
-            f"gold sits in {design.topics} of {design.pool_topics} topics, and judges err alike within a topic, so "
-            "that intervals would be far too narrow; spread the gold over more topics (karatage plan does), or "
-            "re-judge whole topics"
+            f"gold is in {design.topics} of {design.pool_topics} topics, and judges' errors within a topic are "
+            "correlated. So intervals would be far too narrow; spread the gold over more topics (karatage plan does), "
+            "or re-judge whole topics"
         )
 
 
 def _obey_bounds(
     case: Case, answers: JudgeAnswers, plain: FloatArray, variance: FloatArray
 ) -> tuple[FloatArray, tuple[Note, ...]]:
-    """Binary scores within their bounds by [NOISY18] 3.6, refused where they contradict; others are as they are."""
+    """Binary scores within their bounds by [NOISY18] 3.6, or a refusal; other scores are unchanged."""
     filled = _find_filled(case, answers)
     worst, best = filled * answers.gain.min(), filled * answers.gain.max()
     outside = (plain < worst - ROUNDING) | (plain > best + ROUNDING)
@@ -249,9 +295,9 @@ def _obey_bounds(
     bounds = f"1 - {accuracy.m_n:.3f} = {1 - accuracy.m_n:.3f} to {accuracy.m_r:.3f}"
     if outside.all() and ((plain > best).all() or (plain < worst).all()):
         raise JudgeError(
-            f"error rates and scores contradict each other: with these rates judges call {bounds} of all documents "
-            f"relevant ([NOISY18] (17)), but they called {_range(said)} so; gold was not drawn from what they judged, "
-            "or they judge otherwise now: draw gold from these systems' documents (karatage plan)"
+            f"error rates and scores contradict each other. With these rates judges call {bounds} of all documents "
+            f"relevant ([NOISY18] (17)), but they called {_range(said)} relevant. Either gold was not drawn from what "
+            "they judged, or their rates changed: draw gold from these systems' documents (karatage plan)"
         )
     worth = said * (1 - said) / np.maximum(_topic_variance(case, answers, filled), TINY)
     found = precision.constrain(said, worth, (accuracy.m_r, accuracy.m_n), (accuracy.size[1], accuracy.size[0]))
@@ -262,12 +308,12 @@ def _obey_bounds(
 
 
 def _find_filled(case: Case, answers: JudgeAnswers) -> FloatArray:
-    """How much weight a system's judged documents have on average over its topics, (system,)."""
+    """The mean weight of a system's judged documents over its topics, (system,)."""
     return np.array([answers.filled[s][case.topics_of(s)].mean() for s in range(len(case.systems))])
 
 
 def _topic_variance(case: Case, answers: JudgeAnswers, filled: FloatArray) -> FloatArray:
-    """Of the share of documents that judges called relevant, over topics, (system,)."""
+    """The variance over topics of the share that judges called relevant, (system,)."""
     each = [spread(answers.mass[s, case.topics_of(s), 1] / filled[s]) for s in range(len(filled))]
     return np.array(each, float)
 
@@ -279,7 +325,7 @@ def _range(share: FloatArray) -> str:
 def _compare_all(
     case: Case, answers: JudgeAnswers, value: FloatArray, size: FloatArray, by_topics: FloatArray
 ) -> tuple[SystemPairs, FloatArray]:
-    """All pairs, and the part of their variance that is due to gold; judges err alike on both systems of a pair."""
+    """All pairs, and the part of their variance due to gold; both systems of a pair have the same error rates."""
     share, gain, mass = answers.accuracy.share, answers.gain, answers.mass
     topics = np.array([len(case.topics_of(s)) for s in range(len(value))])
     mean = np.stack([mass[s][case.topics_of(s)].mean(axis=0) for s in range(len(value))])
@@ -302,7 +348,7 @@ def _compare_all(
 
 
 def _tell_accuracy(accuracy: Accuracy) -> Iterator[Note]:
-    """Where rates are hardly known, though they may look certain."""
+    """Notes on rates that are uncertain, even if they look certain."""
     rows = accuracy.count.sum(axis=1).astype(int)
     for kind, row, right in zip(accuracy.kinds, rows, np.diag(accuracy.share), strict=True):
         if right == 1:

@@ -1,4 +1,4 @@
-"""The estimators there are, by name; the first one that suits the gold is the default."""
+"""The estimators by name; the first one that suits the gold is the default."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from karatage.decisions.case import Case
     from karatage.decisions.estimators.contract import Estimator
 
-AUTO = "auto"  # the one that gold's design calls for
+AUTO = "auto"  # chosen by the design of the gold
 
 _registered: dict[str, Estimator | str] = {  # module:object is imported when it is needed; help needs only the names
     "rates": "rates:RATES",
@@ -25,14 +25,14 @@ _registered: dict[str, Estimator | str] = {  # module:object is imported when it
 
 
 def register(estimator: Estimator) -> None:
-    """Offer an estimator wherever a correction can be named."""
+    """Add an estimator to the choices of `correction`."""
     if estimator.name in list_names():
-        raise OptionError(f"an estimator '{estimator.name}' is registered already; give this one another name")
+        raise OptionError(f"an estimator '{estimator.name}' is already registered; give this one another name")
     _registered[estimator.name] = estimator
 
 
 def unregister(name: str) -> None:
-    """Offer it no more."""
+    """Remove an estimator."""
     del _registered[find(name).name]
 
 
@@ -53,15 +53,15 @@ def list_estimators() -> tuple[Estimator, ...]:
 
 
 def list_names() -> tuple[str, ...]:
-    """What a question's `correction` may be."""
+    """The choices of a question's `correction`."""
     return (AUTO, *_registered)
 
 
 def choose(case: Case) -> tuple[Estimator, tuple[Note, ...]]:
-    """The estimator asked for, or the one that gold's design calls for; and why, where that is worth a note."""
+    """The estimator asked for, or the default for the design of the gold, with notes on the choice."""
     if case.question.correction != AUTO:
         return find(case.question.correction), ()
-    for estimator in list_estimators():
+    for estimator in map(find, _registered):  # imports no more than it needs
         if estimator.suits(case):
             return estimator, estimator.explain_choice(case)
-    raise DataError("no estimator takes this gold by default; name one as the correction")
+    raise DataError("no estimator is the default for this gold; name one as the correction")

@@ -1,9 +1,10 @@
-"""Gold on whole topics or on all that matters: prediction-powered means of topic scores, or gold's own scores."""
+"""Gold on whole topics or on all documents that matter: prediction-powered means, or gold's own scores."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,7 +12,6 @@ from karatage.correction.topics import LEAST_DIFFERING, LEAST_TOPICS, TopicEstim
 from karatage.data.axes import FloatArray
 from karatage.data.estimate import Method
 from karatage.data.note import Note
-from karatage.decisions.case import Case
 from karatage.decisions.estimators.contract import (
     CLAIM_THESE,
     FEWEST_TOPICS,
@@ -28,23 +28,26 @@ from karatage.decisions.notes import tell
 from karatage.errors import DataError
 from karatage.text import counted
 
+if TYPE_CHECKING:
+    from karatage.decisions.case import Case
+
 BLOCK = 2_000_000  # numbers held at once
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TopicsFitted(Fitted):
-    """Scores and differences from gold on whole topics, which is counted in topics."""
+    """Scores and differences from gold on whole topics; gold items are topics here."""
 
-    lam: float | None  # how far judges are relied on, None = as gold's topics suggest
+    lam: float | None  # weight of the judges; None = estimated from gold's topics
 
     def take_board(self, case: Case, naive: FloatArray) -> Boards:
-        """The slope is that on gold's topics, where both are known."""
+        """The slope is from gold's topics, where both scores are known."""
         known = case.gold_topics
         judge, gold = case.scores[known].mean(axis=0), case.gold_scores[known].mean(axis=0)
         return super().take_board(case, naive)._replace(judge=judge[None], gold=gold[None])
 
     def resample(self, case: Case, draws: int, rng: np.random.Generator) -> Boards | None:
-        """Topics with gold and others drawn apart, since as many would get gold again."""
+        """Topics with and without gold are resampled separately, so that their numbers stay fixed."""
         known = case.gold_topics
         if known.sum() < 2:
             return None
@@ -62,27 +65,27 @@ class TopicsFitted(Fitted):
         return Boards(naive, corrected, known_judge, known_gold, np.zeros(draws), int(known.sum()))
 
     def name_more_gold(self, case: Case, more: int) -> str | None:
-        """In topics, no more than there are."""
+        """In topics, at most those without gold."""
         left = len(case.topics) - self.gold_items
         return f"Gold on {counted(more, 'more topic')}" if more <= left else None
 
 
 @dataclass(frozen=True, kw_only=True)
 class WholeTopics(Estimator):
-    """Gold's scores on its topics, helped by the judges' on all."""
+    """Gold's scores on its topics, combined with the judges' on all topics."""
 
-    lam: float | None = None  # how far judges are relied on, None = as gold's topics suggest
+    lam: float | None = None  # weight of the judges; None = estimated from gold's topics
 
     def suits(self, case: Case) -> bool:
-        """Where gold has graded topics whole."""
+        """Gold on whole topics."""
         return case.design.kind == "topics" and self.lam is None
 
     def explain_choice(self, case: Case) -> tuple[Note, ...]:
-        """Why items are not counted, though the measure would allow it."""
+        """Why topics are counted, although the measure allows items."""
         return tell.when(case.additive, "choice-topics", topics=case.design.topics, pool=case.design.pool_topics)
 
     def fit(self, case: Case) -> TopicsFitted:
-        """Every system and pair."""
+        """Estimate every system and pair."""
         known = case.gold_topics
         _require(case, int(known.sum()))
         if len(case.topics) == 1:
@@ -100,14 +103,8 @@ class WholeTopics(Estimator):
         return TopicsFitted(
             method=self.method,
             lam=self.lam,
-            pairs=SystemPairs(
-                value=np.asarray(pairs.value), variance=np.asarray(pairs.variance), degrees=np.asarray(pairs.degrees)
-            ),
-            levels=Levels(
-                value=np.asarray(single.value),
-                variance=np.asarray(single.variance),
-                degrees=np.asarray(single.degrees),
-            ),
+            pairs=SystemPairs.of(pairs),
+            levels=Levels.of(single),
             gold_variance=np.asarray(pairs.variance),
             gold_items=int(known.sum()),
             assumed=("the topics with gold are a random sample of all topics",) if rest.shape[1] else (),
@@ -127,7 +124,7 @@ GOLD_TOPICS = WholeTopics(
     method=Method(
         name="gold-topics",
         label="gold topics alone",
-        about="Corrected scores are gold's own, on the topics that have gold; the judges have no part in them.",
+        about="Corrected scores are gold's own, on the topics that have gold; judges' grades are not used.",
         undone="by gold alone",
     ),
     phrase="by gold on whole topics alone",
@@ -136,7 +133,7 @@ GOLD_TOPICS = WholeTopics(
 
 
 def _take_gold(case: Case, method: Method) -> TopicsFitted:
-    """The one topic there is, which gold knows."""
+    """The scores of a single topic with gold."""
     value, nothing = case.gold_scores[0], np.zeros((len(case.systems), len(case.systems)))
     return TopicsFitted(
         method=method,
@@ -157,25 +154,25 @@ def _require(case: Case, topics: int) -> None:
     everything = topics == len(case.topics)
     if case.question.claim == "new" and len(case.topics) < FEWEST_TOPICS:
         way_out = f", or {CLAIM_THESE}" if everything else ""
-        raise DataError(f"{tell_few_topics(len(case.topics))}; judge {LEAST_TOPICS} at least{way_out}")
+        raise DataError(f"{tell_few_topics(len(case.topics))}; judge at least {LEAST_TOPICS}{way_out}")
     if topics < FEWEST_TOPICS and not (everything and case.question.claim == "these"):
         found = counted(topics, "topic") if topics else "no topic"
         raise DataError(
-            f"{found} {'has' if topics < 2 else 'have'} gold on all that counts, too few to see how topics differ; "
-            f"re-judge {FEWEST_TOPICS} whole topics at least, better {LEAST_TOPICS}, drawn at random"
+            f"{found} {'has' if topics < 2 else 'have'} complete gold, too few for the variance between topics; "
+            f"re-judge at least {FEWEST_TOPICS} whole topics, better {LEAST_TOPICS}, drawn at random"
         )
 
 
 def _doubt_agreement(pairs: TopicEstimated, judge: FloatArray, rest: FloatArray) -> FloatArray:
-    """The pairs' variances, unknown where judges were never seen to err on gold's topics but are trusted elsewhere."""
+    """The pairs' variances; unknown where judges made no error on gold's topics but are used elsewhere."""
     variance = np.array(pairs.variance)
     both = np.concatenate([judge, rest], axis=1)
     alike = (both[:, None] == both[None, :]).all(axis=2)
     variance[(variance == 0) & ~alike] = np.inf
     if len(variance) == 2 and np.isinf(variance[0, 1]):
         raise DataError(
-            f"judges and gold agree on all {judge.shape[1]} topics with gold, so that how they err elsewhere is not "
-            "known; claim new topics, or re-judge more"
+            f"judges and gold agree on all {judge.shape[1]} topics with gold, so the judges' errors elsewhere are "
+            "unknown; make a claim about new topics, or re-judge more"
         )
     return variance
 
@@ -195,15 +192,14 @@ class Census(Estimator):
     """Document by document for weighted sums, topic by topic for other measures."""
 
     def suits(self, case: Case) -> bool:
-        """Where gold has graded everything."""
+        """Gold on all documents that matter."""
         return case.design.kind == "census"
 
     def fit(self, case: Case) -> Fitted:
         """Gold's own scores."""
         if case.design.kind != "census":
             raise DataError(
-                "gold has not graded all that matters, so it is not enough on its own; let the gold's design decide "
-                "(--correction auto)"
+                "gold does not contain all documents that matter, so it is not enough alone; use --correction auto"
             )
         if case.additive:
             return fit_sample(case, self.method)
@@ -214,8 +210,8 @@ CENSUS = Census(
     method=Method(
         name="census",
         label="gold alone",
-        about="Corrected scores are gold's own, which knows all that matters here; the judges have no part in them.",
+        about="Corrected scores are gold's own: it contains all documents that matter. Judges' grades are not used.",
         undone="by gold alone",
     ),
-    phrase="by gold on all that matters",
+    phrase="by gold on all documents that matter",
 )

@@ -40,8 +40,7 @@ from karatage.merging.estimators import (
     normalise,
     weigh_by_gold,
 )
-from karatage.merging.gaps import Gap, Gaps, measure_gaps
-from karatage.merging.random_judges import RandomJudges
+from karatage.merging.gaps import Gap, Gaps, RandomJudges, measure_gaps
 from karatage.random_streams import stream
 from karatage.simulation.panel import partition_judges
 from karatage.text import counted

@@ -46,7 +46,7 @@ def test_the_mean_of_a_linear_measure_is_its_expectation(world):
 
 
 def test_every_block_of_draws_is_drawn_anew(world, monkeypatch):
-    monkeypatch.setattr("karatage.decisions.draw.AT_ONCE", 4)
+    monkeypatch.setattr("karatage.decisions.evaluate.AT_ONCE", 4)
     merged = kt.aggregate(world.judgments, "mv")
     drawn, again, other = (
         kt.stats.draw_scores(world.runs, merged, "AP", draws=10, rng=seed).value for seed in (1, 1, 2)
