@@ -20,7 +20,7 @@ demo: $(VENV)/ready ## Tell a story on simulated files in demo/, and draw the pa
 
 test: ## Lint, documentation and tests, those of the page in Chromium
 	@$(MAKE) --no-print-directory --jobs=2 $(VENV)/ready browser
-	@$(MAKE) --no-print-directory --jobs=2 lint docs wheel
+	@$(MAKE) --no-print-directory --jobs=3 wheel lint docs
 	KARATAGE_SITE=build/docs $(BIN)/pytest -q -n auto --dist worksteal
 
 soak: $(VENV)/ready browser ## The proofs that take long; goes on where an earlier one stopped, ends after KARATAGE_SOAK_MINUTES

@@ -7,9 +7,12 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-settings.register_profile("ci", derandomize=True, deadline=None, database=None, max_examples=60)
+SLOW = [HealthCheck.too_slow]  # by the clock, and a machine may be busy
+settings.register_profile(
+    "ci", derandomize=True, deadline=None, database=None, max_examples=60, suppress_health_check=SLOW
+)
 settings.register_profile("explore", deadline=None, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 

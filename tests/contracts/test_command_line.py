@@ -1,8 +1,10 @@
 """Manners of the command line, for every command: examples that run, options that agree, completion, helpful errors."""
 
+import json
 import re
 import runpy
 import shlex
+import shutil
 import subprocess
 import sys
 from collections import defaultdict
@@ -53,9 +55,9 @@ PRINTS_A_STORY = {"demo"}
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory):
+def demo(demo_files, tmp_path_factory):
     home = tmp_path_factory.mktemp("examples")
-    subprocess.run([sys.executable, "-m", "karatage", "demo", "-q"], cwd=home, check=True, capture_output=True)
+    shutil.copytree(demo_files, home / "demo")
     return home
 
 
@@ -204,15 +206,39 @@ def test_old_names_lead_to_the_new_ones(run, line, told, tmp_path):
     assert told in err
 
 
+ASK_FOR_HELP = """
+import json, os, sys
+from karatage.cli.app import main
+
+found = {}
+for command in sys.argv[1:]:
+    told, tell = os.pipe()
+    if not os.fork():  # a process for each, after what all of them import
+        sys.argv, sys.stdout = ["karatage", *command.split(), "--help"], open(os.devnull, "w")
+        try:
+            main()
+        finally:
+            with open(tell, "w") as out:
+                out.write(" ".join(sys.modules))
+            os._exit(0)
+    os.close(tell)
+    with open(told) as lines:
+        found[command] = lines.read().split()
+print(json.dumps(found))
+"""
+
+
+@pytest.fixture(scope="module")
+def imported():
+    """The modules that each command's help imports."""
+    words = [sys.executable, "-c", ASK_FOR_HELP, "", "experiment", *COMMANDS]
+    return json.loads(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
+
+
 @pytest.mark.parametrize("command", ["", "experiment", *COMMANDS])
-def test_help_imports_nothing_heavy(command):
+def test_help_imports_nothing_heavy(imported, command):
     """Nor other commands than the one that is asked about."""
-    code = (
-        "import sys, atexit; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); "
-        f"sys.argv = ['karatage', *{command.split()}, '--help']; from karatage.cli.app import main; main()"
-    )
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    loaded = set(told.stderr.split())
+    loaded = set(imported[command])
     assert "cyclopts" in loaded
     assert loaded & {"altair", "numba", "numpy", "polars", "rich.markdown", "scipy", "sklearn"} == set()
     own = command.split(" ")[0].replace("-", "_")

@@ -42,6 +42,7 @@ CLEAN = (  # packages and modules of src whose strings were reviewed; the others
     "approaches",
     "comparison",
     "correction",
+    "experiments",
     "data",
     "decisions",
     "io",

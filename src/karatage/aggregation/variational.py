@@ -96,7 +96,7 @@ def diverge(found: FloatArray, before: FloatArray, expected: FloatArray) -> floa
     return float(apart + (gammaln(found.sum(axis=1)) - gammaln(before.sum(axis=1))).sum())
 
 
-class Judges(NamedTuple):
+class MaceJudges(NamedTuple):
     """Posteriors of competence and habit, and the logarithms expected under them."""
 
     coin: FloatArray  # (judge, 2) Beta parameters: knows, spams
@@ -105,9 +105,9 @@ class Judges(NamedTuple):
     log_habit: FloatArray
 
     @staticmethod
-    def believe(coin: FloatArray, habit: FloatArray) -> Judges:
+    def believe(coin: FloatArray, habit: FloatArray) -> MaceJudges:
         """The judges."""
-        return Judges(coin, habit, expect_log(coin), expect_log(habit))
+        return MaceJudges(coin, habit, expect_log(coin), expect_log(habit))
 
     @property
     def competence(self) -> FloatArray:
@@ -162,7 +162,7 @@ class Mace(VoteModel):
             votes, self.name, {"accuracy": competence + lucky, "competence": competence, "habit": says}
         )
 
-    def _run(self, votes: Votes, random: np.random.Generator, progress: Progress | None) -> tuple[Fit, Judges]:
+    def _run(self, votes: Votes, random: np.random.Generator, progress: Progress | None) -> tuple[Fit, MaceJudges]:
         """One start."""
         before = self._learn(votes)
         prior = log(normalise(votes.gold_classes[None] + 1, 1))
@@ -188,13 +188,13 @@ class Mace(VoteModel):
         )
         return fit, judges
 
-    def _update(self, judges: Judges, answers: FloatArray, before: FloatArray) -> Judges:
+    def _update(self, judges: MaceJudges, answers: FloatArray, before: FloatArray) -> MaceJudges:
         """Split right answers between knowledge and correct guesses, then update both posteriors."""
         right = np.einsum("jss->js", answers)
         knew = right * np.exp(-np.logaddexp(0.0, judges.spam() - judges.log_coin[:, :1]))
         spammed = answers.sum(axis=2) - knew
         coin = before + np.stack([knew.sum(axis=1), spammed.sum(axis=1)], axis=1)
-        return Judges.believe(coin, self.habit + spammed)
+        return MaceJudges.believe(coin, self.habit + spammed)
 
     def _learn(self, votes: Votes) -> FloatArray:
         """The Beta prior of competence; gold's judges move its mean, not its weight."""
@@ -208,13 +208,13 @@ class Mace(VoteModel):
         return np.array([weight * mean, weight * (1 - mean)])
 
 
-def _draw_judges(votes: Votes, random: np.random.Generator) -> Judges:
+def _draw_judges(votes: Votes, random: np.random.Generator) -> MaceJudges:
     """Where a run starts. Judges who answered alike start alike, so that their names do not matter."""
     alike = np.unique(_sign(votes), return_inverse=True)[1]
     kinds = int(alike.max()) + 1
     coin = normalise(1 + NOISE * random.random((kinds, 2)), 1)[alike]
     habit = normalise(1 + NOISE * random.random((kinds, votes.grades)), 1)[alike]
-    return Judges(coin, habit, log(coin), log(habit))
+    return MaceJudges(coin, habit, log(coin), log(habit))
 
 
 def _sign(votes: Votes) -> NDArray[np.uint64]:

@@ -136,7 +136,7 @@ LEAST_WAYS = 20  # to choose gold's topics among all
 ROUNDING = 1e-12
 
 
-class Distance(NamedTuple):
+class Separation(NamedTuple):
     """How far judges' grades of gold's items lie from those of the others: total variation, 0 alike, 1 apart."""
 
     value: float
@@ -146,7 +146,7 @@ class Distance(NamedTuple):
 
 def compare_items(
     probability: FloatArray, known: BoolArray, topic: LongArray, rng: np.random.Generator
-) -> tuple[Distance, ...]:
+) -> tuple[Separation, ...]:
     """Compare the judges' grades of gold's items and of others, (item, grade), by permutations of topics.
 
     Within topics, where six at least have items of both kinds: their differences, weighted by gold items, against the
@@ -170,7 +170,7 @@ def compare_items(
     if found:
         return tuple(found)
     apart = probability[known].mean(axis=0) - probability[~known].mean(axis=0)
-    return (Distance(float(_vary(apart)), math.nan, NOT_COMPARED),)
+    return (Separation(float(_vary(apart)), math.nan, NOT_COMPARED),)
 
 
 def _average(probability: FloatArray, weight: FloatArray, topic: LongArray, topics: int) -> FloatArray:
@@ -180,20 +180,20 @@ def _average(probability: FloatArray, weight: FloatArray, topic: LongArray, topi
     return np.divide(sums, total, out=np.full_like(sums, np.nan), where=total > 0)
 
 
-def _flip_signs(parts: FloatArray, rng: np.random.Generator) -> Distance:
+def _flip_signs(parts: FloatArray, rng: np.random.Generator) -> Separation:
     signs = rng.integers(2, size=(SHIFT_DRAWS, len(parts))) * 2.0 - 1
     value = float(_vary(parts.sum(axis=0)))
-    return Distance(value, _rank(value, _vary(signs @ parts)), WITHIN)
+    return Separation(value, _rank(value, _vary(signs @ parts)), WITHIN)
 
 
-def _choose_topics(means: FloatArray, chosen: int, rng: np.random.Generator) -> Distance:
+def _choose_topics(means: FloatArray, chosen: int, rng: np.random.Generator) -> Separation:
     """Means (topic, grade), gold's topics first."""
     pick = np.zeros((SHIFT_DRAWS + 1, len(means)), bool)
     pick[:, :chosen] = True
     pick[1:] = rng.permuted(pick[1:], axis=1)
     apart = pick @ means / chosen - ~pick @ means / (len(means) - chosen)
     found = _vary(apart)
-    return Distance(float(found[0]), _rank(float(found[0]), found[1:]), BETWEEN)
+    return Separation(float(found[0]), _rank(float(found[0]), found[1:]), BETWEEN)
 
 
 def _vary(difference: FloatArray) -> FloatArray:

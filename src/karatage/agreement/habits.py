@@ -79,16 +79,16 @@ class Panel:
 
 
 @dataclass(frozen=True, eq=False)
-class Accuracy:
+class GoldAccuracy:
     """Judges against gold: (judge,) each, NaN where there is no gold."""
 
     panel: Panel
     table: LongArray  # (judge, gold's grade, said)
 
     @staticmethod
-    def of(panel: Panel) -> Accuracy:
+    def of(panel: Panel) -> GoldAccuracy:
         """Every judge of the panel."""
-        return Accuracy(panel, panel.count_against(panel.gold))
+        return GoldAccuracy(panel, panel.count_against(panel.gold))
 
     @property
     def items(self) -> LongArray:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from karatage.agreement.habits import Accuracy, Panel
+from karatage.agreement.habits import GoldAccuracy, Panel
 from karatage.agreement.intervals import PairSample, Rows, adjust, are_few, draw_pairs, find_equal, join, normal_upper
 from karatage.agreement.pairs import MOST_FILLED, fits, kappas_of, make_table
 from karatage.data.axes import FloatArray, GradeArray, IntArray, LongArray
@@ -169,7 +169,7 @@ def find_constant(panel: Panel) -> Iterator[Flag]:
     most, least = np.full(panel.judges, -1), np.full(panel.judges, 127)
     np.maximum.at(most, judge, rows.grade)
     np.minimum.at(least, judge, rows.grade)
-    accuracy = Accuracy.of(panel)
+    accuracy = GoldAccuracy.of(panel)
     by_gold = accuracy.items >= REPEATED
     items, mean = _hear_others(panel, rows.grade)
     items, mean = np.where(by_gold, accuracy.items, items), np.where(by_gold, accuracy.share, mean)

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from karatage.agreement.habits import (
-    Accuracy,
+    GoldAccuracy,
     Panel,
     find_below_gold,
     grade_shares,
@@ -126,7 +126,7 @@ def tabulate_judges(
 
 
 def _against_gold(panel: Panel) -> dict[str, object]:
-    accuracy = Accuracy.of(panel)
+    accuracy = GoldAccuracy.of(panel)
     columns: dict[str, object] = {"gold_items": accuracy.items}
     columns |= _bounds("accuracy", accuracy.share, *accuracy.interval())
     columns["gold_kappa"] = accuracy.kappa()

@@ -164,7 +164,7 @@ class Effect:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Fit:
+class ModelFit:
     """What a model explains, and what it leaves."""
 
     ss: FloatArray  # (source,) factors, then interactions
@@ -176,7 +176,7 @@ class Fit:
         freeze(self.ss)
 
 
-def fit_closed(design: Design) -> Fit:
+def fit_closed(design: Design) -> ModelFit:
     """Of a balanced design, where effects are orthogonal: each is a table of means, less the tables within it."""
     centre = float(design.response.mean())
     centred = design.response - centre
@@ -194,10 +194,10 @@ def fit_closed(design: Design) -> Fit:
         joint = np.bincount(cell, centred, cells) / size - np.add.outer(own[a], own[b]).ravel()
         left -= joint[cell]
         ss.append(float((size * joint**2).sum()))
-    return Fit(ss=np.array(ss), error_ss=float((left**2).sum()), effects=effects)
+    return ModelFit(ss=np.array(ss), error_ss=float((left**2).sum()), effects=effects)
 
 
-def fit_unbalanced(design: Design) -> Fit:
+def fit_unbalanced(design: Design) -> ModelFit:
     """Least squares on effects that sum to zero; a source's sum of squares is of type III, its Wald test's."""
     try:
         from statsmodels.regression.linear_model import OLS
@@ -226,7 +226,9 @@ def fit_unbalanced(design: Design) -> Fit:
         name: _marginal_means(fitted, factor, slot)
         for (name, factor), slot in zip(design.factors.items(), slots, strict=False)
     }
-    return Fit(ss=np.array([_explained(fitted, slot) for slot in slots]), error_ss=float(fitted.ssr), effects=effects)
+    return ModelFit(
+        ss=np.array([_explained(fitted, slot) for slot in slots]), error_ss=float(fitted.ssr), effects=effects
+    )
 
 
 def _explained(fitted: RegressionResults, slot: slice) -> float:
@@ -270,7 +272,7 @@ class Anova(Shown):
 
     design: Design
     balanced: bool
-    fit: Fit
+    fit: ModelFit
     notes: tuple[Note, ...]
 
     @property

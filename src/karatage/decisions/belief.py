@@ -25,7 +25,7 @@ from karatage.kernels.sampling import FLOOR
 from karatage.measures.registry import WEIGHTED_SUMS, as_weighted_sum, find_family
 from karatage.measures.scoring import score_grades
 from karatage.measures.spec import Measure, WeightedSum
-from karatage.orders.relevance import Evidence, Prior, Relevance, fit_relevance
+from karatage.orders.relevance import Predictors, Prior, Relevance, fit_relevance
 from karatage.orders.state import find_features
 from karatage.text import counted
 
@@ -141,7 +141,7 @@ class Stage(NamedTuple):
     """The probability that an item with at least one grade has at least the next."""
 
     relevance: Relevance
-    evidence: Evidence  # of the items without an expert's grade
+    evidence: Predictors  # of the items without an expert's grade
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -216,7 +216,7 @@ def form_belief(alignment: Alignment, combined: Combined) -> Belief:
     )
 
 
-def _gather(alignment: Alignment, items: int) -> Evidence:
+def _gather(alignment: Alignment, items: int) -> Predictors:
     """Features of each item: its ranks, and the systems that retrieved it.
 
     A system's load decreases with rank; squared loads of an item sum to 1.
@@ -233,7 +233,7 @@ def _gather(alignment: Alignment, items: int) -> Evidence:
     order = np.lexsort((system, item))
     item, load = item[order], 1 / np.log2(2.0 + rank[order])
     norm = np.sqrt(np.bincount(item, load**2, minlength=items))
-    return Evidence(
+    return Predictors(
         x=np.column_stack([np.ones(items), scaled]),
         start=np.searchsorted(item, np.arange(items + 1)),
         system=system[order].astype(np.int32),
@@ -242,7 +242,7 @@ def _gather(alignment: Alignment, items: int) -> Evidence:
     )
 
 
-def _append_word(evidence: Evidence, combined: Combined, grade: int) -> Evidence:
+def _append_word(evidence: Predictors, combined: Combined, grade: int) -> Predictors:
     """The same with the crowd's log odds of a grade given the one below, and whether the crowd judged the item."""
     below = combined.crowd_probability[:, grade - 1 :].sum(axis=1)
     told = combined.crowd & (below > 0) & (grade <= combined.crowd_top)

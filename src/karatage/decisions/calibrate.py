@@ -11,8 +11,8 @@ import polars as pl
 from karatage.aggregation.registry import fit_across_topics, merge, parse_model
 from karatage.agreement.calibration import (
     NOT_COMPARED,
-    Distance,
     Forecasts,
+    Separation,
     compare_items,
     deal_groups,
     measure_calibration,
@@ -185,7 +185,7 @@ def _group(case: _Case, at: LongArray, seed: int) -> LongArray:
     return np.unique(case.topic[at], return_inverse=True)[1].astype(np.int64)
 
 
-def _compare(case: _Case, seed: int) -> tuple[Distance, ...]:
+def _compare(case: _Case, seed: int) -> tuple[Separation, ...]:
     """Compare gold's items with the others, unless they were drawn with unequal probabilities."""
     if case.weight is not None:
         return ()
@@ -202,13 +202,13 @@ def _tabulate_grades(case: _Case, weight: FloatArray) -> pl.DataFrame:
     return pl.DataFrame({"grade": np.arange(grades), **columns}).with_columns(pl.col(pl.Float64).fill_nan(None))
 
 
-def _tabulate_shift(leniency: Bounded, distances: Sequence[Distance]) -> pl.DataFrame:
+def _tabulate_shift(leniency: Bounded, distances: Sequence[Separation]) -> pl.DataFrame:
     rows = [("leniency", *leniency, np.nan, "topics resampled")]
     rows += [("total_variation", found.value, np.nan, np.nan, found.p_value, found.way) for found in distances]
     return pl.DataFrame(rows, schema=SHIFT, orient="row").with_columns(pl.col(pl.Float64).fill_nan(None))
 
 
-def _tell(case: _Case, judgments: Judgments, gold: Judgments, distances: Sequence[Distance]) -> Iterator[Note]:
+def _tell(case: _Case, judgments: Judgments, gold: Judgments, distances: Sequence[Separation]) -> Iterator[Note]:
     yield from judgments.notes
     yield from (note.about("gold") for note in gold.notes)
     yield from case.notes

@@ -1,4 +1,4 @@
-"""What the experiments with panels run on: systems, judges, gold."""
+"""Data of the experiments with panels: systems, judges and gold."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ def parse_level(text: str) -> Level:
 
 @dataclass(frozen=True, kw_only=True)
 class PanelRules:
-    """What counts as relevant, and which judges may stay.
+    """Which grades are relevant, and which judges are used.
 
-    Relevant is a grade of at least `level`, of at least 1 for a judge whose top grade is 1, and of at least
-    `gold_level` (default: `level`) for gold. Level `middle` is for judges on different scales: relevant is a grade in
-    the upper half of a judge's own. With `whole_only`, as in the papers, judges stay who graded 99 % of gold's items
-    and found something relevant in every topic; without it, all who graded any of them.
+    A grade is relevant if it is at least `level`; at least 1 for a judge whose top grade is 1; at least `gold_level`
+    (default: `level`) for gold. Level `middle` is for judges on different scales: a grade in the upper half of the
+    judge's scale is relevant. With `whole_only`, as in the papers, judges are used who graded 99 % of gold's items and
+    found a relevant document in every topic; without it, all who graded any of them.
     """
 
     level: Level = 1
@@ -69,7 +69,7 @@ class PanelRules:
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """Panels over one pool with the same judges in each, and what was done to make them so."""
+    """Panels over one pool with the same judges, and notes on the grades and judges that were left out."""
 
     panels: dict[str, Judgments]
     notes: tuple[str, ...]
@@ -78,9 +78,8 @@ class Fitted:
 def binarise(judgments: Judgments, level: Level = 1) -> Judgments:
     """Grades 0 and 1, where 1 is at least `level`; or at least 1 for a judge whose own top grade is 1.
 
-    With level `middle`, 1 is what lies above half of the highest grade that a judge gave.
-
-    Of repeated grades only the last is kept.
+    With level `middle`, 1 is a grade above half of the highest grade that the judge gave. Of repeated grades only the
+    last is kept.
     """
     settled = judgments.settle()
     top = _find_tops(settled)
@@ -90,21 +89,21 @@ def binarise(judgments: Judgments, level: Level = 1) -> Judgments:
 
 
 def prepare_gold(gold: Judgments, rules: PanelRules) -> Judgments:
-    """Binary gold on the topics where it has anything relevant, without which nothing can be measured."""
+    """Binary gold on the topics with a relevant document; the others cannot be measured."""
     binary = binarise(gold, rules.level if rules.gold_level is None else rules.gold_level)
     relevant = np.bincount(binary.item_topic[binary.item], weights=binary.grade, minlength=len(binary.topics))
     if not relevant.any():
-        raise DataError("gold calls nothing relevant; lower the level from which a grade counts as relevant")
+        raise DataError("gold has no relevant document; lower the level from which a grade counts as relevant")
     if relevant.all():
         return binary
     lost = [binary.topics[t] for t in np.flatnonzero(relevant == 0)]
-    note = f"topics without anything relevant in gold, left out: {_name_all(lost)}"
+    note = f"topics without a relevant document in gold, left out: {_name_all(lost)}"
     named = [topic for topic, count in zip(binary.topics, relevant, strict=True) if count]
     return replace(binary.only_topics(named), notes=(*binary.notes, Note.of(note)))
 
 
 def fit_panels(panels: Mapping[str, Judgments], gold: Judgments, rules: PanelRules) -> Fitted:
-    """Bring panels onto gold's items, with binary grades; a judge who fails in one panel leaves all of them."""
+    """Panels on gold's items, with binary grades; a judge who is left out of one panel is left out of all."""
     notes: dict[str, None] = {}
     placed = {}
     for name, given in panels.items():
@@ -115,21 +114,21 @@ def fit_panels(panels: Mapping[str, Judgments], gold: Judgments, rules: PanelRul
         outside = len(given.settle().grade) - len(placed[name].grade)
         if outside:
             notes[f"{counted(outside, 'grade')} of documents outside gold's pool, left out"] = None
-    everybody = set[str]().union(*(panel.judges for panel in placed.values()))
-    kept = set(everybody)
+    every = set[str]().union(*(panel.judges for panel in placed.values()))
+    kept = set(every)
     for reason, names in _find_failing(placed, gold, rules.whole_only).items():
         if names & kept:
             notes[f"{reason}, left out: {_name_all(sorted(names & kept))}"] = None
         kept -= names
     if len(kept) < 2:
         why = "".join(f"; {note}" for note in notes)
-        raise DataError(f"a panel takes two judges at least, and {len(kept)} of {len(everybody)} can stay{why}")
+        raise DataError(f"a panel needs at least two judges, and {len(kept)} of {len(every)} can be used{why}")
     notes |= dict.fromkeys(_tell_scales(panels.values(), kept, rules.level))
     return Fitted({name: _keep_judges(panel, kept) for name, panel in placed.items()}, tuple(notes))
 
 
 def _find_failing(panels: Mapping[str, Judgments], gold: Judgments, whole_only: bool) -> dict[str, set[str]]:
-    """Judges who cannot stay, by reason; a judge may have several."""
+    """Judges who are left out, by reason; a judge may have several."""
     idle, partial, fruitless = set[str](), set[str](), set[str]()
     for panel in panels.values():
         judges, topics = len(panel.judges), len(gold.topics)
@@ -143,15 +142,15 @@ def _find_failing(panels: Mapping[str, Judgments], gold: Judgments, whole_only: 
     found = {"judges of none of gold's items": idle}
     if whole_only:
         found[f"judges of less than {WHOLE:.0%} of gold's items"] = partial
-        found["judges who found nothing relevant in some topic"] = fruitless
+        found["judges who found no relevant document in some topic"] = fruitless
     return found
 
 
 def _place(panel: Judgments, gold: Judgments) -> Judgments:
-    """The same grades on gold's items, numbered as there; other items are gone."""
+    """The same grades on gold's items, with gold's numbers; other items are removed."""
     item = find_items(panel, gold)[panel.item]
     if not (item >= 0).any():
-        raise DataError("judges and gold share no item: check that topics and documents are written alike in both")
+        raise DataError("judges and gold share no item: check that topics and documents have the same names in both")
     rows = np.flatnonzero(item >= 0)
     rows = rows[np.lexsort((panel.judge[rows], item[rows]))]
     return replace(
@@ -175,15 +174,15 @@ def _keep_judges(panel: Judgments, kept: set[str]) -> Judgments:
 
 
 def _tell_scales(panels: Iterable[Judgments], kept: set[str], level: Level) -> Iterator[str]:
-    """What is relevant for whom, where it is not the same for all."""
+    """Which grades are relevant, if that differs between judges."""
     if level == MIDDLE:
-        yield "relevant is what lies above the middle of a judge's own scale"
+        yield "grades above the middle of each judge's scale are relevant"
     elif level > 1:
         for given in panels:
             binary = [name for name, top in zip(given.judges, _find_tops(given), strict=True) if top <= 1]
             if kept.intersection(binary):
                 named = _name_all([name for name in binary if name in kept])
-                yield f"relevant from grade {level}, but from 1 for judges who never go above 1: {named}"
+                yield f"grades from {level} are relevant, but from 1 for judges whose highest grade is 1: {named}"
 
 
 def _find_tops(judgments: Judgments) -> GradeArray:
@@ -194,7 +193,7 @@ def _find_tops(judgments: Judgments) -> GradeArray:
 
 
 def _name_all(names: Sequence[str]) -> str:
-    """Who is in the panel and who is not must be told, as far as anybody would read it."""
+    """At most `MOST_NAMED` of the names."""
     more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
     return ", ".join(f"'{shorten(name, 80)}'" for name in names[:MOST_NAMED]) + more
 
@@ -220,9 +219,9 @@ class Collection:
         *,
         rules: PanelRules | None = None,
     ) -> Collection:
-        """Bring together what was read or simulated; what `rules` leave out is told in the notes."""
+        """Align data that were read or simulated; notes say what `rules` leave out."""
         if not runs or not panels:
-            raise OptionError("a collection needs a set of runs and a panel at least")
+            raise OptionError("a collection needs at least a set of runs and a panel")
         asked = rules or PanelRules()
         prepared = prepare_gold(gold, asked)
         fitted = fit_panels(panels, prepared, asked)
@@ -233,7 +232,7 @@ class Collection:
 
     @property
     def judges(self) -> tuple[str, ...]:
-        """Who is in the panels."""
+        """The judges of every panel."""
         return next(iter(self.panels.values())).judges
 
 
@@ -246,17 +245,17 @@ def read_collection(
     rules: PanelRules | None = None,
     rng: int | np.random.Generator | None = None,
 ) -> Collection:
-    """Read a collection, or simulate what is not given.
+    """Read a collection, or simulate the parts that are not given.
 
     Args:
-        runs: Folders of TREC runs, each a set of systems called by its folder (or by the mapping's key); or
+        runs: Folders of TREC runs, each a set of systems with the name of the folder (or the mapping's key); or
             `simulated`, for a collection without any file.
-        judges: A folder with one qrels file per judge, or any table that `read_judgments` takes, or what it returned;
-            or `simulated:31` for so many simulated judges of gold's pool.
-        gold: Gold's qrels, or what `read_gold` returned; none for simulated runs.
+        judges: A folder with one qrels file per judge, any table that `read_judgments` reads, or its result; or
+            `simulated:31` for 31 simulated judges of gold's pool.
+        gold: Gold's qrels, or the result of `read_gold`; none for simulated runs.
         correlations: Of simulated judges' errors; one panel for each, of the same judges. Default: 0.
-        rules: What is relevant, and which judges stay.
-        rng: Seed or generator, of what is simulated.
+        rules: Which grades are relevant, and which judges are used.
+        rng: Seed or generator of simulations.
     """
     asked, seed = rules or PanelRules(), settle_seed(rng)
     count = _count_simulated(judges)
@@ -272,7 +271,7 @@ def read_collection(
         trusted = gold if isinstance(gold, Judgments) else read_gold(gold)
     if count is None:
         if correlations is not None:
-            raise OptionError("correlations are for simulated judges; given judges have their own")
+            raise OptionError("correlations are for simulated judges; leave them out if judges are given")
         given = judges if isinstance(judges, Judgments) else read_judgments(judges, repeats="last")
         return Collection.of(read, {GIVEN: given}, trusted, rules=asked)
     prepared = prepare_gold(trusted, asked)
@@ -284,11 +283,11 @@ def read_collection(
 
 
 def align_runs(collection: Collection) -> dict[str, Alignment]:
-    """Each set of systems beside gold; a ranking takes two systems."""
+    """Each set of systems aligned with gold; a ranking needs two systems."""
     found = {name: align(runs, collection.gold) for name, runs in collection.runs.items()}
     few = next((name for name, alignment in found.items() if len(alignment.systems) < 2), None)
     if few is not None:
-        raise DataError(f"'{few}' has one system only, and a ranking takes two")
+        raise DataError(f"'{few}' has only one system, and a ranking needs two")
     return found
 
 
@@ -310,12 +309,12 @@ def fingerprint(collection: Collection) -> str:
 
 
 def is_simulated(judges: object) -> bool:
-    """Whether judges are to be simulated."""
+    """Whether judges are simulated."""
     return isinstance(judges, str) and re.match(rf"{SIMULATED}(:|$)", judges) is not None
 
 
 def _count_simulated(judges: object) -> int | None:
-    """How many judges to simulate; None when they are given."""
+    """How many judges to simulate; None if they are given."""
     if not isinstance(judges, str) or not is_simulated(judges):
         return None
     _, _, number = judges.partition(":")
@@ -332,12 +331,12 @@ def _name_runs(runs: RunsPaths) -> dict[str, PathLike]:
     for path in paths:
         name = _name_folder(Path(path))
         if name in named:
-            raise OptionError(f"two sets of runs are called '{shorten(name)}'; rename a folder")
+            raise OptionError(f"two sets of runs have the name '{shorten(name)}'; rename a folder")
         named[name] = path
     return named
 
 
 def _name_folder(path: Path) -> str:
-    """The last part of a path that says something: `t08/runs` and `t08/runs/*.gz` are called t08."""
-    telling = [part for part in path.absolute().parts if part != "runs" and not glob.has_magic(part)]
-    return shorten(telling[-1], 80)
+    """The last specific part of a path: `t08/runs` and `t08/runs/*.gz` have the name t08."""
+    specific = [part for part in path.absolute().parts if part != "runs" and not glob.has_magic(part)]
+    return shorten(specific[-1], 80)

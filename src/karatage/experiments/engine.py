@@ -369,7 +369,7 @@ def stack_cells(results: Results, columns: Mapping[str, Column], study: str | No
         if study is None or cell.key["study"] == study:
             known = [name for name in columns if name not in outcome.table.columns]
             table = outcome.table.with_columns(pl.lit(cell.key[name]).alias(name) for name in known)
-            tables.append(table.select(columns).cast(schema))
+            tables.append(table.select(*columns).cast(schema))
     return pl.concat(tables)
 
 

@@ -1,4 +1,4 @@
-"""Where work is done: in this process, in several on this machine, or on a Dask cluster."""
+"""Engines: work is done in this process, in several on this machine, or on a Dask cluster."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ Job = Callable[[Any], R]  # takes the context
 Results = Generator[tuple[int, R], None, None]
 LOCAL = "local"
 PATIENCE = 10.0  # seconds for a cluster to answer
-GO_ON = "results so far are kept where an output folder was given, and the same command goes on from there"
-# Arrays above this size go to other processes once, as memory maps; smaller ones with every job.
+RESUME = "results so far are in the output folder, if one was given, and the same command resumes"
+# Larger arrays are sent to other processes once, as memory maps; smaller ones with every job.
 _MAPPED_BYTES = 50_000
 _CLUSTER = re.compile(r"dask://(?P<host>\[[0-9a-fA-F:.]+\]|[^\s/:\[\]@]+):(?P<port>\d{1,5})")
 _PYTHON = "{}.{}".format(*sys.version_info)
-# What decides results to the last bit; a worker must have all of them as they are here.
+# Packages on which the last bit of results depends; workers must have the same versions.
 _DECISIVE = ("karatage", "numba", "numpy", "polars", "scipy")
 
 
@@ -51,7 +51,7 @@ def check_engine(engine: str) -> None:
 
 
 def work_off(jobs: Mapping[int, Job[R]], context: object, *, engine: str, workers: int) -> Results[R]:
-    """Do all jobs, each with the context; their results as they come. Close it to stop early."""
+    """Do all jobs, each with the context; yields results as they arrive. Close it to stop early."""
     if engine != LOCAL and jobs:
         yield from _on_cluster(jobs, context, engine)
     elif workers == 1 or len(jobs) < 2:
@@ -65,7 +65,7 @@ def work_off(jobs: Mapping[int, Job[R]], context: object, *, engine: str, worker
 
 @dataclass(frozen=True, eq=False)
 class _Parcel:
-    """A context on its way to other processes; joblib sends large arrays once, as maps that it also removes."""
+    """A pickled context for other processes; joblib sends large arrays once, as memory maps that it also removes."""
 
     tag: str
     content: npt.NDArray[np.uint8]
@@ -73,7 +73,7 @@ class _Parcel:
 
     @staticmethod
     def of(context: object) -> _Parcel:
-        """Pack a context, its arrays beside it."""
+        """Pickle a context, with its arrays separately."""
         buffers: list[pickle.PickleBuffer] = []
         content = pickle.dumps(context, protocol=5, buffer_callback=buffers.append)
         arrays = tuple(np.frombuffer(buffer.raw(), np.uint8) for buffer in buffers)
@@ -99,26 +99,26 @@ def _in_processes(jobs: Mapping[int, Job[R]], context: object, workers: int) -> 
         n_jobs=workers,
         backend="loky",
         return_as="generator_unordered",
-        batch_size=1,  # a batch would hold results back that could already be kept
+        batch_size=1,  # with batches, finished results would be stored later
         max_nbytes=_MAPPED_BYTES,
     )
     results = pool(delayed(_do)(k, job, parcel, threads) for k, job in jobs.items())
     try:
-        for result in results:  # noqa: UP028  # `yield from` would close them where the warning is not yet hushed
+        for result in results:  # noqa: UP028  # `yield from` would close them where the warning is not yet suppressed
             yield result
     except BrokenProcessPool as problem:
         reason = shorten(str(problem), 80)
         raise DataError(
-            f"a process died, perhaps for lack of memory ({reason}); {GO_ON}, better with fewer workers"
+            f"a process ended, possibly because of too little memory ({reason}); {RESUME}; use fewer workers"
         ) from None
     finally:
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", r"\d+ tasks (which|have)", UserWarning)  # they are dropped on purpose
+            warnings.filterwarnings("ignore", r"\d+ tasks (which|have)", UserWarning)  # dropped intentionally
             results.close()
 
 
 def _do(k: int, job: Job[R], parcel: _Parcel, threads: str) -> tuple[int, R]:
-    """Do a job in another process, with its share of the machine's cores."""
+    """Do a job in another process, with a share of the machine's cores."""
     _follow_parent()
     os.environ["KARATAGE_THREADS"] = threads
     return k, job(parcel.unpack())
@@ -126,7 +126,7 @@ def _do(k: int, job: Job[R], parcel: _Parcel, threads: str) -> tuple[int, R]:
 
 @cache
 def _follow_parent() -> None:
-    """End this process soon after its parent was killed; it would wait for more work for minutes."""
+    """End this process soon after its parent was killed; otherwise it waits for more work for minutes."""
     parent = os.getppid()
 
     def watch() -> None:
@@ -141,7 +141,7 @@ def _follow_parent() -> None:
 
 
 def _on_cluster(jobs: Mapping[int, Job[R]], context: object, engine: str) -> Results[R]:
-    """The context goes to every worker once; a result comes back as soon as it is there."""
+    """The context is sent to every worker once; a result is returned as soon as it is there."""
     with _connect(engine) as client:
         from distributed import KilledWorker, as_completed
 
@@ -149,23 +149,21 @@ def _on_cluster(jobs: Mapping[int, Job[R]], context: object, engine: str) -> Res
         futures = [client.submit(job, sent, pure=False) for job in jobs.values()]
         number = {future.key: k for future, k in zip(futures, jobs, strict=True)}
         waiting = as_completed(futures, loop=client.loop)
-        del futures  # or workers would keep every result until the end
+        del futures  # otherwise workers keep every result until the end
         try:
             for future in waiting:
                 yield number[future.key], future.result()
         except (KilledWorker, CancelledError, OSError) as problem:
-            reason = shorten(str(problem), 160)
-            raise DataError(
-                f"{engine} lost its workers or its scheduler, perhaps for lack of memory ({reason}); {GO_ON}"
-            ) from None
+            told = f"{engine} lost its workers or its scheduler, possibly because of too little memory"
+            raise DataError(f"{told} ({shorten(str(problem), 160)}); {RESUME}") from None
         except (ImportError, AttributeError, pickle.UnpicklingError) as problem:
             reason = f"{type(problem).__name__}: {shorten(str(problem), 160)}"
-            raise DataError(f"a worker of {engine} cannot take the work ({reason}); install the same there") from None
+            raise DataError(f"a worker of {engine} cannot do the work ({reason}); install the same versions") from None
 
 
 @contextmanager
 def _connect(engine: str) -> Iterator[Client]:
-    """A client of the cluster, whose workers have what is installed here."""
+    """A client of the cluster, whose workers have the same packages as this process."""
     try:
         import distributed  # noqa: F401
     except ImportError:
@@ -175,7 +173,7 @@ def _connect(engine: str) -> Iterator[Client]:
     _knock(engine, address)
     log = logging.getLogger("distributed.client")
     level = log.level
-    log.setLevel(logging.CRITICAL)  # what it would print is told by the errors raised here
+    log.setLevel(logging.CRITICAL)  # the errors raised here have the same information
     try:
         with _greet(engine, address) as client:
             _compare_versions(engine, client)
@@ -189,7 +187,7 @@ def _greet(engine: str, address: tuple[str, int]) -> Client:
 
     try:
         client = Client("tcp://{}:{}".format(*address), timeout=PATIENCE, set_as_default=False)
-    except (OSError, ImportError) as problem:  # an ImportError is how it tells of a scheduler that is too different
+    except (OSError, ImportError) as problem:  # an ImportError means that the scheduler is too different
         raise DataError(f"{engine} cannot be reached ({shorten(str(problem), 160)})") from None
     try:
         client.wait_for_workers(1, timeout=PATIENCE)
@@ -205,7 +203,7 @@ def _find_address(engine: str) -> tuple[str, int] | None:
 
 
 def _knock(engine: str, address: tuple[str, int]) -> None:
-    """Whether a scheduler answers: it speaks first, and begins with the small length of its greeting."""
+    """Check that a scheduler answers: it sends the first message, which begins with its own small length."""
     host, port = address
     try:
         with socket.create_connection((host.strip("[]"), port), timeout=PATIENCE) as line:
@@ -218,11 +216,12 @@ def _knock(engine: str, address: tuple[str, int]) -> None:
 
 
 def _compare_versions(engine: str, client: Client) -> None:
-    """Refuse workers on which results could differ; Python first, since it must read what is sent to it."""
+    """Refuse workers on which results could differ; Python is checked first, because it must read the messages."""
     for worker, found in client.get_versions()["workers"].items():
         there = ".".join(found["host"]["python"].split(".")[:2])
         if there != _PYTHON:
-            raise DataError(f"{engine}: worker {worker} runs Python {there}, but here is {_PYTHON}; they must be alike")
+            told = f"{engine}: worker {worker} has Python {there}, but here is {_PYTHON}"
+            raise DataError(f"{told}; the versions must be the same")
     here_too = list_versions()
     for worker, versions in client.run(_make_listing()).items():
         for name, version in here_too.items():
@@ -233,12 +232,12 @@ def _compare_versions(engine: str, client: Client) -> None:
 
 
 def list_versions() -> dict[str, str | None]:
-    """What is installed here of all that decides results to the last bit."""
+    """The versions of packages on which the last bit of results depends; None if one is not installed."""
     return _make_listing()()
 
 
 def _make_listing() -> Callable[[], dict[str, str | None]]:
-    """A function that travels by itself, since a worker may lack karatage."""
+    """A function that can be sent without its module, because a worker may lack karatage."""
     names = _DECISIVE
 
     def look() -> dict[str, str | None]:

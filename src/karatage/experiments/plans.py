@@ -1,4 +1,4 @@
-"""Plans of experiments: plain options in a TOML file, of the names and types that a dataclass declares."""
+"""Plans of experiments: options in a TOML file, with the names and types of a dataclass."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FILE = "plan.toml"
 
 @dataclass(frozen=True)
 class Plan(Generic[T]):
-    """What an experiment is to do: its kind, and all options, as its dataclass holds them."""
+    """The kind of an experiment, and all its options."""
 
     kind: str
     options: T
@@ -40,7 +40,7 @@ class Plan(Generic[T]):
 
     @property
     def fingerprint(self) -> str:
-        """The same for the same options, wherever they came from."""
+        """Identifies the options, from any source."""
         return hashlib.sha256(json.dumps([self.kind, self.to_dict()], sort_keys=True).encode()).hexdigest()
 
     def to_toml(self) -> str:
@@ -52,13 +52,13 @@ class Plan(Generic[T]):
 
 
 def check_lists(**lists: Sequence[object]) -> None:
-    """Refuse lists, by what each member is, that are empty or hold something twice."""
+    """Refuse lists, by the name of a member, that are empty or have a member twice."""
     for name, given in lists.items():
         what = name.replace("_", " ")
         if not given:
-            raise OptionError(f"the plan has no {what}; name one at least")
+            raise OptionError(f"the plan has no {what}; give at least one")
         if len(set(given)) < len(given):
-            raise OptionError(f"the plan names the same {what} twice: {', '.join(map(str, given))}")
+            raise OptionError(f"the plan has the same {what} twice: {', '.join(map(str, given))}")
 
 
 def make_plan(
@@ -69,7 +69,7 @@ def make_plan(
     path: PathLike | None = None,
     given: Mapping[str, object] | None = None,
 ) -> Plan[T]:
-    """Options from a preset or a file, and over them the ones `given`, where None says nothing.
+    """Options from a preset or a file; those `given` replace them unless they are None.
 
     Args:
         schema: A frozen dataclass with a default for each option. Options are text, whole numbers, numbers, bools,
@@ -80,7 +80,7 @@ def make_plan(
         given: Options by name.
     """
     if preset is not None and path is not None:
-        raise OptionError("a preset and a plan are two plans; give one of them, and other options beside it")
+        raise OptionError("a preset and a plan are two plans; give one of them; other options may be added")
     chosen: dict[str, Value] = {}
     if preset is not None:
         name = f"preset {kind}-{preset}"
@@ -92,7 +92,7 @@ def make_plan(
         try:
             text = source.read(store=True).decode()
         except UnicodeDecodeError:
-            raise InputFileError(source.name, None, "is no text in UTF-8, so it is no plan") from None
+            raise InputFileError(source.name, None, "is not text in UTF-8, so it is not a plan") from None
         chosen |= _read(text, source.name, schema, kind)
         try:
             schema(**chosen)
@@ -108,7 +108,7 @@ def make_plan(
 
 
 def narrow_options(schema: type[T], options: DataclassInstance) -> T:
-    """An experiment's own part of a command's options, which also name files."""
+    """The experiment's part of a command's options; the others name files."""
     return schema(**{field.name: getattr(options, field.name) for field in fields(schema)})
 
 
@@ -118,12 +118,12 @@ def read_plan(path: PathLike, schema: type[T], kind: str) -> Plan[T]:
 
 
 def write_plan(plan: Plan[T], folder: PathLike) -> tuple[str, ...]:
-    """Write a plan to where its results will be; there is a note where those of another plan are."""
+    """Write a plan to the folder of its results; a note tells if the folder has results of another plan."""
     from karatage.io.writing import write_bytes
 
     path = Path(folder) / FILE
     notes = _tell_difference(path, plan) if path.is_file() else ()
-    if notes or not path.is_file():  # the same plan stays as it is written, with any comments in it
+    if notes or not path.is_file():  # a file with the same plan is not replaced; it may have comments
         write_bytes(path, plan.to_toml().encode())
     return notes
 
@@ -146,7 +146,7 @@ def _find_preset(kind: str, preset: str) -> Traversable:
 
 
 def _tell_difference(path: Path, plan: Plan[T]) -> tuple[str, ...]:
-    """What is there instead; a file that is no plan any more differs as well."""
+    """The differences from the stored plan; a file that is not a plan differs in all options."""
     try:
         found = tomllib.loads(path.read_text("utf-8", errors="replace")).get(TABLE, {})
     except tomllib.TOMLDecodeError:
@@ -155,25 +155,25 @@ def _tell_difference(path: Path, plan: Plan[T]) -> tuple[str, ...]:
     other = [name for name in {**found, **wanted} if found.get(name) != wanted.get(name)]
     if not other:
         return ()
-    rest = "its cells are kept and go on counting, but tables, charts and page are now those of this plan"
-    return (f"{path.parent} holds results of another plan, with other {list_names(other)}; {rest}",)
+    rest = "its cells are kept and used, but tables, charts and page are replaced by those of this plan"
+    return (f"{path.parent} has results of another plan, with other {list_names(other)}; {rest}",)
 
 
 def _read(text: str, name: str, schema: type[T], kind: str) -> dict[str, Value]:
-    """The options that a file sets, checked."""
+    """The options in a file, checked."""
     try:
         content = tomllib.loads(text.removeprefix("\N{BYTE ORDER MARK}"))
     except tomllib.TOMLDecodeError as problem:
         found = re.search(r"line (\d+)", str(problem))
         line = int(found[1]) if found else len(text.splitlines())
-        raise InputFileError(name, line, f"is no TOML: {shorten(str(problem), 120)}") from None
+        raise InputFileError(name, line, f"is not TOML: {shorten(str(problem), 120)}") from None
     except RecursionError:
         raise InputFileError(name, None, "is nested too deeply to be a plan") from None
     stray = next((key for key in content if key != TABLE), None)
     options = content.get(TABLE)
     if stray is not None or not isinstance(options, dict):
         where = None if stray is None else _find_line(text, stray)
-        raise InputFileError(name, where, f"a plan has all its options under [{TABLE}], and nothing else")
+        raise InputFileError(name, where, f"a plan has only options, all of them under [{TABLE}]")
     if options.get("kind") != kind:
         from karatage.data.plain import show
 
@@ -203,7 +203,7 @@ def _declare(schema: type[T]) -> dict[str, Any]:
 
 
 def _check(name: str, value: object, hint: Any) -> Value:
-    """A value as the dataclass wants it: a list becomes a tuple, a whole number a number."""
+    """A value of the dataclass' type: a list becomes a tuple, a whole number a number."""
     from karatage.data.codec import structure
 
     try:
@@ -212,7 +212,7 @@ def _check(name: str, value: object, hint: Any) -> Value:
     except DataError as problem:
         raise OptionError(str(problem)) from None
     except UnicodeEncodeError:
-        raise OptionError(f"{name} has half a character, which no file can hold") from None
+        raise OptionError(f"{name} has half a character, which a file cannot contain") from None
     return found
 
 
@@ -221,5 +221,5 @@ def _write(value: Value) -> str:
         return f"[{', '.join(map(_write, value))}]"
     if isinstance(value, float):
         return repr(value)
-    # TOML writes text as JSON does, but for one more character that it wants escaped.
+    # TOML writes text as JSON does, except for one more character that it escapes.
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,8 +1,8 @@
 """All measures: each is one declaration, beside the functions that compute it.
 
 To add a measure, write its functions here, declare it as a `Family`, and name its oracle; a new loop over ranks goes
-into `kernels.ranking` or `kernels.expected`. Where only probabilities of grades are known, items are taken as
-independent [RANDREL18] [RANDREL19].
+into `kernels.ranking`. Where only probabilities of grades are known, items are taken as independent [RANDREL18]
+[RANDREL19].
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from karatage.measures.spec import (
     Check,
     Family,
     Measure,
+    SumWeights,
     Value,
     WeightedSum,
-    Weights,
     check_between,
     check_gains,
     check_grade,
@@ -87,12 +87,12 @@ def _gain_steps(measure: Measure, top_grade: int) -> tuple[IntArray, FloatArray]
     return level.astype(np.int32), np.r_[step, 0.0][level]
 
 
-PRECISION = Weights(_even_weights, _one_step)
-GEOMETRIC = Weights(_geometric_weights, _one_step)
-DISCOUNTED = Weights(_discounts, _gain_steps)
+PRECISION = SumWeights(_even_weights, _one_step)
+GEOMETRIC = SumWeights(_geometric_weights, _one_step)
+DISCOUNTED = SumWeights(_discounts, _gain_steps)
 
 
-def _weighted_sum(weights: Weights, measure: Measure, block: Block) -> Scored:
+def _weighted_sum(weights: SumWeights, measure: Measure, block: Block) -> Scored:
     out = block.empty()
     level, step = weights.gain(measure, block.top_grade)
     weight = weights.rank(measure, measure.depth(block.deepest))
@@ -100,7 +100,7 @@ def _weighted_sum(weights: Weights, measure: Measure, block: Block) -> Scored:
     return out, None
 
 
-def _expected_sum(weights: Weights, measure: Measure, chances: Chances) -> Expectation:
+def _expected_sum(weights: SumWeights, measure: Measure, chances: Chances) -> Expectation:
     gain = chances.gain(*weights.gain(measure, chances.top_grade))
     return _sum_expected(chances, gain, weights.rank(measure, measure.depth(chances.deepest))), None
 

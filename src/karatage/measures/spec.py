@@ -151,7 +151,7 @@ Expect = Callable[[Measure, Chances], tuple[FloatArray, FloatArray | None]]
 """Values (system, set), and per set how many relevant documents a ratio expects in the pool (None = no ratio)."""
 
 
-class Weights(NamedTuple):
+class SumWeights(NamedTuple):
     """How a weighted sum of gains is made: a document's term depends only on its rank and grade."""
 
     rank: Callable[[Measure, int], FloatArray]  # weight of each rank, given the number of ranks
@@ -201,7 +201,7 @@ class Family:
     cutoff: Literal["never", "optional", "required"] = "optional"
     expected: Expect | None = None
     ratio: bool = False
-    weights: Weights | None = None
+    weights: SumWeights | None = None
     bounded: bool = True
     of_relevance: bool = True
 

@@ -15,7 +15,7 @@ STEPS = 50
 CLOSE = 1e-8  # of the largest change, where Newton's steps end
 
 
-class Evidence(NamedTuple):
+class Predictors(NamedTuple):
     """What is known of items: numbers, of which the first is 1, and the systems that retrieve them.
 
     An item's systems are in rows start[i] to start[i + 1], in rising order; `load` says how much each has to do with
@@ -28,12 +28,12 @@ class Evidence(NamedTuple):
     load: FloatArray  # (row,)
     topic: IntArray  # (item,)
 
-    def take(self, items: LongArray) -> Evidence:
+    def take(self, items: LongArray) -> Predictors:
         """The same for some of the items."""
         length = np.diff(self.start)[items]
         start = np.r_[0, np.cumsum(length)]
         row = np.repeat(self.start[items] - start[:-1], length) + np.arange(start[-1])
-        return Evidence(self.x[items], start, self.system[row], self.load[row], self.topic[items])
+        return Predictors(self.x[items], start, self.system[row], self.load[row], self.topic[items])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +61,7 @@ class Relevance:
     pull: FloatArray  # (topic, effect, effect): how far own effects give way to common ones
     own_root: FloatArray  # (topic, effect, effect) of their covariance given the common ones
 
-    def chance(self, evidence: Evidence) -> FloatArray:
+    def chance(self, evidence: Predictors) -> FloatArray:
         """Of being relevant, at the likeliest effects, (item,)."""
         odds = np.empty(len(evidence.x))
         find_odds(*evidence, self.common + self.own, odds)
@@ -80,7 +80,7 @@ class Relevance:
             effect[t] -= np.einsum("fg,gd->fd", self.pull[t], apart)
         return effect
 
-    def draw(self, evidence: Evidence, draws: int, rng: np.random.Generator) -> GradeArray:
+    def draw(self, evidence: Predictors, draws: int, rng: np.random.Generator) -> GradeArray:
         """Which items are relevant, (item, draw) 0 or 1, each column by other effects that are possible."""
         effect = self.draw_effects(draws, rng)
         luck = rng.random((len(evidence.x), draws), np.float32)
@@ -89,7 +89,7 @@ class Relevance:
         return relevant
 
 
-def fit_relevance(evidence: Evidence, grade: GradeArray, prior: Prior, *, systems: int, topics: int) -> Relevance:
+def fit_relevance(evidence: Predictors, grade: GradeArray, prior: Prior, *, systems: int, topics: int) -> Relevance:
     """Fit by Newton's steps; without any item the prior is what is left.
 
     Args:

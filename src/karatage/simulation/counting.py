@@ -30,7 +30,7 @@ _HIGHEST: Final = 0.95  # a series in powers of the correlation has to converge
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class GoldRows:
     """Judges with gold, renumbered, and their rows on items with gold."""
 
     judge: IntArray  # (row,)
@@ -45,7 +45,7 @@ class Evidence:
     unknown: int  # judges without any item that has gold
 
     @staticmethod
-    def of(judgments: Judgments, gold: Judgments) -> Evidence:
+    def of(judgments: Judgments, gold: Judgments) -> GoldRows:
         """Meet judgments and gold."""
         settled = judgments.settle()
         known = match_gold(settled, gold)
@@ -60,7 +60,7 @@ class Evidence:
                     "add gold items of that kind"
                 )
         present, judge = np.unique(settled.judge[rows], return_inverse=True)
-        return Evidence(
+        return GoldRows(
             judge=judge.astype(np.int32),
             item=settled.item[rows],
             topic=settled.item_topic[settled.item[rows]],
@@ -116,7 +116,7 @@ def _find_contributions(judgments: Judgments) -> FloatArray:
     return np.pad(found, (0, len(judgments.judges) - len(found)))
 
 
-def learn_confusion(evidence: Evidence, judge: LongArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
+def learn_confusion(evidence: GoldRows, judge: LongArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Mean confusion (archetype, gold, said), and the concentration (archetype,) of the Dirichlet around its rows.
 
     A judge's rows are shrunk to the crowd's by one judgment each. The concentration follows from how far judges' rows
@@ -153,7 +153,7 @@ def learn_confusion(evidence: Evidence, judge: LongArray, weight: FloatArray) ->
     return mean, 1 / share - 1
 
 
-def learn_correlation(evidence: Evidence, families: Mapping[str, str]) -> tuple[Correlation, list[Note]]:
+def learn_correlation(evidence: GoldRows, families: Mapping[str, str]) -> tuple[Correlation, list[Note]]:
     """Correlations whose expected number of agreeing errors is the observed one, and what there is to say about them.
 
     Two judges with rates p and q both call an item relevant with probability Phi_2(z_p, z_q; rho). Written as a series
@@ -184,7 +184,7 @@ def learn_correlation(evidence: Evidence, families: Mapping[str, str]) -> tuple[
     return Correlation(*(float(f"{part:.4f}") for part in parts)), notes
 
 
-def _find_kin(evidence: Evidence, families: Mapping[str, str]) -> LongArray:
+def _find_kin(evidence: GoldRows, families: Mapping[str, str]) -> LongArray:
     """The number of each row's family; judges without one are their own."""
     names = [families.get(name, f"\0{name}") for name in evidence.names]
     _, code = np.unique(np.array(names), return_inverse=True)
@@ -228,7 +228,7 @@ class _Factors(NamedTuple):
         return _Pairs(float(out[0]), float(out[1]), out[2:])
 
 
-def _expand(evidence: Evidence, place: LongArray) -> _Factors:
+def _expand(evidence: GoldRows, place: LongArray) -> _Factors:
     """Factors of the series, expected under what the judge does in other places."""
     said = (evidence.said > 0).astype(np.int64)
     table = _tabulate_terms()

@@ -15,7 +15,7 @@ from karatage.data.judgments import Judgments
 from karatage.data.note import Note
 from karatage.errors import DataError, OptionError
 from karatage.random_streams import settle_seed, stream
-from karatage.simulation.counting import Evidence, learn_confusion, learn_correlation
+from karatage.simulation.counting import GoldRows, learn_confusion, learn_correlation
 from karatage.simulation.notes import tell
 from karatage.text import counted
 
@@ -60,7 +60,7 @@ def learn_crowd(
     require_data(judgments=judgments, gold=gold)
     if noise not in get_args(Noise):
         raise OptionError(f"noise '{noise}' is none of {', '.join(get_args(Noise))}")
-    evidence = Evidence.of(judgments, gold)
+    evidence = GoldRows.of(judgments, gold)
     correlation, told = learn_correlation(evidence, families or {})
     notes = [*tell.when(evidence.unknown, "no-gold", judges=evidence.unknown), *told, *_tell_few(evidence)]
     if noise == "kept":
@@ -100,8 +100,8 @@ class _Spots(NamedTuple):
 
     judge: LongArray  # those that count
     weight: FloatArray  # (judge, level, level) how likely it is there
-    hit: Places
-    rejection: Places
+    hit: RatePlaces
+    rejection: RatePlaces
 
 
 class _Kinds(NamedTuple):
@@ -112,12 +112,12 @@ class _Kinds(NamedTuple):
     weight: FloatArray  # (judge, archetype)
 
 
-def find_levels(evidence: Evidence) -> IntArray:
+def find_levels(evidence: GoldRows) -> IntArray:
     """The level of each judge's contribution."""
     return np.minimum((evidence.contribution * CONTRIBUTION_LEVELS).astype(np.int32), CONTRIBUTION_LEVELS - 1)
 
 
-def _keep_noise(evidence: Evidence) -> tuple[_Spots, tuple[Note, ...]]:
+def _keep_noise(evidence: GoldRows) -> tuple[_Spots, tuple[Note, ...]]:
     """Judges where their counts say."""
     judge = np.flatnonzero((evidence.seen > 0).all(axis=1))
     if not judge.size:
@@ -127,14 +127,16 @@ def _keep_noise(evidence: Evidence) -> tuple[_Spots, tuple[Note, ...]]:
     weight = np.zeros((len(judge), RATE_LEVELS, RATE_LEVELS))
     weight[np.arange(len(judge)), at[:, 1], at[:, 0]] = 1
     places = [
-        Places(np.empty(0), np.repeat(agreed[:, [k]] / seen[:, [k]], RATE_LEVELS, axis=1), np.zeros(weight.shape[:2]))
+        RatePlaces(
+            np.empty(0), np.repeat(agreed[:, [k]] / seen[:, [k]], RATE_LEVELS, axis=1), np.zeros(weight.shape[:2])
+        )
         for k in (1, 0)
     ]
     left = evidence.judges - len(judge)
     return _Spots(judge, weight, places[0], places[1]), tell.when(left, "no-rates", judges=left)
 
 
-def _find_kinds(evidence: Evidence, spots: _Spots, noise: Noise) -> _Kinds:
+def _find_kinds(evidence: GoldRows, spots: _Spots, noise: Noise) -> _Kinds:
     """The Gaussian of each voxel that has judges in it.
 
     A voxel with few judges says little about their spread: an even spread of rates, and that of all contributions in
@@ -194,13 +196,13 @@ def _count_families(judges: list[str], families: Mapping[str, str]) -> dict[str,
     return {name: names.count(name) / len(names) for name in sorted(set(names))}
 
 
-def _tell_few(evidence: Evidence) -> tuple[Note, ...]:
+def _tell_few(evidence: GoldRows) -> tuple[Note, ...]:
     others, relevant = (int(x) for x in np.median(evidence.seen, axis=0))
     few = min(others, relevant) < _ENOUGH
     return tell.when(few, "few-gold", relevant=relevant, others=others, least=_ENOUGH)
 
 
-class Places(NamedTuple):
+class RatePlaces(NamedTuple):
     """Where judges may stand on one of the two rates."""
 
     likelihood: FloatArray  # (judge, level) up to a factor of the judge's own
@@ -208,8 +210,8 @@ class Places(NamedTuple):
     variance: FloatArray  # (judge, level)
 
 
-def place_judges(evidence: Evidence, topic: float) -> tuple[Places, Places]:
-    """Places by true positive and by true negative rate; rates vary over topics with the correlation `topic`."""
+def place_judges(evidence: GoldRows, topic: float) -> tuple[RatePlaces, RatePlaces]:
+    """RatePlaces by true positive and by true negative rate; rates vary over topics with the correlation `topic`."""
     found = []
     for relevant in (1, 0):
         rows = evidence.relevant == relevant
@@ -226,7 +228,7 @@ def place_judges(evidence: Evidence, topic: float) -> tuple[Places, Places]:
     return found[0], found[1]
 
 
-def find_weights(hit: Places, rejection: Places, level: IntArray, source: np.random.Generator) -> FloatArray:
+def find_weights(hit: RatePlaces, rejection: RatePlaces, level: IntArray, source: np.random.Generator) -> FloatArray:
     """How likely each judge stands in which voxel of its contribution's level, (judge, level, level).
 
     Expectation maximisation from an even spread, level by level. Too many steps gather judges in few voxels, so their
@@ -249,7 +251,7 @@ def find_weights(hit: Places, rejection: Places, level: IntArray, source: np.ran
     return weight
 
 
-def _try_steps(learned: tuple[Places, Places], held: tuple[Places, Places]) -> FloatArray:
+def _try_steps(learned: tuple[RatePlaces, RatePlaces], held: tuple[RatePlaces, RatePlaces]) -> FloatArray:
     """Log likelihood of the judges held out after each number of steps."""
     hit, rejection = held
     share, done, found = _EVEN, 0, np.empty(len(_STEPS))
@@ -261,22 +263,22 @@ def _try_steps(learned: tuple[Places, Places], held: tuple[Places, Places]) -> F
     return found
 
 
-def _deconvolve(hit: Places, rejection: Places, share: FloatArray, steps: int) -> FloatArray:
+def _deconvolve(hit: RatePlaces, rejection: RatePlaces, share: FloatArray, steps: int) -> FloatArray:
     """Shares of the voxels after some steps of expectation maximisation."""
     for _ in range(steps):
         share = _weigh(hit, rejection, share).mean(axis=0)
     return share
 
 
-def _weigh(hit: Places, rejection: Places, share: FloatArray) -> FloatArray:
+def _weigh(hit: RatePlaces, rejection: RatePlaces, share: FloatArray) -> FloatArray:
     """How likely each judge stands where, (judge, level, level)."""
     joint = hit.likelihood[:, :, None] * rejection.likelihood[:, None, :] * share
     found: FloatArray = joint / joint.sum(axis=(1, 2), keepdims=True)
     return found
 
 
-def _take(places: Places, rows: LongArray) -> Places:
-    return Places(places.likelihood[rows], places.mean[rows], places.variance[rows])
+def _take(places: RatePlaces, rows: LongArray) -> RatePlaces:
+    return RatePlaces(places.likelihood[rows], places.mean[rows], places.variance[rows])
 
 
 def _tabulate(kinds: LongArray, topic: float) -> FloatArray:
@@ -300,7 +302,7 @@ def _tabulate(kinds: LongArray, topic: float) -> FloatArray:
     return table
 
 
-def _summarise(log: FloatArray) -> Places:
+def _summarise(log: FloatArray) -> RatePlaces:
     """From nodes to levels, within which rates are spread as they are among all judges, as far as that can be told."""
     inside = (log + np.log(_spread_rates(log))).reshape(len(log), RATE_LEVELS, _PER_LEVEL)
     rate = _NODES.reshape(RATE_LEVELS, _PER_LEVEL)
@@ -310,7 +312,7 @@ def _summarise(log: FloatArray) -> Places:
     mean = (weight * rate).sum(axis=2) / total
     variance = (weight * (rate - mean[:, :, None]) ** 2).sum(axis=2) / total
     log_mass = top[:, :, 0] + np.log(total)
-    return Places(np.exp(log_mass - log_mass.max(axis=1, keepdims=True)), mean, variance)
+    return RatePlaces(np.exp(log_mass - log_mass.max(axis=1, keepdims=True)), mean, variance)
 
 
 def _spread_rates(log: FloatArray) -> FloatArray:

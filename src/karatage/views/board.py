@@ -14,9 +14,9 @@ from karatage.data.board import ADJUSTMENTS, Board, find_flips
 from karatage.errors import DataError
 from karatage.text import counted, percent, shorten
 from karatage.views.choosing import NAME, let_choose, place_values, tell
-from karatage.views.comparison import FORMS, SHADES, explain_correction
+from karatage.views.comparison import FORMS, SHADES, explain_correction, list_decision
 from karatage.views.marks import CORRECTED, GAP, GREY_TOP, Axis, Key, Rows, lay_panel, mark, mark_diagonal
-from karatage.views.page import Figure, Page, Section, list_facts, shows
+from karatage.views.page import Figure, Page, Section, shows
 from karatage.views.table import Table, keep_finite
 
 if TYPE_CHECKING:
@@ -55,15 +55,7 @@ MARGIN = 0.04  # of a scale, so that its first and last mark are seen whole
 @shows(Board)
 def view_board(board: Board) -> Page:
     """The leaderboard, and the differences."""
-    facts = list_facts(
-        board,
-        measure=board.measure,
-        approach=board.approach,
-        correction=None if board.corrected is None else board.corrected.way,
-        claim=board.claim,
-        confidence=percent(board.confidence),
-        adjust=board.adjust,
-    )
+    facts = list_decision(board, confidence=percent(board.confidence), adjust=board.adjust)
     sections = [view_leaderboard(board), view_differences(board)]
     about = f"{board.measure}, {counted(board.topics, 'topic')}, {shorten(board.approach, NAME)}"
     return Page(f"Leaderboard: {about}", board.sentence, sections, board.notes, facts)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import altair as alt
 
     from karatage.data.board import Board
+    from karatage.data.survey import Survey
 
 ERRORS = "Scores are taken as correct: errors of judges are not corrected here."
 SHADES = Key("by", {"judges": JUDGES, "corrected": CORRECTED})
@@ -31,16 +32,16 @@ FORMS = Key("by", {"judges": "diamond", "corrected": "circle"})
 @shows(Comparison)
 def view_comparison(found: Comparison) -> Page:
     """The opinions side by side."""
-    facts = list_facts(
-        found,
-        measure=found.measure,
-        approach=found.approach,
-        correction=None if found.corrected is None else found.corrected.way,
-        claim=found.claim,
-        confidence=percent(found.naive.difference.confidence),
-    )
+    facts = list_decision(found, confidence=percent(found.naive.difference.confidence))
     title = f"{shorten(found.b, NAME)} against {shorten(found.a, NAME)}: {found.measure}"
     return Page(title, found.sentence, [view_decision(found)], found.notes, facts)
+
+
+def list_decision(found: Comparison | Board, within: Survey | None = None, **more: object) -> list[tuple[str, str]]:
+    """What was asked and how it was corrected, with the seed and versions of this result or of the survey around it."""
+    way = None if found.corrected is None else found.corrected.way
+    asked = {"measure": found.measure, "approach": found.approach, "correction": way, "claim": found.claim, **more}
+    return list_facts(within or found, **asked)
 
 
 def view_decision(found: Comparison) -> Section:

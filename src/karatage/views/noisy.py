@@ -12,9 +12,9 @@ import polars as pl
 
 from karatage.data.options import CONFIDENCE
 from karatage.errors import OptionError
-from karatage.experiments.noisy.cells import CORRECTED, GOLD_SAMPLES, NAIVE, ONE, TWO
+from karatage.experiments.noisy.cells import CORRECTED, GOLD_SAMPLES, NAIVE, ONE, TWO, WORLD
 from karatage.experiments.noisy.cells import TESTS as NAMES
-from karatage.experiments.noisy.findings import BAND, SOUND, WORLD, NoisyFindings
+from karatage.experiments.noisy.findings import BAND, SOUND, NoisyFindings
 from karatage.views import marks
 from karatage.views.marks import (
     DASH,

@@ -9,13 +9,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from karatage.errors import OptionError
-from karatage.experiments.supervised.findings import (
-    LOWER_IS_BETTER,
-    OUTCOMES,
-    PLACE,
-    SupervisedFindings,
-    name_place,
-)
+from karatage.experiments.supervised.cells import OUTCOMES
+from karatage.experiments.supervised.findings import LOWER_IS_BETTER, PLACE, SupervisedFindings, name_place
 from karatage.experiments.supervised.plan import Place, find_family
 from karatage.text import list_ranges, shorten
 from karatage.views.marks import SHAPES, Axis, Key, cycle, find_span, lay_panel, mark_lines, name_lines

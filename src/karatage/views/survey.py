@@ -34,11 +34,11 @@ from karatage.views.choosing import (
     place_values,
     tell,
 )
-from karatage.views.comparison import view_comparison, view_decision
+from karatage.views.comparison import list_decision, view_comparison, view_decision
 from karatage.views.diagnosis import list_conclusions, tabulate_checks, view_coverage
 from karatage.views.evaluation import view_fidelity, view_measure, view_weights
 from karatage.views.marks import GOLD, JUDGES, PLAIN, Axis, Key, entitle, lay_panel, mark, mark_line
-from karatage.views.page import Figure, Page, Section, list_facts, shows
+from karatage.views.page import Figure, Page, Section, shows
 from karatage.views.table import Table
 
 if TYPE_CHECKING:
@@ -56,14 +56,7 @@ def view_survey(survey: Survey) -> Page:
         title = view_comparison(survey.comparison).title
     else:
         title = f"{counted(len(survey.evaluation.systems), 'system')} on {survey.measure}"
-    decision = survey.decision
-    facts = list_facts(
-        survey,
-        measure=survey.measure,
-        approach=decision.approach,
-        correction=None if decision.corrected is None else decision.corrected.way,
-        claim=decision.claim,
-    )
+    facts = list_decision(survey.decision, survey)
     sections = [] if survey.comparison is None else [view_decision(survey.comparison)]
     if survey.board is not None:
         sections += [view_leaderboard(survey.board), view_differences(survey.board)]

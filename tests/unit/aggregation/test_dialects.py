@@ -63,7 +63,7 @@ def test_gal_rounds_beliefs_to_five_decimals():
 
 
 def test_gal_takes_no_other_option():
-    with pytest.raises(OptionError, match="scope"):
+    with pytest.raises(OptionError, match=r"'gal'.*scope"):
         kt.stats.DawidSkene(dialect="gal", scope="topic")
     with pytest.raises(OptionError, match="gal"):
         parse_model("ds(dialect=square)")

@@ -30,7 +30,7 @@ def test_names_read_back(name):
         ("ds(max_steps=1.5)", OptionError, r"max_steps.*\b1\.5\b"),
         ("ds(tolerance=small)", OptionError, "tolerance"),
         ("ds(history=x)", OptionError, "'history'"),
-        ("ds(supervision=some)", OptionError, "supervision"),
+        ("ds(supervision=some)", OptionError, "supervision must.* some"),
         ("mv(min=True)", OptionError, "number"),
         ("ds(", OptionError, "approach"),
     ],

@@ -69,9 +69,9 @@ def test_mace_prior_and_gold_move_competence():
 
 
 def test_options_are_checked():
-    with pytest.raises(OptionError, match="above 0"):
+    with pytest.raises(OptionError, match=r"prior.*above 0"):
         Ibcc(prior=(0, 1))
-    with pytest.raises(OptionError, match="above 0"):
+    with pytest.raises(OptionError, match=r"classes.*above 0"):
         Ibcc(classes=0)
     with pytest.raises(OptionError, match="above 0"):
         Mace(habit=0)

@@ -88,7 +88,7 @@ def test_silent_items_are_told():
     [
         ({"supervision": "some"}, None),
         ({"scope": "judge"}, "topic"),
-        ({"supervision": "light"}, "gold"),
+        ({"supervision": "light"}, "'light' needs gold"),
     ],
 )
 def test_votes_that_cannot_be_prepared_are_refused(crowd, arguments, message):

@@ -6,7 +6,7 @@ from scipy import stats
 
 import karatage as kt
 from karatage.agreement.gold import compare_right, pick_judge, pick_merge, share_right
-from karatage.agreement.habits import Accuracy, Panel, find_below_gold, grade_shares, leniency, self_agreement
+from karatage.agreement.habits import GoldAccuracy, Panel, find_below_gold, grade_shares, leniency, self_agreement
 from karatage.agreement.independence import BETWEEN, effective_votes, group_items, measure_independence
 from karatage.agreement.intervals import measure_means, share_intervals
 from karatage.agreement.suspicion import choose_reference, find_copies, find_suspects
@@ -61,7 +61,7 @@ def test_self_agreement_counts_pairs_of_grades_by_one_judge_for_one_item():
 
 
 def test_accuracy_tpr_and_tnr():
-    found = Accuracy.of(panel([[1, 1, 0, 0, 1], [0, -1, -1, -1, -1]], gold=[1, 1, 1, 0, -1]))
+    found = GoldAccuracy.of(panel([[1, 1, 0, 0, 1], [0, -1, -1, -1, -1]], gold=[1, 1, 1, 0, -1]))
     assert found.items.tolist() == [4, 1]
     np.testing.assert_allclose(found.share, [0.75, 0])
     np.testing.assert_allclose(found.recall(1)[0], [2 / 3, 0])

@@ -169,10 +169,10 @@ def test_random_gold_is_scored_by_expectation(world):
 def test_gold_that_cannot_be_used_so_is_refused(world):
     with pytest.raises(DataError, match=r"\b1\b.*'999'"):
         kt.Gold(world.gold, training=("101", "999"))
-    with pytest.raises(DataError, match="training"):
+    with pytest.raises(DataError, match=r"^all topics.*training"):
         kt.Gold(world.gold, training=world.gold.topics)
     for certainty in 0.5, 1.1, float("nan"):
-        with pytest.raises(OptionError, match="certainty"):
+        with pytest.raises(OptionError, match=r"certainty.*\b0\.5\b"):
             kt.Gold(world.gold, certainty=certainty)
     with pytest.raises(OptionError):
         kt.Gold.split(world.gold, 1.0)
@@ -385,11 +385,11 @@ def test_how_gold_is_used_can_be_said_by_name(world):
     assert scores(gold=world.gold, train=["101", "102"]) == scores(gold=world.gold, train="101,102")
     share = kt.Gold.split(world.gold, 0.3, certainty=0.9, rng=5)
     assert scores(gold=world.gold, train="30%", gold_certainty=0.9, rng=5) == scores(gold=share, rng=5)
-    with pytest.raises(OptionError, match="gold"):
+    with pytest.raises(OptionError, match="train and gold_certainty"):
         kt.evaluate(world.runs, world.judgments, "AP", train="30%")
     with pytest.raises(OptionError, match="options"):
         scores(gold=share, train="30%")
-    with pytest.raises(OptionError, match="share"):
+    with pytest.raises(OptionError, match="'130%'"):
         scores(gold=world.gold, train="130%")
 
 

@@ -155,7 +155,7 @@ def test_a_plan_names_files_by_their_whole_path(tmp_path, monkeypatch):
 def test_results_do_not_go_into_a_file(tmp_path):
     (tmp_path / "file").write_text("mine")
     with (
-        pytest.raises(OptionError, match="folder"),
+        pytest.raises(OptionError, match="is a file"),
         hold_output(str(tmp_path / "file")),
     ):
         pass

@@ -132,7 +132,7 @@ def test_a_resumed_run_says_so(tmp_path):
     assert again == first
     assert "note: 2 of 2 cells were found done by an earlier run" in err
     assert "earlier run" not in run(*command, "--fresh")[1]
-    assert "holds results of another plan, with other 'sizes'" in run(*TINY, "--sizes", "3", "-o", tmp_path)[1]
+    assert "another plan, with other 'sizes'" in run(*TINY, "--sizes", "3", "-o", tmp_path)[1]
 
 
 @pytest.mark.parametrize(
@@ -141,8 +141,8 @@ def test_a_resumed_run_says_so(tmp_path):
         (["-a", "mw"], UnknownNameError, "'mv'"),
         (["--sizes", "80-90"], OptionError, r"\b80\b.*\b31\b"),
         (["runs"], OptionError, "judges"),
-        (["runs", "-j", "simulated:3"], OptionError, "runs"),
-        (["--engine", "spark://x"], OptionError, "engine"),
+        (["runs", "-j", "simulated:3"], OptionError, "qrels"),
+        (["--engine", "spark://x"], OptionError, "'spark://x'"),
         (["--correlation", "1.5"], OptionError, r"\b1\.5\b"),
     ],
 )

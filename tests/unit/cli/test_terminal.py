@@ -3,8 +3,9 @@
 import os
 import pty
 import select
-import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from unittest import mock
 
 import pytest
 
@@ -14,9 +15,9 @@ from karatage.cli.output import emit
 from karatage.cli.terminal import _make_console, remove_colour, tell_remarks, wants_colour
 from karatage.progress import remark, take_remarks
 
-KARATAGE = [sys.executable, "-m", "karatage"]
 ESCAPE = "\x1b"
 FIGURES = ["compare", "--figures-a", "50,0.5,0.24", "--figures-b", "50,0.6,0.26", "--rates", "43/59,67/84"]
+UNSET = ("NO_COLOR", "FORCE_COLOR", "GITHUB_ACTIONS", "PY_COLORS", "COLUMNS", "_TYPER_FORCE_DISABLE_TERMINAL")
 EVALUATE = ["evaluate", "runs", "-j", "crowd.csv", "-a", "mv", "-a", "uniform", "-a", "sgl_tau_own4"]
 
 
@@ -32,23 +33,24 @@ def folder(tmp_path_factory):
 
 def look(folder, command, *, out=True, err=True, **settings):
     """What a command sends to its output and to standard error; a terminal each, where asked for."""
-    unset = ("NO_COLOR", "FORCE_COLOR", "GITHUB_ACTIONS", "PY_COLORS", "COLUMNS", "_TYPER_FORCE_DISABLE_TERMINAL")
-    environment = {name: value for name, value in os.environ.items() if name not in unset}
+    environment = {name: value for name, value in os.environ.items() if name not in UNSET}
     environment |= {"TERM": "xterm-256color", **settings}
     ends = [pty.openpty() if terminal else os.pipe() for terminal in (out, err)]
-    process = subprocess.Popen(
-        [*KARATAGE, *command],
-        cwd=folder,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=ends[0][1],
-        stderr=ends[1][1],
-    )
-    for _, inner in ends:
-        os.close(inner)
-    told = _drain([outer for outer, _ in ends])
-    assert process.wait(timeout=120) == 0, told
-    return told
+    with (
+        ThreadPoolExecutor(1) as reader,
+        pytest.MonkeyPatch.context() as patch,
+        mock.patch.dict(os.environ, environment, clear=True),
+    ):
+        told = reader.submit(_drain, [outer for outer, _ in ends])
+        patch.chdir(folder)
+        patch.setattr(sys, "argv", ["karatage", *command])
+        with open(ends[0][1], "w") as stdout, open(ends[1][1], "w") as stderr:  # noqa: PTH123 (not by their paths)
+            patch.setattr(sys, "stdout", stdout)
+            patch.setattr(sys, "stderr", stderr)
+            with pytest.raises(SystemExit) as ended:
+                main()
+        assert not ended.value.code, told.result()
+        return told.result()
 
 
 def _drain(handles):

@@ -133,7 +133,7 @@ def test_wilcoxon_tells_of_topics_without_a_difference():
         ([0.1], [0.2], r"\b1\b.*\b2\b"),
         ([0.1, np.nan], [0.2, 0.3], r"\b1\b.*score"),
         ([], [], r"\b0\b.*topics"),
-        ([[0.1, 0.2]], [[0.3, 0.4]], "system"),
+        ([[0.1, 0.2]], [[0.3, 0.4]], r"\(1, 2\)"),
         ([0.1, np.inf], [0.2, 0.3], r"\b1\b.*NaN"),
     ],
 )

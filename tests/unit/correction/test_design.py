@@ -181,12 +181,12 @@ def test_no_gold_in_the_pool(topic):
 @pytest.mark.parametrize(
     ("topic", "error", "pi", "message"),
     [
-        ([0, 1], [0.0], None, "item"),
+        ([0, 1], [0.0], None, r"\(2,\).*\(1,\)"),
         ([0, 5], [0.0, 1.0], None, r"pool.*\b2\b"),
         ([0, 1], [0.0, np.nan], None, "finite"),
-        ([0, 0, 0], [0.0, 0.0, 1.0], None, "pool"),
+        ([0, 0, 0], [0.0, 0.0, 1.0], None, "more items.*topic number 0"),
         ([0, 1], [0.0, 1.0], [0.0, 0.5], "above 0"),
-        ([0, 1], [0.0, 1.0], [0.5], "gold"),
+        ([0, 1], [0.0, 1.0], [0.5], "^pi "),
     ],
 )
 def test_what_contradicts_itself_is_refused(topic, error, pi, message):

@@ -337,8 +337,8 @@ def test_all_chances_of_one_are_doubted_unless_nothing_is_left():
 @pytest.mark.parametrize(
     ("item", "pi", "message"),
     [
-        ([], [], "drawn"),
-        ([1, 1], [0.5, 0.5], "drawn"),
+        ([], [], "no gold"),
+        ([1, 1], [0.5, 0.5], "twice"),
         ([1, 2], [0.5, 0.0], r"\b0\b.*\b2\b"),
         ([1, 2], [1.5, 0.5], r"\b1\.5\b.*\b1\b"),
         ([1, 2], [0.5, np.nan], "nan"),

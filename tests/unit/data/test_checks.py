@@ -101,7 +101,7 @@ def test_shapes_and_what_follows():
         require_equal("x", [0.31], [0.3])
     with pytest.raises(DataError, match=r"x.*\b3\b.*\b4\b"):
         require_equal("x", 3, 4)
-    with pytest.raises(DataError, match="shape"):
+    with pytest.raises(DataError, match=r"shape \(1,\).*\(2,\)"):
         require_equal("x", [1.0], [1.0, 2.0])
 
 
@@ -113,11 +113,15 @@ def test_values_lie_in_their_intervals():
 
 
 @pytest.mark.parametrize(
-    ("error", "half"),
-    [(-0.1, 0.2), (0.1, 0.19), (0.1, 1.3)],  # negative; narrower than normal; wider than one degree of freedom allows
+    ("error", "half", "told"),
+    [
+        (-0.1, 0.2, r"standard_error.* -0\.1,"),
+        (0.1, 0.19, "interval"),  # narrower than normal
+        (0.1, 1.3, "interval"),  # wider than one degree of freedom allows
+    ],
 )
-def test_intervals_that_do_not_follow_are_refused(error, half):
-    with pytest.raises(DataError, match=r"standard_error is -0\.1|does not follow from its standard error"):
+def test_intervals_that_do_not_follow_are_refused(error, half, told):
+    with pytest.raises(DataError, match=told):
         require_intervals("x", [0.5], [error], ([0.5 - half], [0.5 + half]), 0.95)
 
 
@@ -169,7 +173,7 @@ def test_p_values_follow_from_intervals(degrees):
         ({"standard_error": -0.1}, r"standard_error.*-0\.1"),
         ({"value": math.inf}, "inf"),
         ({"degrees": 0.0}, r"degrees_of_freedom.*\b0\b"),
-        ({"low": 0.35}, "interval"),
+        ({"low": 0.35}, r"0\.3,.*0\.35"),
         ({"high": 0.9, "low": -0.3}, None),
         ({"confidence": 1.5}, r"\b0\b.*\b1\b"),
     ],

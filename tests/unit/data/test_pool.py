@@ -107,5 +107,5 @@ def test_a_pool_with_judgments_keeps_them_when_items_are_added() -> None:
 def test_pools_that_cannot_be_are_refused() -> None:
     with pytest.raises(OptionError, match=r"depth.*\b0\b"):
         pool_runs(RUNS, 0)
-    with pytest.raises(DataError, match="topics"):
+    with pytest.raises(DataError, match="'5'"):
         pool_runs(RUNS, 1, ["1", "5"])

@@ -320,7 +320,7 @@ def test_every_option_changes_the_comparison() -> None:
 
 
 def test_requests_that_cannot_be_are_refused() -> None:
-    with pytest.raises(OptionError, match="system"):
+    with pytest.raises(OptionError, match="'system-01'"):
         kt.compare(world().runs, world().judgments, None, MEASURE, a=A, b=A)
     with pytest.raises(UnknownNameError, match="'system-11'"):
         kt.compare(world().runs, world().judgments, None, MEASURE, a=A, b="sytem-11")

@@ -149,7 +149,7 @@ def test_queues_come_back_to_the_last_digit(plan, tmp_path, ending):
     found = plan(budget=(30, 20), a=PAIR[0], b=PAIR[1])
     path = tmp_path / f"queue.{ending}"
     kt.write_queue(found, path)
-    with pytest.raises(InputFileError, match="row"):
+    with pytest.raises(InputFileError, match="no row has a grade"):
         kt.read_gold(path)
     filled = found.queue.with_columns(grade=pl.lit(1, pl.Int8))
     kt.write_queue(_with_queue(found, filled), path.with_name(f"filled.{ending}"))
@@ -233,7 +233,7 @@ def test_identical_systems_need_no_gold(world, judgments, plan, tmp_path):
     found = plan(runs=twin)
     assert found.labels == found.pairs == 0
     assert gives(found.sentence, "one", "two", 10)
-    with pytest.raises(DataError, match="judge"):
+    with pytest.raises(DataError, match="not written"):
         kt.write_queue(found, tmp_path / "queue.csv")
 
 
@@ -312,7 +312,7 @@ def test_too_little_gold_decides_nothing_yet(world, plan, tmp_path):
 def test_gold_of_another_plan_is_refused(world, plan, tmp_path):
     gold = judge(plan(), world.gold, tmp_path / "queue.csv")
     for options in ({"measure": "P@10"}, {"a": PAIR[0], "b": PAIR[1]}):
-        with pytest.raises(DataError, match="plan"):
+        with pytest.raises(DataError, match=r"\(frame \w+ for DCG@10, not "):
             plan(judged=gold, **options)
     with pytest.raises(DataError, match="columns pi, batch and frame"):
         plan(judged=world.gold)
@@ -349,7 +349,7 @@ def test_compare_refuses_a_queue_of_other_systems(world, judgments, plan, tmp_pa
         (kt.Question(measure="P@5", approach="uniform"), {}, OptionError, "uniform"),
         ("P@5", {"budget": 0}, OptionError, r"budget.*\b0\b"),
         ("P@5", {"budget": (5, 0)}, OptionError, r"\b1\b.*batch"),
-        ("P@5", {"a": "system-01", "b": "system-01"}, OptionError, "system"),
+        ("P@5", {"a": "system-01", "b": "system-01"}, OptionError, "'system-01'"),
         ("P@5", {"a": "system-01", "b": "system-1"}, UnknownNameError, "'system-01'"),
     ],
 )
@@ -367,7 +367,7 @@ def test_systems_without_a_common_topic_are_refused(judgments):
     rows = [("a", "101", "doc-000-001"), ("b", "102", "doc-001-001")]
     system, topic, document = (Coded.of(list(column)) for column in zip(*rows, strict=True))
     runs = Runs.build(system=system, topic=topic, document=document, score=np.ones(2))
-    with pytest.raises(DataError, match="topics"):
+    with pytest.raises(DataError, match="different topics"):
         kt.plan(runs, judgments, "P@5", budget=5)
 
 

@@ -199,7 +199,7 @@ def test_a_model_of_votes_hears_the_crowd_so_far() -> None:
         ({"indifference": float("nan")}, "nan"),
         ({"risk": 0.0}, "risk of 0"),
         ({"risk": 0.5}, r"\b0\.5\b"),
-        ({"prices": "A"}, "prices"),
+        ({"prices": "A"}, "kt.JudgingPrices"),
         ({"depth": 2.5}, r"\b2\.5\b"),
         ({"seed": -1}, "seed"),
         ({"measure": "Judged@10"}, "counts"),

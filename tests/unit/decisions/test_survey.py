@@ -99,7 +99,7 @@ def test_one_judge_one_system(world):
     alone = kt.read_judgments(world.judgments.to_frame().filter(judge="llm-large"))
     found = kt.report(world.runs, alone, world.gold, "P@5")
     assert found.evaluation.approaches == ("judge:llm-large",)
-    with pytest.raises(OptionError, match="system"):
+    with pytest.raises(OptionError, match="'system-01' is the only"):
         kt.report(world.runs.only(["system-01"]), alone, world.gold, "P@5")
 
 

@@ -258,7 +258,7 @@ def test_disagreement_takes_a_model(world, tmp_path):
     plan = replace(PLAN, studies=("orders",), orders=("disagreement", "depth"))
     without = experiment_collaborative(world.runs, world.gold, plan)
     assert without.plan.orders == ("depth",)
-    assert "the order 'disagreement' is left out, since no model of disagreement was given" in without.notes
+    assert any("'disagreement'" in note for note in without.notes)
     with pytest.raises(OptionError, match="'disagreement'"):
         experiment_collaborative(world.runs, world.gold, replace(plan, orders=("disagreement",)))
     for features in ("runs", "votes"):
@@ -276,17 +276,17 @@ def test_what_cannot_be_ranked_is_refused(world):
     few = kt.Runs.build(
         system=Coded.of([one]), topic=Coded.of(["101"]), document=Coded.of(["doc-000-001"]), score=np.array([1.0])
     )
-    with pytest.raises(DataError, match="system"):
+    with pytest.raises(DataError, match="one system"):
         experiment_collaborative(few, world.gold, PLAN)
     strange = kt.Runs.build(
         system=Coded.of(["a", "b"]), topic=Coded.of(["101"] * 2), document=Coded.of(["x", "y"]), score=np.ones(2)
     )
-    with pytest.raises(DataError, match="system"):
+    with pytest.raises(DataError, match="no system"):
         experiment_collaborative(strange, world.gold, replace(PLAN, depth=3))
 
 
 def test_notes_tell_whose_doubt_an_interval_is(found):
-    assert any("about other crowds (n = 2)" in note and "intervals over 6 topics" in note for note in found.notes)
+    assert any("(n = 2)" in note and "intervals over 6 topics" in note for note in found.notes)
     assert any("6 topics are few" in note for note in found.notes)
     assert any("in no ranking and come last" in note for note in found.notes)
 

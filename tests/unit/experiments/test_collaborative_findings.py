@@ -10,8 +10,9 @@ import pytest
 from scipy import stats
 
 import karatage as kt
+from karatage.data.checks import find_schema
+from karatage.experiments.collaborative.cells import STUDIES
 from karatage.experiments.collaborative.findings import (
-    SCHEMAS,
     CollaborativeFindings,
     decide,
     find_interval,
@@ -20,6 +21,7 @@ from karatage.experiments.collaborative.findings import (
 )
 from tests.notes import gives
 
+SCHEMAS = {study: find_schema(rule.columns) for study, rule in STUDIES.items()}
 PLAN = kt.experiments.CollaborativePlan(
     orders=("depth", "thompson"),
     crowds=("careful",),

@@ -33,7 +33,7 @@ def test_a_folder_is_a_data_set_called_by_its_name(home):
     assert member.items.tolist() == [0, 1]
     assert member.scale == (0, 1)
     assert "1 gold item without any judgment, left out" in member.notes
-    assert "gold is known for 2 of 3 items; the others are merged too, but not scored" in member.notes
+    assert any("2 of 3 items" in note for note in member.notes)
 
 
 def test_repeats_can_be_settled_otherwise(home):
@@ -49,7 +49,8 @@ def test_folders_of_folders_and_folders_without_tables(home):
     (home.path / "c" / "gold.tsv").write_text(GOLD)
     sets = read_data_sets(home.path)
     assert [member.name for member in sets] == ["a", "b"]
-    assert sets.notes == ("folders without both a labels* and a gold* table, passed over: 'c', 'runs'",)
+    (note,) = sets.notes
+    assert note.endswith(": 'c', 'runs'")
 
 
 def test_square_files_and_tables_are_read(home, tmp_path):
@@ -64,7 +65,7 @@ def test_square_files_and_tables_are_read(home, tmp_path):
     assert hcb.judgments.grade.tolist() == [0, 1, 1]
     assert hcb.judgments.top_grade == 1
     assert hcb.gold.tolist() == [0, 1]
-    assert "the grades that occur are 1, 2; a model sees 2 grades" in hcb.notes
+    assert any("1, 2" in note for note in hcb.notes)
     assert graded.scale == (0, 1, 2)  # 1 occurs in gold only
     assert graded.gold.tolist() == [1, 0]
     assert graded.judgments.top_grade == 2
@@ -106,7 +107,7 @@ def test_the_digest_tells_contents_apart():
 
 
 def test_bad_folders_are_told(home, tmp_path):
-    with pytest.raises(InputFileError, match="folder"):
+    with pytest.raises(InputFileError, match="nowhere: "):
         read_data_sets(tmp_path / "nowhere")
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputFileError, match="table"):

@@ -152,7 +152,7 @@ def test_workers_from_one():
 
 def test_a_process_that_dies_is_told(tmp_path):
     cells = [Cell(name=f"set/{k}", key={}, work=lambda _: os._exit(3)) for k in range(2)]
-    with pytest.raises(DataError, match="workers"):
+    with pytest.raises(DataError, match="process died"):
         run_cells(cells, folder=tmp_path, execution=Execution(workers=2))
 
 
@@ -206,7 +206,7 @@ def test_a_full_disk_stops_the_run_which_goes_on_later(tmp_path, monkeypatch, wo
 
 def test_a_folder_that_is_none_is_told(counter, tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(DataError, match="folder"):
+    with pytest.raises(DataError, match="file: cannot hold"):
         run_cells([counter.cell(1)], folder=tmp_path / "file")
 
 

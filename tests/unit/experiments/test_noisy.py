@@ -143,9 +143,7 @@ def test_coins_are_refused():
 
 def test_notes_tell_where_much_is_refused():
     plan = replace(SMALL, right_relevant=(0.9, 0.55), right_other=(0.8, 0.55))
-    assert (
-        "in 1 of 2 worlds more than 5% of gold samples could not tell" in kt.experiments.experiment_noisy(plan).notes[0]
-    )
+    assert "in 1 of 2 worlds more than 5% of gold samples" in kt.experiments.experiment_noisy(plan).notes[0]
     assert kt.experiments.experiment_noisy(SMALL).notes == ()
 
 
@@ -311,7 +309,7 @@ def test_worlds_do_not_change_each_other(found):
         ({"right_relevant": (1.2,)}, r"\b1\.2\b.*\b0\b.*\b1\b"),
         ({"precision": (1.5,)}, r"\b1\.5\b"),
         ({"precision": (math.nan,)}, "nan"),
-        ({"topic_spread": -0.1}, "topic"),
+        ({"topic_spread": -0.1}, r"topic spread -0\.1"),
         ({"gold_sizes": (0,)}, "from 1"),
         ({"depth": 0}, "from 1"),
         ({"topics": (1,)}, "variance"),

@@ -1,5 +1,7 @@
 """Panels as the papers have them: who stays, what is relevant, and that it is told."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -57,7 +59,8 @@ def test_gold_has_a_level_of_its_own_and_topics_with_nothing_relevant_go():
     strict = prepare_gold(gold, PanelRules(level=2))
     assert strict.topics == ("1", "3")
     assert strict.to_frame().rows() == [("gold", "1", "x", 0), ("gold", "1", "y", 1), ("gold", "3", "z", 1)]
-    assert tuple(map(str, strict.notes)) == ("topics without anything relevant in gold, left out: '2'",)
+    (note,) = map(str, strict.notes)
+    assert note.endswith(": '2'")
     stricter = prepare_gold(gold, PanelRules(level=2, gold_level=3))
     assert stricter.topics == ("1",)
     with pytest.raises(DataError, match="level"):
@@ -91,11 +94,9 @@ def test_who_may_stay(monkeypatch):
     )
     strict = fit_panels({"given": judgments}, gold, PAPER)
     assert strict.panels["given"].judges == ("nearly", "whole")
-    assert strict.notes[1:] == (
-        "judges of none of gold's items, left out: 'elsewhere'",
-        "judges of less than 95% of gold's items, left out: 'partial'",
-        "judges who found nothing relevant in some topic, left out: 'fruitless'",
-    )
+    named = [(note.startswith("judges"), note.partition(", left out: ")[2]) for note in strict.notes[1:]]
+    assert named == [(True, "'elsewhere'"), (True, "'partial'"), (True, "'fruitless'")]
+    assert "95%" in strict.notes[2]
     loose = fit_panels({"given": judgments}, gold, PanelRules(whole_only=False))
     assert loose.panels["given"].judges == ("fruitless", "nearly", "partial", "whole")
     assert len(loose.panels["given"].grade) == 40 + 38 + 36 + 40
@@ -117,7 +118,8 @@ def test_scales_and_repeats_are_told():
     gold = prepare_gold(GOLD, PanelRules(level=2))
     graded, binary = grade_all(lambda _, k: 3 if k < 3 else 1), grade_all(good)
     found = fit_panels({"given": panel_of(a=graded, b=binary)}, gold, PanelRules(level=2))
-    assert found.notes == ("relevant from grade 2, but from 1 for judges who never go above 1: 'b'",)
+    (note,) = found.notes
+    assert re.search(r"\b2\b.*\b1\b.*: 'b'$", note)
     assert found.panels["given"].grade.reshape(40, 2).sum(axis=0).tolist() == [6, 10]
     rows = panel_of(a=graded, b=binary).to_frame().vstack(panel_of(b=binary).to_frame())
     twice = fit_panels({"given": kt.read_judgments(rows)}, gold, PAPER)

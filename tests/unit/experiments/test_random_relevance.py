@@ -323,7 +323,7 @@ def test_intervals_are_students_t():
 def test_the_plan_refuses_what_cannot_be():
     for wrong, message in (
         ({"measures": ()}, "the plan has no measure"),
-        ({"sizes": (2, 2)}, "names the same size twice: 2, 2"),
+        ({"sizes": (2, 2)}, "size twice: 2, 2"),
         ({"measures": ("Bpref",)}, "measure 'Bpref' has no expected form; AP, DCG, ERR"),
         ({"sizes": (0,)}, "whole numbers from 1"),
         ({"samples": 0}, "whole numbers from 1"),

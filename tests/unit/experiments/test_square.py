@@ -175,7 +175,7 @@ def test_results_do_not_depend_on_the_number_of_workers(tmp_path):
 def test_too_little_gold_for_the_folds_is_a_reason_not_an_end():
     result = benchmark([make_set(items=4)], approach=["ds"], amounts=[10, 50], rng=0)
     assert result.to_frame()["status"].to_list() == ["done", "skipped", "done", "skipped", "done"]
-    assert any("10 % takes 10 folds, but gold has only 4 items" in note for note in result.notes)
+    assert any("10 folds" in note and "4 items" in note for note in result.notes)
 
 
 def test_the_default_is_the_thesis_as_far_as_it_is_there():
@@ -193,13 +193,13 @@ def test_everything_goes_to_json():
 
 
 def test_bad_requests_are_told():
-    with pytest.raises(OptionError, match="data"):
+    with pytest.raises(OptionError, match="no data sets"):
         benchmark([])
     with pytest.raises(OptionError, match=r"\b30\b"):
         benchmark([make_set()], amounts=[30])
-    with pytest.raises(OptionError, match="name"):
+    with pytest.raises(OptionError, match=r"'ds\(supervision=full\)'"):
         benchmark([make_set()], approach=["ds(supervision=full)"])
-    with pytest.raises(OptionError, match="folders"):
+    with pytest.raises(OptionError, match="folders or data sets"):
         benchmark([make_set(), "folder"])
     with pytest.raises(OptionError, match="'made'"):
         benchmark([make_set(), make_set()])

@@ -76,5 +76,5 @@ def test_a_folder_of_models_is_refused(tmp_path, model):
         kt.experiments.write_disagreement(model, tmp_path / f"{name}.json")
     with pytest.raises(OptionError, match=r"file.*\b2\b"):
         kt.experiments.read_disagreement(tmp_path)
-    with pytest.raises(InputFileError, match="file"):
+    with pytest.raises(InputFileError, match=r"c\.json: "):
         kt.experiments.read_disagreement(tmp_path / "c.json")

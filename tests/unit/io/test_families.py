@@ -32,5 +32,5 @@ def test_what_cannot_be_read_names_file_and_line(tmp_path, text, message):
 
 
 def test_a_missing_file(tmp_path):
-    with pytest.raises(InputFileError, match="file"):
+    with pytest.raises(InputFileError, match=r"f\.tsv: "):
         read_families(tmp_path / "f.tsv")

@@ -250,7 +250,7 @@ def test_bad_tables_in_memory_name_the_row(change: dict[str, list[object]], says
 def test_gold_dicts_are_no_judgments() -> None:
     with pytest.raises(KaratageError, match="grade"):
         kt.read_judgments({"1": {"d1": 2}})
-    with pytest.raises(KaratageError, match="rows"):
+    with pytest.raises(KaratageError, match="no rows"):
         kt.read_judgments({})
 
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from karatage.errors import DataError
-from karatage.orders.relevance import Evidence, Prior, Relevance, fit_relevance
+from karatage.orders.relevance import Predictors, Prior, Relevance, fit_relevance
 
 ITEMS, TOPICS, SYSTEMS = 600, 3, 4
 PRIOR = Prior(mean=(-2.0, 0.5, 0.0), spread=(2.0, 1.0, 1.5), topics=1.0, slopes=0.3, systems=0.7, within=0.5)
 
 
-def make_evidence(items: int = ITEMS) -> tuple[Evidence, np.ndarray, np.ndarray]:
+def make_evidence(items: int = ITEMS) -> tuple[Predictors, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(0)
     topic = np.sort(rng.integers(0, TOPICS, items)).astype(np.int32)
     x = np.c_[np.ones(items), rng.normal(size=(items, 2))]
@@ -20,10 +20,12 @@ def make_evidence(items: int = ITEMS) -> tuple[Evidence, np.ndarray, np.ndarray]
     item, system = np.nonzero(load)
     start = np.r_[0, np.cumsum((load > 0).sum(axis=1))]
     relevant = (rng.random(items) < 1 / (1 + np.exp(1 - x[:, 1] - 2 * load[:, 0]))).astype(np.int8)
-    return Evidence(x, start, system.astype(np.int32), load[item, system], topic), load, relevant
+    return Predictors(x, start, system.astype(np.int32), load[item, system], topic), load, relevant
 
 
-def solve_densely(evidence: Evidence, load: np.ndarray, share: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def solve_densely(
+    evidence: Predictors, load: np.ndarray, share: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Effects, their covariance, and the table of features: common ones, then each topic's own."""
     both = np.c_[evidence.x, load]
     width = both.shape[1]
@@ -44,13 +46,13 @@ def solve_densely(evidence: Evidence, load: np.ndarray, share: np.ndarray) -> tu
 
 
 @pytest.fixture(scope="module")
-def fitted() -> tuple[Relevance, Evidence, np.ndarray, np.ndarray]:
+def fitted() -> tuple[Relevance, Predictors, np.ndarray, np.ndarray]:
     evidence, load, relevant = make_evidence()
     model = fit_relevance(evidence, relevant, PRIOR, systems=SYSTEMS, topics=TOPICS)
     return model, evidence, load, relevant
 
 
-def test_effects_are_those_of_a_dense_regression(fitted: tuple[Relevance, Evidence, np.ndarray, np.ndarray]) -> None:
+def test_effects_are_those_of_a_dense_regression(fitted: tuple[Relevance, Predictors, np.ndarray, np.ndarray]) -> None:
     model, evidence, load, relevant = fitted
     effect, covariance, table = solve_densely(evidence, load, relevant)
     np.testing.assert_allclose(np.r_[model.common, model.own.ravel()], effect, atol=1e-8)
@@ -59,7 +61,7 @@ def test_effects_are_those_of_a_dense_regression(fitted: tuple[Relevance, Eviden
     np.testing.assert_allclose(model.chance(evidence), 1 / (1 + np.exp(-table @ effect)), atol=1e-9)
 
 
-def test_drawn_effects_vary_as_the_curvature_says(fitted: tuple[Relevance, Evidence, np.ndarray, np.ndarray]) -> None:
+def test_drawn_effects_vary_as_the_curvature_says(fitted: tuple[Relevance, Predictors, np.ndarray, np.ndarray]) -> None:
     model, evidence, load, relevant = fitted
     effect, covariance, table = solve_densely(evidence, load, relevant)
     drawn = model.draw_effects(40_000, np.random.default_rng(1))
@@ -70,7 +72,7 @@ def test_drawn_effects_vary_as_the_curvature_says(fitted: tuple[Relevance, Evide
 
 
 def test_items_are_relevant_as_often_as_their_chances_say(
-    fitted: tuple[Relevance, Evidence, np.ndarray, np.ndarray],
+    fitted: tuple[Relevance, Predictors, np.ndarray, np.ndarray],
 ) -> None:
     model, evidence, load, _ = fitted
     draws = 20_000

@@ -9,7 +9,7 @@ import karatage as kt
 from karatage.data.axes import Coded
 from karatage.data.judgments import Judgments
 from karatage.errors import DataError, OptionError
-from karatage.simulation.counting import Evidence, learn_confusion, learn_correlation
+from karatage.simulation.counting import GoldRows, learn_confusion, learn_correlation
 from karatage.simulation.learning import fit_contribution
 from tests.notes import has_note
 from tests.unit.simulation.crowds import make_gold, make_model
@@ -64,7 +64,7 @@ def test_contribution_is_the_share_of_the_topics_worked_on():
     gold = judged([("gold", t, f"{t}{k}", k % 2) for t in "xy" for k in range(10)])
     rows = [("whole", t, f"{t}{k}", 1) for t in "xy" for k in range(10)]
     rows += [("half", "x", f"x{k}", 1) for k in range(5)] + [("less", t, f"{t}{k}", 1) for t in "xy" for k in range(3)]
-    found = Evidence.of(judged(rows), gold)
+    found = GoldRows.of(judged(rows), gold)
     assert dict(zip(found.names, found.contribution.tolist(), strict=True)) == {"whole": 1.0, "half": 0.5, "less": 0.3}
 
 
@@ -163,7 +163,7 @@ def test_rates_that_few_judgments_leave_open_are_spread_within_their_voxel():
 
 def test_items_that_nobody_graded_are_not_offered():
     rows = judged(by_counts(3, 4) + [("b", "t", f"e{k}", 1) for k in range(10)])
-    found = Evidence.of(rows.keep_rows(rows.judge == 0), GOLD)
+    found = GoldRows.of(rows.keep_rows(rows.judge == 0), GOLD)
     assert found.contribution.tolist() == [1.0]
 
 
@@ -190,7 +190,7 @@ def test_what_a_family_shares_comes_on_top_of_what_topics_share():
                 wrong = at < (t + 1) / 22
                 rows += [(f"{family}{j}", f"t{t}", name, int(wrong) ^ (k % 2)) for j in range(2)]
     families = {judge: judge[0] for judge in ("a0", "a1", "b0", "b1")}
-    evidence = Evidence.of(judged(rows), judged(gold))
+    evidence = GoldRows.of(judged(rows), judged(gold))
     apart, together = (learn_correlation(evidence, known)[0] for known in ({}, families))
     assert apart.topic > 0.05
     assert together.topic == apart.topic
@@ -207,7 +207,7 @@ def test_concentration_is_what_chance_leaves_of_the_spread_of_judges():
         for j in range(judges)
         for _, _, name, g in gold[: 60 - 12 * j]
     ]
-    evidence = Evidence.of(judged(rows, top=2), judged(gold, top=2))
+    evidence = GoldRows.of(judged(rows, top=2), judged(gold, top=2))
     count = np.zeros((judges, size, size))
     np.add.at(count, (evidence.judge, evidence.gold, evidence.said), 1)
     crowd = count.sum(axis=0) + 0.5 * np.eye(size) + 0.5 / size

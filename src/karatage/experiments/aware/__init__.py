@@ -1,1 +1,1 @@
-"""The AWARE experiment: approaches on k judges out of many, against gold."""
+"""The AWARE experiment: approaches on k-tuples of judges, against gold."""

@@ -1,4 +1,4 @@
-"""The cells of the collaborative experiment: judge by an order, mix experts with a crowd, merge a crowd."""
+"""The cells of the collaborative experiment: judging by an order, mixes of experts with a crowd, crowds alone."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from karatage.data.runs import Runs
 from karatage.errors import DataError, OptionError
 from karatage.experiments.collaborative.plan import DEPTH, CollaborativePlan, Mix, find_crowd
 from karatage.experiments.collection import Collection, PanelRules, fingerprint, prepare_gold
-from karatage.experiments.engine import LOOSE, Cell, Fact, Finding
+from karatage.experiments.engine import LOOSE, Cell, Fact, Finding, Key, TableRule, frame_rows
 from karatage.experiments.tuples import rate_leaderboards
 from karatage.io.models import read_disagreement
 from karatage.measures.scoring import score_grades
@@ -36,7 +36,7 @@ from karatage.random_streams import stream
 from karatage.simulation.crowd import simulate_crowd
 from karatage.text import counted
 
-NOBODY = np.int8(-1)
+UNJUDGED = np.int8(-1)
 DISAGREEMENT = "disagreement"
 CURVE = 100  # steps
 PERCENT = Column("float", 0, 100)
@@ -48,6 +48,16 @@ FINDING = {"judged": SHARE, "found": SHARE, **_NEAR}
 MIXES = {"experts": PERCENT, "crowd_share": PERCENT, "approach": TEXT, "ratio": TEXT, "cost": AMOUNT}
 MIXES |= {**_NEAR, "error": _ERROR, "alone": CORRELATION, "gap": _GAP, "gap_error": _ERROR}
 QUALITY = {"approach": TEXT, **dict.fromkeys(("recall", "precision", "accuracy"), maybe(SHARE))}
+_BY_ORDER, _BY_CROWD = {"order": TEXT, "sample": COUNT}, {"crowd": TEXT, "sample": COUNT}
+STUDIES = {
+    "orders": TableRule({**_BY_ORDER, **ORDERS}, ("order", "sample", "experts")),
+    "finding": TableRule({**_BY_ORDER, **FINDING}, ("order", "sample", "judged")),
+    "mixes": TableRule(
+        {"order": TEXT, **_BY_CROWD, **MIXES},
+        ("order", "crowd", "sample", "experts", "crowd_share", "approach", "ratio"),
+    ),
+    "quality": TableRule({**_BY_CROWD, **QUALITY}, ("crowd", "sample", "approach")),
+}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -66,11 +76,11 @@ class Ground:
 
     @staticmethod
     def of(runs: Runs, gold: Judgments, plan: CollaborativePlan, crowds: Mapping[str, CrowdModel]) -> Ground:
-        """Bring together runs and gold; the pool is gold's, or the part of it that systems have within a depth."""
+        """Align runs and gold; the pool is gold's, or the part of it that systems have within a depth."""
         trusted = _make_pool(runs, gold, plan)
         alignment = align(runs, trusted)
         if len(alignment.systems) < 2:
-            raise DataError("there is one system only, and a ranking takes two")
+            raise DataError("there is only one system, and a ranking needs two")
         grade = np.empty(len(trusted.item_topic), np.int8)
         grade[trusted.item] = trusted.grade
         scored = score_grades(alignment, grade[:, None], [plan.measure], top_grade=1)
@@ -79,59 +89,59 @@ class Ground:
 
     @property
     def items(self) -> int:
-        """How many documents the pool has, counted in each topic."""
+        """The number of documents in the pool, over all topics."""
         return len(self.grade)
 
     @property
     def missed(self) -> int:
-        """How many of them no system retrieved."""
+        """The number of documents that no system retrieved."""
         found = np.zeros(self.items, bool)
         found[self.alignment.ranked[self.alignment.ranked >= 0]] = True
         return int((~found).sum())
 
     def count(self, share: float) -> int:
-        """So many items are `share` % of the pool: the nearest whole number, and of a share above 0 not none."""
+        """The number of items in `share` % of the pool: the nearest whole number, but at least 1 if `share` > 0."""
         return max(int(share / 100 * self.items + 0.5), int(share > 0))
 
     def list_queue(self, order: str, sample: int) -> LongArray:
-        """All items in the order in which experts would judge them, each answer known before the next is asked.
+        """All items in the order in which experts would judge them, with each answer known before the next item.
 
-        Items that the order cannot reach, since no system retrieved them, come last.
+        Items that no system retrieved come last.
         """
         found = list_all(parse_order(order), self._start(order, sample), self.grade)
         return _complete(found, np.ones(self.items, bool))
 
     def list_rest(self, order: str, sample: int, judged: LongArray) -> LongArray:
-        """What is left once experts have judged some, the next first: as one batch, so no answer is known within it."""
+        """The items that are left after experts have judged some, as one batch: no answer is known within it."""
         grade = self.reveal(judged)
         state = replace(self._start(order, sample), grade=grade, open=grade < 0)
         return _complete(parse_order(order).next_items(state, self.items).item, grade < 0)
 
     def _start(self, order: str, sample: int) -> JudgingState:
-        """Nothing judged yet; orders that draw at random do so anew in each sample."""
+        """Nothing is judged yet; random orders differ between samples."""
         return JudgingState(
             ranked=self.alignment.ranked,
             item_start=self.alignment.item_start,
-            grade=np.full(self.items, NOBODY),
+            grade=np.full(self.items, UNJUDGED),
             open=np.ones(self.items, bool),
             disagreement=self.disagreement,
             seed=int(stream(self.plan.seed, f"collaborative {order} {sample}").integers(2**32)),
         )
 
     def reveal(self, judged: LongArray) -> GradeArray:
-        """Experts' grades of some items, (item,); nobody judged the others."""
-        grade = np.full(self.items, NOBODY)
+        """Experts' grades of some items, (item,); the others are unjudged."""
+        grade = np.full(self.items, UNJUDGED)
         grade[judged] = self.grade[judged]
         return grade
 
     def resample_topics(self) -> LongArray:
-        """Topics drawn with replacement, (resample, topic); the same for all cells, which are so paired."""
+        """Topics drawn with replacement, (resample, topic); the same for all cells, which are thus paired."""
         topics = len(self.alignment.topics)
         return stream(self.plan.seed, "collaborative topics").integers(topics, size=(self.plan.resamples, topics))
 
 
 def keep_items(judgments: Judgments, kept: BoolArray) -> Judgments:
-    """Some items with their grades, and the topics that have any of them; items and topics are numbered anew."""
+    """Some items with their grades, and the topics that have any of them; items and topics get new numbers."""
     rows = kept[judgments.item]
     there = np.unique(judgments.item_topic[kept])
     return replace(
@@ -159,19 +169,17 @@ def _make_pool(runs: Runs, gold: Judgments, plan: CollaborativePlan) -> Judgment
         within[ranked[ranked >= 0]] = True
         kept &= within
     if not kept.any():
-        raise DataError("no system retrieved a document that gold has graded: are topics and documents written alike?")
+        raise DataError("no system retrieved a document with gold: check that both have the same topics and documents")
     pool = prepare_gold(keep_items(gold.settle(), kept), rules)
     missing = 0 if plan.depth is None else alignment.unjudged(plan.depth)[0]
     if missing:
-        told = (
-            f"{counted(missing, 'time')} a document in the first {plan.depth} ranks has no gold and is not in the pool"
-        )
+        told = f"{counted(missing, 'result')} in the first {plan.depth} ranks without gold, not in the pool"
         pool = replace(pool, notes=(*pool.notes, Note.of(told)))
     return pool
 
 
 def _complete(found: LongArray, open_: BoolArray) -> LongArray:
-    """Those found, then all others that are open, in the order of their numbers."""
+    """The items found, then all other open ones, in the order of their numbers."""
     rest = open_.copy()
     rest[found] = False
     return np.concatenate([found, np.flatnonzero(rest)])
@@ -179,7 +187,7 @@ def _complete(found: LongArray, open_: BoolArray) -> LongArray:
 
 @dataclass(frozen=True, eq=False)
 class Rated:
-    """Rank correlations of leaderboards with gold's."""
+    """Rank correlations between leaderboards and gold's."""
 
     tau: FloatArray  # (set,)
     tau_ap: FloatArray  # (set,)
@@ -194,27 +202,27 @@ class Rated:
 
 
 def rate_sets(ground: Ground, grades: Sequence[GradeArray], *, resamples: int | None = None) -> Rated:
-    """Hold the leaderboards of sets of grades, each (item,), against gold's; `resamples` as planned by default."""
+    """Compare the leaderboards of sets of grades, each (item,), with gold's; default: the plan's `resamples`."""
     measure, sets = ground.plan.measure, np.stack(grades, axis=1)
     value = score_grades(ground.alignment, sets, [measure], top_grade=1)[measure].value
     near = rate_leaderboards(value.mean(axis=1), ground.value.mean(axis=0))
     drawn = ground.resample_topics()[:resamples]
     again = np.empty((len(drawn), len(grades)))
     for k, topics in enumerate(drawn):
-        # Gold's leaderboard is drawn anew as well: other topics have another truth.
+        # Gold's leaderboard is resampled as well: other topics have another truth.
         again[k] = rate_leaderboards(value[:, topics].mean(axis=1), ground.value[topics].mean(axis=0)).tau_ap
     return Rated(near.tau, near.tau_ap, again)
 
 
 def prepare(runs: Runs, gold: Judgments, plan: CollaborativePlan) -> Ground:
-    """The pool and its orders; what is left out of the plan is noted."""
+    """The pool and its orders; an order that is left out is noted."""
     notes = []
     if DISAGREEMENT in plan.orders and plan.disagreement is None:
         left = tuple(name for name in plan.orders if name != DISAGREEMENT)
         if not left:
-            raise OptionError("the order 'disagreement' needs a model; learn one and give its file")
+            raise OptionError("the order 'disagreement' needs a model; train one and give its file")
         plan = replace(plan, orders=left)
-        notes.append("the order 'disagreement' is left out, since no model of disagreement was given")
+        notes.append("the order 'disagreement' is left out, because no model of disagreement was given")
     names = dict.fromkeys([*plan.crowds, *plan.tabled])
     ground = Ground.of(runs, gold, plan, {name: find_crowd(name) for name in names})
     content = Collection(name="", runs={"": runs}, panels={}, gold=ground.gold)
@@ -224,42 +232,36 @@ def prepare(runs: Runs, gold: Judgments, plan: CollaborativePlan) -> Ground:
         return ground
     model = read_disagreement(plan.disagreement)
     if model.feature_set == "votes":
-        raise OptionError("the model of disagreement looks at judgments so far, and here are none; learn one from runs")
+        raise OptionError("the model of disagreement needs judgments, and this experiment has none; train one on runs")
     return replace(ground, disagreement=predict_disagreement(model, runs, ground.gold))
 
 
 def list_cells(ground: Ground) -> Iterator[Cell]:
     """For each sample, the studies of each order, and the crowds of the table."""
     plan = ground.plan
-    decides: dict[str, Fact] = {"measure": plan.measure, "resamples": plan.resamples, "seed": plan.seed}
-    about: dict[str, Fact] = {"collection": ground.digest, **decides}
+    about: Key = {"measure": plan.measure, "resamples": plan.resamples, "seed": plan.seed, "collection": ground.digest}
     for sample in range(1, plan.samples + 1):
         for order in plan.orders:
             predicted = _digest(ground) if order == DISAGREEMENT else None
-            key = {**about, "order": order, "sample": sample, "disagreement": predicted}
+            key: Key = {**about, "order": order, "sample": sample, "disagreement": predicted}
             name = f"{order} {sample}"
             if "orders" in plan.studies:
-                more: dict[str, Fact] = {"study": "orders", "experts": repr(plan.expert_shares)}
-                work = partial(try_order, order, sample)
-                yield Cell(name=f"orders {name}", key={**key, **more}, work=work)
-            if {"finding", "shares"} & set(plan.studies):  # mixes are held against that curve, too
-                work = partial(try_finding, order, sample)
-                yield Cell(name=f"finding {name}", key={**key, "study": "finding"}, work=work)
+                more: Key = {"study": "orders", "experts": repr(plan.expert_shares)}
+                yield Cell(name=f"orders {name}", key={**key, **more}, work=partial(try_order, order, sample))
+            if {"finding", "shares"} & set(plan.studies):  # mixes are compared with that curve, too
+                more = {"study": "finding"}
+                yield Cell(name=f"finding {name}", key={**key, **more}, work=partial(try_finding, order, sample))
             for crowd in plan.crowds if plan.mixes else ():
-                mixed: dict[str, Fact] = {
-                    "study": "mixes",
-                    "mixes": repr(plan.mixes),
-                    "prices": repr(plan.label_prices),
-                }
+                more = {"study": "mixes", "mixes": repr(plan.mixes), "prices": repr(plan.label_prices)}
                 work = partial(try_mixes, order, crowd, sample)
-                yield Cell(name=f"mixes {crowd} {name}", key={**key, **mixed, **_know(ground, crowd)}, work=work)
+                yield Cell(name=f"mixes {crowd} {name}", key={**key, **more, **_describe(ground, crowd)}, work=work)
         for crowd in plan.tabled:
-            tried: dict[str, Fact] = {"study": "quality", "approaches": repr(plan.approaches), "sample": sample}
+            more = {"study": "quality", "approaches": repr(plan.approaches), "sample": sample}
             work = partial(try_crowd, crowd, sample)
-            yield Cell(name=f"quality {crowd} {sample}", key={**about, **tried, **_know(ground, crowd)}, work=work)
+            yield Cell(name=f"quality {crowd} {sample}", key={**about, **more, **_describe(ground, crowd)}, work=work)
 
 
-def _know(ground: Ground, crowd: str) -> dict[str, Fact]:
+def _describe(ground: Ground, crowd: str) -> Key:
     content = ground.crowds[crowd].to_json()
     return {"crowd": crowd, "model": hashlib.sha256(content.encode()).hexdigest(), "per_item": ground.plan.per_item}
 
@@ -279,13 +281,13 @@ def try_order(order: str, sample: int, ground: Ground) -> Finding:
         near = float(rated.tau[own]), float(rated.tau_ap[own]), rated.find_error(own)
         gap = float(rated.tau_ap[own] - rated.tau_ap[other]), rated.find_error(own, other)
         rows.append((share, count, float(found[count]), *near, *gap))
-    return Finding(pl.DataFrame(rows, schema=find_schema(ORDERS), orient="row"))
+    return Finding(frame_rows(rows, ORDERS))
 
 
 def try_finding(order: str, sample: int, ground: Ground) -> Finding:
-    """How soon experts alone find what is relevant, and come near full judging: curves in steps of 1 % of the pool.
+    """Relevant documents that experts alone find, and rank correlation with full judging: curves by 1 % of the pool.
 
-    The area under the first curve is told, and in how many topics that is larger, or smaller, than by depth.
+    Facts are the area under the first curve, and in how many topics it is larger, or smaller, than by depth.
     """
     queue = ground.list_queue(order, sample)
     curve = find_curve(queue, ground.grade > 0)
@@ -303,7 +305,7 @@ def try_finding(order: str, sample: int, ground: Ground) -> Finding:
 
 
 def find_areas(ground: Ground, queue: LongArray) -> FloatArray:
-    """The area under the curve of each topic's relevant documents alone, (topic,): how early they come."""
+    """The area under the curve of each topic's relevant documents alone, (topic,): larger if they come earlier."""
     place = np.empty(ground.items)
     place[queue] = np.arange(ground.items)
     topic, relevant = ground.gold.item_topic, ground.grade > 0
@@ -313,7 +315,7 @@ def find_areas(ground: Ground, queue: LongArray) -> FloatArray:
 
 
 class _Tried(NamedTuple):
-    """A mix: how many documents it takes, and where its leaderboards are among those to be rated."""
+    """A mix: how many documents it has, and the positions of its leaderboards among those to be rated."""
 
     mix: Mix
     judged: int  # by experts
@@ -322,9 +324,9 @@ class _Tried(NamedTuple):
 
 
 def try_mixes(order: str, crowd: str, sample: int, ground: Ground) -> Finding:
-    """[COLLAB14] figures 3.6 to 3.8: experts judge the top of the queue, the crowd the next part, nobody the rest.
+    """[COLLAB14] figures 3.6 to 3.8: experts judge the top of the queue, the crowd the next part; the rest is unjudged.
 
-    Each mix is held against experts alone, who judge as much of the same queue as its cost buys.
+    Each mix is compared with experts alone, who judge as much of the same queue as its cost buys.
     """
     queue = ground.list_queue(order, sample)
     sets: list[GradeArray] = []
@@ -334,7 +336,7 @@ def try_mixes(order: str, crowd: str, sample: int, ground: Ground) -> Finding:
         if mix.experts not in left:
             left[mix.experts] = ground.list_rest(order, sample, judged)
         asked = left[mix.experts][: ground.count(mix.crowd)]
-        if not len(asked):  # of a pool of a few documents
+        if not len(asked):  # in a pool of a few documents
             continue
         here = _Tried(mix, len(judged), len(asked), {})
         name = f"{ground.crowds[crowd].name} {order} {mix.name} {sample}"
@@ -357,7 +359,7 @@ def try_mixes(order: str, crowd: str, sample: int, ground: Ground) -> Finding:
                 sets.append(ground.reveal(queue[:bought]))
     rated = rate_sets(ground, sets)
     rows = [row for here in tried for row in _list_rows(ground, here, rated, alone)]
-    return Finding(pl.DataFrame(rows, schema=find_schema(MIXES), orient="row"), loose)
+    return Finding(frame_rows(rows, MIXES), loose)
 
 
 def _list_rows(ground: Ground, here: _Tried, rated: Rated, alone: dict[int, int]) -> Iterator[tuple[object, ...]]:
@@ -366,17 +368,17 @@ def _list_rows(ground: Ground, here: _Tried, rated: Rated, alone: dict[int, int]
         for ratio, price in ground.plan.label_prices.items():
             other = alone[_count_alone(ground, here, price)]
             cost = float((here.judged + here.asked * price) / ground.items)
-            rival = float(rated.tau_ap[other])
-            yield *here.mix, approach, ratio, cost, *near, rival, near[1] - rival, rated.find_error(own, other)
+            experts = float(rated.tau_ap[other])
+            yield *here.mix, approach, ratio, cost, *near, experts, near[1] - experts, rated.find_error(own, other)
 
 
 def _count_alone(ground: Ground, here: _Tried, price: Fraction) -> int:
-    """How many documents experts alone judge for what a mix costs: whole ones, and no more than there are."""
+    """How many documents experts alone judge at the cost of a mix: a whole number, at most the pool."""
     return min(int(here.judged + here.asked * price), ground.items)
 
 
 def ask_crowd(ground: Ground, crowd: str, items: LongArray, name: str) -> Judgments:
-    """A crowd's judgments of some items: one that came for these, so that nobody's work lies elsewhere."""
+    """A crowd's judgments of some items; its judges have no other items."""
     kept = np.zeros(ground.items, bool)
     kept[items] = True
     rng = stream(ground.plan.seed, f"collaborative crowd {name}")
@@ -384,13 +386,13 @@ def ask_crowd(ground: Ground, crowd: str, items: LongArray, name: str) -> Judgme
 
 
 def merge_crowd(ground: Ground, approach: str, judgments: Judgments, name: str) -> Posterior:
-    """What the crowd's judgments of these items come to; nothing else is known of the judges."""
+    """The merged judgments of these items; the model has no other data about the judges."""
     rng = stream(ground.plan.seed, f"collaborative {approach} {name}")
     return merge(parse_model(approach), judgments, rng=rng)
 
 
 def try_crowd(crowd: str, sample: int, ground: Ground) -> Finding:
-    """[COLLAB14] table 3.3: a crowd judges the whole pool, and each approach's grades are held against gold's."""
+    """[COLLAB14] table 3.3: a crowd judges the whole pool, and each approach's grades are compared with gold's."""
     name = f"{ground.crowds[crowd].name} whole {sample}"
     judgments = ask_crowd(ground, crowd, np.arange(ground.items), name)
     truth, rows, loose = ground.grade > 0, [], dict[str, Fact]()
@@ -401,4 +403,4 @@ def try_crowd(crowd: str, sample: int, ground: Ground) -> Finding:
         precision = right / int(said.sum()) if said.any() else None
         rows.append((approach, right / int(truth.sum()), precision, float((said == truth).mean())))
         loose[f"{LOOSE}{approach}"] = int(not merged.converged)
-    return Finding(pl.DataFrame(rows, schema=find_schema(QUALITY), orient="row"), loose)
+    return Finding(frame_rows(rows, QUALITY), loose)

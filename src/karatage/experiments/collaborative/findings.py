@@ -1,4 +1,4 @@
-"""What the collaborative experiment found, in the layout of [COLLAB14]'s figures and tables."""
+"""Findings of the collaborative experiment, in the layout of [COLLAB14]'s figures and tables."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ import polars as pl
 
 from karatage.data.alignment import require_data
 from karatage.data.axes import FloatArray
-from karatage.data.checks import COUNT, SHARE, TEXT, find_schema, require_known, require_numbers, require_table
+from karatage.data.checks import AMOUNT, COUNT, SHARE, TEXT, maybe, require_numbers
 from karatage.data.codec import Columns
 from karatage.data.estimate import t_quantile
 from karatage.data.judgments import Judgments
 from karatage.data.options import CONFIDENCE
 from karatage.data.result import Result
 from karatage.data.runs import Runs
-from karatage.errors import DataError
-from karatage.experiments.collaborative.cells import FINDING, MIXES, ORDERS, QUALITY, Ground, list_cells, prepare
+from karatage.experiments.collaborative.cells import STUDIES, Ground, list_cells, prepare
 from karatage.experiments.collaborative.plan import DEPTH, CollaborativePlan
 from karatage.experiments.engine import (
-    Cell,
     Execution,
     Experiment,
-    Fact,
     Findings,
     Results,
+    TableRule,
     count_loose,
+    frame_rows,
     run_experiment,
+    stack_cells,
 )
 from karatage.io.files import PathLike
 from karatage.text import counted
@@ -41,27 +41,15 @@ SPREADS = ("low", "high", "topics_low", "topics_high")
 TARGET = 0.9  # of tau_ap, at which costs are compared
 MIDDLE = 16.0  # % of the pool, at which orders are compared where that was tried
 PLACE = ("order", "crowd", "ratio")
-_WHO = {"order": TEXT, "sample": COUNT}
-STUDIES = {
-    "orders": {**_WHO, **ORDERS},
-    "finding": {**_WHO, **FINDING},
-    "mixes": {"order": TEXT, "crowd": TEXT, "sample": COUNT, **MIXES},
-    "quality": {"crowd": TEXT, "sample": COUNT, **QUALITY},
-}
-SCHEMAS = {study: pl.Schema(find_schema(columns)) for study, columns in STUDIES.items()}
 FEW_TOPICS = 25
-AREAS = {**_WHO, "area": SHARE, "topics_above": COUNT, "topics_below": COUNT}
-KEYS = {
-    "orders": ("order", "sample", "experts"),
-    "finding": ("order", "sample", "judged"),
-    "mixes": ("order", "crowd", "sample", "experts", "crowd_share", "approach", "ratio"),
-    "quality": ("crowd", "sample", "approach"),
-}
+_FACTS = {"area": SHARE, "topics_above": COUNT, "topics_below": COUNT}
+AREAS = TableRule({"order": TEXT, "sample": COUNT, **_FACTS}, ("order", "sample"))
+REACH = {**dict.fromkeys(PLACE, TEXT), **dict.fromkeys(("cost", "experts", "crowd_share", "alone"), maybe(AMOUNT))}
 _ENDS = (("gap_low", "gap_high"), ("gap_topics_low", "gap_topics_high"))
 
 
 def find_interval(values: FloatArray) -> tuple[float | None, float | None]:
-    """A 95 % t interval of the mean over samples; one sample tells nothing."""
+    """A 95 % t interval of the mean over samples; None for one sample."""
     if len(values) < 2:
         return None, None
     half = t_quantile((1 + CONFIDENCE) / 2, len(values) - 1) * float(values.std(ddof=1)) / math.sqrt(len(values))
@@ -69,7 +57,7 @@ def find_interval(values: FloatArray) -> tuple[float | None, float | None]:
 
 
 def find_topic_interval(value: float, errors: Sequence[float | None], topics: int) -> tuple[float | None, float | None]:
-    """A 95 % t interval over topics, for one crowd: samples' variances are averaged, not divided by their number."""
+    """A 95 % t interval over topics, for one crowd: the mean of samples' variances, not divided by their number."""
     known = [error for error in errors if error is not None]
     if not known or topics < 2:
         return None, None
@@ -78,7 +66,7 @@ def find_topic_interval(value: float, errors: Sequence[float | None], topics: in
 
 
 def decide(low: float | None, high: float | None) -> str | None:
-    """What an interval of a difference says; nothing where there is none."""
+    """Whether the interval of a difference is above 0, below, or neither; None without an interval."""
     if low is None or high is None:
         return None
     return ABOVE if low > 0 else BELOW if high < 0 else OPEN
@@ -87,9 +75,9 @@ def decide(low: float | None, high: float | None) -> str | None:
 def summarise(
     frame: pl.DataFrame, keys: Sequence[str], quantities: Mapping[str, str | None], topics: int
 ) -> pl.DataFrame:
-    """A row for each group of samples: means of all quantities, and intervals of those that are asked for.
+    """A row for each group of samples: means of all quantities, and intervals of some.
 
-    `quantities` are columns, each with that of its standard error over topics, if it is to have intervals.
+    `quantities` are columns, each with the column of its standard error over topics, or None for no intervals.
     """
     schema = pl.Schema({key: frame.schema[key] for key in keys} | {"samples": pl.Int64()})
     schema |= dict.fromkeys(_name_columns(quantities), pl.Float64())
@@ -116,7 +104,7 @@ def _name_columns(quantities: Mapping[str, str | None]) -> list[str]:
 
 
 def conclude(findings: CollaborativeFindings) -> str:
-    """Where mixing pays; or, if that was not studied, which order leads, what finds soonest, what merges best."""
+    """Which mixes are worth their cost; or, if that was not studied, which orders and approaches lead."""
     return " ".join(_tell_mixes(findings) if len(findings.wins) else _tell_parts(findings))
 
 
@@ -140,7 +128,7 @@ def _tell_orders(findings: CollaborativeFindings) -> str:
     share = min(shares, key=lambda tried: abs(tried - MIDDLE))
     here = findings.order_means.filter(experts=share).sort("tau_ap", descending=True, maintain_order=True)
     first = here.row(0, named=True)
-    text = f"Experts alone on {share:g} % of the pool: {first['order']} comes nearest, tau_ap {first['tau_ap']:.3f}"
+    text = f"Experts alone on {share:g} % of the pool: {first['order']} is closest, tau_ap {first['tau_ap']:.3f}"
     if first["order"] == DEPTH:
         return f"{text}."
     gap = _tell_gap(first["gap"], first["gap_topics_low"], first["gap_topics_high"])
@@ -150,11 +138,11 @@ def _tell_orders(findings: CollaborativeFindings) -> str:
 def _tell_finding(findings: CollaborativeFindings) -> str:
     found = findings.finding_means.sort("area", descending=True, maintain_order=True)
     first = found.row(0, named=True)
-    text = f"Relevant documents are found soonest by {first['order']}, area {first['area']:.3f}"
+    text = f"Relevant documents are found earliest by {first['order']}, area {first['area']:.3f}"
     depth = found.filter(order=DEPTH)
     if first["order"] == DEPTH or not len(depth):
         return f"{text}."
-    above = f"sooner in {first['topics_above']:.3g} of {counted(findings.topics, 'topic')}"
+    above = f"earlier in {first['topics_above']:.3g} of {counted(findings.topics, 'topic')}"
     return f"{text}; by depth {depth['area'].item():.3f}, {above}."
 
 
@@ -173,7 +161,7 @@ def _tell_wins(findings: CollaborativeFindings, where: str, wins: pl.DataFrame, 
     gap = f"mean gap {float((wins['gap'] * wins['mixes']).sum()) / total:+.3f}"
     if findings.plan.samples < 2:
         return f"{where}: {_tell_reach(reach)}; {total:,} mixes against experts alone at the same cost, {gap}."
-    text = f"{above:,} of {total:,} mixes beat experts alone at the same cost, {below:,} fall short"
+    text = f"{above:,} of {total:,} mixes are better than experts alone at the same cost, {below:,} are worse"
     sure = f"95 % intervals over {counted(findings.plan.samples, 'crowd')}"
     if findings.plan.resamples > 1:
         sure += f"; over topics {int(wins['topics_above'].sum()):,} and {int(wins['topics_below'].sum()):,}"
@@ -197,13 +185,13 @@ def _tell_gap(gap: float, low: float | None, high: float | None) -> str:
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class CollaborativeFindings(Findings, Result, kind="collaborative"):
-    """How near experts and crowds come to experts who judge the whole pool, and what that costs.
+    """How close experts and crowds are to experts who judge the whole pool, and what that costs.
 
-    `orders` has a row for each order, sample and share of experts alone; `finding` the same in steps of 1 %, and
-    `areas` the area under the curve of relevant documents found; `mixes` a row for each order, crowd, sample, mix,
-    approach and ratio, beside experts alone at the same cost; `quality` one for each crowd, sample and approach on the
-    whole pool. A sample is a crowd, and the luck of an order that draws. Costs are shares of what full expert judging
-    costs.
+    `orders` has a row for each order, sample and share of experts alone, `finding` the same in steps of 1 %, and
+    `areas` the area under the curve of relevant documents found. `mixes` has a row for each order, crowd, sample, mix,
+    approach and ratio, with experts alone at the same cost. `quality` has one for each crowd, sample and approach on
+    the whole pool. A sample is a crowd, and a draw of a random order. Costs are shares of the cost of full expert
+    judging.
     """
 
     derived = ("sentence", "tables")
@@ -220,38 +208,30 @@ class CollaborativeFindings(Findings, Result, kind="collaborative"):
     quality: Columns
 
     def __post_init__(self) -> None:
-        """Refuse tables that are none, and names that are not the plan's."""
-        for study, columns in STUDIES.items():
-            require_table(study, getattr(self, study), columns)
-        if "finding" in self.plan.studies:
-            require_table("areas", self.areas, AREAS)
-        for name in ("items", "topics", "systems"):
-            require_numbers(name, getattr(self, name), 1)
-        require_numbers("relevant", self.relevant, 0, 1)
+        """Refuse tables with other columns or values, and names that are not the plan's."""
         known = {
             "order": self.plan.orders,
             "crowd": (*self.plan.crowds, *self.plan.tabled),
             "approach": (self.plan.approach, *self.plan.approaches),
             "ratio": self.plan.ratios,
         }
-        for study in (*STUDIES, "areas"):
-            table: pl.DataFrame = getattr(self, study)
-            for column, names in known.items():
-                if column in table.columns:
-                    require_known(f"{study}: {column}", table[column].unique(), names, f"plan's {column}s")
-            keys = [name for name in KEYS.get(study, ("order", "sample")) if name in table.columns]
-            if keys and table.select(keys).is_duplicated().any():
-                raise DataError(f"{study}: a row is there twice")
+        for study, rule in STUDIES.items():
+            self.check_table(study, rule, known)
+        if "finding" in self.plan.studies or len(self.areas):
+            self.check_table("areas", AREAS, known)
+        for name in ("items", "topics", "systems"):
+            require_numbers(name, getattr(self, name), 1)
+        require_numbers("relevant", self.relevant, 0, 1)
 
     @cached_property
     def frame(self) -> pl.DataFrame:
         """Everything, in long form."""
         parts = []
-        for study, keys in KEYS.items():
+        for study, (_, key) in STUDIES.items():
             table: pl.DataFrame = getattr(self, study)
-            numbers = [name for name in table.columns if name not in keys]
-            long = table.unpivot(numbers, index=keys, variable_name="quantity", value_name="value")
-            parts.append(long.select(pl.lit(study).alias("study"), *keys, "quantity", pl.col("value").cast(pl.Float64)))
+            numbers = [name for name in table.columns if name not in key]
+            long = table.unpivot(numbers, index=key, variable_name="quantity", value_name="value")
+            parts.append(long.select(pl.lit(study).alias("study"), *key, "quantity", pl.col("value").cast(pl.Float64)))
         return pl.concat(parts, how="diagonal")
 
     @cached_property
@@ -262,7 +242,7 @@ class CollaborativeFindings(Findings, Result, kind="collaborative"):
 
     @cached_property
     def finding_means(self) -> pl.DataFrame:
-        """How soon relevant documents are found, by order: the area under the curve, 1 would be at once.
+        """How early relevant documents are found, by order: the area under the curve, at most 1.
 
         `topics_above` and `topics_below` count topics whose relevant documents come earlier, or later, than by depth.
         """
@@ -276,8 +256,7 @@ class CollaborativeFindings(Findings, Result, kind="collaborative"):
     def mix_means(self) -> pl.DataFrame:
         """Every mix and ratio: cost, tau_ap, experts `alone` at the same cost, and the `gap` between the two.
 
-        `verdict` is above or below where the 95 % interval over samples excludes 0, `topics_verdict` by that over
-        topics.
+        `verdict` is above or below if the 95 % interval over samples excludes 0, `topics_verdict` the same over topics.
         """
         keys = ("order", "crowd", "approach", "ratio", "experts", "crowd_share")
         wanted = {"cost": None, "tau": None, "tau_ap": "error", "alone": None, "gap": "gap_error"}
@@ -298,8 +277,7 @@ class CollaborativeFindings(Findings, Result, kind="collaborative"):
     def consensus(self) -> pl.DataFrame:
         """[COLLAB14] figure 3.6: approaches compared, the crowd's share fixed.
 
-        `lead` is how far tau_ap is above that of the first approach, for the same crowds, with its interval over
-        samples.
+        `lead` is the difference in tau_ap from the first approach, for the same crowds, with its interval over samples.
         """
         asked = self.plan.approaches if "consensus" in self.plan.studies else ()
         chosen = [pl.col("crowd_share") == self.plan.fixed_share, pl.col("approach").is_in(asked)]
@@ -339,9 +317,9 @@ class CollaborativeFindings(Findings, Result, kind="collaborative"):
 
     @cached_property
     def wins(self) -> pl.DataFrame:
-        """For each order, crowd and ratio, how many mixes beat experts alone at the same cost, or fall short.
+        """For each order, crowd and ratio, how many mixes are better or worse than experts alone at the same cost.
 
-        `gap` is the mean over mixes; costs are of those that beat, or fall short.
+        `gap` is the mean over mixes; costs are the ranges of better and of worse ones.
         """
         counts = [
             (pl.col(column) == word).sum().cast(pl.Int64).alias(f"{prefix}{word}")
@@ -363,9 +341,9 @@ class CollaborativeFindings(Findings, Result, kind="collaborative"):
         return self.finding.group_by("order", "judged", maintain_order=True).agg(*numbers)
 
     def reach(self, target: float = TARGET) -> pl.DataFrame:
-        """The least cost at which tau_ap is `target` or more on average: by a mix, and by experts alone in whole %.
+        """The lowest cost at which the mean tau_ap is `target` or more: by a mix, and by experts alone in whole %.
 
-        Null where nothing that was tried gets there. The least of many noisy costs is a little too low.
+        Null if no mix reaches it. The lowest of many noisy costs is slightly too low.
         """
         rows = []
         for place, here in self.shares.group_by(PLACE, maintain_order=True):
@@ -374,8 +352,7 @@ class CollaborativeFindings(Findings, Result, kind="collaborative"):
             first = mixes.row(0, named=True) if len(mixes) else {}
             mix = [first.get(name) for name in ("cost", "experts", "crowd_share")]
             rows.append((*place, *mix, min(alone.to_list(), default=None)))
-        numbers = dict.fromkeys(("cost", "experts", "crowd_share", "alone"), pl.Float64)
-        return pl.DataFrame(rows, schema={**dict.fromkeys(PLACE, pl.String), **numbers}, orient="row")
+        return frame_rows(rows, REACH)
 
     @property
     def tables(self) -> dict[str, pl.DataFrame]:
@@ -394,7 +371,7 @@ class CollaborativeFindings(Findings, Result, kind="collaborative"):
 
     @property
     def sentence(self) -> str:
-        """What to take away."""
+        """The conclusion."""
         return conclude(self)
 
 
@@ -408,61 +385,50 @@ def experiment_collaborative(
 ) -> CollaborativeFindings:
     """Let experts judge the top of a queue and a simulated crowd the next part; compare with experts judging all.
 
-    Gold plays the experts, whose word is final; documents without gold are not in the pool.
+    Gold has the experts' grades, which are taken as correct; documents without gold are not in the pool.
 
     Args:
         runs: The systems.
-        gold: What experts say of the pool's documents.
-        plan: What is studied; default: the thesis' design.
-        output: A folder in which each cell's result is kept as Parquet, and found again by the next run.
-        execution: How many processes, whether to begin afresh, and a callback for progress.
+        gold: The experts' grades of the pool's documents.
+        plan: The design; default: the thesis'.
+        output: A folder in which each cell's result is stored as Parquet, for the next run.
+        execution: How many processes, whether to ignore stored results, and a callback for progress.
     """
     require_data(runs=runs, gold=gold)
     return run_experiment(COLLABORATIVE, runs, gold, plan=plan, output=output, execution=execution)
 
 
 def _sum_up(ground: Ground, results: Results) -> CollaborativeFindings:
-    areas = [{**_tell_apart(cell), **outcome.facts} for cell, outcome in results if cell.key["study"] == "finding"]
+    stacked = {study: stack_cells(results, rule.columns, study) for study, rule in STUDIES.items()}
+    areas = [
+        (cell.key["order"], cell.key["sample"], *(outcome.facts[name] for name in _FACTS))
+        for cell, outcome in results
+        if cell.key["study"] == "finding"
+    ]
     return CollaborativeFindings(
         plan=ground.plan,
         items=ground.items,
         relevant=float((ground.grade > 0).mean()),
         topics=len(ground.alignment.topics),
         systems=len(ground.alignment.systems),
-        orders=_stack("orders", results),
-        finding=_stack("finding", results),
-        mixes=_stack("mixes", results),
-        quality=_stack("quality", results),
-        areas=pl.DataFrame(areas),
-        notes=tuple(dict.fromkeys([*ground.notes, *_tell_doubts(ground, results)])),
+        areas=frame_rows(areas, AREAS.columns) if areas else pl.DataFrame(),
+        orders=stacked["orders"],
+        finding=stacked["finding"],
+        mixes=stacked["mixes"],
+        quality=stacked["quality"],
+        notes=tuple(dict.fromkeys([*ground.notes, *_tell_limits(ground, results)])),
     )
 
 
-def _tell_apart(cell: Cell) -> dict[str, Fact]:
-    """What tells the rows of a cell from those of others."""
-    return {name: cell.key[name] for name in ("order", "crowd", "sample") if name in cell.key}
-
-
-def _stack(study: str, results: Results) -> pl.DataFrame:
-    """The tables of all cells of a study, with what tells them apart."""
-    tables = [
-        outcome.table.select(*(pl.lit(value).alias(name) for name, value in _tell_apart(cell).items()), pl.all())
-        for cell, outcome in results
-        if cell.key["study"] == study
-    ]
-    return pl.concat([pl.DataFrame(schema=SCHEMAS[study]), *(table.cast(SCHEMAS[study]) for table in tables)])
-
-
-def _tell_doubts(ground: Ground, results: Results) -> Iterator[str]:
-    """Doubts about what was found."""
+def _tell_limits(ground: Ground, results: Results) -> Iterator[str]:
     plan, topics = ground.plan, len(ground.alignment.topics)
+    over = f"over {topics} topics" if plan.resamples > 1 else "over topics, which need resamples above 1"
     yield (
-        f"intervals over samples are about other crowds (n = {plan.samples}) on the same documents; other topics are "
-        "another doubt"
-        + (f", which intervals over {topics} topics tell" if plan.resamples > 1 else ", told with resamples above 1")
+        f"intervals over samples describe other crowds (n = {plan.samples}) on the same documents; for other topics "
+        f"use the intervals {over}"
     )
     if topics < FEW_TOPICS:
-        yield f"{counted(topics, 'topic')} are few: on others, orders and mixes may compare otherwise"
+        yield f"{counted(topics, 'topic')} are few: orders and mixes may compare differently on others"
     if ground.missed:
         yield f"{counted(ground.missed, 'document')} of the pool are in no ranking and come last in every order"
     for approach, fits in count_loose(outcome for _, outcome in results).items():

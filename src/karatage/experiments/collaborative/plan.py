@@ -23,8 +23,8 @@ DEPTH = "depth"  # the order that others are compared with
 SHARES = (0.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 APPROACHES = ("mv", "cubam", "ds", "glad", "ry", "zc")  # the columns of [COLLAB14] table 3.3
 FILE_ENDINGS = (".json", ".json.gz", ".json.zst")
-INDEPENDENT = ":independent"  # behind a crowd: as in the thesis, nobody errs with others
-UNKNOWN_BEFORE = "effect"  # a field of the state that takes judgments, of which there are none to begin with
+INDEPENDENT = ":independent"  # after a crowd's name: as in the thesis, judges have independent errors
+UNKNOWN_BEFORE = "effect"  # a field of the state that needs judgments; this experiment starts without any
 
 
 class Mix(NamedTuple):
@@ -35,7 +35,7 @@ class Mix(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What it is called in random streams."""
+        """Its name in random streams."""
         return f"{self.experts:g}+{self.crowd:g}"
 
 
@@ -43,9 +43,9 @@ class Mix(NamedTuple):
 class CollaborativePlan:
     """What is studied: orders, crowds, consensus approaches, shares of the pool in %, and what judgments cost.
 
-    Orders are compared with experts alone, and each is mixed with each of the crowds, which are names or files. Where
-    shares are varied, the crowd is merged by `approach`; where `approaches` are compared, it has `fixed_share` of the
-    pool. Without a model, the order `disagreement` is left out.
+    Orders are compared with experts alone, and each is mixed with each of the crowds, which are names or files. In the
+    study of shares, the crowd is merged by `approach`; in the study of consensus, it has `fixed_share` of the pool.
+    Without a model, the order `disagreement` is left out.
 
     Args:
         studies: What to study; may be repeated.
@@ -100,11 +100,11 @@ class CollaborativePlan:
         _check_shares("expert", self.expert_shares)
         _check_shares("crowd", (*self.crowd_shares, self.fixed_share))
         if "orders" in self.studies and not any(self.expert_shares):
-            raise OptionError("an expert share of 0 is no judging; give another one, or leave the study 'orders' out")
+            raise OptionError("an expert share of 0 has no judgments; give another, or leave the study 'orders' out")
         if "shares" in self.studies and not any(self.crowd_shares):
-            raise OptionError("a crowd share of 0 is experts alone; give another one, or leave the study 'shares' out")
+            raise OptionError("a crowd share of 0 is experts alone; give another, or leave the study 'shares' out")
         if self.fixed_share == 0:
-            raise OptionError("approaches merge what a crowd says; give it a fixed share of the pool above 0")
+            raise OptionError("approaches merge the crowd's judgments; give it a fixed share of the pool above 0")
         if min(self.per_item, self.samples, self.relevant) < 1 or self.resamples < 0:
             raise OptionError(
                 "judges per item, samples and the relevant grade are whole numbers from 1, resamples from 0"
@@ -115,16 +115,14 @@ class CollaborativePlan:
         parse_measure(self.measure)
         for name in self.orders:
             if UNKNOWN_BEFORE in parse_order(name).needs:
-                raise OptionError(
-                    f"order '{name}' rests on judgments so far, and here are none to begin with; see karatage queue"
-                )
+                raise OptionError(f"order '{name}' needs judgments, and this experiment has none; see karatage queue")
         for name in (*self.crowds, *self.table_crowds):
             known = name.removesuffix(INDEPENDENT)
             if not known.endswith(FILE_ENDINGS) and known not in list_crowds():
                 raise UnknownNameError("crowd", name, list_crowds())
         for name in {self.approach, *self.approaches}:
             _check_approach(name)
-        assert self.label_prices  # prices must make sense before hours are spent
+        assert self.label_prices  # impossible prices are refused before any work
 
     def _check_lists(self) -> None:
         check_lists(study=self.studies, order=self.orders, crowd=self.crowds, approach=self.approaches)
@@ -136,7 +134,7 @@ class CollaborativePlan:
 
     @cached_property
     def label_prices(self) -> Mapping[str, Fraction]:
-        """What the crowd's merged judgment of a document costs, an expert's being 1, for each ratio."""
+        """The cost of the crowd's merged judgment of a document for each ratio; an expert's is 1."""
         prices = {text: parse_prices(text, judgments=self.per_item) for text in self.ratios}
         return {text: Fraction(price.label) / Fraction(price.expert) for text, price in prices.items()}
 
@@ -147,7 +145,7 @@ class CollaborativePlan:
 
     @cached_property
     def mixes(self) -> Mapping[Mix, tuple[str, ...]]:
-        """What is tried with a crowd: shares that do not exceed the pool, and the approaches for each."""
+        """The mixes: shares that do not exceed the pool, and the approaches for each."""
         found: dict[Mix, dict[str, None]] = {}
         for mix, approaches in self._list_mixes():
             if mix.experts + mix.crowd <= 100:
@@ -163,10 +161,10 @@ class CollaborativePlan:
 
 
 def find_crowd(text: str) -> CrowdModel:
-    """A crowd by name or file; with `:independent` behind it, the same judges without shared errors.
+    """A crowd by name or file; with `:independent` after it, the same judges without shared errors.
 
-    >>> find_crowd("hcb:independent").correlation
-    Correlation(item=0.0, family=0.0, topic=0.0)
+    >>> find_crowd("hcb:independent").correlation.item
+    0.0
     """
     from karatage.io.models import read_crowd
     from karatage.simulation.crowd import load_crowd
@@ -179,7 +177,7 @@ def find_crowd(text: str) -> CrowdModel:
 def _check_shares(who: str, shares: tuple[float, ...]) -> None:
     bad = next((share for share in shares if not 0 <= share <= 100), None)
     if bad is not None:
-        raise OptionError(f"{who} share {bad:g} is no percentage of the pool; give numbers from 0 to 100")
+        raise OptionError(f"{who} share {bad:g} is not a percentage of the pool; give numbers from 0 to 100")
 
 
 def _check_approach(name: str) -> None:

@@ -25,46 +25,62 @@ from karatage.correction.precision import (
     share_variance,
 )
 from karatage.data.axes import BoolArray, FloatArray
-from karatage.data.checks import TEXT, Column, find_schema, maybe
+from karatage.data.checks import AMOUNT, COUNT, NUMBER, SHARE, TEXT, Column, maybe
 from karatage.data.estimate import MANY, Estimate, Estimated
 from karatage.data.options import CONFIDENCE, Figures, RateCounts
-from karatage.experiments.engine import Cell, Fact, Finding
-from karatage.experiments.noisy.plan import NoisyPlan, World
+from karatage.experiments.engine import Cell, Fact, Finding, Key, TableRule, frame_rows
+from karatage.experiments.noisy.plan import SIMULATED, NoisyPlan, World
 from karatage.random_streams import stream
 
 RANK_SPREAD = 0.09  # the first of ten ranks at .49, the last at .31, where P@10 is .4
 AT_ONCE = 50_000  # topics of all simulations that are drawn together: few enough to stay in the cache
 NAIVE, CORRECTED = "naive", "corrected"
 BINS = 60
-SHOWN = (-0.5, 1.5)  # what a histogram shows at most: judges near a coin give estimates beyond all bounds
-HISTOGRAM = {"estimate": pl.String, "low": pl.Float64, "high": pl.Float64, "simulations": pl.Int64}
+SHOWN = (-0.5, 1.5)  # limits of a histogram: the estimates of almost random judges have no limits
 Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
-ONE, TWO = "one", "two"  # gold samples: for both systems' judges, or one for each system's own
+ONE, TWO = "one", "two"  # gold samples: one for both systems' judges, or one for each system's judges
 GOLD_SAMPLES = (ONE, TWO)
 PAIRED = "naive, paired"
 INDEPENDENT, SHARED, SHARED_PAIRED = "independent", "shared", "shared, paired"
 TESTS = (NAIVE, PAIRED, INDEPENDENT, SHARED, SHARED_PAIRED)
-SCHEMA = {
-    "difference": pl.Float64,
-    "test": pl.String,
-    "rejected": pl.Float64,
-    "wrong": pl.Float64,  # rejected in favour of the worse system
-    "covered": pl.Float64,
-    "estimate": pl.Float64,
-    "refused": pl.Float64,
+WORLD = World._fields
+_WORLD = {"right_relevant": SHARE, "right_other": SHARE, "gold_size": COUNT, "topics": COUNT, "precision": SHARE}
+INTERVALS = {
+    **dict.fromkeys(("naive", "naive_covered", "refused"), SHARE),
+    "corrected": maybe(NUMBER),
+    **dict.fromkeys(("covered", "covered_t"), maybe(SHARE)),
+    "bias": maybe(NUMBER),
+    "outside": maybe(SHARE),
+    **dict.fromkeys(("spread", "standard_error"), maybe(AMOUNT)),
 }
-Tried = tuple[Estimated, BoolArray]  # and where it was not refused
+HISTOGRAM = {"estimate": TEXT, "low": NUMBER, "high": NUMBER, "simulations": COUNT}
+TRIED = {
+    "difference": NUMBER,
+    "test": TEXT,
+    "rejected": maybe(SHARE),
+    "wrong": maybe(SHARE),  # rejected in favour of the worse system
+    "covered": maybe(SHARE),
+    "estimate": maybe(NUMBER),
+    "refused": SHARE,
+}
 WORKED = {
     "example": TEXT,
     "quantity": TEXT,
     "by": TEXT,  # equation or section of the paper
-    "of": TEXT,  # whose it is
+    "of": TEXT,  # system, pair or topic
     "value": Column("float", empty=True, endless=True),
     "digits": Column("int32", 0, 20),
-    "text": maybe(TEXT),  # shown instead of the value, where there is one
+    "text": maybe(TEXT),  # shown instead of the value
 }
+TABLES = {
+    "intervals": TableRule({**_WORLD, **INTERVALS}, WORLD),
+    "histogram": TableRule({**_WORLD, **HISTOGRAM}, (*WORLD, "estimate", "low")),
+    "tests": TableRule({**_WORLD, "gold_samples": TEXT, **TRIED}, (*WORLD, "gold_samples", "difference", "test")),
+    "worked": TableRule(WORKED, ("example", "quantity", "of")),
+}
+Tried = tuple[Estimated, BoolArray]  # and where it was not refused
 DRAWS = 10_000  # of Algorithm 1
-PAIR, BOTH = "a - b", "both"  # the paper's differences are of a less b
+PAIR, BOTH = "a - b", "both"  # the paper's differences are a minus b
 EBAY = {"a": Figures(10278, 0.6260, 0.414), "b": Figures(20604, 0.6385, 0.402)}
 EBAY_RATES = RateCounts(43, 59, 67, 84)
 TREC = {"DocRun02": Figures(50, 0.527, 0.240), "york07ed4": Figures(50, 0.513, 0.260)}
@@ -77,7 +93,7 @@ Figured = dict[tuple[str, str], float]  # (quantity, of) -> value
 
 
 class Rates(NamedTuple):
-    """What gold samples of `size` items of each kind say about judges, (simulation,)."""
+    """Judges' rates in gold samples of `size` items of each kind, (simulation,)."""
 
     m_r: FloatArray
     m_n: FloatArray
@@ -85,7 +101,7 @@ class Rates(NamedTuple):
 
     @property
     def clear(self) -> BoolArray:
-        """Where judges are clearly better than chance; else karatage refuses to correct."""
+        """Where judges are clearly better than random; otherwise karatage refuses to correct."""
         error = np.sqrt(share_variance(self.m_r, self.size) + share_variance(self.m_n, self.size))
         return np.asarray(self.m_r + self.m_n - 1 > CLEAR_OF_CHANCE * error)
 
@@ -103,26 +119,26 @@ class Seen(NamedTuple):
 
 
 def list_batches(plan: NoisyPlan, topics: int) -> Iterator[int]:
-    """How many simulations are drawn at once; the same for the same plan, so that a seed gives the same."""
+    """How many simulations are drawn at once; this depends on the plan alone, so that seeds reproduce results."""
     most = max(AT_ONCE // topics, 1)
     for first in range(0, plan.simulations, most):
         yield min(most, plan.simulations - first)
 
 
-def draw_luck(plan: NoisyPlan, shape: tuple[int, int], rng: np.random.Generator) -> FloatArray:
-    """How hard topics are, from -1 to 1, (simulation, topic); all alike unless the plan spreads them."""
+def draw_ease(plan: NoisyPlan, shape: tuple[int, int], rng: np.random.Generator) -> FloatArray:
+    """How easy topics are, from -1 to 1, (simulation, topic); all equal unless the plan spreads them."""
     return rng.uniform(-1, 1, shape) if plan.topic_spread else np.zeros(shape)
 
 
-def spread_topics(precision: float, luck: FloatArray, spread: float) -> FloatArray:
-    """True P@k of topics around the mean, as far as `luck` takes them, (simulation, topic)."""
-    return precision + min(spread, precision, 1 - precision) * luck
+def spread_topics(precision: float, ease: FloatArray, spread: float) -> FloatArray:
+    """True P@k of topics around the mean, (simulation, topic)."""
+    return precision + min(spread, precision, 1 - precision) * ease
 
 
 def judge_topics(quality: FloatArray, rates: tuple[float, float], depth: int, rng: np.random.Generator) -> FloatArray:
     """P@k by the judges for topics of true P@k `quality`, (simulation, topic).
 
-    Lines 2 to 11 of the algorithm, with truth and error in one draw: all that matters is whether a judge says relevant.
+    Lines 2 to 11 of the algorithm, with truth and error in one draw, since only the judge's grade is used.
     """
     m_r, m_n = rates
     room = np.minimum(RANK_SPREAD, np.minimum(quality, 1 - quality))
@@ -138,7 +154,7 @@ def judge_topics(quality: FloatArray, rates: tuple[float, float], depth: int, rn
 
 
 def sample_gold(world: World, rates: tuple[float, float], simulations: int, rng: np.random.Generator) -> Rates:
-    """Rates as gold samples show them, lines 13 and 14."""
+    """Rates in gold samples, lines 13 and 14."""
     size = world.gold_size
     m_r, m_n = (rng.binomial(size, rate, simulations) / size for rate in rates)
     return Rates(m_r, m_n, size)
@@ -146,9 +162,9 @@ def sample_gold(world: World, rates: tuple[float, float], simulations: int, rng:
 
 def join_degrees(variance: FloatArray, *parts: tuple[FloatArray, int]) -> FloatArray:
     """Welch's degrees of freedom of a sum of variances, each with its own; infinite where there is no variance."""
-    doubt = np.sum([part**2 / max(degrees, 1) for part, degrees in parts], axis=0)
+    spread = np.sum([part**2 / max(degrees, 1) for part, degrees in parts], axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(np.where(doubt > 0, variance**2 / doubt, np.inf))
+        return np.asarray(np.where(spread > 0, variance**2 / spread, np.inf))
 
 
 def rate_intervals(world: World, plan: NoisyPlan) -> Finding:
@@ -163,14 +179,13 @@ def rate_intervals(world: World, plan: NoisyPlan) -> Finding:
     rates = world.right_relevant, world.right_other
     parts = []
     for simulations in list_batches(plan, world.topics):
-        luck = draw_luck(plan, (simulations, world.topics), rng)
-        scores = judge_topics(spread_topics(world.precision, luck, plan.topic_spread), rates, plan.depth, rng)
+        ease = draw_ease(plan, (simulations, world.topics), rng)
+        scores = judge_topics(spread_topics(world.precision, ease, plan.topic_spread), rates, plan.depth, rng)
         seen, known = Seen.of(scores), sample_gold(world, rates, simulations, rng)
-        clear = known.clear
-        m_r, m_n = np.where(clear, known.m_r, 1.0), np.where(clear, known.m_n, 1.0)  # no division by 0
+        m_r, m_n = _where(known.clear, known)
         value = correct(seen.mean, m_r, m_n)
-        variance, degrees = _doubt(seen, m_r, m_n, known.size, world.topics)
-        parts.append(np.stack([seen.mean, seen.variance, value, variance, degrees, clear]))
+        variance, degrees = _find_variance(seen, m_r, m_n, known.size, world.topics)
+        parts.append(np.stack([seen.mean, seen.variance, value, variance, degrees, known.clear]))
     j, v_j, value, variance, degrees, clear = np.concatenate(parts, axis=1)
     kept = clear.astype(bool)
     value, error = value[kept], np.sqrt(variance[kept])
@@ -190,7 +205,9 @@ def rate_intervals(world: World, plan: NoisyPlan) -> Finding:
     return Finding(_count({NAIVE: j, CORRECTED: value}, 1 / (plan.depth * world.topics)), facts)
 
 
-def _doubt(seen: Seen, m_r: FloatArray, m_n: FloatArray, size: int, topics: int) -> tuple[FloatArray, FloatArray]:
+def _find_variance(
+    seen: Seen, m_r: FloatArray, m_n: FloatArray, size: int, topics: int
+) -> tuple[FloatArray, FloatArray]:
     """The variance (7), and its degrees of freedom from those of its three parts."""
     none = np.zeros_like(seen.variance)
     by_topics = correct_variance(seen.variance, seen.mean, m_r, m_n, math.inf, math.inf)
@@ -209,7 +226,7 @@ def _mean(values: FloatArray | BoolArray) -> float | None:
 
 
 def _count(estimates: dict[str, FloatArray], step: float) -> pl.DataFrame:
-    """Histograms over the same bins, whole steps of the judges' P@k wide, or some would hold more steps than others."""
+    """Histograms over the same bins; all have the same number of steps of the judges' P@k."""
     every = np.clip(np.concatenate(list(estimates.values())), *SHOWN)
     low, high = float(every.min()), float(every.max())
     width = max(math.ceil((high - low) / BINS / step), 1) * step
@@ -220,21 +237,21 @@ def _count(estimates: dict[str, FloatArray], step: float) -> pl.DataFrame:
         for name, values in estimates.items()
         for k, count in enumerate(np.histogram(values, edges)[0])
     ]
-    return pl.DataFrame(rows, schema=HISTOGRAM, orient="row")
+    return frame_rows(rows, HISTOGRAM)
 
 
 def rate_tests(world: World, samples: str, plan: NoisyPlan) -> Finding:
     """Shares of simulations in which each test rejects at 5 %, and in which its 95 % interval covers the difference.
 
-    With two gold samples, the second system's judges have the two rates exchanged; the shared form, which is wrong
-    there, then takes rates from both samples thrown together. Shares leave out simulations in which it was refused.
+    With two gold samples, the second system's judges have the two rates exchanged. The shared form, which is then
+    wrong, uses the rates of both samples pooled. Shares leave out simulations in which correction was refused.
     """
     rows = []
     for difference in plan.differences:
         rng = stream(plan.seed, f"tests {samples} {world.name} {difference:g}")
         batches = [_try_tests(world, difference, samples, plan, n, rng) for n in list_batches(plan, world.topics)]
         rows += [(difference, test, *_rate([batch[test] for batch in batches], difference)) for test in TESTS]
-    return Finding(pl.DataFrame(rows, schema=SCHEMA, orient="row"))
+    return Finding(frame_rows(rows, TRIED))
 
 
 def _try_tests(
@@ -242,9 +259,9 @@ def _try_tests(
 ) -> dict[str, Tried]:
     rates = world.right_relevant, world.right_other
     others = rates if samples == ONE else (rates[1], rates[0])
-    luck = draw_luck(plan, (simulations, world.topics), rng)  # topics are as hard for one system as for the other
+    ease = draw_ease(plan, (simulations, world.topics), rng)  # the same for both systems
     scores = [
-        judge_topics(spread_topics(precision, luck, plan.topic_spread), right, plan.depth, rng)
+        judge_topics(spread_topics(precision, ease, plan.topic_spread), right, plan.depth, rng)
         for precision, right in ((world.precision, rates), (world.precision + difference, others))
     ]
     known = [sample_gold(world, rates, simulations, rng)]
@@ -259,13 +276,16 @@ def run_tests(scores_a: FloatArray, scores_b: FloatArray, gold_a: Rates, gold_b:
     both = a.variance + b.variance
     own_topics = ((a.variance, topics - 1), (b.variance, topics - 1))
     same_topics = ((paired.variance, topics - 1),)
-    pooled = gold_a if gold_a is gold_b else _pool(gold_a, gold_b)
+    pooled = gold_a
+    if gold_a is not gold_b:
+        rates = (gold_a.m_r + gold_b.m_r) / 2, (gold_a.m_n + gold_b.m_n) / 2
+        pooled = Rates(*rates, gold_a.size + gold_b.size)
     clear, everywhere = gold_a.clear & gold_b.clear, np.ones(len(both), bool)
-    own = [_correct(seen, gold, clear) for seen, gold in ((a, gold_a), (b, gold_b))]
+    first, second = (_correct(seen, gold, clear) for seen, gold in ((a, gold_a), (b, gold_b)))
     return {
         NAIVE: (Estimated(paired.mean, both, join_degrees(both, *own_topics)), everywhere),
         PAIRED: (Estimated(paired.mean, paired.variance, topics - 1.0), everywhere),
-        INDEPENDENT: (compare_independent(own[0], own[1]), clear),
+        INDEPENDENT: (compare_independent(first, second), clear),
         SHARED: (_share(paired.mean, own_topics, pooled), pooled.clear),
         SHARED_PAIRED: (_share(paired.mean, same_topics, pooled), pooled.clear),
     }
@@ -283,12 +303,8 @@ def _share(difference: FloatArray, topics: tuple[tuple[FloatArray, int], ...], g
     return found._replace(degrees=degrees)
 
 
-def _pool(first: Rates, second: Rates) -> Rates:
-    return Rates((first.m_r + second.m_r) / 2, (first.m_n + second.m_n) / 2, first.size + second.size)
-
-
 def _where(clear: BoolArray, gold: Rates) -> tuple[FloatArray, FloatArray]:
-    """Rates that can be divided by, also where correction is refused."""
+    """Rates, but 1 where correction is refused, which prevents divisions by 0."""
     return np.where(clear, gold.m_r, 1.0), np.where(clear, gold.m_n, 1.0)
 
 
@@ -331,7 +347,7 @@ class Row(NamedTuple):
 
 
 class Example(NamedTuple):
-    """How an example is worked out, and what it tells."""
+    """How an example is computed, and its conclusion."""
 
     work: Callable[[NoisyPlan], Iterator[Row]]
     tell: Callable[[Figured], str]
@@ -340,11 +356,11 @@ class Example(NamedTuple):
 def work_out(example: str, plan: NoisyPlan) -> Finding:
     """All figures of an example."""
     rows = [(example, *row) for row in EXAMPLES[example].work(plan)]
-    return Finding(pl.DataFrame(rows, schema=find_schema(WORKED), orient="row"))
+    return Finding(frame_rows(rows, WORKED))
 
 
 def tell_example(example: str, figures: pl.DataFrame) -> str:
-    """What an example shows, in a sentence."""
+    """The conclusion of an example."""
     found = {(row["quantity"], row["of"]): row["value"] for row in figures.iter_rows(named=True)}
     return EXAMPLES[example].tell(found)
 
@@ -397,9 +413,9 @@ def _tell_ebay(found: Figured) -> str:
         f"eBay: judges see a difference of {value['P@3 by the judges']:+.4f} (t {value['naive: t']:.3f}, "
         f"p = {value['naive: p']:.4f}). Corrected, P@3 is {found['corrected P@3', 'a']:.4f} and "
         f"{found['corrected P@3', 'b']:.4f}, with standard errors {found['standard error', 'a']:.4f} and "
-        f"{found['standard error', 'b']:.4f}; were these independent, nothing could be claimed "
-        f"(p = {value['independent judges: p']:.3f}), but one gold sample serves both and most of their error is the "
-        f"same: {value['corrected P@3']:+.4f} [{value['shared judges: from']:+.4f}, {value['shared judges: to']:+.4f}],"
+        f"{found['standard error', 'b']:.4f}. If these were independent, the difference would not be significant "
+        f"(p = {value['independent judges: p']:.3f}). But both use one gold sample and share most of their error: "
+        f"{value['corrected P@3']:+.4f} [{value['shared judges: from']:+.4f}, {value['shared judges: to']:+.4f}],"
         f" z {value['shared judges: z']:.3f}, p = {value['shared judges: p']:.3f}."
     )
 
@@ -433,10 +449,11 @@ def _tell_trec(found: Figured) -> str:
     )
     held = " and ".join(f"{found['estimate that keeps (17)', name]:g}" for name in TREC)
     return (
-        f"TREC: were judges never wrong, {found['topics, judges never wrong', BOTH]:.0f} judgments would tell the two "
-        f"runs apart (26). Refused: judges call more of what was found relevant than they recognise of what is, "
-        f"{broken} (17), so the rates are not those of these judgments; the estimates that keep (17) are {held}, "
-        "without a difference, and no number of judgments is enough (31). Draw gold from the documents judged."
+        f"TREC: with judges without errors, {found['topics, judges never wrong', BOTH]:.0f} judgments would show a "
+        "significant difference (26). The correction is refused: the share of documents judged relevant is larger than "
+        f"the rate at which judges recognise relevant documents, {broken} (17), so the rates do not belong to these "
+        f"judgments. The estimates that satisfy (17) are {held}: there is no difference, and no number of judgments is "
+        "enough (31). Draw gold from the documents judged."
     )
 
 
@@ -466,20 +483,13 @@ EXAMPLES = {
 
 def list_cells(plan: NoisyPlan) -> Iterator[Cell]:
     """A cell for each example, and for intervals and tests of each world."""
-    drawn: dict[str, Fact] = {
-        "topic_spread": plan.topic_spread,
-        "depth": plan.depth,
-        "simulations": plan.simulations,
-        "seed": plan.seed,
-    }
+    drawn: Key = {name: getattr(plan, name) for name in ("topic_spread", "depth", "simulations", "seed")}
     for study in plan.studies:
-        about: dict[str, Fact] = {"study": study}
-        if study not in ("intervals", "tests"):
-            key = {**about, "seed": plan.seed}
-            yield Cell(name=study, key=key, work=partial(work_out, study))
+        if study not in SIMULATED:
+            yield Cell(name=study, key={"study": study, "seed": plan.seed}, work=partial(work_out, study))
             continue
         for world in plan.list_worlds():
-            here: dict[str, Fact] = {**about, **drawn, **world._asdict()}
+            here: Key = {"study": study, **drawn, **world._asdict()}
             if study == "intervals":
                 yield Cell(name=f"intervals {world.name}", key=here, work=partial(rate_intervals, world))
                 continue

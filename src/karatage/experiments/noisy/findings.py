@@ -1,4 +1,4 @@
-"""What the noisy experiment found."""
+"""Findings of the noisy experiment."""
 
 from __future__ import annotations
 
@@ -9,64 +9,39 @@ from functools import cached_property
 
 import polars as pl
 
-from karatage.data.checks import (
-    AMOUNT,
-    COUNT,
-    NUMBER,
-    SHARE,
-    TEXT,
-    Column,
-    find_schema,
-    maybe,
-    require_known,
-    require_table,
-)
 from karatage.data.options import CONFIDENCE
 from karatage.data.result import Result
 from karatage.errors import DataError
-from karatage.experiments.engine import Execution, Experiment, Findings, Results, run_experiment
+from karatage.experiments.engine import (
+    Execution,
+    Experiment,
+    Findings,
+    Results,
+    frame_rows,
+    run_experiment,
+    stack_cells,
+)
 from karatage.experiments.noisy.cells import (
+    GOLD_SAMPLES,
     INDEPENDENT,
     ONE,
     PAIRED,
     SHARED_PAIRED,
+    TABLES,
     TWO,
     WORKED,
+    WORLD,
     Z,
     list_cells,
     tell_example,
 )
-from karatage.experiments.noisy.plan import NoisyPlan, World
+from karatage.experiments.noisy.plan import SIMULATED, NoisyPlan
 from karatage.io.files import PathLike
 
 MANY_REFUSED = 0.05
-TABLES = ("intervals", "histogram", "tests", "worked")
-WORLD = ("right_relevant", "right_other", "gold_size", "topics", "precision")
-_WORLD = {**dict.fromkeys(("right_relevant", "right_other", "precision"), SHARE), "gold_size": COUNT, "topics": COUNT}
-_RATES = ("naive_covered", "refused")
-_KNOWN = ("covered", "covered_t", "outside")
-STUDIES: dict[str, dict[str, Column]] = {
-    "intervals": {
-        **_WORLD,
-        **dict.fromkeys(("naive", *_RATES), SHARE),
-        **dict.fromkeys(_KNOWN, maybe(SHARE)),
-        **dict.fromkeys(("corrected", "bias"), maybe(NUMBER)),
-        **dict.fromkeys(("spread", "standard_error"), maybe(AMOUNT)),
-    },
-    "histogram": {**_WORLD, "estimate": TEXT, "low": NUMBER, "high": NUMBER, "simulations": COUNT},
-    "tests": {
-        **_WORLD,
-        **dict.fromkeys(("gold_samples", "test"), TEXT),
-        **dict.fromkeys(("rejected", "wrong", "covered"), maybe(SHARE)),
-        "refused": SHARE,
-        "difference": NUMBER,
-        "estimate": maybe(NUMBER),
-    },
-    "worked": WORKED,
-}
 POWER = 0.8  # at which tests are compared
-SOUND = {ONE: PAIRED, TWO: INDEPENDENT}  # by which power is told
-BAND = 0.01  # what coverage and size may be off, as the project demands
+SOUND = {ONE: PAIRED, TWO: INDEPENDENT}  # valid tests, whose power is the reference
+BAND = 0.01  # the largest error of coverage and size that the project accepts
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -86,38 +61,26 @@ class NoisyFindings(Findings, Result, kind="noisy"):
     worked: pl.DataFrame
 
     def __post_init__(self) -> None:
-        """Refuse tables that are none; a study that was not asked for has one without columns."""
+        """Refuse tables with other columns or values; only studies of the plan have rows."""
         asked = {"intervals": "intervals", "histogram": "intervals", "tests": "tests"}
-        for table, columns in STUDIES.items():
-            if asked.get(table, table) in (*self.plan.studies, "worked"):
-                require_table(table, getattr(self, table), columns)
-            elif len(getattr(self, table)):
-                raise DataError(f"{table} is there, though it was not asked for")
-        if not any(len(getattr(self, table)) for table in ("intervals", "tests", "worked")):
-            raise DataError("intervals, tests and worked are empty: nothing was found")
+        known = {"gold_samples": GOLD_SAMPLES, "example": self.plan.studies}
         worlds = set(self.plan.list_worlds())
-        for name in ("intervals", "histogram", "tests"):
+        for name, rule in TABLES.items():
+            if asked.get(name, name) in (*self.plan.studies, "worked"):
+                self.check_table(name, rule, known)
+            elif len(getattr(self, name)):
+                raise DataError(f"{name} has rows, but is not among the plan's studies")
             found: pl.DataFrame = getattr(self, name)
-            if len(found) and not set(found.select(WORLD).unique().rows()) <= worlds:
+            if name in asked and len(found) and not set(found.select(WORLD).unique().rows()) <= worlds:
                 raise DataError(f"{name}: a row is about a world that is not in the plan")
-        if len(self.tests):
-            require_known("tests: gold_samples", self.tests["gold_samples"].unique(), (ONE, TWO), "numbers of samples")
-            if not set(self.tests["difference"].unique()) <= set(self.plan.differences):
-                raise DataError("tests: a difference is not in the plan")
-        keys = {
-            "intervals": WORLD,
-            "histogram": (*WORLD, "estimate", "low"),
-            "tests": (*WORLD, "gold_samples", "difference", "test"),
-            "worked": ("example", "quantity", "of"),
-        }
-        for name, key in keys.items():
-            if len(getattr(self, name)) and getattr(self, name).select(key).is_duplicated().any():
-                raise DataError(f"{name}: a row is there twice")
-        require_known("worked: example", self.worked["example"].unique(), self.plan.studies, "studies")
+        if not any(len(getattr(self, name)) for name in ("intervals", "tests", "worked")):
+            raise DataError("intervals, tests and worked are empty: there are no results")
+        if len(self.tests) and not set(self.tests["difference"].unique()) <= set(self.plan.differences):
+            raise DataError("tests: a difference is not in the plan")
 
     @cached_property
     def frame(self) -> pl.DataFrame:
-        """Everything, in long form: what was found about each world, and each figure of an example."""
+        """Everything, in long form: quantities of each world, and each figure of an example."""
         parts = []
         for study in ("intervals", "tests", "worked"):
             table: pl.DataFrame = getattr(self, study)
@@ -132,7 +95,7 @@ class NoisyFindings(Findings, Result, kind="noisy"):
 
     @property
     def tolerance(self) -> float:
-        """How far chance takes a share that is truly 95 % (or 5 %) from it, in 95 of 100 cells."""
+        """The largest random error of a share of 95 % (or 5 %), in 95 of 100 cells."""
         return Z * math.sqrt(CONFIDENCE * (1 - CONFIDENCE) / self.plan.simulations)
 
     @property
@@ -141,9 +104,9 @@ class NoisyFindings(Findings, Result, kind="noisy"):
         return f"P@{self.plan.depth}"
 
     def compare_power(self, samples: str) -> pl.DataFrame:
-        """For each world, the difference at which a sound test has a power nearest 80 %, and all tests there.
+        """For each world, the difference at which a valid test has a power closest to 80 %, and all tests there.
 
-        Sound are the naive paired test with one gold sample, the independent form with two.
+        The valid test is the naive paired test with one gold sample, the independent form with two.
         """
         table = self.pivot_tests(samples).filter(pl.col("difference") > 0)
         distance = (pl.col(SOUND[samples]) - POWER).abs()
@@ -156,7 +119,7 @@ class NoisyFindings(Findings, Result, kind="noisy"):
 
     @property
     def sentence(self) -> str:
-        """What to take away."""
+        """The conclusion."""
         return " ".join(self._tell())
 
     def _tell(self) -> Iterator[str]:
@@ -169,19 +132,19 @@ class NoisyFindings(Findings, Result, kind="noisy"):
 
     def _tell_intervals(self) -> str:
         count = f"{self.plan.simulations:,} simulations"
-        chance = f"95.0 ± {self.tolerance * 100:.1f} % would be chance"
+        chance = f"95.0 ± {self.tolerance * 100:.1f} % is expected"
         if len(self.intervals) == 1:
             row = self.intervals.row(0, named=True)
             seen = (
-                f"Judges who are right about {row['right_relevant']:.0%} of relevant and {row['right_other']:.0%} of "
-                f"other documents put {self.measure} at {row['naive']:.3f}, where it is {row['precision']:.3f}: the "
-                f"naive 95 % interval covers it in {row['naive_covered']:.1%} of {count}"
+                f"With judges who are right about {row['right_relevant']:.0%} of relevant and {row['right_other']:.0%} "
+                f"of other documents, {self.measure} is {row['naive']:.3f} on average; the true value is "
+                f"{row['precision']:.3f}. The naive 95 % interval covers it in {row['naive_covered']:.1%} of {count}"
             )
             if row["corrected"] is None:
-                return f"{seen}, and correction is always refused."
+                return f"{seen}. Correction is always refused."
             return (
-                f"{seen}, the corrected one, around {row['corrected']:.3f} on average, in {row['covered']:.1%} "
-                f"({chance})."
+                f"{seen}, the corrected one in {row['covered']:.1%} ({chance}); the mean of corrected values is "
+                f"{row['corrected']:.3f}."
             )
         done = self.intervals.drop_nulls("covered")
         if not len(done):
@@ -190,12 +153,12 @@ class NoisyFindings(Findings, Result, kind="noisy"):
         low = done.sort("covered_t", "naive").row(0, named=True)
         naive = float(self.intervals["naive_covered"].to_numpy().mean())
         return (
-            f"The corrected 95 % interval covers in 94 to 96 % of {count} ({chance}) in {within[0]} of "
-            f"{len(self.intervals)} worlds, with t instead of z in {within[1]}, the naive one on average in "
-            f"{naive:.0%}; the lowest with t is {low['covered_t']:.1%}, for rates "
+            f"The corrected 95 % interval has a coverage of 94 to 96 % ({count}, {chance}) in {within[0]} of "
+            f"{len(self.intervals)} worlds, and with t instead of z in {within[1]}. The mean coverage of the naive one "
+            f"is {naive:.0%}. The lowest with t is {low['covered_t']:.1%}, for rates "
             f"{low['right_relevant']:g} and {low['right_other']:g}, {low['gold_size']} gold items of each kind, "
-            f"{low['topics']} topics and {self.measure} = {low['precision']:g}, where {low['refused']:.1%} of "
-            "simulations are refused."
+            f"{low['topics']} topics and {self.measure} = {low['precision']:g}, where correction is refused in "
+            f"{low['refused']:.1%} of simulations."
         )
 
     def _tell_tests(self) -> Iterator[str]:
@@ -204,9 +167,9 @@ class NoisyFindings(Findings, Result, kind="noisy"):
             told = []
             if len(size):
                 told.append(
-                    f"two equal systems are called different in {_range(size, SHARED_PAIRED)} of simulations by the "
-                    f"shared form (paired), in {_range(size, INDEPENDENT)} by the independent one (10), where 5.0 ± "
-                    f"{self.tolerance * 100:.1f} % would be chance"
+                    f"two equal systems are significantly different in {_range(size, SHARED_PAIRED)} of simulations by "
+                    f"the shared form (paired), in {_range(size, INDEPENDENT)} by the independent one (10); 5.0 ± "
+                    f"{self.tolerance * 100:.1f} % is expected"
                 )
             power = self.compare_power(samples) if samples == ONE else size.clear()
             if len(power):
@@ -216,7 +179,7 @@ class NoisyFindings(Findings, Result, kind="noisy"):
                 )
             if told:
                 start = "One gold sample for both systems" if samples == ONE else "Separate judges and gold"
-                end = "" if samples == ONE else ': say judges="independent" there'
+                end = "" if samples == ONE else '; use judges="independent" there'
                 yield f"{start}: {'; '.join(told)}{end}."
 
 
@@ -229,7 +192,7 @@ def _melt(table: pl.DataFrame, study: str) -> pl.DataFrame:
 
 
 def _range(table: pl.DataFrame, test: str) -> str:
-    """From the lowest to the highest share, or the one there is."""
+    """The lowest and the highest share, or the only one."""
     found = table[test].drop_nulls().to_list()
     if not found:
         return "none (all refused)"
@@ -240,58 +203,48 @@ def _range(table: pl.DataFrame, test: str) -> str:
 def experiment_noisy(
     plan: NoisyPlan | None = None, *, output: PathLike | None = None, execution: Execution | None = None
 ) -> NoisyFindings:
-    """Simulate noisy judges and a little gold, or work out the paper's examples.
+    """Simulate noisy judges and a little gold, or compute the paper's examples.
 
     Args:
         plan: Which studies, in which worlds; default: the paper's simulation.
-        output: A folder in which each cell's result is kept as Parquet, and found again by the next run.
-        execution: How many processes, whether to begin afresh, and a callback for progress.
+        output: A folder in which each cell's result is stored as Parquet, for the next run.
+        execution: How many processes, whether to ignore stored results, and a callback for progress.
     """
     return run_experiment(NOISY, plan=plan, output=output, execution=execution)
 
 
 def _sum_up(plan: NoisyPlan, results: Results) -> NoisyFindings:
-    intervals, histogram, tests, worked = [], [], [], []
-    for cell, outcome in results:
-        about = pl.DataFrame({name: [cell.key[name]] for name in (*World._fields, "gold_samples") if name in cell.key})
-        if cell.key["study"] == "intervals":
-            facts = pl.DataFrame({name: [value] for name, value in outcome.facts.items()})
-            intervals.append(about.hstack(facts.cast(pl.Float64)))
-            histogram.append(about.join(outcome.table, how="cross"))
-        elif cell.key["study"] == "tests":
-            tests.append(about.join(outcome.table, how="cross"))
-        else:
-            worked.append(outcome.table)
-    found = _stack(intervals)
+    rates = [
+        [{**cell.key, **outcome.facts}[name] for name in TABLES["intervals"].columns]
+        for cell, outcome in results
+        if cell.key["study"] == "intervals"
+    ]
+    found = frame_rows(rates, TABLES["intervals"].columns) if rates else pl.DataFrame()
+    examples = [result for result in results if result[0].key["study"] not in SIMULATED]
     return NoisyFindings(
         plan=plan,
         intervals=found,
-        histogram=_stack(histogram),
-        tests=_stack(tests),
-        worked=_stack(worked) if worked else pl.DataFrame(schema=find_schema(WORKED)),
-        notes=tuple(_tell(plan, found)),
+        histogram=stack_cells(results, TABLES["histogram"].columns, "intervals") if rates else pl.DataFrame(),
+        tests=stack_cells(results, TABLES["tests"].columns, "tests") if "tests" in plan.studies else pl.DataFrame(),
+        worked=stack_cells(examples, WORKED),
+        notes=tuple(_tell_limits(plan, found)),
     )
 
 
-def _stack(tables: list[pl.DataFrame]) -> pl.DataFrame:
-    return pl.concat(tables) if tables else pl.DataFrame()
-
-
-def _tell(plan: NoisyPlan, intervals: pl.DataFrame) -> Iterator[str]:
-    if len(intervals):
-        doubtful = intervals.filter(pl.col("refused") > MANY_REFUSED)
-        if len(doubtful):
-            yield (
-                f"in {len(doubtful)} of {len(intervals)} worlds more than {MANY_REFUSED:.0%} of gold samples could not "
-                "tell judges from a coin, and correction was refused; shares there are of the luckier samples"
-            )
+def _tell_limits(plan: NoisyPlan, intervals: pl.DataFrame) -> Iterator[str]:
+    refused = intervals.filter(pl.col("refused") > MANY_REFUSED) if len(intervals) else intervals
+    if len(refused):
+        yield (
+            f"in {len(refused)} of {len(intervals)} worlds more than {MANY_REFUSED:.0%} of gold samples could not "
+            "distinguish judges from random ones, and correction was refused; shares describe the other samples"
+        )
     if "tests" in plan.studies:
         yield (
             f"with {TWO} gold samples the second system's judges have the first's two rates exchanged, and the shared "
-            "form takes rates from both samples thrown together"
+            "form uses the rates of both samples pooled"
         )
         if 0.0 not in plan.differences:
-            yield "without a difference of 0 nothing is said about how often equal systems are called different"
+            yield "without a difference of 0 there is no result on how often tests reject for equal systems"
 
 
 NOISY = Experiment(kind="noisy", plan=NoisyPlan, prepare=lambda plan: plan, list_cells=list_cells, sum_up=_sum_up)

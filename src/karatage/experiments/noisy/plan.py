@@ -13,13 +13,13 @@ from karatage.random_streams import settle_seed
 
 Study = Literal["intervals", "tests", "ebay", "trec", "dcg"]
 SIMULATED: tuple[Study, ...] = ("intervals", "tests")
-LEAST = 10  # simulations, of which shares are taken
+LEAST = 10  # simulations
 
 
 class World(NamedTuple):
-    """Judges and systems of a simulation; rates, sizes and P@k are true, and only a sample of each is seen."""
+    """Judges and systems of a simulation; rates and P@k are the true ones, from which samples are drawn."""
 
-    right_relevant: float  # how often judges are right about what is relevant
+    right_relevant: float  # how often judges are right about relevant documents
     right_other: float
     gold_size: int  # gold items of each kind
     topics: int
@@ -32,16 +32,16 @@ class World(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What it is called among cells."""
+        """Its name in cells."""
         rates = f"{self.right_relevant:g},{self.right_other:g}"
         return f"right={rates} gold={self.gold_size} topics={self.topics} precision={self.precision:g}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class NoisyPlan:
-    """What is studied, in which worlds: every combination of rates, gold sizes, topics and true P@k.
+    """Studies, and their worlds: every combination of rates, gold sizes, topics and true P@k.
 
-    `right_relevant` and `right_other` belong together one by one. Ranks are up to .09 above and below the true P@k.
+    `right_relevant` and `right_other` are pairs. The precision of ranks is up to .09 above and below the true P@k.
 
     Args:
         studies: What to study; may be repeated.
@@ -50,8 +50,8 @@ class NoisyPlan:
         gold_sizes: Gold items of each of these two kinds: 250, or 50,100.
         topics: How many topics: 50, or 25,50.
         precision: True P@k, of the worse system in tests: 0.4, or 0.2,0.4.
-        differences: What the better system has more, in tests: 0,0.05,0.1.
-        topic_spread: How far topics are from the mean at most.
+        differences: Differences between the two systems, in tests: 0,0.05,0.1.
+        topic_spread: Largest deviation of a topic from the mean.
         depth: Ranks looked at.
         simulations: Simulations of each world.
         seed: Seed of all random numbers.
@@ -86,14 +86,14 @@ class NoisyPlan:
             reach = f"{max(self.precision):g} + {max(self.differences):g}"
             raise OptionError(f"P@{self.depth} of the better system, {reach}, must be at most 1; give less of one")
         if self.simulations < LEAST:
-            raise OptionError(f"{self.simulations} simulations tell nothing; {LEAST} are the least")
+            raise OptionError(f"{self.simulations} simulations are too few; give at least {LEAST}")
         settle_seed(self.seed)
 
     def _check_rates(self) -> None:
         if len(self.right_relevant) != len(self.right_other):
             raise OptionError(
                 f"{len(self.right_relevant)} rates for relevant documents and {len(self.right_other)} for others; "
-                "they belong together one by one, so give as many of each"
+                "they are pairs, so give as many of each"
             )
         if not self.right_relevant or len(set(self.rates)) < len(self.rates):
             raise OptionError("give one pair of rates at least, and none twice")

@@ -1,1 +1,1 @@
-"""The experiment on random relevance: judgments as probabilities, against gold with and without doubt."""
+"""The experiment on random relevance: judgments as probabilities, against certain and uncertain gold."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import cast
 
 import numpy as np
 import polars as pl
@@ -17,7 +17,7 @@ from karatage.data.axes import BoolArray, LongArray
 from karatage.data.options import Supervision
 from karatage.data.posterior import Posterior
 from karatage.errors import OptionError
-from karatage.experiments.engine import Cell, Execution, Finding, run_cells, tell_outcomes
+from karatage.experiments.engine import Cell, Execution, Finding, run_cells, tell_kept, tell_outcomes
 from karatage.experiments.square.data_sets import (
     DataSet,
     DataSets,
@@ -26,29 +26,17 @@ from karatage.experiments.square.data_sets import (
     make_folds,
     read_data_sets,
 )
-from karatage.experiments.square.findings import Benchmark, CellResult, DataSetFacts
+from karatage.experiments.square.findings import Benchmark, CellResult, DataSetFacts, Setting
 from karatage.io.files import PathLike
 from karatage.random_streams import settle_seed, stream
 from karatage.text import counted, list_names
 
 APPROACHES = ("mv", "zc", "glad", "nb", "ds", "ry", "cubam")  # numbered as in [COLLAB14], table 2.3
 AMOUNTS = (10, 20, 50, 80, 90)
-# What a model can make of gold, where that is not everything.
+# Supervision of models that do not have all three kinds.
 USES = {"mv": ("none",), "nb": ("full",)}
-NO_USE = {"mv": "learns nothing from gold", "nb": "learns from gold alone, so it is tried in full supervision only"}
-DECIDING = frozenset({"lowest", "highest", "prior"})  # tie rules other than chance
-
-
-class Setting(NamedTuple):
-    """How gold is used, and how many percent of it; 0 without."""
-
-    supervision: Supervision
-    amount: int
-
-    @property
-    def name(self) -> str:
-        """For people."""
-        return f"{self.supervision} {self.amount}" if self.amount else self.supervision
+NO_USE = {"mv": "does not learn from gold", "nb": "learns only from gold, and is tried only in full supervision"}
+DECIDING = frozenset({"lowest", "highest", "prior"})  # tie rules that are not random
 
 
 def benchmark(
@@ -64,11 +52,11 @@ def benchmark(
 
     Args:
         data: Folders, as `read_data_sets` takes them, or data sets.
-        approach: Models by name, with options; default: those of the thesis that are there.
+        approach: Models by name, with options; default: those of the thesis.
         amounts: Percentages of gold to train on, over folds; none for unsupervised runs only.
-        output: A folder in which each cell's result is kept as Parquet, and found again by the next run.
-        execution: How many processes, whether to begin afresh, and a callback for progress.
-        rng: Seed of folds and coins.
+        output: A folder in which each cell's result is stored as Parquet, for the next run.
+        execution: How many processes, whether to ignore stored results, and a callback for progress.
+        rng: Seed of folds and random choices.
     """
     sets = _gather(data)
     seed = settle_seed(rng)
@@ -85,7 +73,7 @@ def benchmark(
         for (member, named, setting), outcome in zip(plan, outcomes, strict=True)
     )
     about_data = [f"{member.name}: {note}" for member in facts for note in member.notes]
-    notes = (*sets.notes, *about_data, *tell_cells(results), *tell_outcomes(outcomes))
+    notes = (*sets.notes, *about_data, *tell_cells(results), *tell_kept(outcomes), *tell_outcomes(outcomes))
     return Benchmark(cells=results, data_sets=facts, seed=seed, notes=notes)
 
 
@@ -93,10 +81,7 @@ def list_settings(amounts: Sequence[int]) -> list[Setting]:
     """No gold; then light and full supervision with each amount."""
     for amount in amounts:
         count_parts(amount)
-    settings = [Setting("none", 0)]
-    for supervision in ("light", "full"):
-        settings += [Setting("light" if supervision == "light" else "full", a) for a in sorted(set(amounts))]
-    return settings
+    return [Setting("none", 0), *(Setting(how, a) for how in ("light", "full") for a in sorted(set(amounts)))]
 
 
 def _gather(data: PathLike | Iterable[PathLike] | DataSets | Iterable[DataSet]) -> DataSets:
@@ -119,7 +104,7 @@ def _parse_models(names: Sequence[str]) -> list[NamedModel]:
     models = list({named.name: named for named in map(parse_model, names)}.values())
     fixed = next((named.name for named in models if named.supervision is not None), None)
     if fixed is not None:
-        raise OptionError(f"approach '{fixed}': the benchmark tries every supervision, so leave it out of the name")
+        raise OptionError(f"approach '{fixed}': the benchmark tries every supervision; leave it out of the name")
     return models
 
 
@@ -162,10 +147,10 @@ def run_setting(sets: Mapping[str, DataSet], *, name: str, named: NamedModel, se
         posterior = named.model.fit(
             member.judgments,
             gold=member.training_gold(training) if len(training) else None,
-            supervision=setting.supervision,
+            supervision=cast("Supervision", setting.supervision),
             rng=stream(seed, f"square/{member.name}/{named.name}/{setting.name}/{number}"),
         )
-        predictions.keep(posterior, kept, number, coin=getattr(named.model, "ties", "random") not in DECIDING)
+        predictions.keep(posterior, kept, number, random=getattr(named.model, "ties", "random") not in DECIDING)
     return predictions.finding()
 
 
@@ -192,18 +177,18 @@ class _Predictions:
         self.grade = np.zeros(items, np.int8)
         self.loose = 0
 
-    def keep(self, posterior: Posterior, kept: LongArray, number: int, *, coin: bool) -> None:
-        """Take over the kept items; where a coin decides ties, all tied grades win."""
+    def keep(self, posterior: Posterior, kept: LongArray, number: int, *, random: bool) -> None:
+        """Add the kept items; if ties are broken at random, all tied grades win."""
         assert (self.fold[kept] < 0).all()
         self.fold[kept] = number
         self.probability[kept] = posterior.probability[kept]
         self.grade[kept] = posterior.grades[kept]
         decided = posterior.grades[kept, None] == np.arange(self.member.grades)
-        self.winners[kept] = posterior.winners[kept] if coin else decided
+        self.winners[kept] = posterior.winners[kept] if random else decided
         self.loose += not posterior.converged
 
     def finding(self) -> Finding:
-        """A row for each item, and how good they are together; grades as they were given."""
+        """A row for each item, with grades as they were given, and the quality over all items."""
         member, items = self.member, self.member.items
         assert (self.fold[items] >= 0).all()
         scale = np.array(member.scale, np.int64)
@@ -229,14 +214,14 @@ class _Predictions:
 
 
 def _list_winners(winners: BoolArray, scale: LongArray) -> pl.Series:
-    """The grades that share the first place in each item, as a column of lists."""
+    """The tied best grades of each item, as a column of lists."""
     item, grade = np.nonzero(winners)
     pairs = pl.DataFrame({"item": item, "winners": scale[grade]})
     return pairs.group_by("item", maintain_order=True).agg("winners")["winners"]
 
 
 def tell_cells(cells: Sequence[CellResult]) -> Iterator[str]:
-    """What was skipped and why, what did not converge, what was there already."""
+    """Cells that were skipped, and why, and models that did not converge."""
     skipped: dict[tuple[str, str], list[CellResult]] = {}
     for cell in cells:
         if cell.outcome.status == "skipped":
@@ -252,6 +237,3 @@ def tell_cells(cells: Sequence[CellResult]) -> Iterator[str]:
         fits, loose = (sum(int(facts.get(name) or 0) for facts in done) for name in ("folds", "not_converged"))
         if loose:
             yield f"{approach} did not converge in {loose:,} of {counted(fits, 'fit')}"
-    kept = sum(cell.outcome.kept for cell in cells)
-    if kept:
-        yield f"{kept:,} of {counted(len(cells), 'cell')} were found done by an earlier run"

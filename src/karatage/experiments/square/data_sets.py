@@ -1,4 +1,4 @@
-"""Data sets to try methods on: many judges' grades, gold for some of the items, and folds of these."""
+"""Data sets of the SQUARE benchmark: many judges' grades, gold for some of the items, and folds of these."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from karatage.io.files import PathLike
 from karatage.io.judgments import GOLD, GradeMap, read_gold, read_judgments
 from karatage.text import counted, list_names, shorten
 
-# How the tables in a folder are called, up to what follows; SQUARE says responses.
+# How the names of tables in a folder begin; `responses` is SQUARE's name.
 JUDGMENT_FILES = ("labels", "judgments", "responses")
 GOLD_FILES = ("gold",)
 
@@ -31,7 +31,7 @@ class DataSet:
     name: str
     judgments: Judgments
     gold: GradeArray  # (item,) -1 where there is none
-    scale: tuple[int, ...]  # the grade, as given, that each number stands for
+    scale: tuple[int, ...]  # the grade, as given, of each number
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -40,11 +40,11 @@ class DataSet:
 
     @staticmethod
     def of(name: str, judgments: Judgments, gold: Judgments) -> DataSet:
-        """Bring judgments and gold together, on the grades that occur in either."""
+        """Align judgments and gold, on the grades that occur in either."""
         told, judgments = judgments.notes, judgments.every
         known = match_gold(judgments, gold)
         if not (known >= 0).any():
-            raise DataError("judgments and gold share no item: check that items are written alike in both")
+            raise DataError("judgments and gold share no item: check that items have the same names in both")
         scale: LongArray = np.union1d(judgments.grade, known[known >= 0]).astype(np.int64)
         if len(scale) < 2:
             scale = np.array([0, max(int(scale[0]), 1)])
@@ -71,11 +71,11 @@ class DataSet:
 
     @property
     def grades(self) -> int:
-        """How many grades there are."""
+        """The number of grades."""
         return len(self.scale)
 
     def training_gold(self, items: LongArray) -> Judgments:
-        """Gold of some items only, to train on."""
+        """Gold of some items, for training."""
         return replace(
             self.judgments,
             judges=(GOLD,),
@@ -89,7 +89,7 @@ class DataSet:
 
     @cached_property
     def digest(self) -> str:
-        """The same for the same content."""
+        """Identifies the content."""
         found, source = hashlib.sha256(), self.judgments
         for names in (source.judges, source.topics, source.documents.to_list(), map(str, self.scale)):
             found.update("\n".join(names).encode() + b"\0")
@@ -101,7 +101,7 @@ class DataSet:
 
 @dataclass(frozen=True, eq=False)
 class DataSets:
-    """Several data sets, and what there is to say about how they were found."""
+    """Several data sets, with notes on folders that were left out."""
 
     members: tuple[DataSet, ...]
     notes: tuple[str, ...] = ()
@@ -125,13 +125,13 @@ def read_data_sets(
     """Read data sets from folders, each with a table of labels and one of gold.
 
     Args:
-        folders: Folders that hold a table `labels*`, `judgments*` or `responses*` and a table `gold*`, in any form that
-            `read_judgments` and `read_gold` take; or folders of such folders, of which unreadable ones are passed over.
+        folders: Folders with a table `labels*`, `judgments*` or `responses*` and a table `gold*`, in any format of
+            `read_judgments` and `read_gold`; or folders of such folders, of which unreadable ones are skipped.
         grades: What labels mean, in all of them: a scale `0-3`, a mapping `no=0,yes=1,broken=drop`, or both.
         gold_grades: The same for gold; default: as `grades`.
-        columns: Which column plays which role, where the names do not tell.
+        columns: The columns, if their names are not the usual ones.
         gold_columns: The same for gold.
-        repeats: Which grade counts when a judge graded an item more than once; by default every one.
+        repeats: Which grade is used when a judge graded an item more than once; default: every one.
     """
     asked = [folders] if isinstance(folders, str | os.PathLike) else list(folders)
     named = [Path(folder) for folder in asked]
@@ -149,23 +149,23 @@ def read_data_sets(
             if folder in named or len(problems) == len(found):
                 raise problems[0] from None
     check_names([member.name for member in members])
-    return DataSets(tuple(members), (*notes, *(f"passed over: {problem}" for problem in problems)))
+    return DataSets(tuple(members), (*notes, *(f"skipped: {problem}" for problem in problems)))
 
 
 def check_names(names: list[str]) -> None:
-    """Refuse two data sets of the same name, which no table could tell apart."""
+    """Refuse two data sets of the same name."""
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise OptionError(f"two data sets are called '{shorten(twice[0])}'; rename a folder")
 
 
 def _find_folders(asked: list[Path]) -> tuple[dict[Path, tuple[Path, Path]], tuple[str, ...]]:
-    """The tables of each data set; a folder without both is passed over, one that was named is an error."""
+    """The tables of each data set; an inner folder without both is skipped, a given one is an error."""
     found: dict[Path, tuple[Path, Path]] = {}
     passed = []
     for folder in asked:
         if not folder.is_dir():
-            raise InputFileError(shorten(str(folder), 200), None, "is no folder; name folders with labels and gold")
+            raise InputFileError(shorten(str(folder), 200), None, "is not a folder; name folders with labels and gold")
         tables = _find_tables(folder)
         if tables is not None:
             found[folder] = tables
@@ -174,12 +174,10 @@ def _find_folders(asked: list[Path]) -> tuple[dict[Path, tuple[Path, Path]], tup
         having = {child: tables for child, tables in inner.items() if tables is not None}
         if not having:
             wanted = "a table called labels* (or judgments*, responses*) and one called gold*"
-            raise InputFileError(shorten(str(folder), 200), None, f"needs {wanted}, or folders that hold them")
+            raise InputFileError(shorten(str(folder), 200), None, f"needs {wanted}, or folders with them")
         found |= having
         passed += [child.name for child in inner if child not in having]
-    notes = (
-        [f"folders without both a labels* and a gold* table, passed over: {list_names(passed, 8)}"] if passed else []
-    )
+    notes = [f"folders without a labels* or a gold* table, skipped: {list_names(passed, 8)}"] if passed else []
     return found, tuple(notes)
 
 
@@ -197,7 +195,7 @@ def _find_table(folder: Path, names: tuple[str, ...]) -> Path | None:
         found = [path for path in files if path.name.lower().startswith(name) and path.suffix != ".md"]
         if len(found) > 1:
             listed = list_names([path.name for path in found])
-            raise DataError(f"{folder}: holds several tables called {name}*: {listed}; keep one of them there")
+            raise DataError(f"{folder}: has several tables called {name}*: {listed}; keep one of them there")
         if found:
             return found[0]
     return None
@@ -206,7 +204,7 @@ def _find_table(folder: Path, names: tuple[str, ...]) -> Path | None:
 def _tell_gold(gold: Judgments, known: GradeArray) -> Iterator[str]:
     graded, items = int((known >= 0).sum()), len(known)
     if graded < items:
-        yield f"gold is known for {graded:,} of {items:,} items; the others are merged too, but not scored"
+        yield f"{graded:,} of {items:,} items have gold; the others are merged too, but not scored"
     lost = len(gold.item_topic) - graded
     if lost:
         yield f"{counted(lost, 'gold item')} without any judgment, left out"
@@ -214,19 +212,19 @@ def _tell_gold(gold: Judgments, known: GradeArray) -> Iterator[str]:
 
 def _tell_scale(scale: LongArray) -> Iterator[str]:
     if scale[-1] != len(scale) - 1:
-        yield f"the grades that occur are {', '.join(map(str, scale))}; a model sees {len(scale)} grades"
+        yield f"only the grades {', '.join(map(str, scale))} occur, so models have {len(scale)} grades"
 
 
 @dataclass(frozen=True, eq=False)
 class Fold:
-    """Items whose gold is given, and items whose prediction is kept."""
+    """Items for training, and items whose prediction is kept."""
 
     training: LongArray
     kept: LongArray
 
 
 def count_parts(amount: int) -> int:
-    """Into how many parts gold is cut, so that one part, or all but one, is `amount` percent.
+    """The number of parts of gold for which one part, or all except for one, is `amount` percent.
 
     >>> [count_parts(amount) for amount in (10, 20, 33, 50, 80, 90)]
     [10, 5, 3, 2, 5, 10]
@@ -238,7 +236,7 @@ def count_parts(amount: int) -> int:
     if abs(100 / parts - share) >= 0.5:
         low, high = 100 / (int(100 / share) + 1), 100 / int(100 / share)
         near = " or ".join(f"{round(100 - s if amount > 50 else s)}" for s in (low, high))
-        raise OptionError(f"{amount} % is neither one part of several equal ones nor all but one; use {near}")
+        raise OptionError(f"{amount} % is not one of several equal parts, nor all except for one; use {near}")
     return parts
 
 
@@ -250,7 +248,7 @@ def make_folds(items: LongArray, amount: int, rng: np.random.Generator) -> tuple
     """
     parts = count_parts(amount)
     if len(items) < parts:
-        raise DataError(f"{amount} % takes {parts} folds, but gold has only {counted(len(items), 'item')}")
+        raise DataError(f"{amount} % needs {parts} folds, but gold has only {counted(len(items), 'item')}")
     part = [np.sort(piece) for piece in np.array_split(rng.permutation(items), parts)]
     if amount <= 50:
         return tuple(Fold(part[k], part[k - 1]) for k in range(parts))

@@ -1,4 +1,4 @@
-"""What the SQUARE benchmark found, in the layout of [COLLAB14]'s tables."""
+"""Findings of the SQUARE benchmark, in the layout of [COLLAB14]'s tables."""
 
 from __future__ import annotations
 
@@ -12,10 +12,20 @@ import polars as pl
 
 from karatage.comparison.classification import Quality, permutation_test
 from karatage.data.axes import FloatArray, GradeArray
-from karatage.data.checks import FLAG, SHARE, TEXT, Column, require_known, require_names, require_numbers, require_table
+from karatage.data.checks import (
+    FLAG,
+    NUMBER,
+    SHARE,
+    TEXT,
+    Column,
+    require_known,
+    require_names,
+    require_numbers,
+    require_table,
+)
 from karatage.data.result import Result, list_versions
 from karatage.errors import DataError, OptionError
-from karatage.experiments.engine import Outcome
+from karatage.experiments.engine import Outcome, frame_rows
 from karatage.random_streams import stream
 from karatage.text import counted, list_ranges, short
 
@@ -26,6 +36,21 @@ LEVEL = 0.05
 EQUAL = 1e-12
 RACE = {**dict.fromkeys(("data_set", "quality", "approach", "supervision"), TEXT), "amount": Column("int64", 0, 100)}
 RACE |= {"value": SHARE, "p_value": SHARE, "best": FLAG, "leader": FLAG}
+LEADERS = {"data_set": TEXT, "quality": TEXT, "best": SHARE, "leaders": TEXT, "approaches": TEXT}
+RELATIVE = {**dict.fromkeys(("data_set", "approach", "supervision"), TEXT), "amount": Column("int64", 0, 100)}
+RELATIVE |= {"quality": TEXT, "value": SHARE, "gap": NUMBER}
+
+
+class Setting(NamedTuple):
+    """How gold is used, and the percentage of it; 0 without."""
+
+    supervision: str
+    amount: int
+
+    @property
+    def name(self) -> str:
+        """Its column in tables."""
+        return f"{self.supervision} {self.amount}" if self.amount else self.supervision
 
 
 class CellResult(NamedTuple):
@@ -39,11 +64,11 @@ class CellResult(NamedTuple):
 
     @property
     def setting(self) -> str:
-        """The column it stands in."""
-        return f"{self.supervision} {self.amount}" if self.amount else self.supervision
+        """Its column in tables."""
+        return Setting(self.supervision, self.amount).name
 
     def value(self, quality: Quality) -> float | None:
-        """Its accuracy or F1, where there is one."""
+        """Its accuracy or F1, if it has one."""
         found = self.outcome.facts.get(quality)
         return found if isinstance(found, float) else None
 
@@ -60,23 +85,9 @@ class DataSetFacts(NamedTuple):
     notes: tuple[str, ...]
 
 
-class Candidate(NamedTuple):
-    """A result in the race for a data set's best; p-value of its difference from the best."""
-
-    data_set: str
-    quality: str
-    approach: str
-    supervision: str
-    amount: int
-    value: float
-    p_value: float
-    best: bool
-    leader: bool
-
-
 @dataclass(frozen=True, eq=False)
 class Race:
-    """All that was tried without gold or with an `amount` of it, against the best on each data set."""
+    """All results without gold or with an `amount` of it, compared with the best on each data set."""
 
     amount: int
     level: float
@@ -94,12 +105,12 @@ class Benchmark(Result, kind="benchmark"):
     seed: int
     notes: tuple[str, ...] = ()
     versions: Mapping[str, str] = field(default_factory=list_versions)
-    races: list[Race] = field(default_factory=list)  # run so far
+    races: list[Race] = field(default_factory=list)  # computed so far
 
     def __post_init__(self) -> None:
-        """Refuse cells that are none, and races that are not among them."""
+        """Refuse impossible cells, and comparisons that do not agree with them."""
         if not self.cells:
-            raise DataError("cells is empty: nothing was tried")
+            raise DataError("cells is empty: there are no results")
         sets = [facts.name for facts in self.data_sets]
         require_names("data_sets", sets)
         require_names("cells", ["/".join((c.data_set, c.approach, c.setting)) for c in self.cells])
@@ -113,8 +124,8 @@ class Benchmark(Result, kind="benchmark"):
             self._check_race(race.table, race.amount, race.level)
 
     def _check_race(self, race: pl.DataFrame, amount: int, level: float) -> None:
-        """Every cell that could run did, with its value; leaders are those not worse than the best by their p-value."""
-        require_table("race", race, RACE)
+        """Every cell that ran has its value; leaders are not significantly worse than the best."""
+        require_table("comparison", race, RACE)
         keys = ["data_set", "quality"]
         ran = {
             (cell.data_set, quality, *cell[1:4]): value
@@ -123,20 +134,20 @@ class Benchmark(Result, kind="benchmark"):
             for quality in QUALITIES
             if (value := cell.value(quality)) is not None
         }
-        found = {row[:5]: row[5] for row in race.select(Candidate._fields).iter_rows()}
+        found = {row[:5]: row[5] for row in race.select(*RACE).iter_rows()}
         if found != ran or len(found) != len(race):
-            raise DataError("race does not have the cells that were done, with their values")
+            raise DataError("comparison: the cells and values are not those that were done")
         most = race.select(pl.col("value").max().over(keys)).to_series()
         if ((race["p_value"] > level) | (race["value"] >= most)).to_list() != race["leader"].to_list():
-            raise DataError("race: the leaders do not follow from the p-values")
+            raise DataError("comparison: the leaders do not follow from the p-values")
         gap = (pl.col("value") - pl.col("value").max()).filter("best").min()
         first = race.group_by(keys).agg(pl.col("best").sum(), gap)
         if (first["best"] != 1).any() or (first["value"] < 0).any():
-            raise DataError("race: the best is not the one with the highest value")
+            raise DataError("comparison: the best is not the one with the highest value")
 
     @cached_property
     def approaches(self) -> tuple[str, ...]:
-        """The models, as asked for; tables number them from 1."""
+        """The models, in the given order; tables number them from 1."""
         return tuple(dict.fromkeys(cell.approach for cell in self.cells))
 
     @cached_property
@@ -146,7 +157,7 @@ class Benchmark(Result, kind="benchmark"):
 
     @property
     def failed(self) -> tuple[Outcome, ...]:
-        """Cells whose work broke down."""
+        """Cells that failed."""
         return tuple(cell.outcome for cell in self.cells if cell.outcome.status == "failed")
 
     @cached_property
@@ -156,7 +167,7 @@ class Benchmark(Result, kind="benchmark"):
 
     @cached_property
     def common_sets(self) -> tuple[str, ...]:
-        """Data sets on which every approach did all that it did on any."""
+        """Data sets on which all approaches have all settings that they have on any."""
         wanted = {(approach, setting) for _, approach, setting in self._done}
         names = [facts.name for facts in self.data_sets]
         return tuple(name for name in names if all((name, *pair) in self._done for pair in wanted)) if wanted else ()
@@ -190,11 +201,11 @@ class Benchmark(Result, kind="benchmark"):
         return _require_predictions(cell)
 
     def averages(self) -> pl.DataFrame:
-        """[COLLAB14] table 2.2: mean accuracy and F1 over the common data sets, and how often each is a maximum."""
+        """[COLLAB14] table 2.2: mean accuracy and F1 over the common data sets, and how often they are a maximum."""
         return self.table(self.common_sets)
 
     def table(self, data_sets: tuple[str, ...]) -> pl.DataFrame:
-        """The same over some data sets: a row per approach and quality, a column per setting; null where not done."""
+        """The same over some data sets: a row per approach and quality, a column per setting; null if not done."""
         rows: list[dict[str, object]] = [
             {
                 "approach": approach,
@@ -210,14 +221,14 @@ class Benchmark(Result, kind="benchmark"):
         return frame.with_columns(pl.sum_horizontal(wins).cast(pl.Int64).alias("maxima"))
 
     def _mean(self, data_sets: tuple[str, ...], approach: str, setting: str, quality: Quality) -> float | None:
-        """Over data sets that have a value: one whose gold lacks the positive grade has no F1, whoever merges."""
+        """Over data sets that have a value: without positive grades in gold there is no F1."""
         cells = [self._done.get((name, approach, setting)) for name in data_sets]
         values = [cell.value(quality) for cell in cells if cell is not None]
         known = [value for value in values if value is not None]
         return float(np.mean(known)) if known and len(values) == len(data_sets) else None
 
     def race(self, *, amount: int | None = None, level: float = LEVEL) -> pl.DataFrame:
-        """Every approach without gold and with `amount` percent, against the best of them on each data set.
+        """Every approach without gold and with `amount` percent, compared with the best of them on each data set.
 
         The test is the two-tailed paired permutation test; `leader` means not significantly worse than the best.
         """
@@ -229,7 +240,7 @@ class Benchmark(Result, kind="benchmark"):
         return known.table
 
     def tell_facts(self) -> dict[str, Any]:
-        """Everything but the single predictions, ready for JSON; the race, which takes these, is among it."""
+        """Everything except for single predictions, ready for JSON, with the comparison that needs the predictions."""
         self.race()
         return super().tell_facts()
 
@@ -240,12 +251,11 @@ class Benchmark(Result, kind="benchmark"):
             for quality in QUALITIES
             for candidate in self._race(facts, quality, amount, level)
         ]
-        types = [pl.String, pl.String, pl.String, pl.String, pl.Int64, pl.Float64, pl.Float64, pl.Boolean, pl.Boolean]
-        return pl.DataFrame(rows, schema=dict(zip(Candidate._fields, types, strict=True)), orient="row")
+        return frame_rows(rows, RACE)
 
     @property
     def usual_amount(self) -> int:
-        """The amount of gold that significance is told of: 50 %, or else the largest; 0 where none was tried."""
+        """The amount of gold for which significance is shown: 50 %, or else the largest; 0 without gold."""
         return self._usual(None)
 
     def _usual(self, amount: int | None) -> int:
@@ -254,7 +264,7 @@ class Benchmark(Result, kind="benchmark"):
             raise OptionError(f"amount {amount} % was not tried; tried: {', '.join(map(str, offered)) or 'none'}")
         return amount or (USUAL_AMOUNT if USUAL_AMOUNT in offered else max(offered, default=0))
 
-    def _race(self, facts: DataSetFacts, quality: Quality, amount: int, level: float) -> Iterator[Candidate]:
+    def _race(self, facts: DataSetFacts, quality: Quality, amount: int, level: float) -> Iterator[tuple[object, ...]]:
         cells = [
             (cell, value)
             for cell in self.cells
@@ -270,12 +280,12 @@ class Benchmark(Result, kind="benchmark"):
             source = stream(self.seed, f"square/test/{facts.name}/{quality}/{cell.approach}/{cell.setting}")
             p_value = 1.0 if cell is best else permutation_test(best_credit, credit, gold, quality=quality, rng=source)
             leads = p_value > level or value >= best_value
-            yield Candidate(facts.name, quality, *cell[1:4], value, p_value, cell is best, leads)
+            yield facts.name, quality, *cell[1:4], value, p_value, cell is best, leads
 
     def leaders(self, *, amount: int | None = None, level: float = LEVEL) -> pl.DataFrame:
-        """[COLLAB14] table 2.3: by data set and quality, all that is not significantly worse than the best.
+        """[COLLAB14] table 2.3: by data set and quality, all results that are not significantly worse than the best.
 
-        Approaches go by number, supervision by letter (u none, l light, f full); the best stands first.
+        Approaches are numbers, supervision a letter (u none, l light, f full); the best is first.
         """
         rows = []
         race = self.race(amount=amount, level=level).filter("leader")
@@ -287,17 +297,15 @@ class Benchmark(Result, kind="benchmark"):
                 letters = {LETTERS[row["supervision"]] for row in others if row["approach"] == approach}
                 told.append(f"{number[approach]}{''.join(letter for letter in 'ulf' if letter in letters)}")
             rows.append((name, quality, best["value"], ", ".join(told), list_ranges(sorted(number.values()))))
-        names = ("data_set", "quality", "best", "leaders", "approaches")
-        types = (pl.String, pl.String, pl.Float64, pl.String, pl.String)
-        return pl.DataFrame(rows, schema=dict(zip(names, types, strict=True)), orient="row")
+        return frame_rows(rows, LEADERS)
 
     @property
     def baseline(self) -> str:
-        """What others are compared with: mv, or else the first approach."""
+        """The approach with which others are compared: mv, or else the first one."""
         return next((name for name in self.approaches if name.partition("(")[0] == "mv"), self.approaches[0])
 
     def relative(self) -> pl.DataFrame:
-        """One row per finished cell: how far it is above the baseline without gold, on the same data set."""
+        """One row per finished cell: its difference from the baseline without gold, on the same data set."""
         rows = []
         for cell in self._done.values():
             base = self._done.get((cell.data_set, self.baseline, "none"))
@@ -305,19 +313,17 @@ class Benchmark(Result, kind="benchmark"):
                 value, other = cell.value(quality), None if base is None else base.value(quality)
                 if value is not None and other is not None:
                     rows.append((*cell[:4], quality, value, value - other))
-        names = ("data_set", "approach", "supervision", "amount", "quality", "value", "gap")
-        types = (pl.String, pl.String, pl.String, pl.Int64, pl.String, pl.Float64, pl.Float64)
-        return pl.DataFrame(rows, schema=dict(zip(names, types, strict=True)), orient="row")
+        return frame_rows(rows, RELATIVE)
 
     @property
     def sentence(self) -> str:
-        """What to take away."""
+        """The conclusion."""
         return conclude(self.averages(), self.common_sets, self.baseline, self.race())
 
 
 def _require_predictions(cell: CellResult) -> pl.DataFrame:
     if cell.outcome.table.is_empty():
-        raise DataError("predictions of single items are not written as JSON; run the benchmark again to look at them")
+        raise DataError("predictions of single items are not in the JSON; run the benchmark again to see them")
     return cell.outcome.table
 
 
@@ -333,7 +339,7 @@ def read_credits(table: pl.DataFrame, scale: Sequence[int]) -> tuple[FloatArray,
 def conclude(averages: pl.DataFrame, sets: Sequence[str], baseline: str, race: pl.DataFrame) -> str:
     """Which approach is best on average, without gold and with it, and how often it leads."""
     if not sets:
-        return "No data set could be done by every approach, so there is no average; see the table of each data set."
+        return "No data set has results of every approach, so there is no average; see the table of each data set."
     where = f"Over {counted(len(sets), 'data set')}" if len(sets) > 1 else f"On {sets[0]}"
     scores = averages.filter(pl.col("quality") == "accuracy")
     columns = [name for name in scores.columns if name not in {"approach", "quality", "maxima"}]
@@ -366,7 +372,7 @@ def _say_best(scores: pl.DataFrame, column: str, baseline: str, several: bool) -
     base = scores.filter(pl.col("approach") == baseline)[column][0]
     average = " on average" if several else ""
     if scores[column].count() == 1:
-        return f"{approach} alone was tried: accuracy {short(value)}{average}"
+        return f"only {approach} was tried: accuracy {short(value)}{average}"
     if base is not None and base >= value:
         return f"nothing is better{average} than {baseline}: accuracy {short(value)}"
     text = f"{approach} is best{average}: accuracy {short(value)}"
@@ -384,5 +390,5 @@ def _say_leaders(race: pl.DataFrame, approaches: Sequence[str]) -> str:
     names = [name for name in approaches if often.get(name) == most]
     listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
     verb = "is" if len(names) == 1 else "are each"
-    ending = ": there is no best one for all data" if most < sets else ""
+    ending = ": no approach is the best for all data" if most < sets else ""
     return f" {listed} {verb} among the best on {most} of {sets}{ending}."

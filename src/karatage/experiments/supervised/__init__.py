@@ -1,1 +1,1 @@
-"""The s-AWARE experiment: judges weighed by gold on some topics, tried on the others."""
+"""The s-AWARE experiment: weights of judges from gold of some topics, tested on the others."""

@@ -1,4 +1,4 @@
-"""The cells of the s-AWARE experiment: k-tuples of judges, each with a split of gold, and how near to gold they end."""
+"""The cells of the s-AWARE experiment: k-tuples of judges with a split of gold, and how close to gold they are."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from karatage.approaches.downstream import weigh_telling
 from karatage.approaches.evidence import Panel, compare_with_shuffled
 from karatage.data.alignment import Alignment
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, IntArray, LongArray
+from karatage.data.checks import AMOUNT, CORRELATION, COUNT, TEXT, Column
 from karatage.data.judgments import Judgments, match_gold
 from karatage.data.partition import Partition, assemble_judges
 from karatage.errors import OptionError
 from karatage.experiments.collection import WHOLE, Collection, align_runs, fingerprint
-from karatage.experiments.engine import Cell, Fact, Finding
+from karatage.experiments.engine import Cell, Finding, Key, TableRule, frame_rows
 from karatage.experiments.supervised.plan import (
     TAUGHT_ON_DOCUMENTS,
     Configuration,
@@ -28,7 +29,7 @@ from karatage.experiments.supervised.plan import (
     SupervisedPlan,
     draw_split,
 )
-from karatage.experiments.tuples import draw_tuples, rate_leaderboards
+from karatage.experiments.tuples import draw_tuples, list_blocks, rate_leaderboards
 from karatage.measures.registry import ceiling, parse_measure
 from karatage.measures.scoring import score_aligned, score_grades, score_packed
 from karatage.merging.estimators import (
@@ -45,41 +46,43 @@ from karatage.random_streams import stream
 from karatage.simulation.panel import partition_judges
 from karatage.text import counted
 
-NOBODY = -1
 BLOCK = 25  # samples to a cell, which then takes seconds
 Named = tuple[str, str]  # approach and measure
 RandomScores = Mapping[str, Mapping[str, FloatArray]]  # measure -> class -> (replicate, topic, system)
-SCHEMA = {
-    "sample": pl.Int64,
-    "measure": pl.String,
-    "approach": pl.String,
-    "tau_ap": pl.Float64,
-    "tau": pl.Float64,
-    "rmse": pl.Float64,
-    "topics": pl.Int64,  # evaluated
-    "unseen": pl.Int64,  # judges, or people, of whom the training topics say nothing
+OUTCOMES = ("tau_ap", "tau", "rmse")
+RATED = {
+    "sample": COUNT,
+    "measure": TEXT,
+    "approach": TEXT,
+    "tau_ap": CORRELATION,
+    "tau": CORRELATION,
+    "rmse": AMOUNT,
+    "topics": COUNT,  # evaluated
+    "unseen": COUNT,  # judges, or people, without documents in the training topics
 }
+PLACES = {**dict.fromkeys(Place._fields, TEXT), "size": Column("int64", 1)}
+SAMPLES = TableRule({**PLACES, **RATED}, (*PLACES, "measure", "sample", "approach"))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Ground:
-    """What does not change with the k-tuple: systems, gold on the documents that some judge graded, random judges."""
+    """What all k-tuples share: systems, gold on the documents that some judge graded, random judges."""
 
     alignment: Alignment
     gold: Judgments
-    grade: GradeArray  # (item,) gold's, -1 for documents that do not count
-    topics: LongArray  # that some run has, with documents that count
+    grade: GradeArray  # (item,) gold's, -1 for documents that are not used
+    topics: LongArray  # that some run has, with documents that are used
     ceiling: Mapping[str, float]  # measure -> the highest possible score
-    value: Mapping[str, FloatArray]  # measure -> (topic, system), gold's scores brought to [0, 1]
+    value: Mapping[str, FloatArray]  # measure -> (topic, system), gold's scores, scaled to [0, 1]
     random: RandomScores
 
     @staticmethod
     def of(
         alignment: Alignment, gold: Judgments, panel: Judgments, plan: SupervisedPlan, like: Ground | None = None
     ) -> Ground:
-        """Score gold, and random judges where some approach compares with them.
+        """Score gold, and random judges if some approach needs them.
 
-        `like` is another panel's, of the same systems; where the same documents count, it is the same.
+        `like` is another panel's, of the same systems; if the same documents are used, it is returned.
         """
         graded = np.zeros(len(gold.item_topic), bool)
         graded[panel.item] = True
@@ -104,7 +107,7 @@ class Ground:
 
 
 def _score_random(alignment: Alignment, pool: BoolArray, plan: SupervisedPlan) -> RandomScores:
-    """As `approaches.evidence` draws them, but kept: judges put together later meet the same ones."""
+    """As `approaches.evidence` draws them, but stored, so that all samples are compared with the same ones."""
     drawn = RandomJudges.draw(len(pool), plan.replicates, stream(plan.seed, "random judges"))
     found: dict[str, dict[str, FloatArray]] = {name: {} for name in plan.measures}
     for kind, bits in drawn.bits.items():
@@ -117,18 +120,18 @@ def _score_random(alignment: Alignment, pool: BoolArray, plan: SupervisedPlan) -
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Judges:
-    """Judges that k-tuples are taken from, with all that is known of them before gold is split."""
+    """Judges from whom k-tuples are drawn, with everything that does not depend on the split of gold."""
 
     said: GradeArray  # (item, judge), -1 where there is no grade
-    person: IntArray  # (item, judge) who said it, -1 where there is no grade
+    person: IntArray  # (item, judge) who gave the grade, -1 where there is none
     people: int
-    value: Mapping[str, FloatArray]  # measure -> (judge, topic, system), on all documents, brought to [0, 1]
+    value: Mapping[str, FloatArray]  # measure -> (judge, topic, system), on all documents, scaled to [0, 1]
     present: BoolArray  # (judge, topic)
     weight: Mapping[Named, FloatArray]  # (judge, topic), of approaches that need no gold
 
     @staticmethod
     def of(ground: Ground, parts: Sequence[Partition], plan: SupervisedPlan) -> Judges:
-        """The judges of all partitions, which share their people, side by side."""
+        """The judges of all partitions of the same people."""
         said, person = zip(*map(_spread, parts), strict=True)
         judgments = collect(ground.gold, np.hstack(said))
         scores = score_aligned(ground.alignment, judgments, plan.measures)
@@ -147,7 +150,7 @@ def _spread(part: Partition) -> tuple[GradeArray, IntArray]:
     """Grades and who gave them, (item, judge)."""
     given = part.judgments
     shape = len(given.item_topic), len(given.judges)
-    said, person = np.full(shape, -1, np.int8), np.full(shape, NOBODY, np.int32)
+    said, person = np.full(shape, -1, np.int8), np.full(shape, -1, np.int32)
     said[given.item, given.judge] = given.grade
     person[given.item, given.judge] = part.person
     return said, person
@@ -169,7 +172,7 @@ def _over_items(
 
 
 def _weigh_unsupervised(ground: Ground, panel: Panel, plan: SupervisedPlan) -> dict[Named, FloatArray]:
-    """Weights by the distance from random judges, or from judges' own grades shuffled; gold has no part in them."""
+    """Weights by the distance from random judges, or from judges' own shuffled grades; they do not depend on gold."""
     estimators = {name: way for name, way in plan.ways.items() if isinstance(way, Estimator)}
     found: dict[bool, dict[str, Gaps]] = {}
     for own in {estimator.own for estimator in estimators.values()}:
@@ -200,7 +203,7 @@ def _compare_with_random(ground: Ground, panel: Panel, measure: str, gaps: Seque
 
 
 class Taught(NamedTuple):
-    """Weights of a k-tuple's judges, and how many of them, or of their people, gold says nothing of."""
+    """Weights of a k-tuple's judges, and how many of them, or of their people, have no documents with gold."""
 
     weight: FloatArray  # (judge, topic)
     unseen: int
@@ -209,9 +212,9 @@ class Taught(NamedTuple):
 def teach(
     ground: Ground, judges: Judges, members: LongArray, training: BoolArray, plan: SupervisedPlan
 ) -> dict[Named, Taught]:
-    """Weights by nearness to gold on the training topics, for every supervised approach and measure [SAWARE20].
+    """Weights by closeness to gold on the training topics, for every supervised approach and measure [SAWARE20].
 
-    Approaches with `sub` weigh people, on the documents that each of them graded.
+    Approaches with `sub` weight people, on the documents that each of them graded.
     """
     found: dict[Named, Taught] = {}
     estimators = {name: way for name, way in plan.ways.items() if isinstance(way, SupervisedEstimator)}
@@ -219,7 +222,7 @@ def teach(
         lesson = (_teach_people if sub else _teach_judges)(ground, judges, members, training, plan.measures)
         mine = {name: estimator for name, estimator in estimators.items() if estimator.sub == sub}
         for measure in plan.measures:
-            # Powers of one gap share its comparison with gold.
+            # Powers of one gap need only one comparison with gold.
             near = {gap: lesson.compare(gap, measure) for gap in {e.gap for e in mine.values()}}
             for name, estimator in mine.items():
                 found[name, measure] = lesson.weigh(near[estimator.gap] ** estimator.power)
@@ -228,20 +231,20 @@ def teach(
 
 @dataclass(frozen=True, eq=False)
 class _Lesson:
-    """Learners, judges or people, beside gold on the training topics, and what part they have in the k-tuple."""
+    """Learners (judges or people) and gold on the training topics, and the learners' parts in the k-tuple."""
 
     own: Mapping[str, FloatArray]  # measure -> (learner, topic, system)
     gold: Mapping[str, FloatArray]  # measure -> (topic, system), or as `own`
     shared: BoolArray  # (learner, topic)
-    parts: FloatArray  # (member, learner, topic), which sum to 1 over learners where a member has grades
+    parts: FloatArray  # (member, learner, topic), with sum 1 over learners where a member has grades
     training: BoolArray
 
     def compare(self, gap: Gap, measure: str) -> FloatArray:
-        """How near learners are to gold, NaN for those it says nothing of."""
+        """How close learners are to gold, NaN for those without documents with gold."""
         return weigh_by_gold(SupervisedEstimator(gap, 1), self.own[measure], self.gold[measure], self.shared)
 
     def weigh(self, near: FloatArray) -> Taught:
-        """A member's weight in a topic is the mean of its learners', by how many documents each graded there."""
+        """A member's weight in a topic is the mean over its learners, weighted by how many documents each graded."""
         asked = self.parts[:, :, ~self.training].any(axis=(0, 2))
         return Taught(np.einsum("l,mlt->mt", fill_unseen(near), self.parts), int(np.isnan(near[asked]).sum()))
 
@@ -257,10 +260,10 @@ def _teach_judges(
 def _teach_people(
     ground: Ground, judges: Judges, members: LongArray, training: BoolArray, measures: Sequence[str]
 ) -> _Lesson:
-    """People against gold on the documents that each graded for the k-tuple in training topics."""
+    """People compared with gold on the documents that each graded for the k-tuple in training topics."""
     person, said, topic = judges.person[:, members], judges.said[:, members], ground.gold.item_topic
     item, member = np.nonzero((person >= 0) & (training[topic] & (ground.grade >= 0))[:, None])
-    # One row for each item and person, in this order, even where a person graded it for two members.
+    # One row for each item and person, in this order, even if a person graded it for two members.
     _, row = np.unique(item * np.int64(judges.people) + person[item, member], return_index=True)
     item, member = item[row], member[row]
     names = tuple(map(str, range(judges.people)))
@@ -281,7 +284,7 @@ def _teach_people(
 
 
 class Sample(NamedTuple):
-    """One draw: its number, its judges, and what it may learn from."""
+    """One draw: its number, its judges, and the gold for training."""
 
     number: int
     members: LongArray
@@ -289,10 +292,10 @@ class Sample(NamedTuple):
 
 
 def rate_samples(ground: Ground, judges: Judges, samples: Sequence[Sample], plan: SupervisedPlan) -> pl.DataFrame:
-    """A row for each sample, measure and approach: how near its leaderboard comes to gold's.
+    """A row for each sample, measure and approach: how close its leaderboard is to gold's.
 
-    Both are scored on the documents that teach no approach, in topics that teach none; all others count as not judged.
-    Topics where none of the k-tuple graded such a document are left out.
+    Both are scored on documents and topics that no approach uses for training; all others count as not judged.
+    Topics in which no member of the k-tuple graded such a document are left out.
     """
     sets = [_lay_out(ground, judges, sample, plan) for sample in samples]
     scored = score_grades(ground.alignment, np.hstack(sets), plan.measures, top_grade=1)
@@ -302,25 +305,25 @@ def rate_samples(ground: Ground, judges: Judges, samples: Sequence[Sample], plan
         here = slice(first, first + grades.shape[1])
         rows += _rate(ground, judges, sample, {name: scores.value[here] for name, scores in scored.items()}, plan)
         first = here.stop
-    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+    return frame_rows(rows, RATED)
 
 
 def _lay_out(ground: Ground, judges: Judges, sample: Sample, plan: SupervisedPlan) -> GradeArray:
-    """Grades (item, set): gold's, each member's, each model's; -1 for what is not evaluated, or nobody graded."""
+    """Grades (item, set): gold's, each member's, each model's; -1 if not evaluated or not graded by any judge."""
     said = judges.said[:, sample.members]
-    judgments, heard = collect(ground.gold, said), (said >= 0).any(axis=1)
+    judgments, graded = collect(ground.gold, said), (said >= 0).any(axis=1)
     columns = [ground.grade, *said.T]
     for name, way in plan.ways.items():
         if isinstance(way, NamedModel):
             rng = stream(plan.seed, f"supervised {name} {len(sample.members)} {sample.number}")
-            columns.append(np.where(heard, _merge_grades(ground, judgments, sample.split, way, rng), np.int8(-1)))
+            columns.append(np.where(graded, _merge_grades(ground, judgments, sample.split, way, rng), np.int8(-1)))
     return np.where(sample.split.evaluated[:, None], np.stack(columns, axis=1), np.int8(-1))
 
 
 def _merge_grades(
     ground: Ground, judgments: Judgments, split: Split, named: NamedModel, rng: np.random.Generator
 ) -> GradeArray:
-    """The grades that a model decides on, from all judgments of the k-tuple and the gold it may see."""
+    """The grades merged by a model, from all judgments of the k-tuple and its training gold."""
     supervision = named.supervision or ("full" if named.needs_gold else "none")
     if supervision == "none":
         return merge(named, judgments, rng=rng).grades
@@ -335,13 +338,15 @@ def _rate(
 ) -> Iterator[tuple[object, ...]]:
     """Rows of one sample, from the scores (set, topic, system) of its evaluated documents."""
     taught = teach(ground, judges, sample.members, sample.split.topics, plan)
-    heard = _find_heard(ground, judges.said[:, sample.members], sample.split.evaluated)
-    where = np.flatnonzero(heard.any(axis=0))
+    present = np.zeros((len(sample.members), len(ground.alignment.topics)), bool)
+    item, member = np.nonzero((judges.said[:, sample.members] >= 0) & sample.split.evaluated[:, None])
+    present[member, ground.gold.item_topic[item]] = True
+    where = np.flatnonzero(present.any(axis=0))
     if not len(where):
         return
     for measure in plan.measures:
         gold, others = value[measure][0], value[measure][1:]
-        merged = dict(_merge_scores(judges, sample.members, measure, others, heard, taught, plan))
+        merged = dict(_merge_scores(judges, sample.members, measure, others, present, taught, plan))
         boards = np.stack([scores[where].mean(axis=0) for scores in merged.values()])
         near = rate_leaderboards(boards, gold[where].mean(axis=0))
         for n, name in enumerate(merged):
@@ -350,20 +355,12 @@ def _rate(
             yield sample.number, measure, name, *found, len(where), unseen
 
 
-def _find_heard(ground: Ground, said: GradeArray, evaluated: BoolArray) -> BoolArray:
-    """Where a member graded something that is evaluated, (member, topic)."""
-    heard = np.zeros((said.shape[1], len(ground.alignment.topics)), bool)
-    item, member = np.nonzero((said >= 0) & evaluated[:, None])
-    heard[member, ground.gold.item_topic[item]] = True
-    return heard
-
-
 def _merge_scores(
     judges: Judges,
     members: LongArray,
     measure: str,
     value: FloatArray,
-    heard: BoolArray,
+    present: BoolArray,
     taught: Mapping[Named, Taught],
     plan: SupervisedPlan,
 ) -> Iterator[tuple[str, FloatArray]]:
@@ -373,18 +370,18 @@ def _merge_scores(
         if isinstance(way, NamedModel):
             yield name, next(models)
             continue
-        weight = np.ones(heard.shape)
+        weight = np.ones(present.shape)
         if (name, measure) in taught:
             weight = taught[name, measure].weight
         elif (name, measure) in judges.weight:
             weight = judges.weight[name, measure][members]
-        share, _ = normalise(np.where(heard, weight, 0.0), heard)
+        share, _ = normalise(np.where(present, weight, 0.0), present)
         yield name, merge_scores(own, share)
 
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """A place as cells need it; without judges, each sample puts its own together from the panel."""
+    """The data of a place; without judges, each sample makes them from the panel."""
 
     ground: Ground
     panel: Judgments
@@ -394,7 +391,7 @@ class Setting:
 
 @dataclass(frozen=True, eq=False)
 class Settings:
-    """What all cells share."""
+    """The data that all cells share."""
 
     plan: SupervisedPlan
     collection: str
@@ -404,7 +401,7 @@ class Settings:
 
 
 def prepare(collection: Collection, plan: SupervisedPlan) -> Settings:
-    """Every place with its judges, as far as they are the same for all samples; what cannot be tried is noted."""
+    """Every place, with its judges if they are the same for all samples; places left out are noted."""
     notes, places = dict.fromkeys(collection.notes), {}
     for systems, alignment in align_runs(collection).items():
         notes |= dict.fromkeys(map(str, alignment.notes))
@@ -413,7 +410,7 @@ def prepare(collection: Collection, plan: SupervisedPlan) -> Settings:
             ground = Ground.of(alignment, collection.gold, panel, plan, like=ground)
             left = len(collection.gold.grade) - len(ground.gold.grade)
             if left:
-                notes[f"panel '{name}': {counted(left, 'document')} of gold's that no judge graded, left out"] = None
+                notes[f"panel '{name}': {counted(left, 'document')} with gold that no judge graded, left out"] = None
             for configuration in _find_configurations(name, panel, plan, notes):
                 place = Place(systems, name, configuration)
                 places[place] = _make_setting(place, ground, panel, plan, notes)
@@ -427,9 +424,9 @@ def _find_configurations(
         if configuration == "partitioned" or _is_whole(panel):
             yield configuration
         elif "partitioned" in plan.configurations:
-            notes[f"panel '{name}': judges graded parts only, so there are no whole ones to try"] = None
+            notes[f"panel '{name}': judges graded only parts of the pool; whole ones are left out"] = None
         else:
-            raise OptionError(f"panel '{name}': judges graded parts only; ask for the partitioned configuration")
+            raise OptionError(f"panel '{name}': judges graded only parts of the pool; use partitioned ones")
 
 
 def _is_whole(panel: Judgments) -> bool:
@@ -452,15 +449,14 @@ def _make_setting(
 
 
 def list_cells(settings: Settings) -> Iterator[Cell]:
-    """Blocks of samples; what they find depends on the seed and their numbers, not on how they are cut."""
+    """Blocks of samples; their results depend on the seed and the samples' numbers, not on the block."""
     plan = settings.plan
     decides = ("measures", "samples", "replicates", "training", "people", "seed", "ways")
-    about: dict[str, Fact] = {name: repr(getattr(plan, name)) for name in decides}
+    about: Key = {name: repr(getattr(plan, name)) for name in decides}
     for place, setting in settings.places.items():
         for size in setting.sizes:
-            for first in range(0, plan.samples, BLOCK):
-                last = min(first + BLOCK, plan.samples)
-                here: dict[str, Fact] = {**place._asdict(), "size": size, "first": first, "last": last}
+            for first, last in list_blocks(plan.samples, BLOCK):
+                here: Key = {**place._asdict(), "size": size, "first": first, "last": last}
                 yield Cell(
                     name=f"{'-'.join(place)} size={size} {first + 1}-{last}",
                     key={"collection": settings.digest, **about, **here},
@@ -469,11 +465,13 @@ def list_cells(settings: Settings) -> Iterator[Cell]:
 
 
 def try_block(place: Place, size: int, numbers: Sequence[int], settings: Settings) -> Finding:
-    """How near every approach comes to gold in some samples of a place and size."""
+    """How close every approach is to gold in some samples of a place and size."""
     plan, setting = settings.plan, settings.places[place]
     ground, judges = setting.ground, setting.judges
     if judges is None:
-        judges = Judges.of(ground, [_put_together(setting.panel, size, number, plan) for number in numbers], plan)
+        named = {number: stream(plan.seed, f"supervised people {size} {number}") for number in numbers}
+        parts = [partition_judges(setting.panel, judges=size, people=plan.people, rng=rng) for rng in named.values()]
+        judges = Judges.of(ground, parts, plan)
         chosen = np.arange(len(numbers) * size).reshape(-1, size)
     else:
         found = draw_tuples(judges.said.shape[1], [size], plan.samples, plan.seed)[size]
@@ -486,12 +484,6 @@ def try_block(place: Place, size: int, numbers: Sequence[int], settings: Setting
 
 
 def _draw_split(ground: Ground, size: int, number: int, plan: SupervisedPlan) -> Split:
-    """What a sample may learn from, by the seed, its size and number alone: the same whoever judges."""
+    """The split of a sample depends on the seed, its size and number alone, not on the judges."""
     rng = stream(plan.seed, f"supervised split {size} {number}")
     return draw_split(ground.gold.item_topic, ground.grade >= 0, ground.topics, plan.training, rng)
-
-
-def _put_together(panel: Judgments, size: int, number: int, plan: SupervisedPlan) -> Partition:
-    """The judges of a sample, each of them several people in every topic."""
-    rng = stream(plan.seed, f"supervised people {size} {number}")
-    return partition_judges(panel, judges=size, people=plan.people, rng=rng)

@@ -1,7 +1,8 @@
-"""What the s-AWARE experiment found: how near approaches with and without gold come to gold's leaderboard."""
+"""Findings of the s-AWARE experiment: how close approaches with and without gold are to gold's leaderboard."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,30 +12,40 @@ import numpy as np
 import polars as pl
 
 from karatage.data.axes import FloatArray
-from karatage.data.checks import AMOUNT, CORRELATION, COUNT, TEXT, Column, require_known, require_table
+from karatage.data.checks import COUNT, NUMBER, TEXT, maybe
 from karatage.data.codec import Columns
+from karatage.data.estimate import t_quantile
 from karatage.data.options import CONFIDENCE
 from karatage.data.result import Result
 from karatage.errors import DataError, UnknownNameError
 from karatage.experiments.collection import Collection
-from karatage.experiments.engine import Execution, Experiment, Findings, Results, run_experiment
-from karatage.experiments.supervised.cells import Settings, list_cells, prepare
+from karatage.experiments.engine import (
+    Execution,
+    Experiment,
+    Findings,
+    Results,
+    frame_rows,
+    run_experiment,
+    stack_cells,
+)
+from karatage.experiments.supervised.cells import OUTCOMES, SAMPLES, Settings, list_cells, prepare
 from karatage.experiments.supervised.plan import UNIFORM, Place, SupervisedPlan, find_family
 from karatage.experiments.tuples import check_outcome
 from karatage.io.files import PathLike
 from karatage.merging.estimators import SupervisedEstimator
 from karatage.text import counted, list_ranges
 
-OUTCOMES = ("tau_ap", "tau", "rmse")
 LOWER_IS_BETTER = frozenset({"rmse"})
 PLACE = Place._fields
-SAMPLES = {**dict.fromkeys((*PLACE, "measure", "approach"), TEXT), "size": Column("int64", 1), "rmse": AMOUNT}
-SAMPLES |= {**dict.fromkeys(("sample", "topics", "unseen"), COUNT), "tau": CORRELATION, "tau_ap": CORRELATION}
-MOST_PLACES = 6  # told one by one
+NUMBERS = ("mean", "standard_error", "low", "high", "gap", "gap_low", "gap_high")
+MEANS = {**dict.fromkeys((*PLACE, "measure"), TEXT), "size": maybe(COUNT)}
+MEANS |= {**dict.fromkeys(("approach", "family", "outcome"), TEXT), "samples": COUNT}
+MEANS |= dict.fromkeys(NUMBERS, maybe(NUMBER))
+MOST_PLACES = 6  # in the sentence
 
 
 class Mean(NamedTuple):
-    """A mean over samples with its 95 % interval; NaN where one sample cannot tell."""
+    """A mean over samples with its 95 % interval; NaN if there is only one sample."""
 
     value: float
     low: float
@@ -45,8 +56,8 @@ class Mean(NamedTuple):
 class SupervisedFindings(Findings, Result, kind="supervised"):
     """tau_ap, tau and RMSE of leaderboards against gold's, over samples.
 
-    A sample is a k-tuple of judges and a split of gold. Intervals are about other such samples of the same collection;
-    they say nothing of other judges, topics or systems.
+    A sample is a k-tuple of judges and a split of gold. Intervals describe other such samples of the same collection,
+    not other judges, topics or systems.
     """
 
     derived = ("sentence", "baseline", "summary", "overall")
@@ -56,21 +67,19 @@ class SupervisedFindings(Findings, Result, kind="supervised"):
     frame: Columns  # a row for each place, size, sample, measure and approach
 
     def __post_init__(self) -> None:
-        """Refuse a table that is none, and rows that do not come sample by sample, approach by approach."""
-        require_table("samples", self.frame, SAMPLES)
+        """Refuse a table with other columns, and rows that are not ordered by sample, then by approach."""
+        known = {"measure": self.plan.measures, "configuration": self.plan.configurations}
+        self.check_table("frame", SAMPLES, known)
         names, width = self.plan.names, len(self.plan.names)
         if self.frame.is_empty() or self.frame["approach"].to_list() != list(names) * (len(self.frame) // width):
-            raise DataError("samples: the approaches of each sample are not those of the plan, in its order")
+            raise DataError("frame: the approaches of each sample are not those of the plan, in its order")
         keys = (*PLACE, "measure", "size", "sample")
         if (self.frame.select(keys).unique(maintain_order=True).height * width) != len(self.frame):
-            raise DataError("samples: a sample does not have one row for each approach")
-        known = {"measure": self.plan.measures, "configuration": self.plan.configurations}
-        for column, offered in known.items():
-            require_known(f"samples: {column}", self.frame[column].unique(), offered, f"plan's {column}s")
+            raise DataError("frame: a sample does not have one row for each approach")
 
     @cached_property
     def places(self) -> tuple[Place, ...]:
-        """Where approaches were tried, in order."""
+        """Systems, panels and configurations, in order."""
         return tuple(Place(*row) for row in self.frame.select(PLACE).unique(maintain_order=True).iter_rows())
 
     @cached_property
@@ -80,21 +89,21 @@ class SupervisedFindings(Findings, Result, kind="supervised"):
 
     @property
     def baseline(self) -> str:
-        """What others are compared with: uniform, or else the first approach."""
+        """The approach with which others are compared: uniform, or else the first one."""
         return UNIFORM if UNIFORM in self.plan.names else self.plan.names[0]
 
     @cached_property
     def summary(self) -> pl.DataFrame:
         """One row per place, measure, size, approach and outcome.
 
-        The mean over samples with its standard error and 95 % interval, and how far it is above the baseline in the
+        The mean over samples with its standard error and 95 % interval, and its difference from the baseline in the
         same samples, with a 95 % interval.
         """
         return self._summarise([(size,) for size in self.sizes])
 
     @cached_property
     def overall(self) -> pl.DataFrame:
-        """The same with all sizes together, each counting alike; `size` is null."""
+        """The same over all sizes with equal weights; `size` is null."""
         return self._summarise([self.sizes])
 
     def _summarise(self, groups: Sequence[tuple[int, ...]]) -> pl.DataFrame:
@@ -104,15 +113,7 @@ class SupervisedFindings(Findings, Result, kind="supervised"):
                 for sizes in groups:
                     for outcome in OUTCOMES:
                         rows += self._summarise_group(place, measure, sizes, outcome)
-        numbers = ("mean", "standard_error", "low", "high", "gap", "gap_low", "gap_high")
-        schema = {
-            **dict.fromkeys((*PLACE, "measure"), pl.String),
-            "size": pl.Int64,
-            **dict.fromkeys(("approach", "family", "outcome"), pl.String),
-            "samples": pl.Int64,
-            **dict.fromkeys(numbers, pl.Float64),
-        }
-        return pl.DataFrame(rows, schema=schema, orient="row").with_columns(pl.col(numbers).fill_nan(None))
+        return frame_rows(rows, MEANS).with_columns(pl.col(NUMBERS).fill_nan(None))
 
     def _summarise_group(
         self, place: Place, measure: str, sizes: tuple[int, ...], outcome: str
@@ -140,13 +141,13 @@ class SupervisedFindings(Findings, Result, kind="supervised"):
     def _values(self) -> dict[tuple[object, ...], dict[str, FloatArray]]:
         keys, width = (*PLACE, "measure", "size"), len(self.plan.names)
         groups = self.frame.group_by(keys, maintain_order=True)
-        # Rows come sample by sample, and in each approach by approach.
+        # Rows are ordered by sample, then by approach.
         return {key: {name: part[name].to_numpy().reshape(-1, width) for name in OUTCOMES} for key, part in groups}
 
     def compare(
         self, first: str, second: str, place: Place, *, measure: str | None = None, outcome: str = "tau_ap"
     ) -> Mean:
-        """The mean difference of two approaches over the same samples of all sizes, first less second."""
+        """The mean difference of two approaches over the same samples of all sizes, first minus second."""
         a, b = (self._find(name) for name in (first, second))
         asked = measure or self.plan.measures[0]
         tables = [self._look_up(place, asked, size, check_outcome(outcome, OUTCOMES)) for size in self.sizes]
@@ -171,7 +172,7 @@ class SupervisedFindings(Findings, Result, kind="supervised"):
 
     @property
     def sentence(self) -> str:
-        """What to take away."""
+        """The conclusion."""
         return conclude(self)
 
     def _find(self, name: str) -> int:
@@ -181,23 +182,20 @@ class SupervisedFindings(Findings, Result, kind="supervised"):
 
 
 def find_mean(groups: Sequence[FloatArray]) -> Mean:
-    """The mean of the groups' means; samples are drawn anew in each group, so that its variance is theirs summed."""
-    from scipy.special import stdtrit
-
-    value, error = float(np.mean([group.mean() for group in groups])), _find_error(groups)
-    freedom = sum(len(group) - 1 for group in groups)
-    half = float(stdtrit(freedom, (1 + CONFIDENCE) / 2)) * error if freedom > 0 else float("nan")
+    """The mean of the groups' means; groups have independent samples, so that their variances are summed."""
+    value, freedom = float(np.mean([group.mean() for group in groups])), sum(len(group) - 1 for group in groups)
+    half = t_quantile((1 + CONFIDENCE) / 2, freedom) * _find_error(groups) if freedom > 0 else math.nan
     return Mean(value, value - half, value + half)
 
 
 def _find_error(groups: Sequence[FloatArray]) -> float:
     if min(len(group) for group in groups) < 2:
-        return float("nan")
+        return math.nan
     return float(np.sqrt(sum(group.var(ddof=1) / len(group) for group in groups)) / len(groups))
 
 
 def tell_samples(frame: pl.DataFrame, plan: SupervisedPlan) -> Iterator[str]:
-    """Doubts about single samples, by how many have them."""
+    """Warnings about samples, with the number of samples."""
     every = frame.filter(pl.col("measure") == plan.measures[0])
     first = every.filter(pl.col("approach") == plan.names[0])
     for who, sub in ("judges", False), ("people", True):
@@ -205,28 +203,31 @@ def tell_samples(frame: pl.DataFrame, plan: SupervisedPlan) -> Iterator[str]:
         unseen = every.filter(pl.col("approach").is_in(names[:1]), pl.col("unseen") > 0)["unseen"].to_list()
         if unseen:
             where = f"in {len(unseen):,} of {counted(len(first), 'sample')}, up to {max(unseen):,} {who}"
-            got = "were unseen in training, and got the mean weight of the others"
-            yield f"{names[0]}{' and the like' * (len(names) > 1)}: {where} {got}"
+            got = "had no documents in training, and got the mean weight of the others"
+            yield f"{names[0]}{' and similar approaches' * (len(names) > 1)}: {where} {got}"
     tried = first.select(*PLACE).unique().join(pl.DataFrame({"size": first["size"].unique()}), how="cross")
     lost = len(tried) * plan.samples - len(first)
     if lost:
-        yield f"{counted(lost, 'sample')} left out, whose k-tuple graded nothing that is evaluated"
+        yield f"{counted(lost, 'sample')} left out, because the k-tuple graded no evaluated document"
     short = first.filter(pl.col("topics") < pl.col("topics").max().over(PLACE))
     if len(short):
-        yield f"in {counted(len(short), 'sample')} the k-tuple graded nothing in some test topics, which were left out"
+        yield (
+            f"in {counted(len(short), 'sample')} some test topics were left out, because the k-tuple graded none of "
+            "their documents"
+        )
 
 
 def conclude(findings: SupervisedFindings) -> str:
-    """Who leads where, how far above the baseline and above the best of another kind, and how sure that is."""
+    """The leader of each place, and its differences from the baseline and from the best of another kind."""
     told = [_conclude_place(findings, place) for place in findings.places[:MOST_PLACES]]
     more = len(findings.places) - MOST_PLACES
     if more > 0:
-        told.append(f"{more} more are in the tables.")
+        told.append(f"The tables have {more} more.")
     return " ".join(told)
 
 
 def name_place(findings: SupervisedFindings, place: Place) -> str:
-    """As in the paper, T08-whole; with the panel where there are several."""
+    """As in the paper, T08-whole; with the panel if there are several."""
     several = len({other.panel for other in findings.places}) > 1
     return f"{place.systems}-{place.configuration}" + (f", {place.panel}" if several else "")
 
@@ -239,23 +240,23 @@ def _conclude_place(findings: SupervisedFindings, place: Place) -> str:
     leader, family = ordered[0], find_family(ordered[0])
     value = means.filter(pl.col("approach") == leader)["mean"].item()
     others = [name for name in ordered if find_family(name) != family]
-    rivals = dict.fromkeys(name for name in (findings.baseline, *others[:1]) if name != leader)
+    compared = dict.fromkeys(name for name in (findings.baseline, *others[:1]) if name != leader)
     sizes = sorted(findings.frame.filter(*same)["size"].unique())
     lead = f"{leader} leads with tau_ap {value:.3f} on average"
     text = f"{name_place(findings, place)}: {lead} over k = {list_ranges(sizes)}"
     gaps = [
-        _tell_gap(findings.compare(leader, rival, place), rival, rival == others[0] if others else False)
-        for rival in rivals
+        _tell_gap(findings.compare(leader, other, place), other, other == others[0] if others else False)
+        for other in compared
     ]
     return f"{text}, {' and '.join(gaps)}." if gaps else f"{text}."
 
 
-def _tell_gap(gap: Mean, rival: str, other: bool) -> str:
-    best = f", the best of {find_family(rival)}" if other else ""
-    if gap.low != gap.low:  # a single sample
-        return f"{gap.value:.3f} above {rival}{best}"
-    sure = "excludes" if gap.low > 0 else "includes"
-    return f"{gap.value:.3f} above {rival}{best} (95 % interval {gap.low:.3f} to {gap.high:.3f}, which {sure} 0)"
+def _tell_gap(gap: Mean, name: str, best_of_family: bool) -> str:
+    best = f", the best of {find_family(name)}" if best_of_family else ""
+    if math.isnan(gap.low):  # a single sample
+        return f"{gap.value:.3f} above {name}{best}"
+    verb = "excludes" if gap.low > 0 else "includes"
+    return f"{gap.value:.3f} above {name}{best} (95 % interval {gap.low:.3f} to {gap.high:.3f}, which {verb} 0)"
 
 
 def experiment_supervised(
@@ -267,25 +268,22 @@ def experiment_supervised(
 ) -> SupervisedFindings:
     """Try approaches with and without gold on k-tuples of a collection's judges, the same ones for all approaches.
 
-    Judges who all graded (nearly) everything are tried whole, and partitioned: each topic's grades come from several of
-    them. Where some graded less, they are people who are put together into judges, and only partitioned ones are tried.
+    Judges who all graded (nearly) everything are used whole, and partitioned: each topic's grades come from several of
+    them. If some graded less, they are people who are combined into judges, and only partitioned judges are used.
 
     Args:
         collection: Systems, panels of judges and gold, as `read_collection` returns them.
-        plan: What is tried; default: the paper's design in full.
-        output: A folder in which each cell's result is kept as Parquet, and found again by the next run.
-        execution: How many processes, whether to begin afresh, and a callback for progress.
+        plan: The design; default: the paper's.
+        output: A folder in which each cell's result is stored as Parquet, for the next run.
+        execution: How many processes, whether to ignore stored results, and a callback for progress.
     """
     return run_experiment(SUPERVISED, collection, plan=plan, output=output, execution=execution)
 
 
 def _sum_up(settings: Settings, results: Results) -> SupervisedFindings:
-    about = (*PLACE, "size")
-    frame = pl.concat(
-        [outcome.table.select(*(pl.lit(cell.key[k]).alias(k) for k in about), pl.all()) for cell, outcome in results]
-    ).with_columns(pl.col("size").cast(pl.Int64))
+    frame = stack_cells(results, SAMPLES.columns)
     if not len(frame):
-        raise DataError("no k-tuple graded a document that is evaluated; ask for larger sizes")
+        raise DataError("no k-tuple graded a document that is evaluated; use larger sizes")
     notes = dict.fromkeys([*settings.notes, *tell_samples(frame, settings.plan)])
     return SupervisedFindings(plan=settings.plan, collection=settings.collection, frame=frame, notes=tuple(notes))
 

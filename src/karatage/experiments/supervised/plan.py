@@ -1,4 +1,4 @@
-"""The design of the s-AWARE experiment: what is tried, and how gold is split [SAWARE20]."""
+"""The design of the s-AWARE experiment: approaches, and how gold is split [SAWARE20]."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ APPROACHES = (  # the columns of [SAWARE20] table 1
     "emsemi",
 )
 PAPER_NAMES = {"unsup_rmse_tpc": "tpc_rmse_msd", "unsup_tau_tpc": "tpc_tau_msd", "emGZ": "emgz(supervision=full)"}
-TAUGHT_ON_DOCUMENTS = "emsemi"  # its gold is some documents of every topic; of all others, some topics
+TAUGHT_ON_DOCUMENTS = "emsemi"  # trained on some documents of every topic; all others on some topics
 
 
 class Place(NamedTuple):
-    """Who was judged by whom: a set of systems, a panel, and whether its judges were whole or partitioned."""
+    """A set of systems, a panel of judges, and whether its judges are whole or partitioned."""
 
     systems: str
     panel: str
@@ -53,10 +53,10 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class SupervisedPlan:
-    """Which approaches are tried on how many judges, how often, and how much of gold they may see.
+    """Which approaches are tried on how many judges, how often, and how much of gold is for training.
 
-    Approaches go by name or group (`table1`, `sup`, `all30`, `own`). For emsemi, `training` is also the share of each
-    topic's documents whose gold teaches. In the partitioned configuration a judge of a topic is a team of people.
+    Approaches are names or groups (`table1`, `sup`, `all30`, `own`). For emsemi, `training` is also the share of each
+    topic's documents that are for training. In the partitioned configuration, a judge of a topic is a team of people.
 
     Args:
         measures: E.g. P@10, DCG@10, nDCG@20, AP, RBP(p=0.8); may be repeated.
@@ -65,8 +65,8 @@ class SupervisedPlan:
         sizes: Judges in a k-tuple: 2-30, or 2,3,5.
         samples: k-tuples drawn of each size.
         replicates: Random judges of each class for the weights.
-        training: Share of topics whose gold teaches.
-        people: People behind a partitioned judge of a topic, at least and at most: 2-4.
+        training: Share of topics whose gold is for training.
+        people: People in a partitioned judge of a topic, at least and at most: 2-4.
         seed: Seed of all random numbers.
     """
 
@@ -92,26 +92,26 @@ class SupervisedPlan:
         if min(self.sizes) < 1 or self.samples < 1 or self.replicates < 1:
             raise OptionError("sizes of k-tuples, samples and replicates are whole numbers from 1")
         if not 0 < self.training < 1:
-            raise OptionError(f"training {self.training} is no share of gold; give a number between 0 and 1")
+            raise OptionError(f"training {self.training} is not a share of gold; give a number between 0 and 1")
         if not 1 <= self.people[0] <= self.people[1]:
             raise OptionError(f"people {self.people}: give the least and the most people of a team")
         settle_seed(self.seed)
-        assert self.ways  # names must be known before hours are spent
+        assert self.ways  # unknown names are refused before any work
 
     @cached_property
     def ways(self) -> Mapping[str, Way]:
-        """What the approaches do, by the names they were asked for; groups are taken apart."""
+        """The approaches, by the names that were given; groups are replaced by their members."""
         groups = _list_groups()
         names = (member.strip() for name in self.approaches for member in groups.get(name, (name,)))
         return {name: read_way(name) for name in names}
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The approaches, in order."""
+        """Names of the approaches, in order."""
         return tuple(self.ways)
 
     def find_sizes(self, place: Place, judges: int, notes: dict[str, None]) -> tuple[int, ...]:
-        """The sizes of k-tuples out of so many judges; those that cannot be drawn are noted."""
+        """The sizes of k-tuples that can be drawn from a number of judges; the others are noted."""
         sizes = tuple(size for size in self.sizes if size <= judges)
         lost = ", ".join(str(size) for size in self.sizes if size > judges)
         told = f"{', '.join(place)}: k-tuples of {lost} cannot be drawn from {counted(judges, 'judge')}"
@@ -123,14 +123,14 @@ class SupervisedPlan:
 
 
 def _list_groups() -> dict[str, tuple[str, ...]]:
-    """Approaches that go by one name together."""
+    """Names of groups of approaches."""
     from karatage.approaches.registry import GROUPS
 
     return {"table1": APPROACHES, **GROUPS}
 
 
 def read_way(name: str) -> Way:
-    """What an approach does; the paper's names are understood, too."""
+    """The approach of a name; the paper's names are known, too."""
     from karatage.aggregation.registry import MODELS, parse_model
     from karatage.merging.estimators import ESTIMATORS, OWN, SUPERVISED, Estimator, parse_estimator
 
@@ -141,7 +141,7 @@ def read_way(name: str) -> Way:
     if estimated is not None:
         estimator = estimated[1]
         if isinstance(estimator, Estimator) and text not in {**ESTIMATORS, **OWN}:
-            raise OptionError(f"approach '{shorten(name)}': the plan's replicates hold for all; leave them out here")
+            raise OptionError(f"approach '{shorten(name)}': replicates are an option of the plan; leave them out here")
         return estimator
     if text.partition("(")[0].strip() not in MODELS:
         raise UnknownNameError(
@@ -149,12 +149,12 @@ def read_way(name: str) -> Way:
         )
     model = parse_model(text)
     if model.expected:
-        raise OptionError(f"approach '{shorten(name)}' is for expected measures, which this experiment does not take")
+        raise OptionError(f"approach '{shorten(name)}' is for expected measures, which this experiment does not have")
     return model
 
 
 def find_family(name: str) -> str:
-    """The kind of an approach, by which [SAWARE20] colours table 1."""
+    """The kind of an approach, as coloured in table 1 of [SAWARE20]."""
     from karatage.aggregation.registry import NamedModel
     from karatage.merging.estimators import SupervisedEstimator
 
@@ -165,35 +165,35 @@ def find_family(name: str) -> str:
 
 
 class Split(NamedTuple):
-    """What one sample may learn from: gold of some topics, or of some documents of every topic."""
+    """The gold that one sample uses for training: some topics, or some documents of every topic."""
 
-    topics: BoolArray  # (topic,) whose gold teaches
-    documents: BoolArray  # (item,) whose gold teaches
-    evaluated: BoolArray  # (item,) documents that do not teach, in topics that do not
+    topics: BoolArray  # (topic,) for training
+    documents: BoolArray  # (item,) for training
+    evaluated: BoolArray  # (item,) documents that are not for training, in topics that are not
 
 
 def draw_split(
     item_topic: IntArray, pool: BoolArray, topics: LongArray, share: float, rng: np.random.Generator
 ) -> Split:
-    """Draw a share of `topics`, and of each one's items in the `pool`; one at least teaches, one at least does not.
+    """Draw a share of `topics`, and of each one's items in the `pool`, for training: at least one, but not all.
 
-    A topic with a single document teaches nothing by documents.
+    A topic with a single document has no documents for training.
     """
     import numpy as np
 
     if len(topics) < 2:
-        raise DataError(f"splitting topics into training and test ones takes two at least, and there are {len(topics)}")
-    teaching = np.zeros(int(item_topic.max()) + 1, bool)
-    teaching[rng.permutation(topics)[: _cut(share, len(topics))]] = True
+        raise DataError(f"a split into training and test topics needs at least two topics, not {len(topics)}")
+    training = np.zeros(int(item_topic.max()) + 1, bool)
+    training[rng.permutation(topics)[: _cut(share, len(topics))]] = True
     documents = np.zeros(len(pool), bool)
     for t in topics:
         items = np.flatnonzero(pool & (item_topic == t))
         if len(items) > 1:
             documents[rng.permutation(items)[: _cut(share, len(items))]] = True
-    test = np.isin(item_topic, topics) & ~teaching[item_topic]
-    return Split(teaching, documents, pool & test & ~documents)
+    test = np.isin(item_topic, topics) & ~training[item_topic]
+    return Split(training, documents, pool & test & ~documents)
 
 
 def _cut(share: float, count: int) -> int:
-    """So many of `count` teach: the nearest whole number, but neither none nor all."""
+    """The number of items for training: the nearest whole number, but neither none nor all."""
     return min(max(int(share * count + 0.5), 1), count - 1)
