@@ -70,7 +70,7 @@ class Question:
         undo_bias: Subtract the small bias of corrected error rates.
         resamples: Bootstrap draws for a second opinion; 0: none.
         confidence: Confidence level of intervals; tests use alpha = 1 - level.
-        seed: Seed of everything that is drawn at random.
+        seed: Seed of all random numbers.
     """
 
     measure: str | Measure = "P@10"
@@ -166,7 +166,7 @@ class QueueRules:
         risk: Probability of a wrong order at which judging may stop.
         best: Only pairs with one of this many best systems matter; default: all pairs.
         systems: Only these two systems matter.
-        seed: Seed of everything that is drawn at random.
+        seed: Seed of all random numbers.
     """
 
     prices: JudgingPrices

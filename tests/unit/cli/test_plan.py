@@ -175,7 +175,7 @@ def test_every_option_changes_the_plan(run):
     [
         ("", ["no runs"]),
         ("runs --budget 5", ["no judgments"]),
-        (f"{FILES}", ["how many gold labels"]),
+        (f"{FILES}", ["--budget"]),
         (f"{FILES} --budget 2.5", ["--budget 2.5"]),
         (f"{FILES} --budget 0", ["--budget 0"]),
         (f"{FILES} --budget 3 --looks 4", ["--budget 3", 4, "batches"]),

@@ -65,7 +65,7 @@ class CollaborativePlan:
         samples: Crowds drawn.
         resamples: Sets of topics drawn, for intervals.
         disagreement: A model (.json) for the order disagreement.
-        seed: Seed of everything that is drawn at random.
+        seed: Seed of all random numbers.
     """
 
     studies: tuple[Study, ...] = STUDIES
