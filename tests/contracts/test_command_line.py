@@ -31,7 +31,7 @@ SHOWS = {
     "experiment supervised": "tau_ap",
     "plan": "Send 200 documents",
     "queue": "documents",
-    "report": "Judges",
+    "report": "(Holm",
     "simulate": "the majority vote has recall",
 }
 # Options whose meaning is the command's own; all others mean the same, and say so in the same words.

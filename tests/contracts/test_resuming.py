@@ -192,6 +192,6 @@ def test_a_disk_that_takes_no_more_ends_the_run_and_it_goes_on_later(tmp_path, e
     runs = Runs(tmp_path)
     code, _, err = runs.finish(limit=100_000)
     assert code == 1
-    assert err.startswith(f"error: {runs.home}: a result cannot be written: File too large. 0 of 40 cells are kept")
+    assert err.startswith(f"error: {runs.home}: a result cannot be written: File too large. 0 of 40 cells")
     assert [path.name for path in runs.home.iterdir()] == [".lock"]
     check_end(runs, expected)

@@ -348,7 +348,7 @@ def test_a_judge_who_tells_no_systems_apart_has_no_weight(world, approach):
     )
     found, weights = weigh(world, approach, kt.read_judgments(frame))
     assert (weights.share[weights.judges.index("careful-1")] == 0).all()
-    assert "careful-1: no weight, since it tells no systems apart" in weights.explain()
+    assert any(line.startswith("careful-1: no weight") for line in weights.explain())
     assert has_note(found, "approaches.same-scores")
 
 

@@ -100,7 +100,7 @@ def test_numbers_may_be_written_as_fractions(write, gold, tmp_path):
 
 @pytest.mark.parametrize("number", ["1e400", "1e10", "inf", "nan"])
 def test_numbers_that_no_crowd_gives_are_refused(write, number):
-    with pytest.raises(InputFileError, match=rf"judgments '{number}' is no whole number from 1"):
+    with pytest.raises(InputFileError, match=rf"judgments '{number}' is not a whole number from 1"):
         read_asked(write(f"1,a,,crowd,{number},1,,4,1,d,0"))
 
 
@@ -174,9 +174,9 @@ def test_a_queue_without_a_column_for_the_grade_gets_one(write, tmp_path):
     [
         (["1,a,,expert,1,1,,4,1,d,0", "1,b,,nobody,1,1,,4,1,d,0"], ":3", "'nobody' in column 'to' is neither expert"),
         (["1,a,,,1,1,,4,1,d,0"], ":2", "'' in column 'to' is neither expert nor crowd"),
-        (["1,a,,crowd,many,1,,4,1,d,0"], ":2", "judgments 'many' is no whole number from 1"),
-        (["1,a,,crowd,0,1,,4,1,d,0"], ":2", "judgments '0' is no whole number from 1"),
-        (["1,a,,crowd,5,1,,4,x,d,0"], ":2", "batch 'x' is no whole number from 1"),
+        (["1,a,,crowd,many,1,,4,1,d,0"], ":2", "judgments 'many' is not a whole number from 1"),
+        (["1,a,,crowd,0,1,,4,1,d,0"], ":2", "judgments '0' is not a whole number from 1"),
+        (["1,a,,crowd,5,1,,4,x,d,0"], ":2", "batch 'x' is not a whole number from 1"),
         ([",a,,crowd,5,1,,4,1,d,0"], ":2", "the topic is missing"),
         (["1,,,crowd,5,1,,4,1,d,0"], ":2", "the document is missing"),
         (["1,a,,crowd,5,1,,4,1,d,0"] * 2, ":3", "document 'a' of topic '1' goes to crowd twice"),
