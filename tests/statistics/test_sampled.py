@@ -106,6 +106,11 @@ class Trial(NamedTuple):
         return float((np.abs(self.error) <= half + 1e-9).mean())  # a census is no miss by rounding
 
     @property
+    def covers(self):
+        """Within half a point of 95 %, and what chance allows for so many draws."""
+        return abs(self.coverage - 0.95) < 0.005 + 3.3 * np.sqrt(0.95 * 0.05 / len(self.error))
+
+    @property
     def bias(self):
         """In standard errors of the simulation."""
         return float(self.error.mean() / (self.error.std() / np.sqrt(len(self.error))))
@@ -132,13 +137,14 @@ def simulate(frames, draws, counts, claim="these topics", *, uniform=False, stop
 
 
 @pytest.mark.parametrize(("count", "error"), [(50, 0.600), (100, 0.391), (200, 0.241), (400, 0.120)])
-def test_intervals_cover_these_topics(passages, count, error):
-    """10,032 draws: all 66 pairs, gold by |w|. One pair differs in 30 items, so its gold is a census."""
-    trial = simulate(passages.pairs(), 152, [count])
-    assert 0.94 <= trial.coverage <= 0.96
+def test_intervals_cover_these_topics(passages, count, error, thin):
+    """10,032 draws in full: all 66 pairs, gold by |w|. One pair differs in 30 items, so its gold is a census."""
+    trial = simulate(passages.pairs(), thin(152), [count])
+    chance = 1 / np.sqrt(len(trial.error))
+    assert trial.covers
     assert abs(trial.bias) < 3
-    assert np.sqrt(trial.variance).mean() == pytest.approx(error, rel=0.01)
-    assert np.sqrt(np.square(trial.error).mean()) == pytest.approx(np.sqrt(trial.variance.mean()), rel=0.03)
+    assert np.sqrt(trial.variance).mean() == pytest.approx(error, rel=chance)
+    assert np.sqrt(np.square(trial.error).mean()) == pytest.approx(np.sqrt(trial.variance.mean()), rel=3 * chance)
 
 
 def test_items_chosen_by_weight_need_less_gold(passages):
@@ -149,7 +155,7 @@ def test_items_chosen_by_weight_need_less_gold(passages):
     assert chosen.variance.mean() < 0.75 * alike.variance.mean()
 
 
-def test_the_gold_that_choosing_saves_is_foretold(passages):
+def test_the_gold_that_choosing_saves_is_forecast(passages, thin):
     """Drawn alike, as many items as `match_uniform` says give the standard error that 200 chosen ones give."""
     pairs = [frame for frame in passages.pairs() if len(frame.said) > 400]
     for frame in pairs[::9]:
@@ -157,8 +163,8 @@ def test_the_gold_that_choosing_saves_is_foretold(passages):
         chances = find_chances(choose_sizes(frame.weight), 200)
         needed = round(match_uniform(gap, chances))
         assert needed > 220
-        alike = simulate([frame], 150, [needed], uniform=True)
-        chosen = simulate([frame], 150, [200])
+        alike = simulate([frame], thin(150), [needed], uniform=True)
+        chosen = simulate([frame], thin(150), [200])
         assert np.sqrt(alike.variance).mean() == pytest.approx(np.sqrt(chosen.variance).mean(), rel=0.06)
         assert np.sqrt(expected_variance(gap, chances, residual_variance(frame), frame.topics)) == pytest.approx(
             np.sqrt(chosen.variance).mean(), rel=0.06
@@ -173,40 +179,41 @@ def residual_variance(frame):
 
 
 @pytest.mark.parametrize("counts", [[100, 100], [25, 75]])
-def test_batches_cover_and_cost_nothing(passages, counts):
-    trial = simulate(passages.pairs(), 40, counts)
+def test_batches_cover_and_cost_nothing(passages, counts, thin):
+    trial = simulate(passages.pairs(), thin(40), counts)
     whole = simulate(passages.pairs(), 10, [sum(counts)])
-    assert trial.coverage == pytest.approx(0.95, abs=0.015)
+    assert trial.covers
     assert abs(trial.bias) < 3
     assert np.sqrt(trial.variance).mean() == pytest.approx(np.sqrt(whole.variance).mean(), rel=0.02)
 
 
 @pytest.mark.parametrize("counts", [[100], [400], [100, 100]])
-def test_intervals_cover_new_topics(passages, counts):
+def test_intervals_cover_new_topics(passages, counts, thin):
     """The 53 topics as the population; without the pair that differs in four topics, where no t interval can cover."""
     pairs = [frame for frame in passages.pairs() if len(frame.said) > 100]
-    trial = simulate(pairs, 40, counts, "new topics")
+    trial = simulate(pairs, thin(40), counts, "new topics")
     assert trial.degrees.max() == 52
     assert (trial.degrees == 52).all() or counts == [400]  # of which some frames leave fewer than 53 to chance
-    assert trial.coverage == pytest.approx(0.95, abs=0.015)
+    assert trial.covers
     assert abs(trial.bias) < 3
 
 
 @pytest.mark.parametrize("counts", [[200], [200, 200]])
-def test_one_draw_serves_a_leaderboard(passages, counts):
+def test_one_draw_serves_a_leaderboard(passages, counts, thin):
     """Every pair is covered, also two systems so alike that a draw may miss every item that tells them apart."""
     source = np.random.default_rng(8)
     size, score = choose_sizes(passages.weight), passages.gold @ passages.weight / passages.topics
     hits = []
-    for _ in range(250):
+    for _ in range(thin(250)):
         chosen = draw_batches(size, counts, source)
         drawn = Drawn(chosen.item, passages.gold[chosen.item], chosen.pi, chosen.batch)
         sampled = sum_topics(passages.weight, passages.said, passages.topic, passages.topics, drawn)
         value, variance, degrees = sampled.differences("these topics")
         half = stats.t.ppf(0.975, degrees) * np.sqrt(variance)
         hits.append((np.abs(value - (score - score[:, None])) <= half + 1e-9)[np.triu_indices(len(score), 1)])
-    assert np.mean(hits) == pytest.approx(0.95, abs=0.012)
-    assert np.mean(hits, axis=0).min() > 0.89
+    chance = np.sqrt(0.95 * 0.05 / len(hits))  # of one pair; those of a draw are not independent
+    assert np.mean(hits) == pytest.approx(0.95, abs=chance)
+    assert np.mean(hits, axis=0).min() > 0.95 - 4.5 * chance
 
 
 @pytest.mark.parametrize("wrong", [0.01, 0.03])
@@ -235,31 +242,31 @@ def test_gold_drawn_for_others_is_found_out(passages):
 
 
 @pytest.mark.parametrize("counts", [[40], [150], [60, 60]])
-def test_a_simulated_judge_is_corrected(simulated, counts):
-    trial = simulate(simulated.pairs(), 250, counts)
-    assert trial.coverage == pytest.approx(0.95, abs=0.015)
+def test_a_simulated_judge_is_corrected(simulated, counts, thin):
+    trial = simulate(simulated.pairs(), thin(250), counts)
+    assert trial.covers
     assert abs(trial.bias) < 3
     naive = [Frame(f.weight, f.said, f.said, f.topic, f.topics).truth - f.truth for f in simulated.pairs()]
     assert np.abs(naive).max() > 0.1  # what would be claimed without gold
 
 
-def test_work_may_stop_after_any_batch(simulated):
+def test_work_may_stop_after_any_batch(simulated, thin):
     planned = [40, 40, 40]
     errors = []
     for stop in (1, 2, 3):
-        trial = simulate(simulated.pairs(), 120, planned, stop=stop)
-        assert trial.coverage == pytest.approx(0.95, abs=0.02)
+        trial = simulate(simulated.pairs(), thin(120), planned, stop=stop)
+        assert trial.covers
         errors.append(np.sqrt(trial.variance).mean())
     assert errors[0] > 1.2 * errors[1] > 1.2**2 * errors[2]
 
 
-def test_a_batch_may_be_planned_on_what_the_first_one_showed(simulated):
+def test_a_batch_may_be_planned_on_what_the_first_one_showed(simulated, thin):
     """Twice as likely to be drawn: items of the classes where the first batch found the judge wrong."""
     source = np.random.default_rng(21)
     found = []
     for frame in simulated.pairs():
         size = choose_sizes(frame.weight)
-        for _ in range(150):
+        for _ in range(thin(150)):
             first = draw_batches(size, [40], source)
             wrong = np.unique(frame.said[first.item][frame.gold[first.item] != frame.said[first.item]])
             second = draw_batches(size * (1 + np.isin(frame.said, wrong)), [60], source, taken=first.item)
@@ -268,5 +275,5 @@ def test_a_batch_may_be_planned_on_what_the_first_one_showed(simulated):
             pair = sum_topics(frame.weight, frame.said, frame.topic, frame.topics, drawn).differences("these topics")
             found.append((pair.value[0, 1] - frame.truth, pair.variance[0, 1], pair.degrees[0, 1]))
     trial = Trial(*np.array(found).T)
-    assert trial.coverage == pytest.approx(0.95, abs=0.02)
+    assert trial.covers
     assert abs(trial.bias) < 3
