@@ -11,6 +11,7 @@ import polars as pl
 
 import karatage as kt
 from karatage.comparison.classification import Quality
+from karatage.data.note import Note
 from karatage.data.result import Result
 from karatage.decisions.evaluate import draw_evaluation
 from karatage.experiments.collection import Collection
@@ -167,8 +168,8 @@ def benchmark() -> Benchmark:
     ]
     skipped = Outcome(name="set/zc", status="skipped", reason="two grades only", seconds=0.25)
     cells.append(CellResult("set", "zc", "none", 0, skipped))
-    sets = (DataSetFacts("set", 9, 3, 3, 3, (0, 1), ("small",)),)
-    return Benchmark(cells=tuple(cells), data_sets=sets, seed=3, notes=("a doubt",))
+    sets = (DataSetFacts("set", 9, 3, 3, 3, (0, 1), (Note.of("small"),)),)
+    return Benchmark(cells=tuple(cells), data_sets=sets, seed=3, notes=(Note.of("a doubt"),))
 
 
 @cache
