@@ -8,7 +8,7 @@ import os
 import platform
 import subprocess
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -53,10 +53,10 @@ def main() -> None:
         for race in map(without_targets, chosen) if options.quick else chosen:
             task = _describe(race.task, size)
             print(f"{task} ...", file=sys.stderr)
-            results += run_race(race, task, small, full)
+            results += run_race(replace(race, rivals=()) if options.alone else race, task, small, full)
         notes = list(NOTES)
         for task, module in CHECKS.items():
-            if options.only in task:
+            if options.only in task and not options.alone:
                 print(f"{task}, the same answers ...", file=sys.stderr)
                 notes.append(_say(module))
     show(results, title, notes)
@@ -69,6 +69,7 @@ def _parse_options() -> argparse.Namespace:
     parser.add_argument("--data", type=Path, help=f"folder that holds {COLLECTION}; simulated when it is not there")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures as JSON")
     parser.add_argument("--only", default="", metavar="WORD", help="only races with this in their name, e.g. weights")
+    parser.add_argument("--alone", action="store_true", help="without rivals: to compare two versions of karatage")
     parser.add_argument("--quick", action="store_true", help="small sizes, to see that it works")
     return parser.parse_args()
 

@@ -9,7 +9,7 @@ from karatage.lazy import attach, list_names
 from karatage.memory import spare_addresses
 
 __version__ = "0.1.0"
-spare_addresses()  # before anything that takes many
+spare_addresses()  # before libraries take address space
 
 
 def _find_display() -> Display:
@@ -36,7 +36,7 @@ _RENAMED = {
 
 
 def _find_moved() -> dict[str, str]:
-    """Names of earlier versions, and where they are now."""
+    """Names of earlier versions, and their new places."""
     found = dict(_RENAMED)
     for home, file in _HOMES.items():
         found |= {name: f"kt.{home}.{name}" for name in list_names(str(Path(__file__).parent / file))}

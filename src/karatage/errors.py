@@ -67,3 +67,7 @@ class UnknownNameError(KaratageError, LookupError):
             f" and {len(names) - 12} more" if names[12:] else ""
         )
         super().__init__(f"unknown {kind} '{shorten(name)}'{hint} Known: {shown}")
+
+
+class UnknownOptionError(UnknownNameError, TypeError):
+    """An option that a function does not have, under any name."""

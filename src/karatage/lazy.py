@@ -1,4 +1,4 @@
-"""Names that are imported when first used, so that importing a module costs nothing.
+"""Names that are imported when first used, so that importing a module is fast.
 
 The stub beside a module (`.pyi`) says which names it has and where they come from; type checkers read the same file.
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 
 @cache
 def list_names(file: str) -> dict[str, tuple[str, str]]:
-    """Each public name of the module in `file`, with the module that it comes from and its name there."""
+    """Each public name of the module in `file`, with the module that defines it and its name there."""
     stub = ast.parse(Path(file).with_suffix(".pyi").read_text(encoding="utf-8"))
     imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
     return {alias.asname or alias.name: (str(node.module), alias.name) for node in imports for alias in node.names}
@@ -29,7 +29,7 @@ def attach(
     Args:
         module: Its name.
         file: Its file, with a stub beside it.
-        moved: Names that it once had, and where they are now.
+        moved: Names of earlier versions, and their new places.
     """
     names = list_names(file)
 

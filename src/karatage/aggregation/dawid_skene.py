@@ -68,7 +68,7 @@ class DawidSkene(VoteModel):
     def __post_init__(self) -> None:
         """Check the options."""
         if not isinstance(self.start, Posterior) and self.start not in get_args(Start):
-            raise OptionError(f"start '{self.start}' is none of {', '.join(get_args(Start))}, nor a posterior")
+            raise OptionError(f"start '{self.start}' is not one of {', '.join(get_args(Start))}, nor a posterior")
         check_counts(self.prior)
         if isinstance(self.history, Posterior):
             JudgeRecord.of(self.history)
@@ -256,7 +256,7 @@ def recall(history: JudgeRecord | Posterior | None, votes: Votes) -> FloatArray:
     if earlier.shape[1] > votes.grades:
         top = earlier.shape[1] - 1
         raise OptionError(
-            f"the history knows grades up to {top}, these judgments up to {votes.grades - 1}; read them "
+            f"the history has grades up to {top}, these judgments up to {votes.grades - 1}; read them "
             f"with grades '0-{top}'"
         )
     place = {name: j for j, name in enumerate(record.judges)}

@@ -55,7 +55,7 @@ class Glad(VoteModel):
     def __post_init__(self) -> None:
         """Check the options."""
         if self.dialect not in get_args(Dialect):
-            raise OptionError(f"dialect '{self.dialect}' is none of {', '.join(get_args(Dialect))}")
+            raise OptionError(f"dialect '{self.dialect}' is not one of {', '.join(get_args(Dialect))}")
         if self.max_steps < 1 or not self.tolerance >= 0:
             raise OptionError("max_steps must be at least 1 and tolerance at least 0")
 

@@ -38,7 +38,7 @@ class MajorityVote(VoteModel):
     def __post_init__(self) -> None:
         """Check the options."""
         if self.ties not in get_args(TieRule):
-            raise OptionError(f"ties '{self.ties}' is none of {', '.join(get_args(TieRule))}")
+            raise OptionError(f"ties '{self.ties}' is not one of {', '.join(get_args(TieRule))}")
         if self.min < 1:
             raise OptionError(f"min {self.min} must be at least 1 vote")
 

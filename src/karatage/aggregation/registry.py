@@ -74,7 +74,7 @@ class BinomialVote:
     def __post_init__(self) -> None:
         """Check the options."""
         if self.quality is not None and self.quality not in get_args(Quality):
-            raise OptionError(f"quality '{self.quality}' is none of {', '.join(get_args(Quality))}; leave it out")
+            raise OptionError(f"quality '{self.quality}' is not one of {', '.join(get_args(Quality))}; leave it out")
 
     def fit(
         self,

@@ -232,7 +232,7 @@ def fit_raykar(votes: Votes, progress: Progress | None = None) -> Posterior:
     """SQUARE's program: binary, its positive grade is 0; only the first of a judge's grades for an item is used."""
     if votes.grades != 2:
         raise DataError(
-            f"ry(dialect=square) knows grades 0 and 1 only, but these go up to {votes.grades - 1}; merge grades when "
+            f"ry(dialect=square) takes grades 0 and 1 only, but these go up to {votes.grades - 1}; merge grades when "
             "reading, or leave the dialect out"
         )
     added, classes = _raykar_priors(votes)

@@ -54,7 +54,7 @@ class Votes:
         """Gold of the training items sets priors; `light` leaves those items out, `full` fixes their grades."""
         for name, value, offered in ("supervision", supervision, Supervision), ("scope", scope, Scope):
             if value not in get_args(offered):
-                raise OptionError(f"{name} '{value}' is none of {', '.join(get_args(offered))}")
+                raise OptionError(f"{name} '{value}' is not one of {', '.join(get_args(offered))}")
         if supervision != "none" and gold is None:
             raise OptionError(f"supervision '{supervision}' needs gold; give some, or use supervision 'none'")
         source, judgments = judgments, judgments.every
@@ -405,4 +405,6 @@ def check_counts(prior: tuple[float, float] | None) -> None:
 def check_dialect(dialect: str | None, *known: str) -> None:
     """A dialect that exists."""
     if dialect is not None and dialect not in known:
-        raise OptionError(f"dialect '{dialect}' is none of {', '.join(known)}; leave it out for the model's own form")
+        raise OptionError(
+            f"dialect '{dialect}' is not one of {', '.join(known)}; leave it out for the model's own form"
+        )

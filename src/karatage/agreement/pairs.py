@@ -103,7 +103,7 @@ def agreement_matrix(judgments: Judgments, statistic: Statistic = "kappa") -> Fl
     """
     require_data(judgments=judgments)
     if statistic not in get_args(Statistic):
-        raise OptionError(f"statistic '{statistic}' is none of {', '.join(get_args(Statistic))}")
+        raise OptionError(f"statistic '{statistic}' is not one of {', '.join(get_args(Statistic))}")
     rows = Rows.of(judgments)
     if rows.judges > MOST_JUDGES:
         raise OptionError(f"a matrix of {rows.judges:,} judges is too large; choose {MOST_JUDGES:,} or fewer")

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from karatage.data.posterior import JudgeRecord, Posterior
 
 QRELS_ENDINGS = (".qrels", ".qrel")
-ALL_ROWS = "write to a .tsv for all"
+ALL_ROWS = "write a .tsv to get all"
 
 
 def aggregate(
@@ -51,10 +51,10 @@ def aggregate(
 
     Args:
         approach: mv, ds, glad, ...; options in brackets: 'ds(prior=none)'.
-        supervision: What gold is used for; default: full where gold is given.
-        with_gold: Write gold's grades of items that no judge has graded, too.
-        judges: Write what the model found about each judge here; - shows it instead.
-        history: What --judges wrote for an earlier batch (.csv, .tsv, .parquet); ds and emgz.
+        supervision: How gold is used; default: full if gold is given.
+        with_gold: Also write gold's grades of items without judgments.
+        judges: Write the model's estimates of each judge here; - prints them.
+        history: The file of --judges from an earlier batch (.csv, .tsv, .parquet), for ds and emgz.
         output: Write here (.qrels; .csv, .tsv, .json, .parquet with probabilities).
     """
     from karatage.aggregation.registry import aggregate as merge_grades
@@ -65,7 +65,7 @@ def aggregate(
     chosen = "qrels" if as_qrels else choose_style(to.format, output)
     judges_style = None if judges is None else choose_style(to.format if judges == STANDARD_OUTPUT else None, judges)
     if with_gold and not gold:
-        raise OptionError("--with-gold adds gold's own items, so it needs gold: name its file with -g")
+        raise OptionError("--with-gold adds the items of gold: name the file of gold with -g")
     if not judgments:
         raise OptionError("no judgments were given; name their files, e.g. karatage aggregate crowd.csv")
     graded, trusted = reading.read_both(judgments, gold, quiet=to.quiet)
@@ -116,7 +116,7 @@ def _write_grades(
 def _write_judges(
     merged: Posterior, record: JudgeRecord | None, chosen: str, path: str, top: int, sentence: str, *, raw: bool
 ) -> None:
-    """What the model found about each judge, and what was known of those who graded nothing this time."""
+    """The model's estimates of each judge, with the history of judges who graded nothing this time."""
     frame = merged.judges if record is None else record.extend(merged.judges)
     if chosen == "table":
         from karatage.views.posterior import view_record
@@ -130,20 +130,20 @@ def _write_judges(
 
 
 def _share_items(graded: Judgments, gold: Judgments | None) -> bool:
-    """Whether gold can teach anything about the judges."""
+    """Whether gold and judgments have items in common."""
     from karatage.data.judgments import match_gold
 
     return gold is not None and bool((match_gold(graded, gold) >= 0).any())
 
 
 def _say_accuracy(merged: Posterior, gold: Judgments | None) -> str:
-    """How often the merged grades are gold's, where the model has not been told."""
+    """How often merged grades agree with gold, if the model has not used it."""
     if gold is None:
         return ""
     if any(note.kind == "aggregation.gold-known" for note in merged.notes):
-        return " Gold was learnt from, so it cannot say how good this is; --supervision none can."
+        return " The model was trained on gold, so this accuracy is not known; --supervision none shows it."
     from karatage.data.judgments import match_gold
 
     if not (match_gold(merged.judgments, gold) >= 0).any():
-        return " Gold and judgments share no item, so gold says nothing of this."
-    return f" Of the items with gold {merged.accuracy(gold):.1%} got gold's grade."
+        return " Gold and judgments share no item, so the accuracy is not known."
+    return f" Of the items with gold {merged.accuracy(gold):.1%} got the grade of gold."

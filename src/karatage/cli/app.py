@@ -1,6 +1,6 @@
-"""The command `karatage`: its commands with their help, and how it ends.
+"""The program `karatage`: its commands with their help, and its exit codes.
 
-A command's module is imported when the command is called, so that help is quick.
+A command's module is imported when the command is used, so that help is fast.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 ON_THE_DEMO = "Example, on the files that `karatage demo` writes:"
 ON_A_SIMULATION = "Example, on a simulated collection:"
-CLAIM = "--topics is now called --claim: write --claim new or --claim these; --topics is kept for files of topics"
-DOCUMENTS = "--documents is kept for files of documents, which no command reads yet; documents are named by runs and -j"
-# Options that had another name, or will mean something else.
+CLAIM = "--topics is now called --claim: write --claim new or --claim these; --topics is reserved for files of topics"
+DOCUMENTS = "--documents is reserved for files of documents, which no command reads yet; runs and -j name the documents"
+# Options that were renamed, or are reserved.
 REFUSED = {
     **{f"{command} --topics": CLAIM for command in ("compare", "report", "plan")},
     **{f"{command} --documents": DOCUMENTS for command in ("compare", "report", "plan")},
@@ -72,14 +72,14 @@ experiments = App(
     sort_key=100,
     help="""The papers' experiments, on your files.
 
-    Which approach comes nearest to gold? On your files or on simulated ones.
+    Which approach agrees best with gold? They use your files or simulated ones.
     """,
     group_commands="Experiments",
 )
 
 
 def _add(parent: App, name: str, group: Group | str | None, line: str, text: str = "", example: str = "") -> None:
-    """A command in the function of its name; the first line of its help is also shown in the list of commands."""
+    """Add the command of the function `name`; the first line of its help is also in the list of commands."""
     function = name.replace("-", "_")
     module = function if parent is app else "experiment"
     command = " ".join(("karatage", *(() if parent is app else parent.name), name, example)).strip()
@@ -93,8 +93,8 @@ _add(
     "doctor",
     DECIDE,
     "Check files: what can be concluded from them?",
-    "Any of runs, judgments and gold may be given. For a file that cannot be read, the line is named and the others "
-    f"are checked without it; the exit code is then 2.\n\n{ON_THE_DEMO}",
+    "Any of runs, judgments and gold may be given. If a file cannot be read, the faulty line is named, the "
+    f"other files are checked, and the exit code is 2.\n\n{ON_THE_DEMO}",
     "demo/runs -j demo/judgments.csv -g demo/gold.qrels",
 )
 _add(
@@ -111,7 +111,7 @@ _add(
     "evaluate",
     DECIDE,
     "Rank systems under noisy judges.",
-    f"With gold, it says how near each approach comes to it.\n\n{ON_THE_DEMO}",
+    f"With gold, it also shows how well each approach agrees with gold.\n\n{ON_THE_DEMO}",
     "demo/runs -j demo/judgments.csv -g demo/gold.qrels",
 )
 _add(
@@ -119,7 +119,7 @@ _add(
     "audit",
     JUDGES,
     "Which judges to keep, which to drop?",
-    f"Also says when it is worth to buy gold.\n\n{ON_THE_DEMO}",
+    f"It also shows whether more gold is worth its cost.\n\n{ON_THE_DEMO}",
     "demo/judgments.csv -g demo/gold.qrels",
 )
 _add(
@@ -127,15 +127,16 @@ _add(
     "aggregate",
     JUDGES,
     "Merge many judges' grades into one for each item.",
-    f"As qrels, or with probabilities.\n\n{ON_THE_DEMO}",
+    f"The result is written as qrels, or as a table with probabilities.\n\n{ON_THE_DEMO}",
     "demo/judgments.csv -a ds -o merged.qrels",
 )
 _add(
     app,
     "plan",
     PLAN,
-    "Which documents should gold judge, or how many?",
-    "From files: the documents, drawn with known chances. From figures: numbers of topics and gold items.\n\n"
+    "Which documents need gold, or how many?",
+    "From files: a random sample of documents with known probabilities. From figures: numbers of topics and gold "
+    "items.\n\n"
     f"{ON_THE_DEMO}",
     "demo/runs -j demo/judgments.csv --budget 200 -o queue.csv",
 )
@@ -143,16 +144,17 @@ _add(
     app,
     "queue",
     PLAN,
-    "What should be judged next, or is it enough?",
-    f"Says which documents go to experts and which to the crowd.\n\n{ON_THE_DEMO}",
+    "Which documents to judge next, or can judging stop?",
+    f"It selects documents for experts and documents for the crowd.\n\n{ON_THE_DEMO}",
     "demo/runs --budget 500 --prices A -o queue.csv",
 )
 _add(
     app,
     "simulate",
     STUDY,
-    "Make a crowd, or a whole collection.",
-    f"A crowd that judges your gold, or one like your own judges.\n\n{ON_THE_DEMO}",
+    "Simulate a crowd, or a whole collection.",
+    "The crowd judges the items of your gold. Its model is a shipped one, or learned from your own judges."
+    f"\n\n{ON_THE_DEMO}",
     "demo/gold.qrels --model hcb -o crowd.csv",
 )
 _add(
@@ -169,7 +171,8 @@ _add(
     "report",
     SHOW,
     "Everything on one page.",
-    "The decision, the leaderboard, the judges and all notes. From runs, judgments and gold, or from results that "
+    "It contains the decision, the leaderboard, the judges and all notes. It is made from runs, judgments and gold, "
+    "or from results that "
     f"other commands wrote with -o RESULT.json.\n\n{ON_THE_DEMO}",
     "demo/runs -j demo/judgments.csv -g demo/gold.qrels",
 )
@@ -177,8 +180,8 @@ _add(
     app,
     "demo",
     SHOW,
-    "Try it without files of your own.",
-    "Writes simulated collections as ordinary files, and shows on them that what judges like is not always better.\n\n"
+    "Try karatage without your own files.",
+    "It writes simulated collections as ordinary files, and shows how judges' errors change a decision.\n\n"
     "Example, in the current folder:",
 )
 _add(
@@ -186,14 +189,14 @@ _add(
     "aware",
     None,
     "Merge grades or merge scores? The AWARE paper's experiment.",
-    f"Approaches on k judges out of many, against gold.\n\n{ON_A_SIMULATION}",
+    f"Approaches on samples of k judges are compared with gold.\n\n{ON_A_SIMULATION}",
     "--preset small",
 )
 _add(
     experiments,
     "supervised",
     None,
-    "Does gold on a few topics tell which judges to trust? The s-AWARE paper.",
+    "Does gold on a few topics improve the judges' weights? The s-AWARE paper.",
     ON_A_SIMULATION,
     "--preset small",
 )
@@ -209,15 +212,15 @@ _add(
     experiments,
     "noisy",
     None,
-    "Do intervals and tests hold what they promise? The TOIS 2018 design.",
-    "With judges that err and little gold.\n\nExample, the paper's simulation:",
+    "Are intervals and tests valid? The TOIS 2018 design.",
+    "The judges make errors, and there is little gold.\n\nExample, the paper's simulation:",
 )
 _add(
     experiments,
     "collaborative",
     None,
-    "When does a crowd beside experts beat experts alone at the same cost?",
-    f"Chapter 3 of the SQUARE thesis.\n\n{ON_THE_DEMO}",
+    "When are experts and a crowd better than experts alone at the same cost?",
+    f"The design is that of chapter 3 of the SQUARE thesis.\n\n{ON_THE_DEMO}",
     "demo/runs -g demo/gold.qrels --preset small",
 )
 app.register_install_completion_command(help="Install completion for the current shell.")
@@ -230,7 +233,7 @@ def _show_completion() -> None:
 
 
 def call(words: Sequence[str]) -> None:
-    """Run a command; what is wrong with its options or files is a KaratageError."""
+    """Run a command; errors in its options or files raise a KaratageError."""
     from rich.console import Console
 
     start_over()
@@ -243,30 +246,30 @@ def call(words: Sequence[str]) -> None:
 
 
 def _explain(problem: CycloptsError, words: Sequence[str]) -> str:
-    """What is wrong with the command line, and where an option has gone."""
+    """What is wrong with the command line, and the new name of an option."""
     token = getattr(problem, "token", None)
     if isinstance(problem.__cause__, KaratageError):
         return f"{token.keyword} {problem.__cause__}" if token is not None else str(problem.__cause__)
     if isinstance(problem, UnusedCliTokensError):
         extra = " ".join(problem.unused_tokens or ())
-        return f"'{shorten(extra)}' is too much: name files behind the command, or by an option, not both"
+        return f"'{shorten(extra)}' cannot be used: name files after the command or by an option, not both"
     option = (token.keyword or token.value).partition("=")[0] if token is not None else ""
     return REFUSED.get(f"{words[0]} {option}", str(problem))
 
 
 def main() -> None:
-    """Run a command; bad input, or too much of it, ends in one message on standard error and exit code 2."""
+    """Run a command; bad or too much input gives one message on standard error and exit code 2."""
     try:
-        count_threads()  # what is wrong with the environment is told before the work
+        count_threads()  # report a wrong environment before the work
         call(sys.argv[1:])
     except KaratageError as problem:
         say(f"error: {problem}")
         sys.exit(2)
     except MemoryError as problem:
         why = f" ({problem})" if str(problem) else ""
-        say(f"error: memory is used up{why}; give smaller files, or run this where there is more memory")
+        say(f"error: out of memory{why}; give smaller files, or use a machine with more memory")
         sys.exit(2)
-    except BrokenPipeError:  # the reader, e.g. `head`, has seen enough
+    except BrokenPipeError:  # the reader, e.g. `head`, has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
     except KeyboardInterrupt:

@@ -25,8 +25,8 @@ def audit(
     """Audit judges.
 
     Args:
-        approach: Merges to hold against the best judge; may be repeated.
-        pairs: Judges two by two, instead of one by one.
+        approach: Models to compare with the best judge; may be repeated.
+        pairs: Show pairs of judges instead of single judges.
     """
     from karatage.decisions.audit import audit as audit_judges
     from karatage.io.models import read_families

@@ -52,8 +52,8 @@ def benchmark(
     Args:
         folders: Folders with a labels* and a gold* table, or folders of such.
         approach: E.g. mv, ds(prior=none); may be repeated.
-        amounts: Percent of gold to train on; none: no training.
-        per_data_set: Also a table of all supervision for each data set.
+        amounts: Percent of gold for training; none: no training.
+        per_data_set: Also show a table for each data set.
         output: A folder for results, tables and charts; a run there can be resumed.
     """
     from karatage.experiments.engine import Execution
@@ -78,7 +78,7 @@ def benchmark(
         facts=result.to_dict,
     )
     if result.failed:
-        where = "" if output is None else f" (see reason in {output}/scores.tsv)"
+        where = "" if output is None else f" (the reasons are in {output}/scores.tsv)"
         raise DataError(
             f"{counted(len(result.failed), 'cell')} of {len(result.cells):,} failed{where}; run again to retry"
         )
@@ -90,14 +90,14 @@ def _parse_amounts(text: str) -> list[int]:
     parts = [part.strip().removesuffix("%").strip() for part in text.split(",")]
     wrong = next((part for part in parts if not part.isdecimal()), None)
     if wrong is not None:
-        raise OptionError(f"amounts '{shorten(wrong)}' is no percentage; write them like 10,50 or write none")
+        raise OptionError(f"amounts '{shorten(wrong)}' is not a percentage; write them like 10,50 or write none")
     return [int(part) for part in parts]
 
 
 def _read(
     folders: tuple[str, ...], judgments: tuple[str, ...], gold: str | None, reading: Reading, *, quiet: bool
 ) -> DataSets:
-    """Data sets from folders, and the one from two tables, named after the folder its judgments are in."""
+    """Data sets from folders, and the one from two tables, with the name of the folder of its judgments."""
     from karatage.experiments.square.data_sets import DataSet, DataSets, check_names, read_data_sets
 
     if bool(judgments) != (gold is not None):
@@ -126,7 +126,7 @@ def _read(
 
 
 def _name(path: str) -> str:
-    """What a data set of two tables is called."""
+    """The name of a data set of two tables."""
     return "standard input" if path == STANDARD_OUTPUT else shorten(Path(path).resolve().parent.name, 80) or "data"
 
 

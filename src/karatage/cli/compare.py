@@ -53,7 +53,7 @@ def compare(
     Args:
         unpaired: Do not pair the systems' topics.
         adjust: For many pairs: Holm, Benjamini-Hochberg, or not at all.
-        fail_unless_significant: Exit with 1 unless a difference may be claimed.
+        fail_unless_significant: Exit with 1 if no difference is significant.
     """
     from karatage.decisions.compare import compare as compare_two
     from karatage.decisions.compare import compare_all
@@ -64,7 +64,9 @@ def compare(
     choose_style(to.format, to.output)
     if figures.given:
         if runs or judgments or gold or pair != Pair():
-            raise OptionError("figures and files or systems at once; give --figures-a, --figures-b and --rates alone")
+            raise OptionError(
+                "figures cannot be combined with files or systems; give only --figures-a, --figures-b and --rates"
+            )
         a, b, rates = figures.require()
         question = Question(**vars(asked))
         found: Comparison | Board = compare_figures(

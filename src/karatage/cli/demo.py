@@ -24,7 +24,7 @@ OWN_FILES = """
 On your own files:
 
   karatage doctor runs/ -j llm-grades.csv
-      what can and what cannot be concluded from them
+      which conclusions they allow
   karatage plan runs/ -j llm-grades.csv --budget 300 -o queue.csv
       which documents a trusted person should grade, in the column `grade`
   karatage report runs/ -j llm-grades.csv -g queue.csv -o report.html
@@ -54,7 +54,7 @@ def demo(
 
 @dataclass(frozen=True)
 class _Telling:
-    """What is printed of the story, command by command."""
+    """The text of the demo, command by command."""
 
     story: Story
 
@@ -65,7 +65,7 @@ class _Telling:
         return f"karatage report {runs} -j {judgments}{INDENT}-g {gold} --a old --b new -o {page}"
 
     def tell(self) -> list[str]:
-        """What the judges say, what gold leaves of it, and what survives."""
+        """What the judges conclude, and what remains after correction with gold."""
         from karatage.io.judgments import read_gold
         from karatage.views.report import STORY_LABELS
 
@@ -80,9 +80,9 @@ class _Telling:
             self._ask("new", None),
             "\n2. Ask again, with gold to correct the judges' errors:\n",
             self._ask("new", gold),
-            f"\nThis world is simulated, so the truth is known: {self._reveal('new')}. Old and new were made to rank "
-            "equally well, but the judges share a taste, and new finds what they like.\n",
-            "3. Is newer better than old? It was made to be:\n",
+            f"\nThis world is simulated, so the truth is known: {self._reveal('new')}. Old and new rank "
+            "equally well, but the judges share an error, and new retrieves documents that they overrate.\n",
+            "3. Is newer better than old? By construction it is:\n",
             self._ask("newer", gold),
             f"\nThe truth: {self._reveal('newer')}.\n",
             f"4. Everything on one page:\n\n$ {self._report}",
@@ -97,7 +97,7 @@ class _Telling:
         return f"…\nOpen {page} in a browser: the decision, and below it all three systems and the judges."
 
     def _ask(self, b: str, gold: Judgments | None) -> str:
-        """The command, and how its answer ends."""
+        """The command, and the last sentence of its result."""
         trusted = "" if gold is None else f"-g {_quote(self.story.gold)} "
         files = f"{_quote(self.story.runs)} -j {_quote(self.story.judgments)}{INDENT}{trusted}"
         command = f"$ karatage compare {files}--a old --b {b}"

@@ -53,8 +53,8 @@ def evaluate(
         weights: Each judge's weight, for approaches that weight judges.
         explain: Reasons for each judge's weight, one line each.
         train: Topics whose gold is for training only: 401,402 or a share like 30%.
-        gold_certainty: Below 1, gold is random: 0.95 is the papers' choice.
-        draws: Number of draws of merged grades: intervals, P(A better than B).
+        gold_certainty: Probability that a grade of gold is correct; the papers use 0.95.
+        draws: Draws of merged grades, for intervals and P(A better than B).
     """
     from dataclasses import replace
 
@@ -91,7 +91,7 @@ def evaluate(
 
 
 def _choose_frame(result: Evaluation, *, per_topic: bool, weights: bool) -> pl.DataFrame:
-    """The one table that a file without structure holds."""
+    """The table for formats that hold one table."""
     import polars as pl
 
     if not weights:

@@ -1,4 +1,4 @@
-"""`karatage experiment`: the papers' experiments, each a plan, what it runs on, and one command body for all."""
+"""`karatage experiment`: the papers' experiments. Each has a plan and a source of data; one function runs them all."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class FileRunOptions(RunOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """What an experiment is to run on: the part of a plan that names files.
+    """The data of an experiment: the part of a plan that names files.
 
     Args:
         judges: The judges' grades: tables, or a folder with one qrels file per judge; or simulated:31; may be repeated.
@@ -107,7 +107,7 @@ class Source:
     gold_columns: str | None = None
 
     def make_rules(self) -> PanelRules:
-        """What counts as relevant, and who may judge."""
+        """Which grades are relevant, and which judges are used."""
         from karatage.experiments.collection import PanelRules, parse_level
 
         gold = None if self.gold_relevant is None else parse_level(self.gold_relevant)
@@ -115,12 +115,12 @@ class Source:
         return PanelRules(level=parse_level(self.relevant), gold_level=gold, whole_only=whole)
 
     def read(self, seed: int) -> tuple[Collection]:
-        """Read it, or simulate what is not given."""
+        """Read the data, or simulate what is not given."""
         from karatage.experiments.collection import SIMULATED, is_simulated, read_collection
         from karatage.io.judgments import read_gold, read_judgments
 
         if self.runs and not self.judges:
-            raise OptionError(f"no judges were given; name their grades with --judgments, or say {SIMULATED}:31")
+            raise OptionError(f"no judges were given; name their grades with --judgments, or write {SIMULATED}:31")
         judges = self.judges or (SIMULATED,)
         scale = self.grades if self.gold_grades is None else self.gold_grades
         columns, gold_columns = parse_columns(self.columns), parse_columns(self.gold_columns)
@@ -139,7 +139,7 @@ class Source:
 
 @dataclass(frozen=True, kw_only=True)
 class Pool:
-    """What an experiment is to run on that has experts instead of judges.
+    """The data of an experiment that has experts instead of judges.
 
     Args:
         gold: Trusted grades: qrels, a table, or a judged queue.
@@ -153,7 +153,7 @@ class Pool:
     gold_columns: str | None = None
 
     def read(self, seed: int) -> tuple[Runs, Judgments]:
-        """What was named, or a simulated collection."""
+        """Read the data, or simulate a collection."""
         from karatage.io.judgments import read_gold
         from karatage.io.runs import read_runs
         from karatage.random_streams import stream
@@ -165,22 +165,22 @@ class Pool:
             world = simulate_collection(rng=stream(seed, "collection"))
             return world.runs, world.gold
         if self.gold is None:
-            raise OptionError("gold plays the experts; name its qrels file with --gold")
+            raise OptionError("the experts' grades are those of gold; name its qrels file with --gold")
         columns = parse_columns(self.gold_columns)
         return read_runs(list(self.runs)), read_gold(self.gold, grades=self.gold_grades, columns=columns)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Command:
-    """What the command of an experiment has of its own.
+    """What is specific to the command of one experiment.
 
     Args:
         kind: Its name; its modules are in the folder of the same name.
         plan: Its options.
-        source: What it runs on: the part of a plan that names files; None: nothing.
+        source: The part of its plan that names files; None: it reads no files.
         tables: Finds the tables that go to files, by name.
         charts: Folder of charts, with a slash.
-        still: A pattern: charts of such names need no interactive HTML, which is large.
+        still: A pattern of names of charts that are not written as interactive HTML, which is large.
     """
 
     kind: str
@@ -191,7 +191,7 @@ class Command:
     still: str | None = None
 
     def run(self, runs: tuple[str, ...], files: Any, options: Any, preset: str | None, to: RunOptions) -> None:
-        """Make the plan, run the experiment, write its folder if there is to be one, and print what was found."""
+        """Make the plan, run the experiment, write its folder if one is named, and print the findings."""
         from karatage.experiments.engine import Execution
 
         schema = self.plan
@@ -216,7 +216,7 @@ class Command:
                 tell((*log, *found.log))
 
     def show(self, found: Any, to: RunOptions) -> None:
-        """Write the output folder, if there is to be one, and print."""
+        """Write the output folder, if one is named, and print."""
         from karatage.views.showing import lay_out
         from karatage.views.text import render_page
 
@@ -244,7 +244,7 @@ class Command:
 
 
 def _list_given(files: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
-    """What the command line says of a plan; files by their whole path."""
+    """The part of a plan that the command line gives; files by their absolute path."""
     given = {**files, **options}
     given |= {name: locate(given[name]) for name in ("runs", "judges", "gold", "disagreement") if name in given}
     crowds = (name for name in ("crowds", "table_crowds") if name in given)
@@ -252,13 +252,13 @@ def _list_given(files: dict[str, Any], options: dict[str, Any]) -> dict[str, Any
 
 
 def _locate_crowd(name: str) -> str:
-    """A file by its whole path; names of crowds stay as they are, whatever lies in this folder."""
+    """A file by its absolute path; names of crowds are unchanged, even if this folder has a file of that name."""
     file = name.removesuffix(INDEPENDENT)
     return f"{locate(file)}{name.removeprefix(file)}" if file.endswith(FILE_ENDINGS) else name
 
 
 def locate(paths: tuple[str, ...] | str | None) -> list[str] | str | None:
-    """Files and folders by their whole path, so that a plan can be used from anywhere; other words as they are."""
+    """Files and folders by their absolute path, so that a plan can be used in any folder; other words are unchanged."""
     if isinstance(paths, str):
         return str(Path(paths).absolute()) if Path(paths).exists() or glob.has_magic(paths) else paths
     return [str(locate(path)) for path in paths] if paths else None
@@ -266,18 +266,18 @@ def locate(paths: tuple[str, ...] | str | None) -> list[str] | str | None:
 
 @contextmanager
 def watch_over(output: str | None, *, quiet: bool) -> Iterator[Progress | None]:
-    """A bar for the cells of a run; one that is interrupted says what is left of it."""
+    """A bar for the cells of a run; after an interruption, say what was kept."""
     try:
         with progress_cells(quiet=quiet) as bar:
             yield bar
     except KeyboardInterrupt:
-        kept = "nothing is kept without --output" if output is None else "the same command goes on from there"
-        say(f"Stopped; {'' if output is None else f'what was done is in {output}, and '}{kept}.")
+        kept = "nothing was stored, as there is no --output" if output is None else "the same command resumes it"
+        say(f"Stopped; {'' if output is None else f'finished cells are in {output}, and '}{kept}.")
         raise
 
 
 def _make(command: Command, runs_help: str, presets: str, **special: Any) -> Callable[..., None]:
-    """The function of a command, with the options of its plan and of what it runs on; None where not given."""
+    """The function of a command, with the options of its plan and of its data; None if an option is not given."""
     usual = {
         "measures": (Parameter(name=("--measure", "-m")), complete(list_measures)),
         "approaches": (Parameter(name=("--approach", "-a")), complete(list_approaches)),
@@ -312,13 +312,13 @@ def _make(command: Command, runs_help: str, presets: str, **special: Any) -> Cal
 
 
 def _list_random_relevance(found: Any) -> dict[str, pl.DataFrame]:
-    """The tables of the paper, and what they are made of."""
+    """The tables of the paper, and the values they were computed from."""
     checked = {"check": found.check} if len(found.check) else {}
     return {**found.tables, "means": found.summary, "tuples": found.tuples, **checked}
 
 
 SETS = "Folders of TREC runs, each a set of systems; none: a simulated collection."
-SIZES = "small: seconds, for a try; paper: the paper's full size."
+SIZES = "small: takes seconds; paper: the paper's full size."
 aware = _make(
     Command(kind="aware", plan=AwarePlan, source=Source, charts="charts/", still="tau_ap-|rmse-"), SETS, SIZES
 )
@@ -336,7 +336,7 @@ random_relevance = _make(
 noisy = _make(
     Command(kind="noisy", plan=NoisyPlan),
     "",
-    "paper: its simulation; small: a bit of everything; ebay, trec, dcg: its examples; power: sizes and power "
+    "paper: its simulation; small: some of each; ebay, trec, dcg: its examples; power: sizes and power "
     "of tests; coverage: intervals in 300 worlds.",
 )
 collaborative = _make(

@@ -1,4 +1,4 @@
-"""Options that commands share, so that they read alike everywhere.
+"""Options that commands share, with the same help everywhere.
 
 Annotations are evaluated here, as classes of other modules inherit them.
 """
@@ -44,7 +44,7 @@ OwnFolder = Annotated[str | None, FOLDER, Writes("own folder")]
 
 
 def complete(list_names: Callable[[], list[str]]) -> Parameter:
-    """For the shell: what may stand here begins with one of these names."""
+    """Names that the shell completes."""
 
     def offer(context: CompletionContext) -> list[str]:
         return [name for name in list_names() if name.startswith(context.incomplete)]
@@ -67,7 +67,7 @@ def list_models() -> list[str]:
 
 
 def list_approaches() -> list[str]:
-    """Everything that `evaluate` takes by a plain name."""
+    """Approaches of `evaluate` that are plain names."""
     from karatage.approaches.registry import APPROACHES
 
     return sorted(APPROACHES)
@@ -96,7 +96,7 @@ def _limit_memory(_: object, size: str | None) -> None:
 
     if size is not None:
         parse_size(size, "--most-memory")
-        os.environ[VARIABLE] = size  # for workers, too
+        os.environ[VARIABLE] = size  # also for workers
 
 
 AT_LEAST_0, AT_LEAST_1 = Parameter(validator=Number(gte=0)), Parameter(validator=Number(gte=1))
@@ -119,8 +119,8 @@ Families = Annotated[
 Chart = Annotated[OutputFile, Parameter(help="Draw a chart here: .svg, .png, .html or .json.")]
 Top = Annotated[int, AT_LEAST_0, Parameter(help="Rows shown in tables; 0 = all.")]
 PerItem = Annotated[int, AT_LEAST_1, Parameter(help="Crowd judges of each document.")]
-Seed = Annotated[int, AT_LEAST_0, Parameter(help="Seed of everything that is drawn at random.")]
-Workers = Annotated[int, AT_LEAST_1, Parameter(help="Processes that share the work.")]
+Seed = Annotated[int, AT_LEAST_0, Parameter(help="Seed of all random numbers.")]
+Workers = Annotated[int, AT_LEAST_1, Parameter(help="Number of processes.")]
 Fresh = Annotated[bool, Parameter(help="Recompute what an earlier run stored in --output.")]
 Quiet = Annotated[bool, Parameter(validator=_remember, help="No notes and no progress.")]
 MostMemory = Annotated[
@@ -128,7 +128,7 @@ MostMemory = Annotated[
     Parameter(
         metavar="SIZE",
         validator=_limit_memory,
-        help="Memory that reading one file may take, e.g. 8G; default: half of what is free.",
+        help="Most memory for reading one file, e.g. 8G; default: half of the free memory.",
     ),
 ]
 Format = Literal["table", "tsv", "json"]
@@ -144,7 +144,7 @@ class Reading:
         gold_grades: The same for gold; default: as --grades.
         columns: Which column is what, e.g. judge=team,grade=score.
         gold_columns: The same for gold.
-        repeats: Which grade counts when a judge graded again; default: all are used.
+        repeats: Which grade is used if a judge graded an item again; default: all.
     """
 
     grades: str | None = None
@@ -204,7 +204,7 @@ class Writing(Printing):
     """How results are shown and written.
 
     Args:
-        raw: In .csv, no ' before names that a spreadsheet would take for a formula.
+        raw: In .csv, no ' before names that a spreadsheet would read as a formula.
     """
 
     raw: bool = False
@@ -215,7 +215,7 @@ class Output(Writing):
     """How results are shown, and where.
 
     Args:
-        output: Write here instead; .txt, .csv, .tsv, .json, .parquet or .gz tell how.
+        output: Write to this file; the ending sets the format: .txt, .csv, .tsv, .json, .parquet; also .gz.
     """
 
     output: OutputName = STANDARD_OUTPUT
@@ -237,8 +237,8 @@ class Pair:
     """Two systems.
 
     Args:
-        a: One of two systems; default: all, or the two there are.
-        b: The other; differences are b - a.
+        a: The first of two systems; default: all systems, or the only two.
+        b: The second; differences are b - a.
     """
 
     a: str | None = None
@@ -259,7 +259,7 @@ def parse_columns(text: str | None) -> dict[str, str] | None:
 
 
 def make_question_options(*skip: str) -> Any:
-    """The options of a question, less those that the command does not have."""
+    """The options of a question, without those in `skip`."""
     return make_options(
         Question,
         skip=skip,
@@ -267,7 +267,7 @@ def make_question_options(*skip: str) -> Any:
         approach=complete(list_models),
         correction=(
             complete(lambda: list(list_names())),
-            Parameter(help=f"How errors are undone: {', '.join(list_names())}; auto: as the gold's design allows."),
+            Parameter(help=f"How errors are corrected: {', '.join(list_names())}; auto: by the design of the gold."),
         ),
         seed=AT_LEAST_0,
     )
@@ -280,8 +280,8 @@ class TypedFigures:
     Args:
         figures_a: Instead of files: topics,mean,deviation of a's P@k.
         figures_b: The same for b.
-        rates: Judges right about relevant, other gold items: 43/59,67/84.
-        rates_b: The same for b, had it other judges.
+        rates: Correct judgments of relevant and of other gold items: 43/59,67/84.
+        rates_b: The same for b, if it had other judges.
     """
 
     figures_a: Annotated[Figures | None, read_word(parse_figures)] = None
@@ -302,7 +302,7 @@ class TypedFigures:
 
 
 def require_files(command: str, runs: tuple[str, ...], judgments: tuple[str, ...], more: str = "") -> None:
-    """Both are needed to compare systems."""
+    """Refuse to compare systems without runs or without judgments."""
     if not runs or not judgments:
         lacking = "judgments" if runs else "runs"
         raise OptionError(f"no {lacking} were given, e.g. karatage {command}{more}")

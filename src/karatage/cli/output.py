@@ -29,7 +29,7 @@ CHART_ENDINGS = ("html", "svg", "png")
 
 
 class Result(Protocol):
-    """What `put` has to know of a result."""
+    """What `put` needs from a result."""
 
     @property
     def notes(self) -> Sequence[object]:
@@ -38,7 +38,7 @@ class Result(Protocol):
 
     @property
     def sentence(self) -> str:
-        """What to take away."""
+        """The finding in one sentence."""
         ...
 
     def to_frame(self) -> pl.DataFrame:
@@ -60,16 +60,16 @@ def put(
     top: int = 0,
     output: str = STANDARD_OUTPUT,
 ) -> None:
-    """Print a result in the format asked for; its notes, and where needed its sentence, go to standard error.
+    """Print a result in the format asked for; its notes and, for machines, its sentence go to standard error.
 
     Args:
         result: What was found.
-        to: How it is to be printed.
+        to: How it is printed.
         text: Makes the text for people; default: the result's page.
         frame: Makes the one table for machines; default: the result's.
-        facts: Makes everything, for JSON; default: all that the result knows.
+        facts: Makes everything, for JSON; default: the whole result.
         top: Rows of tables on the page; 0: all.
-        output: Where it goes.
+        output: File, or - for standard output.
     """
     chosen = choose_style(to.format, output)
     if chosen == "json":
@@ -106,7 +106,7 @@ def write_paragraphs(*paragraphs: str) -> str:
 
 
 def choose_style(asked: Format | None, output: str) -> str:
-    """The format asked for, or the one that the output's ending tells."""
+    """The requested format, or the one that follows from the ending of the output's name."""
     ending = Path(output.removesuffix(".gz").removesuffix(".zst")).suffix
     known = {".csv": "csv", ".json": "json", ".tsv": "tsv", ".parquet": "parquet", ".txt": "table", "": "table"}
     if asked is not None:
@@ -119,10 +119,10 @@ def choose_style(asked: Format | None, output: str) -> str:
 
 
 def emit(content: str | bytes, output: str, *, store: bool = False) -> None:
-    """Send a result to its place.
+    """Write a result to a file or to standard output.
 
-    A terminal shows names in it and obeys none; a file or pipe gets bytes as they are. Text for people comes from
-    `write_page`, which has made it printable, apart from its own colours; what is for machines comes in bytes.
+    On a terminal, control characters in names are shown and have no effect; a file or pipe gets bytes unchanged. Text
+    for people comes from `write_page`, which has made it printable, apart from its own colours.
     """
     if output == STANDARD_OUTPUT:
         try:
@@ -132,7 +132,7 @@ def emit(content: str | bytes, output: str, *, store: bool = False) -> None:
         except BrokenPipeError:
             raise
         except OSError as problem:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or closing it would fail again
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # otherwise closing it fails again
             raise DataError(f"standard output cannot be written: {problem.strerror or problem}") from None
         return
     from karatage.io.writing import write_bytes
@@ -141,37 +141,37 @@ def emit(content: str | bytes, output: str, *, store: bool = False) -> None:
 
 
 def _decode(content: bytes) -> Iterator[str]:
-    """A large text piece by piece, so that it is not held several times; printable on a terminal."""
+    """A large text in pieces, so that memory holds it only once; printable on a terminal."""
     text = io.TextIOWrapper(io.BytesIO(content), "utf-8", newline="")
     shown = sys.stdout.isatty()
     return (make_printable(part, keep="\n\t") if shown else part for part in iter(lambda: text.read(PIECE), ""))
 
 
 def emit_result(facts: Mapping[str, object], output: str) -> None:
-    """Send a result to its place as JSON."""
+    """Write a result as JSON."""
     emit(encode_result(facts), output)
 
 
 def encode_result(facts: Mapping[str, object]) -> bytes:
-    """A result as JSON, with the command that made it, so that it can be made again."""
+    """A result as JSON, with the command that computed it, so that it can be repeated."""
     from karatage.data.plain import encode_json
 
     return encode_json({**facts, "command": shlex.join(["karatage", *sys.argv[1:]])})
 
 
 def tell(notes: Sequence[object]) -> None:
-    """Say doubts on standard error."""
+    """Print notes on standard error."""
     for note in notes:
         say(f"note: {note}")
 
 
 def say(sentence: str) -> None:
-    """A sentence for people, on standard error, whatever the result itself is for."""
+    """Print a sentence for people on standard error."""
     sys.stderr.write(f"{make_printable(sentence, keep=LINE_END)}\n")
 
 
 def encode_frame(frame: pl.DataFrame, style: str, *, raw: bool = False) -> bytes:
-    """A table for machines; .csv is also for spreadsheets, unless it is to be `raw`."""
+    """A table for machines; .csv is also safe for spreadsheets, unless it is `raw`."""
     from karatage.io.writing import encode_table
 
     return encode_table(frame, f".{style}", raw=raw)
@@ -179,7 +179,7 @@ def encode_frame(frame: pl.DataFrame, style: str, *, raw: bool = False) -> bytes
 
 @contextmanager
 def hold_output(output: str | None) -> Iterator[None]:
-    """Have the folder for results to oneself, from before the first file is written until after the last."""
+    """Lock the folder for results, from before the first file is written until after the last."""
     from karatage.io.files import hold_folder, make_folder
 
     if output is None:
@@ -205,7 +205,7 @@ def write_folder(
     still: str | None = None,
     more: Sequence[str] = (),
 ) -> None:
-    """Write files by their names, and charts in three formats; none if one of them, or of `more`, was read."""
+    """Write files by their names, and charts in three formats; write nothing if one of them, or of `more`, was read."""
     from karatage.io.files import place_file, refuse_replacing
     from karatage.io.writing import write_bytes
     from karatage.views.charts import write_charts

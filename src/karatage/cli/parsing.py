@@ -1,7 +1,6 @@
-"""From words to options: short names, lists of numbers, files that must survive, options made from a dataclass.
+"""From words to options: short names, lists of numbers, protection of files, options made from a dataclass.
 
-What an option is called, what it may be, its default and its help are said once: by the field of a dataclass and its
-line under `Args:`.
+The name, type, default and help of an option are defined once: by the field of a dataclass and its line under `Args:`.
 """
 
 from __future__ import annotations
@@ -48,20 +47,20 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True)
 class Reads:
-    """Marks an option that names input, which no output may replace; unless both are of a `store`."""
+    """Marks an option that names input, which no output may replace, unless both are of a `store`."""
 
     store: bool = False
 
 
 @dataclass(frozen=True)
 class Writes:
-    """Marks an option that names output, which is claimed before the command begins, so that it is never read."""
+    """Marks an option that names output, which is claimed before the command starts, so that it is not read."""
 
     kind: OutputKind = "file"
 
 
 def guard_files(app: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
-    """Note all input and claim all output that a command line names, before any of it is read or written."""
+    """Record all input and claim all output that a command line names, before anything is read or written."""
     from karatage.io.files import claim_output, note_input
     from karatage.io.sources import find_files
 
@@ -79,14 +78,14 @@ def guard_files(app: App, commands: tuple[str, ...], arguments: ArgumentCollecti
 
 
 def _refuse_options(argument: Argument, arguments: ArgumentCollection) -> None:
-    """Arguments may be `-`, so that unknown options are first taken for arguments."""
+    """Refuse unknown options: as an argument may be `-`, they are parsed as arguments first."""
     for token in argument.tokens:
         if token.keyword is None and token.value.startswith("-") and token.value != STANDARD_OUTPUT:
             raise UnknownOptionError(token=token, argument_collection=arguments)
 
 
 def find_marks(annotation: Any) -> Iterator[Reads | Writes]:
-    """Whether an option names files."""
+    """The marks of an option that names files."""
     return (part for part in getattr(annotation, "__metadata__", ()) if isinstance(part, Reads | Writes))
 
 
@@ -95,7 +94,7 @@ def parse_numbers(text: str) -> tuple[float, ...]:
     try:
         return tuple(float(part) for part in text.split(","))
     except ValueError:
-        raise OptionError(f"'{shorten(text)}' is no list of numbers; write it like 0,0.3,0.6") from None
+        raise OptionError(f"'{shorten(text)}' is not a list of numbers; write it like 0,0.3,0.6") from None
 
 
 def parse_sizes(text: str) -> tuple[int, ...]:
@@ -108,7 +107,7 @@ def parse_sizes(text: str) -> tuple[int, ...]:
     for part in text.split(","):
         low, dash, high = (piece.strip() for piece in part.partition("-"))
         if not low.isdecimal() or (dash and not high.isdecimal()) or int(high or low) < int(low) or len(part) > 12:
-            raise OptionError(f"'{shorten(text)}' is no list of numbers; write it like 2-30 or 2,3,5")
+            raise OptionError(f"'{shorten(text)}' is not a list of numbers; write it like 2-30 or 2,3,5")
         found |= set(range(int(low), int(high or low) + 1))
     return tuple(sorted(found))
 
@@ -218,8 +217,8 @@ def make_options(schema: type, *, skip: tuple[str, ...] = (), optional: bool = F
     Args:
         schema: The dataclass.
         skip: Fields that the command fills in another way.
-        optional: Whether an option that is not given is None, so that a preset or a plan can say what it is.
-        special: For some fields, what else the command line has to know of them; or their whole annotation.
+        optional: Whether an option that is not given is None, so that a preset or a plan can set it.
+        special: For some fields, further metadata of the option; or their whole annotation.
     """
     made = []
     for field in fields(schema):
@@ -259,15 +258,15 @@ def show_default(value: object) -> str | None:
 
 
 def show_number(value: object) -> str:
-    """A number without a useless .0."""
+    """A number, without .0 if it is whole."""
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def find_changed(given: Any, usual: Any) -> list[str]:
-    """Options that differ from what is usual, by the names of their fields."""
+    """Options that differ from their defaults, by the names of their fields."""
     return [field.name for field in fields(given) if getattr(given, field.name) != getattr(usual, field.name)]
 
 
 def name_option(field: str) -> str:
-    """What a field is called on the command line."""
+    """The name of a field on the command line."""
     return f"--{field.replace('_', '-')}"

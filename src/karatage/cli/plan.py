@@ -1,4 +1,4 @@
-"""`karatage plan`: which documents gold should judge, from files; or how many topics and gold items, from figures."""
+"""`karatage plan`: which documents need gold, from files; or how many topics and gold items, from figures."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ class SizeOptions(TypedFigures):
     """Figures, and what gold and judgments cost.
 
     Args:
-        paired: Same topics: deviation of the difference over them.
-        prices: Of a judgment, a gold-relevant and another gold item.
+        paired: Standard deviation of the differences, if the topics are the same.
+        prices: Prices of a judgment, of a relevant and of another gold item.
         depth: Documents judged per topic; default 1.
     """
 
@@ -74,9 +74,9 @@ def plan(
     """Plan gold.
 
     Args:
-        budget: Gold labels to ask for; with --prices, money to spend.
-        looks: Cut the budget into so many batches, to decide after each.
-        judged: Judged queues of this plan: go on from there; may be repeated.
+        budget: Number of gold labels; with --prices, money.
+        looks: Number of batches of the budget; a decision can be made after each.
+        judged: Judged queues of this plan, to continue it; may be repeated.
     """
     from karatage.decisions.plan import plan as plan_gold
     from karatage.decisions.question import Question
@@ -95,8 +95,8 @@ def plan(
         files = [*(["RUNS"] if runs else []), *(name_option(name) for name, value in others.items() if value)]
         if files:
             raise OptionError(
-                f"{files[0]} is for choosing documents from files, {from_figures[0]} for numbers from figures; plan "
-                "one at a time"
+                f"{files[0]} selects documents from files, and {from_figures[0]} computes numbers from figures; "
+                "use one of them"
             )
         found = _find_sizes(sizes, goal, budget, from_figures[0])
         put(found, to, output=to.output)
@@ -105,7 +105,7 @@ def plan(
     require_files("plan runs/ -j crowd.csv --budget 200 -o queue.csv", runs, judgments, more)
     labels = _count_labels(budget, looks)
     if to.output != STANDARD_OUTPUT:
-        find_ending(to.output)  # a name that cannot be written is told before the work
+        find_ending(to.output)  # refuse a wrong name before the work
     retrieved, graded, known = reading.read_all(runs, judgments, judged, quiet=to.quiet)
     question = Question(**vars(asked))
     with progress("Planning", quiet=to.quiet):
@@ -138,11 +138,11 @@ def _find_differences(given: Any, usual: Any) -> dict[str, object]:
 
 def _count_labels(budget: float | None, looks: int) -> int:
     if budget is None:
-        raise OptionError("how many gold labels can be had? Say so with --budget, e.g. --budget 200")
+        raise OptionError("the number of gold labels is missing: give it with --budget, e.g. --budget 200")
     if not (budget >= 1 and budget == int(budget)):
         raise OptionError(f"--budget {budget:g} is not a number of gold labels; give a whole number from 1")
     if looks > budget:
-        raise OptionError(f"--budget {budget:g} does not fill {looks} batches; ask for fewer --looks")
+        raise OptionError(f"--budget {budget:g} is less than {looks} batches; give fewer --looks")
     return int(budget)
 
 
@@ -152,7 +152,7 @@ def _find_sizes(sizes: SizeOptions, goal: Any, budget: float | None, first: str)
 
     a, b, rates = sizes.require(f"{first} alone is not enough: {NEEDED}")
     if sizes.prices is None and (budget is not None or sizes.depth is not None):
-        raise OptionError(f"what a budget buys depends on prices; add --prices {PRICES_FORM}")
+        raise OptionError(f"a budget needs prices; add --prices {PRICES_FORM}")
     prices = None if sizes.prices is None else Prices(*sizes.prices, depth=sizes.depth or 1, budget=budget)
     return plan_sizes(
         a,
@@ -165,11 +165,11 @@ def _find_sizes(sizes: SizeOptions, goal: Any, budget: float | None, first: str)
 
 
 def _render(found: GoldPlan, output: str, then: str) -> str:
-    """The page, and the command that comes next."""
+    """The page, and the next command."""
     from karatage.views.plan import view_plan
 
     page = view_plan(found)
     if not found.labels:
         return write_page(page, *(["No queue was written."] if output != STANDARD_OUTPUT else []))
     where = "Write the queue with -o queue.csv" if output == STANDARD_OUTPUT else f"The queue is in {output}"
-    return write_page(page, f"{where}. Let gold fill in the grades; then:", f"$ {then}")
+    return write_page(page, f"{where}. Add the grades of gold to it; then:", f"$ {then}")

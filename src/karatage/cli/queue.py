@@ -66,8 +66,8 @@ def queue(
     Args:
         budget: Money for this batch, e.g. 500.
         prices: A (10:1), B (5:2), a ratio, or expert=4,crowd=0.05.
-        disagreement: A model (.json) for the order disagreement; default: learnt from -j.
-        save_disagreement: Write the model learnt from -j here (.json).
+        disagreement: A model (.json) for the order disagreement; default: learned from -j.
+        save_disagreement: Write the model learned from -j here (.json).
     """
     from dataclasses import replace
 
@@ -80,17 +80,17 @@ def queue(
     if not runs:
         raise OptionError("no runs were given, e.g. karatage queue runs/ --budget 500 --prices A -o queue.csv")
     if budget is None:
-        raise OptionError("how much may this batch cost? Say so with --budget, e.g. --budget 500")
+        raise OptionError("the budget of this batch is missing: give it with --budget, e.g. --budget 500")
     if prices is None:
         raise OptionError(
-            "what do judgments cost? Say so with --prices: A (an expert costs as much as 10 crowd labels), B (5:2), a "
+            "prices are missing: give them with --prices: A (an expert costs as much as 10 crowd labels), B (5:2), a "
             "ratio such as 8:1, or expert=4,crowd=0.05"
         )
     if disagreement is not None and order != "disagreement":
-        raise OptionError("--disagreement is a model for --order disagreement; ask for that order, or leave it out")
+        raise OptionError("--disagreement is a model for --order disagreement; choose that order, or omit the model")
     cost = parse_prices(prices, per_item)
     if to.output != STANDARD_OUTPUT:
-        find_ending(to.output)  # a name that cannot be written is told before the work
+        find_ending(to.output)  # refuse a wrong name before the work
     with progress("Reading", quiet=to.quiet):
         retrieved = read_runs(list(runs))
         crowd = reading.read_judgments(judgments) if judgments else None
@@ -99,7 +99,7 @@ def queue(
     asked = QueueRules(**vars(rules), prices=cost, disagreement=model)
     with progress("Planning", quiet=to.quiet):
         found = choose_documents(retrieved, crowd, experts, asked, budget=budget, a=pair.a, b=pair.b)
-    # Chances count from the first batch that was drawn; else files are all that tells how many batches there were.
+    # Gold with sampling probabilities contains the batch; otherwise the number of files is an estimate of it.
     if found.frame is None and (experts is None or experts.draw is None):
         found = replace(found, batch=max(len(gold), len(judgments)) + 1)
     if to.output != STANDARD_OUTPUT:
@@ -117,19 +117,21 @@ def _find_model(
     *,
     quiet: bool,
 ) -> DisagreementModel | None:
-    """The model that was given, or one learnt from the crowd where the order asks for it."""
+    """The given model, or one learned from the crowd if the order needs it."""
     from karatage.io.models import read_disagreement, write_disagreement
     from karatage.orders.disagreement import learn_disagreement
 
     if path is not None:
         if save is not None:
-            raise OptionError("--save-disagreement writes what is learnt from -j, and --disagreement gives a model")
+            raise OptionError(
+                "--save-disagreement writes a model that is learned from -j; it cannot be combined with --disagreement"
+            )
         return read_disagreement(path)
     if order != "disagreement" and save is None:
         return None
     if crowd is None:
         raise OptionError(
-            "where judges disagree must be learnt from somewhere: give a model with --disagreement model.json, or "
+            "the order disagreement needs a model: give one with --disagreement model.json, or "
             "judgments by several judges with -j"
         )
     with progress("Learning where judges disagree", quiet=quiet):
@@ -149,4 +151,4 @@ def _render(found: JudgingQueue, output: str) -> str:
         then = [f"The queue is in {shlex.quote(output)}{', without rows' if found.stop else ''}."]
     else:
         then = [] if found.stop else ["Write the queue with -o queue.csv."]
-    return write_page(view_queue(found), *then, top=SHOWN, all_rows="-f json has all")
+    return write_page(view_queue(found), *then, top=SHOWN, all_rows="-f json prints all")

@@ -62,7 +62,7 @@ def report(
     """Write a page.
 
     Args:
-        approach: The first decides, all are compared with gold; may be repeated.
+        approach: The first is used for the decision, all are compared with gold; may be repeated.
         adjust: For many pairs: Holm, Benjamini-Hochberg, or not at all.
         figures: A folder for every chart as .svg and .png.
         tables: A folder for every table as .tex and .md.
@@ -77,7 +77,7 @@ def report(
     command = shlex.join(["karatage", *sys.argv[1:]])
     if _are_results(runs):
         if judgments or gold:
-            raise OptionError("results need no judgments and no gold; give RESULT.json alone, or runs, -j and -g")
+            raise OptionError("results need no judgments and gold; give only RESULT.json files, or runs with -j and -g")
         with progress("Reading", quiet=to.quiet):
             saved = [read_result(path) for path in runs]
         results = [found.result for found in saved]
@@ -104,15 +104,15 @@ def report(
 
 
 def _are_results(paths: Sequence[str]) -> bool:
-    """Whether results are named, rather than runs."""
+    """Whether the paths are results, not runs."""
     found = [path.endswith(RESULT_ENDINGS) for path in paths]
     if any(found) and not all(found):
-        raise OptionError("runs and results at once; give RESULT.json files alone, or runs with -j and -g")
+        raise OptionError("runs and results cannot be combined; give only RESULT.json files, or runs with -j and -g")
     return bool(found) and all(found)
 
 
 def _print(results: Sequence[Result], style: Format | None) -> None:
-    """The sentences, or what was asked for."""
+    """Print the sentences, or the requested format."""
     for result in results:
         if style == "json":
             emit_result(result.to_dict(), STANDARD_OUTPUT)
@@ -124,5 +124,5 @@ def _print(results: Sequence[Result], style: Format | None) -> None:
 
 def _tell_where(output: str, results: Sequence[Result]) -> None:
     notes = len(dict.fromkeys(note for result in results for note in result.notes))
-    doubts = f", with {counted(notes, 'note')} to read before you rely on it" if notes else ""
+    doubts = f", with {counted(notes, 'note')} to read before you use it" if notes else ""
     say(f"The page is in {output}{doubts}.")

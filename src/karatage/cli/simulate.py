@@ -58,18 +58,18 @@ Shape = make_options(CollectionShape, skip=("shared",))
 
 @dataclass(frozen=True, kw_only=True)
 class Request(Writing):
-    """What is to be simulated, and what is to be written.
+    """What is simulated, and what is written.
 
     Args:
         model: A shipped crowd (see --list), or a file of --save; default hcb.
         like: Judgments to learn a crowd from; may be repeated.
         like_gold: Gold for them; default: GOLD.
-        save: Write the crowd's model here (.json); without -o, do nothing else.
+        save: Write the crowd's model here (.json); without -o, only this is done.
         judges: Size of the crowd; default: as the model has it.
-        independent: No shared errors.
-        queue: Judge what this queue asks for.
-        judged: Its rows to experts with gold's grades, written here.
-        collection: Make a whole collection in this folder; needs no GOLD.
+        independent: Judges share no errors.
+        queue: Judge the documents of this queue.
+        judged: Write the experts' rows of the queue here, with the grades of gold.
+        collection: Write a whole collection to this folder; needs no GOLD.
         systems: Systems of the collection.
         topics: Topics of the collection.
         depth: Depth of its runs.
@@ -96,28 +96,28 @@ class Request(Writing):
 
     @property
     def only_learns(self) -> bool:
-        """Whether a model is to be saved or drawn, and nothing else is asked for."""
+        """Whether only a model is to be written or charted."""
         asked = self.collection or self.queue or self.format or self.output != STANDARD_OUTPUT
         return not asked and (self.save is not None or self.chart is not None)
 
     def check(self, gold: str | None, shape: list[str]) -> None:
-        """Refuse what contradicts itself before any file is read."""
+        """Refuse contradictory options before any file is read."""
         self._check_model(gold)
         self._check_job(gold, shape)
         if self.judges is not None and self.judges < self.per_item:
             raise OptionError(
-                f"{counted(self.judges, 'judge')} cannot give {self.per_item} judgments of an item, each one; raise "
-                "--judges or lower --per-item"
+                f"{counted(self.judges, 'judge')} cannot give {self.per_item} judgments of an item, as each gives one; "
+                "raise --judges or lower --per-item"
             )
         self._check_files()
 
     def _check_model(self, gold: str | None) -> None:
         if self.model is not None and self.like:
-            raise OptionError("--model names a crowd and --like asks for one to be learned; give one of them")
+            raise OptionError("--model names a crowd and --like learns one; give one of them")
         if not self.like:
             for name, value in ("--like-gold", self.like_gold), ("--families", self.families):
                 if value is not None:
-                    raise OptionError(f"{name} is about judgments to learn from; name them with --like")
+                    raise OptionError(f"{name} is for a crowd that is learned; name its judgments with --like")
         elif gold is None and self.like_gold is None:
             raise OptionError("a crowd is learned from judgments and gold; name gold first, or give --like-gold")
 
@@ -127,7 +127,7 @@ class Request(Writing):
         usual = Request()
         shape = [name for name in ("systems", "topics", "depth") if getattr(self, name) != getattr(usual, name)] + shape
         if self.collection is None and shape:
-            raise OptionError(f"{name_option(shape[0])} is about whole collections; name a folder with --collection")
+            raise OptionError(f"{name_option(shape[0])} is for whole collections; name a folder with --collection")
         if self.collection is not None:
             others = {"GOLD": gold, "--queue": self.queue}
             others["--output"] = None if self.output == STANDARD_OUTPUT else self.output
@@ -136,12 +136,11 @@ class Request(Writing):
                     raise OptionError(f"--collection makes its own gold and judgments; leave out {name}")
         elif gold is None and not self.only_learns:
             raise OptionError(
-                "no gold was given, e.g. karatage simulate gold.qrels -o crowd.csv; without any, --collection FOLDER "
-                "makes a whole collection"
+                "no gold was given, e.g. karatage simulate gold.qrels -o crowd.csv; --collection FOLDER needs none"
             )
 
     def _check_files(self) -> None:
-        """Names that cannot be written are told before the work."""
+        """Refuse names that cannot be written before the work."""
         is_folder = self.output.endswith("/") or Path(self.output).is_dir()
         if self.output != STANDARD_OUTPUT and not is_folder and _find_ending(self.output) not in ENDINGS:
             raise OptionError(f"{shorten(self.output, 200)}: cannot tell the format; use {', '.join(ENDINGS)}")
@@ -192,15 +191,15 @@ def simulate(
 
 
 def _read_gold(reading: Reading, path: str) -> Judgments:
-    """Gold with something to find in it."""
+    """Gold with relevant items."""
     found = reading.read_gold(path)
     if not (found.grade > 0).any():
-        raise DataError(f"{path}: no item is relevant (all grades are 0), so there is nothing a crowd could find")
+        raise DataError(f"{path}: no item is relevant (all grades are 0), so a crowd cannot be simulated")
     return found
 
 
 def _find_crowd(request: Request, trusted: Judgments | None, reading: Reading) -> CrowdModel:
-    """The crowd that was named, or one like the user's judges."""
+    """The named crowd, or one that is learned from the user's judges."""
     from karatage.io.models import read_crowd, read_families
     from karatage.simulation.crowd import load_crowd
     from karatage.simulation.learning import learn_crowd
@@ -218,7 +217,7 @@ def _find_crowd(request: Request, trusted: Judgments | None, reading: Reading) -
 
 
 def _name_model(request: Request) -> str:
-    """After the file that it is kept in, or that it was learned from."""
+    """The name of the file that the model is written to, or learned from."""
     from karatage.io.sources import Source
 
     return Source(request.save or request.like[0]).stem
@@ -264,14 +263,14 @@ class Crowd(NamedTuple):
     summary: CrowdSummary
 
     def list_notes(self, request: Request) -> list[Note]:
-        """Doubts about the crowd, and about a model that was learned for it."""
+        """Notes on the crowd, and on its model if that was learned."""
         learned = self.model.notes if request.like else ()
         return [*learned, *self.judgments.notes, *self.summary.notes]
 
 
 @dataclass(frozen=True)
 class Told:
-    """What is told of a simulation."""
+    """What is printed about a simulation."""
 
     notes: Sequence[Note]
     sentence: str
@@ -280,21 +279,21 @@ class Told:
 
 
 def judge_gold(crowd: CrowdModel, gold: Judgments, request: Request) -> None:
-    """A crowd on the user's gold."""
+    """Let the crowd judge the user's gold."""
     with progress("Simulating", quiet=request.quiet):
         found = _simulate_crowd(crowd, gold, gold, request)
     print_crowd(found, request, [_write_crowd(found.judgments, request)])
 
 
 def judge_queue(crowd: CrowdModel, gold: Judgments, request: Request) -> None:
-    """What a queue asks for: experts' rows from gold, the others from the crowd."""
+    """Judge a queue: experts' rows get the grades of gold, the others the crowd's."""
     from karatage.io.queues import read_asked, write_judged
     from karatage.simulation.answering import answer_queue, summarise_crowd
 
     assert request.queue is not None
     queue = read_asked(request.queue)
     experts = int(queue.expert.sum())
-    unwritten = []  # in a loop of judging either side may have nothing to do, which is no reason to stop it
+    unwritten = []  # a queue may have no rows of one kind, which is not an error
     if request.judged is not None and not experts:
         unwritten.append(tell("no-expert-rows", queue=str(queue.source), path=str(request.judged)))
     if request.output != STANDARD_OUTPUT and experts == len(queue.expert):
@@ -316,7 +315,7 @@ def judge_queue(crowd: CrowdModel, gold: Judgments, request: Request) -> None:
 
 
 def make_collection(crowd: CrowdModel, request: Request, shape: CollectionShape) -> None:
-    """Runs, gold, truth and a crowd's judgments, as ordinary files."""
+    """Write runs, gold, truth and a crowd's judgments as ordinary files."""
     from karatage.io.writing import encode_table, refuse_other_collection, write_bytes, write_judgments, write_run
     from karatage.simulation.collection import simulate_collection
 
@@ -339,7 +338,7 @@ def make_collection(crowd: CrowdModel, request: Request, shape: CollectionShape)
 
 
 def _simulate_crowd(crowd: CrowdModel, judged: Judgments, gold: Judgments, request: Request) -> Crowd:
-    """The crowd's judgments of what is to be `judged`, compared with gold."""
+    """The crowd's judgments of `judged`, compared with gold."""
     from karatage.simulation.answering import summarise_crowd
     from karatage.simulation.crowd import simulate_crowd
 
@@ -356,7 +355,7 @@ def _write_crowd(judgments: Judgments, request: Request) -> NextStep:
 
 
 def _limit_grades(gold: Judgments, crowd: CrowdModel) -> Judgments:
-    """Gold as far as the judges' scale goes: what is above it is its top grade."""
+    """Gold on the judges' scale: higher grades become its top grade."""
     import numpy as np
 
     top = crowd.grades - 1
@@ -367,7 +366,7 @@ def _limit_grades(gold: Judgments, crowd: CrowdModel) -> Judgments:
 
 
 def print_crowd(crowd: Crowd, request: Request, steps: Sequence[NextStep], notes: Sequence[Note] = ()) -> None:
-    """A crowd: who judged, how well, and where the judgments are."""
+    """Print a crowd: its judges, their accuracy, and the file of the judgments."""
     from karatage.data.codec import unstructure
     from karatage.views.crowd import view_summary
 
@@ -378,13 +377,13 @@ def print_crowd(crowd: Crowd, request: Request, steps: Sequence[NextStep], notes
 
 
 def print_experts(queue: AskedQueue, answers: Answers, request: Request, steps: Sequence[NextStep]) -> None:
-    """A queue of which nothing goes to the crowd."""
+    """Print a queue without rows for the crowd."""
     import polars as pl
 
     from karatage.data.codec import unstructure
 
     count, relevant = len(answers.grade), int((answers.grade > 0).sum())
-    sentence = f"Experts gave gold's grades to {counted(count, 'document')}, of which {relevant:,} relevant."
+    sentence = f"Experts gave the grades of gold to {counted(count, 'document')}, of which {relevant:,} are relevant."
     found = {"experts": count, "relevant": relevant, "notes": unstructure(list(answers.notes)), "sentence": sentence}
     told = Told(
         answers.notes,
@@ -396,7 +395,7 @@ def print_experts(queue: AskedQueue, answers: Answers, request: Request, steps: 
 
 
 def print_collection(world: World, crowd: Crowd, request: Request) -> None:
-    """A collection: what is in it, who judged it, and what to do next."""
+    """Print a collection: its contents, its judges, and the next command."""
     from karatage.data.codec import unstructure
     from karatage.views.crowd import view_collection
 
@@ -415,7 +414,7 @@ def print_collection(world: World, crowd: Crowd, request: Request) -> None:
         "seed": request.seed,
     }
     files = shlex.join([f"{home}/runs", "-j", f"{home}/judgments.csv", "-g", f"{home}/gold.qrels"])
-    then = "The truth is in its folder truth. Next:", f"$ karatage evaluate {files} -a mv"
+    then = "The folder truth contains the truth. Next:", f"$ karatage evaluate {files} -a mv"
     put(
         Told(notes, sentence, lambda: world.systems, lambda: found),
         request,
@@ -424,7 +423,7 @@ def print_collection(world: World, crowd: Crowd, request: Request) -> None:
 
 
 def print_model(model: CrowdModel, request: Request) -> None:
-    """A model that was kept or drawn."""
+    """Print a model that was written or charted."""
     from karatage.views.crowd import view_crowd
 
     written = [path for path in (request.save, request.chart) if path is not None]
@@ -434,7 +433,7 @@ def print_model(model: CrowdModel, request: Request) -> None:
 
 
 def print_models(to: Printing, output: str) -> None:
-    """The crowds that come with the library, a line each."""
+    """Print the crowds that come with the library, one in each line."""
     import polars as pl
 
     from karatage.simulation.crowd import list_crowds, load_crowd

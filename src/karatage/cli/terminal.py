@@ -1,4 +1,4 @@
-"""What the terminal takes: colour or none, and progress with the time left, on standard error only."""
+"""Colour, and progress with the remaining time, which goes to standard error only."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ def wants_colour(stream: TextIO) -> bool:
 
 
 def remember_quiet(quiet: bool) -> None:
-    """Keep whether notes are wanted, for those that are told when the command is done."""
+    """Keep whether notes are wanted, for notes that are printed when the command has ended."""
     _asked["quiet"] = quiet
 
 
 def tell_remarks() -> None:
-    """Say on standard error how the process ran, where that is worth a note."""
+    """Print notes about the process itself on standard error."""
     for note in take_remarks():
         if not _asked["quiet"]:
             sys.stderr.write(f"note: {note}\n")
 
 
 def remove_colour(text: str) -> str:
-    """The same text for a file."""
+    """The text without colour, for a file."""
     return _COLOURS.sub("", text)
 
 
 def _make_console(*, quiet: bool) -> Console | None:
-    """Where progress is shown; None where nobody looks: no terminal, a dumb one, or --quiet."""
+    """Where progress is shown; None with --quiet, without a terminal, and on a dumb terminal."""
     if quiet or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         return None
     from rich.console import Console
@@ -57,7 +57,7 @@ def _make_console(*, quiet: bool) -> Console | None:
 
 @contextmanager
 def progress_steps(message: str, *, quiet: bool) -> Iterator[Callable[[int, float], None] | None]:
-    """For work in steps nobody can count: what to call after each, with its number and what it reached."""
+    """For work with an unknown number of steps: a function to call with each step's number and objective."""
     console = _make_console(quiet=quiet)
     if console is None:
         yield None
@@ -68,7 +68,7 @@ def progress_steps(message: str, *, quiet: bool) -> Iterator[Callable[[int, floa
 
 @contextmanager
 def progress(message: str, *, quiet: bool) -> Iterator[None]:
-    """A sign of life while something takes its time, and where the work has parts a bar with the time left."""
+    """Show that work is in progress; if the work has parts, show a bar with the remaining time."""
     console = _make_console(quiet=quiet)
     if console is None:
         yield
@@ -98,7 +98,7 @@ def progress(message: str, *, quiet: bool) -> Iterator[None]:
 
 @contextmanager
 def progress_cells(*, quiet: bool) -> Iterator[CellProgress | None]:
-    """A bar with the time left, for what an experiment is to call after each of its cells."""
+    """A bar with the remaining time: a function that an experiment calls after each of its cells."""
     console = _make_console(quiet=quiet)
     if console is None:
         yield None

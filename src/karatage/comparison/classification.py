@@ -70,7 +70,7 @@ def permutation_test(
     enumerated when it can be, else sampled, with (1 + hits) / (1 + resamples). Tied grades count by their credits.
     """
     if quality not in get_args(Quality):
-        raise OptionError(f"quality '{quality}' is none of {', '.join(get_args(Quality))}")
+        raise OptionError(f"quality '{quality}' is not one of {', '.join(get_args(Quality))}")
     if first.shape != second.shape:
         raise DataError(f"decisions of shape {first.shape} and {second.shape} are not about the same items")
     _check(first, gold)

@@ -121,7 +121,7 @@ def paired_test(
     (0.25, 0.125, True)
     """
     if test not in get_args(Test):
-        raise OptionError(f"test '{test}' is none of {', '.join(get_args(Test))}")
+        raise OptionError(f"test '{test}' is not one of {', '.join(get_args(Test))}")
     if resamples < 1:
         raise OptionError(f"a test needs at least one resample, not {resamples}")
     level = 1 - check_confidence(confidence)

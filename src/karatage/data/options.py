@@ -11,7 +11,7 @@ from functools import wraps
 from numbers import Integral
 from typing import Literal, TypeVar, cast
 
-from karatage.errors import DataError, OptionError, UnknownNameError
+from karatage.errors import DataError, OptionError, UnknownNameError, UnknownOptionError
 from karatage.text import shorten
 
 CONFIDENCE = 0.95
@@ -302,7 +302,7 @@ def show_options(schema: type, *skip: str) -> Callable[[Function], Function]:
             for name in given.keys() - offered:
                 if RENAMED.get(name) in offered:
                     raise OptionError(f"{function.__name__}: the option {name} is now called {RENAMED[name]}")
-                raise UnknownNameError(f"option of {function.__name__}", name, offered)
+                raise UnknownOptionError(f"option of {function.__name__}", name, offered)
             return function(*arguments, **given)
 
         call.__signature__ = signature.replace(parameters=[*named, *options])  # type: ignore[attr-defined]

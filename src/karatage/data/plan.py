@@ -154,9 +154,9 @@ class GoldPlan(Result, kind="gold-plan"):
     def _say_done(self) -> str:
         gold = counted(self.earlier, "gold label")
         if self.earlier >= self.frame_size:
-            return f"All {counted(self.frame_size, 'document')} on which {self._who} differ have gold: nothing is left."
+            return f"All {counted(self.frame_size, 'document')} on which {self._who} differ have gold."
         if len(self.systems) == 2:
-            return f"{gold[0].upper()}{gold[1:]} leave nothing undecided between {self._who}: nothing is left to judge."
+            return f"{gold[0].upper()}{gold[1:]} decide between {self._who}: no document is left to judge."
         return (
             f"All {self.pairs:,} pairs of {self._who} are already decided by {gold} (Holm): nothing more is drawn, "
             "but stopping for that reason leads to too many false claims."

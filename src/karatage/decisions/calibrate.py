@@ -117,7 +117,7 @@ def calibrate_fitted(
         group=_group(case, at, seed),
     )
     off = {"bias": (decided >= relevant) - found.relevant, "leniency": decided - grade}
-    source = stream(seed, "topics drawn " + "anew")  # names of streams never change; the prose test reads them
+    source = stream(seed, "topics drawn anew")
     measured = measure_calibration(found, off, source)
     distances = _compare(case, seed)
     return Calibration(

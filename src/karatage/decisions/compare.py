@@ -251,7 +251,7 @@ def check_board(names: tuple[str, ...], question: Question, adjust: str) -> None
         twice = next(name for name in names if names.count(name) > 1)
         raise OptionError(f"system '{twice}' was named twice; name each once")
     if adjust not in get_args(Adjust):
-        raise OptionError(f"adjust '{adjust}' is none of {', '.join(get_args(Adjust))}")
+        raise OptionError(f"adjust '{adjust}' is not one of {', '.join(get_args(Adjust))}")
     if question.test != "t":
         raise OptionError(f"a leaderboard takes the t test for all pairs; compare two systems for {question.test}")
 

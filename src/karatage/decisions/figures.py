@@ -57,7 +57,7 @@ def compare_figures(
         confidence: Confidence level of intervals.
     """
     if judges not in ("shared", "independent"):
-        raise OptionError(f"judges '{judges}' is none of shared, independent")
+        raise OptionError(f"judges '{judges}' is not one of shared, independent")
     for name, system in (("a", a), ("b", b)):
         if not 0 <= system.mean <= 1:
             raise DataError(f"{name}'s mean of {system.mean:g} is not a P@k, which lies between 0 and 1")

@@ -70,7 +70,7 @@ class Question:
         undo_bias: Subtract the small bias of corrected error rates.
         resamples: Bootstrap draws for a second opinion; 0: none.
         confidence: Confidence level of intervals; tests use alpha = 1 - level.
-        seed: Seed of everything that is drawn at random.
+        seed: Seed of all random numbers.
     """
 
     measure: str | Measure = "P@10"
@@ -94,7 +94,7 @@ class Question:
         offered = {name: get_args(choices) for name, choices in CHOICES.items()} | {"correction": list_names()}
         for name, choices in offered.items():
             if getattr(self, name) not in choices:
-                raise OptionError(f"{name} '{getattr(self, name)}' is none of {', '.join(choices)}")
+                raise OptionError(f"{name} '{getattr(self, name)}' is not one of {', '.join(choices)}")
         if self.resamples and self.resamples < LEAST_RESAMPLES:
             raise OptionError(
                 f"resamples {self.resamples} are too few for percentiles; give at least {LEAST_RESAMPLES}, "
@@ -166,7 +166,7 @@ class QueueRules:
         risk: Probability of a wrong order at which judging may stop.
         best: Only pairs with one of this many best systems matter; default: all pairs.
         systems: Only these two systems matter.
-        seed: Seed of everything that is drawn at random.
+        seed: Seed of all random numbers.
     """
 
     prices: JudgingPrices

@@ -1,4 +1,4 @@
-"""Studies of methods: many cells of work, resumable and parallel, one file per study."""
+"""The papers' experiments: many cells of work, which can be resumed and distributed."""
 
 from karatage.lazy import attach
 

@@ -113,7 +113,7 @@ def draw_tuples(judges: int, sizes: Iterable[int], samples: int, seed: int) -> d
 def check_outcome(outcome: str, known: Sequence[str]) -> str:
     """Refuse an outcome that is not known."""
     if outcome not in known:
-        raise OptionError(f"outcome '{outcome}' is none of {', '.join(known)}")
+        raise OptionError(f"outcome '{outcome}' is not one of {', '.join(known)}")
     return outcome
 
 

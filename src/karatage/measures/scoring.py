@@ -192,7 +192,7 @@ def _score_pieces(
     no_relevant: NoRelevant,
 ) -> dict[str, Scores]:
     if no_relevant not in get_args(NoRelevant):
-        raise OptionError(f"no_relevant '{no_relevant}' is none of {', '.join(get_args(NoRelevant))}")
+        raise OptionError(f"no_relevant '{no_relevant}' is not one of {', '.join(get_args(NoRelevant))}")
     parsed = {str(measure): parse_measure(measure) for measure in measures}
     scorers = {name: find_family(measure).score for name, measure in parsed.items()}
     shape = (len(judges), len(alignment.topics), len(alignment.systems))

@@ -81,7 +81,7 @@ SUPERVISED: dict[str, SupervisedEstimator] = {
 
 
 def parse_estimator(text: str) -> tuple[str, Estimator | SupervisedEstimator] | None:
-    """An estimator with its options, under the name it is printed by; None where the name is none of theirs.
+    """An estimator with its options, under the name it is printed by; None where the name is not one of theirs.
 
     >>> parse_estimator("sgl_tau_msd(replicates=50)")
     ('sgl_tau_msd(replicates=50)', Estimator(granularity='sgl', gap='tau', weighting='msd', replicates=50))

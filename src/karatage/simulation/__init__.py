@@ -1,4 +1,4 @@
-"""Worlds in which the truth is known."""
+"""Simulated crowds and collections, whose truth is known."""
 
 from karatage.lazy import attach
 

@@ -59,7 +59,7 @@ def learn_crowd(
     """
     require_data(judgments=judgments, gold=gold)
     if noise not in get_args(Noise):
-        raise OptionError(f"noise '{noise}' is none of {', '.join(get_args(Noise))}")
+        raise OptionError(f"noise '{noise}' is not one of {', '.join(get_args(Noise))}")
     evidence = GoldRows.of(judgments, gold)
     correlation, told = learn_correlation(evidence, families or {})
     notes = [*tell.when(evidence.unknown, "no-gold", judges=evidence.unknown), *told, *_tell_few(evidence)]

@@ -191,7 +191,7 @@ REFUSED = [
     (f"{FILES} -g two.csv", InputFileError, "queues"),
     (f"{FILES} -g gap.csv", DataError, "batch 2"),
     (f"{FILES} -g pi.csv", InputFileError, "pi '1.5'"),
-    (f"{FILES} --figures-a 50,0.5,0.2", OptionError, "at once"),
+    (f"{FILES} --figures-a 50,0.5,0.2", OptionError, "--figures-a"),
     ("--figures-a 50,0.5,0.2", OptionError, "--figures-b and --rates"),
     ("--figures-a 50,0.5 --figures-b 50,0.5,0.1 --rates 1/2,1/2", OptionError, "--figures-a '50,0.5'"),
     ("--figures-a 50,5,1 --figures-b 50,0.5,0.1 --rates 9/9,9/9", DataError, "P@k"),

@@ -167,9 +167,7 @@ def test_results_do_not_go_into_a_file(tmp_path):
     assert (tmp_path / "file").read_text() == "mine"
 
 
-@pytest.mark.parametrize(
-    ("output", "told"), [("out", "what was done is in out, and the same"), (None, "nothing is kept")]
-)
+@pytest.mark.parametrize(("output", "told"), [("out", "in out, and the same command"), (None, "no --output")])
 def test_an_interruption_says_what_is_left(output, told, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(KeyboardInterrupt), watch_over(output, quiet=True):

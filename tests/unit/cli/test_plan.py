@@ -136,7 +136,7 @@ def test_nothing_left_is_no_error_and_writes_nothing(run, fill, folder):
     fill("census.csv", "census-judged.csv")
     result = run(f"plan {FILES} {PAIR} --budget 10 --judged census-judged.csv -o more.csv")
     assert result.exit_code == 0
-    assert "nothing is left. No queue was written." in " ".join(result.stdout.split())
+    assert "No queue was written." in " ".join(result.stdout.split())
     assert not (folder / "more.csv").exists()
 
 
@@ -175,7 +175,7 @@ def test_every_option_changes_the_plan(run):
     [
         ("", ["no runs"]),
         ("runs --budget 5", ["no judgments"]),
-        (f"{FILES}", ["how many gold labels"]),
+        (f"{FILES}", ["--budget"]),
         (f"{FILES} --budget 2.5", ["--budget 2.5"]),
         (f"{FILES} --budget 0", ["--budget 0"]),
         (f"{FILES} --budget 3 --looks 4", ["--budget 3", 4, "batches"]),

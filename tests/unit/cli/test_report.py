@@ -118,7 +118,7 @@ def test_json_and_tsv_hold_the_survey(run, folder):
         ("report runs", "no judgments were given"),
         (f"report {FILES} -o page.txt", "a page is an .html file"),
         (f"report {FILES} -o judgments.csv", "judgments.csv would be overwritten, but it is read"),
-        ("report runs board.json -j judgments.csv", "runs and results at once"),
+        ("report runs board.json -j judgments.csv", "RESULT.json"),
         ("report board.json -j judgments.csv", "results need no judgments"),
         (f"report {FILES} --a system-01", "one of a and b is missing"),
         (f"report {FILES} --a system-01 --b nobody", "nobody"),

@@ -536,7 +536,7 @@ def test_options_are_those_of_a_question_by_name():
     named = kt.compare(*files, MEASURE, a=A, b=B, claim="these", confidence=0.9, seed=3)
     changed = kt.compare(*files, kt.Question(measure=MEASURE, seed=3), a=A, b=B, claim="these", confidence=0.9)
     assert asked.to_dict() == named.to_dict() == changed.to_dict() != kt.compare(*files, MEASURE, a=A, b=B).to_dict()
-    with pytest.raises(UnknownNameError, match="'clam'"):
+    with pytest.raises(TypeError, match="'clam'"):
         kt.compare(*files, MEASURE, a=A, b=B, clam="these")
 
 

@@ -200,4 +200,4 @@ def test_memory_that_is_used_up_ends_in_one_line(tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, cwd=tmp_path)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert "error: memory is used up; give smaller files" in done.stderr
+    assert "error: out of memory" in done.stderr

@@ -121,7 +121,7 @@ class AwarePlan:
         sizes: Judges in a k-tuple: 2-30, or 2,3,5; default: 2-30, or to one less than there are judges.
         samples: k-tuples drawn of each size.
         replicates: Random judges of each class for the weights.
-        seed: Seed of everything that is drawn at random.
+        seed: Seed of all random numbers.
     """
 
     measures: tuple[str, ...] = MEASURES

@@ -65,7 +65,7 @@ class CollaborativePlan:
         samples: Crowds drawn.
         resamples: Sets of topics drawn, for intervals.
         disagreement: A model (.json) for the order disagreement.
-        seed: Seed of everything that is drawn at random.
+        seed: Seed of all random numbers.
     """
 
     studies: tuple[Study, ...] = STUDIES
@@ -130,7 +130,7 @@ class CollaborativePlan:
         check_lists(crowd_of_the_table=self.table_crowds or self.crowds)
         unknown = next((study for study in self.studies if study not in STUDIES), None)
         if unknown is not None:
-            raise OptionError(f"study '{shorten(unknown)}' is none of {', '.join(STUDIES)}")
+            raise OptionError(f"study '{shorten(unknown)}' is not one of {', '.join(STUDIES)}")
 
     @cached_property
     def label_prices(self) -> Mapping[str, Fraction]:

@@ -54,7 +54,7 @@ class NoisyPlan:
         topic_spread: Largest deviation of a topic from the mean.
         depth: Ranks looked at.
         simulations: Simulations of each world.
-        seed: Seed of everything that is drawn at random.
+        seed: Seed of all random numbers.
     """
 
     studies: tuple[Study, ...] = ("intervals",)

@@ -46,7 +46,7 @@ class RandomRelevancePlan:
         samples: k-tuples drawn of each size.
         certainty: How certain a single grade is.
         draws: Simulated grades that check expected measures; 0: none.
-        seed: Seed of everything that is drawn at random.
+        seed: Seed of all random numbers.
     """
 
     measures: tuple[str, ...] = MEASURES

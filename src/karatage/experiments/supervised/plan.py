@@ -69,7 +69,7 @@ class SupervisedPlan:
         replicates: Random judges of each class for the weights.
         training: Share of topics whose gold is for training.
         people: People in a partitioned judge of a topic, at least and at most: 2-4.
-        seed: Seed of everything that is drawn at random.
+        seed: Seed of all random numbers.
     """
 
     measures: tuple[str, ...] = ("AP",)
