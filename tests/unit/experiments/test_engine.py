@@ -152,7 +152,7 @@ def test_workers_from_one():
 
 def test_a_process_that_dies_is_told(tmp_path):
     cells = [Cell(name=f"set/{k}", key={}, work=lambda _: os._exit(3)) for k in range(2)]
-    with pytest.raises(DataError, match="process died"):
+    with pytest.raises(DataError, match="fewer workers"):
         run_cells(cells, folder=tmp_path, execution=Execution(workers=2))
 
 

@@ -135,7 +135,7 @@ def test_fresh_replaces_what_is_there(files, tmp_path):
 def test_a_second_run_in_the_same_folder_is_refused(tmp_path):
     with (
         hold_folder(tmp_path),
-        pytest.raises(DataError, match=rf"another run is at work there \(process {os.getpid()}"),
+        pytest.raises(DataError, match=rf"\(process {os.getpid()}"),
     ):
         run_cells(CELLS, folder=tmp_path)
     run_cells(CELLS, folder=tmp_path)
@@ -148,7 +148,7 @@ def test_a_killed_process_keeps_nobody_out(tmp_path):
     )
     with subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout.readline() == "held\n"
-        with pytest.raises(DataError, match=rf"another run is at work there \(process {other.pid} on"):
+        with pytest.raises(DataError, match=rf"\(process {other.pid} on"):
             run_cells(CELLS, folder=tmp_path)
         other.kill()
     assert len(run_cells(CELLS, folder=tmp_path)) == 2
