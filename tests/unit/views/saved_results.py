@@ -11,7 +11,6 @@ import polars as pl
 
 import karatage as kt
 from karatage.comparison.classification import Quality
-from karatage.data.note import Note
 from karatage.data.result import Result
 from karatage.decisions.evaluate import draw_evaluation
 from karatage.experiments.collection import Collection
@@ -171,7 +170,7 @@ def benchmark() -> Benchmark:
     cells.append(CellResult("set", "zc", "none", 0, skipped))
     told = tell("gold-unjudged", items=1).about("gold")
     sets = (DataSetFacts("set", 9, 3, 3, 3, (0, 1), (told,)),)
-    return Benchmark(cells=tuple(cells), data_sets=sets, seed=3, notes=(Note.of("a doubt"), told.about("set")))
+    return Benchmark(cells=tuple(cells), data_sets=sets, seed=3, notes=(told.about("set"),))
 
 
 @cache
