@@ -24,13 +24,13 @@ def shorten(text: str, width: int = 40) -> str:
     return clean if len(clean) <= width else clean[: width - 1] + "…"
 
 
-def list_names(names: Sequence[str], most: int = 4) -> str:
+def list_names(names: Sequence[str], most: int = 4, width: int = 24) -> str:
     """The first few names, and how many more there are.
 
     >>> list_names(["a", "b", "c"], most=2)
     "'a', 'b' and 1 more"
     """
-    shown = ", ".join(f"'{shorten(name, 24)}'" for name in names[:most])
+    shown = ", ".join(f"'{shorten(name, width)}'" for name in names[:most])
     return shown + (f" and {len(names) - most:,} more" if len(names) > most else "")
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import string
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
-from karatage.text import count_names, counted, percent
+from karatage.text import count_names, counted, list_names, percent
 
 Fact = str | int | float | tuple[str, ...]
 PLAIN: Final = "plain.text"
@@ -37,7 +38,8 @@ class Note:
 
     def about(self, what: str) -> Note:
         """The same note about one of several things, such as gold, which is then named first in the text."""
-        return Note(self.kind, {**self.facts, "about": what}, f"{what}: {self.text}")
+        named = f"{what}: {self.facts['about']}" if "about" in self.facts else what
+        return Note(self.kind, {**self.facts, "about": named}, f"{what}: {self.text}")
 
     def retell(self) -> Note:
         """The same note with the text that follows from its facts; with the saved text if its package is not loaded."""
@@ -45,13 +47,15 @@ class Note:
 
 
 class _Formatter(string.Formatter):
-    """Format specs beside Python's: `count judge` (3 judges), `names` (2 ('a', 'b')), `percent` (99.9%)."""
+    """Format specs beside Python's: `count judge` (3 judges), `list 1` ('a' and 1 more), and those in `WAYS`."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
         """A fact in the format that the text specifies."""
-        how, _, noun = format_spec.partition(" ")
+        how, _, what = format_spec.partition(" ")
         if how == "count":
-            return counted(value, noun)
+            return counted(value, what)
+        if how == "list":
+            return list_names(value, int(what))
         return WAYS[how](value) if how in WAYS else str(super().format_field(value, format_spec))
 
 
@@ -60,7 +64,11 @@ def _word(kind: str, facts: Mapping[str, Fact]) -> str:
     return f"{facts['about']}: {text}" if "about" in facts else text
 
 
-WAYS: Final[Mapping[str, Any]] = {"names": count_names, "percent": percent}
+WAYS: Final[Mapping[str, Any]] = {  # `names`: 2 ('a', 'b'); `all`: 'a', 'b'; `percent`: 99.9%
+    "all": partial(list_names, most=30, width=80),
+    "names": count_names,
+    "percent": percent,
+}
 
 
 class Texts:

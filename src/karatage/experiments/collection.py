@@ -20,16 +20,16 @@ from karatage.data.judgments import Judgments, find_items
 from karatage.data.note import Note
 from karatage.data.runs import Runs
 from karatage.errors import DataError, OptionError
+from karatage.experiments.notes import tell
 from karatage.io.files import PathLike
 from karatage.io.judgments import read_gold, read_judgments
 from karatage.io.runs import read_runs
 from karatage.random_streams import settle_seed, stream
 from karatage.simulation.collection import simulate_collection
 from karatage.simulation.panel import simulate_panel
-from karatage.text import counted, shorten
+from karatage.text import shorten
 
 Level = int | Literal["middle"]
-MOST_NAMED = 30
 MIDDLE: Literal["middle"] = "middle"
 WHOLE = 0.99  # the least share of gold's items that a whole judge has graded
 SIMULATED = "simulated"
@@ -72,7 +72,7 @@ class Fitted:
     """Panels over one pool with the same judges, and notes on the grades and judges that were left out."""
 
     panels: dict[str, Judgments]
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
 
 def binarise(judgments: Judgments, level: Level = 1) -> Judgments:
@@ -96,39 +96,35 @@ def prepare_gold(gold: Judgments, rules: PanelRules) -> Judgments:
         raise DataError("gold has no relevant document; lower the level from which a grade counts as relevant")
     if relevant.all():
         return binary
-    lost = [binary.topics[t] for t in np.flatnonzero(relevant == 0)]
-    note = f"topics without a relevant document in gold, left out: {_name_all(lost)}"
+    lost = tuple(binary.topics[t] for t in np.flatnonzero(relevant == 0))
     named = [topic for topic, count in zip(binary.topics, relevant, strict=True) if count]
-    return replace(binary.only_topics(named), notes=(*binary.notes, Note.of(note)))
+    return replace(binary.only_topics(named), notes=(*binary.notes, tell("topics-without-relevant", topics=lost)))
 
 
 def fit_panels(panels: Mapping[str, Judgments], gold: Judgments, rules: PanelRules) -> Fitted:
     """Panels on gold's items, with binary grades; a judge who is left out of one panel is left out of all."""
-    notes: dict[str, None] = {}
+    notes: list[Note] = []
     placed = {}
     for name, given in panels.items():
-        notes |= dict.fromkeys(map(str, given.notes))
-        if given.with_repeats is not None:
-            notes["of a judge's repeated grades of an item only the last is used here, also by merging"] = None
+        notes += (*given.notes, *tell.when(given.with_repeats is not None, "last-grades"))
         placed[name] = _place(binarise(given, rules.level), gold)
         outside = len(given.settle().grade) - len(placed[name].grade)
-        if outside:
-            notes[f"{counted(outside, 'grade')} of documents outside gold's pool, left out"] = None
+        notes += tell.when(outside, "outside-gold", grades=outside)
     every = set[str]().union(*(panel.judges for panel in placed.values()))
-    kept = set(every)
-    for reason, names in _find_failing(placed, gold, rules.whole_only).items():
-        if names & kept:
-            notes[f"{reason}, left out: {_name_all(sorted(names & kept))}"] = None
-        kept -= names
+    idle, partial, fruitless = _find_failing(placed, gold, rules.whole_only)
+    notes += tell.when(idle, "judged-none", judges=idle)
+    notes += tell.when(partial, "judged-part", least=WHOLE, judges=partial)
+    notes += tell.when(fruitless, "found-none", judges=fruitless)
+    kept = every - {*idle, *partial, *fruitless}
     if len(kept) < 2:
-        why = "".join(f"; {note}" for note in notes)
+        why = "".join(f"; {note}" for note in dict.fromkeys(notes))
         raise DataError(f"a panel needs at least two judges, and {len(kept)} of {len(every)} can be used{why}")
-    notes |= dict.fromkeys(_tell_scales(panels.values(), kept, rules.level))
-    return Fitted({name: _keep_judges(panel, kept) for name, panel in placed.items()}, tuple(notes))
+    notes += _tell_scales(panels.values(), kept, rules.level)
+    return Fitted({name: _keep_judges(panel, kept) for name, panel in placed.items()}, tuple(dict.fromkeys(notes)))
 
 
-def _find_failing(panels: Mapping[str, Judgments], gold: Judgments, whole_only: bool) -> dict[str, set[str]]:
-    """Judges who are left out, by reason; a judge may have several."""
+def _find_failing(panels: Mapping[str, Judgments], gold: Judgments, whole_only: bool) -> tuple[tuple[str, ...], ...]:
+    """Judges who are left out: they graded no item, or not all, or found no relevant document in some topic."""
     idle, partial, fruitless = set[str](), set[str](), set[str]()
     for panel in panels.values():
         judges, topics = len(panel.judges), len(gold.topics)
@@ -139,11 +135,8 @@ def _find_failing(panels: Mapping[str, Judgments], gold: Judgments, whole_only: 
         idle |= {panel.judges[k] for k in np.flatnonzero(graded == 0)}
         partial |= {panel.judges[k] for k in np.flatnonzero(graded < WHOLE * len(gold.item_topic))}
         fruitless |= {panel.judges[k] for k in np.flatnonzero((relevant == 0).any(axis=1))}
-    found = {"judges of none of gold's items": idle}
-    if whole_only:
-        found[f"judges of less than {WHOLE:.0%} of gold's items"] = partial
-        found["judges who found no relevant document in some topic"] = fruitless
-    return found
+    reasons = (idle, partial - idle, fruitless - partial - idle) if whole_only else (idle, (), ())
+    return tuple(tuple(sorted(names)) for names in reasons)
 
 
 def _place(panel: Judgments, gold: Judgments) -> Judgments:
@@ -173,16 +166,15 @@ def _keep_judges(panel: Judgments, kept: set[str]) -> Judgments:
     )
 
 
-def _tell_scales(panels: Iterable[Judgments], kept: set[str], level: Level) -> Iterator[str]:
+def _tell_scales(panels: Iterable[Judgments], kept: set[str], level: Level) -> Iterator[Note]:
     """Which grades are relevant, if that differs between judges."""
     if level == MIDDLE:
-        yield "grades above the middle of each judge's scale are relevant"
+        yield tell("level-middle")
     elif level > 1:
         for given in panels:
-            binary = [name for name, top in zip(given.judges, _find_tops(given), strict=True) if top <= 1]
-            if kept.intersection(binary):
-                named = _name_all([name for name in binary if name in kept])
-                yield f"grades from {level} are relevant, but from 1 for judges whose highest grade is 1: {named}"
+            tops = zip(given.judges, _find_tops(given), strict=True)
+            binary = tuple(name for name, top in tops if top <= 1 and name in kept)
+            yield from tell.when(binary, "level-binary", level=level, judges=binary)
 
 
 def _find_tops(judgments: Judgments) -> GradeArray:
@@ -190,12 +182,6 @@ def _find_tops(judgments: Judgments) -> GradeArray:
     top = np.zeros(len(judgments.judges), np.int8)
     np.maximum.at(top, judgments.judge, judgments.grade)
     return top
-
-
-def _name_all(names: Sequence[str]) -> str:
-    """At most `MOST_NAMED` of the names."""
-    more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
-    return ", ".join(f"'{shorten(name, 80)}'" for name in names[:MOST_NAMED]) + more
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -209,7 +195,7 @@ class Collection:
     runs: Mapping[str, Runs]
     panels: Mapping[str, Judgments]
     gold: Judgments
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @staticmethod
     def of(
@@ -225,7 +211,7 @@ class Collection:
         asked = rules or PanelRules()
         prepared = prepare_gold(gold, asked)
         fitted = fit_panels(panels, prepared, asked)
-        told = dict.fromkeys([*map(str, prepared.notes), *fitted.notes])
+        told = dict.fromkeys([*prepared.notes, *fitted.notes])
         return Collection(
             name=" + ".join(runs), runs=dict(runs), panels=fitted.panels, gold=prepared, notes=tuple(told)
         )

@@ -19,9 +19,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, T
 import polars as pl
 
 from karatage.data.checks import Column, find_schema, require_known, require_table
+from karatage.data.note import Note
 from karatage.data.result import list_versions
 from karatage.errors import DataError, KaratageError, OptionError
 from karatage.experiments.engines import LOCAL, check_engine, work_off
+from karatage.experiments.notes import tell
 from karatage.io.files import DRAFT_PATTERN, PathLike, hold_folder, make_folder, replace_file
 from karatage.text import counted, shorten
 
@@ -311,22 +313,19 @@ def _recall(record: Record) -> Outcome:
     return Outcome(**found, table=record.table, kept=True)
 
 
-def tell_outcomes(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
+def tell_outcomes(outcomes: Sequence[Outcome]) -> Iterator[Note]:
     """A note for each reason for which cells failed, and one for damaged files of an earlier run."""
     by_reason: dict[str, list[str]] = {}
     for outcome in outcomes:
         if outcome.status == "failed":
             by_reason.setdefault(outcome.reason, []).append(outcome.name)
-    notes = [
-        f"{counted(len(names), 'cell')} failed with {reason}, the first '{shorten(names[0], 60)}'; run again to retry"
-        for reason, names in by_reason.items()
-    ]
+    for reason, names in by_reason.items():
+        yield tell("cells-failed", cells=len(names), reason=reason, first=shorten(names[0], 60))
     damaged = [name for outcome in outcomes for name in outcome.damaged]
-    if damaged:
-        what = f"cell file {damaged[0]} was" if len(damaged) == 1 else f"{len(damaged):,} cell files were"
-        first = "" if len(damaged) == 1 else f", the first {damaged[0]}"
-        notes.append(f"{what} damaged or belonged to another cell, and computed again{first}")
-    return tuple(notes)
+    if len(damaged) == 1:
+        yield tell("cell-damaged", file=damaged[0])
+    elif damaged:
+        yield tell("cells-damaged", files=len(damaged), first=damaged[0])
 
 
 def require_done(outcomes: Sequence[Outcome]) -> None:
@@ -340,10 +339,10 @@ def require_done(outcomes: Sequence[Outcome]) -> None:
         )
 
 
-def tell_kept(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
+def tell_kept(outcomes: Sequence[Outcome]) -> tuple[Note, ...]:
     """How many cells were stored by an earlier run."""
     kept = sum(outcome.kept for outcome in outcomes)
-    return (f"{kept:,} of {counted(len(outcomes), 'cell')} were found done by an earlier run",) if kept else ()
+    return tell.when(kept, "cells-kept", kept=kept, cells=len(outcomes))
 
 
 Results = Sequence[tuple[Cell, Outcome]]
@@ -379,9 +378,9 @@ class Findings:
 
     unsaved: ClassVar[tuple[str, ...]] = ("log",)
 
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     versions: Mapping[str, str] = field(default_factory=list_versions)
-    log: tuple[str, ...] = ()  # of this run: cells that were stored, files that were damaged
+    log: tuple[Note, ...] = ()  # of this run: cells that were stored, files that were damaged
 
     if TYPE_CHECKING:
 

@@ -13,9 +13,11 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_type_hints
 
+from karatage.data.note import Note
 from karatage.errors import DataError, InputFileError, KaratageError, OptionError, UnknownNameError
+from karatage.experiments.notes import tell
 from karatage.io.files import PathLike
-from karatage.text import list_names, shorten
+from karatage.text import shorten
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -117,7 +119,7 @@ def read_plan(path: PathLike, schema: type[T], kind: str) -> Plan[T]:
     return make_plan(schema, kind, path=path)
 
 
-def write_plan(plan: Plan[T], folder: PathLike) -> tuple[str, ...]:
+def write_plan(plan: Plan[T], folder: PathLike) -> tuple[Note, ...]:
     """Write a plan to the folder of its results; a note tells if the folder has results of another plan."""
     from karatage.io.writing import write_bytes
 
@@ -145,18 +147,15 @@ def _find_preset(kind: str, preset: str) -> Traversable:
     return _presets() / f"{kind}-{preset}.toml"
 
 
-def _tell_difference(path: Path, plan: Plan[T]) -> tuple[str, ...]:
+def _tell_difference(path: Path, plan: Plan[T]) -> tuple[Note, ...]:
     """The differences from the stored plan; a file that is not a plan differs in all options."""
     try:
         found = tomllib.loads(path.read_text("utf-8", errors="replace")).get(TABLE, {})
     except tomllib.TOMLDecodeError:
         found = {}
     wanted = tomllib.loads(plan.to_toml())[TABLE]
-    other = [name for name in {**found, **wanted} if found.get(name) != wanted.get(name)]
-    if not other:
-        return ()
-    rest = "its cells are kept and used, but tables, charts and page are replaced by those of this plan"
-    return (f"{path.parent} has results of another plan, with other {list_names(other)}; {rest}",)
+    other = tuple(name for name in {**found, **wanted} if found.get(name) != wanted.get(name))
+    return tell.when(other, "other-plan", folder=str(path.parent), options=other)
 
 
 def _read(text: str, name: str, schema: type[T], kind: str) -> dict[str, Value]:

@@ -14,6 +14,7 @@ from karatage.aggregation.registry import NamedModel, merge
 from karatage.data.alignment import Alignment
 from karatage.data.axes import FloatArray, GradeArray, LongArray, settle_ties
 from karatage.data.judgments import Judgments
+from karatage.data.note import Note
 from karatage.data.posterior import Posterior
 from karatage.data.scores import Scores
 from karatage.errors import OptionError
@@ -31,7 +32,7 @@ class Ground:
 
     collection: str
     digest: str  # of the collection
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     measures: tuple[str, ...]
     panels: Mapping[str, Judgments]
     trusted: Judgments
@@ -56,7 +57,7 @@ def score_collection(collection: Collection, measures: Sequence[str], more: Iter
         gold |= {(systems, measure): average(alignment, found)[0] for measure, found in trusted.items()}
         for panel, judgments in collection.panels.items():
             scores[systems, panel] = score_aligned(alignment, judgments, list(dict.fromkeys([*measures, *more])))
-    told = dict.fromkeys(str(note) for alignment in alignments.values() for note in alignment.notes)
+    told = dict.fromkeys(note for alignment in alignments.values() for note in alignment.notes)
     return {
         "collection": collection.name,
         "digest": fingerprint(collection),

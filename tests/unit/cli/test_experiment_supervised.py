@@ -13,6 +13,7 @@ from karatage.errors import DataError, OptionError
 from karatage.experiments.collection import PanelRules, prepare_gold
 from karatage.simulation.panel import simulate_panel
 from tests.invoking import invoke
+from tests.notes import gives
 
 SMALL = ("--sizes", "2,3", "--samples", "3", "--replicates", "4")
 
@@ -98,7 +99,7 @@ def test_people_who_graded_parts_stay_where_judges_are_put_together(home):
     with pytest.raises(DataError):
         run(*files, *SMALL)
     out, err = run(*files, *SMALL, "-a", "uniform", "-a", "sup_tau", "-c", "partitioned")
-    assert "8 people" in err
+    assert gives(err, "8 people", "7 pseudo-judges")
     assert "tiny-partitioned" in out
     assert "tiny-whole" not in out
 

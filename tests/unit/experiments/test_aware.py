@@ -11,6 +11,7 @@ from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.experiments.aware import cells as aware
 from karatage.experiments.plans import make_plan
 from karatage.experiments.tuples import draw_tuples
+from tests.notes import has_note, list_facts
 
 PLAN = kt.experiments.AwarePlan(
     measures=("AP", "P@5"), approaches=("uniform", "tpc_rmse_own4", "mv"), sizes=(2, 4), samples=7, replicates=8, seed=1
@@ -69,7 +70,7 @@ def test_a_run_goes_on_where_it_was(collection, found, tmp_path):
     how = kt.experiments.Execution(progress=lambda done, total, _: told.append((done, total)))
     other = kt.experiments.experiment_aware(collection, PLAN, output=tmp_path, execution=how)
     assert other.frame.equals(found.frame)
-    assert other.log == ("4 of 6 cells were found done by an earlier run",)
+    assert list_facts(other.log) == {"experiments.cells-kept": {"kept": 4, "cells": 6}}
     assert told == [(2, 6), (4, 6), (5, 6), (6, 6)]
 
 
@@ -89,7 +90,7 @@ def test_another_plan_takes_nothing_from_the_cells_of_this_one(collection, monke
     kt.experiments.experiment_aware(collection, plan, output=tmp_path)
     other = kt.experiments.experiment_aware(collection, replace(plan, **change), output=tmp_path)
     weights = 2 if "samples" in change else 0  # those do not depend on the k-tuples
-    assert other.log == ((f"{weights} of 6 cells were found done by an earlier run",) if weights else ())
+    assert list_facts(other.log) == ({"experiments.cells-kept": {"kept": weights, "cells": 6}} if weights else {})
     assert other.frame.equals(kt.experiments.experiment_aware(collection, replace(plan, **change)).frame)
 
 
@@ -181,7 +182,7 @@ def test_all_k_tuples_have_no_sampling_error(collection):
     whole = kt.experiments.experiment_aware(collection, replace(PLAN, sizes=(2, 5), samples=15))
     assert whole.samples.tolist() == [15, 6]
     assert (whole.frame["low"] == whole.frame["high"]).all()
-    assert any("with 2, 5 judges every k-tuple" in note for note in whole.notes)
+    assert has_note(whole, "experiments.every-tuple", sizes="2, 5")
     one = kt.experiments.experiment_aware(collection, replace(PLAN, samples=1))
     assert one.frame["sd"].null_count() == one.frame["low"].null_count() == len(one.frame)
 

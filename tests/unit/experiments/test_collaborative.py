@@ -15,7 +15,7 @@ from karatage.experiments.collaborative.cells import Ground, keep_items
 from karatage.experiments.collaborative.findings import experiment_collaborative
 from karatage.experiments.collaborative.plan import Mix, find_crowd
 from karatage.experiments.engine import Execution
-from tests.notes import gives
+from tests.notes import has_note, list_facts
 
 PLAN = kt.experiments.CollaborativePlan(
     orders=("depth", "thompson"),
@@ -70,7 +70,7 @@ def test_a_depth_keeps_what_a_system_has_there(world):
     assert (ground.alignment.ranked[:, :, :5] >= 0).all()
     few = keep_items(world.gold, np.arange(240) % 7 > 0)
     partly = Ground.of(world.runs, few, replace(PLAN, depth=5), {})
-    assert any(gives(note, 5) for note in partly.gold.notes)
+    assert has_note(partly.gold, "experiments.not-in-pool", depth=5)
 
 
 def test_some_items_are_numbered_anew_with_their_topics(world):
@@ -221,10 +221,10 @@ def test_a_run_is_taken_up_again(world, tmp_path):
     plan = replace(PLAN, orders=("depth",), samples=1)
     first = experiment_collaborative(world.runs, world.gold, plan, output=tmp_path)
     again = experiment_collaborative(world.runs, world.gold, plan, output=tmp_path)
-    assert (first.log, again.log) == ((), ("4 of 4 cells were found done by an earlier run",))
+    assert (first.log, list_facts(again.log)) == ((), {"experiments.cells-kept": {"kept": 4, "cells": 4}})
     assert again.to_json() == first.to_json()
     more = experiment_collaborative(world.runs, world.gold, replace(plan, samples=2), output=tmp_path)
-    assert more.log == ("4 of 8 cells were found done by an earlier run",)
+    assert list_facts(more.log) == {"experiments.cells-kept": {"kept": 4, "cells": 8}}
 
 
 @pytest.mark.parametrize(
@@ -243,7 +243,7 @@ def test_another_plan_takes_nothing_from_the_cells_of_this_one(world, tmp_path, 
     before = experiment_collaborative(world.runs, world.gold, plan, output=tmp_path)
     after = experiment_collaborative(world.runs, world.gold, replace(plan, **change), output=tmp_path)
     kept = 1 if change.keys() == {"per_item"} else 0  # experts alone are the same
-    assert after.log == (("1 of 2 cells were found done by an earlier run",) if kept else ())
+    assert list_facts(after.log) == ({"experiments.cells-kept": {"kept": 1, "cells": 2}} if kept else {})
     assert not after.mixes.drop("ratio").equals(before.mixes.drop("ratio"))
 
 
@@ -258,7 +258,7 @@ def test_disagreement_takes_a_model(world, tmp_path):
     plan = replace(PLAN, studies=("orders",), orders=("disagreement", "depth"))
     without = experiment_collaborative(world.runs, world.gold, plan)
     assert without.plan.orders == ("depth",)
-    assert any("'disagreement'" in note for note in without.notes)
+    assert has_note(without, "experiments.no-model")
     with pytest.raises(OptionError, match="'disagreement'"):
         experiment_collaborative(world.runs, world.gold, replace(plan, orders=("disagreement",)))
     for features in ("runs", "votes"):
@@ -286,9 +286,9 @@ def test_what_cannot_be_ranked_is_refused(world):
 
 
 def test_notes_tell_whose_doubt_an_interval_is(found):
-    assert any("(n = 2)" in note and "intervals over 6 topics" in note for note in found.notes)
-    assert any("6 topics are few" in note for note in found.notes)
-    assert any("in no ranking and come last" in note for note in found.notes)
+    assert has_note(found, "experiments.over-samples-topics", samples=2, topics=6)
+    assert has_note(found, "experiments.few-topics", topics=6)
+    assert has_note(found, "experiments.never-retrieved")
 
 
 def test_inputs_are_left_alone(world):

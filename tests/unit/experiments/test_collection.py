@@ -10,10 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import karatage as kt
+from karatage.data.note import Note
 from karatage.errors import DataError, InputFileError, OptionError
 from karatage.experiments.collection import Collection, PanelRules, fingerprint, read_collection
 from karatage.experiments.tuples import sample_tuples
 from karatage.io.writing import write_judgments
+from tests.notes import has_note, list_facts
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +82,7 @@ def test_simulated_judges_of_given_gold(home):
     free, bound = found.panels.values()
     assert free.judges == bound.judges
     assert (free.grade != bound.grade).any()
-    assert any("error correlation 0.5, seed 3" in note for note in found.notes)
+    assert has_note(found, "simulation.panel", correlation=0.5, seed=3)
     again = read_collection(home / "runs", "simulated:7", home / "gold.qrels", rules=PanelRules(gold_level=2), rng=3)
     np.testing.assert_array_equal(again.panels["correlation 0"].grade, free.grade)
     other = read_collection(home / "runs", "simulated:7", home / "gold.qrels", rng=4)
@@ -140,7 +142,7 @@ def test_the_fingerprint_tells_contents_apart(home):
     ]
     prints = [fingerprint(found), *map(fingerprint, others)]
     assert len(set(prints)) == len(prints)
-    assert fingerprint(replace(found, notes=("told",))) == fingerprint(found)
+    assert fingerprint(replace(found, notes=(Note.of("told"),))) == fingerprint(found)
 
 
 @given(judges=st.integers(1, 9), k=st.integers(1, 9), samples=st.integers(1, 150), seed=st.integers(0, 3))
@@ -201,9 +203,8 @@ def test_llm_judges_of_a_real_collection(shared_data):
     assert found.gold.grade.mean() == pytest.approx(0.3165, abs=1e-4)
     assert share["gpt-4o_umbrela"] == pytest.approx(0.346, abs=1e-3)
     assert share["llama3.2_binary"] == pytest.approx(0.710, abs=1e-3)
-    told = "\n".join(found.notes)
-    assert "152,526 grades of documents outside gold's pool, left out" in told
-    assert "in some topic, left out: 'gpt-4_exam-selfrate_binary-mean.M'" in told
+    assert has_note(found, "experiments.outside-gold", grades=152526)
+    assert "gpt-4_exam-selfrate_binary-mean.M" in list_facts(found)["experiments.found-none"]["judges"]
     umbrela = panel.judge == found.judges.index("gpt-4o_umbrela")
     agree = (panel.grade == found.gold.grade[panel.item])[umbrela].mean()
     assert agree == pytest.approx(0.7782, abs=1e-4)  # the folder's own figure

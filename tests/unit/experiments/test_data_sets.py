@@ -7,6 +7,7 @@ import pytest
 import karatage as kt
 from karatage.errors import DataError, InputFileError, OptionError
 from karatage.experiments.square.data_sets import DataSet, read_data_sets
+from tests.notes import has_note, list_facts
 
 LABELS = "item\tworker\tlabel\na\tw1\t0\na\tw2\t1\nb\tw1\t1\nb\tw1\t0\nc\tw2\t1\n"
 GOLD = "item\tlabel\nb\t1\na\t0\nz\t1\n"
@@ -32,8 +33,8 @@ def test_a_folder_is_a_data_set_called_by_its_name(home):
     assert member.gold.tolist() == [0, 1, -1]
     assert member.items.tolist() == [0, 1]
     assert member.scale == (0, 1)
-    assert "1 gold item without any judgment, left out" in member.notes
-    assert any("2 of 3 items" in note for note in member.notes)
+    assert has_note(member, "experiments.gold-unjudged", items=1)
+    assert has_note(member, "experiments.gold-partial", gold=2, items=3)
 
 
 def test_repeats_can_be_settled_otherwise(home):
@@ -49,8 +50,7 @@ def test_folders_of_folders_and_folders_without_tables(home):
     (home.path / "c" / "gold.tsv").write_text(GOLD)
     sets = read_data_sets(home.path)
     assert [member.name for member in sets] == ["a", "b"]
-    (note,) = sets.notes
-    assert note.endswith(": 'c', 'runs'")
+    assert list_facts(sets) == {"experiments.folders-without-tables": {"folders": ("c", "runs")}}
 
 
 def test_square_files_and_tables_are_read(home, tmp_path):
@@ -65,7 +65,7 @@ def test_square_files_and_tables_are_read(home, tmp_path):
     assert hcb.judgments.grade.tolist() == [0, 1, 1]
     assert hcb.judgments.top_grade == 1
     assert hcb.gold.tolist() == [0, 1]
-    assert any("1, 2" in note for note in hcb.notes)
+    assert has_note(hcb, "experiments.only-grades", grades="1, 2", count=2)
     assert graded.scale == (0, 1, 2)  # 1 occurs in gold only
     assert graded.gold.tolist() == [1, 0]
     assert graded.judgments.top_grade == 2

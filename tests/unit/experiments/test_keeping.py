@@ -62,10 +62,10 @@ def test_damage_is_noticed_told_and_computed_again(files, tmp_path, monkeypatch,
     assert [o.kept for o in outcomes] == [False, True]
     assert outcomes[0].table.equals(find(0, None).table)
     (note,) = tell_outcomes(outcomes)
-    assert bad.name in note
+    assert note.facts == {"file": bad.name}
     again = run_cells(CELLS, folder=tmp_path)
     assert [o.kept for o in again] == [True, True]
-    assert tell_outcomes(again) == ()
+    assert list(tell_outcomes(again)) == []
     assert len(list(tmp_path.glob("*.parquet"))) == 2
 
 
@@ -92,8 +92,7 @@ def test_many_damaged_files_are_one_note(files, tmp_path):
     for path in files:
         path.write_bytes(b"")
     (note,) = tell_outcomes(run_cells(CELLS, folder=tmp_path))
-    assert "2 cell files" in note
-    assert files[0].name in note
+    assert note.facts == {"files": 2, "first": files[0].name}
 
 
 def test_the_newest_of_two_results_counts(tmp_path):
@@ -136,7 +135,7 @@ def test_fresh_replaces_what_is_there(files, tmp_path):
 def test_a_second_run_in_the_same_folder_is_refused(tmp_path):
     with (
         hold_folder(tmp_path),
-        pytest.raises(DataError, match=rf"another run .*\(process {os.getpid()}"),
+        pytest.raises(DataError, match=rf"\(process {os.getpid()}"),
     ):
         run_cells(CELLS, folder=tmp_path)
     run_cells(CELLS, folder=tmp_path)
@@ -149,7 +148,7 @@ def test_a_killed_process_keeps_nobody_out(tmp_path):
     )
     with subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout.readline() == "held\n"
-        with pytest.raises(DataError, match=rf"another run .*\(process {other.pid} on"):
+        with pytest.raises(DataError, match=rf"\(process {other.pid} on"):
             run_cells(CELLS, folder=tmp_path)
         other.kill()
     assert len(run_cells(CELLS, folder=tmp_path)) == 2

@@ -1,7 +1,5 @@
 """Panels as the papers have them: who stays, what is relevant, and that it is told."""
 
-import re
-
 import numpy as np
 import pytest
 
@@ -9,6 +7,7 @@ import karatage as kt
 from karatage.errors import DataError, OptionError
 from karatage.experiments import collection
 from karatage.experiments.collection import PanelRules, binarise, fit_panels, prepare_gold
+from tests.notes import has_note, list_facts
 
 TOPICS = ("1", "2")
 DOCUMENTS = [f"d{k:02d}" for k in range(20)]
@@ -59,8 +58,7 @@ def test_gold_has_a_level_of_its_own_and_topics_with_nothing_relevant_go():
     strict = prepare_gold(gold, PanelRules(level=2))
     assert strict.topics == ("1", "3")
     assert strict.to_frame().rows() == [("gold", "1", "x", 0), ("gold", "1", "y", 1), ("gold", "3", "z", 1)]
-    (note,) = map(str, strict.notes)
-    assert note.endswith(": '2'")
+    assert list_facts(strict) == {"experiments.topics-without-relevant": {"topics": ("2",)}}
     stricter = prepare_gold(gold, PanelRules(level=2, gold_level=3))
     assert stricter.topics == ("1",)
     with pytest.raises(DataError, match="level"):
@@ -79,7 +77,7 @@ def test_panels_stand_on_golds_items():
     np.testing.assert_array_equal(panel.judge, np.tile([0, 1], 40))
     rank = [int(name[1:]) for name in panel.documents.gather(panel.item_document[panel.item])]
     np.testing.assert_array_equal(panel.grade, np.array(rank) < 5)
-    assert found.notes == ("2 grades of documents outside gold's pool, left out",)
+    assert list_facts(found) == {"experiments.outside-gold": {"grades": 2}}
 
 
 def test_who_may_stay(monkeypatch):
@@ -94,9 +92,9 @@ def test_who_may_stay(monkeypatch):
     )
     strict = fit_panels({"given": judgments}, gold, PAPER)
     assert strict.panels["given"].judges == ("nearly", "whole")
-    named = [(note.startswith("judges"), note.partition(", left out: ")[2]) for note in strict.notes[1:]]
-    assert named == [(True, "'elsewhere'"), (True, "'partial'"), (True, "'fruitless'")]
-    assert "95%" in strict.notes[2]
+    assert has_note(strict, "experiments.judged-none", judges=("elsewhere",))
+    assert has_note(strict, "experiments.judged-part", judges=("partial",), least=0.95)
+    assert has_note(strict, "experiments.found-none", judges=("fruitless",))
     loose = fit_panels({"given": judgments}, gold, PanelRules(whole_only=False))
     assert loose.panels["given"].judges == ("fruitless", "nearly", "partial", "whole")
     assert len(loose.panels["given"].grade) == 40 + 38 + 36 + 40
@@ -111,19 +109,18 @@ def test_whoever_leaves_one_panel_leaves_all():
         PAPER,
     )
     assert {name: panel.judges for name, panel in found.panels.items()} == {"one": ("a", "c"), "two": ("a", "c")}
-    assert "judges of none of gold's items, left out: 'd'" in found.notes
+    assert has_note(found, "experiments.judged-none", judges=("d",))
 
 
 def test_scales_and_repeats_are_told():
     gold = prepare_gold(GOLD, PanelRules(level=2))
     graded, binary = grade_all(lambda _, k: 3 if k < 3 else 1), grade_all(good)
     found = fit_panels({"given": panel_of(a=graded, b=binary)}, gold, PanelRules(level=2))
-    (note,) = found.notes
-    assert re.search(r"\b2\b.*\b1\b.*: 'b'$", note)
+    assert list_facts(found) == {"experiments.level-binary": {"level": 2, "judges": ("b",)}}
     assert found.panels["given"].grade.reshape(40, 2).sum(axis=0).tolist() == [6, 10]
     rows = panel_of(a=graded, b=binary).to_frame().vstack(panel_of(b=binary).to_frame())
     twice = fit_panels({"given": kt.read_judgments(rows)}, gold, PAPER)
-    assert "of a judge's repeated grades of an item only the last is used here, also by merging" in twice.notes
+    assert has_note(twice, "experiments.last-grades")
 
 
 def test_the_middle_of_each_scale():

@@ -186,13 +186,13 @@ def test_a_folder_with_another_plan_is_told(tmp_path):
     assert write_plan(first, tmp_path) == ()
     assert write_plan(first, tmp_path) == ()
     (note,) = write_plan(other, tmp_path)
-    assert note.startswith(f"{tmp_path} has results of another plan, with other 'samples', 'depth'; ")
+    assert note.facts == {"folder": str(tmp_path), "options": ("samples", "depth")}
     assert read_plan(tmp_path / "plan.toml", Toy, "toy") == other
     with pytest.raises(OptionError):  # in the same run: it was asked for by --plan
         write_plan(first, tmp_path)
     start_over()
     (note,) = write_plan(Plan("toy", Toy(samples=99)), tmp_path)
-    assert "with other 'depth'; " in note
+    assert note.facts["options"] == ("depth",)
     (tmp_path / "plan.toml").write_bytes(b"\xff[")
     assert len(write_plan(first, tmp_path)) == 1
     (tmp_path / "plan.toml").write_text(first.to_toml() + "# a remark\n")

@@ -21,7 +21,7 @@ from karatage.experiments.tuples import sample_tuples
 from karatage.measures.expected import randomise, score_expected
 from karatage.random_streams import stream
 from karatage.simulation.panel import simulate_panel
-from tests.notes import gives
+from tests.notes import gives, has_note
 
 SMALL = RandomRelevancePlan(sizes=(2, 3), samples=4, draws=50, seed=5)
 
@@ -172,10 +172,11 @@ def test_results_do_not_depend_on_workers_and_are_kept(collection, found, tmp_pa
     assert first.frame.equals(found.frame)
     assert first.check.equals(found.check)
     again = experiment_random_relevance(collection, SMALL, output=tmp_path)
-    assert "8 of 8 cells were found done by an earlier run" in again.log  # judges, check, two sizes; two panels
+    assert has_note(again.log, "experiments.cells-kept", kept=8, cells=8)  # judges, check, two sizes; two panels
     assert again.to_json() == found.to_json()
     more = RandomRelevancePlan(sizes=(2, 3, 4), samples=4, draws=0, seed=5)
-    assert any(told.startswith("6 of ") for told in experiment_random_relevance(collection, more, output=tmp_path).log)
+    log = experiment_random_relevance(collection, more, output=tmp_path).log
+    assert has_note(log, "experiments.cells-kept", kept=6)
 
 
 @pytest.mark.parametrize(
@@ -248,8 +249,8 @@ def test_sizes_that_leave_nobody_out_are_told(collection):
     plan = RandomRelevancePlan(sizes=(5, 6, 30), samples=40, draws=0, measures=("AP",))
     found = experiment_random_relevance(collection, plan)
     assert found.sizes == (5,)
-    assert any("6 judges" in note and note.endswith(": 6, 30") for note in found.notes)
-    assert any("40 asked for" in note for note in found.notes)
+    assert has_note(found, "experiments.sizes-whole", judges=6, sizes="6, 30")
+    assert has_note(found, "experiments.few-tuples", asked=40)
     assert (found.summary["tau_ap ±"] == 0).all()  # all 6 of them
     with pytest.raises(DataError, match=r"\b6\b.*judges"):
         experiment_random_relevance(collection, RandomRelevancePlan(sizes=(6,)))
@@ -257,9 +258,9 @@ def test_sizes_that_leave_nobody_out_are_told(collection):
 
 def test_as_many_k_tuples_as_were_asked_for_are_not_too_few(collection):
     plans = [RandomRelevancePlan(sizes=(5,), samples=n, draws=0, measures=("AP",), approaches=("mv",)) for n in (6, 7)]
-    just, less = (experiment_random_relevance(collection, plan).notes for plan in plans)
-    assert not any("asked for" in note for note in just)
-    assert [note for note in less if "7 asked for" in note and note.endswith(": 6 of 5")]
+    just, less = (experiment_random_relevance(collection, plan) for plan in plans)
+    assert not has_note(just, "experiments.few-tuples")
+    assert has_note(less, "experiments.few-tuples", asked=7, sizes="6 of 5")
 
 
 def test_fits_that_did_not_converge_are_told(collection, monkeypatch):
@@ -269,8 +270,8 @@ def test_fits_that_did_not_converge_are_told(collection, monkeypatch):
     merge = tuples.merge
     monkeypatch.setattr(tuples, "merge", stop_early)
     plan = RandomRelevancePlan(sizes=(2,), samples=3, draws=0, measures=("AP",), approaches=("mv", "emmv"))
-    notes = experiment_random_relevance(collection, plan).notes
-    assert [note for note in notes if "converge" in note] == ["emmv did not converge on 6 of 6 k-tuples"]
+    (note,) = (n for n in experiment_random_relevance(collection, plan).notes if n.kind == "experiments.loose-tuples")
+    assert note.facts == {"approach": "emmv", "loose": 6, "tuples": 6}
 
 
 def test_missing_grades_are_told(collection):
@@ -279,7 +280,7 @@ def test_missing_grades_are_told(collection):
     rows[[5, 300]] = False
     part = Collection.of({"first": collection.runs["first"]}, {"given": panel.keep_rows(rows)}, collection.gold)
     found = experiment_random_relevance(part, RandomRelevancePlan(sizes=(2,), samples=2, draws=0))
-    assert any("grades missing, so binmv" in note for note in found.notes)
+    assert has_note(found, "experiments.grades-missing", panel="given", grades=2)
 
 
 def test_a_judge_without_grades_in_a_topic_has_no_part_in_its_mean(collection):

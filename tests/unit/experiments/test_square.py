@@ -15,7 +15,7 @@ from karatage.experiments.engine import Execution
 from karatage.experiments.square import cells as square
 from karatage.experiments.square.cells import benchmark
 from karatage.experiments.square.data_sets import DataSet, read_data_sets
-from tests.notes import gives
+from tests.notes import gives, has_note
 
 
 def make_set(name="made", items=40, judges=5, grades=2, seed=0):
@@ -124,9 +124,8 @@ def test_what_a_model_cannot_do_is_recorded_with_its_reason(fakes):
     assert frame.filter(approach="mv")["status"].to_list() == ["done", "skipped", "skipped"] * 2
     assert result.common_sets == ("two",)
     reason = "fake knows two grades only, here are three"
-    assert f"fake(behaviour=binary) was skipped on 'three' with supervision none and light and full: {reason}" in (
-        result.notes
-    )
+    facts = {"data_sets": ("three",), "supervision": "none and light and full", "reason": reason}
+    assert has_note(result, "experiments.skipped-on", approach="fake(behaviour=binary)", **facts)
     assert not result.failed
 
 
@@ -140,7 +139,7 @@ def test_a_broken_model_does_not_stop_the_others(fakes):
     assert result.to_frame()["status"].to_list() == ["failed", "done"]
     assert result.to_frame()["reason"][0] == "RuntimeError: it broke"
     assert [outcome.name for outcome in result.failed] == ["made/fake(behaviour=crash)/none"]
-    assert any(note.startswith("1 cell failed with RuntimeError: it broke") for note in result.notes)
+    assert has_note(result, "experiments.cells-failed", cells=1, reason="RuntimeError: it broke")
     assert gives(result.sentence, "mv", "accuracy")
 
 
@@ -152,7 +151,7 @@ def test_a_second_run_computes_only_what_is_new(monkeypatch, tmp_path):
     again = benchmark([make_set("a"), make_set("b")], approach=["mv"], amounts=[], output=tmp_path, rng=0)
     assert len(calls) == 2
     assert again.to_frame()["accuracy"][0] == first.to_frame()["accuracy"][0]
-    assert "1 of 2 cells were found done by an earlier run" in again.notes
+    assert has_note(again, "experiments.cells-kept", kept=1, cells=2)
     for changed in ({"rng": 1}, {"approach": ["mv(min=2)"]}, {"data": [make_set("a", seed=9)]}):
         plan = {"data": [make_set("a")], "approach": ["mv"], "amounts": [], "output": tmp_path, "rng": 0, **changed}
         before = len(calls)
@@ -175,7 +174,7 @@ def test_results_do_not_depend_on_the_number_of_workers(tmp_path):
 def test_too_little_gold_for_the_folds_is_a_reason_not_an_end():
     result = benchmark([make_set(items=4)], approach=["ds"], amounts=[10, 50], rng=0)
     assert result.to_frame()["status"].to_list() == ["done", "skipped", "done", "skipped", "done"]
-    assert any("10 folds" in note and "4 items" in note for note in result.notes)
+    assert any(gives(note, "10", "folds", "4", "items") for note in result.notes if note.kind == "experiments.skipped")
 
 
 def test_the_default_is_the_thesis_as_far_as_it_is_there():

@@ -1,7 +1,6 @@
 """The s-AWARE experiment as a whole: what it tries, that every option matters, and what it makes of the numbers."""
 
 import json
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -22,7 +21,7 @@ from karatage.experiments.supervised.findings import (
 )
 from karatage.experiments.supervised.plan import SupervisedPlan
 from karatage.simulation.panel import PanelQuality, simulate_panel
-from tests.notes import gives
+from tests.notes import gives, has_note, list_facts
 
 PLAN = SupervisedPlan(approaches=("table1", "sup_tau(sub=True)"), sizes=(2, 3), samples=5, replicates=6, seed=2)
 QUICK = replace(PLAN, approaches=("sup_tau", "uniform"), sizes=(2,), samples=3)
@@ -83,7 +82,7 @@ def test_whole_people_do_as_whole_judges(found):
 
 
 def test_people_unseen_in_training_are_told(found):
-    assert any(re.search(r"up to \d+ people", note) for note in found.notes)
+    assert has_note(found, "experiments.unseen", who="people")
     assert found.frame.filter(pl.col("unseen") > 0)["approach"].unique().to_list() == ["sup_tau(sub=True)"]
 
 
@@ -100,11 +99,11 @@ def test_results_do_not_depend_on_workers_or_on_how_samples_are_cut(collection, 
 def test_a_run_is_taken_up_again(collection, tmp_path):
     first = experiment_supervised(collection, QUICK, output=tmp_path)
     again = experiment_supervised(collection, QUICK, output=tmp_path)
-    assert (first.log, again.log) == ((), ("8 of 8 cells were found done by an earlier run",))
+    assert (first.log, list_facts(again.log)) == ((), {"experiments.cells-kept": {"kept": 8, "cells": 8}})
     assert again.frame.equals(first.frame)
     assert again.to_json() == first.to_json()
     more = experiment_supervised(collection, replace(QUICK, sizes=(2, 3)), output=tmp_path)
-    assert more.log == ("8 of 16 cells were found done by an earlier run",)
+    assert list_facts(more.log) == {"experiments.cells-kept": {"kept": 8, "cells": 16}}
 
 
 @pytest.mark.parametrize(
@@ -155,11 +154,10 @@ def test_a_sparse_crowd_is_put_together_and_tried_partitioned_only(crowd):
     plan = replace(PLAN, approaches=(*PLAN.approaches, "tpc_tau_own"), samples=20)
     result = experiment_supervised(crowd, plan)
     assert {place.configuration for place in result.places} == {"partitioned"}
-    notes = " | ".join(result.notes)
-    assert "panel 'crowd': judges graded only parts of the pool" in notes
-    assert gives(notes, "10 people", "5 pseudo-judges")
-    assert "that no judge graded, left out" in notes
-    assert re.search(r"up to \d+ judges", notes)
+    assert has_note(result, "experiments.partly-graded", panel="crowd")
+    assert has_note(result, "data.pseudo-judges", people=10, judges=5)
+    assert has_note(result, "experiments.documents-ungraded", panel="crowd")
+    assert has_note(result, "experiments.unseen", who="judges")
     assert result.frame.select(pl.col(FOUND).is_finite().all()).row(0) == (True,) * 3
     with pytest.raises(OptionError, match="partitioned"):
         experiment_supervised(crowd, replace(PLAN, configurations=("whole",)))
@@ -167,7 +165,7 @@ def test_a_sparse_crowd_is_put_together_and_tried_partitioned_only(crowd):
 
 def test_topics_that_a_k_tuple_did_not_grade_are_left_out(crowd):
     result = experiment_supervised(crowd, replace(PLAN, sizes=(1, 5), samples=12))
-    assert any(re.search(r"in \d+ samples some test topics", note) for note in result.notes)
+    assert has_note(result, "experiments.topics-lost")
     assert result.frame.filter(size=5)["topics"].unique().to_list() == [4]
     assert result.frame.filter(size=1)["topics"].min() < 4
 
@@ -175,8 +173,7 @@ def test_topics_that_a_k_tuple_did_not_grade_are_left_out(crowd):
 def test_sizes_beyond_the_judges_are_told(collection):
     result = experiment_supervised(collection, replace(QUICK, sizes=(2, 7, 8)))
     assert result.sizes == (2,)
-    told = "first, correlation 0, whole: k-tuples of 7, 8 cannot be drawn from 6 judges, left out"
-    assert told in result.notes
+    assert has_note(result, "experiments.sizes-large", about="first, correlation 0, whole", sizes="7, 8", judges=6)
     with pytest.raises(OptionError, match=r"\b7\b.*\b6\b"):
         experiment_supervised(collection, replace(QUICK, sizes=(7,)))
 
@@ -286,8 +283,8 @@ def test_samples_left_out_and_judges_unseen_are_counted():
         unseen=pl.when(pl.col("approach") == "sup_tau").then(pl.col("sample") - 2).otherwise(0)
     )
     unseen, lost = tell_samples(rest, plan)
-    assert unseen.startswith("sup_tau: in 2 of 3 samples, up to 2 judges")
-    assert lost.startswith("2 samples left out")
+    assert unseen.facts == {"about": "sup_tau", "unseen": 2, "samples": 3, "most": 2, "who": "judges"}
+    assert has_note([lost], "experiments.samples-lost", samples=2)
 
 
 def test_without_uniform_the_first_approach_is_the_baseline():
@@ -322,4 +319,4 @@ def test_samples_lost_at_a_whole_size_are_told():
     every = [("p", k, n) for k in (1, 2) for n in range(3)]
     assert told(*every) == []
     (lost,) = told(*every, *(("q", 2, n) for n in range(3)))
-    assert lost.startswith("3 samples left out")
+    assert has_note([lost], "experiments.samples-lost", samples=3)

@@ -15,6 +15,7 @@ from karatage.data.result import Result
 from karatage.decisions.evaluate import draw_evaluation
 from karatage.experiments.collection import Collection
 from karatage.experiments.engine import Outcome
+from karatage.experiments.notes import tell
 from karatage.experiments.random_relevance.findings import experiment_random_relevance
 from karatage.experiments.random_relevance.plan import RandomRelevancePlan
 from karatage.experiments.square.findings import Benchmark, CellResult, DataSetFacts
@@ -167,8 +168,9 @@ def benchmark() -> Benchmark:
     ]
     skipped = Outcome(name="set/zc", status="skipped", reason="two grades only", seconds=0.25)
     cells.append(CellResult("set", "zc", "none", 0, skipped))
-    sets = (DataSetFacts("set", 9, 3, 3, 3, (0, 1), ("small",)),)
-    return Benchmark(cells=tuple(cells), data_sets=sets, seed=3, notes=("a doubt",))
+    told = tell("gold-unjudged", items=1).about("gold")
+    sets = (DataSetFacts("set", 9, 3, 3, 3, (0, 1), (told,)),)
+    return Benchmark(cells=tuple(cells), data_sets=sets, seed=3, notes=(told.about("set"),))
 
 
 @cache

@@ -120,7 +120,7 @@ def test_the_page_has_all_charts_tables_and_doubts(found):
     assert page.tables == 3 + 1 + 3 + 9 + 1
     assert found.sentence in page.text
     for note in found.notes:
-        assert note in page.text
+        assert str(note) in page.text
     for words in (
         "figure 3.4",
         "figure 3.6",

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import karatage as kt
+from karatage.data.note import Note
 from karatage.errors import OptionError
 from karatage.experiments.collection import Collection, PanelRules, prepare_gold
 from karatage.experiments.supervised.findings import experiment_supervised
@@ -52,7 +53,7 @@ def test_every_measure_outcome_and_place_has_a_chart(found):
 
 
 def test_the_page_has_table_1_the_figures_and_the_doubts(found):
-    page = render_page(view_supervised(replace(found, notes=("a doubt",))))
+    page = render_page(view_supervised(replace(found, notes=(Note.of("a doubt"),))))
     assert page.count('<div class="still"><svg') == 8
     assert "sup_tau_cubed" in page
     assert "T&lt;08" in page

@@ -12,10 +12,12 @@ import polars as pl
 from karatage.comparison.anova import Anova, anova
 from karatage.comparison.tukey import Tukey, tukey
 from karatage.data.checks import NUMBER, TEXT, Column, maybe
+from karatage.data.note import Note
 from karatage.errors import DataError
 from karatage.experiments.aware.cells import OUTCOMES
 from karatage.experiments.aware.plan import MERGED_GRADES, label_measures
 from karatage.experiments.engine import frame_rows
+from karatage.experiments.notes import tell
 from karatage.merging.estimators import CLASS_WEIGHTINGS, ESTIMATORS, GAPS, GRANULARITIES
 from karatage.text import list_ranges
 
@@ -60,21 +62,21 @@ class Analyses(NamedTuple):
     """One analysis for each panel and outcome for which it is possible, and the reasons for the others."""
 
     found: tuple[Analysis, ...]
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
 
 def analyse(findings: AwareFindings) -> Analyses:
     """Analyse tau_ap, and RMSE as a share of its maximum by each measure."""
-    found, notes = [], dict[str, None]()
+    found, notes = [], dict[Note, None]()
     for panel in findings.panels:
         for outcome in RESPONSES:
             try:
                 analysis = _analyse(findings, panel, outcome)
             except DataError as problem:
-                notes[f"no analysis of variance of {RESPONSES[outcome]}: {problem}"] = None
+                notes[tell("no-variance", outcome=RESPONSES[outcome], problem=str(problem))] = None
                 continue
             found.append(analysis)
-            notes |= dict.fromkeys(f"analysis of variance: {note}" for note in analysis.whole.notes)
+            notes |= dict.fromkeys(note.about("analysis of variance") for note in analysis.whole.notes)
     return Analyses(tuple(found), tuple(notes))
 
 

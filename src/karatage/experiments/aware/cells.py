@@ -17,6 +17,7 @@ from karatage.errors import DataError
 from karatage.experiments.aware.plan import AwarePlan, Contender, label_measures
 from karatage.experiments.collection import Collection
 from karatage.experiments.engine import Cell, Finding, Key, Results
+from karatage.experiments.notes import tell
 from karatage.experiments.tuples import (
     Ground,
     Nearness,
@@ -53,10 +54,9 @@ class AwareGround(Ground):
             kept = scored["alignments"][systems].retrieved_topics
             _check_whole(panel, next(iter(found.values())), kept)
         labels = label_measures(plan.names)
-        told = [f"{label} stands for {name}" for name, label in labels.items() if label != name]
+        told = [tell("label", label=label, measure=name) for name, label in labels.items() if label != name]
         large = [size for size in plan.sizes if size > judges]
-        if large:
-            told.append(f"k-tuples of {list_ranges(large)} cannot be drawn from {judges} judges, left out")
+        told += tell.when(large, "sizes-large", sizes=list_ranges(large), judges=judges)
         tuples = draw_tuples(judges, plan.find_sizes(judges), plan.samples, plan.seed)
         return AwareGround(**{**scored, "notes": (*scored["notes"], *told)}, tuples=tuples, plan=plan)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -24,6 +23,7 @@ from karatage.data.checks import (
     require_ordered,
     require_shape,
 )
+from karatage.data.note import Note
 from karatage.data.options import CONFIDENCE
 from karatage.data.result import Result
 from karatage.errors import DataError, UnknownNameError
@@ -50,6 +50,7 @@ from karatage.experiments.aware.cells import OUTCOMES, AwareGround, list_cells, 
 from karatage.experiments.aware.plan import AwarePlan, Contender
 from karatage.experiments.collection import Collection
 from karatage.experiments.engine import Execution, Experiment, Findings, Results, frame_rows, run_experiment
+from karatage.experiments.notes import tell
 from karatage.experiments.tuples import check_outcome
 from karatage.io.files import PathLike
 from karatage.text import counted, list_ranges, short
@@ -420,7 +421,7 @@ def _sum_up(ground: AwareGround, results: Results) -> AwareFindings:
         samples=np.array([len(members) for members in ground.tuples.values()]),
         mean=mean,
         covariance=covariance,
-        notes=(*ground.notes, *_tell_dull(dull), *_tell_tuples(ground.tuples, len(ground.judges))),
+        notes=(*ground.notes, *tell.when(dull, "same-scores", times=dull), *_tell_tuples(ground)),
     )
     return replace(findings, notes=(*findings.notes, *findings.analyses.notes))
 
@@ -449,19 +450,10 @@ def _average_tuples(ground: AwareGround, results: Results) -> tuple[FloatArray, 
     return mean, covariance
 
 
-def _tell_dull(dull: int) -> Iterator[str]:
-    if dull:
-        yield (
-            f"{counted(dull, 'time')} all systems have the same score under a judge, who then has no weight in that "
-            "topic under tpc estimators"
-        )
-
-
-def _tell_tuples(tuples: Mapping[int, LongArray], judges: int) -> Iterator[str]:
-    every = [size for size, members in tuples.items() if len(members) == math.comb(judges, size)]
-    if every:
-        what = "every k-tuple of these judges was used, so that intervals have no width"
-        yield f"with {list_ranges(every)} judges {what}; other judges or topics would give other numbers"
+def _tell_tuples(ground: AwareGround) -> tuple[Note, ...]:
+    judges = len(ground.judges)
+    every = [size for size, members in ground.tuples.items() if len(members) == math.comb(judges, size)]
+    return tell.when(every, "every-tuple", sizes=list_ranges(every))
 
 
 AWARE = Experiment(

@@ -25,6 +25,7 @@ from karatage.errors import DataError, OptionError
 from karatage.experiments.collaborative.plan import DEPTH, CollaborativePlan, Mix, find_crowd
 from karatage.experiments.collection import Collection, PanelRules, fingerprint, prepare_gold
 from karatage.experiments.engine import LOOSE, Cell, Fact, Finding, Key, TableRule, frame_rows
+from karatage.experiments.notes import tell
 from karatage.experiments.tuples import rate_leaderboards
 from karatage.io.models import read_disagreement
 from karatage.measures.scoring import score_grades
@@ -34,7 +35,6 @@ from karatage.orders.orders import list_all, parse_order
 from karatage.orders.state import JudgingState
 from karatage.random_streams import stream
 from karatage.simulation.crowd import simulate_crowd
-from karatage.text import counted
 
 UNJUDGED = np.int8(-1)
 DISAGREEMENT = "disagreement"
@@ -72,7 +72,7 @@ class Ground:
     crowds: Mapping[str, CrowdModel]
     disagreement: FloatArray | None = None  # (item,)
     digest: str = ""  # of runs and gold
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @staticmethod
     def of(runs: Runs, gold: Judgments, plan: CollaborativePlan, crowds: Mapping[str, CrowdModel]) -> Ground:
@@ -172,9 +172,8 @@ def _make_pool(runs: Runs, gold: Judgments, plan: CollaborativePlan) -> Judgment
         raise DataError("no system retrieved a document with gold: check that both have the same topics and documents")
     pool = prepare_gold(keep_items(gold.settle(), kept), rules)
     missing = 0 if plan.depth is None else alignment.unjudged(plan.depth)[0]
-    if missing:
-        told = f"{counted(missing, 'result')} in the first {plan.depth} ranks without gold, not in the pool"
-        pool = replace(pool, notes=(*pool.notes, Note.of(told)))
+    if missing and plan.depth is not None:
+        return replace(pool, notes=(*pool.notes, tell("not-in-pool", results=missing, depth=plan.depth)))
     return pool
 
 
@@ -216,18 +215,18 @@ def rate_sets(ground: Ground, grades: Sequence[GradeArray], *, resamples: int | 
 
 def prepare(runs: Runs, gold: Judgments, plan: CollaborativePlan) -> Ground:
     """The pool and its orders; an order that is left out is noted."""
-    notes = []
+    notes: tuple[Note, ...] = ()
     if DISAGREEMENT in plan.orders and plan.disagreement is None:
         left = tuple(name for name in plan.orders if name != DISAGREEMENT)
         if not left:
             raise OptionError("the order 'disagreement' needs a model; train one and give its file")
         plan = replace(plan, orders=left)
-        notes.append("the order 'disagreement' is left out, because no model of disagreement was given")
+        notes = (tell("no-model"),)
     names = dict.fromkeys([*plan.crowds, *plan.tabled])
     ground = Ground.of(runs, gold, plan, {name: find_crowd(name) for name in names})
     content = Collection(name="", runs={"": runs}, panels={}, gold=ground.gold)
-    told = (*notes, *map(str, (*ground.gold.notes, *ground.alignment.notes)))
-    ground = replace(ground, digest=fingerprint(content), notes=told)
+    notes = (*notes, *ground.gold.notes, *ground.alignment.notes)
+    ground = replace(ground, digest=fingerprint(content), notes=notes)
     if plan.disagreement is None:
         return ground
     model = read_disagreement(plan.disagreement)

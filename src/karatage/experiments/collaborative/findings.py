@@ -16,6 +16,7 @@ from karatage.data.checks import AMOUNT, COUNT, SHARE, TEXT, maybe, require_numb
 from karatage.data.codec import Columns
 from karatage.data.estimate import t_quantile
 from karatage.data.judgments import Judgments
+from karatage.data.note import Note
 from karatage.data.options import CONFIDENCE
 from karatage.data.result import Result
 from karatage.data.runs import Runs
@@ -32,6 +33,7 @@ from karatage.experiments.engine import (
     run_experiment,
     stack_cells,
 )
+from karatage.experiments.notes import tell
 from karatage.io.files import PathLike
 from karatage.text import counted
 
@@ -420,20 +422,16 @@ def _sum_up(ground: Ground, results: Results) -> CollaborativeFindings:
     )
 
 
-def _tell_limits(ground: Ground, results: Results) -> Iterator[str]:
-    plan, topics = ground.plan, len(ground.alignment.topics)
-    over = f"over {topics} topics" if plan.resamples > 1 else "over topics, which need resamples above 1"
-    yield (
-        f"intervals over samples describe other crowds (n = {plan.samples}) on the same documents; for other topics "
-        f"use the intervals {over}"
-    )
-    if topics < FEW_TOPICS:
-        yield f"{counted(topics, 'topic')} are few: orders and mixes may compare differently on others"
-    if ground.missed:
-        yield f"{counted(ground.missed, 'document')} of the pool are in no ranking and come last in every order"
-    for approach, fits in count_loose(outcome for _, outcome in results).items():
-        if fits:
-            yield f"{approach} did not converge in {counted(fits, 'fit')}"
+def _tell_limits(ground: Ground, results: Results) -> Iterator[Note]:
+    samples, topics = ground.plan.samples, len(ground.alignment.topics)
+    if ground.plan.resamples > 1:
+        yield tell("over-samples-topics", samples=samples, topics=topics)
+    else:
+        yield tell("over-samples", samples=samples)
+    yield from tell.when(topics < FEW_TOPICS, "few-topics", topics=topics)
+    yield from tell.when(ground.missed, "never-retrieved", documents=ground.missed)
+    for approach, loose in count_loose(outcome for _, outcome in results).items():
+        yield from tell.when(loose, "loose-fits", approach=approach, loose=loose)
 
 
 COLLABORATIVE = Experiment(

@@ -9,6 +9,7 @@ from functools import cached_property
 
 import polars as pl
 
+from karatage.data.note import Note
 from karatage.data.options import CONFIDENCE
 from karatage.data.result import Result
 from karatage.errors import DataError
@@ -36,6 +37,7 @@ from karatage.experiments.noisy.cells import (
     tell_example,
 )
 from karatage.experiments.noisy.plan import SIMULATED, NoisyPlan
+from karatage.experiments.notes import tell
 from karatage.io.files import PathLike
 
 MANY_REFUSED = 0.05
@@ -231,20 +233,13 @@ def _sum_up(plan: NoisyPlan, results: Results) -> NoisyFindings:
     )
 
 
-def _tell_limits(plan: NoisyPlan, intervals: pl.DataFrame) -> Iterator[str]:
+def _tell_limits(plan: NoisyPlan, intervals: pl.DataFrame) -> Iterator[Note]:
     refused = intervals.filter(pl.col("refused") > MANY_REFUSED) if len(intervals) else intervals
     if len(refused):
-        yield (
-            f"in {len(refused)} of {len(intervals)} worlds more than {MANY_REFUSED:.0%} of gold samples could not "
-            "distinguish judges from random ones, and correction was refused; shares describe the other samples"
-        )
+        yield tell("often-refused", refused=len(refused), worlds=len(intervals), share=MANY_REFUSED)
     if "tests" in plan.studies:
-        yield (
-            f"with {TWO} gold samples the second system's judges have the first's two rates exchanged, and the shared "
-            "form uses the rates of both samples pooled"
-        )
-        if 0.0 not in plan.differences:
-            yield "without a difference of 0 there is no result on how often tests reject for equal systems"
+        yield tell("rates-exchanged")
+        yield from tell.when(0.0 not in plan.differences, "no-difference")
 
 
 NOISY = Experiment(kind="noisy", plan=NoisyPlan, prepare=lambda plan: plan, list_cells=list_cells, sum_up=_sum_up)

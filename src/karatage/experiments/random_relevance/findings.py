@@ -14,6 +14,7 @@ from karatage.approaches.registry import JUDGE
 from karatage.data.checks import NUMBER, TEXT, Column, maybe, require_names, require_table
 from karatage.data.codec import Columns
 from karatage.data.estimate import t_quantile
+from karatage.data.note import Note
 from karatage.data.options import CONFIDENCE
 from karatage.data.result import Result
 from karatage.errors import DataError, OptionError, UnknownNameError
@@ -28,6 +29,7 @@ from karatage.experiments.engine import (
     frame_rows,
     run_experiment,
 )
+from karatage.experiments.notes import tell
 from karatage.experiments.random_relevance.cells import (
     BLANK,
     CHECK,
@@ -44,7 +46,7 @@ from karatage.experiments.random_relevance.plan import RandomRelevancePlan
 from karatage.experiments.tuples import check_outcome
 from karatage.io.files import PathLike
 from karatage.measures.registry import parse_measure
-from karatage.text import counted, shorten
+from karatage.text import shorten
 
 EQUAL = 1e-12
 TUPLES = TableRule(
@@ -325,25 +327,19 @@ def _sum_up(ground: RandomGround, results: Results) -> RandomRelevanceFindings:
     )
 
 
-def _tell_limits(ground: RandomGround, results: Results) -> Iterator[str]:
+def _tell_limits(ground: RandomGround, results: Results) -> Iterator[Note]:
     plan = ground.plan
     judges = len(ground.judges)
     large = [str(size) for size in sorted(plan.sizes) if size not in ground.tuples]
-    if large:
-        yield f"sizes that include all of {counted(judges, 'judge')}, left out: {', '.join(large)}"
+    yield from tell.when(large, "sizes-whole", judges=judges, sizes=", ".join(large))
     few = [f"{len(members)} of {size}" for size, members in ground.tuples.items() if len(members) < plan.samples]
-    if few:
-        yield f"there are fewer k-tuples than the {plan.samples} asked for, and all were used: {', '.join(few)}"
+    yield from tell.when(few, "few-tuples", asked=plan.samples, sizes=", ".join(few))
     for panel, judgments in ground.panels.items():
         missing = judges * len(judgments.item_topic) - len(judgments.grade)
-        if missing:
-            yield (
-                f"panel '{shorten(panel)}': {counted(missing, 'grade')} missing, so binmv and uniform differ a little: "
-                "binmv is the share among judges who graded a document, uniform counts a missing grade as not relevant"
-            )
-    loose = count_loose(outcome for _, outcome in results)
+        yield from tell.when(missing, "grades-missing", panel=shorten(panel), grades=missing)
     total = len(ground.panels) * sum(map(len, ground.tuples.values()))
-    yield from (f"{name} did not converge on {count:,} of {counted(total, 'k-tuple')}" for name, count in loose.items())
+    for approach, loose in count_loose(outcome for _, outcome in results).items():
+        yield tell("loose-tuples", approach=approach, loose=loose, tuples=total)
 
 
 RANDOM_RELEVANCE = Experiment(

@@ -14,10 +14,12 @@ import polars as pl
 from karatage.aggregation.registry import MODELS, NamedModel, parse_model
 from karatage.comparison.classification import accuracy, credit_winners, f1
 from karatage.data.axes import BoolArray, LongArray
+from karatage.data.note import Note
 from karatage.data.options import Supervision
 from karatage.data.posterior import Posterior
 from karatage.errors import OptionError
 from karatage.experiments.engine import Cell, Execution, Finding, run_cells, tell_kept, tell_outcomes
+from karatage.experiments.notes import tell
 from karatage.experiments.square.data_sets import (
     DataSet,
     DataSets,
@@ -29,7 +31,6 @@ from karatage.experiments.square.data_sets import (
 from karatage.experiments.square.findings import Benchmark, CellResult, DataSetFacts, Setting
 from karatage.io.files import PathLike
 from karatage.random_streams import settle_seed, stream
-from karatage.text import counted, list_names
 
 APPROACHES = ("mv", "zc", "glad", "nb", "ds", "ry", "cubam")  # numbered as in [COLLAB14], table 2.3
 AMOUNTS = (10, 20, 50, 80, 90)
@@ -72,7 +73,7 @@ def benchmark(
         CellResult(member.name, named.name, setting.supervision, setting.amount, outcome)
         for (member, named, setting), outcome in zip(plan, outcomes, strict=True)
     )
-    about_data = [f"{member.name}: {note}" for member in facts for note in member.notes]
+    about_data = [note.about(member.name) for member in facts for note in member.notes]
     notes = (*sets.notes, *about_data, *tell_cells(results), *tell_kept(outcomes), *tell_outcomes(outcomes))
     return Benchmark(cells=results, data_sets=facts, seed=seed, notes=notes)
 
@@ -220,7 +221,7 @@ def _list_winners(winners: BoolArray, scale: LongArray) -> pl.Series:
     return pairs.group_by("item", maintain_order=True).agg("winners")["winners"]
 
 
-def tell_cells(cells: Sequence[CellResult]) -> Iterator[str]:
+def tell_cells(cells: Sequence[CellResult]) -> Iterator[Note]:
     """Cells that were skipped, and why, and models that did not converge."""
     skipped: dict[tuple[str, str], list[CellResult]] = {}
     for cell in cells:
@@ -228,12 +229,13 @@ def tell_cells(cells: Sequence[CellResult]) -> Iterator[str]:
             skipped.setdefault((cell.approach, cell.outcome.reason), []).append(cell)
     everywhere = len({cell.data_set for cell in cells})
     for (approach, reason), found in skipped.items():
-        sets = list(dict.fromkeys(cell.data_set for cell in found))
-        kinds = " and ".join(dict.fromkeys(cell.supervision for cell in found))
-        where = "" if len(sets) == everywhere else f" on {list_names(sets)}"
-        yield f"{approach} was skipped{where} with supervision {kinds}: {reason}"
+        sets = tuple(dict.fromkeys(cell.data_set for cell in found))
+        how = " and ".join(dict.fromkeys(cell.supervision for cell in found))
+        if len(sets) == everywhere:
+            yield tell("skipped", approach=approach, supervision=how, reason=reason)
+        else:
+            yield tell("skipped-on", approach=approach, data_sets=sets, supervision=how, reason=reason)
     for approach in dict.fromkeys(cell.approach for cell in cells):
         done = [cell.outcome.facts for cell in cells if cell.approach == approach and cell.outcome.status == "done"]
         fits, loose = (sum(int(facts.get(name) or 0) for facts in done) for name in ("folds", "not_converged"))
-        if loose:
-            yield f"{approach} did not converge in {loose:,} of {counted(fits, 'fit')}"
+        yield from tell.when(loose, "loose", approach=approach, loose=loose, fits=fits)

@@ -13,8 +13,10 @@ import numpy as np
 
 from karatage.data.axes import GradeArray, IntArray, LongArray, freeze
 from karatage.data.judgments import Judgments, match_gold
+from karatage.data.note import Note
 from karatage.data.options import Repeats
 from karatage.errors import DataError, InputFileError, KaratageError, OptionError
+from karatage.experiments.notes import tell
 from karatage.io.files import PathLike
 from karatage.io.judgments import GOLD, GradeMap, read_gold, read_judgments
 from karatage.text import counted, list_names, shorten
@@ -32,7 +34,7 @@ class DataSet:
     judgments: Judgments
     gold: GradeArray  # (item,) -1 where there is none
     scale: tuple[int, ...]  # the grade, as given, of each number
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
         """Protect the arrays."""
@@ -56,12 +58,7 @@ class DataSet:
             judgments=recoded,
             gold=number[known],
             scale=tuple(scale.tolist()),
-            notes=(
-                *map(str, told),
-                *(f"gold: {note}" for note in gold.notes),
-                *_tell_gold(gold, known),
-                *_tell_scale(scale),
-            ),
+            notes=(*told, *(note.about(GOLD) for note in gold.notes), *_tell_limits(gold, known, scale)),
         )
 
     @cached_property
@@ -104,7 +101,7 @@ class DataSets:
     """Several data sets, with notes on folders that were left out."""
 
     members: tuple[DataSet, ...]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def __iter__(self) -> Iterator[DataSet]:
         return iter(self.members)
@@ -149,7 +146,7 @@ def read_data_sets(
             if folder in named or len(problems) == len(found):
                 raise problems[0] from None
     check_names([member.name for member in members])
-    return DataSets(tuple(members), (*notes, *(f"skipped: {problem}" for problem in problems)))
+    return DataSets(tuple(members), (*notes, *(tell("data-set-broken", problem=str(problem)) for problem in problems)))
 
 
 def check_names(names: list[str]) -> None:
@@ -159,7 +156,7 @@ def check_names(names: list[str]) -> None:
         raise OptionError(f"two data sets are called '{shorten(twice[0])}'; rename a folder")
 
 
-def _find_folders(asked: list[Path]) -> tuple[dict[Path, tuple[Path, Path]], tuple[str, ...]]:
+def _find_folders(asked: list[Path]) -> tuple[dict[Path, tuple[Path, Path]], tuple[Note, ...]]:
     """The tables of each data set; an inner folder without both is skipped, a given one is an error."""
     found: dict[Path, tuple[Path, Path]] = {}
     passed = []
@@ -177,8 +174,7 @@ def _find_folders(asked: list[Path]) -> tuple[dict[Path, tuple[Path, Path]], tup
             raise InputFileError(shorten(str(folder), 200), None, f"needs {wanted}, or folders with them")
         found |= having
         passed += [child.name for child in inner if child not in having]
-    notes = [f"folders without a labels* or a gold* table, skipped: {list_names(passed, 8)}"] if passed else []
-    return found, tuple(notes)
+    return found, tell.when(passed, "folders-without-tables", folders=tuple(passed))
 
 
 def _find_tables(folder: Path) -> tuple[Path, Path] | None:
@@ -201,18 +197,13 @@ def _find_table(folder: Path, names: tuple[str, ...]) -> Path | None:
     return None
 
 
-def _tell_gold(gold: Judgments, known: GradeArray) -> Iterator[str]:
+def _tell_limits(gold: Judgments, known: GradeArray, scale: LongArray) -> Iterator[Note]:
     graded, items = int((known >= 0).sum()), len(known)
-    if graded < items:
-        yield f"{graded:,} of {items:,} items have gold; the others are merged too, but not scored"
     lost = len(gold.item_topic) - graded
-    if lost:
-        yield f"{counted(lost, 'gold item')} without any judgment, left out"
-
-
-def _tell_scale(scale: LongArray) -> Iterator[str]:
-    if scale[-1] != len(scale) - 1:
-        yield f"only the grades {', '.join(map(str, scale))} occur, so models have {len(scale)} grades"
+    yield from tell.when(graded < items, "gold-partial", gold=graded, items=items)
+    yield from tell.when(lost, "gold-unjudged", items=lost)
+    there = ", ".join(map(str, scale))
+    yield from tell.when(scale[-1] != len(scale) - 1, "only-grades", grades=there, count=len(scale))
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,6 +23,7 @@ from karatage.data.checks import (
     require_numbers,
     require_table,
 )
+from karatage.data.note import Note
 from karatage.data.result import Result, list_versions
 from karatage.errors import DataError, OptionError
 from karatage.experiments.engine import Outcome, frame_rows
@@ -82,7 +83,7 @@ class DataSetFacts(NamedTuple):
     items: int
     gold: int
     scale: tuple[int, ...]
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +104,7 @@ class Benchmark(Result, kind="benchmark"):
     cells: tuple[CellResult, ...]
     data_sets: tuple[DataSetFacts, ...]
     seed: int
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     versions: Mapping[str, str] = field(default_factory=list_versions)
     races: list[Race] = field(default_factory=list)  # computed so far
 

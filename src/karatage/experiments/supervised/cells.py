@@ -17,10 +17,12 @@ from karatage.data.alignment import Alignment
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, IntArray, LongArray
 from karatage.data.checks import AMOUNT, CORRELATION, COUNT, TEXT, Column
 from karatage.data.judgments import Judgments, match_gold
+from karatage.data.note import Note
 from karatage.data.partition import Partition, assemble_judges
 from karatage.errors import OptionError
 from karatage.experiments.collection import WHOLE, Collection, align_runs, fingerprint
 from karatage.experiments.engine import Cell, Finding, Key, TableRule, frame_rows
+from karatage.experiments.notes import tell
 from karatage.experiments.supervised.plan import (
     TAUGHT_ON_DOCUMENTS,
     Configuration,
@@ -44,7 +46,6 @@ from karatage.merging.estimators import (
 from karatage.merging.gaps import Gap, Gaps, RandomJudges, measure_gaps
 from karatage.random_streams import stream
 from karatage.simulation.panel import partition_judges
-from karatage.text import counted
 
 BLOCK = 25  # samples to a cell, which then takes seconds
 Named = tuple[str, str]  # approach and measure
@@ -396,35 +397,34 @@ class Settings:
     plan: SupervisedPlan
     collection: str
     digest: str
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     places: Mapping[Place, Setting]
 
 
 def prepare(collection: Collection, plan: SupervisedPlan) -> Settings:
     """Every place, with its judges if they are the same for all samples; places left out are noted."""
-    notes, places = dict.fromkeys(collection.notes), {}
+    notes, places = [*collection.notes], {}
     for systems, alignment in align_runs(collection).items():
-        notes |= dict.fromkeys(map(str, alignment.notes))
+        notes += alignment.notes
         ground = None
         for name, panel in collection.panels.items():
             ground = Ground.of(alignment, collection.gold, panel, plan, like=ground)
             left = len(collection.gold.grade) - len(ground.gold.grade)
-            if left:
-                notes[f"panel '{name}': {counted(left, 'document')} with gold that no judge graded, left out"] = None
+            notes += tell.when(left, "documents-ungraded", panel=name, documents=left)
             for configuration in _find_configurations(name, panel, plan, notes):
                 place = Place(systems, name, configuration)
                 places[place] = _make_setting(place, ground, panel, plan, notes)
-    return Settings(plan, collection.name, fingerprint(collection), tuple(notes), places)
+    return Settings(plan, collection.name, fingerprint(collection), tuple(dict.fromkeys(notes)), places)
 
 
 def _find_configurations(
-    name: str, panel: Judgments, plan: SupervisedPlan, notes: dict[str, None]
+    name: str, panel: Judgments, plan: SupervisedPlan, notes: list[Note]
 ) -> Iterator[Configuration]:
     for configuration in plan.configurations:
         if configuration == "partitioned" or _is_whole(panel):
             yield configuration
         elif "partitioned" in plan.configurations:
-            notes[f"panel '{name}': judges graded only parts of the pool; whole ones are left out"] = None
+            notes.append(tell("partly-graded", panel=name))
         else:
             raise OptionError(f"panel '{name}': judges graded only parts of the pool; use partitioned ones")
 
@@ -434,16 +434,14 @@ def _is_whole(panel: Judgments) -> bool:
     return bool((graded >= WHOLE * len(panel.item_topic)).all())
 
 
-def _make_setting(
-    place: Place, ground: Ground, panel: Judgments, plan: SupervisedPlan, notes: dict[str, None]
-) -> Setting:
+def _make_setting(place: Place, ground: Ground, panel: Judgments, plan: SupervisedPlan, notes: list[Note]) -> Setting:
     if place.configuration == "whole":
         part = Partition(judgments=panel, people=panel.judges, person=panel.judge)
     elif _is_whole(panel):
         return Setting(ground, panel, None, plan.find_sizes(place, len(panel.judges), notes))
     else:
         part = assemble_judges(panel)
-        notes |= dict.fromkeys(str(note) for note in part.judgments.notes if note not in panel.notes)
+        notes += (note for note in part.judgments.notes if note not in panel.notes)
     sizes = plan.find_sizes(place, len(part.judgments.judges), notes)
     return Setting(ground, panel, Judges.of(ground, [part], plan), sizes)
 

@@ -15,6 +15,7 @@ from karatage.data.axes import FloatArray
 from karatage.data.checks import COUNT, NUMBER, TEXT, maybe
 from karatage.data.codec import Columns
 from karatage.data.estimate import t_quantile
+from karatage.data.note import Note
 from karatage.data.options import CONFIDENCE
 from karatage.data.result import Result
 from karatage.errors import DataError, UnknownNameError
@@ -28,12 +29,13 @@ from karatage.experiments.engine import (
     run_experiment,
     stack_cells,
 )
+from karatage.experiments.notes import tell
 from karatage.experiments.supervised.cells import OUTCOMES, SAMPLES, Settings, list_cells, prepare
 from karatage.experiments.supervised.plan import UNIFORM, Place, SupervisedPlan, find_family
 from karatage.experiments.tuples import check_outcome
 from karatage.io.files import PathLike
 from karatage.merging.estimators import SupervisedEstimator
-from karatage.text import counted, list_ranges
+from karatage.text import list_ranges
 
 LOWER_IS_BETTER = frozenset({"rmse"})
 PLACE = Place._fields
@@ -194,7 +196,7 @@ def _find_error(groups: Sequence[FloatArray]) -> float:
     return float(np.sqrt(sum(group.var(ddof=1) / len(group) for group in groups)) / len(groups))
 
 
-def tell_samples(frame: pl.DataFrame, plan: SupervisedPlan) -> Iterator[str]:
+def tell_samples(frame: pl.DataFrame, plan: SupervisedPlan) -> Iterator[Note]:
     """Warnings about samples, with the number of samples."""
     every = frame.filter(pl.col("measure") == plan.measures[0])
     first = every.filter(pl.col("approach") == plan.names[0])
@@ -202,19 +204,13 @@ def tell_samples(frame: pl.DataFrame, plan: SupervisedPlan) -> Iterator[str]:
         names = [n for n, way in plan.ways.items() if isinstance(way, SupervisedEstimator) and way.sub == sub]
         unseen = every.filter(pl.col("approach").is_in(names[:1]), pl.col("unseen") > 0)["unseen"].to_list()
         if unseen:
-            where = f"in {len(unseen):,} of {counted(len(first), 'sample')}, up to {max(unseen):,} {who}"
-            got = "had no documents in training, and got the mean weight of the others"
-            yield f"{names[0]}{' and similar approaches' * (len(names) > 1)}: {where} {got}"
+            about = names[0] + " and similar approaches" * (len(names) > 1)
+            yield tell("unseen", unseen=len(unseen), samples=len(first), most=max(unseen), who=who).about(about)
     tried = first.select(*PLACE).unique().join(pl.DataFrame({"size": first["size"].unique()}), how="cross")
     lost = len(tried) * plan.samples - len(first)
-    if lost:
-        yield f"{counted(lost, 'sample')} left out, because the k-tuple graded no evaluated document"
+    yield from tell.when(lost, "samples-lost", samples=lost)
     short = first.filter(pl.col("topics") < pl.col("topics").max().over(PLACE))
-    if len(short):
-        yield (
-            f"in {counted(len(short), 'sample')} some test topics were left out, because the k-tuple graded none of "
-            "their documents"
-        )
+    yield from tell.when(len(short), "topics-lost", samples=len(short))
 
 
 def conclude(findings: SupervisedFindings) -> str:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from karatage.errors import DataError, OptionError, UnknownNameError
+from karatage.experiments.notes import tell
 from karatage.experiments.plans import check_lists
 from karatage.random_streams import settle_seed
 from karatage.text import counted, shorten
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from karatage.aggregation.registry import NamedModel
     from karatage.data.axes import BoolArray, IntArray, LongArray
+    from karatage.data.note import Note
     from karatage.merging.estimators import Estimator, SupervisedEstimator
 
     Way = Literal["uniform"] | Estimator | SupervisedEstimator | NamedModel
@@ -110,15 +112,16 @@ class SupervisedPlan:
         """Names of the approaches, in order."""
         return tuple(self.ways)
 
-    def find_sizes(self, place: Place, judges: int, notes: dict[str, None]) -> tuple[int, ...]:
+    def find_sizes(self, place: Place, judges: int, notes: list[Note]) -> tuple[int, ...]:
         """The sizes of k-tuples that can be drawn from a number of judges; the others are noted."""
         sizes = tuple(size for size in self.sizes if size <= judges)
         lost = ", ".join(str(size) for size in self.sizes if size > judges)
-        told = f"{', '.join(place)}: k-tuples of {lost} cannot be drawn from {counted(judges, 'judge')}"
+        where = ", ".join(place)
         if not sizes:
-            raise OptionError(f"{told}; give smaller sizes")
+            told = f"k-tuples of {lost} cannot be drawn from {counted(judges, 'judge')}"
+            raise OptionError(f"{where}: {told}; give smaller sizes")
         if lost:
-            notes[f"{told}, left out"] = None
+            notes.append(tell("sizes-large", sizes=lost, judges=judges).about(where))
         return sizes
 
 
