@@ -59,7 +59,7 @@ def plan_sizes(
 
     >>> rates = RateCounts(43, 59, 67, 84)
     >>> plan_sizes(Figures(10278, 0.6260, 0.414), Figures(20604, 0.6385, 0.402), rates).sentence
-    'To show a difference of +0.0237 at level 0.05 takes 24,561 topics, 9 relevant and 7 other gold items; were ...'
+    'To show a difference of +0.0237 at level 0.05 takes 24,561 topics, 9 relevant and 7 other gold items; with ...'
     """
     samples = rates if isinstance(rates, tuple) else (rates,)
     _check(a, b, paired)
