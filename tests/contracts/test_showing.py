@@ -260,6 +260,14 @@ def test_every_result_draws_itself(kind):
     assert isinstance(make(kind).plot(), alt.TopLevelMixin)
 
 
+@pytest.mark.parametrize("kind", sorted(set(EXAMPLES) - UNDRAWN))
+def test_every_chart_is_as_the_schema_of_vega_lite_wants_it(kind):
+    charts = [figure.chart for _, figure in lay_out(make(kind)).figures]
+    for chart in charts:
+        chart.to_dict(validate=True)  # raises
+    assert charts
+
+
 @pytest.mark.parametrize("kind", sorted(EXAMPLES))
 def test_every_chart_of_a_page_is_drawn_with_names_as_text(kind):
     page = render_page(lay_out(make(kind)))

@@ -166,8 +166,11 @@ def _fingerprint(script: str) -> str:
 
 
 def clean_chart(chart: alt.TopLevelMixin) -> str:
-    """A chart as Vega-Lite: no characters in names that stop a converter, and space between labels of an axis."""
-    spec = json.loads(chart.to_json())
+    """A chart as Vega-Lite: no characters in names that stop a converter, and space between labels of an axis.
+
+    Checking it against the schema of Vega-Lite takes longer than making it; tests do that.
+    """
+    spec = chart.to_dict(validate=False)
     spec.setdefault("config", {}).setdefault("axis", {}).setdefault("labelSeparation", APART)
     return json.dumps(_clean_all(spec))
 
