@@ -128,3 +128,8 @@ FREE: dict[str, set[str]] = {
     | {f"evaluation.{of}" for of in _EVALUATION},
     "weights": _WEIGHTS,
 }
+
+
+def is_free(kind: str, place: str) -> bool:
+    """Whether a number may be anything; those in the facts of a note may, in any result."""
+    return place in FREE[kind] or ".facts." in place

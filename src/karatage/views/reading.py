@@ -27,7 +27,8 @@ WHAT: Final = "a result of karatage"
 FIGURES: Final = "P@k"  # what figures from a paper are about
 # Entries that commands add to a result, some on request.
 ASIDE: Final = frozenset({"added", "command", "per_topic", "schema", "seed", "weight_rows", "written"})
-PROSE: Final = frozenset({"sentence", "rule"})  # wording, which is not read back
+# Wording, which is not read back: it changes more often than the version. Notes are told again from their facts.
+PROSE: Final = frozenset({"claim", "here", "rule", "sentence", "text"})
 # Errors of polars, numpy and Python for values that are valid one by one, but do not fit together.
 CONTRADICTIONS: Final = (pl.exceptions.PolarsError, ArithmeticError, AssertionError, LookupError, TypeError, ValueError)
 
