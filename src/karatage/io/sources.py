@@ -22,7 +22,7 @@ from karatage.text import nearest, shorten
 
 VARIABLE = "KARATAGE_MOST_MEMORY"
 SIZE_FORM = "a size such as 800M, 8G or 2.5GB"
-RATIO = 200  # runs and judgments have ratios of 3 to 30
+RATIO = 200  # as text, runs and judgments have ratios of 3 to 30
 HARMLESS = 1 << 26  # bytes that may be unpacked at any ratio
 SHARE = 0.5  # of free memory, as the content must be converted to tables
 _GZIP, _ZSTANDARD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
@@ -50,8 +50,8 @@ def read_unpacked(file: BinaryIO) -> bytes:
         raise DamagedError(what) from None
 
 
-def require_room(packed: int | None = None) -> Callable[[int], None]:
-    """A function that refuses sizes above the limit for one file, which may depend on the `packed` size."""
+def require_room(packed: int | None = None, ratio: int = RATIO) -> Callable[[int], None]:
+    """A function that refuses sizes above the limit for one file, or above `ratio` times its `packed` size."""
     most = parse_size(os.environ[VARIABLE], VARIABLE) if os.environ.get(VARIABLE) else None
     ceiling = most if most is not None else int(SHARE * count_free_memory())
 
@@ -61,9 +61,9 @@ def require_room(packed: int | None = None) -> Callable[[int], None]:
                 f"is larger than {write_size(ceiling)}, the limit for reading one file; split it, or raise the limit "
                 f"with --most-memory or {VARIABLE}"
             )
-        if packed is not None and most is None and size > max(HARMLESS, RATIO * packed):
+        if packed is not None and most is None and size > max(HARMLESS, ratio * packed):
             raise DataError(
-                f"unpacks to more than {RATIO} times its {packed:,} bytes, which is unusual for text; if you trust it, "
+                f"unpacks to more than {ratio:,} times its {packed:,} bytes, which is unusual; if you trust it, "
                 f"allow memory with --most-memory or {VARIABLE}"
             )
 

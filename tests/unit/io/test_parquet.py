@@ -6,12 +6,14 @@ import contextlib
 import io
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
 
 import karatage as kt
-from karatage.errors import KaratageError
+from karatage.errors import InputFileError, KaratageError
+from karatage.io import sources
 from karatage.io.parquet import _BLANK, _check_seal, encode_parquet
 
 COUNT = 3000
@@ -122,3 +124,25 @@ def test_what_another_program_has_written_anew_is_not_taken_for_damaged(sealed, 
     assert b"karatage_seal" in table.schema.metadata
     pq.write_table(table.slice(0, 20), tmp_path / "again.parquet")
     assert len(kt.read_judgments(tmp_path / "again.parquet").grade) == 20
+
+
+def test_many_judges_of_the_same_documents_are_read_but_equal_rows_at_any_ratio_are_not(tmp_path, monkeypatch):
+    """Each judge and document is in the file once, so tables of judgments have larger ratios than text."""
+    monkeypatch.setattr(sources, "HARMLESS", 1 << 16)
+    judges, items = 200, 500
+    kept = np.random.default_rng(1).random(judges * items) < 0.01
+    frame = pl.DataFrame(
+        {
+            "judge": [f"judge-{k}" for k in range(judges)] * items,
+            "item": np.repeat([f"document-{k}" for k in range(items)], judges),
+            "grade": kept.astype(np.int8),
+        }
+    )
+    frame.write_parquet(tmp_path / "judgments.parquet")
+    size = (tmp_path / "judgments.parquet").stat().st_size
+    assert 3 * 16 * len(frame) > sources.RATIO * size
+    assert len(kt.read_judgments(tmp_path / "judgments.parquet").grade) == judges * items
+    bomb = pl.DataFrame({"judge": "ann", "item": "d", "grade": 1}).select(pl.all().repeat_by(1_000_000).explode())
+    bomb.write_parquet(tmp_path / "bomb.parquet")
+    with pytest.raises(InputFileError, match=r"bomb.parquet: .* 5,000 times .*--most-memory"):
+        kt.read_judgments(tmp_path / "bomb.parquet")
