@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import karatage as kt
-from karatage.errors import InputFileError, KaratageError
+from karatage.errors import KaratageError
 from karatage.io import sources
 from karatage.io.parquet import _BLANK, _check_seal, encode_parquet
 
@@ -126,7 +126,7 @@ def test_what_another_program_has_written_anew_is_not_taken_for_damaged(sealed, 
     assert len(kt.read_judgments(tmp_path / "again.parquet").grade) == 20
 
 
-def test_many_judges_of_the_same_documents_are_read_but_equal_rows_at_any_ratio_are_not(tmp_path, monkeypatch):
+def test_many_judges_of_the_same_documents_are_read(tmp_path, monkeypatch):
     """Each judge and document is in the file once, so tables of judgments have larger ratios than text."""
     monkeypatch.setattr(sources, "HARMLESS", 1 << 16)
     judges, items = 200, 500
@@ -142,7 +142,3 @@ def test_many_judges_of_the_same_documents_are_read_but_equal_rows_at_any_ratio_
     size = (tmp_path / "judgments.parquet").stat().st_size
     assert 3 * 16 * len(frame) > sources.RATIO * size
     assert len(kt.read_judgments(tmp_path / "judgments.parquet").grade) == judges * items
-    bomb = pl.DataFrame({"judge": "ann", "item": "d", "grade": 1}).select(pl.all().repeat_by(1_000_000).explode())
-    bomb.write_parquet(tmp_path / "bomb.parquet")
-    with pytest.raises(InputFileError, match=r"bomb.parquet: .* 5,000 times .*--most-memory"):
-        kt.read_judgments(tmp_path / "bomb.parquet")
