@@ -42,21 +42,25 @@ WORK = {
     ("aggregation/registry.py", "merge"): "merges",
     ("measures/scoring.py", "_score_pieces"): "scorings",
 }
-files, kinds, work = set(), set(), dict.fromkeys(WORK.values(), 0)
+files, kinds, imported, work = set(), set(), [set(), set()], dict.fromkeys(WORK.values(), 0)
+importing = 0  # modules whose top level runs at the moment
 def watch(frame, event, _):
-    if event != "call":
+    global importing
+    if frame.f_code.co_name == "<module>" and event in ("call", "return"):
+        importing += 1 if event == "call" else -1
+    if event != "call" or frame.f_code.co_name == "<module>":
         return
+    seen, made = imported if importing else (files, kinds)
     code = frame.f_code
     if code.co_filename.startswith(source):
         name = code.co_filename[len(source):]
-        if code.co_name != "<module>":
-            files.add(name)
+        seen.add(name)
         if (name, code.co_name) in WORK:
             work[WORK[name, code.co_name]] += 1
     if code.co_name == "__init__" and "self" in frame.f_locals:
         kind = type(frame.f_locals["self"])
         if kind.__module__.startswith("karatage") and dataclasses.is_dataclass(kind):
-            kinds.add(kind)
+            made.add(kind)
 import karatage.cli.app as app
 sys.argv = ["karatage", *arguments]
 sys.setprofile(watch)
@@ -66,7 +70,9 @@ except SystemExit:
     pass
 finally:
     sys.setprofile(None)
-print(json.dumps({"files": sorted(files), "kinds": sorted(k.__qualname__ for k in kinds), **work}), file=sys.stderr)
+told = {"files": sorted(files), "kinds": sorted(k.__qualname__ for k in kinds)}
+told |= {"files_with_imports": len(files | imported[0]), "kinds_with_imports": len(kinds | imported[1])}
+print(json.dumps(told | work), file=sys.stderr)
 """
 
 
@@ -94,6 +100,8 @@ def measure(source: Path) -> Iterator[tuple[str, str]]:
         gold, queue = ("-g", "demo/gold.qrels"), ("-g", "demo/judged-queue.csv", "-m", "DCG@10")
         compared = profile(source, folder, "compare", *files, *gold)
         yield "files visited by compare / dataclass kinds made", f"{len(compared.files)} / {len(compared.kinds)}"
+        declared = f"{compared.files_with_imports} / {compared.kinds_with_imports}"
+        yield "the same with what modules declare when they are imported", declared
         commands = {
             "compare": compared,
             "compare --a --b": profile(source, folder, "compare", *files, *gold, *ONE_PAIR),
@@ -205,6 +213,8 @@ class Profile(NamedTuple):
 
     files: list[str]  # visited
     kinds: list[str]  # of dataclasses made
+    files_with_imports: int  # the same with what runs at the top of modules, such as classes and declarations
+    kinds_with_imports: int
     alignments: int
     merges: int
     scorings: int

@@ -116,12 +116,8 @@ def _of_estimator(text: str, measures: tuple[str, ...] = (), prefix: str = "") -
     return Supervised(prefix + name, estimator, measures)
 
 
-APPROACHES: dict[str, Approach] = {
-    "uniform": merge_alike,
-    **{named.name: merge_first(named, expected=named.expected) for named in map(parse_model, MODELS)},
-    **{name: Aware(name, estimator) for name, estimator in {**ESTIMATORS, **OWN}.items()},
-    **{name: Supervised(name, estimator) for name, estimator in SUPERVISED.items()},
-}
+PLAIN: Mapping[str, Approach] = {"uniform": merge_alike}  # those that are neither a model nor weights
+APPROACHES = (*PLAIN, *MODELS, *ESTIMATORS, *OWN, *SUPERVISED)
 
 
 def resolve_approaches(names: Sequence[str], judges: tuple[str, ...]) -> Iterator[tuple[str, Approach]]:
@@ -141,14 +137,12 @@ def resolve_approaches(names: Sequence[str], judges: tuple[str, ...]) -> Iterato
             if plain.removeprefix(JUDGE) not in judges:
                 raise UnknownNameError("judge", plain.removeprefix(JUDGE), judges)
             yield name, alone(judges.index(plain.removeprefix(JUDGE)))
-        elif name in APPROACHES:
-            yield name, APPROACHES[name]
         else:
-            yield _read(name)
+            yield (name, PLAIN[name]) if name in PLAIN else _read(name)
 
 
 def _read(text: str) -> tuple[str, Approach]:
-    """An approach whose name has more to it than a word."""
+    """A model or an estimator of weights, with its options."""
     if text.startswith(EXPECTED):
         named = parse_model(text.removeprefix(EXPECTED))
         return EXPECTED + named.name, merge_first(named, expected=True)

@@ -102,7 +102,8 @@ def _in_processes(jobs: Mapping[int, Job[R]], context: object, workers: int) -> 
         batch_size=1,  # with batches, finished results would be stored later
         max_nbytes=_MAPPED_BYTES,
     )
-    results = pool(delayed(_do)(k, job, parcel, threads) for k, job in jobs.items())
+    parent = os.getpid()
+    results = pool(delayed(_do)(k, job, parcel, threads, parent) for k, job in jobs.items())
     try:
         for result in results:  # noqa: UP028  # `yield from` would close them where the warning is not yet suppressed
             yield result
@@ -117,17 +118,16 @@ def _in_processes(jobs: Mapping[int, Job[R]], context: object, workers: int) -> 
             results.close()
 
 
-def _do(k: int, job: Job[R], parcel: _Parcel, threads: str) -> tuple[int, R]:
+def _do(k: int, job: Job[R], parcel: _Parcel, threads: str, parent: int) -> tuple[int, R]:
     """Do a job in another process, with a share of the machine's cores."""
-    _follow_parent()
+    _follow(parent)
     os.environ["KARATAGE_THREADS"] = threads
     return k, job(parcel.unpack())
 
 
 @cache
-def _follow_parent() -> None:
-    """End this process soon after its parent was killed; otherwise it waits for more work for minutes."""
-    parent = os.getppid()
+def _follow(parent: int) -> None:
+    """End this process soon after its parent was killed, even before this call; else it waits minutes for work."""
 
     def watch() -> None:
         while os.getppid() == parent:
