@@ -79,6 +79,8 @@ print(json.dumps(told | work), file=sys.stderr)
 def main() -> None:
     """Print the table."""
     source = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[1] / "src").resolve()
+    if not (source / PACKAGE).is_dir():
+        sys.exit(f"no package {PACKAGE} in {source}\n\n{__doc__}")
     for name, figure in measure(source):
         sys.stdout.write(f"{name:<76} {figure}\n")
 

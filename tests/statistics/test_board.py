@@ -1,5 +1,7 @@
 """Intervals of tau and of the slope cover as often as they promise."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -8,7 +10,7 @@ import karatage as kt
 
 MEASURE = "P(rel=2)@10"
 JUDGES = (kt.simulation.JudgeProfile("lenient", noise=0.5, leniency=0.5),)
-WORLDS = 120
+Thin = Callable[[int], int]
 
 
 def make_world(topics: int, seed: int) -> kt.simulation.World:
@@ -27,13 +29,13 @@ def slope() -> float:
 
 
 @pytest.mark.parametrize("share", [1, 2], ids=["all topics", "every second topic"])
-def test_intervals_cover(slope: float, share: int) -> None:
-    boards = []
-    for seed in range(WORLDS):
+def test_intervals_cover(slope: float, share: int, thin: Thin) -> None:
+    boards, worlds = [], thin(120)
+    for seed in range(worlds):
         world = make_world(40, seed)
         gold = world.gold
         boards.append(rank(world, gold.keep_rows(gold.item_topic[gold.item] % share == 0)))
-    least = stats.binom.ppf(0.001, WORLDS, 0.95) / WORLDS
+    least = stats.binom.ppf(0.001, worlds, 0.95) / worlds
     assert np.mean([board.slope.low <= slope <= board.slope.high for board in boards]) >= least
     for name in ("tau", "tau_ap"):
         found = [getattr(board, name) for board in boards]

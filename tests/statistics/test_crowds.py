@@ -26,7 +26,11 @@ def relearn(model, gold, per_item, **options):
 
 @pytest.mark.parametrize(
     ("name", "shape"),
-    [("hcb", (0, 5000, 0.5)), ("hcb", (25, 200, 0.3)), ("rte", (0, 5000, 0.5)), ("careful", (25, 200, 0.3))],
+    [
+        ("hcb", (0, 5000, 0.5)),
+        ("careful", (25, 200, 0.3)),
+        *(pytest.param(*more, marks=pytest.mark.soak) for more in (("hcb", (25, 200, 0.3)), ("rte", (0, 5000, 0.5)))),
+    ],
 )
 def test_shares_and_mean_rates_come_back(name, shape):
     """With some 60 relevant and 60 other items for the median judge in the first shape."""

@@ -63,7 +63,8 @@ def settings():
             for per_item in 3, 5, 9:
                 for skill in skilful, mixed, poor, leaning:
                     name = f"{grades}-{'even' if shares is None else 'uneven'}-{per_item}-{skill.__name__}"
-                    yield pytest.param(grades, per_item, skill, shares, id=name)
+                    marks = () if per_item == 3 else pytest.mark.soak
+                    yield pytest.param(grades, per_item, skill, shares, id=name, marks=marks)
 
 
 @pytest.mark.parametrize(("grades", "per_item", "skill", "shares"), [*settings()])

@@ -51,7 +51,7 @@ def draw_sparse(source, correlation, topics):
 
 
 @pytest.mark.parametrize("correlation", [0, 0.5, 0.9])
-@pytest.mark.parametrize("others", [50, 200])
+@pytest.mark.parametrize("others", [50, pytest.param(200, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("n", [5, 9, 10, 15, 25, 50])
 def test_simulated_topics(n, others, correlation):
     source = np.random.default_rng([n, others, int(10 * correlation)])
