@@ -31,6 +31,6 @@ def test_compare_and_report_run_where_nothing_else_can_be_written(files):
     assert "note: still pictures could not be made: " in told.stderr
     assert {path.name for path in out.iterdir()} == {"compared.json", "page.html"}
     text = (out / "page.html").read_text()
-    assert "Judges say" in text
+    assert "By the judges" in text
     assert 'class="spec"' in text
     assert 'class="still"' not in text

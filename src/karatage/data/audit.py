@@ -270,7 +270,9 @@ class Audit(Result, kind="audit"):
         if total == 1:
             return self._say_only_judge()
         if not self.drop:
-            return f"None of {total:,} judges is constant, random or inverted; that does not prove that all are good."
+            return (
+                f"None of {total:,} judges is constant, random or inverted; this does not prove that all are accurate."
+            )
         kinds = []
         for kind in ("constant", "random", "inverted"):
             names = self.flags.filter(pl.col("flag") == kind)["judge"].to_list()
@@ -294,14 +296,14 @@ class Audit(Result, kind="audit"):
         first = list_names(self.alike[0], MOST_NAMES)
         more = "; count each group as one judge" if len(self.alike) > 1 else ": count them as one judge"
         others = f", the first of {counted(len(self.alike), 'such group')}" if len(self.alike) > 1 else ""
-        return f"{first} answer nearly alike{others}{more}."
+        return f"{first} give nearly the same grades{others}{more}."
 
     def _say_merges(self) -> str:
         rows = {row["name"]: row for row in self.merges.to_dicts()}
         if BEST_MERGE not in rows:
             return ""
         merge, judge = rows[BEST_MERGE], rows.get(BEST_JUDGE)
-        text = f"Merged by {merge['picked']}, grades are right on {_share(merge)} of {merge['items']:,} gold items; "
+        text = f"Grades merged by {merge['picked']} are correct on {_share(merge)} of {merge['items']:,} gold items; "
         if judge is None:
             return f"{text}no judge graded enough of them to be compared."
         who = f"{judge['picked']}, in some folds {judge['also_picked']}" if judge["also_picked"] else judge["picked"]
@@ -335,24 +337,27 @@ class Audit(Result, kind="audit"):
             alpha = self.statistic("alpha_ordinal")
             why = "it is not known which judges are right"
             if alpha is not None:
-                why = f"agreement (ordinal alpha {alpha:.2f}) may be shared error"
-            return f"Spend on gold: {why}; have {wanted} graded by someone you trust."
+                why = f"judges may agree (ordinal alpha {alpha:.2f}) because they share errors"
+            return f"Get gold: {why}; have {wanted} graded by someone you trust."
         half = 98 / math.sqrt(self.gold_items)
-        text = f"Spend on gold: {counted(self.gold_items, 'gold item')} determine accuracy only to {half:.0f} points"
+        text = (
+            f"Get more gold: with {counted(self.gold_items, 'gold item')}, accuracy is known only to ± {half:.0f} "
+            f"points"
+        )
         return f"{text}; have {wanted} graded."
 
 
 def _say_gain(gain: float, low: float | None, high: float | None, *, few: bool) -> str:
     """What a merge gains over a judge that graded less than half as much (`few`) or more, and what follows."""
-    text = f"merge gains {100 * gain:+.1f} points"
+    text = f"difference of merge minus judge is {100 * gain:+.1f} points"
     if low is None or high is None:
-        return f"{text} there, with no interval: too few items."
-    text += f" [{100 * low:+.1f}, {100 * high:+.1f}] there"
+        return f"{text} on these items, without an interval: too few items."
+    text += f" [{100 * low:+.1f}, {100 * high:+.1f}] on these items"
     if low > 0:
-        return f"{text}: keep the panel."
+        return f"{text}: keep all judges."
     if few:
         return f"{text}: too few items to leave out the other judges."
-    return f"{text}: use the judge alone." if high < 0 else f"{text}: not a significant difference."
+    return f"{text}: use this judge alone." if high < 0 else f"{text}: not a significant difference."
 
 
 def _share(row: Mapping[str, float | None]) -> str:

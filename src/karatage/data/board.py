@@ -323,20 +323,22 @@ class Board(Result, kind="board"):
         text = f"By the judges, {self.naive_pairs.count:,} of {pairs} of systems differ significantly "
         text += f"on {self.measure} ({level})"
         if self.gold is None:
-            return f"{text}. Without gold judge errors are not corrected: claim nothing yet."
+            return f"{text}. Without gold, the judges' errors are not corrected: claim nothing yet."
         if self.corrected_pairs is None:
-            return f"{text}. Corrected: refused, {end_sentence(str(self.refusal))}"
+            return f"{text}. No corrected result: {end_sentence(str(self.refusal))}"
         if self.doubted:
-            return f"{text}. Corrected, no difference can be claimed. Alarm: {end_sentence(str(self.alarm))}"
+            return f"{text}. After correction, no difference can be claimed. Warning: {end_sentence(str(self.alarm))}"
         parts = [f"{text}; {self._say_verdicts(self.corrected_pairs)}."]
         doubted = int(self.corrected_pairs.doubted.sum())
         if doubted:
-            parts.append(f"Of {counted(doubted, 'pair')} no result is given, because gold contradicts the correction.")
+            parts.append(
+                f"For {counted(doubted, 'pair')}, no result is given, because gold contradicts the correction."
+            )
         return " ".join([*parts, self._say_top()])
 
     def _say_verdicts(self, found: Differences) -> str:
         if not self.comparable:
-            return f"that is about topics like these, while by gold {found.count:,} differ on these topics"
+            return f"this claim is for topics like these; by gold, {found.count:,} differ on these topics"
         flips = self.count_flips()
         told = (
             f"significant only without correction: {flips['falls']:,}, only with it: {flips['arises']:,}, "
@@ -355,7 +357,10 @@ class Board(Result, kind="board"):
                 f"{shorten(self.systems[0])}, the first, and {rest:,} are not; {doubted:,} have no result."
             )
         if len(self.top) == 1:
-            return f"{shorten(self.top[0])} leads alone, on {self.claim}."
+            return f"{shorten(self.top[0])} is significantly better than all others, on {self.claim}."
         if len(self.top) == len(self.systems):
             return f"No system differs significantly from the best one, on {self.claim}."
-        return f"{len(self.top):,} systems share the top: {list_names(self.top)}."
+        return (
+            f"{len(self.top):,} systems are in the top group, in which none is significantly worse than the first: "
+            f"{list_names(self.top)}."
+        )

@@ -168,7 +168,7 @@ class Calibration(Result, kind="calibration"):
         return bool(self.bins["probability"].is_in([0.0, 1.0]).all())
 
     def _say_error(self) -> str:
-        what = "Taken as certain, such grades are" if self._certain else self._say_forecast()
+        what = "Used as probabilities of 0 and 1, such grades are" if self._certain else self._say_forecast()
         if self.calibrated is None:
             return f"{what} {100 * self.ece.value:.1f} points off on average."
         off = f"{what} {_points(self.ece)} off on average"
@@ -182,7 +182,7 @@ class Calibration(Result, kind="calibration"):
         """The subject of a sentence, with the mean probability where it differs from the share of decided grades."""
         name = self.forecast.capitalize()
         same = f"{self.called:.0%}" == f"{self.probable:.0%}"
-        return f"{name} are" if same else f"{name} behind these grades, {self.probable:.0%} on average, are"
+        return f"{name} are" if same else f"{name} of these grades, {self.probable:.0%} on average, are"
 
     def _say_sure(self) -> str:
         last = self.bins.row(-1, named=True)

@@ -146,12 +146,12 @@ class Comparison(Result, kind="comparison"):
         if self.same is not None:
             return f"No difference between {shorten(self.a)} and {shorten(self.b)}: {self.same}."
         judges = self.naive.difference
-        said = f"{judges.value:+.{find_digits(judges)}f} against {shorten(self.a)} on {self.measure}"
-        parts = [f"Judges say {shorten(self.b)} {said}{_p(self.naive.p_value)}."]
+        said = f"{judges.value:+.{find_digits(judges)}f} {self.measure}"
+        parts = [f"By the judges, {shorten(self.b)} minus {shorten(self.a)} is {said}{_p(self.naive.p_value)}."]
         if self.gold is None:
             parts.append(self._say_naive())
         elif self.corrected is None:
-            parts.append(f"Corrected: refused, {end_sentence(str(self.refusal))}")
+            parts.append(f"No corrected result: {end_sentence(str(self.refusal))}")
         else:
             parts.append(self._say_corrected(self.corrected))
         return " ".join(parts)
@@ -159,9 +159,12 @@ class Comparison(Result, kind="comparison"):
     def _say_naive(self) -> str:
         topics = counted(self.topics, "topic")
         if math.isnan(self.naive.p_value):
-            return f"{topics} are too few for a test, and judge errors are not corrected."
-        verdict = "more than chance between topics" if self.naive.significant else "no more than chance between topics"
-        return f"Over {topics} that is {verdict}; without gold judge errors are not corrected: claim nothing yet."
+            return f"{topics} are too few for a test, and without gold the judges' errors are not corrected."
+        verdict, but = ("significant", "but") if self.naive.significant else ("not significant", "and")
+        return (
+            f"This is {verdict} over {topics}, {but} without gold the judges' errors are not corrected: claim "
+            f"nothing yet."
+        )
 
     def _say_corrected(self, opinion: Opinion) -> str:
         found = opinion.difference
@@ -175,9 +178,9 @@ class Comparison(Result, kind="comparison"):
         if self.significant:
             better = self.b if found.value > 0 else self.a
             return f"{text}: {shorten(better)} is better, on {self.claim}."
-        text += ": cannot claim a difference."
+        text += ": no difference can be claimed."
         if self.doubted:
-            return f"{text} Alarm: {end_sentence(str(self.alarm))}"
+            return f"{text} Warning: {end_sentence(str(self.alarm))}"
         return text if self.needed is None else f"{text} {self.needed}"
 
 

@@ -204,7 +204,7 @@ class Evaluation(Result, kind="evaluation"):
         """What to take away from the first measure and approach."""
         measure, approach = self.measures[0], self.approaches[0]
         if not np.isfinite(self.scores[measure].mean[0]).any():
-            return f"{shorten(approach)} has no score on {measure}: it judged no topic that a run has."
+            return f"{shorten(approach)} has no score on {measure}: it judged no topic of the runs."
         parts = [self._say_lead(measure, approach)]
         parts += [drawn.sentence for drawn in self.draws[:1]]
         if self.gold is not None:
@@ -217,16 +217,20 @@ class Evaluation(Result, kind="evaluation"):
         lead = self.lead(measure, approach)
         if lead.second is None:
             alone = f"{shorten(lead.first)} scores {lead.score:.3f} on {measure} by {shorten(approach)}"
-            return f"{alone}; there is nothing to compare it with."
-        text = f"By {shorten(approach)}, {shorten(lead.first)} leads on {measure} with {lead.score:.3f}, "
+            return f"{alone}; no other system has a score."
+        text = f"By {shorten(approach)}, {shorten(lead.first)} has the highest {measure} ({lead.score:.3f}), "
         if lead.difference == 0:
-            return text + f"level with {shorten(lead.second)}: no winner."
-        text += f"{lead.difference:.3f} ahead of {shorten(lead.second)}"
+            return text + f"equal to {shorten(lead.second)}: no winner."
+        text += f"{lead.difference:.3f} above {shorten(lead.second)}"
         if lead.standard_error is None:
             return text + "; one topic is too few for a standard error."
         margin = f" (standard error {lead.standard_error:.3f} over {lead.topics} topics)"
         clear = lead.difference > 2 * lead.standard_error
-        verdict = "more than topic noise, but judge errors are not corrected" if clear else "not a clear difference"
+        verdict = (
+            "more than 2 standard errors, but the judges' errors are not corrected"
+            if clear
+            else "not a clear difference"
+        )
         return text + margin + f": {verdict}."
 
     def _say_gold(self, measure: str) -> str:
@@ -234,22 +238,28 @@ class Evaluation(Result, kind="evaluation"):
         gold = self.gold[measure]
         best = gold.systems[int(np.argmax(gold.mean[0]))]
         lead = self.lead(measure, self.approaches[0])
-        winner = "Gold agrees on the winner." if best == lead.first else f"Gold puts {shorten(best)} first."
+        winner = f"Gold also ranks {shorten(best)} first." if best == lead.first else f"Gold ranks {shorten(best)} "
+        "first."
         parts = [winner] if lead.difference > 0 else []
         near = [near for near in self.fidelity if near.measure == measure and near.tau_ap is not None]
         if near:
             nearest = max(near, key=lambda near: near.tau_ap or -1.0)
             detail = f"tau {nearest.tau:.2f}, tau_ap {nearest.tau_ap:.2f}"
-            choice = f"Of {len(near)} approaches " if len(near) > 1 else "To gold's order "
-            ending = f"comes nearest to gold's order ({detail})." if len(near) > 1 else f"has {detail}."
+            choice = f"Of {len(near)} approaches, " if len(near) > 1 else "Compared with gold, the order by "
+            ending = f"has the order closest to gold ({detail})." if len(near) > 1 else f"has {detail}."
             parts.append(f"{choice}{shorten(nearest.approach)} {ending}")
         return " ".join(parts)
 
     def _say_judges(self, measure: str) -> str:
         count = self.judges_first[measure]
         if count == 1:
-            return f"All {self.judges} judges alone agree on the winner; add --gold to see how far to trust them."
-        return f"The {self.judges} judges alone rank {count} different systems first: get some gold before deciding."
+            return (
+                f"Each of the {self.judges} judges alone ranks the same system first; add gold (--gold) to measure "
+                f"their errors."
+            )
+        return (
+            f"The {self.judges} judges, each alone, rank {count} different systems first: get gold before you decide."
+        )
 
 
 def _measure_fidelity(scores: Scores, a: int, gold: Scores) -> Fidelity:
@@ -261,7 +271,7 @@ def _measure_fidelity(scores: Scores, a: int, gold: Scores) -> Fidelity:
     theirs = mean_over_topics(gold.value[:, [place[scores.topics[t]] for t in common]])
     tau, tau_ap, rmse, systems = None, None, None, ours.shape[1]
     if common and not np.isfinite(ours + theirs).all():
-        raise DataError("scores to compare with gold's must be finite; leave out systems without a score")
+        raise DataError("scores that are compared with gold must be finite; leave out systems without a score")
     if common:
         rmse = float(np.sqrt(((ours - theirs) ** 2).mean()))
     if common and systems > 1:

@@ -140,7 +140,7 @@ class GoldPlan(Result, kind="gold-plan"):
         part = "all " if self.census else ""
         rest = "" if self.census and not self.earlier else f" (of {self.frame_size:,} on which they differ)"
         more = "further " if self.earlier else ""
-        said = f"Send {part}{counted(self.labels, f'{more}document')}{rest} to gold"
+        said = f"Have {part}{counted(self.labels, f'{more}document')}{rest} graded as gold"
         batches = self.items["batch"].n_unique()
         if batches > 1:
             said += f", in {batches} batches"
@@ -156,7 +156,7 @@ class GoldPlan(Result, kind="gold-plan"):
         if self.earlier >= self.frame_size:
             return f"All {counted(self.frame_size, 'document')} on which {self._who} differ have gold."
         if len(self.systems) == 2:
-            return f"{gold[0].upper()}{gold[1:]} decide between {self._who}: no document is left to judge."
+            return f"{gold[0].upper()}{gold[1:]} decide the comparison of {self._who}: no document is left to judge."
         return (
             f"All {self.pairs:,} pairs of {self._who} are already decided by {gold} (Holm): nothing more is drawn, "
             "but stopping for that reason leads to too many false claims."
@@ -175,9 +175,9 @@ class GoldPlan(Result, kind="gold-plan"):
         width = f"± {self.these.half_width:.3g} on {of}"
         said = f"the expected interval is {width} over these topics{self._say_new()}"
         if not self.informed:
-            said += ", narrower if judges are good"
+            said += ", narrower if judges are accurate"
         left, even = self.frame_size - self.earlier, math.ceil(self.even - 1e-9)
-        return f"{said}. A simple random sample of the {left:,} would need {even:,}."
+        return f"{said}. A simple random sample of the {left:,} would need {even:,} for the same interval."
 
     def _name_pairs(self) -> str:
         return counted(self.pairs, "pair") if self.undecided == self.pairs else f"{self.undecided:,} undecided pairs"
@@ -300,7 +300,7 @@ class SizePlan(Result, kind="size-plan"):
                 f"{self.half_width:.3g}, which shows {shows}{power} at level {self.level:g}."
             )
         return (
-            f"To show a difference of {self.difference:+.3g} at level {self.level:g}{power} takes "
+            f"To show a difference of {self.difference:+.3g} at level {self.level:g}{power} needs "
             f"{_number(self.topics)} topics, {gold}; {free}."
         )
 

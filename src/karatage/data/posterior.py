@@ -101,7 +101,10 @@ class Posterior(Result, kind="posterior"):
         known = match_gold(self.judgments, gold)
         at = np.flatnonzero(known >= 0)
         if at.size == 0:
-            raise DataError("gold and judgments share no item, so there is no accuracy")
+            raise DataError(
+                "gold and judgments have no item in common, so accuracy cannot be measured; check that "
+                "items are written in the same way in both"
+            )
         winners = self.winners[at]
         inside = known[at] < winners.shape[1]
         right = np.zeros(len(at))
@@ -176,8 +179,10 @@ class Posterior(Result, kind="posterior"):
         text += f"{counted(len(self.judgments.judges), 'judge')} into grades for {counted(items, 'item')}"
         doubtful = int((sure < 0.9).sum())
         if not doubtful:
-            return text + ", each at least 90 % sure."
-        return text + f"; {doubtful:,} ({doubtful / items:.0%}) are less than 90 % sure: have these graded as gold."
+            return text + ", each with a probability of at least 90%."
+        return (
+            text + f"; {doubtful:,} ({doubtful / items:.0%}) have a probability below 90%: have these graded as gold."
+        )
 
 
 def find_winners(probability: FloatArray) -> BoolArray:
@@ -221,5 +226,5 @@ class JudgeRecord:
     def of(posterior: Posterior) -> JudgeRecord:
         """The record from a model's parameters."""
         if "answers" not in posterior.parameters or posterior.judge_topics:
-            raise OptionError(f"{posterior.model} makes no record of its judges; use ds or emgz over all topics")
+            raise OptionError(f"{posterior.model} does not estimate its judges' errors; use ds or emgz over all topics")
         return JudgeRecord(judges=posterior.judge_names, answers=posterior.parameters["answers"])

@@ -84,7 +84,7 @@ class Scores(Result, kind="scores"):
         return f"{self.measure} of {systems} on {topics}, under {judges}."
 
 
-CLASSES = {"und": "5 % relevant at random", "uni": "50 % relevant at random", "ovr": "95 % relevant at random"}
+CLASSES = {"und": "5% relevant at random", "uni": "50% relevant at random", "ovr": "95% relevant at random"}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -168,7 +168,7 @@ class Weights(Result, kind="weights"):
         """What to take away."""
         heaviest, *_ = self.explain()
         judges = counted(len(self.judges), "judge")
-        return f"By {self.approach} on {self.measure}, the first of {judges} by weight is {heaviest}."
+        return f"By {self.approach} on {self.measure}, the judge with the highest weight of {judges}: {heaviest}."
 
     def explain(self) -> list[str]:
         """A line for each judge with the reason for its weight, from the heaviest to the lightest."""
@@ -179,9 +179,9 @@ class Weights(Result, kind="weights"):
         spread = "" if row["lowest"] == row["highest"] else f" ({row['lowest']:.3f}-{row['highest']:.3f} by topic)"
         text = f"{judge}: weight {weight:.3f}{spread}"
         if not row["topics"]:
-            return f"{judge}: no weight, since it has no scores"
+            return f"{judge}: no weight, because it has no scores"
         if not weight:
-            return f"{judge}: no weight, since its scores do not distinguish systems"
+            return f"{judge}: no weight, because its scores do not distinguish systems"
         known = {name: row[f"{self.gap}_{name}"] for name in self.distance}
         if list(known) == ["gold"]:
             near = known["gold"]
@@ -191,7 +191,7 @@ class Weights(Result, kind="weights"):
         if row["nearest"] is None:
             return text
         if list(known) == ["own"]:
-            return f"{text}; {self.gap} gap to its own grades shuffled {known['own']:.3f}"
+            return f"{text}; {self.gap} gap to its own shuffled grades {known['own']:.3f}"
         nearest = str(row["nearest"])
         others = ", ".join(
             f"{name} {value:.3f}" for name, value in known.items() if name != nearest and value is not None

@@ -131,8 +131,8 @@ def count_outside(pool: Judgments, judgments: Judgments | None, who: str) -> int
     outside = int((find_items(judgments, pool)[graded] < 0).sum())
     if outside == len(graded):
         raise DataError(
-            f"none of the {counted(len(graded), 'document')} judged by {who} is in the pool of these runs: are topics "
-            "and documents written in the same way in both, and is the pool deep enough?"
+            f"none of the {counted(len(graded), 'document')} judged by {who} is in the pool of these runs; check that "
+            f"topics and documents are written in the same way in both, and that the pool is deep enough (--depth)"
         )
     return outside
 

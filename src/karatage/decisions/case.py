@@ -108,7 +108,7 @@ class Case:
         result = self._evaluation
         (scored,) = result.scores.values()
         if len(scored.judges) > 1:
-            raise DataError(f"'{self.approach}' means several approaches; name one")
+            raise DataError(f"'{self.approach}' stands for several approaches; name one")
         row = {name: t for t, name in enumerate(scored.topics)}
         column = [scored.systems.index(name) for name in self.systems]
         return scored.value[0][[row[name] for name in self.topic_names]][:, column], result.notes
@@ -428,7 +428,8 @@ def _make(material: Material, question: Question, systems: Sequence[str], seed: 
     idle = [name for s, name in enumerate(systems) if not alignment.length[topics, s].any()]
     if len(systems) - len(idle) < 2:
         raise DataError(
-            f"systems without a document for the judged topics: {count_names(idle)}; there is nothing to compare"
+            f"systems without a document for the judged topics: {count_names(idle)}; give runs of two systems or more "
+            f"with judged topics"
         )
     case = Case(
         question=question,

@@ -30,8 +30,9 @@ UNEVEN = 0.05  # by which systems' judged shares may differ
 JUDGES = "judges"
 FEW_SHARED = 0.5  # of the items, graded by two judges
 MAP_ONE_BY_ONE = (
-    "map each judge to the scale of gold before all are read together (--grades maps all judges alike). Run karatage "
-    "aggregate on the file of each judge, with --grades and -o mapped/NAME.qrels; then use -j mapped"
+    "map each judge to the scale of gold before you read all judges together, because --grades maps all of them in "
+    "the same way. Run karatage aggregate on the file of each judge, with --grades and -o mapped/NAME.qrels; then use "
+    "-j mapped"
 )
 KINDS = {
     "constant": "leave them out: one grade for everything contains no information",
@@ -51,7 +52,7 @@ def check_runs(checkup: Checkup) -> Iterator[Check]:
     size = f"{counted(len(runs.systems), 'system')}, {counted(len(runs.topics), 'topic')}, "
     yield ok(RUNS, f"{size}rankings of up to {counted(runs.depth, 'document')}")
     if len(runs.systems) == 1:
-        yield warn(RUNS, "there is only one system, so there is nothing to compare it with", "add another system's run")
+        yield warn(RUNS, "there is only one system, and a comparison needs two", "add another system's run")
     yield from _check_lengths(runs, checkup.depth)
     yield from _check_twins(runs, checkup.depth)
     yield from _check_ties(checkup)
@@ -81,7 +82,7 @@ def _check_lengths(runs: Runs, depth: int | None) -> Iterator[Check]:
         names = [runs.systems[s] for s in np.flatnonzero(short.any(axis=0))]
         yield warn(
             RUNS,
-            f"rankings that end before rank {depth}, and gain nothing below: {short.sum():,} of "
+            f"rankings that end before rank {depth} and score 0 on the missing ranks: {short.sum():,} of "
             f"{(length > 0).sum():,}; systems: {count_names(names)}",
             "retrieve more documents with these systems, or use a measure of a smaller depth",
         )
@@ -126,7 +127,8 @@ def _check_ranks(checkup: Checkup) -> Iterator[Check]:
         places = counted(sum(found.rises for found in wrong), "place")
         yield warn(
             RUNS,
-            f"ranks contradict scores; only scores are used, as in trec_eval: {counted(len(wrong), 'file')}, {places}, "
+            f"ranks contradict scores, and only scores are used, as in trec_eval: {counted(len(wrong), 'file')}, "
+            f"{places}, "
             f"the first at {first.source}:{first.line}",
             "if the ranks are correct, write scores that decrease with rank",
         )
@@ -284,7 +286,7 @@ def _check_habits(panel: Panel, rows: LongArray, seed: int) -> Iterator[Check]:
     if more:
         yield warn(
             JUDGES,
-            f"the same grade for every item, which may be correct or chance: {count_names(more)}",
+            f"the same grade for every item, which may be correct or by chance: {count_names(more)}",
             "inspect more of their grades",
         )
     if not can_find_copies(panel):
@@ -318,7 +320,8 @@ def _check_overlap(judgments: Judgments) -> Check:
     if share < FEW_SHARED or several < LEAST_SHARED:
         return warn(
             JUDGES,
-            f"{found}: agreement is known only for those, and copies, pairs and effective votes are uncertain",
+            f"{found}: agreement is known only for those, and the results on copies, pairs and effective votes are "
+            f"uncertain",
             "have more items graded by several judges",
         )
     return ok(JUDGES, f"{found}, so that agreement can be measured")
@@ -383,7 +386,7 @@ def _check_meeting(checkup: Checkup, gold: Judgments, judgments: Judgments) -> I
         )
         return
     outside = len(np.unique(gold.item)) - shared
-    told = f"; the other {outside:,} contain no information about the judges" if outside else ""
+    told = f"; the other {outside:,} contain no information about the judges' errors" if outside else ""
     yield ok(GOLD, f"judges graded {counted(shared, 'item')} with gold{told}")
     yield from _check_guards(checkup, judgments)
     if gold.top_grade != judgments.top_grade:

@@ -127,7 +127,9 @@ def _trust_judges(case: Case) -> Opinion:
         p_value = float(found.pairs.p_value[0, 1])
     if question.test != "t":
         if not case.paired:
-            raise OptionError(f"the {question.test} test is for paired topics; unpaired ones take the t test")
+            raise OptionError(
+                f"the {question.test} test needs paired topics; use test='t' (--test t) for unpaired ones"
+            )
         rng = stream(case.seed, "test")
         p_value = paired_test(*case.scores.T, test=question.test, confidence=question.confidence, rng=rng).p_value
     return replace(found.compare(0, 1, question.confidence), test_p_value=p_value)
@@ -246,14 +248,16 @@ def compare_board(case: Case, adjust: Adjust) -> Board:
 def check_board(names: tuple[str, ...], question: Question, adjust: str) -> None:
     """Refuse options that a leaderboard does not have."""
     if len(names) < 2:
-        raise OptionError(f"a leaderboard compares two systems at least, got {counted(len(names), 'system')}")
+        raise OptionError(f"a leaderboard needs at least two systems, got {counted(len(names), 'system')}")
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise OptionError(f"system '{twice}' was named twice; name each once")
     if adjust not in get_args(Adjust):
         raise OptionError(f"adjust '{adjust}' is not one of {', '.join(get_args(Adjust))}")
     if question.test != "t":
-        raise OptionError(f"a leaderboard takes the t test for all pairs; compare two systems for {question.test}")
+        raise OptionError(
+            f"a leaderboard uses the t test for all pairs; name two systems (a and b) to use test {question.test}"
+        )
 
 
 def _test(

@@ -82,7 +82,7 @@ def examine(
     `material` holds the runs, judgments and gold of the sources, if it is shared with other questions.
     """
     if sources.runs is None and sources.judgments is None and sources.gold is None:
-        raise OptionError("there is nothing to check; name runs, judgments or gold")
+        raise OptionError("no files were given; name runs, judgments or gold")
     files = read_files(sources, question.parsed.cutoff)
     pair, unknown = _choose_pair(files.runs, a, b)
     if material is None and files.runs is not None and files.judgments is not None:
@@ -135,7 +135,7 @@ def _choose_pair(runs: Runs | None, a: str | None, b: str | None) -> tuple[tuple
         first = a if a is not None else next(name for name in runs.systems if name != b)
         return (first, next(name for name in runs.systems if name != first)), ()
     if len(names) == 1:
-        raise OptionError("one of a and b is missing; name both systems, or none to check all of them")
+        raise OptionError("one of a and b is missing; name both systems, or neither to check all of them")
     return ((names[0], names[1]) if names else None), ()
 
 
@@ -267,7 +267,7 @@ def _check_topics(case: Case) -> Check:
     if case.disjoint:
         return warn(
             ABOUT,
-            "the systems answered different topics, so neither topics nor documents can be compared",
+            "the systems answered different topics, so their scores cannot be compared",
             "give runs over the same topics",
         )
     found = f"{counted(topics, 'topic')} with both rankings and judgments"
@@ -332,13 +332,13 @@ def list_impossible(checkup: Checkup, prospects: Sequence[Prospect]) -> Iterator
     if len(judgments.judges) > 1 and not (np.diff(judgments.row_start) > 1).any():
         yield "the agreement of judges: no item was graded by two of them"
     if not checkup.shared.any():
-        why = checkup.lack("gold") if checkup.gold is None else "gold is about other items"
+        why = checkup.lack("gold") if checkup.gold is None else "gold and judgments have no item in common"
         yield f"the accuracy of judges: {why}"
     if checkup.runs is None:
         yield f"anything about systems: {checkup.lack('runs')}"
         return
     if not checkup.meets:
-        yield "anything about systems: judgments are about other documents"
+        yield "anything about systems: no retrieved document has a judgment"
         return
     if len(checkup.runs.systems) < 2:
         yield "which system is better: there is only one"
@@ -360,7 +360,7 @@ def list_impossible(checkup: Checkup, prospects: Sequence[Prospect]) -> Iterator
 def decide(checkup: Checkup, prospects: Sequence[Prospect]) -> str:
     """The answer to the question that was asked."""
     if checkup.unread:
-        return "Until then it is unknown which system is better."
+        return "Until then, it is unknown which system is better."
     if checkup.judgments is None:
         return "Nothing can be concluded without judgments: add the judges' grades with --judgments."
     if checkup.runs is None:
@@ -375,13 +375,16 @@ def decide(checkup: Checkup, prospects: Sequence[Prospect]) -> str:
     if asked.estimator is not None:
         return _say_ready(checkup, asked, who)
     if checkup.gold is None:
-        return f"Claim nothing yet: without gold judges' errors are not corrected. {_foretell(checkup, asked.measure)}"
+        return (
+            f"Claim nothing yet: without gold, the judges' errors are not corrected. "
+            f"{_foretell(checkup, asked.measure)}"
+        )
     refused = f"{asked.measure} cannot be corrected with this gold: {end_sentence(str(asked.refusal))}"
     others = [p.measure for p in prospects if p.estimator is not None]
     if asked.these_only:
         return refused
     if others:
-        return f"{refused} It does correct {', '.join(others)}."
+        return f"{refused} The gold can correct {', '.join(others)}."
     return f"{refused} {_foretell(checkup, asked.measure)}".strip()
 
 
@@ -404,10 +407,10 @@ def _say_ready(checkup: Checkup, asked: Prospect, who: str) -> str:
     if asked.detectable == 0:
         return f"Ready to compare: gold gives {asked.measure} of {who} without error, on {checkup.question.about}."
     if asked.detectable is None:
-        return f"There is too little gold to detect a difference in {asked.measure} between {who}: get more."
+        return f"There is too little gold to detect a difference in {asked.measure} between {who}: get more gold."
     return (
-        f"Ready to compare: a difference in {asked.measure} between {who} of {asked.detectable:.2g} or more would "
-        f"show with {POWER:.0%} power, on {checkup.question.about}."
+        f"Ready to compare: a difference in {asked.measure} between {who} of {asked.detectable:.2g} or more would be "
+        f"detected with {POWER:.0%} power, on {checkup.question.about}."
     )
 
 
@@ -418,7 +421,7 @@ def _foretell(checkup: Checkup, measure: str) -> str:
     if found is None:
         return f"Judge at least {LEAST_TOPICS} topics, then draw gold with karatage plan; or {CLAIM_THESE}."
     return (
-        f"{counted(budget, 'gold label')} drawn by karatage plan would show differences in {planned} of about "
+        f"{counted(budget, 'gold label')} drawn by karatage plan would detect differences in {planned} of about "
         f"{found:.2g} or more with {POWER:.0%} power."
     )
 

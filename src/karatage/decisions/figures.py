@@ -60,12 +60,13 @@ def compare_figures(
         raise OptionError(f"judges '{judges}' is not one of shared, independent")
     for name, system in (("a", a), ("b", b)):
         if not 0 <= system.mean <= 1:
-            raise DataError(f"{name}'s mean of {system.mean:g} is not a P@k, which lies between 0 and 1")
+            raise DataError(f"{name}'s mean of {system.mean:g} is not a P@k: give a mean between 0 and 1")
         most = math.sqrt(system.mean * (1 - system.mean) * system.topics / (system.topics - 1))
         if system.deviation > most + ROUNDED:
             raise DataError(
                 f"{name}'s deviation of {system.deviation:g} is impossible: scores between 0 and 1 with a mean of "
-                f"{system.mean:g} have at most {most:.3f}; is it a variance, or of another measure?"
+                f"{system.mean:g} have at most {most:.3f}; give the standard deviation (not the variance) of P@k over "
+                f"topics"
             )
     gold_a = _count(rates)
     gold_b = gold_a if rates_b is None else _count(rates_b)
@@ -142,7 +143,9 @@ def _require(a: Figures, b: Figures, gold_a: Accuracy, gold_b: Accuracy) -> tupl
             broken.append(f"{name}: {system.mean:.3f} > {gold.m_r:.3f}, the share of relevant items that judges find")
             bounds.append("1")
         elif system.mean < 1 - gold.m_n:
-            broken.append(f"{name}: {system.mean:.3f} < {1 - gold.m_n:.3f}, how often judges accept others")
+            broken.append(
+                f"{name}: {system.mean:.3f} < {1 - gold.m_n:.3f}, the share of other items that judges accept"
+            )
             bounds.append("0")
     if len(broken) == 2:
         lost = ", so no number of topics would show a difference" if bounds[0] == bounds[1] else ""

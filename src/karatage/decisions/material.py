@@ -153,8 +153,8 @@ def _parse_merge(approach: str) -> NamedModel:
     named = parse_model(approach)
     if named.needs_gold or named.supervision not in (None, "none"):
         raise OptionError(
-            f"{approach} learns from gold, so the same gold cannot correct it; choose an approach without gold, such "
-            "as mv, ds or judge:NAME"
+            f"{approach} is trained on gold, so the same gold cannot correct it; choose an approach without gold, "
+            f"such as mv, ds or judge:NAME"
         )
     return named
 

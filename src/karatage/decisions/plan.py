@@ -141,7 +141,9 @@ def _check_budget(budget: int | Sequence[int], looks: int) -> list[int]:
     if looks == 1:
         return [int(count) for count in counts]
     if len(counts) > 1:
-        raise OptionError("several budgets are already batches; give one number with looks")
+        raise OptionError(
+            "several budgets are already batches; give one number with looks, or several numbers without looks"
+        )
     total = int(counts[0])
     if not (isinstance(looks, Integral) and 1 <= looks <= total):
         raise OptionError(f"a budget of {total} cannot be divided into {looks} batches; give fewer looks, at least 1")
@@ -151,7 +153,7 @@ def _check_budget(budget: int | Sequence[int], looks: int) -> list[int]:
 def _name_systems(runs: Runs, systems: tuple[str, str] | None) -> tuple[str, ...]:
     if systems is None:
         if len(runs.systems) < 2:
-            raise DataError(f"there is only one system, '{shorten(runs.systems[0])}'; give at least two runs")
+            raise DataError(f"there is only one system, '{shorten(runs.systems[0])}'; give runs of at least two")
         return runs.systems
     return systems
 
@@ -168,7 +170,10 @@ def _require_weights(case: Case, budget: int) -> None:
             f"{WEIGHTED_SUMS}"
         )
     if case.disjoint:
-        raise DataError("the systems answered different topics, so no documents can be compared")
+        raise DataError(
+            "the systems answered different topics, so their documents cannot be compared; give runs over "
+            "the same topics"
+        )
 
 
 def _start(differ: BoolArray) -> _Known:

@@ -97,7 +97,7 @@ class Question:
                 raise OptionError(f"{name} '{getattr(self, name)}' is not one of {', '.join(choices)}")
         if self.resamples and self.resamples < LEAST_RESAMPLES:
             raise OptionError(
-                f"resamples {self.resamples} are too few for percentiles; give at least {LEAST_RESAMPLES}, "
+                f"{self.resamples} resamples are too few for percentiles; give at least {LEAST_RESAMPLES}, "
                 "or 0 for none"
             )
 
@@ -195,15 +195,17 @@ class QueueRules:
         if parse_model(self.approach).needs_gold:
             raise OptionError(f"{self.approach} needs gold on the crowd's documents; choose mv or ds")
         if not 0 <= self.expert_share <= 1:
-            raise OptionError(f"the experts' share of the budget is {self.expert_share:g}; give one from 0 to 1")
+            raise OptionError(f"the experts' share of the budget is {self.expert_share:g}; give a share from 0 to 1")
         if not (math.isfinite(self.indifference) and self.indifference >= 0):
             raise OptionError(
-                f"an indifference of {self.indifference:g}: give the difference that does not matter, 0 or more"
+                f"the indifference is {self.indifference:g}; give the difference that does not matter, 0 or more"
             )
         if not 0 < self.risk < 0.5:
-            raise OptionError(f"a risk of {self.risk:g}: give a probability above 0 and below 0.5, such as 0.05")
+            raise OptionError(f"the risk is {self.risk:g}; give a probability above 0 and below 0.5, such as 0.05")
         if self.best is not None and self.systems is not None:
-            raise OptionError("either two systems matter or the best ones; give one of the two")
+            raise OptionError(
+                "systems and best cannot be combined: give the two systems that matter, or the number of best ones"
+            )
 
     @staticmethod
     def of(
@@ -220,7 +222,7 @@ class QueueRules:
             return replace(rules, prices=paid or rules.prices, systems=systems or rules.systems)
         if paid is None:
             raise OptionError(
-                "there are no prices of judgments; give A (an expert costs as much as 10 crowd labels), B (5:2), "
+                "the prices of judgments are missing; give A (an expert costs as much as 10 crowd labels), B (5:2), "
                 "a ratio such as 8:1, or expert=4,crowd=0.05"
             )
         return QueueRules(measure=measure, prices=paid, systems=systems, **options)
@@ -261,7 +263,7 @@ def name_both(a: str | None, b: str | None) -> tuple[str, str] | None:
     if a is None and b is None:
         return None
     if a is None or b is None:
-        raise OptionError("one of a and b is missing; name both systems, or none for a leaderboard of all")
+        raise OptionError("one of a and b is missing; name both systems, or neither for a leaderboard of all")
     check_pair(a, b)
     return a, b
 
@@ -278,10 +280,10 @@ def choose_pair(runs: Runs, a: str | None, b: str | None) -> tuple[str, str] | N
         return first, next(s for s in systems if s != first) if b is None else b
     if a is None and b is None:
         return None
-    raise OptionError("one of a and b is missing; name both systems, or none to compare all with each other")
+    raise OptionError("one of a and b is missing; name both systems, or neither to compare all with each other")
 
 
 def check_pair(a: str, b: str) -> None:
     """Refuse a system that is to be compared with itself."""
     if a == b:
-        raise OptionError(f"a and b are the same system, '{a}'; name two")
+        raise OptionError(f"a and b are the same system, '{a}'; name two different ones")

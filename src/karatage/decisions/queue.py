@@ -80,7 +80,7 @@ def queue(
     crowd, experts = judgments, gold
     money = parse_money(budget, "the budget")
     if len(runs.systems) < 2:
-        raise DataError(f"there is only one system, '{shorten(runs.systems[0])}'; give at least two runs")
+        raise DataError(f"there is only one system, '{shorten(runs.systems[0])}'; give runs of at least two")
     pool = _make_pool(runs, rules.depth, {"the crowd": crowd, "experts": experts})
     alignment = align(runs, pool)
     combined = combine_judgments(pool, crowd, experts, rules.approach, rng=rules.seed)

@@ -127,7 +127,7 @@ def _find_ranking_gold(case: Case) -> tuple[Judgments | None, dict[str, str]]:
         return None, {"approaches": "gold was drawn document by document, so it cannot rank systems without judges"}
     topics = [name for name, whole in zip(case.topic_names, case.gold_topics, strict=True) if whole]
     if len(topics) < FEWEST_GOLD_TOPICS:
-        has = f"gold contains all documents that count in only {counted(len(topics), 'topic')}"
+        has = f"gold covers all documents that count in only {counted(len(topics), 'topic')}"
         return None, {"approaches": f"{has}, so it cannot rank systems without judges"}
     return case.gold.only_topics(topics), {}
 

@@ -76,7 +76,7 @@ def test_shown_as_a_table_that_ends_in_the_sentence(run):
     code, out, _ = run("-j crowd.csv --top 2 -q")
     assert code == 0
     assert gives(out, 1, "more item", ".tsv")
-    assert gives(" ".join(out.splitlines()[-3:]), 3, "90 %")
+    assert gives(" ".join(out.splitlines()[-3:]), 3, "90%")
     assert max(map(len, out.splitlines())) <= 80
 
 

@@ -242,5 +242,5 @@ def test_small_p_values_and_alarms_are_shown():
     assert 1e-9 < found.p_value < 1e-4
     text = render_page(lay_out(replace(found, alarm="two corrections contradict each other")))
     assert "< 0.0001" in text
-    assert "Alarm: two corrections contradict each other." in " ".join(text.split())
+    assert "two corrections contradict each other." in " ".join(text.split())
     assert "Alarm" not in render_page(lay_out(found))

@@ -58,7 +58,7 @@ def test_an_honest_queue_is_answered(run) -> None:
 
 def test_small_chances_are_refused(run) -> None:
     text = run(f"compare {FILES} -g small.csv --fail-unless-significant", 1)
-    assert "Corrected: refused, the sampling probabilities pi do not match" in text
+    assert "the sampling probabilities pi do not match" in text
     assert "take the column pi from the queue that karatage plan wrote" in text
     assert "gold drawn" not in text  # no row of figures
 
@@ -70,7 +70,7 @@ def test_percentages_are_no_chances(run, home: Path) -> None:
 
 def test_turned_gold_is_refused_and_can_be_turned_back(run) -> None:
     text = run(f"compare {FILES} -g turned.csv")
-    assert "Corrected: refused, gold agrees with no judge" in text
+    assert "gold agrees with no judge" in text
     assert "--gold-grades 0=3,1=2,2=1,3=0" in text
     back = json.loads(run(f"compare {FILES} -g turned.csv --gold-grades 0=3,1=2,2=1,3=0 -f json -q"))
     assert back["corrected"] == json.loads(run(f"compare {FILES} -g gold.csv -f json -q"))["corrected"]
@@ -78,7 +78,7 @@ def test_turned_gold_is_refused_and_can_be_turned_back(run) -> None:
 
 def test_nothing_is_claimed_with_copied_gold(run) -> None:
     text = run(f"compare {FILES} -j ann.csv -g gold.csv --fail-unless-significant", 1)
-    assert "cannot claim a difference. Alarm: gold looks like a copy of 'ann'" in text
+    assert "gold looks like a copy of 'ann'" in text
     assert "copy of 'ann'" in run("audit crowd.csv ann.csv -g gold.csv")
     assert "copy of 'ann'" in run("doctor runs -j crowd.csv -j ann.csv -g gold.csv")
 

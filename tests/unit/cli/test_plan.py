@@ -66,8 +66,8 @@ def test_the_summary_fits_the_page_and_ends_in_the_next_command(run, folder):
     *lines, last = result.stdout.splitlines()
     assert max(map(len, lines)) <= 80
     text = " ".join(" ".join(lines).split())
-    assert "Send 60 documents (of 213 on which they differ) to gold: the expected interval is ± " in text
-    assert "A simple random sample of the 213 would need 82." in text
+    assert gives(text, 60, "documents", 213, "±")
+    assert "sample of the 213 would need 82 for" in text
     assert last == "$ karatage compare runs -j judge.csv -g pair.csv -m DCG@10 --a system-01 --b system-02"
     assert "note: there is no gold yet" in result.stderr
     queue = pl.read_csv(folder / "pair.csv")

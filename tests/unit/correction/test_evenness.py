@@ -385,7 +385,7 @@ def catch(collection):
         for name, items in (("first ranks", first), ("judged", judged))
     }
     found = defaultdict(list)
-    while len(found["pair", "even"]) < 20:
+    while len(found["pair", "even"]) < 13:
         a, b, *more = source.choice(len(everyone), 10, replace=False)
         if np.count_nonzero(np.ptp(collection.weigh("DCG@10", [a, b], 10), axis=1)) < 200 / 0.6:
             continue

@@ -37,7 +37,7 @@ def comparison(**parts: object) -> Comparison:
 
 def test_a_difference_that_cannot_be_claimed() -> None:
     found = comparison(needed="About 640 more gold labels would give 80% power for 0.061.")
-    assert gives(found.sentence, "new", "+0.061", "old", "P@10", "p = 0.004", "+0.023", "95%", "-0.019", "+0.065", 0.28)
+    assert gives(found.sentence, "new", "old", "+0.061", "P@10", "p = 0.004", "+0.023", "95%", "-0.019", "+0.065", 0.28)
     assert found.sentence.endswith(found.needed)
     assert not found.significant
     assert not found.significant

@@ -379,7 +379,7 @@ def test_the_same_difference_in_every_topic_is_exact_but_for_rounding() -> None:
     judgments = kt.read_judgments({"ann": {t: {"a": 0, "b": n % 2, "c": 1} for n, t in enumerate("123")}})
     found = kt.compare(kt.read_runs(lists), judgments, None, "RBP(p=0.3)", a="old", b="new")
     assert found.naive.difference.exact
-    assert gives(found.sentence, "new", "+0.70", "old")
+    assert gives(found.sentence, "new", "old", "+0.70")
 
 
 def test_small_differences_are_not_rounded_away() -> None:
@@ -548,4 +548,4 @@ def test_judges_seen_to_err_in_few_topics_are_doubted() -> None:
 
 
 def test_drawn_gold_that_is_all_alike_is_refused() -> None:
-    assert gives(compare("one grade drawn", MEASURE).refusal, "gain the same", "P(rel=2)@10")
+    assert gives(compare("one grade drawn", MEASURE).refusal, "gain", "P(rel=2)@10")

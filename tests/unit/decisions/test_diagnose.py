@@ -165,7 +165,7 @@ def test_judges_are_looked_at(truth, crowd, rng):
 
 def test_a_judge_alone_who_says_one_thing_only(truth):
     judge = {"yes": {t: dict.fromkeys(DOCUMENTS, 1) for t in TOPICS}}
-    find(kt.doctor(None, judge), "the same grade for every item, which may be correct or chance: 1 ('yes')", "warning")
+    find(kt.doctor(None, judge), "the same grade for every item", "warning")
     find(kt.doctor(None, judge, truth), "constant: 1 ('yes'); 'yes' gave grade 1 to all 360 gold items", "warning")
 
 

@@ -384,8 +384,8 @@ def test_results_for_machines_and_notebooks(plan):
     assert (told["labels"], told["pairs"], told["systems"]) == (30, 1, list(PAIR))
     assert told["items"][0]["pi"] == found.items["pi"][0]
     assert told["these"]["half_width"] == found.these.half_width
-    assert "<b>Send 30 documents" in found._repr_html_()
-    assert repr(found).startswith("GoldPlan(Send 30 documents")
+    assert gives(found._repr_html_(), 30, "documents")
+    assert repr(found).startswith("GoldPlan(")
 
 
 def test_a_second_batch_that_takes_the_rest_is_a_census(world, judgments, plan, tmp_path):

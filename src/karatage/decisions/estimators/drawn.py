@@ -105,11 +105,13 @@ def fit_sample(case: Case, method: Method) -> DrawnFitted:
     single, pairs, gold = found.scores(claim), found.differences(claim), found.differences("these topics")
     if (drawn.pi < 1).any() and not np.ptp(drawn.gain):
         raise DataError(
-            f"all {counted(len(drawn.gain), 'gold item')} gain the same by {case.question.parsed}, so gold "
-            "shows no differences; is the lowest relevant grade correct?"
+            f"all {counted(len(drawn.gain), 'gold item')} have the same gain in {case.question.parsed}, so gold shows "
+            f"no differences; check the lowest relevant grade (rel, e.g. P(rel=2)@10)"
         )
     if np.shape(pairs.value) == (2, 2) and np.isinf(np.asarray(pairs.variance)).any():
-        raise DataError("the systems differ on fewer than two gold items; judge more of those that karatage plan draws")
+        raise DataError(
+            "the systems differ on fewer than two gold items; grade more of the documents that karatage plan draws"
+        )
     levels = Levels.of(single) if _measure_unreached(case) <= LITTLE else None
     return DrawnFitted(
         method=method,
@@ -141,7 +143,8 @@ def meet_gold(case: Case) -> tuple[Accuracy, FloatArray, LongArray]:
     both = np.flatnonzero(case.judged & (case.gold_grade >= 0))
     if not len(both):
         raise DataError(
-            "the judges graded no item that has gold, so their errors are unknown; are items written in the same way?"
+            "the judges graded no item that has gold, so their errors are unknown; check that items are written in "
+            "the same way in both"
         )
     shown = case.said[case.weight.any(axis=1) & case.judged]
     occurs = np.union1d(kind[case.gold_grade[both]], np.union1d(kind[case.said[both]], kind[shown]))
@@ -211,7 +214,8 @@ def _require(case: Case) -> None:
         raise DataError(f"{tell_few_topics(len(case.topics))}; judge at least {LEAST_TOPICS}, or {CLAIM_THESE}")
     if not (case.gold_item >= 0).any():
         raise DataError(
-            "no gold item is among the documents of these systems and topics; are items written in the same way?"
+            "no gold item is among the documents of these systems and topics; check that topics and documents are "
+            "written in the same way in both"
         )
     if len(case.drawn.item) < LEAST_ITEMS and (case.drawn.pi < 1).any():
         few = counted(len(case.drawn.item), "gold item")
@@ -278,7 +282,7 @@ EVEN = Even(
     method=Method(
         name="even",
         label="gold drawn evenly",
-        about=f"{DRAWN.method.about} Gold is assumed to be a simple random sample, which it resembles.",
+        about=f"{DRAWN.method.about} Gold is assumed to be a simple random sample; a test did not reject this.",
     ),
     phrase="by gold assumed to be a simple random sample",
 )

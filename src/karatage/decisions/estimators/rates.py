@@ -120,10 +120,10 @@ class RatesFitted(Fitted):
             error=np.sqrt(self.gold_variance + self.luck_variance + second.gold_variance),
             vetoes=True,
             names=("error rates alone", "gold among these systems' documents"),
-            on_pair="judges seem to have other error rates on one system's documents than on the other's, so the "
-            "correction may be wrong here; draw gold for these two systems (karatage plan)",
-            on_board="judges have other error rates on some systems' documents, so the correction is wrong here; draw "
-            "gold for these systems (karatage plan)",
+            on_pair="judges seem to have different error rates on the documents of the two systems, so the correction "
+            "may be wrong here; draw gold for these two systems (karatage plan)",
+            on_board="judges have different error rates on the documents of some systems, so the correction is wrong "
+            "here; draw gold for these systems (karatage plan)",
         )
 
     def list_more(self, case: Case, a: int, b: int) -> tuple[Opinion, ...]:
@@ -217,9 +217,10 @@ RATES = ErrorRates(
         name="rates",
         label="error rates corrected",
         about="""Scores are corrected by the judges' error rates. They are valid if the rates are the same on all
-systems' documents. Otherwise corrected scores may have larger errors than the judges' own, and their intervals may be
-too narrow. Gold drawn for these systems (karatage plan) needs no such assumption.""",
-        same_order="All differences are rescaled by one factor, so judges' and corrected orders agree by construction.",
+systems' documents. Otherwise corrected scores may have larger errors than the judges' scores, and their intervals may
+be too narrow. Gold drawn for these systems (karatage plan) needs no such assumption.""",
+        same_order="All differences are rescaled by one factor, so the judges' and the corrected order agree by "
+        "construction.",
     ),
     phrase="by correcting the judges' error rates",
     premise="the judges' error rates can be corrected, if they are the same on all systems' documents",

@@ -171,8 +171,8 @@ def _doubt_agreement(pairs: TopicEstimated, judge: FloatArray, rest: FloatArray)
     variance[(variance == 0) & ~alike] = np.inf
     if len(variance) == 2 and np.isinf(variance[0, 1]):
         raise DataError(
-            f"judges and gold agree on all {judge.shape[1]} topics with gold, so the judges' errors elsewhere are "
-            "unknown; make a claim about new topics, or re-judge more"
+            f"judges and gold agree on all {judge.shape[1]} topics with gold, so the judges' errors on other topics "
+            f"are unknown; make a claim about new topics (--claim new), or re-judge more topics"
         )
     return variance
 
