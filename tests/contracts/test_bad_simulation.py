@@ -114,8 +114,8 @@ MISTAKES = {
         "--quality 'high' has 1 part; write two numbers",
     ),
     "collection: no quality": ("--collection out --quality 1,x", "--quality '1,x' is not a list of numbers"),
-    "collection: quality upside down": ("--collection out --quality 2,1", "quality (2, 1) is no range"),
-    "collection: all relevant": ("--collection out --relevant 1", "relevant 1 is no share of documents"),
+    "collection: quality upside down": ("--collection out --quality 2,1", "quality (2, 1) is not a range"),
+    "collection: all relevant": ("--collection out --relevant 1", "relevant 1 is not a share of documents"),
     "collection: negative spread": ("--collection out --difficulty -1", "difficulty -1 is not a spread"),
     "collection in a file": ("--collection gold.qrels", "gold.qrels"),
 }

@@ -63,7 +63,7 @@ def kill_once(command, home, source, seconds):
 @pytest.mark.parametrize(
     ("name", "kills"),
     [  # an experiment's cells are killed in test_resuming, too
-        ("report", 1),
+        ("queue", 1),
         *(pytest.param(name, 20, marks=pytest.mark.soak) for name in COMMANDS),
     ],
 )

@@ -120,7 +120,7 @@ def _two_grades(votes: Votes) -> tuple[int, int]:
     if occurs.sum() > 2:
         shown = ", ".join(map(str, np.flatnonzero(occurs)))
         raise DataError(
-            f"cubam tells two grades apart, but these judgments and gold have {shown}; draw a line with --grades, such "
+            f"cubam needs two grades, but these judgments and gold have {shown}; draw a line with --grades, such "
             "as '0=0,1=0,2=1,3=1', or use a model for many grades: ordinal, ds"
         )
     low, high = (int(grade) for grade in np.flatnonzero(occurs))

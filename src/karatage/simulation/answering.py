@@ -162,10 +162,10 @@ def _tell_lacking(rows: pl.DataFrame) -> tuple[Note, ...]:
 
 
 def summarise_crowd(judgments: Judgments, gold: Judgments, *, name: str = "crowd") -> CrowdSummary:
-    """Hold a crowd, simulated or real, against gold: rates of its judges, its majority, its shared errors.
+    """Compare a crowd, simulated or real, with gold: rates of its judges, its majority, its shared errors.
 
     A grade above 0 is relevant. The majority says relevant where more than half of an item's judgments do; where they
-    are even, the item counts half. Items without gold are left aside.
+    are even, the item counts half. Items without gold are left out.
     """
     require_data(judgments=judgments, gold=gold)
     known = match_gold(judgments, gold)

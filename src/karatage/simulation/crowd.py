@@ -381,7 +381,7 @@ class _Rows(NamedTuple):
 
 def _check_numbers(per_item: int, judges: int | None, items: int) -> None:
     if not isinstance(per_item, Integral) or per_item < 1:
-        raise OptionError(f"{per_item} judges for each item cannot be; ask for a whole number from 1")
+        raise OptionError(f"{per_item} judges for each item are not possible; ask for a whole number from 1")
     if judges is not None and judges < per_item:
         raise OptionError(
             f"{counted(judges, 'judge')} cannot give each item {per_item} different ones; "

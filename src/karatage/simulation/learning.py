@@ -49,7 +49,7 @@ def learn_crowd(
 
     Args:
         judgments: Grades by judges; of repeated ones the last counts.
-        gold: What they are held against; it may know some of the items only.
+        gold: Gold, for some or all of the items.
         name: What to call the model.
         families: Judge to family, for errors that families share.
         noise: "kept" places judges by their counts, as [COLLAB14] does, and leaves out judges who saw no relevant item

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -304,9 +304,10 @@ def list_places(value: object, path: Path_ = ()) -> Iterator[Path_]:
             yield from list_places(member, (*path, step))
 
 
-def choose_places(name: str, facts: dict[str, object]) -> list[Path_]:
-    """All places; some of a result that takes long to read."""
-    return list(list_places(facts))[:: 3 if name in SLOW else 1]
+@pytest.fixture(params=[pytest.param(1, id="all", marks=pytest.mark.soak), pytest.param(2, id="some")])
+def choose(request: pytest.FixtureRequest) -> Callable[[str, dict[str, object]], list[Path_]]:
+    """Which places are damaged: half of them in the gate, and fewer of a result that takes long to read."""
+    return lambda name, facts: list(list_places(facts))[:: request.param * (3 if name in SLOW else 1)]
 
 
 def look_up(facts: dict[str, object], path: Path_) -> object:
@@ -316,9 +317,9 @@ def look_up(facts: dict[str, object], path: Path_) -> object:
 
 
 @pytest.mark.parametrize("name", ONE_EACH)
-def test_anything_left_out_is_refused(name):
+def test_anything_left_out_is_refused(name, choose):
     facts = json.loads(make(name).to_json())
-    for *steps, last in choose_places(name, facts):
+    for *steps, last in choose(name, facts):
         place = look_up(facts, steps)
         if last == "schema":  # without which the file is one of the first schema
             continue
@@ -329,9 +330,9 @@ def test_anything_left_out_is_refused(name):
 
 
 @pytest.mark.parametrize("name", ONE_EACH)
-def test_what_cannot_be_is_refused(name):
+def test_what_cannot_be_is_refused(name, choose):
     facts = json.loads(make(name).to_json())
-    for number, (*steps, last) in enumerate(choose_places(name, facts)):
+    for number, (*steps, last) in enumerate(choose(name, facts)):
         place = look_up(facts, steps)
         kept = place[last]
         place[last] = _find_wrong(kept, number)
