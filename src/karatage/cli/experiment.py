@@ -92,7 +92,7 @@ class Source:
         grades: What labels mean: 0-3, or no=0,yes=1,broken=drop, or both.
         gold_grades: The same for gold; default: as --grades.
         columns: Which column is what, e.g. judge=team,grade=score.
-        gold_columns: The same for gold.
+        gold_columns: Which column of gold is what, e.g. grade=score.
     """
 
     runs: tuple[str, ...] = ()
@@ -144,7 +144,7 @@ class Pool:
     Args:
         gold: Trusted grades: qrels, a table, or a judged queue.
         gold_grades: What gold's labels mean: 0-3, or no=0,yes=1,broken=drop.
-        gold_columns: The same for gold.
+        gold_columns: Which column of gold is what, e.g. grade=score.
     """
 
     runs: tuple[str, ...] = ()

@@ -143,7 +143,7 @@ class Reading:
         grades: What labels mean: 0-3, or no=0,yes=1,broken=drop, or both.
         gold_grades: The same for gold; default: as --grades.
         columns: Which column is what, e.g. judge=team,grade=score.
-        gold_columns: The same for gold.
+        gold_columns: Which column of gold is what, e.g. grade=score.
         repeats: Which grade is used if a judge graded an item again; default: all.
     """
 
