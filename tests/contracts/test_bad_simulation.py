@@ -52,7 +52,7 @@ MISTAKES = {
     "a list as a model": ("gold.qrels --model notes.json", "notes.json: is not a crowd model: "),
     "judgments as a model": ("gold.qrels --model crowd.csv", "crowd.csv:1: is not JSON"),
     "a model and judges to learn from": ("gold.qrels --model hcb --like crowd.csv", "give one of them"),
-    "like without gold": ("--like crowd.csv --save out.json", "name gold first, or give --like-gold"),
+    "like without gold": ("--like crowd.csv --save out.json", "--like-gold"),
     "like, not there": ("gold.qrels --like crwd.csv", "crwd.csv: no such file; did you mean crowd.csv?"),
     "like without overlap": ("gold.qrels --like other.csv -o out.csv", "share no item"),
     "like, gold without relevant items": ("gold.qrels --like crowd.csv --like-gold zero.qrels", "no item is relevant"),

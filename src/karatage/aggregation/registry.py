@@ -27,7 +27,7 @@ from karatage.data.alignment import require_data
 from karatage.data.axes import FloatArray
 from karatage.data.judgments import Judgments, deal_topics, match_gold
 from karatage.data.note import Note
-from karatage.data.options import Supervision
+from karatage.data.options import Supervision, show_options
 from karatage.data.posterior import JudgeRecord, Posterior
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.kernels.voting import count_votes
@@ -235,6 +235,7 @@ def parse_model(text: str) -> NamedModel:
     return NamedModel(f"{name}({spelled})" if spelled else name, constructor(**values), chosen)
 
 
+@show_options()
 def aggregate(
     judgments: Judgments,
     approach: str | Model = "ds",

@@ -429,7 +429,8 @@ def test_nothing_that_fails_is_proposed(tmp_path):
     found = kt.doctor(None, tmp_path / "odd.csv")
     assert found.commands == ()
     told = find(found, "there is no column for the grade", "wrong").finding
-    assert "the columns are Model, Query ID, Passage, Verdict, n; say which: --columns grade=NAME " in told
+    assert "the columns are Model, Query ID, Passage, Verdict, n; " in told
+    assert "--columns grade=NAME " in told
 
 
 def test_not_all_of_too_many_pairs_are_tested_for_copies_and_that_is_told(monkeypatch):
