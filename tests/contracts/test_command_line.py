@@ -19,7 +19,7 @@ COMMANDS = list_commands()
 SHOWS = {
     "aggregate": "",
     "audit": "effective votes",
-    "benchmark": "Not significantly worse",
+    "benchmark": "not significantly worse",
     "compare": "significant when corrected",
     "demo": "karatage report",
     "doctor": "Ready to compare",

@@ -195,8 +195,8 @@ class _Judges:
 class Ordinal(VoteModel):
     """EM; judge j sees an item of grade k about k + bias_j, with normal noise, and says the nearest grade.
 
-    `prior` are the standard deviations of the judges' biases and of the logarithms of their spreads. `even` draws the
-    shares of the grades to even ones (with gold: to gold's): this many pseudo-items for each real one.
+    `prior` are the standard deviations of the judges' biases and of the logarithms of their spreads. `even` shrinks the
+    shares of the grades towards equal ones (with gold: towards gold's): this many pseudo-items for each real one.
     """
 
     name: ClassVar[str] = "ordinal"

@@ -92,7 +92,7 @@ class Source:
         grades: What labels mean: a scale (0-3), a mapping (no=0,yes=1,broken=drop), or both.
         gold_grades: The same for gold; default: as --grades.
         columns: Names of the columns as role=NAME, e.g. judge=team,grade=score.
-        gold_columns: The same for gold.
+        gold_columns: Names of the columns of gold as role=NAME, e.g. grade=score.
     """
 
     runs: tuple[str, ...] = ()
@@ -146,7 +146,7 @@ class Pool:
     Args:
         gold: Trusted grades: qrels, a table, or a judged queue.
         gold_grades: What gold's labels mean: 0-3, or no=0,yes=1,broken=drop.
-        gold_columns: The same for gold.
+        gold_columns: Names of the columns of gold as role=NAME, e.g. grade=score.
     """
 
     runs: tuple[str, ...] = ()

@@ -143,7 +143,7 @@ class Reading:
         grades: What labels mean: a scale (0-3), a mapping (no=0,yes=1,broken=drop), or both.
         gold_grades: The same for gold; default: --grades.
         columns: Names of the columns as role=NAME, e.g. judge=team,grade=score.
-        gold_columns: The same for gold.
+        gold_columns: Names of the columns of gold as role=NAME, e.g. grade=score.
         repeats: Which of a judge's grades of an item counts; default: all in merging, else (and for gold) the last.
     """
 

@@ -216,7 +216,7 @@ def fit_unbalanced(design: Design) -> ModelFit:
     rank = int(np.linalg.matrix_rank(matrix))
     if rank < matrix.shape[1]:
         raise DataError(
-            f"factors overlap: {matrix.shape[1]} effects, of which only {rank} can be estimated; "
+            f"factors are confounded: {matrix.shape[1]} effects, of which only {rank} can be estimated; "
             "leave out a factor that others already determine"
         )
     fitted = OLS(design.response, matrix).fit()

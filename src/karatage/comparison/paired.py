@@ -104,13 +104,13 @@ def paired_test(
     resamples: int = 10_000,
     rng: int | np.random.Generator | None = None,
 ) -> PairedTest:
-    """Test whether two systems' scores on the same topics differ by more than chance; two-sided.
+    """Two-sided test of the difference between two systems' scores on the same topics.
 
     Args:
         x: Scores of the first system, one per topic; NaN where a topic has none, which leaves the topic out.
         y: Scores of the second, topics in the same order; differences are the second minus the first.
-        test: `t`; `wilcoxon`'s signed ranks, without topics that show no difference, interval by Walsh averages;
-            `permutation`, which turns the signs of the differences, interval by means of subsets [HAR69]; or
+        test: `t`; `wilcoxon`'s signed ranks, without topics without a difference, interval by Walsh averages;
+            `permutation`, which flips the signs of differences, interval by means of subsets [HAR69]; or
             `bootstrap` over topics, studentised [SAK06], as the plain one of [SAC07] rejects too often on few topics.
         confidence: Of the interval.
         resamples: Draws of the bootstrap, and of a permutation test too large to be exact.
@@ -331,7 +331,7 @@ class UnpairedTest(Shown):
 
 
 def welch_test(x: ArrayLike | Figures, y: ArrayLike | Figures, *, confidence: float = 0.95) -> UnpairedTest:
-    """Test two means over different topics, [NOISY18] (9), with Welch's degrees of freedom; two-sided.
+    """Two-sided test of two means over different topics, [NOISY18] (9), with Welch's degrees of freedom.
 
     Takes scores by topic, NaN where there is none, or figures.
 

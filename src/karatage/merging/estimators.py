@@ -55,7 +55,7 @@ class Estimator:
 
 @dataclass(frozen=True)
 class SupervisedEstimator:
-    """How near a judge is to gold on the topics it is learnt from, to some power: [SAWARE20] algorithm 1.
+    """How near a judge is to gold on the training topics, to some power: [SAWARE20] algorithm 1.
 
     With `sub`, judges are people who graded parts of topics, and are combined into whole judges. The weight of a whole
     judge in a topic is the mean of its people's weights, by how many documents each graded.

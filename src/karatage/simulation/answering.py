@@ -89,7 +89,7 @@ def answer_queue(
 ) -> Answers:
     """Judge what a queue asks for, each row by whom and as often as it says.
 
-    A document that gold does not have counts as not relevant, as is the custom with pools. Every batch has a separate
+    A document that gold does not have counts as not relevant, as is usual for pools. Every batch has a separate
     crowd, whose judges carry the batch's number in their names: files of several batches can be put together.
 
     Args:
@@ -111,7 +111,8 @@ def answer_queue(
     lacking = grade.is_null()
     if lacking.all():
         raise DataError(
-            f"{queue.source}: gold has none of its {counted(len(grade), 'document')}; are ids written alike?"
+            f"{queue.source}: gold has none of its {counted(len(grade), 'document')}; check that ids are "
+            "written the same way"
         )
     grade = grade.fill_null(0)
     crowd = asked = None

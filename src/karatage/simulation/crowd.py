@@ -320,8 +320,8 @@ def simulate_crowd(
         gold: The truth. Only items with a grade are judged; all keep their numbers.
         model: A model, or the name of one of `list_crowds()`.
         per_item: Different judges for each item.
-        judges: How many judges share the work; default: as many as it takes if each works on one topic. With fewer they
-            go on to other topics, and where that is not enough, or too much, they do more or less of each.
+        judges: How many judges share the work; default: as many as it takes if each works on one topic. With fewer,
+            they judge several topics, and if necessary more or less of each.
         rng: Seed or generator.
     """
     require_data(gold=gold)

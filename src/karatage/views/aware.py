@@ -89,7 +89,7 @@ same k-tuples, so its result is slightly optimistic."""
 def chart_families(
     findings: AwareFindings, systems: str, *, outcome: str = "tau_ap", part: Part = "best"
 ) -> alt.ConcatChart:
-    """Each family's best member (or the mean of its members) against the size; a row a panel, a column a measure."""
+    """Each family's best member (or the mean of its members) against the size; panels in rows, measures in columns."""
     import altair as alt
 
     frame = frame_families(findings, outcome=outcome).filter(pl.col("systems") == systems)
