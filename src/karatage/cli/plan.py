@@ -49,7 +49,7 @@ class SizeOptions(TypedFigures):
     Args:
         paired: Standard deviation of the differences, if the topics are the same.
         prices: Prices of a judgment, of a relevant and of another gold item.
-        depth: Documents judged per topic; default 1.
+        depth: Documents judged per topic; default: 1.
     """
 
     paired: float | None = None

@@ -61,18 +61,18 @@ class Request(Writing):
     """What is simulated, and what is written.
 
     Args:
-        model: A shipped crowd (see --list), or a file of --save; default hcb.
+        model: A shipped crowd (see --list), or a file of --save; default: hcb.
         like: Judgments to learn a crowd from; may be repeated.
-        like_gold: Gold for them; default: GOLD.
+        like_gold: Gold for the judgments of --like; default: GOLD.
         save: Write the crowd's model here (.json); without -o, only this is done.
-        judges: Size of the crowd; default: as the model has it.
-        independent: Judges share no errors.
+        judges: Number of judges in the crowd; default: that of the model.
+        independent: Give the judges independent errors.
         queue: Judge the documents of this queue.
         judged: Write the experts' rows of the queue here, with the grades of gold.
         collection: Write a whole collection to this folder; needs no GOLD.
         systems: Systems of the collection.
         topics: Topics of the collection.
-        depth: Depth of its runs.
+        depth: Depth of the collection's runs.
         output: Write the judgments here: .csv, .tsv, .jsonl, .parquet; also .gz.
     """
 
@@ -174,7 +174,7 @@ def simulate(
     """Simulate a crowd or a collection.
 
     Args:
-        list_all: Show the shipped crowds.
+        list_all: List the shipped crowds.
     """
     if list_all:
         print_models(request, request.output)

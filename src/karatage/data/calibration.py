@@ -197,7 +197,10 @@ class Calibration(Result, kind="calibration"):
     def _say_shift(self) -> str:
         if not self.shifted:
             return ""
-        return "Judges grade gold's items differently from the others, so this is valid only for items like gold's."
+        return (
+            "Judges grade items with gold differently from other items, so this is valid only for items like those "
+            "with gold."
+        )
 
 
 def _points(found: Bounded) -> str:

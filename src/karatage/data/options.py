@@ -148,9 +148,9 @@ class Goal:
 
     Args:
         level: Level of the test, two-sided.
-        power: Probability to show the difference, e.g. 0.8; default: 0.5, as in [NOISY18].
-        difference: Difference to be shown, by gold; default: that of the figures.
-        split: Shares of the error allowed: topics, gold-relevant, other gold items; sums to 1.
+        power: Probability of detecting the difference, e.g. 0.8; default: 0.5, as in [NOISY18].
+        difference: Difference by gold to detect; default: that of the figures.
+        split: Shares of the allowed error: topics, gold-relevant, other gold items; sums to 1.
     """
 
     level: float = 0.05

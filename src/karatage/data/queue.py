@@ -116,7 +116,7 @@ class Settling(Result, kind="settling"):
     def sentence(self) -> str:
         """What to take away."""
         if not self.pairs:
-            return "There is no pair of systems to order."
+            return "There are no two systems to order."
         a, b, chance = self.worst
         pairs = counted(self.pairs, "pair")
         beyond = f"by more than {self.indifference:g} {self.measure}"

@@ -135,7 +135,7 @@ class Survey(Result, kind="survey"):
     def __post_init__(self) -> None:
         """Refuse parts that are missing, or not about the same measure and systems."""
         if self.comparison is None and self.board is None:
-            raise DataError("there is neither a comparison nor a board, so nothing was decided")
+            raise DataError("a survey needs a comparison or a board, and there is neither")
         require_table("counts", self.counts, COUNTS)
         for part in (self.comparison, self.board):
             if part is not None and part.measure != self.measure:
