@@ -452,7 +452,7 @@ MISTAKES = [
         "judgments without topics",
         lambda f: evaluate(items_only(f)),
         lambda f: score(items_only(f)),
-        "the judgments name items but no topics",
+        "the judgments have items but no topics",
     ),
     Mistake(
         "no topic in common",

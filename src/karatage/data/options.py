@@ -50,7 +50,8 @@ class Figures:
             raise DataError(f"a mean score of {self.mean} is not a number: give the mean over topics, such as 0.626")
         if not (math.isfinite(self.deviation) and self.deviation >= 0):
             raise DataError(
-                f"a standard deviation of {self.deviation} is impossible: give that of the topics' scores, 0 or more"
+                f"a standard deviation of {self.deviation} is impossible: give that of the scores over topics, 0 or "
+                f"more"
             )
 
     @property
@@ -127,7 +128,9 @@ class Prices:
             ("gold_other", self.gold_other),
         ):
             if not (math.isfinite(price) and price > 0):
-                raise DataError(f"the price {name} is {price}: give more than 0, as free judgments have no best number")
+                raise DataError(
+                    f"the price {name} is {price}: give more than 0, because for free judgments no number is the best"
+                )
         if self.depth < 1:
             raise DataError(f"a depth of {self.depth}: give at least 1 document per topic")
         if self.budget is not None and not (math.isfinite(self.budget) and self.budget > 0):

@@ -296,7 +296,7 @@ def _require_one_voice(frame: pl.DataFrame, found: Mapping[str, str], item: list
     if several:
         judges = counted(frame[found["judge"]].n_unique(), "judge")
         advice = "keep the rows of one judge, or merge the judges first with karatage aggregate"
-        raise DataError(f"{several:,} different gold grades from several of {judges}; {advice}")
+        raise DataError(f"gold has different grades for {counted(several, 'item')}, given by {judges}; {advice}")
 
 
 def unpivot(frame: pl.DataFrame, source: str, line: Locate) -> Rows:

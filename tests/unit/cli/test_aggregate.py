@@ -151,7 +151,7 @@ def test_a_history_must_be_one(run, tmp_path, content, message):
         ("crowd.csv -o ''", "its name is empty"),
         ("crowd.csv --judges same.tsv -o same.tsv", "give them different names"),
         ("crowd.csv -a 'ds(max_steps=0)'", "max_steps 0 must be at least 1"),
-        ("crowd.csv -g elsewhere.qrels", "no item in common"),
+        ("crowd.csv -g elsewhere.qrels", "gold and judgments"),
     ],
 )
 def test_wrong_requests_say_what_to_do(run, command, message):
