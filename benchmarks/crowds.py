@@ -97,7 +97,7 @@ def make_careful() -> CrowdModel:
     covariance[:, 0, 0], covariance[:, 1, 1], covariance[:, 2, 2] = hit_spread[a], rejection_spread[b], 0.8
     return CrowdModel(
         name="careful",
-        source="nobody: made up after MediaEval's row in table 3.2 of [COLLAB14]",
+        source="rates like MediaEval's in table 3.2 of [COLLAB14], without data of judges",
         judges=0,
         judgments=0,
         balance=np.array([0.8, 0.2]),

@@ -121,7 +121,7 @@ BROKEN = [
         "j.csv",
         GOOD_CSV.replace(b"grade", b"garde"),
         1,
-        "say which: --columns grade=garde",
+        "--columns grade=garde",
     ),
     Bad("no judge", "judgments", "j.csv", b"topic,document,grade\n1,d1,1\n", 1, "there is no column for the judge"),
     Bad("no topic", "judgments", "j.csv", b"judge,document,grade\na,d1,1\n", 1, "there is no column for the topic"),
@@ -137,12 +137,10 @@ BROKEN = [
         "open quote", "judgments", "j.csv", GOOD_CSV + b'cy,1,"d1,1\ndi,1,d1,0\n', 5, "a quotation mark is never closed"
     ),
     Bad("stray quote", "judgments", "j.csv", GOOD_CSV + b'cy,1,"d"1,1\n', 5, "a quotation mark is in the middle"),
-    Bad(
-        "negative grade", "judgments", "j.csv", GOOD_CSV + b"cy,1,d1,-2\n", 5, "grade '-2' is negative; say what it mea"
-    ),
+    Bad("negative grade", "judgments", "j.csv", GOOD_CSV + b"cy,1,d1,-2\n", 5, "grade '-2' is negative"),
     Bad("negative gold", "gold", "g.qrels", GOOD_QRELS + b"2 0 d4 -1\n", 4, "grade '-1' is negative"),
     Bad("NaN grade", "judgments", "j.csv", GOOD_CSV + b"cy,1,d1,NaN\n", 5, "grade 'NaN' is not a number"),
-    Bad("text grade", "judgments", "j.csv", GOOD_CSV + b"cy,1,d1,yes\n", 5, "grade 'yes' is not a number; say what"),
+    Bad("text grade", "judgments", "j.csv", GOOD_CSV + b"cy,1,d1,yes\n", 5, "grade 'yes' is not a number"),
     Bad(
         "text grade, quoted lines before", "judgments", "j.csv", HEADER + b'"a\nb",1,d,0\nc,1,d,x\n', 4, "grade 'x' is"
     ),
@@ -158,7 +156,7 @@ BROKEN = [
     Bad("JSON nested always", "judgments", "j.jsonl", jsonl(ROW | {"topic": [1]}), 1, "the topic in column 'topic' is"),
     Bad("JSON without grade", "judgments", "j.jsonl", jsonl(ROW, {"judge": "bob", "topic": "1"}), 2, "is missing"),
     Bad("JSON list", "judgments", "j.json", b'[{"judge":"a","item":1,"grade":"x"}]', None, "row 1: grade 'x' is not a"),
-    Bad("JSON half a character", "judgments", "j.jsonl", jsonl(ROW, ROW | {"judge": "\ud800"}), 2, "half a character"),
+    Bad("JSON half a character", "judgments", "j.jsonl", jsonl(ROW, ROW | {"judge": "\ud800"}), 2, "surrogate"),
     Bad("deep JSON", "judgments", "j.jsonl", b'{"judge":' + b"[" * 200_000 + b"]" * 200_000 + b"}", 1, "is not JSON: "),
     Bad("empty JSON", "judgments", "j.json", b"[]", None, "has no rows"),
     Bad("corrupt Parquet", "judgments", "j.parquet", PARQUET[:40] + b"\xff" * 60 + PARQUET[100:], None, "Parquet"),
@@ -191,7 +189,7 @@ BROKEN = [
         "no judge has given a grade",
     ),
     Bad("Quepid JSON, other shape", "judgments", "b.json", book({"judgements": "none"}), None, "not a Quepid book"),
-    Bad("Quepid JSON, no pair", "judgments", "b.json", book(7), None, "query_doc_pairs 1 is no JSON object"),
+    Bad("Quepid JSON, no pair", "judgments", "b.json", book(7), None, "query_doc_pairs 1 is not a JSON object"),
     Bad("SQUARE with 5 columns", "judgments", "s.txt", b"1 w1 0 0 0\n", 1, "5 columns without a header"),
     Bad("SQUARE, ragged", "judgments", "s.txt", b"1 w1 0\n2 w1\n", 2, "expected 3 columns, got 2"),
     Bad(
@@ -442,7 +440,7 @@ MISTAKES = [
         "same tag, same file name",
         lambda f: ["evaluate", *same_stem(f), "-j", f["judgments"]],
         lambda f: kt.read_runs(same_stem(f)),
-        "two/same.run: a second run is called 'same'; rename file or run tag",
+        "two/same.run: another run has the name 'same'",
     ),
     Mistake(
         "items and topics mixed",
@@ -454,7 +452,7 @@ MISTAKES = [
         "judgments without topics",
         lambda f: evaluate(items_only(f)),
         lambda f: score(items_only(f)),
-        "the judgments name items but no topics",
+        "the judgments have items but no topics",
     ),
     Mistake(
         "no topic in common",

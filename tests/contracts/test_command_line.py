@@ -19,7 +19,7 @@ COMMANDS = list_commands()
 SHOWS = {
     "aggregate": "",
     "audit": "effective votes",
-    "benchmark": "Not significantly worse",
+    "benchmark": "not significantly worse",
     "compare": "significant when corrected",
     "demo": "karatage report",
     "doctor": "Ready to compare",
@@ -29,7 +29,7 @@ SHOWS = {
     "experiment noisy": "intervals",
     "experiment random-relevance": "tau_ap",
     "experiment supervised": "tau_ap",
-    "plan": "Send 200 documents",
+    "plan": "200 documents",
     "queue": "documents",
     "report": "(Holm",
     "simulate": "the majority vote has recall",

@@ -232,6 +232,23 @@ def test_wrong_types_are_told_in_words(function):
                 function(**given | {name: {}})
 
 
+@pytest.mark.parametrize(
+    ("ask", "says"),
+    [
+        (lambda runs, judgments: kt.evaluate(runs, judgments, measures="AP"), "'measure'"),
+        (lambda _, judgments: kt.aggregate(judgments, model="zz"), "approach"),
+        (lambda _, judgments: kt.audit(judgments, 3), "gold=..."),
+        (lambda runs, judgments: kt.compare(runs, judgments, confidence="high"), "'high'"),
+    ],
+)
+def test_wrong_arguments_are_refused_in_words(ask, says):
+    judgments = kt.read_judgments({"judge": ["x"], "topic": ["1"], "document": ["d"], "grade": [1]})
+    runs = kt.read_runs({"s": {"1": {"d": 1.0}}, "t": {"1": {"d": 1.0}}})
+    with pytest.raises(kt.KaratageError) as refused:
+        ask(runs, judgments)
+    assert says in str(refused.value)
+
+
 def test_the_order_of_arguments_is_told():
     judgments = kt.read_judgments({"judge": ["x"], "topic": ["1"], "document": ["d"], "grade": [1]})
     runs = kt.read_runs({"s": {"1": {"d": 1.0}}})

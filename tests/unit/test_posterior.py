@@ -35,7 +35,7 @@ def test_what_follows_from_probabilities(posterior):
         {"judge": "x", "grades": 3, "reliability": 0.9},
         {"judge": "y", "grades": 1, "reliability": 0.6},
     ]
-    assert gives(posterior.sentence, 3, "100%", "90 %")
+    assert gives(posterior.sentence, 3, "100%", "90%")
 
 
 def test_rounding_does_not_decide():
@@ -101,5 +101,5 @@ def test_items_without_topics_do_not_meet_items_with(posterior):
     gold = kt.read_gold({"item": ["a"], "grade": [1]})
     with pytest.raises(DataError, match="items"):
         posterior.accuracy(gold)
-    with pytest.raises(DataError, match="share"):
+    with pytest.raises(DataError, match="no item in common"):
         posterior.accuracy(kt.read_gold({"7": {"a": 1}}))

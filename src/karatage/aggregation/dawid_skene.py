@@ -49,7 +49,7 @@ LEAST = 1e-10  # counted for every answer that a judge uses: EM could never leav
 class DawidSkene(VoteModel):
     """EM over confusion matrices and the shares of the grades.
 
-    Maximum likelihood (`prior=None`) trusts judges with few grades too far, so by default matrices are drawn to
+    Maximum likelihood (`prior=None`) overfits judges with few grades, so by default matrices are shrunk towards
     the diagonal. `start` is the share of votes, the majority's grade, neutral matrices, or an earlier posterior.
     `history` is an earlier posterior, or its record, whose counts enter every step. Dialect `gal` is the
     program that the SQUARE benchmark ran: it takes no other option.
@@ -145,7 +145,7 @@ def _begin_from(earlier: Posterior, votes: Votes) -> FloatArray:
     belief = votes.share()
     grades = earlier.probability.shape[1]
     if grades > votes.grades:
-        raise OptionError(f"the posterior to start from knows {grades} grades, these judgments {votes.grades}")
+        raise OptionError(f"the posterior to start from has {grades} grades, these judgments have {votes.grades}")
     items = np.flatnonzero(votes.taking_part)
     place = find_items(votes.judgments, earlier.judgments)[items]
     belief[place >= 0] = 0.0
@@ -207,7 +207,7 @@ def _fit_get_another_label(votes: Votes, progress: Progress | None = None) -> Po
 
 
 def _hear(chance: FloatArray) -> LogSums:
-    """Logarithms (row, grade); a grade that the judge never met says nothing."""
+    """Logarithms (row, grade); a grade that the judge never met has no effect."""
     zero = chance == 0
     return LogSums(np.log(np.where(zero | np.isnan(chance), 1.0, chance)), zero.astype(float))
 

@@ -120,7 +120,7 @@ def _two_grades(votes: Votes) -> tuple[int, int]:
     if occurs.sum() > 2:
         shown = ", ".join(map(str, np.flatnonzero(occurs)))
         raise DataError(
-            f"cubam tells two grades apart, but these judgments and gold have {shown}; draw a line with --grades, such "
+            f"cubam needs two grades, but these judgments and gold have {shown}; draw a line with --grades, such "
             "as '0=0,1=0,2=1,3=1', or use a model for many grades: ordinal, ds"
         )
     low, high = (int(grade) for grade in np.flatnonzero(occurs))
@@ -195,8 +195,8 @@ class _Judges:
 class Ordinal(VoteModel):
     """EM; judge j sees an item of grade k about k + bias_j, with normal noise, and says the nearest grade.
 
-    `prior` are the standard deviations of the judges' biases and of the logarithms of their spreads. `even` draws the
-    shares of the grades to even ones (with gold: to gold's): this many pseudo-items for each real one.
+    `prior` are the standard deviations of the judges' biases and of the logarithms of their spreads. `even` shrinks the
+    shares of the grades towards equal ones (with gold: towards gold's): this many pseudo-items for each real one.
     """
 
     name: ClassVar[str] = "ordinal"

@@ -85,7 +85,7 @@ def _require(counts: FloatArray, least: int) -> FloatArray:
 
 @dataclass(frozen=True, kw_only=True)
 class AgreementWeighted(VoteModel):
-    """Vote, weight every judge by the share of grades on which the vote agrees, vote again, until it stands.
+    """Vote, weight judges by the share of their grades that agree with the vote, and repeat until the vote is stable.
 
     The published program stops after the first weighted vote (`max_steps=1`). Training items count as gold says.
     """
@@ -100,7 +100,7 @@ class AgreementWeighted(VoteModel):
             raise OptionError(f"max_steps {self.max_steps} must be at least 1")
 
     def learn(self, votes: Votes, rng: Rng, progress: Progress | None) -> Posterior:
-        """Vote until it stands; the probability of a grade is its share of the weight."""
+        """Vote until the result is stable; the probability of a grade is its share of the weight."""
         apart = votes.gold_answers if unheard_classes(votes).any() else np.zeros_like(votes.gold_answers)
         before = np.einsum("jkk->j", apart)
         heard = votes.rows.answered.sum(axis=1) + apart.sum(axis=(1, 2))

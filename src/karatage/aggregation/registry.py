@@ -27,7 +27,7 @@ from karatage.data.alignment import require_data
 from karatage.data.axes import FloatArray
 from karatage.data.judgments import Judgments, deal_topics, match_gold
 from karatage.data.note import Note
-from karatage.data.options import Supervision
+from karatage.data.options import Supervision, show_options
 from karatage.data.posterior import JudgeRecord, Posterior
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.kernels.voting import count_votes
@@ -114,7 +114,7 @@ class BinomialVote:
 
 @dataclass(frozen=True, kw_only=True)
 class QuantisedBinomialVote(BinomialVote):
-    """QBINMV: shares are drawn to 0 and 1 by a sigmoid of this `slope`, P(grade >= level) at each level from 1."""
+    """QBINMV: shares are moved towards 0 and 1 by a sigmoid of this `slope`, P(grade >= level) at each level from 1."""
 
     name: ClassVar[str] = "qbinmv"
 
@@ -124,7 +124,7 @@ class QuantisedBinomialVote(BinomialVote):
         """Check the options."""
         super().__post_init__()
         if not 0 < self.slope < math.inf:
-            raise OptionError(f"slope {self.slope} must be a number above 0; the steeper, the nearer to a plain vote")
+            raise OptionError(f"slope {self.slope} must be a number above 0; a larger slope is closer to majority vote")
 
     def _shape(self, share: FloatArray) -> FloatArray:
         """1 / (1 + exp(-slope (p - 1/2))) of each tail; rising in p, so that tails still fall with the level."""
@@ -235,6 +235,7 @@ def parse_model(text: str) -> NamedModel:
     return NamedModel(f"{name}({spelled})" if spelled else name, constructor(**values), chosen)
 
 
+@show_options()
 def aggregate(
     judgments: Judgments,
     approach: str | Model = "ds",
@@ -248,12 +249,12 @@ def aggregate(
     """Merge many judges' grades into one probability table per item.
 
     Args:
-        judgments: What the judges said.
+        judgments: The judges' grades.
         approach: A model's name, such as `mv`, `ds` or `zc(dialect=square)`, or a model.
         gold: Trusted grades for some of the items.
-        supervision: What gold is used for: `none`, `light` (only what is typical of judges and grades is learnt from
-            it) or `full` (its grades are fixed and inform every step). Default: `full` where gold is given.
-        history: What is known of judges from an earlier batch, as `kt.read_record` returns it; for `ds` and `emgz`.
+        supervision: What gold is used for: `none`, `light` (only priors of judges and grades are learned
+            from it) or `full` (its grades are fixed and used in every step). Default: `full` where gold is given.
+        history: Records of the judges from an earlier batch, as `kt.read_record` returns it; for `ds` and `emgz`.
         rng: Seed for models that draw at random.
         progress: Called with the number of each step and the objective after it.
     """
@@ -279,9 +280,11 @@ def merge(
     rng: int | np.random.Generator | None = None,
     progress: Progress | None = None,
 ) -> Posterior:
-    """Fit a model, and tell where its result is no better founded than its votes."""
+    """Fit a model; a note says if no item has two judges, or if the result often differs from majority vote."""
     if gold is not None and supervision != "none" and not (match_gold(judgments, gold) >= 0).any():
-        raise DataError("gold and judgments share no item, so gold has no effect; are items written alike in both?")
+        raise DataError(
+            "gold and judgments share no item, so gold has no effect; check that items are written the same way in both"
+        )
     model = named.model
     counts = named.expected or isinstance(model, MajorityVote)
     learns = not named.needs_gold and not counts and getattr(model, "history", None) is None

@@ -33,7 +33,7 @@ from karatage.kernels.voting import expect
 class NaiveBayes(VoteModel):
     """Each judge's answers on gold, one added to every cell, give the judge's matrix.
 
-    A judge without gold says nothing. Dialect `square` is the program of the SQUARE benchmark.
+    A judge without gold is not used. Dialect `square` is the program of the SQUARE benchmark.
     """
 
     name: ClassVar[str] = "nb"

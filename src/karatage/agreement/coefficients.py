@@ -68,7 +68,7 @@ def profile(judgments: Judgments) -> Profiles:
 def require_pairs(profiles: Profiles) -> Profiles:
     """The same, or an error where no item has two grades."""
     if len(profiles.items) == 0:
-        raise DataError("no item was graded by two judges, so there is no agreement to measure")
+        raise DataError("no item was graded by two judges, so agreement cannot be measured")
     return profiles
 
 

@@ -24,8 +24,8 @@ CHANCE = 0.001  # of calling gold inverted, for a random judge; EACH is the same
 EACH = 0.05
 FEW = 10  # items of a kind, below which a rate says nothing
 INDEPENDENT_GOLD = (
-    "have gold graded by someone who does not see these grades; if it was, grade more gold items: one on which the two "
-    "differ shows that it is no copy"
+    "have gold graded by someone who does not see these grades; if it was, grade more gold items until the two differ "
+    "on one, which shows that gold is not a copy"
 )
 
 
@@ -67,8 +67,8 @@ class Inversion(NamedTuple):
         """What to do."""
         turned = ",".join(f"{grade}={self.top - grade}" for grade in range(self.top + 1))
         return (
-            f"if gold's grades are inverted, say what they mean, e.g. --gold-grades {turned}; use --grades if those of "
-            "the judges are inverted, and check that topics and documents of both files belong together"
+            f"if gold's grades are inverted, map them, e.g. --gold-grades {turned}; use --grades if those of "
+            "the judges are inverted, and check that topics and documents mean the same in both files"
         )
 
 

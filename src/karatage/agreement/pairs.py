@@ -89,7 +89,7 @@ def cohen_kappa(judgments: Judgments, a: str, b: str, *, weights: Weights | None
         grade[side, rows.item[own]] = rows.grade[own]
     left, right = grade[:, (grade >= 0).all(axis=0)]
     if left.size == 0:
-        raise DataError(f"judges '{a}' and '{b}' share no item, so they have no kappa")
+        raise DataError(f"judges '{a}' and '{b}' have no item in common, so their kappa cannot be computed")
     return kappa_of(count_joint(left, right, rows.grades), weights)
 
 

@@ -179,7 +179,10 @@ def find_constant(panel: Panel) -> Iterator[Flag]:
     for j in np.flatnonzero(adjust(p_value) <= LEVEL):
         text = f"gave grade {most[j]} to all {items[j]:,} items, where the others gave it {mean[j]:.0%} of the time"
         if by_gold[j]:
-            text = f"gave grade {most[j]} to all {items[j]:,} gold items, gold to {accuracy.right[j]:,} of them"
+            text = (
+                f"gave grade {most[j]} to all {items[j]:,} gold items, and gold has it for {accuracy.right[j]:,} "
+                f"of them"
+            )
         yield Flag(int(j), "constant", text)
 
 
@@ -205,7 +208,7 @@ def find_chance(table: LongArray, by_gold: np.ndarray) -> Iterator[Flag]:
         name = "gold" if by_gold[j] else "the other judges"
         text = f"kappa with {name} is {chance.kappa[j]:.2f} over {chance.items[j]:,} items"
         if below[j] <= LEVEL:
-            text += f", worse than chance (p = {chance.below[j]:.2g}): are grades turned round?"
+            text += f", worse than chance (p = {chance.below[j]:.2g}): are the grades inverted?"
             yield Flag(int(j), "inverted", text)
         elif above[j] > LEVEL and short[j] <= LEVEL:
             yield Flag(int(j), "random", f"{text}, no better than chance (p = {chance.above[j]:.2g})")
@@ -277,7 +280,7 @@ def find_copies(panel: Panel, chosen: PairSample | None = None) -> Iterator[Flag
     for judge, found in sorted(partners.items()):
         best = found[0]
         other = best.second if best.first == judge else best.first
-        more = f"; much like {len(found) - 1} more" if len(found) > 1 else ""
+        more = f"; similar to {len(found) - 1} more" if len(found) > 1 else ""
         text = f"same grade as {names[other]} on {best.alike:,} of {best.items:,} items, {best.expected:,.0f} expected"
         yield Flag(judge, "copied", text + _say_odd(panel, best, count, own) + more, other)
 
@@ -299,4 +302,4 @@ def _say_odd(panel: Panel, pair: Likeness, count: LongArray, own: tuple[LongArra
     clear = (gold < 0) & (most > 0) & ((votes == most[:, None]).sum(axis=1) == 1)
     odd = clear & ((said != rest) | (other != rest))
     same = int((odd & (said == other)).sum())
-    return f"; same grade, unlike the rest, on {same:,} of {odd.sum():,} items where either is alone" if same else ""
+    return f"; same grade, unlike the rest, on {same:,} of {odd.sum():,} items where one differs" if same else ""

@@ -28,19 +28,19 @@ from karatage.data.note import Note, Texts
 tell = Texts(
     "agreement",
     {
-        "below-gold": "{below:,} of {judges:count judge} never go as high as gold, which goes up to {top} ({counts}): "
-        "every item above a judge's scale counts as its error, and as one shared by all on that scale, so that "
-        "accuracy, error correlation and effective votes depend on scales as well as on judges; map all grades to one "
-        "scale with --grades and --gold-grades",
+        "below-gold": "{below:,} of {judges:count judge} never give gold's highest grades, up to {top} ({counts}). "
+        "Items above a judge's scale count as errors, which judges of the same scale share. So accuracy, error "
+        "correlation and effective votes also depend on the scales; map all grades to one scale with --grades and "
+        "--gold-grades",
         "few-gold": "judges with few gold items, less than {least:.0%} of them: {judges:names}; their figures are "
-        "little more than a guess",
-        "few-topics": "judges with gold in fewer than {least} topics, whose intervals count items as if each stood by "
-        "itself, and are too short where a topic's items are alike: {judges:names}",
+        "very uncertain",
+        "few-topics": "judges with gold in fewer than {least} topics: {judges:names}; their intervals treat items as "
+        "independent, so they are too narrow if errors within a topic are correlated",
         "no-gold": "judges without gold items: {judges:names}",
-        "pairs-drawn": "{judges:,} judges have about {pairs:,.0f} pairs that share items, of which {drawn:,}, drawn at "
-        "random with the seed, were compared: kappa, error correlation and effective votes are estimates from these; "
-        "the sampling adds a standard error of {error:.2g} to the mean kappa, which its interval includes, and of "
-        "{typical:.2g} to the kappa of a typical judge; pairs of judges are listed for these only",
+        "pairs-drawn": "{judges:,} judges have about {pairs:,.0f} pairs that share items; {drawn:,} of these pairs, "
+        "drawn at random with the seed, were compared. Kappa, error correlation and effective votes are estimated "
+        "from them, and only these pairs are listed. Sampling adds a standard error of {error:.2g} to the mean kappa, "
+        "which its interval includes, and of {typical:.2g} to the kappa of a typical judge",
     },
 )
 

@@ -38,16 +38,16 @@ tell = Texts(
         "gold-topics-unjudged": "topics with gold but without judgments: {topics:names}",
         "less-than-half": "judges who graded less than half of their topics' pools, compared with random judges of all "
         "of it, so that weights also depend on how much they graded: {judges:names}",
-        "same-scores": "{times:count time} all systems score the same under a judge, who then has no weight in that "
-        "topic; judges concerned: {judges:names}",
-        "some-topics": "judges who saw only some of the {topics:count topic}, counted where they did: {judges:names}",
+        "same-scores": "{times:count time} all systems have the same score under a judge, who then has no weight in "
+        "that topic; judges concerned: {judges:names}",
+        "some-topics": "judges of only some of the {topics:count topic}, used on those topics: {judges:names}",
         "training-topics": "training topics, from which approaches may learn, left out: {topics:names}",
         "uniform": "weights that differ by less than {least:.0%} between judges, so nearly uniform: {approaches:names}",
         "unseen": "judges unseen in training get the mean weight of the others: {judges:names}",
         "weighted-by-folds": "judges were weighted, for each topic, by gold of other topics only ({folds} folds), so "
         "gold can check it",
         "weighted-by-training": "judges were weighted by {topics} training topics",
-        "weights-zero": "{approach}: where all weights are 0, judges count alike; topics concerned: {topics:names}",
+        "weights-zero": "{approach}: where all weights are 0, judges have equal weights; topics: {topics:names}",
     },
 )
 
@@ -115,7 +115,7 @@ class Aware:
 
 @dataclass(frozen=True)
 class Supervised:
-    """Scores merged with weights by how near judges are to gold on other topics: [SAWARE20]."""
+    """Scores merged with weights by how close judges are to gold on other topics: [SAWARE20]."""
 
     name: str
     estimator: SupervisedEstimator
@@ -199,7 +199,7 @@ def _tell_dull(evidence: Evidence, dull: BoolArray) -> tuple[Note, ...]:
 
 @dataclass(frozen=True, eq=False)
 class TaughtWeights:
-    """Weights of judges in each topic, and how near to gold they came where they were compared."""
+    """Weights of judges in each topic, and their closeness to gold where they were compared."""
 
     weight: FloatArray  # (judge, topic)
     closeness: FloatArray  # (judge,), NaN for judges who share no topic with the gold for training
@@ -285,7 +285,7 @@ def _plan_lessons(
     if gold.training:
         taught = evidence.training & with_gold
         if not taught.any():
-            raise DataError(f"{name} has nothing to learn from: no judge has a grade in the training topics")
+            raise DataError(f"{name} cannot learn: no judge has a grade in the training topics")
         return [(taught, everything)], tell("weighted-by-training", topics=int(taught.sum()))
     topics = np.flatnonzero(with_gold)
     fold_of, folds = deal_topics(name, len(with_gold), topics, evidence.seed)

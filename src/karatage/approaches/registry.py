@@ -91,7 +91,7 @@ def judge_alone(judge: int) -> Approach:
 
 
 def expect_of_judge(judge: int) -> Approach:
-    """The approach of trusting one judge's grades to 95 %: [RANDREL19] 4.2."""
+    """The approach of trusting one judge's grades to 95%: [RANDREL19] 4.2."""
 
     def approach(evidence: Evidence) -> dict[str, Merged]:
         """One judge's expected scores, on the topics the judge has seen."""

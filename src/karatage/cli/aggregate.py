@@ -50,10 +50,10 @@ def aggregate(
     """Merge grades.
 
     Args:
-        approach: mv, ds, glad, ...; options in brackets: 'ds(prior=none)'.
+        approach: mv, ds, glad, ...; options in parentheses: 'ds(prior=none)'.
         supervision: How gold is used; default: full if gold is given.
         with_gold: Also write gold's grades of items without judgments.
-        judges: Write the model's estimates of each judge here; - prints them.
+        judges: Write the model's estimates of each judge to this file; - prints them.
         history: The file of --judges from an earlier batch (.csv, .tsv, .parquet), for ds and emgz.
         output: Write here (.qrels; .csv, .tsv, .json, .parquet with probabilities).
     """
@@ -65,7 +65,7 @@ def aggregate(
     chosen = "qrels" if as_qrels else choose_style(to.format, output)
     judges_style = None if judges is None else choose_style(to.format if judges == STANDARD_OUTPUT else None, judges)
     if with_gold and not gold:
-        raise OptionError("--with-gold adds the items of gold: name the file of gold with -g")
+        raise OptionError("--with-gold needs gold; give its file with -g")
     if not judgments:
         raise OptionError("no judgments were given; name their files, e.g. karatage aggregate crowd.csv")
     graded, trusted = reading.read_both(judgments, gold, quiet=to.quiet)
@@ -141,9 +141,15 @@ def _say_accuracy(merged: Posterior, gold: Judgments | None) -> str:
     if gold is None:
         return ""
     if any(note.kind == "aggregation.gold-known" for note in merged.notes):
-        return " The model was trained on gold, so this accuracy is not known; --supervision none shows it."
+        return (
+            " The model was trained on gold, so its accuracy cannot be measured with this gold; use --supervision "
+            "none to measure it."
+        )
     from karatage.data.judgments import match_gold
 
     if not (match_gold(merged.judgments, gold) >= 0).any():
-        return " Gold and judgments share no item, so the accuracy is not known."
-    return f" Of the items with gold {merged.accuracy(gold):.1%} got the grade of gold."
+        return (
+            " Gold and judgments have no item in common, so the accuracy is not known; check that items are "
+            "written in the same way in both."
+        )
+    return f" Of the items with gold, {merged.accuracy(gold):.1%} have the grade of gold."

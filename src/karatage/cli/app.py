@@ -27,13 +27,16 @@ if TYPE_CHECKING:
 ON_THE_DEMO = "Example, on the files that `karatage demo` writes:"
 ON_A_SIMULATION = "Example, on a simulated collection:"
 CLAIM = "--topics is now called --claim: write --claim new or --claim these; --topics is reserved for files of topics"
-DOCUMENTS = "--documents is reserved for files of documents, which no command reads yet; runs and -j name the documents"
+DOCUMENTS = (
+    "--documents is reserved for files of documents, which no command reads yet; omit it: runs and judgments (-j) "
+    "name the documents"
+)
 # Options that were renamed, or are reserved.
 REFUSED = {
     **{f"{command} --topics": CLAIM for command in ("compare", "report", "plan")},
     **{f"{command} --documents": DOCUMENTS for command in ("compare", "report", "plan")},
-    "queue --margin": "--margin is now called --indifference; write --indifference 0.02",
-    "plan --batches": "--batches is now called --looks; write --looks 4",
+    "queue --margin": "--margin is now called --indifference; write e.g. --indifference 0.02",
+    "plan --batches": "--batches is now called --looks; write e.g. --looks 4 for four batches",
 }
 
 
@@ -92,9 +95,9 @@ _add(
     app,
     "doctor",
     DECIDE,
-    "Check files: what can be concluded from them?",
-    "Any of runs, judgments and gold may be given. If a file cannot be read, the faulty line is named, the "
-    f"other files are checked, and the exit code is 2.\n\n{ON_THE_DEMO}",
+    "Check files: which conclusions do they allow?",
+    f"Any of runs, judgments and gold may be given. If a file cannot be read, the message names the line with the "
+    f"error, the other files are checked, and the exit code is 2.\n\n{ON_THE_DEMO}",
     "demo/runs -j demo/judgments.csv -g demo/gold.qrels",
 )
 _add(
@@ -119,7 +122,7 @@ _add(
     "audit",
     JUDGES,
     "Which judges to keep, which to drop?",
-    f"It also shows whether more gold is worth its cost.\n\n{ON_THE_DEMO}",
+    f"It also shows how accurate the judges are by gold, and whether more gold is needed.\n\n{ON_THE_DEMO}",
     "demo/judgments.csv -g demo/gold.qrels",
 )
 _add(
@@ -135,8 +138,8 @@ _add(
     "plan",
     PLAN,
     "Which documents need gold, or how many?",
-    "From files: a random sample of documents with known probabilities. From figures: numbers of topics and gold "
-    "items.\n\n"
+    "From files: a random sample of documents with known sampling probabilities. From figures: how many topics and "
+    "gold items are needed.\n\n"
     f"{ON_THE_DEMO}",
     "demo/runs -j demo/judgments.csv --budget 200 -o queue.csv",
 )
@@ -170,7 +173,7 @@ _add(
     app,
     "report",
     SHOW,
-    "Everything on one page.",
+    "Write all results to one page.",
     "It contains the decision, the leaderboard, the judges and all notes. It is made from runs, judgments and gold, "
     "or from results that "
     f"other commands wrote with -o RESULT.json.\n\n{ON_THE_DEMO}",
@@ -252,7 +255,7 @@ def _explain(problem: CycloptsError, words: Sequence[str]) -> str:
         return f"{token.keyword} {problem.__cause__}" if token is not None else str(problem.__cause__)
     if isinstance(problem, UnusedCliTokensError):
         extra = " ".join(problem.unused_tokens or ())
-        return f"'{shorten(extra)}' cannot be used: name files after the command or by an option, not both"
+        return f"'{shorten(extra)}' cannot be used: give files after the command or by an option, not both"
     option = (token.keyword or token.value).partition("=")[0] if token is not None else ""
     return REFUSED.get(f"{words[0]} {option}", str(problem))
 

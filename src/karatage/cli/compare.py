@@ -51,9 +51,9 @@ def compare(
     """Compare systems.
 
     Args:
-        unpaired: Do not pair the systems' topics.
-        adjust: For many pairs: Holm, Benjamini-Hochberg, or not at all.
-        fail_unless_significant: Exit with 1 if no difference is significant.
+        unpaired: Treat the systems' topics as separate, not paired.
+        adjust: Correction for many pairs: Holm, Benjamini-Hochberg (bh), or none.
+        fail_unless_significant: Exit with code 1 if no difference is significant.
     """
     from karatage.decisions.compare import compare as compare_two
     from karatage.decisions.compare import compare_all

@@ -49,12 +49,12 @@ def evaluate(
 
     Args:
         approach: uniform, sgl_tau_msd, sup_tau, mv, ds, binmv, ..., judge:NAME, judge:* (all); may be repeated.
-        per_topic: Scores for every topic (tsv, json, parquet).
-        weights: Each judge's weight, for approaches that weight judges.
-        explain: Reasons for each judge's weight, one line each.
+        per_topic: Print the scores of every topic (tsv, json, parquet).
+        weights: Print each judge's weight, for approaches that weight judges.
+        explain: Print the reasons for each judge's weight, one line each.
         train: Topics whose gold is for training only: 401,402 or a share like 30%.
         gold_certainty: Probability that a grade of gold is correct; the papers use 0.95.
-        draws: Draws of merged grades, for intervals and P(A better than B).
+        draws: Random draws of merged grades, for intervals and P(A better than B); 0: none.
     """
     from dataclasses import replace
 

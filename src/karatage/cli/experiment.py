@@ -89,10 +89,10 @@ class Source:
         correlations: Correlation of simulated judges' errors, e.g. 0,0.3,0.6: a panel for each; default: 0.
         relevant: The lowest relevant grade, or middle of each judge's scale.
         gold_relevant: The same for gold; default: as --relevant.
-        grades: What labels mean: 0-3, or no=0,yes=1,broken=drop, or both.
+        grades: What labels mean: a scale (0-3), a mapping (no=0,yes=1,broken=drop), or both.
         gold_grades: The same for gold; default: as --grades.
-        columns: Which column is what, e.g. judge=team,grade=score.
-        gold_columns: The same for gold.
+        columns: Names of the columns as role=NAME, e.g. judge=team,grade=score.
+        gold_columns: Names of the columns of gold as role=NAME, e.g. grade=score.
     """
 
     runs: tuple[str, ...] = ()
@@ -120,7 +120,9 @@ class Source:
         from karatage.io.judgments import read_gold, read_judgments
 
         if self.runs and not self.judges:
-            raise OptionError(f"no judges were given; name their grades with --judgments, or write {SIMULATED}:31")
+            raise OptionError(
+                f"no judges were given; name the files of their grades with --judgments, or write {SIMULATED}:31"
+            )
         judges = self.judges or (SIMULATED,)
         scale = self.grades if self.gold_grades is None else self.gold_grades
         columns, gold_columns = parse_columns(self.columns), parse_columns(self.gold_columns)
@@ -144,7 +146,7 @@ class Pool:
     Args:
         gold: Trusted grades: qrels, a table, or a judged queue.
         gold_grades: What gold's labels mean: 0-3, or no=0,yes=1,broken=drop.
-        gold_columns: The same for gold.
+        gold_columns: Names of the columns of gold as role=NAME, e.g. grade=score.
     """
 
     runs: tuple[str, ...] = ()
@@ -161,11 +163,13 @@ class Pool:
 
         if not self.runs:
             if self.gold is not None:
-                raise OptionError("gold needs runs; name their folder, or leave gold out for a simulated collection")
+                raise OptionError(
+                    "gold needs runs; name the folder of the runs, or leave out gold to use a simulated collection"
+                )
             world = simulate_collection(rng=stream(seed, "collection"))
             return world.runs, world.gold
         if self.gold is None:
-            raise OptionError("the experts' grades are those of gold; name its qrels file with --gold")
+            raise OptionError("gold is missing: it contains the experts' grades; name its qrels file with --gold")
         columns = parse_columns(self.gold_columns)
         return read_runs(list(self.runs)), read_gold(self.gold, grades=self.gold_grades, columns=columns)
 
@@ -271,7 +275,7 @@ def watch_over(output: str | None, *, quiet: bool) -> Iterator[Progress | None]:
         with progress_cells(quiet=quiet) as bar:
             yield bar
     except KeyboardInterrupt:
-        kept = "nothing was stored, as there is no --output" if output is None else "the same command resumes it"
+        kept = "nothing was stored, because there is no --output" if output is None else "the same command resumes it"
         say(f"Stopped; {'' if output is None else f'finished cells are in {output}, and '}{kept}.")
         raise
 

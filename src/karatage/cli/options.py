@@ -114,25 +114,25 @@ ModelName = Annotated[str, complete(list_models)]
 ModelNames = Annotated[tuple[str, ...], complete(list_models)]
 ApproachNames = Annotated[tuple[str, ...], complete(list_approaches)]
 Families = Annotated[
-    InputFile, Parameter(help="Judges whose errors may be correlated: judge, tab and family in each line.")
+    InputFile, Parameter(help="File of judges whose errors may be correlated; a line has judge, tab, family.")
 ]
-Chart = Annotated[OutputFile, Parameter(help="Draw a chart here: .svg, .png, .html or .json.")]
+Chart = Annotated[OutputFile, Parameter(help="Write a chart to this file: .svg, .png, .html or .json.")]
 Top = Annotated[int, AT_LEAST_0, Parameter(help="Rows shown in tables; 0 = all.")]
 PerItem = Annotated[int, AT_LEAST_1, Parameter(help="Crowd judges of each document.")]
 Seed = Annotated[int, AT_LEAST_0, Parameter(help="Seed of all random numbers.")]
 Workers = Annotated[int, AT_LEAST_1, Parameter(help="Number of processes.")]
-Fresh = Annotated[bool, Parameter(help="Recompute what an earlier run stored in --output.")]
-Quiet = Annotated[bool, Parameter(validator=_remember, help="No notes and no progress.")]
+Fresh = Annotated[bool, Parameter(help="Compute again what an earlier run stored in --output.")]
+Quiet = Annotated[bool, Parameter(validator=_remember, help="Print no notes and no progress.")]
 MostMemory = Annotated[
     str | None,
     Parameter(
         metavar="SIZE",
         validator=_limit_memory,
-        help="Most memory for reading one file, e.g. 8G; default: half of the free memory.",
+        help="Memory limit for reading one file, e.g. 8G; default: half of the free memory.",
     ),
 ]
 Format = Literal["table", "tsv", "json"]
-NEEDED = "figures need all of --figures-a, --figures-b and --rates"
+NEEDED = "a comparison by figures needs all of --figures-a, --figures-b and --rates"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,11 +140,11 @@ class Reading:
     """How files are read.
 
     Args:
-        grades: What labels mean: 0-3, or no=0,yes=1,broken=drop, or both.
-        gold_grades: The same for gold; default: as --grades.
-        columns: Which column is what, e.g. judge=team,grade=score.
-        gold_columns: The same for gold.
-        repeats: Which grade is used if a judge graded an item again; default: all.
+        grades: What labels mean: a scale (0-3), a mapping (no=0,yes=1,broken=drop), or both.
+        gold_grades: The same for gold; default: --grades.
+        columns: Names of the columns as role=NAME, e.g. judge=team,grade=score.
+        gold_columns: Names of the columns of gold as role=NAME, e.g. grade=score.
+        repeats: Which of a judge's grades of an item counts; default: all in merging, else (and for gold) the last.
     """
 
     grades: str | None = None
@@ -253,7 +253,9 @@ def parse_columns(text: str | None) -> dict[str, str] | None:
     for part in text.split(","):
         role, equals, name = part.partition("=")
         if not equals or not role.strip() or not name.strip():
-            raise OptionError(f"columns '{shorten(part)}' is not of the form role=column")
+            raise OptionError(
+                f"columns '{shorten(part)}' is not of the form role=column; write e.g. judge=team,grade=score"
+            )
         pairs[role.strip()] = name.strip()
     return pairs
 
@@ -278,9 +280,9 @@ class TypedFigures:
     """Figures instead of files.
 
     Args:
-        figures_a: Instead of files: topics,mean,deviation of a's P@k.
+        figures_a: Instead of files: topics,mean,standard deviation of a's P@k.
         figures_b: The same for b.
-        rates: Correct judgments of relevant and of other gold items: 43/59,67/84.
+        rates: Correct judgments of relevant and of other gold items, e.g. 43/59,67/84.
         rates_b: The same for b, if it had other judges.
     """
 

@@ -142,7 +142,9 @@ def _count_labels(budget: float | None, looks: int) -> int:
     if not (budget >= 1 and budget == int(budget)):
         raise OptionError(f"--budget {budget:g} is not a number of gold labels; give a whole number from 1")
     if looks > budget:
-        raise OptionError(f"--budget {budget:g} is less than {looks} batches; give fewer --looks")
+        raise OptionError(
+            f"--budget {budget:g} is fewer labels than {looks} batches; give fewer --looks or a larger budget"
+        )
     return int(budget)
 
 

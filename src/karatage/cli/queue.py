@@ -5,6 +5,8 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Annotated
 
+from cyclopts import Parameter
+
 from karatage.cli.options import (
     AT_LEAST_0,
     FLAT,
@@ -40,7 +42,13 @@ Rules = make_options(
     QueueRules,
     skip=("prices", "disagreement", "systems"),
     measure=Annotated[str, complete(list_measures)],
-    order=complete(list_orders),
+    order=(
+        complete(list_orders),
+        Parameter(
+            help="effect, meta-ap, average-rank, depth, disagreement, move-to-front, thompson; default: effect for "
+            "measures that are weighted sums of grades, else thompson."
+        ),
+    ),
     approach=complete(list_models),
     seed=AT_LEAST_0,
 )
@@ -131,8 +139,8 @@ def _find_model(
         return None
     if crowd is None:
         raise OptionError(
-            "the order disagreement needs a model: give one with --disagreement model.json, or "
-            "judgments by several judges with -j"
+            "--order disagreement needs a model: give one with --disagreement model.json, or judgments by several "
+            "judges with -j"
         )
     with progress("Learning where judges disagree", quiet=quiet):
         model = learn_disagreement(runs, crowd, rng=seed)

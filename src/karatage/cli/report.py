@@ -63,7 +63,7 @@ def report(
 
     Args:
         approach: The first is used for the decision, all are compared with gold; may be repeated.
-        adjust: For many pairs: Holm, Benjamini-Hochberg, or not at all.
+        adjust: Correction for many pairs: Holm, Benjamini-Hochberg (bh), or none.
         figures: A folder for every chart as .svg and .png.
         tables: A folder for every table as .tex and .md.
         output: The page: one .html file.

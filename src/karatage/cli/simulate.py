@@ -106,8 +106,8 @@ class Request(Writing):
         self._check_job(gold, shape)
         if self.judges is not None and self.judges < self.per_item:
             raise OptionError(
-                f"{counted(self.judges, 'judge')} cannot give {self.per_item} judgments of an item, as each gives one; "
-                "raise --judges or lower --per-item"
+                f"{counted(self.judges, 'judge')} cannot give {self.per_item} judgments of an item, because each "
+                f"judge gives one; increase --judges or decrease --per-item"
             )
         self._check_files()
 
@@ -117,9 +117,14 @@ class Request(Writing):
         if not self.like:
             for name, value in ("--like-gold", self.like_gold), ("--families", self.families):
                 if value is not None:
-                    raise OptionError(f"{name} is for a crowd that is learned; name its judgments with --like")
+                    raise OptionError(
+                        f"{name} is only for a crowd that is learned from judgments; name the judgments with --like"
+                    )
         elif gold is None and self.like_gold is None:
-            raise OptionError("a crowd is learned from judgments and gold; name gold first, or give --like-gold")
+            raise OptionError(
+                "--like needs gold to learn a crowd from judgments; give gold as the first argument, or "
+                "with --like-gold"
+            )
 
     def _check_job(self, gold: str | None, shape: list[str]) -> None:
         if self.judged is not None and self.queue is None:
@@ -127,7 +132,7 @@ class Request(Writing):
         usual = Request()
         shape = [name for name in ("systems", "topics", "depth") if getattr(self, name) != getattr(usual, name)] + shape
         if self.collection is None and shape:
-            raise OptionError(f"{name_option(shape[0])} is for whole collections; name a folder with --collection")
+            raise OptionError(f"{name_option(shape[0])} is only for whole collections; name a folder with --collection")
         if self.collection is not None:
             others = {"GOLD": gold, "--queue": self.queue}
             others["--output"] = None if self.output == STANDARD_OUTPUT else self.output
@@ -383,7 +388,7 @@ def print_experts(queue: AskedQueue, answers: Answers, request: Request, steps: 
     from karatage.data.codec import unstructure
 
     count, relevant = len(answers.grade), int((answers.grade > 0).sum())
-    sentence = f"Experts gave the grades of gold to {counted(count, 'document')}, of which {relevant:,} are relevant."
+    sentence = f"Experts gave gold's grades to {counted(count, 'document')}, of which {relevant:,} are relevant."
     found = {"experts": count, "relevant": relevant, "notes": unstructure(list(answers.notes)), "sentence": sentence}
     told = Told(
         answers.notes,

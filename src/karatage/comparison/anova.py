@@ -177,7 +177,7 @@ class ModelFit:
 
 
 def fit_closed(design: Design) -> ModelFit:
-    """Of a balanced design, where effects are orthogonal: each is a table of means, less the tables within it."""
+    """Of a balanced design, where effects are orthogonal: each is a table of means, minus the tables within it."""
     centre = float(design.response.mean())
     centred = design.response - centre
     left = centred.copy()
@@ -216,7 +216,7 @@ def fit_unbalanced(design: Design) -> ModelFit:
     rank = int(np.linalg.matrix_rank(matrix))
     if rank < matrix.shape[1]:
         raise DataError(
-            f"factors overlap: {matrix.shape[1]} effects, of which only {rank} can be estimated; "
+            f"factors are confounded: {matrix.shape[1]} effects, of which only {rank} can be estimated; "
             "leave out a factor that others already determine"
         )
     fitted = OLS(design.response, matrix).fit()
@@ -403,7 +403,7 @@ def _name_size(omega: float) -> str:
 
 
 def omega_squared(df: float, f: float, rows: int) -> float:
-    """[AWARE17] (29): the share of variance due to a source, the other sources left aside; 0 where negative.
+    """[AWARE17] (29): the share of variance due to a source, without the other sources; 0 where negative.
 
     From 0.01 an effect is called small, from 0.06 medium, from 0.14 large.
 

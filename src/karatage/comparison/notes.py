@@ -5,13 +5,13 @@ from karatage.data.note import Texts
 tell = Texts(
     "comparison",
     {
-        "alike": "both systems score alike on every topic",
-        "constant": "the difference is the same in every topic, so t has nothing to go by: use test='permutation'",
-        "constant-resampled": "the difference is the same in every topic: resampling them changes nothing; use "
+        "alike": "both systems have the same score on every topic",
+        "constant": "the difference is the same in every topic, so t cannot be computed: use test='permutation'",
+        "constant-resampled": "the difference is the same in every topic: resampling topics does not change it; use "
         "test='permutation'",
-        "constant-scores": "scores do not vary from topic to topic, so t has nothing to go by",
+        "constant-scores": "scores do not vary from topic to topic, so t cannot be computed",
         "few-degrees": "the error has only {degrees:count degree} of freedom: tests have little power",
-        "few-topics": "only {topics} topics: no test can say much",
+        "few-topics": "only {topics} topics: tests have little power",
         "no-interval": "{topics} topics are too few for a {confidence:percent} interval by this test",
         "one-level": "factor '{factor}' has one level only, '{level}', and is left out",
         "precision-differs": "levels have means of different precision: comparison intervals are approximate, p-values "

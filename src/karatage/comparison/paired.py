@@ -31,15 +31,15 @@ from karatage.text import counted, percent
 
 
 def say_test(difference: float, p_value: float, interval: tuple[float, float], *, confidence: float, where: str) -> str:
-    """How far the second system is from the first, and whether that may be chance.
+    """The difference between the two systems, and whether it is significant.
 
     >>> say_test(0.25, 0.125, (-0.1, 0.6), confidence=0.95, where="on 4 topics")
-    'The second system scores 0.25 higher than the first on 4 topics: this may be chance (p = 0.12, 95% interval ...'
+    'The second system scores 0.25 higher than the first on 4 topics: not significant (p = 0.12, 95% interval -0....'
     """
     if not difference:
-        return f"Both systems score alike on average {where}."
+        return f"Both systems have the same mean score {where}."
     side = "higher" if difference > 0 else "lower"
-    verdict = "more than chance" if p_value <= 1 - confidence + 1e-12 else "this may be chance"
+    verdict = "significant" if p_value <= 1 - confidence + 1e-12 else "not significant"
     low, high = interval
     known = math.isfinite(low) and math.isfinite(high)
     between = f", {percent(confidence)} interval {low:+.4g} to {high:+.4g}" if known else ""
@@ -56,10 +56,10 @@ SPREAD = 1e-12  # a standard deviation below this part of the largest difference
 
 @dataclass(frozen=True, kw_only=True)
 class PairedTest(Shown):
-    """How sure it is that the second system is better, or worse, than the first."""
+    """A test of whether the second system differs from the first, on the same topics."""
 
     test: str
-    difference: float  # mean over topics, second less first
+    difference: float  # mean over topics, second minus first
     statistic: float  # t; rank sum of the topics the second wins (wilcoxon); mean difference (permutation)
     p_value: float  # two-sided
     low: float  # of the interval, infinite where topics are too few to bound it
@@ -72,7 +72,7 @@ class PairedTest(Shown):
 
     @property
     def significant(self) -> bool:
-        """Whether equal systems are ruled out at the level of the interval."""
+        """Whether the difference is significant at the level of the interval."""
         return self.p_value <= 1 - self.confidence + 1e-12
 
     @property
@@ -104,13 +104,13 @@ def paired_test(
     resamples: int = 10_000,
     rng: int | np.random.Generator | None = None,
 ) -> PairedTest:
-    """Test whether two systems' scores on the same topics differ by more than chance; two-sided.
+    """Two-sided test of the difference between two systems' scores on the same topics.
 
     Args:
         x: Scores of the first system, one per topic; NaN where a topic has none, which leaves the topic out.
-        y: Scores of the second, topics in the same order; differences are the second less the first.
-        test: `t`; `wilcoxon`'s signed ranks, without topics that show no difference, interval by Walsh averages;
-            `permutation`, which turns the signs of the differences, interval by means of subsets [HAR69]; or
+        y: Scores of the second, topics in the same order; differences are the second minus the first.
+        test: `t`; `wilcoxon`'s signed ranks, without topics without a difference, interval by Walsh averages;
+            `permutation`, which flips the signs of differences, interval by means of subsets [HAR69]; or
             `bootstrap` over topics, studentised [SAK06], as the plain one of [SAC07] rejects too often on few topics.
         confidence: Of the interval.
         resamples: Draws of the bootstrap, and of a permutation test too large to be exact.
@@ -302,9 +302,9 @@ def _studentise(drawn: FloatArray, mean: float, largest: float) -> FloatArray:
 
 @dataclass(frozen=True, kw_only=True)
 class UnpairedTest(Shown):
-    """How sure it is that the second system is better, or worse, than the first, on other topics."""
+    """A test of whether the second system differs from the first, on separate topics."""
 
-    difference: float  # of the means, second less first
+    difference: float  # of the means, second minus first
     statistic: float  # t
     degrees: float  # of freedom
     p_value: float  # two-sided
@@ -316,7 +316,7 @@ class UnpairedTest(Shown):
 
     @property
     def significant(self) -> bool:
-        """Whether equal systems are ruled out at the level of the interval."""
+        """Whether the difference is significant at the level of the interval."""
         return self.p_value <= 1 - self.confidence + 1e-12
 
     @property
@@ -331,7 +331,7 @@ class UnpairedTest(Shown):
 
 
 def welch_test(x: ArrayLike | Figures, y: ArrayLike | Figures, *, confidence: float = 0.95) -> UnpairedTest:
-    """Test two means over different topics, [NOISY18] (9), with Welch's degrees of freedom; two-sided.
+    """Two-sided test of two means over different topics, [NOISY18] (9), with Welch's degrees of freedom.
 
     Takes scores by topic, NaN where there is none, or figures.
 

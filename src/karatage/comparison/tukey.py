@@ -211,14 +211,15 @@ class Tukey(Shown):
 def tukey(
     result: Anova, factor: str, *, level: float = 0.05, lower_is_better: bool = False, freedom: Freedom = "error"
 ) -> Tukey:
-    """Compare all pairs of a factor's marginal means, with at most `level` chance of any false difference.
+    """Compare all pairs of a factor's marginal means, with a family-wise error rate of `level`.
 
     Args:
-        result: The analysis of variance, whose error is the yardstick.
+        result: The analysis of variance, whose error mean square is used.
         factor: One of its factors.
-        level: Probability that any two equal levels are called different.
-        lower_is_better: The best level has the lowest mean, as for RMSE; decides order and top group, not who differs.
-        freedom: Degrees of freedom of the studentised range: those of the `error`'s mean square, or N less the number
+        level: Family-wise error rate: the probability of at least one false difference.
+        lower_is_better: The best level has the lowest mean, as for RMSE. This sets the order and the top
+            group, not which levels differ.
+        freedom: Degrees of freedom of the studentised range: those of the `error`'s mean square, or N minus the number
             of levels, as the `paper` prints. With one factor these are the same.
     """
     if freedom not in get_args(Freedom):

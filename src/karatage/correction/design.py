@@ -54,20 +54,20 @@ class GoldDesign:
     def sentence(self) -> str:
         """The design in plain words."""
         if not self.items:
-            return f"gold: none of a judged document{self._tell_outside()}"
+            return f"gold: no item is a judged document{self._tell_outside()}"
         said = f"gold: {counted(self.items, 'item')} of {counted(self.topics, 'topic')}"
         if self.kind != "census" and self.topics < self.pool_topics:
             said += f" (the pool has {self.pool_topics:,})"
         said += {
             "sampled": ", drawn with known probabilities pi",
             "census": ", the whole pool",
-            "topics": ", judged whole",
+            "topics": ", all judged documents graded",
             "items": ", without sampling probabilities (pi)",
         }[self.kind]
         if math.isfinite(self.icc) and self.kind != "census":
             mean = self.items / self.topics
             said += f"; {mean:.1f} items per topic, correlation of errors within topics {self.icc:.2f}"
-            said += f", design effect {self.design_effect:.1f} against a plain sample of the pool"
+            said += f", design effect {self.design_effect:.1f} relative to a simple random sample of the pool"
         return said + self._tell_outside()
 
     def _tell_outside(self) -> str:

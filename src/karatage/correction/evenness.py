@@ -53,7 +53,7 @@ class Frame:
                 f"{self.rank.shape} per item and system"
             )
         if self.rank.size and not 0 <= self.rank.min() <= self.rank.max() <= self.depth:
-            raise DataError(f"ranks go from 1 to {self.depth}, with 0 for none, not to {self.rank.max()}")
+            raise DataError(f"ranks must be from 1 to {self.depth}, or 0 for none, not {self.rank.max()}")
         freeze(self.topic, self.said, self.rank, self.gap)
 
     @property
@@ -149,7 +149,7 @@ def _group(frame: Frame, taken: int) -> Iterator[_Groups]:
         frame.said,
         least,
         lambda span: f"where the judges said {_write_span(span)}",
-        none=(-1, "among those not judged"),
+        none=(-1, "among documents without a judgment"),
     )
     yield _merge(
         "best rank",

@@ -68,7 +68,7 @@ def correct(mass: ArrayLike, confusion: ArrayLike, size: ArrayLike, gain: ArrayL
     mass, rows, size, gain = np.asarray(mass, float), _check_rows(confusion), _check_size(size), np.asarray(gain, float)
     topics = mass.shape[-2]
     if topics < 2:
-        raise DataError(f"a variance over topics needs 2 of them at least, got {topics}")
+        raise DataError(f"a variance over topics needs at least 2 topics, got {topics}")
     gains = _solve(rows, gain)
     scores = correct_topics(mass, gains)
     by_topics = scores.var(axis=-1, ddof=1) / topics
@@ -151,8 +151,8 @@ def _solve(matrix: FloatArray, right: FloatArray) -> FloatArray:
         return np.asarray(np.linalg.solve(matrix, np.broadcast_to(right, shape)[..., None])[..., 0], float)
     except np.linalg.LinAlgError:
         raise JudgeError(
-            "the judges' confusion matrix is singular: they answer alike to different gold grades, so no correction "
-            "exists; count such grades as one, get more gold, or use other judges"
+            "the judges' confusion matrix is singular: they give the same grades to items of different gold grades, "
+            "so no correction exists; merge these gold grades into one, get more gold, or use other judges"
         ) from None
 
 
@@ -164,7 +164,8 @@ def _check_rows(confusion: ArrayLike) -> FloatArray:
     off = ~(np.abs(rows.sum(axis=-1) - 1) < 1e-9)  # also where a row is NaN because it has no gold
     if off.any():
         raise DataError(
-            f"the row of grade {_first(off)} in the confusion matrix does not sum to 1; is there gold of that grade?"
+            f"the row of grade {_first(off)} in the confusion matrix does not sum to 1; check that gold contains this "
+            f"grade"
         )
     return rows
 
@@ -175,8 +176,8 @@ def _check_size(size: ArrayLike) -> FloatArray:
     none = ~(items > 0)
     if none.any():
         raise DataError(
-            f"no gold item has grade {_first(none)}, so how judges treat such items is not known; get gold of that "
-            "grade, or count it together with another"
+            f"no gold item has grade {_first(none)}, so the judges' error rate on such items is unknown; get gold of "
+            f"this grade, or merge it with another grade"
         )
     return items
 

@@ -23,10 +23,12 @@ from karatage.errors import DataError
 tell = Texts(
     "correction",
     {
-        "faultless": "judges made no mistake on one kind of gold item, for which the formulas ask no gold: check some",
-        "few-gold": "rates from fewer than {least} gold items of a kind are uncertain: check more",
-        "few-topics": "formulas are for {least} topics and more: take at least so many",
-        "no-power": "no power asked for: a true difference of this size would show half the time; 0.8 is usual",
+        "faultless": "judges made no error on one kind of gold item, so the formulas need no gold of this kind: grade "
+        "some anyway",
+        "few-gold": "error rates from fewer than {least} gold items of a kind are uncertain: grade more gold",
+        "few-topics": "the formulas are accurate from {least} topics on: use at least {least} topics",
+        "no-power": "no power was given, so it is 0.5: a true difference of this size would be detected half the "
+        "time; 0.8 is usual",
     },
 )
 
@@ -59,7 +61,7 @@ def plan_sizes(
 
     >>> rates = RateCounts(43, 59, 67, 84)
     >>> plan_sizes(Figures(10278, 0.6260, 0.414), Figures(20604, 0.6385, 0.402), rates).sentence
-    'To show a difference of +0.0237 at level 0.05 takes 24,561 topics, 9 relevant and 7 other gold items; with ...'
+    'To show a difference of +0.0237 at level 0.05 needs 24,561 topics, 9 relevant and 7 other gold items; with ...'
     """
     samples = rates if isinstance(rates, tuple) else (rates,)
     _check(a, b, paired)
@@ -101,11 +103,12 @@ class _Found(NamedTuple):
 def _check(a: Figures, b: Figures, paired: float | None) -> None:
     for system in (a, b):
         if not 0 <= system.mean <= 1:
-            raise DataError(f"a mean of {system.mean:g} is no share of relevant documents: plans are for P@k, in 0-1")
+            raise DataError(f"a mean of {system.mean:g} is not a P@k: give a mean between 0 and 1")
     low, high = abs(a.deviation - b.deviation), a.deviation + b.deviation
     if paired is not None and not low * (1 - 1e-6) <= paired <= high * (1 + 1e-6):
         raise DataError(
-            f"scores that deviate by {a.deviation:g} and {b.deviation:g} have differences that deviate by {low:g} to "
+            f"scores with standard deviations of {a.deviation:g} and {b.deviation:g} have differences that deviate by "
+            f"{low:g} to "
             f"{high:g}, not {paired:g}: give the standard deviation over topics of the difference"
         )
 
@@ -137,9 +140,9 @@ def _contradictions(a: Figures, b: Figures, samples: Samples) -> str | None:
     for name, system, sample in zip("ab", (a, b), _each(samples), strict=True):
         said = f"judges call {system.mean:.3f} of {name}'s documents relevant"
         if sample.d > 0 and system.mean > sample.m_r and not _obeys(system, sample):
-            doubts.append(f"{said}, more than the {sample.m_r:.3f} of relevant ones that they recognise")
+            doubts.append(f"{said}, more than the {sample.m_r:.3f} of relevant ones that they call relevant")
         elif sample.d > 0 and not _obeys(system, sample):
-            doubts.append(f"{said}, fewer than the {1 - sample.m_n:.3f} of other ones that they take for relevant")
+            doubts.append(f"{said}, less than the {1 - sample.m_n:.3f} of other documents that they call relevant")
     for name, sample in zip("ab" if len(samples) == 2 else ("",), samples, strict=True):
         if _like_a_coin(sample):
             whose = f"{name}'s judges" if name else "judges"
@@ -156,7 +159,7 @@ def _contradictions(a: Figures, b: Figures, samples: Samples) -> str | None:
 
 
 def _no_difference(a: Figures, b: Figures) -> str:
-    both = f"both means are {a.mean:g}" if a.mean == b.mean else "both systems score alike after correction"
+    both = f"both means are {a.mean:g}" if a.mean == b.mean else "both systems have the same score after correction"
     return f"{both}, and no difference cannot be shown: name the smallest difference that matters"
 
 
@@ -187,10 +190,12 @@ def _solve(terms: Terms, difference: float, goal: Goal, prices: Prices | None) -
         sizes = Sizes(*(round_up(size) for size in find_sizes(terms, (difference / z) ** 2, split)))
     variance = float(find_variance(terms, sizes))
     if not math.isfinite(variance):
-        return _nothing(samples, goal, "the budget does not buy one of each kind: raise it")
+        return _nothing(
+            samples, goal, "the budget is too small for one topic and one gold item of each kind: increase it"
+        )
     if not np.isfinite(np.concatenate([np.atleast_1d(size) for size in sizes])).all():
         return _nothing(
-            samples, goal, "one system's scores do not vary over topics, which leaves it no share of the error"
+            samples, goal, "the scores of one system do not vary over topics, so its share of the error is 0"
         )
     at = difference if samples == 1 else None
     return _Found(sizes, split, math.sqrt(variance), float(smallest_difference(terms, sizes, z, at)))

@@ -18,7 +18,7 @@ from karatage.text import counted
 
 LEAST_ITEMS = 5  # of a kind, to say anything about it
 CLEAR_OF_CHANCE = 2.0  # standard errors that judges must be better than chance
-GET_GOLD = "have gold judges look at more of them (karatage plan chooses which)"
+GET_GOLD = "have more of them graded as gold (karatage plan selects them)"
 
 
 class Constrained(NamedTuple):
@@ -164,7 +164,7 @@ def require_gold(accuracy: Accuracy) -> None:
             found = f"only {row}" if row else "none"
             raise DataError(
                 f"of {counted(accuracy.items, 'gold item')} that judges graded {found} {_is(row)} {kind} by gold, so "
-                f"how judges treat such items is not known; {GET_GOLD}, {LEAST_ITEMS} at least of each kind"
+                f"the judges' error rate on such items is unknown; {GET_GOLD}, at least {LEAST_ITEMS} of each kind"
             )
 
 
@@ -174,7 +174,7 @@ def require_informed(accuracy: Accuracy) -> None:
     if better < -CLEAR_OF_CHANCE:
         raise JudgeError(
             f"the judges are right about {_list_rates(accuracy)}: worse than chance; are their grades inverted? Map "
-            "them the other way round, or use other judges"
+            f"them with --grades, or use other judges"
         )
     if better <= CLEAR_OF_CHANCE:
         raise JudgeError(
@@ -183,8 +183,8 @@ def require_informed(accuracy: Accuracy) -> None:
         )
     if measure_separation(accuracy) <= CLEAR_OF_CHANCE:
         raise JudgeError(
-            f"the judges' confusion matrix cannot be inverted safely (condition number {accuracy.condition:.0f}): they "
-            "confuse some grades; count these as one with a measure such as P(rel=2)@10 or DCG(rel=2)@10, "
+            f"the judges' confusion matrix cannot be inverted safely (condition number {accuracy.condition:.0f}): "
+            f"they confuse some grades; treat these as one with a measure such as P(rel=2)@10 or DCG(rel=2)@10, "
             "get more gold, or re-judge with other judges"
         )
 

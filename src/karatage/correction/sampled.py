@@ -95,7 +95,9 @@ def expected_variance(gap: FloatArray, pi: FloatArray, residual_variance: FloatA
     """
     matters = gap != 0
     if (pi[matters] <= 0).any():
-        raise DataError("an item on which the systems differ has no chance to be drawn; give it one (find_chances)")
+        raise DataError(
+            "an item on which the systems differ has sampling probability 0; use the probabilities of find_chances"
+        )
     spread = gap[matters] ** 2 * (1 - pi[matters]) / pi[matters]
     residual = np.broadcast_to(np.asarray(residual_variance, float), gap.shape)[matters]
     return float((spread * residual).sum()) / topics**2
@@ -127,12 +129,14 @@ class Drawn:
         if len({len(self.item), len(self.gain), len(self.pi), len(self.batch)}) > 1:
             raise DataError("drawn gold needs one item, gain, pi and batch per draw")
         if not len(self.item):
-            raise DataError("no gold was drawn; judge at least some of the items that the systems rank differently")
+            raise DataError("no gold was drawn; grade some of the items that the systems rank differently")
         wrong = np.flatnonzero(~((self.pi > 0) & (self.pi <= 1)))
         if wrong.size:
-            raise DataError(f"pi is a chance above 0 and up to 1, not {self.pi[wrong[0]]:g} (draw {wrong[0] + 1})")
+            raise DataError(
+                f"pi must be a probability above 0 and at most 1, not {self.pi[wrong[0]]:g} (draw {wrong[0] + 1})"
+            )
         if len(np.unique(self.item)) < len(self.item):
-            raise DataError("an item was drawn twice; gold has one grade per item, so drop the repeats")
+            raise DataError("an item was drawn twice; gold has one grade per item, so remove the repeats")
         freeze(self.item, self.gain, self.pi, self.batch)
 
 
@@ -196,7 +200,9 @@ class Sampled:
         variance = gold
         if claim == "new topics":
             if topics < 2:
-                raise DataError("one topic says nothing of new topics; claim these topics only, or add topics")
+                raise DataError(
+                    "one topic is not enough for a claim about new topics; claim these topics only, or add topics"
+                )
             spread, known = np.zeros((2, *exact.shape))
             sum_square_gaps(self.term - mean, spread)
             sum_square_gaps(self.proven - proven, known)

@@ -145,7 +145,7 @@ def _check(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     y, f, r = (np.asarray(scores, float) for scores in (gold, judge, rest))
     if claim not in ("new", "these"):
-        raise OptionError(f"a claim is about new topics or about these, not '{claim}'; give new or these")
+        raise OptionError(f"claim '{claim}' is not one of new, these")
     if lam is not None and not 0 <= lam <= 1:
         raise OptionError(f"lam lies between 0 (gold only) and 1, not at {lam:g}")
     if min(y.ndim, f.ndim, r.ndim) < 1 or y.shape[-1] != f.shape[-1]:
@@ -153,7 +153,9 @@ def _check(
             f"gold's scores {y.shape} and the judge's {f.shape} must be on the same topics, on the last axis"
         )
     if y.shape[-1] < 2:
-        raise DataError(f"gold has scores on {y.shape[-1]} topics; at least 2 are needed to see how topics differ")
+        raise DataError(
+            f"gold has scores on {y.shape[-1]} topics; at least 2 are needed to estimate the variance between topics"
+        )
     if not (np.isfinite(y).all() and np.isfinite(f).all() and np.isfinite(r).all()):
         raise DataError("topic scores must be finite; leave out topics without a score")
     lead = np.broadcast_shapes(y.shape[:-1], f.shape[:-1], r.shape[:-1])

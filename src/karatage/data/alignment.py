@@ -55,7 +55,7 @@ def align(runs: Runs, judgments: Judgments) -> Alignment:
     require_data(runs=runs, judgments=judgments)
     if not judgments.has_topics:
         raise DataError(
-            "the judgments name items but no topics, so they cannot be matched with runs; "
+            "the judgments have items but no topics, so they cannot be matched with runs; "
             "give them a topic and a document column"
         )
     place = {name: t for t, name in enumerate(runs.topics)}

@@ -387,7 +387,7 @@ class CrowdSummary(Result, kind="crowd"):
 
     def _say_shared(self) -> str:
         if self.correlation is None:
-            return "Whether judges share errors is unknown: that needs items with several judges, and errors."
+            return "Whether judges share errors is unknown: this needs items with several judges, and errors."
         value = f"{round(self.correlation, 2) + 0.0:.2f}"  # no negative zero
         found = f"(error correlation {value}, pooled over items of equal gold)"
         chance = 2 / math.sqrt(self.pairs)

@@ -137,7 +137,7 @@ class DisagreementModel(Shown):
     def sentence(self) -> str:
         """What to take away."""
         if not self.topics:
-            return f"There is no prediction of disagreement: {counted(len(self.dropped), 'topic')} were dropped."
+            return f"Disagreement cannot be predicted: {counted(len(self.dropped), 'topic')} were dropped."
         mean = dict(zip(self.rates["rate"], self.rates["mean"], strict=True))
         shown = ", ".join(f"{name.upper()} {_digits(mean[name])}" for name in HeldOut._fields)
         of = f" of {len(self.topics) + len(self.dropped):,}" if self.dropped else ""

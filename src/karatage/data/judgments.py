@@ -371,7 +371,10 @@ class Gold:
         if unknown:
             raise DataError(f"training topics without gold: {count_names(unknown)}")
         if set(self.training) >= set(self.grades.topics):
-            raise DataError("all topics with gold are training topics, so none is left to compare with")
+            raise DataError(
+                "all topics with gold are training topics, so no gold is left for the comparison; give "
+                "fewer training topics"
+            )
         if not 0.5 < self.certainty <= 1:
             raise OptionError(f"gold's certainty {self.certainty:g} must lie above 0.5 and be at most 1")
 
@@ -419,7 +422,7 @@ def deal_topics(name: str, topics: int, with_gold: np.ndarray, seed: int) -> tup
     """A fold for every topic, so that those with gold are spread evenly; and how many folds there are."""
     if len(with_gold) < 2:
         raise DataError(
-            f"{name} learns from gold, and would be compared with it: gold must cover at least two topics "
+            f"{name} is trained on gold and would be compared with the same gold: gold must cover at least two topics "
             f"of the judgments, so that each is merged with gold of the others; it covers {len(with_gold)}"
         )
     rng, folds = stream(seed, "folds of topics"), min(FOLDS, len(with_gold))
@@ -432,8 +435,8 @@ def find_items(wanted: Judgments, among: Judgments) -> LongArray:
     """The number of each item of `wanted` in `among`, -1 where it is missing."""
     if wanted.has_topics != among.has_topics:
         raise DataError(
-            "one table has topics and documents, the other names items only, so their items cannot be matched; "
-            "use the same columns in both"
+            "one table has topics and documents, the other has only items, so their items cannot be matched; use the "
+            "same columns in both"
         )
     place = {name: t for t, name in enumerate(among.topics)}
     topic = np.array([place.get(name, -1) for name in wanted.topics])[wanted.item_topic]

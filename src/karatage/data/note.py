@@ -106,7 +106,8 @@ def tell_once(notes: Iterable[Note]) -> tuple[Note, ...]:
 tell = Texts(
     "data",
     {
-        "lacking-topics": "systems without results on topics that other systems have, scored 0 there: {systems:names}",
+        "lacking-topics": "systems without results for topics for which other systems have results; they score 0 "
+        "there: {systems:names}",
         "last-kept": "a pseudo-judge has only the last of a person's repeated grades",
         "nothing-judged": "no retrieved document was judged: check that document ids are written alike in both",
         "pseudo-judges": "{people:,} people are combined into {judges:count pseudo-judge}; of {pairs:,} (person, "
@@ -117,13 +118,13 @@ tell = Texts(
         "repeats-vote": "{judges:count judge} graded items more than once, up to {most:,} times: merging uses "
         "every grade, and other steps use only the last, without {aside:,} earlier ones. --repeats last uses the last "
         "everywhere",
-        "scales-differ": "judges grade up to {judges}, gold up to {gold}{beyond}: if scales differ, map them first",
+        "scales-differ": "judges grade up to {judges}, gold up to {gold}{beyond}: if the scales differ, map them first",
         "scales-short": "judges who never use the upper grades ({counts}): if their scales differ, map them first",
-        "single-precision": "{pairs:,} neighbours in rankings differ only beyond single precision; ordered by document "
-        "id, as trec_eval does",
-        "these-topics": "about these topics, and what more judging could show; other topics may order systems "
-        "differently",
+        "single-precision": "{pairs:,} neighbours in rankings have scores that are equal in single precision; they "
+        "are ordered by document id, as in trec_eval",
+        "these-topics": "the result is about these topics and what more judging could change; other topics may give "
+        "another order",
         "topics-ignored": "topics of the runs without judgments, ignored: {topics:names}",
-        "topics-in-no-run": "judged topics in no run: {topics:names}",
+        "topics-in-no-run": "judged topics that are in no run: {topics:names}",
     },
 )

@@ -8,19 +8,19 @@ from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields
 from decimal import Decimal, InvalidOperation
 from functools import wraps
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Literal, TypeVar, cast
 
 from karatage.errors import DataError, OptionError, UnknownNameError, UnknownOptionError
-from karatage.text import shorten
+from karatage.text import counted, shorten
 
 CONFIDENCE = 0.95
 
 
 def check_confidence(confidence: float) -> float:
     """The confidence level, unless it is outside (0, 1)."""
-    if not 0 < confidence < 1:
-        raise OptionError(f"confidence lies between 0 and 1, not at {confidence}")
+    if not (isinstance(confidence, Real) and 0 < confidence < 1):
+        raise OptionError(f"confidence must be a number between 0 and 1, such as 0.95, not {shorten(repr(confidence))}")
     return confidence
 
 
@@ -50,7 +50,8 @@ class Figures:
             raise DataError(f"a mean score of {self.mean} is not a number: give the mean over topics, such as 0.626")
         if not (math.isfinite(self.deviation) and self.deviation >= 0):
             raise DataError(
-                f"a standard deviation of {self.deviation} is impossible: give that of the topics' scores, 0 or more"
+                f"a standard deviation of {self.deviation} is impossible: give that of the scores over topics, 0 or "
+                f"more"
             )
 
     @property
@@ -127,7 +128,9 @@ class Prices:
             ("gold_other", self.gold_other),
         ):
             if not (math.isfinite(price) and price > 0):
-                raise DataError(f"the price {name} is {price}: give more than 0, as free judgments have no best number")
+                raise DataError(
+                    f"the price {name} is {price}: give more than 0, because for free judgments no number is the best"
+                )
         if self.depth < 1:
             raise DataError(f"a depth of {self.depth}: give at least 1 document per topic")
         if self.budget is not None and not (math.isfinite(self.budget) and self.budget > 0):
@@ -280,10 +283,11 @@ Function = TypeVar("Function", bound=Callable[..., object])
 RENAMED = {"topics": "claim", "batches": "looks", "margin": "indifference"}  # options of version 0.1
 
 
-def show_options(schema: type, *skip: str) -> Callable[[Function], Function]:
+def show_options(schema: type | None = None, *skip: str) -> Callable[[Function], Function]:
     """Show the fields of a dataclass in the signature of a function that takes them as `**options`.
 
-    An option that is neither there nor in the function is refused, with the name that was meant.
+    An option that is neither there nor in the function is refused, with the name that was meant; so are too many
+    arguments without names.
     """
 
     def show(function: Function) -> Function:
@@ -292,10 +296,11 @@ def show_options(schema: type, *skip: str) -> Callable[[Function], Function]:
         known = {*skip, *(p.name for p in named)}
         options = [
             inspect.Parameter(f.name, inspect.Parameter.KEYWORD_ONLY, default=f.default, annotation=f.type)
-            for f in fields(schema)
+            for f in (() if schema is None else fields(schema))
             if f.name not in known and f.default is not MISSING
         ]
         offered = {p.name for p in (*named, *options)}
+        placed = [p.name for p in named if p.kind is p.POSITIONAL_OR_KEYWORD]
 
         @wraps(function)
         def call(*arguments: object, **given: object) -> object:
@@ -303,6 +308,12 @@ def show_options(schema: type, *skip: str) -> Callable[[Function], Function]:
                 if RENAMED.get(name) in offered:
                     raise OptionError(f"{function.__name__}: the option {name} is now called {RENAMED[name]}")
                 raise UnknownOptionError(f"option of {function.__name__}", name, offered)
+            if len(arguments) > len(placed):
+                raise OptionError(
+                    f"{function.__name__} takes {counted(len(placed), 'argument')} without a name "
+                    f"({', '.join(placed)}), got {len(arguments)}; name the others, as in "
+                    f"{next(p.name for p in (*named, *options) if p.kind is p.KEYWORD_ONLY)}=..."
+                )
             return function(*arguments, **given)
 
         call.__signature__ = signature.replace(parameters=[*named, *options])  # type: ignore[attr-defined]

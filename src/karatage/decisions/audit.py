@@ -48,6 +48,7 @@ from karatage.data.audit import BEST_JUDGE, BEST_MERGE, Audit
 from karatage.data.axes import FloatArray, GradeArray, IntArray
 from karatage.data.judgments import Judgments, match_gold
 from karatage.data.note import Note
+from karatage.data.options import show_options
 from karatage.data.posterior import Posterior
 from karatage.data.result import list_versions
 from karatage.decisions.notes import tell
@@ -156,6 +157,7 @@ class AuditCase:
         return choose_likely(self.panel, self.seed)
 
 
+@show_options()
 def audit(
     judgments: Judgments,
     *,

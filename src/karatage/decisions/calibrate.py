@@ -26,6 +26,7 @@ from karatage.data.calibration import Calibration
 from karatage.data.estimate import Accuracy, Bounded
 from karatage.data.judgments import Judgments, find_items, match_gold
 from karatage.data.note import Note
+from karatage.data.options import show_options
 from karatage.data.posterior import Posterior
 from karatage.data.result import list_versions
 from karatage.decisions.material import gives_grades, judge_items, name_process
@@ -65,6 +66,7 @@ class _Case:
         return given
 
 
+@show_options()
 def calibrate(
     judgments: Judgments,
     gold: Judgments,

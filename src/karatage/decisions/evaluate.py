@@ -14,6 +14,7 @@ from karatage.data.alignment import Alignment, align, require_data
 from karatage.data.evaluation import Evaluation
 from karatage.data.judgments import Gold, Judgments
 from karatage.data.note import Note
+from karatage.data.options import show_options
 from karatage.data.posterior import Posterior
 from karatage.data.runs import Runs
 from karatage.data.scores import Draws
@@ -28,6 +29,7 @@ AT_ONCE = 256  # draws scored together, which bounds memory by items x this
 DOUBT = tell("draws-given")
 
 
+@show_options()
 def evaluate(
     runs: Runs,
     judgments: Judgments,

@@ -13,7 +13,7 @@ from karatage.data.axes import FloatArray
 from karatage.data.comparison import Comparison, Opinion
 from karatage.data.estimate import JUDGES, Accuracy, Estimate, Estimated, Method, t_quantile
 from karatage.data.note import Note
-from karatage.data.options import CONFIDENCE, Figures, RateCounts
+from karatage.data.options import CONFIDENCE, Figures, RateCounts, show_options
 from karatage.data.result import list_versions
 from karatage.decisions.correct import keep_possible
 from karatage.decisions.notes import tell
@@ -37,6 +37,7 @@ SHARED = Method(
 BOOTSTRAP = Method(name="bootstrap", label="bootstrap", about="Shares and rates resampled ([NOISY18] Algorithm 1).")
 
 
+@show_options()
 def compare_figures(
     a: Figures,
     b: Figures,

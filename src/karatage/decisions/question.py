@@ -62,13 +62,13 @@ class Question:
     Args:
         measure: E.g. P@10, DCG@10, nDCG@20, AP, RBP(p=0.8).
         approach: How judges are merged: mv, ds, judge:NAME; default: the only judge, or mv.
-        claim: A claim about new topics like these, or about these topics only.
-        judges: One gold sample for the judges of both systems, or separate judges and gold.
+        claim: About new topics like these (new), or about these topics only (these).
+        judges: One gold sample for both systems (shared), or separate judges and gold for each (independent).
         correction: How errors are corrected; auto: chosen by the design of the gold.
         paired: Whether both systems answered the same topics.
-        test: Test on the judges' own scores.
+        test: Test of the judges' uncorrected scores.
         undo_bias: Subtract the small bias of corrected error rates.
-        resamples: Bootstrap draws for a second opinion; 0: none.
+        resamples: Bootstrap samples for a second opinion; 0: none.
         confidence: Confidence level of intervals; tests use alpha = 1 - level.
         seed: Seed of all random numbers.
     """
@@ -162,9 +162,9 @@ class QueueRules:
         depth: Depth of the pool.
         approach: How the crowd's grades are merged: mv, ds, ...
         disagreement: A model for the order disagreement.
-        indifference: A difference in the measure that does not matter.
+        indifference: Differences in the measure up to this size do not matter.
         risk: Probability of a wrong order at which judging may stop.
-        best: Only pairs with one of this many best systems matter; default: all pairs.
+        best: Number of best systems: only pairs with one of them matter; default: all pairs.
         systems: Only these two systems matter.
         seed: Seed of all random numbers.
     """

@@ -52,7 +52,7 @@ class PanelRules:
 
     A grade is relevant if it is at least `level`; at least 1 for a judge whose top grade is 1; at least `gold_level`
     (default: `level`) for gold. Level `middle` is for judges on different scales: a grade in the upper half of the
-    judge's scale is relevant. With `whole_only`, as in the papers, judges are used who graded 99 % of gold's items and
+    judge's scale is relevant. With `whole_only`, as in the papers, judges are used who graded 99% of gold's items and
     found a relevant document in every topic; without it, all who graded any of them.
     """
 
@@ -305,7 +305,7 @@ def _count_simulated(judges: object) -> int | None:
         return None
     _, _, number = judges.partition(":")
     if not re.fullmatch(r"\d{1,4}|", number) or number == "0":
-        raise OptionError(f"judges '{shorten(judges)}' is not like {SIMULATED}:31")
+        raise OptionError(f"judges '{shorten(judges)}' does not have the form {SIMULATED}:31")
     return int(number or 31)
 
 

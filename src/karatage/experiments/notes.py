@@ -5,16 +5,16 @@ from karatage.data.note import Texts
 tell = Texts(
     "experiments",
     {
-        "cell-damaged": "cell file {file} was damaged or belonged to another cell, and computed again",
-        "cells-damaged": "{files:,} cell files were damaged or belonged to another cell, and computed again, the "
+        "cell-damaged": "cell file {file} was damaged or belonged to another cell, and was computed again",
+        "cells-damaged": "{files:,} cell files were damaged or belonged to another cell, and were computed again, the "
         "first {first}",
         "cells-failed": "{cells:count cell} failed with {reason}, the first '{first}'; run again to retry",
-        "cells-kept": "{kept:,} of {cells:count cell} were found done by an earlier run",
+        "cells-kept": "{kept:,} of {cells:count cell} were already done by an earlier run",
         "data-set-broken": "skipped: {problem}",
         "documents-ungraded": "panel '{panel}': {documents:count document} with gold that no judge graded, left out",
-        "every-tuple": "with {sizes} judges every k-tuple of these judges was used, so that intervals have no width; "
-        "other judges or topics would give other numbers",
-        "few-topics": "{topics:count topic} are few: orders and mixes may compare differently on others",
+        "every-tuple": "with {sizes} judges every k-tuple of these judges was used, so intervals have no width; "
+        "with other judges or topics, results may differ",
+        "few-topics": "{topics:count topic} are few: on other topics, orders and mixes may rank differently",
         "few-tuples": "there are fewer k-tuples than the {asked} asked for, and all were used: {sizes}",
         "folders-without-tables": "folders without a labels* or a gold* table, skipped: {folders:list 8}",
         "found-none": "judges who found no relevant document in some topic, left out: {judges:all}",
@@ -22,10 +22,10 @@ tell = Texts(
         "gold-unjudged": "{items:count gold item} without any judgment, left out",
         "grades-missing": "panel '{panel}': {grades:count grade} missing, so binmv and uniform differ a little: binmv "
         "is the share among judges who graded a document, uniform counts a missing grade as not relevant",
-        "judged-none": "judges of none of gold's items, left out: {judges:all}",
-        "judged-part": "judges of less than {least:.0%} of gold's items, left out: {judges:all}",
+        "judged-none": "judges who graded none of gold's items, left out: {judges:all}",
+        "judged-part": "judges who graded less than {least:.0%} of gold's items, left out: {judges:all}",
         "label": "{label} stands for {measure}",
-        "last-grades": "of a judge's repeated grades of an item only the last is used here, also by merging",
+        "last-grades": "if a judge graded an item repeatedly, only the last grade is used here, also for merging",
         "level-binary": "grades from {level} are relevant, but from 1 for judges whose highest grade is 1: "
         "{judges:all}",
         "level-middle": "grades above the middle of each judge's scale are relevant",

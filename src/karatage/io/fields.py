@@ -13,6 +13,13 @@ from karatage.io.sources import LONE_RETURN, NOTHING, Source
 from karatage.kernels import text
 from karatage.text import hint_decimal, shorten
 
+LAYOUTS = {  # lines without a header, by their number of columns
+    6: "topic Q0 document rank score system",
+    4: "topic 0 document grade",
+    3: "item judge grade",
+    2: "item grade",
+}
+
 
 @dataclass(frozen=True, eq=False)
 class Fields:
@@ -69,7 +76,9 @@ def split(source: Source, content: bytes, columns: int) -> Fields:
     if problem == text.LONE_RETURN:
         raise InputFileError(source.name, number, LONE_RETURN)
     if problem == text.WRONG_COLUMNS:
-        raise InputFileError(source.name, number, f"expected {columns} columns, got {found}")
+        raise InputFileError(
+            source.name, number, f"expected {columns} columns, got {found}; a line is '{LAYOUTS[columns]}'"
+        )
     if not rows:
         raise InputFileError(source.name, None, NOTHING)
     return Fields(source, content, start[:, :rows], end[:, :rows], line[:rows])

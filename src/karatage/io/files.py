@@ -181,7 +181,7 @@ def write_file(path: PathLike, content: bytes, *, store: bool = False, new: bool
     """
     named = Path(path)
     if not named.name:
-        raise DataError("an output was asked for, but its name is empty; name a file")
+        raise DataError("an output was requested, but its name is empty; name a file")
     shown = shorten(os.fspath(path), 200)
     refuse_replacing([path], store=store)
     try:

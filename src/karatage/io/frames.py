@@ -156,7 +156,7 @@ def _refuse_mixture(column: pl.Series, role: str) -> None:
         kind = "text" if isinstance(value, str) else "a number" if isinstance(value, Real) else None
         if kind and first and kind != first:
             where = f"the {role} in column '{shorten(column.name)}'"
-            raise RowError(row, f"{where} is {kind}, but {first} in rows before; make all of them text or all numbers")
+            raise RowError(row, f"{where} is {kind}, but {first} in earlier rows; make all values text or all numbers")
         first = first or kind
 
 

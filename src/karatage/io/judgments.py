@@ -47,14 +47,14 @@ class Scale:
         if key in self.mapping:
             return self.mapping[key]
         if not text:
-            raise ValueError("the grade is missing; remove the row, or leave such rows out with --grades '=drop'")
+            raise ValueError("the grade is missing; remove the row, or leave out all such rows with --grades '=drop'")
         if not math.isfinite(number):
             example = f"--grades '{shorten(text, 20)}=GRADE,...' (or ={DROP} to leave it out)"
-            hint = hint_decimal(text) or f"; say what it means: {example}"
+            hint = hint_decimal(text) or f"; map it: {example}"
             raise ValueError(f"grade '{shorten(text)}' is not a number{hint}")
         if number < 0:
             example = f"--grades '{key}={DROP}' or '{key}=0'"
-            raise ValueError(f"grade '{shorten(text)}' is negative; say what it means: {example}")
+            raise ValueError(f"grade '{shorten(text)}' is negative; map it: {example}")
         top = HIGHEST_GRADE if self.top is None else self.top
         if number > top:
             fix = "pass --grades to widen the scale" if self.top is not None else "map it with --grades"
@@ -192,7 +192,7 @@ def _require_same(parts: list[Rows], what: str, present: list[bool]) -> None:
     """Refuse to mix files that have something with files that lack it."""
     if any(present) and not all(present):
         without, having = parts[present.index(False)].source, parts[present.index(True)].source
-        raise DataError(f"{without}: has no {what}, but {having} does; read them apart")
+        raise DataError(f"{without}: has no {what}, but {having} does; read these files separately")
 
 
 def _build(parts: list[Rows], scale: Scale, repeats: Repeats | None) -> Judgments:
@@ -213,7 +213,9 @@ def _build(parts: list[Rows], scale: Scale, repeats: Repeats | None) -> Judgment
     draw = _as_draw(parts)
     if draw is not None and parts[0].judge is None and not kept.all():
         raise _locate(
-            parts, int(np.flatnonzero(~kept)[0]), "a drawn item must not be left out: that would bias results"
+            parts,
+            int(np.flatnonzero(~kept)[0]),
+            "a drawn item must not be dropped, because that would bias results; map its label to a grade",
         )
     told = (
         *(note for part in parts for note in part.notes),
@@ -271,7 +273,9 @@ def _as_draw(parts: list[Rows]) -> Draw | None:
         return None
     for part in parts[1:]:
         if part.drawn_for != parts[0].drawn_for:
-            raise DataError(f"{part.source}: belongs to another queue than {parts[0].source}; compare them apart")
+            raise DataError(
+                f"{part.source}: belongs to another queue than {parts[0].source}; compare with one queue at a time"
+            )
     batch = [pl.repeat(1, len(part.label), eager=True) if part.batch is None else part.batch for part in parts]
     measure, frame = parts[0].drawn_for
     number = pl.concat(batch).cast(pl.Int32).to_numpy()

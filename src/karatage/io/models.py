@@ -51,7 +51,7 @@ def load_document(source: Source, what: str) -> object:
         try:
             json.dumps(found, ensure_ascii=False).encode()
         except UnicodeEncodeError:
-            message = f"contains half of a character (\\ud800 to \\udfff without its pair), so it is not {what}"
+            message = f"contains half of a surrogate pair (\\ud800 to \\udfff without its pair), so it is not {what}"
             raise InputFileError(source.name, None, message) from None
     return found
 
@@ -65,7 +65,7 @@ def _refuse_repeats(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"'{shorten(twice)}' is twice in one object")
+        raise ValueError(f"'{shorten(twice)}' occurs twice in one object")
     return found
 
 
@@ -104,7 +104,9 @@ def read_disagreement(path: PathLike) -> DisagreementModel:
     whole = load_document(source, DISAGREEMENT_MODEL)
     found = whole if isinstance(whole, dict) else {}
     if found.get("format") != FORMAT:
-        raise InputFileError(source.name, None, "is not a disagreement model; write one with write_disagreement")
+        raise InputFileError(
+            source.name, None, "is not a disagreement model; write one with kt.experiments.write_disagreement"
+        )
     if found.get("version") != VERSION:
         version = shorten(repr(found.get("version")))
         raise InputFileError(

@@ -64,7 +64,7 @@ def _check_seal(content: bytes) -> None:
         return
     blank = content[: seal.start(1)] + _BLANK.encode() + content[seal.end(2) :]
     if hashlib.sha256(blank).hexdigest().encode() != seal[1]:
-        raise ValueError("its bytes are not those that karatage wrote; use a copy, or make it again")
+        raise ValueError("its content is not what karatage wrote; use a copy, or write it again")
 
 
 def list_columns(source: Source, content: bytes) -> list[str]:

@@ -71,7 +71,7 @@ def write_queue(plan: GoldPlan | JudgingQueue, path: PathLike, *, raw: bool = Fa
     """
     ending = find_ending(path)
     if isinstance(plan, GoldPlan) and not plan.labels:
-        raise DataError(f"{os.fspath(path)}: not written, as there is nothing to judge")
+        raise DataError(f"{os.fspath(path)}: not written, because there is nothing to judge")
     _write_rows(plan.queue, path, ending, raw=raw)
 
 

@@ -99,10 +99,10 @@ def require(found: Mapping[str, str], role: str, frame: pl.DataFrame, *, option:
     if role in found:
         return found[role]
     near = _guess(found, role, frame)
-    said = f"call one of them '{role}'"
+    said = f"rename one of them to '{role}'"
     if option is not None:
         hint = "NAME" if near is None else shorten(near)
-        said = f"say which: {option} {shlex.quote(f'{role}={hint}')} (in Python columns={{'{role}': '{hint}'}})"
+        said = f"name it with {option} {shlex.quote(f'{role}={hint}')} (in Python columns={{'{role}': '{hint}'}})"
     raise DataError(f"there is no column for the {role}; {list_columns(frame.columns)}; {said}")
 
 
@@ -176,12 +176,12 @@ def leave_out_unjudged(frame: pl.DataFrame, found: Mapping[str, str], line: Loca
         of = f" of batch {number}" if "batch" in found else ""
         raise RowError(
             first,
-            f"no grade yet, as for {lacking}{of}; judge whole batches, as a selection biases results. "
-            "If a document cannot be graded, enter the grade for what users would see (0 for a missing page), and do "
-            "not delete the row",
+            f"no grade yet, as for {lacking}{of}; judge whole batches, because a selection biases results. If a "
+            f"document cannot be graded, enter the grade for what users would see (0 for a missing page), and do not "
+            f"delete the row",
         )
     if not blank.filter(batch >= number).all():
-        raise RowError(first, f"batch {number} has no grades yet, but a later one does; judge batches in turn")
+        raise RowError(first, f"batch {number} has no grades yet, but a later one has; judge batches in order")
     rows = (~blank).arg_true().to_numpy()
     return frame.filter(~blank), lambda row: line(int(rows[row]))
 
@@ -295,8 +295,8 @@ def _require_one_voice(frame: pl.DataFrame, found: Mapping[str, str], item: list
     several = int(((voices[found["judge"]] > 1) & (voices[found["grade"]] > 1)).sum())
     if several:
         judges = counted(frame[found["judge"]].n_unique(), "judge")
-        advice = "keep one judge's rows, or merge them first with karatage aggregate"
-        raise DataError(f"{several:,} items have different gold grades by several of {judges}; {advice}")
+        advice = "keep the rows of one judge, or merge the judges first with karatage aggregate"
+        raise DataError(f"gold has different grades for {counted(several, 'item')}, given by {judges}; {advice}")
 
 
 def unpivot(frame: pl.DataFrame, source: str, line: Locate) -> Rows:

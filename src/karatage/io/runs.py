@@ -123,7 +123,7 @@ def _name_systems(
             plain = names[own] if files_of_tag[own] == 1 else source.stem
             name = plain if files_of_tag[own] == 1 or len(tags) == 1 else f"{plain}:{names[own]}"
             if name in named:
-                message = f"a second run is called '{shorten(name)}'; rename file or run tag"
+                message = f"another run has the name '{shorten(name)}'; rename the file or the run tag"
                 raise InputFileError(source.name, None, message)
             system[rows][tag[rows] == own] = len(named)
             named.append(name)

@@ -80,7 +80,7 @@ def read_delimited(source: Source, content: bytes, separator: str) -> Table:
         content, separator = b"\n".join(b"\t".join(line.split()) for line in content.split(b"\n")), "\t"
     text = _Text(source, content, separator, header)
     if not next(text.records(), (0, []))[1]:
-        raise InputFileError(source.name, header, "the first line has no names of columns")
+        raise InputFileError(source.name, header, "the first line does not name the columns; add a header")
     try:
         frame = pl.read_csv(content, separator=separator, infer_schema=False, quote_char=text.quote)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
@@ -118,7 +118,7 @@ def _check_widths(text: _Text) -> list[tuple[int, list[str]]]:
     for line, fields in records:
         if fields and len(fields) != width:
             wide = text.separator == "," and len(fields) > width
-            hint = "; a comma inside a field needs quotes around it, and decimals a point" if wide else ""
+            hint = "; a comma inside a field needs quotes around the field, and decimals need a point" if wide else ""
             raise InputFileError(text.source.name, line, f"expected {width} columns, got {len(fields)}{hint}")
     return records
 
@@ -217,7 +217,7 @@ def _tabulate(source: Source, records: list[object], numbers: list[int | None]) 
         try:
             json.dumps(record, ensure_ascii=False).encode()
         except UnicodeEncodeError:
-            raise InputFileError(source.name, number, f"{place}has half a character (\\ud8..-\\udf..)") from None
+            raise InputFileError(source.name, number, f"{place}has half a surrogate pair (\\ud8..-\\udf..)") from None
         rows.append(record)
     names = list(dict.fromkeys(name for row in rows for name in row))
     if not names:
@@ -240,10 +240,10 @@ def _flatten_book(source: Source, pairs: object) -> list[object]:
     for k, pair in enumerate(_list(source, pairs, BOOK), 1):
         where = f"{BOOK} {k}"
         if not isinstance(pair, dict):
-            raise InputFileError(source.name, None, f"{where} is no JSON object, so this is not a Quepid book")
+            raise InputFileError(source.name, None, f"{where} is not a JSON object, so this is not a Quepid book")
         for judgement in _list(source, pair.get("judgements") or [], f"{where}: judgements"):
             if not isinstance(judgement, dict):
-                raise InputFileError(source.name, None, f"{where} has a judgement that is no JSON object")
+                raise InputFileError(source.name, None, f"{where} has a judgement that is not a JSON object")
             if judgement.get("rating") is not None and not judgement.get("unrateable"):
                 rows.append(
                     {
@@ -260,7 +260,7 @@ def _flatten_book(source: Source, pairs: object) -> list[object]:
 
 def _list(source: Source, value: object, what: str) -> list[object]:
     if not isinstance(value, list):
-        raise InputFileError(source.name, None, f"{what} is no list, so this is not a Quepid book")
+        raise InputFileError(source.name, None, f"{what} is not a list, so this is not a Quepid book")
     return value
 
 
@@ -340,7 +340,7 @@ def _read_headless(source: Source, content: bytes, first: str, separator: str, g
         found = len(_split_header(first, separator))
         message = f"{found} columns without a header that names a grade; expected a header, or {wanted}"
         line = line_of(content, len(content) - len(content.lstrip()))
-        raise InputFileError(source.name, line, f"{message}, set apart by spaces or tabs")
+        raise InputFileError(source.name, line, f"{message}, separated by spaces or tabs")
     fields = split(source, content, width)
     column = {}
     for k, role in enumerate(layouts[width]):

@@ -86,7 +86,7 @@ def _write_folder(judgments: Judgments, folder: Path) -> None:
     taken = Counter(map(str.casefold, names.values()))  # a file system may treat A and a as equal
     clash = next((judge for judge, name in names.items() if taken[name.casefold()] > 1), None)
     if clash is not None:
-        raise DataError(f"judge '{shorten(clash)}' would share a file with another judge; write .csv instead")
+        raise DataError(f"judge '{shorten(clash)}' would have the same file name as another judge; write .csv instead")
     files = {folder / names[str(judge)]: encode_qrels(frame) for (judge,), frame in parts.items()}
     refuse_replacing(files)
     for path, content in files.items():

@@ -107,8 +107,8 @@ def _find_form(measure: Measure) -> Expect:
     found = find_family(measure).expected
     if found is None:
         raise OptionError(
-            f"{measure.name} has no expected form; {', '.join(WITH_EXPECTATION)} have. Draw grades to get the "
-            f"expectation of any measure: evaluate -a mv -m {measure} --draws 1000, or kt.stats.draw_scores"
+            f"{measure.name} has no expected form; {', '.join(WITH_EXPECTATION)} have. To get the expectation of any "
+            f"measure, draw grades: evaluate -a mv -m {measure} --draws 1000, or kt.stats.draw_scores"
         )
     return found
 

@@ -80,7 +80,7 @@ def _gain_steps(measure: Measure, top_grade: int) -> tuple[IntArray, FloatArray]
             gain[grade] = value
     step = np.diff(gain, prepend=0.0)
     if step.min() < 0:
-        raise OptionError(f"{measure}: a higher grade must not gain less; gains are {gain.tolist()}")
+        raise OptionError(f"{measure}: a higher grade must not have a lower gain; gains are {gain.tolist()}")
     level = np.flatnonzero(step)
     if level.size == 0:
         level = np.array([1])
@@ -417,7 +417,7 @@ def parse_measure(text: str | Measure) -> Measure:
                 raise OptionError(f"measure '{shorten(text)}': {option} {problem}") from None
     for option, needs in family.only_with.items():
         if option in given and needs not in options:
-            raise OptionError(f"measure '{shorten(text)}': {option} has a meaning only with {needs[0]}={needs[1]}")
+            raise OptionError(f"measure '{shorten(text)}': {option} can be used only with {needs[0]}={needs[1]}")
     if cutoff is None and family.cutoff == "required":
         example = Measure(name, tuple(options), 10)
         raise OptionError(f"measure '{shorten(text)}' needs a depth, for example {example}")

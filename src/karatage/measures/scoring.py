@@ -31,7 +31,7 @@ tell = Texts(
         "few-expected": "{times:count time} less than one relevant document is expected, where {measure}, a ratio of "
         "expectations, may be far above the exact one: {where}; compare with --draws",
         "nothing-relevant": "{times:,} times a judge found nothing relevant; these {outcome}: {where}",
-        "unjudged": "{missing:,} of {shown:,} positions in {where} of {systems:count system} ({share:.1%}) hold "
+        "unjudged": "{missing:,} of {shown:,} positions in {where} of {systems:count system} ({share:.1%}) have "
         "unjudged documents, which count as not relevant",
     },
 )
@@ -126,7 +126,7 @@ def _check_range(grade: GradeArray, top: int) -> None:
     """Kernels look gains up by grade, unchecked."""
     low, high = int(grade.min(initial=0)), int(grade.max(initial=0))
     if low < -1 or high > top:
-        raise DataError(f"grades run from {low} to {high}; they must lie in 0-{top}, or be -1 where not judged")
+        raise DataError(f"grades are from {low} to {high}; they must be from 0 to {top}, or -1 if not judged")
 
 
 def _sparse_pieces(alignment: Alignment, judgments: Judgments) -> Iterator[_Piece]:

@@ -45,7 +45,7 @@ tell = Texts(
         "saturated": "judges disagree on {share:.0%} of items: with many judges or grades, few items are unanimous; "
         "learn from fewer judges or fewer grades",
         "usual": "topics on which judges disagree on {threshold:g} of items or more, {topics:names}: nearly all their "
-        "items are flagged, so recall says little; look at AUC",
+        "items are flagged, so recall is not informative; use AUC",
     },
 )
 
@@ -73,7 +73,7 @@ class FeatureTable:
         bad = np.argwhere(~np.isfinite(self.value))
         if len(bad):
             item, k = bad[0]
-            raise DataError(f"feature {self.features[k]} of item {item} is {self.value[item, k]}, no finite number")
+            raise DataError(f"feature {self.features[k]} of item {item} is {self.value[item, k]}, not a finite number")
         freeze(self.value, self.item_topic)
 
 
@@ -87,7 +87,7 @@ class Outcome(NamedTuple):
 def tabulate(feature_set: FeatureSet, runs: Runs | None, pool: Judgments) -> FeatureTable:
     """The features of a pool's items; runs and sums need runs, votes come from the pool's own grades."""
     if feature_set not in FEATURES:
-        raise OptionError(f"features '{feature_set}' are none of {', '.join(FEATURES)}")
+        raise OptionError(f"feature set '{feature_set}' is not one of {', '.join(FEATURES)}")
     if feature_set == "votes":
         value = np.stack(find_vote_features(pool), axis=1)
         return _make_table(feature_set, value, pool, pool.notes)
@@ -365,7 +365,7 @@ def transfer(model: DisagreementModel, table: FeatureTable, *, same_topics: bool
     if not model.topics:
         raise DataError("the disagreement model kept no topic, so nothing can be predicted; learn from more judgments")
     if table.features != model.features:
-        raise DataError(f"the model looks at {', '.join(model.features)}, not {', '.join(table.features)}")
+        raise DataError(f"the model uses {', '.join(model.features)}, not {', '.join(table.features)}")
     lines = [Line(topic.intercept, np.array(topic.coefficients)) for topic in model.topics]
     own = {topic.topic: k for k, topic in enumerate(model.topics)} if same_topics else {}
     chance = np.empty(len(table.item_topic))

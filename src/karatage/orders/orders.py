@@ -17,7 +17,7 @@ from karatage.text import counted
 
 NEEDED = {
     "disagreement": "the predicted chance that judges disagree on an item; learn it from items with several judges",
-    "effect": "how much an item's gold would tell about undecided pairs; give judgments so far and a measure",
+    "effect": "how informative an item's gold is about undecided pairs; give judgments so far and a measure",
 }
 
 

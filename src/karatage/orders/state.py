@@ -75,7 +75,7 @@ def find_features(ranked: IntArray, items: int) -> Features:
     """
     systems = ranked.shape[1]
     if not systems:
-        raise DataError("there are no runs, so nothing tells which documents to judge first; give at least one run")
+        raise DataError("there are no runs to order documents by; give at least one run")
     harmonic = np.r_[0.0, np.cumsum(1 / np.arange(DEPTH, 1, -1))][::-1]  # H_N - H_rank, summed from the small end
     rank = np.arange(1, DEPTH + 1)
     points = np.array([points for _, points in BANDS])[np.searchsorted([last for last, _ in BANDS], rank)]

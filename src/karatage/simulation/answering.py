@@ -89,7 +89,7 @@ def answer_queue(
 ) -> Answers:
     """Judge what a queue asks for, each row by whom and as often as it says.
 
-    A document that gold does not have counts as not relevant, as is the custom with pools. Every batch has a separate
+    A document that gold does not have counts as not relevant, as is usual for pools. Every batch has a separate
     crowd, whose judges carry the batch's number in their names: files of several batches can be put together.
 
     Args:
@@ -111,7 +111,8 @@ def answer_queue(
     lacking = grade.is_null()
     if lacking.all():
         raise DataError(
-            f"{queue.source}: gold has none of its {counted(len(grade), 'document')}; are ids written alike?"
+            f"{queue.source}: gold has none of its {counted(len(grade), 'document')}; check that ids are "
+            "written the same way"
         )
     grade = grade.fill_null(0)
     crowd = asked = None
@@ -162,10 +163,10 @@ def _tell_lacking(rows: pl.DataFrame) -> tuple[Note, ...]:
 
 
 def summarise_crowd(judgments: Judgments, gold: Judgments, *, name: str = "crowd") -> CrowdSummary:
-    """Hold a crowd, simulated or real, against gold: rates of its judges, its majority, its shared errors.
+    """Compare a crowd, simulated or real, with gold: rates of its judges, its majority, its shared errors.
 
     A grade above 0 is relevant. The majority says relevant where more than half of an item's judgments do; where they
-    are even, the item counts half. Items without gold are left aside.
+    are even, the item counts half. Items without gold are left out.
     """
     require_data(judgments=judgments, gold=gold)
     known = match_gold(judgments, gold)

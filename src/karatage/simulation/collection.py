@@ -1,4 +1,4 @@
-"""A collection out of nothing: systems, topics, gold and judges, whose true scores are known."""
+"""Simulated collections: systems, topics, gold and judges, with known true scores."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def simulate_collection(
     a separate error, and a leniency, and cuts likewise. Judges see the pool only.
 
     Args:
-        systems: How many, without taste, whose names say nothing of their quality; or who they are.
+        systems: How many systems, without taste and with names that do not show their quality; or their profiles.
         topics: How many.
         depth: Documents that each system retrieves for a topic.
         judges: Who grades the documents of the pool.
@@ -93,7 +93,7 @@ def simulate_collection(
     if min(count, topics, depth, len(judges)) < 1:
         raise OptionError("a collection needs at least one system, topic, judge and rank")
     if not isinstance(systems, int) and len({system.name for system in systems}) < count:
-        raise OptionError("two systems have the same name; give each its own")
+        raise OptionError("two systems have the same name; give each a different one")
     documents = _count_documents(shape, depth)
     source = generator(rng)
     relevance = source.normal(0.0, 1.0, (topics, documents)) + source.normal(
@@ -229,9 +229,9 @@ TOPICS, DEPTH = 60, 20
 
 
 def simulate_story(rng: int | np.random.Generator | None = None) -> World:
-    """Three versions of a search, three LLM-like judges who share a taste, and the truth.
+    """Three versions of a search, three LLM-like judges with correlated errors, and the truth.
 
-    `new` ranks as well as `old` does, and finds more of what the judges overrate; `newer` ranks better.
+    `new` ranks as well as `old` does, and retrieves more documents that the judges overrate; `newer` ranks better.
 
     Args:
         rng: Seed or generator.

@@ -51,7 +51,7 @@ class GoldRows:
         known = match_gold(settled, gold)
         rows = np.flatnonzero(known[settled.item] >= 0)
         if not rows.size:
-            raise DataError("judgments and gold share no item: check that items are written alike in both")
+            raise DataError("judgments and gold share no item: check that items are written the same way in both")
         truth = known[settled.item[rows]]
         for relevant, what in (True, "relevant"), (False, "not relevant"):
             if not ((truth > 0) == relevant).any():

@@ -320,8 +320,8 @@ def simulate_crowd(
         gold: The truth. Only items with a grade are judged; all keep their numbers.
         model: A model, or the name of one of `list_crowds()`.
         per_item: Different judges for each item.
-        judges: How many judges share the work; default: as many as it takes if each works on one topic. With fewer they
-            go on to other topics, and where that is not enough, or too much, they do more or less of each.
+        judges: How many judges share the work; default: as many as it takes if each works on one topic. With fewer,
+            they judge several topics, and if necessary more or less of each.
         rng: Seed or generator.
     """
     require_data(gold=gold)
@@ -381,7 +381,7 @@ class _Rows(NamedTuple):
 
 def _check_numbers(per_item: int, judges: int | None, items: int) -> None:
     if not isinstance(per_item, Integral) or per_item < 1:
-        raise OptionError(f"{per_item} judges for each item cannot be; ask for a whole number from 1")
+        raise OptionError(f"{per_item} judges for each item are not possible; ask for a whole number from 1")
     if judges is not None and judges < per_item:
         raise OptionError(
             f"{counted(judges, 'judge')} cannot give each item {per_item} different ones; "

@@ -49,13 +49,13 @@ def learn_crowd(
 
     Args:
         judgments: Grades by judges; of repeated ones the last counts.
-        gold: What they are held against; it may know some of the items only.
-        name: What to call the model.
+        gold: Gold, for some or all of the items.
+        name: The name of the model.
         families: Judge to family, for errors that families share.
         noise: "kept" places judges by their counts, as [COLLAB14] does, and leaves out judges who saw no relevant item
             or nothing else. "removed" estimates the distribution of rates that makes the counts likely, so that noise
             in few judgments is not taken for differences between judges.
-        rng: Seed or generator, for the halves in which it is tried out how far noise can be removed.
+        rng: Seed or generator, for the split in halves that decides how much noise is removed.
     """
     require_data(judgments=judgments, gold=gold)
     if noise not in get_args(Noise):

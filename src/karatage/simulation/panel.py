@@ -37,9 +37,9 @@ class PanelQuality:
         """Check the ranges and numbers."""
         for name, (low, high) in ("true_positive", self.true_positive), ("true_negative", self.true_negative):
             if not 0 <= low <= high <= 1:
-                raise OptionError(f"{name} ({low}, {high}) is no range of rates; give 0 <= low <= high <= 1")
+                raise OptionError(f"{name} ({low}, {high}) is not a range of rates; give 0 <= low <= high <= 1")
         if not 0 <= self.random_share <= 1:
-            raise OptionError(f"random_share {self.random_share} is no probability; give a number from 0 to 1")
+            raise OptionError(f"random_share {self.random_share} is not a probability; give a number from 0 to 1")
         if min(self.random, self.inverted) < 0:
             raise OptionError("the numbers of random and inverted judges start at 0")
 
@@ -76,12 +76,12 @@ def simulate_panel(
     ordinary = judges - quality.random - quality.inverted
     if judges < 1 or ordinary < 0:
         others = f", of which {quality.random} random and {quality.inverted} inverted" if judges > 0 else ""
-        raise OptionError(f"a panel of {judges} judges{others} cannot be; ask for more judges")
+        raise OptionError(f"a panel of {judges} judges{others} is not possible; ask for more judges")
     if not 0 <= correlation < 1:
         raise OptionError(f"correlation {correlation} cannot be simulated; give a number from 0 to below 1")
     known = match_gold(gold, gold)
     if (known < 0).any():
-        raise DataError(f"gold has no grade for {counted(int((known < 0).sum()), 'item')}, so no judge can err there")
+        raise DataError(f"gold has no grade for {counted(int((known < 0).sum()), 'item')}, so judges cannot grade them")
     seed, top = settle_seed(rng), max(gold.top_grade, 1)
     shared = np.sqrt(correlation) * stream(seed, "panel documents").standard_normal(len(known))
     names, said = [], []

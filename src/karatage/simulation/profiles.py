@@ -40,13 +40,13 @@ class CollectionShape:
         """Check what can be checked without the runs' depth."""
         worst, best = self.quality
         if not 0 <= worst <= best < math.inf:
-            raise OptionError(f"quality ({worst:g}, {best:g}) is no range; give 0 <= worst <= best")
+            raise OptionError(f"quality ({worst:g}, {best:g}) is not a range; give 0 <= worst <= best")
         if not 0 <= self.difficulty < math.inf:
             raise OptionError(f"difficulty {self.difficulty:g} is not a spread; give 0 (all topics alike) or more")
         if not 0 <= self.shared < math.inf:
             raise OptionError(f"shared {self.shared:g} is not a spread of errors; give 0 (independent errors) or more")
         if self.relevant is not None and not 0 < self.relevant < 1:
-            raise OptionError(f"relevant {self.relevant:g} is no share of documents; give a number between 0 and 1")
+            raise OptionError(f"relevant {self.relevant:g} is not a share of documents; give a number between 0 and 1")
 
     @property
     def topic_mean(self) -> float:
@@ -81,6 +81,8 @@ class SystemProfile:
     def __post_init__(self) -> None:
         """Check the numbers."""
         if not 0 <= self.quality < math.inf:
-            raise OptionError(f"quality {self.quality:g} of {shorten(self.name)} cannot be; give 0 (random) or more")
+            raise OptionError(
+                f"quality {self.quality:g} of {shorten(self.name)} is not possible; give 0 (random) or more"
+            )
         if not -1 <= self.taste <= 1:
-            raise OptionError(f"taste {self.taste:g} of {shorten(self.name)} is no correlation; give -1 to 1")
+            raise OptionError(f"taste {self.taste:g} of {shorten(self.name)} is not a correlation; give -1 to 1")

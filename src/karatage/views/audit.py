@@ -68,9 +68,9 @@ COLUMNS = {
 }
 MEANINGS = {
     "kappa": "mean kappa with the other judges",
-    "gold_leniency": "mean grade less gold's",
-    "leniency": "mean grade less the others' on the same items",
-    "accuracy": "share of gold items graded as gold did",
+    "gold_leniency": "mean grade minus gold's",
+    "leniency": "mean grade minus the others' on the same items",
+    "accuracy": "share of gold items given gold's grade",
     "gold_weighted_kappa": "kappa with gold, quadratic weights",
     "reliability": "accuracy as estimated by the model ds, without gold",
     "self_agreement": "share of its repeated grades that are equal",
@@ -88,15 +88,15 @@ STATISTICS = {
     "effective_votes": "effective votes, all judges",
     "effective_votes_per_item": "effective votes, grades of an item",
 }
-CONFUSION = "Grades given to items with each grade of gold; intervals count items"
-GRADED = "How often each judge is right about gold's items, and how much higher than gold it grades"
+CONFUSION = "Grades given to items with each grade of gold; intervals are over items"
+GRADED = "Share of gold items that each judge grades correctly, and its mean grade minus gold's"
 VOTES = """Judges who make errors on the same documents add little to each other. Effective votes: the number of judges
 with independent errors that would be as accurate together as these. Any grade other than gold's is an error."""
 MOST, PANELS = 60, 30  # judges in a chart, and confusion matrices
 FLAGGED, UNSUSPECTED = "suspect", "no suspicion"
 FLAGS = Key("flagged", {UNSUSPECTED: "circle", FLAGGED: "cross"}, legend=GREY_TOP)
-RIGHT = {"accuracy": "share of gold items graded rightly", "gold_leniency": "grades higher than gold by"}
-AGREEING = {"kappa": "mean kappa with the other judges", "leniency": "grades higher than others by"}
+RIGHT = {"accuracy": "share of gold items graded correctly", "gold_leniency": "mean grade minus gold's"}
+AGREEING = {"kappa": "mean kappa with the other judges", "leniency": "mean grade minus the others'"}
 ROOM = 530  # pixels for matrices side by side
 CELLS = {2: 44, 6: 26, PANELS: 15}  # pixels of a cell, for so many panels
 WORDY = 26  # pixels from which a cell has room for a number
@@ -128,13 +128,13 @@ def view_judges(audit: Audit) -> Iterator[Section]:
     text = explain_suspicions(audit)
     single = []
     if audit.gold_items:
-        said = "What judges say, by what gold says"
+        said = "Judges' grades by gold's grade"
         single = [
             Figure(partial(chart_judges, audit), GRADED, "judges"),
             Figure(partial(chart_confusion, audit), said, "confusion", tabulate_confusion(audit)),
         ]
     else:
-        text.append("Without gold it is not known which judges are right, so there is no confusion to show.")
+        text.append("Without gold it is unknown which judges are right, so there is no confusion matrix.")
     together = [tabulate_panel(audit)] if len(audit.panel) else []
     together += [tabulate_families(audit)] if len(audit.families) else []
     together += [tabulate_merges(audit)] if len(audit.merges) else []
@@ -147,10 +147,10 @@ def view_judges(audit: Audit) -> Iterator[Section]:
 def _view_panel(audit: Audit, panel: list[Table]) -> Section:
     charts = []
     if audit.statistic("effective_votes") is not None:
-        charts.append(Figure(partial(chart_votes, audit), "Judges, and their number of effective votes", "votes"))
+        charts.append(Figure(partial(chart_votes, audit), "Number of judges and of their effective votes", "votes"))
     sampled = audit.statistic("pairs_compared") is not None  # few of those of any judges that a chart could show
     if len(audit.pairs) and not sampled:
-        caption = "Agreement of judges two by two"
+        caption = "Agreement of each pair of judges"
         charts.append(Figure(partial(chart_agreement, audit), caption, "agreement", _tabulate_all_pairs(audit)))
     return Section("The panel", "", panel, charts, background=VOTES if charts else "")
 
@@ -192,9 +192,9 @@ def _tabulate_all_pairs(result: Audit) -> Table:
 
 
 def tabulate_pairs(result: Audit) -> Table:
-    """Judges two by two, those that agree most first."""
+    """Pairs of judges, those that agree most first."""
     ordered = result.pairs.sort("kappa", descending=True, nulls_last=True, maintain_order=True)
-    headers = {"judge": "judge", "other": "other", "shared": "shared", "percent": "alike", "kappa": "kappa"}
+    headers = {"judge": "judge", "other": "other", "shared": "shared", "percent": "equal", "kappa": "kappa"}
     headers["error_correlation"] = "errors"
     columns = {name: header for name, header in headers.items() if name in ordered.columns}
     return Table(ordered, "Pairs", DIGITS, name="pairs", about="judge", noun="pair", columns=columns)
@@ -229,7 +229,7 @@ def tabulate_merges(result: Audit) -> Table:
         columns |= {"gain": "gain", "gain_low": "from", "gain_high": "to"}
     graded = frame["weighted_kappa"].null_count() < len(frame)
     columns |= {"weighted_kappa": "qkappa"} if graded else {"kappa": "kappa"}
-    unit = "by topic where there are five or more" if result.has_topics else "counting items"
+    unit = "over topics if there are five or more" if result.has_topics else "over items"
     return Table(
         frame,
         f"Against gold; from, to: 95% intervals, {unit}",
@@ -243,15 +243,15 @@ def tabulate_merges(result: Audit) -> Table:
 
 
 def tabulate_confusion(result: Audit) -> Table:
-    """How often each judge gave each grade to items of each gold grade; 95 % intervals count items."""
+    """How often each judge gave each grade to items of each gold grade; 95% intervals are over items."""
     columns = {name: name for name in result.confusion.columns} | {"share_low": "95% from", "share_high": "to"}
     return Table(result.confusion, CONFUSION, DIGITS, name="confusion", about="judge", columns=columns)
 
 
 def chart_judges(audit: Audit) -> alt.HConcatChart:
-    """How often each judge is right, and how much higher than gold it grades, with 95 % intervals.
+    """The share of gold items that each judge grades correctly, and its mean grade minus gold's, with 95% intervals.
 
-    Without gold: how far it agrees with the others, and how much higher than they do it grades.
+    Without gold: the mean kappa with the other judges, and the mean grade minus theirs.
     """
     known = "accuracy" in audit.judges.columns
     titles = RIGHT if known else AGREEING
@@ -272,7 +272,7 @@ def chart_judges(audit: Audit) -> alt.HConcatChart:
         )
         for (field, title), colour in zip(titles.items(), (CORRECTED, JUDGES), strict=True)
     ]
-    return rows.put_together(panels, "Judges, one by one", tell_shown(len(frame), len(audit.judges), "graded most"))
+    return rows.put_together(panels, "Each judge", tell_shown(len(frame), len(audit.judges), "graded most"))
 
 
 def _frame_judges(audit: Audit, fields: Sequence[str]) -> pl.DataFrame:
@@ -302,7 +302,7 @@ def _find_busiest(audit: Audit, most: int, *, among: Sequence[str] | None = None
 
 
 def chart_votes(audit: Audit) -> alt.LayerChart:
-    """The number of judges (pale) and of independent judges as accurate as these (full), with a 95 % interval."""
+    """The number of judges (pale) and of independent judges as accurate as these (full), with a 95% interval."""
     frame = _frame_votes(audit)
     names, most = frame["who"].to_list(), max(frame["longest"].to_list())
     scale = {"domain": [0, 1.45 * most], "nice": False}  # room for the text beside the bars
@@ -330,19 +330,19 @@ def _frame_votes(audit: Audit) -> pl.DataFrame:
     """All judges, the grades of one item where not everybody grades everything, and each family."""
     votes, judges = audit.statistic("effective_votes"), audit.statistic("judges_compared")
     if votes is None or judges is None:
-        raise DataError("effective votes need gold that at least two judges have graded; there is none")
+        raise DataError("effective votes need items with gold that at least two judges graded; there are none")
     bounds = {row["statistic"]: row for row in audit.panel.to_dicts()}
     rows = [("all judges", judges, votes, bounds["effective_votes"]["low"], bounds["effective_votes"]["high"])]
     grades, per_item = audit.statistic("grades_per_item"), bounds.get("effective_votes_per_item")
     if grades is not None and grades < judges and per_item is not None:
-        rows.append(("those of one item", grades, per_item["value"], per_item["low"], per_item["high"]))
+        rows.append(("judges of one item", grades, per_item["value"], per_item["low"], per_item["high"]))
     rows += [
         (shorten(str(row["family"]), 30), float(row["judges"]), row["effective_votes"], None, None)
         for row in audit.families.to_dicts()
     ]
     schema = {"who": pl.String} | dict.fromkeys(("judges", "votes", "low", "high"), pl.Float64)
     frame = pl.DataFrame(rows, schema=schema, orient="row").drop_nulls("votes")
-    said = [f"{_count(j)} worth {v:.1f}" for j, v in frame.select("judges", "votes").iter_rows()]
+    said = [f"{_count(j)}, {v:.1f} votes" for j, v in frame.select("judges", "votes").iter_rows()]
     return frame.with_columns(longest=pl.max_horizontal("judges", "high"), said=pl.Series(said))
 
 
@@ -351,7 +351,7 @@ def _count(judges: float) -> str:
 
 
 def chart_confusion(audit: Audit) -> alt.FacetChart:
-    """For each judge, of the items with a gold grade (down) how many got which grade (across)."""
+    """The confusion matrix of each judge: gold's grades in rows, the judge's in columns."""
     import altair as alt
 
     frame = _frame_confusion(audit)
@@ -371,7 +371,7 @@ def chart_confusion(audit: Audit) -> alt.FacetChart:
     titles = name_by_number(cut_names(names, int(column / LETTER)))
     header = alt.Header(labelExpr=titles, labelFontSize=10, labelLimit=column, labelPadding=2)
     left = tell_shown(len(names), audit.confusion["judge"].n_unique(), "have most gold items")
-    title = entitle("Grades of the judges by gold's grade", ["up: gold's grade; across: the grade said", *left])
+    title = entitle("Grades of the judges by gold's grade", ["rows: gold's grade; columns: the judge's grade", *left])
     panel = alt.layer(*layers, data=frame).properties(width=width, height=height)
     facet = alt.Facet("panel:O", title=None, header=header)
     chart: alt.FacetChart = panel.facet(facet, columns=max(ROOM // (column + GAP), 1), spacing=GAP, title=title)
@@ -381,7 +381,7 @@ def chart_confusion(audit: Audit) -> alt.FacetChart:
 def _frame_confusion(audit: Audit) -> pl.DataFrame:
     """The judges with most gold items, families together, in each those that are right most often first."""
     if audit.confusion.is_empty():
-        raise DataError("confusion needs gold that judges have graded; there is none")
+        raise DataError("confusion matrices need items with gold that judges graded; there are none")
     shown = _find_busiest(audit, PANELS, among=audit.confusion["judge"].unique().to_list())
     family = [name for name in ("family",) if name in shown.columns]
     order = shown.sort(*family, "accuracy", descending=[*([False] * len(family)), True], nulls_last=True)
@@ -390,7 +390,7 @@ def _frame_confusion(audit: Audit) -> pl.DataFrame:
 
 
 def chart_agreement(audit: Audit) -> alt.LayerChart:
-    """How far every two judges agree beyond chance. Families, and in them judges that agree most, are neighbours."""
+    """Cohen's kappa of each pair of judges. Families, and in them judges that agree most, are neighbours."""
     names = order_judges(audit)
     frame = _frame_agreement(audit, names)
     if frame["kappa"].null_count() == len(frame):
@@ -405,7 +405,7 @@ def chart_agreement(audit: Audit) -> alt.LayerChart:
     labels = {"labelExpr": name_by_number(cut_names(names, NAME)), "labelLimit": 160, "domain": False}
     labels["labelFontSize"] = 9 if len(names) <= FEW else 7
     chart = chart_map(frame, names, names, shade, told=told, follow="judge", size=(side, side), **labels)
-    chart.title = entitle("Agreement of every two judges", tell_shown(len(names), len(audit.judges), "graded most"))
+    chart.title = entitle("Agreement of each pair of judges", tell_shown(len(names), len(audit.judges), "graded most"))
     return let_choose(chart, "judge")
 
 

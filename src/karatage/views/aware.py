@@ -63,16 +63,16 @@ WARM = ("mv", "emmv", "emneu", UNIFORM)
 SHOWN_SIZES = 6
 Part = Literal["best", "family_mean"]
 DIGITS = 3
-VERDICTS = {True: "yes", False: "NO", None: "open"}
+VERDICTS = {True: "yes", False: "no", None: "unclear"}
 OUTCOME_NAMES = {"tau": "tau", "tau_ap": "tau_ap", "rmse": "RMSE"}
 ANOVA = {"source": "source", "ss": "SS", "df": "DF", "ms": "MS", "f": "F", "p_value": "p", "omega_squared": "omega²"}
 PARTS: dict[Part, tuple[str, str]] = {"best": ("best", "Best member"), "family_mean": ("mean", "Mean")}
 DESIGNS = {"whole": "", "parts": " by parts of the 30 estimators"}
 MANY_SIZES = 10
 CAPTIONS = {
-    "main-effects": "Marginal means by factor, with 95 % intervals",
-    "approaches": "Marginal means of approaches, with 95 % intervals",
-    "tukey": "Approaches, best first; where intervals do not overlap, they differ (Tukey, 5 %)",
+    "main-effects": "Marginal means by factor, with 95% intervals",
+    "approaches": "Marginal means of approaches, with 95% intervals",
+    "tukey": "Approaches, best first; where intervals do not overlap, they differ (Tukey, 5%)",
     "size-by-approach": "Approaches by size of the k-tuple",
     "measure-by-approach": "Approaches by measure",
     "systems-by-approach": "Approaches by systems",
@@ -81,15 +81,15 @@ CAPTIONS = {
     "granularity-by-weight": "Granularities and weights",
     "gap-by-weight": "Gaps and weights",
 }
-CROSSING = """Whether merging scores or merging grades is better depends on how often judges err on the same documents.
-Below the crossing merged grades are better, above it the best merge of scores is. The best merge is chosen on the same
-k-tuples, which favours it a little."""
+CROSSING = """Whether merging scores or merging grades is better depends on the correlation of the judges' errors. Below
+the crossing, merging grades is better; above it, the best merge of scores is better. The best merge is selected on the
+same k-tuples, so its result is slightly optimistic."""
 
 
 def chart_families(
     findings: AwareFindings, systems: str, *, outcome: str = "tau_ap", part: Part = "best"
 ) -> alt.ConcatChart:
-    """Each family's best member (or the mean of its members) against the size; a row a panel, a column a measure."""
+    """Each family's best member (or the mean of its members) against the size; panels in rows, measures in columns."""
     import altair as alt
 
     frame = frame_families(findings, outcome=outcome).filter(pl.col("systems") == systems)
@@ -118,7 +118,7 @@ def chart_families(
 
 
 def chart_crossing(findings: AwareFindings) -> alt.ConcatChart:
-    """The best merge of scores less merged grades against the correlation of errors; above 0 scores are better."""
+    """The best merge of scores minus merged grades against the correlation of errors; above 0 scores are better."""
     frame = add_correlation(findings.contest)
     frame = frame.filter(pl.col("size").is_in(choose_sizes(findings.sizes, SHOWN_SIZES)))
     frame = frame.with_columns(pl.col("low", "high").fill_null(pl.col("difference")))
@@ -138,7 +138,7 @@ def chart_crossing(findings: AwareFindings) -> alt.ConcatChart:
             title = labels[measure] if len(findings.systems) == 1 else f"{labels[measure]}, {systems}"
             panels.append(lay_panel([mark_level(0.0), *lines], PANEL, shorten(title, TITLE)))
     baseline = findings.contest["second"][0]
-    heading = f"tau_ap: best merge of scores less {baseline}, by correlation of the judges' errors"
+    heading = f"tau_ap: best merge of scores minus {baseline}, by correlation of the judges' errors"
     return lay_panels(panels, heading, len(findings.measures))
 
 
@@ -191,9 +191,9 @@ def view_aware(findings: AwareFindings) -> Page:
     """
     sections = [_view_families(findings)]
     if not findings.crossings.is_empty():
-        figure = Figure(partial(chart_crossing, findings), "Scores less grades, tau_ap", "crossing")
+        figure = Figure(partial(chart_crossing, findings), "Merging scores minus merging grades, tau_ap", "crossing")
         tables = [tabulate_crossings(findings)]
-        sections.append(Section("Where the regimes cross", "", tables, [figure], background=CROSSING))
+        sections.append(Section("Where merging scores becomes better", "", tables, [figure], background=CROSSING))
     sections += [_view_analyses(findings, panel) for panel in findings.panels]
     every = list(tabulate_approaches(findings))
     sections.append(Section("Every approach by size of the k-tuple", "", every, detail=True))
@@ -204,9 +204,9 @@ def view_aware(findings: AwareFindings) -> Page:
 def _view_families(findings: AwareFindings) -> Section:
     tried = f"{counted(int(findings.samples.max()), 'k-tuple')} of each size ({list_ranges(findings.sizes)})"
     text = (
-        f"From {counted(len(findings.judges), 'judge')}, {tried} were drawn, the same for all approaches; where there "
-        "are fewer, all of them. Each approach merges a k-tuple's judges, and its leaderboard is compared with gold's. "
-        "Intervals are about all k-tuples of these judges, not about other judges or topics."
+        f"From {counted(len(findings.judges), 'judge')}, {tried} were drawn, the same for all approaches; if there are "
+        "fewer, all are used. Each approach merges a k-tuple's judges, and its leaderboard is compared with gold's. "
+        "Intervals are for all k-tuples of these judges, not for other judges or topics."
     )
     figures = []
     for systems in findings.systems:
@@ -230,7 +230,7 @@ def _view_analyses(findings: AwareFindings, panel: str) -> Section:
         *tabulate_claims(findings, panel),
     ]
     title = "Analyses of variance" if len(findings.panels) == 1 else f"Analyses of variance, {panel}"
-    text = "" if figures else "Effects are drawn for the first and the last panel only."
+    text = "" if figures else "Charts of effects are shown for the first and the last panel only."
     return Section(title, "", tables, figures, background=text, detail=not at_end)
 
 
@@ -285,7 +285,7 @@ def tabulate_top_groups(findings: AwareFindings, panel: str) -> Iterator[Table]:
     text, number = pl.String(), pl.Float64()
     names = ("factor", "by tau_ap", "mean tau_ap", "by RMSE", "mean RMSE")
     shown = pl.DataFrame(rows, dict(zip(names, (text, text, number, text, number), strict=True)), orient="row")
-    caption = "Top groups: the best, and those not significantly worse (Tukey, 5 %)"
+    caption = "Top groups: the best, and those not significantly worse (Tukey, 5%)"
     columns = label_columns(shown, **{"mean tau_ap": "mean", "mean RMSE": "mean"})
     yield Table(shown, _add_place(caption, findings, panel), DIGITS, columns=columns, noun="level")
 
@@ -307,11 +307,11 @@ def tabulate_claims(findings: AwareFindings, panel: str) -> Iterator[Table]:
 
 
 def tabulate_contests(findings: AwareFindings) -> Iterator[Table]:
-    """Differences of the best of two groups at some sizes, with their 95 % intervals."""
+    """Differences of the best of two groups at some sizes, with their 95% intervals."""
     baseline = "" if findings.contest.is_empty() else findings.contest["second"][0]
     captions = {
-        "contest": f"Best merge of scores less {baseline}, tau_ap, by judges in the k-tuple",
-        "own": "Best by the judge's own chance less best of the paper's, tau_ap",
+        "contest": f"Best merge of scores minus {baseline}, tau_ap, by judges in the k-tuple",
+        "own": "Best with judges' own shuffled grades minus best of the paper, tau_ap",
     }
     sizes = choose_sizes(findings.sizes, MANY_SIZES)
     for name, caption in captions.items():
@@ -330,9 +330,9 @@ def tabulate_leads(findings: AwareFindings) -> Iterator[Table]:
     if frame is None:
         return
     shown = frame.with_columns(_join_places(findings, frame))
-    caption = "Sizes at which one or the other has the higher tau_ap (95 %)"
     grades = str(findings.contest["second"][0])
-    columns = {"where": "", "scores_lead": "scores", "grades_lead": grades, "undecided": "open"}
+    caption = f"Sizes at which merging scores, or {grades}, has significantly higher tau_ap (95%)"
+    columns = {"where": "", "scores_lead": "scores", "grades_lead": grades, "undecided": "neither"}
     wrap = ("scores_lead", "grades_lead", "undecided")
     yield Table(shown, caption, name="leads", columns=columns, wrap=wrap)
 
@@ -342,8 +342,8 @@ def tabulate_crossings(findings: AwareFindings) -> Table:
     frame, known = findings.crossings, pl.col("crossing").is_not_null()
     where = _join_places(findings, frame.with_columns(panel=pl.lit("")))
     shown = frame.with_columns(where, pl.when(known).then(pl.col("low", "high")))
-    caption = "Error correlation at which merging scores overtakes merging grades (tau_ap)"
-    columns = {"where": "", "size": "judges", "verdict": "as errors get more alike", "crossing": "at"}
+    caption = "Error correlation from which merging scores is better (tau_ap)"
+    columns = {"where": "", "size": "judges", "verdict": "as correlation rises", "crossing": "at"}
     columns |= {"low": "95% from", "high": "to"}
     return Table(shown, caption, DIGITS, name="crossings", columns=columns)
 

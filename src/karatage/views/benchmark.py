@@ -1,4 +1,4 @@
-"""A benchmark of merges: accuracy and F1 by approach, by data set without gold, and which approaches lead."""
+"""A benchmark of merges: accuracy and F1 by approach, by data set without gold, and which approaches are best."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def chart_benchmark(result: Benchmark, *, supervision: str = "none", quality: Qu
         panels.append(lay_panel([mark_level(0.0), *layers], PANEL, shorten(str(name), 24)))
     what = "F1" if quality == "f1" else "Accuracy"
     gold = "without gold" if bars else f"with gold in {supervision} supervision"
-    return lay_panels(panels, f"{what} {gold}, in points above {shorten(result.baseline, 30)} without gold", ACROSS)
+    return lay_panels(panels, f"{what} {gold}, in percentage points above {shorten(result.baseline, 30)}", ACROSS)
 
 
 def _make_height(panel: pl.DataFrame) -> Axis:
@@ -91,10 +91,14 @@ def view_benchmark(result: Benchmark, *, per_data_set: bool = False) -> Page:
     elif len(sets) > 1:
         tables.append(tabulate_without_gold(result, sets))
     numbered = ", ".join(f"{k} {name}" for k, name in enumerate(result.approaches, 1))
-    legend = f"{numbered}; u without gold, l light, f full supervision."
+    last = result.approaches[-1]
+    legend = (
+        f"Numbers are approaches: {numbered}. Letters are the use of gold: u without gold, l light supervision, f full "
+        f"supervision. For example, {len(result.approaches)}u is {last} without gold."
+    )
     sections = [
         Section("Approaches", text if len(common) > 1 else "", tables, list(_list_figures(result))),
-        Section("Who leads where", legend, [tabulate_leaders(result)]),
+        Section("Best approaches by data set", legend, [tabulate_leaders(result)]),
     ]
     failed = f"{len(result.failed):,}" if result.failed else None
     facts = list_facts(result, approaches=", ".join(result.approaches), data_sets=len(sets), failed=failed)
@@ -111,7 +115,7 @@ def _list_figures(result: Benchmark) -> Iterator[Figure]:
             if set(found["approach"]) <= {result.baseline}:
                 continue
             gold = "without gold" if supervision == "none" else f"with gold in {supervision} supervision"
-            caption = f"{quality.capitalize()} {gold}, in points above {result.baseline}"
+            caption = f"{quality.capitalize()} {gold}, in percentage points above {result.baseline} without gold"
             columns = {"data_set": "data set", "approach": "approach", "amount": "amount", "value": "value"}
             columns["gap"] = "gap"
             behind = Table(found, "Against the baseline", DIGITS, signed=("gap",), name="relative", columns=columns)
@@ -153,6 +157,6 @@ def tabulate_leaders(result: Benchmark) -> Table:
     frame = result.leaders().with_columns(pl.col("quality").replace(WORDS))
     columns = {"data_set": "data set", "quality": "", "leaders": "best first", "approaches": "approaches"}
     columns["best"] = "best"
-    gold = f", with {result.usual_amount} % of gold" if result.usual_amount else ""
-    caption = f"Not significantly worse than the best{gold}"
+    gold = f", with {result.usual_amount}% of gold" if result.usual_amount else ""
+    caption = f"The best, and those not significantly worse{gold}"
     return Table(frame, caption, DIGITS, name="leaders", columns=columns, wrap=("leaders", "approaches"))

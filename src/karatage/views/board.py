@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from karatage.data.estimate import Bounded
 
-LUCK = """The best system is best in part by chance, so its lead over the others is too large on average. Intervals are
-not adjusted for the number of systems or differences."""
+LUCK = """The best system is best partly by chance, so its estimated lead is too large on average. Intervals are not
+adjusted for the number of systems or differences."""
 FLIPS = {
     "falls": "significant only without correction",
     "arises": "significant only when corrected",
@@ -77,7 +77,7 @@ def view_leaderboard(board: Board) -> Section:
 def view_differences(board: Board) -> Section:
     """All differences to the best system, which verdicts change, and the basis of the correction."""
     corrected = "" if board.corrected is None else " and corrected"
-    caption = f"Each system's difference to the best one, by the judges{corrected}"
+    caption = f"Difference of each system from the best one, by the judges{corrected}"
     forest = Figure(partial(chart_differences, board), caption, "differences", tabulate_forest(board))
     turned = tabulate_turned(board)
     tables = [tabulate_verdicts(board), *([] if turned is None else [turned])]
@@ -96,7 +96,7 @@ def tabulate_leaderboard(board: Board) -> Table:
     if board.corrected is not None and np.isnan(board.corrected.value).all():  # only differences are known
         best = frame_forest(board).filter(by="corrected").select("system", "difference", "low", "high")
         frame = frame.join(best, on="system", how="left", maintain_order="left")
-        columns["difference"] = "to the best"
+        columns["difference"] = "from the best"
         low, high = "low", "high"
     elif board.corrected is not None:
         columns["corrected_score"] = "corrected"
@@ -191,11 +191,12 @@ def explain_board(board: Board) -> Iterator[str]:
 
 def _explain_order(board: Board) -> Iterator[str]:
     if board.tau is not None and board.tau_ap is not None:
-        yield f"Judges' order against the corrected one: tau {_range(board.tau)}, tau_ap {_range(board.tau_ap)}."
+        taus = f"tau {_range(board.tau)}, tau_ap {_range(board.tau_ap)}"
+        yield f"Judges' order compared with the corrected order: {taus}."
     if board.slope is not None:
         yield (
-            f"Slope of the judges' differences on gold's: {_range(board.slope)}; below 1 they shrink differences, "
-            "above 1 they exaggerate them."
+            f"Slope of the judges' differences on gold's: {_range(board.slope)}. Below 1, judges understate "
+            "differences; above 1, they exaggerate them."
         )
 
 
@@ -270,7 +271,7 @@ def chart_differences(board: Board) -> alt.HConcatChart:
         orders={"judges": "at_judges"},
         apart=ways,
     )
-    panel = rows.chart_dots(Axis("difference:Q", f"difference in {board.measure} to {best}"), rows.width, line=0.0)
+    panel = rows.chart_dots(Axis("difference:Q", f"difference in {board.measure} from {best}"), rows.width, line=0.0)
     said = (
         f"{percent(board.confidence)} intervals, not adjusted; marks: verdicts adjusted for all pairs "
         f"({ADJUSTMENTS[board.adjust]})"
@@ -279,10 +280,10 @@ def chart_differences(board: Board) -> alt.HConcatChart:
 
 
 def frame_forest(board: Board) -> pl.DataFrame:
-    """Every other system less the best, by judges and corrected.
+    """Every other system minus the best, by judges and corrected.
 
     Columns: system, by (judges or corrected), difference, low, high, p (adjusted as the board is), verdict (better,
-    worse, open or doubted), pair (its number).
+    worse, not significant or contradicted by gold), pair (its number).
     """
     there = np.flatnonzero((board.a == 0) | (board.b == 0))
     other = (board.a + board.b)[there]
@@ -293,7 +294,7 @@ def frame_forest(board: Board) -> pl.DataFrame:
         if pairs is not None:
             ends = np.stack([sign * pairs.low[there], sign * pairs.high[there]])
             claimed = sign * pairs.sign[there]
-            words = np.select([pairs.doubted[there], claimed > 0, claimed < 0], ["doubted", "better", "worse"], "open")
+            words = np.select([pairs.doubted[there], claimed > 0, claimed < 0], [DOUBTED, "better", "worse"], OPEN)
             p = {"holm": pairs.holm, "bh": pairs.bh, "none": pairs.p_value}[board.adjust][there]
             columns = {
                 "system": pl.Series(board.systems, dtype=pl.String).gather(other),
@@ -321,7 +322,7 @@ def _find_verdicts(board: Board) -> dict[int, str]:
 
 
 def chart_attenuation(board: Board) -> alt.LayerChart:
-    """Every system's score by the judges over its corrected one; on the diagonal they are the same."""
+    """Every system's score by the judges over its corrected one; on the diagonal both are equal."""
     if board.corrected is None:
         raise DataError(f"nothing was corrected: {board.refusal or 'there is no gold'}")
     ends = {"low": "corrected_low", "high": "corrected_high"}
@@ -342,10 +343,14 @@ def chart_attenuation(board: Board) -> alt.LayerChart:
 
 def _tell_slope(board: Board) -> list[str]:
     """What the slope of the judges' differences means."""
-    said = ["on the dashed line they are the same"]
+    said = ["on the dashed line both are equal"]
     if board.slope is None or not np.isfinite(board.slope).all():
         return said
     slope, low, high = board.slope
-    meaning = "judges shrink differences" if high < 1 else "judges exaggerate differences"
+    meaning = "judges understate differences" if high < 1 else "judges exaggerate differences"
     meaning = "this may be due to chance" if low <= 1 <= high else meaning
-    return [*said, f"a difference of 0.100 shows as {slope / 10:.3f} ({low / 10:.3f} to {high / 10:.3f})", meaning]
+    return [
+        *said,
+        f"a difference of 0.100 is {slope / 10:.3f} by the judges ({low / 10:.3f} to {high / 10:.3f})",
+        meaning,
+    ]

@@ -37,12 +37,12 @@ if TYPE_CHECKING:
 DIGITS = 3
 NAME = 30
 WORDS = {
-    ("leniency", "topics resampled"): "mean grade less gold's",
+    ("leniency", "topics resampled"): "mean grade minus gold's",
     ("total_variation", "within topics"): "grades of gold's items against others, within topics",
     ("total_variation", "between topics"): "grades in gold's topics against others, between topics",
     ("total_variation", "none"): "grades of gold's items against others",
 }
-CAPTION = "What judges say, by what gold says"
+CAPTION = "Judges' answers by gold's answer"
 SIDE, LOW = 330, 70  # pixels of a square panel, and of a low one below it
 SHARE = {"format": ".0%", "tickCount": 6}
 DISTANCE = ("value", "p_value", "way")
@@ -65,8 +65,8 @@ def view_calibration(found: Calibration) -> Page:
 
 def view_reliability(found: Calibration) -> Section:
     """The section, which a survey has too."""
-    bins = f"How often items are relevant by gold, by the judges' {found.forecast}; on the line both are the same"
-    shift = "Which grades merged judges give to gold's items, gold to the same, and merged judges to the others"
+    bins = f"Share of items relevant by gold, by the judges' {found.forecast}; on the line the two are equal"
+    shift = "Grades of merged judges on gold's items, of gold on the same items, and of merged judges on other items"
     charts = [
         Figure(partial(chart_calibration, found), bins, "calibration", tabulate_bins(found)),
         Figure(partial(chart_shift, found), shift, "shift", tabulate_grades(found)),
@@ -76,16 +76,16 @@ def view_reliability(found: Calibration) -> Section:
 
 def tabulate_bins(found: Calibration) -> Table:
     """A row for each span of probabilities or vote shares: the judges' mean, and gold's share with its interval."""
-    kind = "Vote shares for" if found.forecast == "vote shares" else "Probability of"
+    kind = "Vote share" if found.forecast == "vote shares" else "Probability"
     columns = {"from": "from", "to": "to", "items": "items", "probability": "judges", "share": "gold"}
     columns |= {"low": "95% from", "high": "up to"}
-    caption = f"{kind} relevance by judges, and gold's share"
+    caption = f"{kind} of relevance by the judges, and share relevant by gold"
     return Table(found.to_frame(), caption, DIGITS, name="calibration", columns=columns)
 
 
 def tabulate_grades(found: Calibration) -> Table:
     """How often each grade is given."""
-    return Table(found.grades, f"Shares of grades decided by {shorten(found.approach)}", DIGITS, name="grades")
+    return Table(found.grades, f"Shares of grades, judges merged by {shorten(found.approach)}", DIGITS, name="grades")
 
 
 def tabulate_shift(found: Calibration) -> Table:
@@ -93,7 +93,7 @@ def tabulate_shift(found: Calibration) -> Table:
     errors = {
         f"Brier score of {found.forecast}": found.brier,
         f"calibration error of {found.forecast}": found.ece,
-        "share called relevant, less gold's": found.bias,
+        "share graded relevant minus gold's": found.bias,
     }
     rows = [(name, *bounds, None) for name, bounds in errors.items()]
     shift = found.shift.select("statistic", "way", "value", "low", "high", "p_value")
@@ -104,7 +104,7 @@ def tabulate_shift(found: Calibration) -> Table:
 
 @shows(Accuracy)
 def view_accuracy(accuracy: Accuracy) -> Page:
-    """Shares of items of each kind, with 95 % intervals."""
+    """Shares of items of each kind, with 95% intervals."""
     frame = accuracy.to_frame()
     table = Table(frame, CAPTION, 3, name="answers", columns=label_columns(frame, low="95% from", high="to"))
     figures = [Figure(partial(chart_accuracy, accuracy), CAPTION, "answers")] if accuracy.items else []
@@ -114,7 +114,7 @@ def view_accuracy(accuracy: Accuracy) -> Page:
 
 
 def chart_calibration(calibration: Calibration) -> alt.VConcatChart:
-    """How often items called relevant with probability p are relevant; on the diagonal, the two are equal.
+    """Share of items relevant by gold against the judges' probability; on the diagonal, the two are equal.
 
     Below, the share of items with that probability.
     """
@@ -140,7 +140,7 @@ def chart_calibration(calibration: Calibration) -> alt.VConcatChart:
 
 
 def chart_shift(calibration: Calibration) -> alt.LayerChart:
-    """Grades decided on by the judges and by gold on the same items, and by the judges on items without gold."""
+    """Grades by the merged judges and by gold on the same items, and by the judges on items without gold."""
     import altair as alt
 
     names = {column: name for column, (name, _) in WHOSE.items()}
@@ -173,7 +173,7 @@ def _tell_calibration(calibration: Calibration) -> list[str]:
     return [
         f"{shorten(calibration.approach)}, {counted(calibration.items, 'gold item')}; relevant: grade "
         f"{calibration.relevant} or more",
-        f"{calibration.forecast} are off by {_say(ece, 100, 1)} points on average",
+        f"calibration error of {calibration.forecast}: {_say(ece, 100, 1)} percentage points",
         f"Brier score {_say(brier, 1, 3)}",
     ]
 
@@ -182,13 +182,13 @@ def _tell_shift(calibration: Calibration) -> list[str]:
     found = calibration.leniency
     called, gold = f"{calibration.called:.1%}", f"{calibration.found:.1%}"
     said = [
-        f"decided by {shorten(calibration.approach)}; relevant: {called}, gold {gold}",
-        f"mean grade by the judges less gold's: {_say(found, 1, 2)}",
+        f"merged by {shorten(calibration.approach)}; relevant: {called} by the judges, {gold} by gold",
+        f"mean grade by the judges minus gold's: {_say(found, 1, 2)}",
     ]
     for value, p_value, way in calibration.shift.filter(statistic="total_variation").select(DISTANCE).iter_rows():
         doubt = "" if p_value is None else f" (p {say_p(p_value)})"
         where = "" if p_value is None else f", {way}"
-        said.append(f"judges' grades on gold's items and on others{where}: {value:.1%} apart{doubt}")
+        said.append(f"judges' grades on gold's items and on others{where}: total variation {value:.1%}{doubt}")
     return said
 
 
@@ -200,7 +200,7 @@ def _say(found: Bounded, times: float, digits: int) -> str:
 
 
 def chart_accuracy(accuracy: Accuracy) -> alt.HConcatChart:
-    """How judges answer on items of each kind, as shares with 95 % intervals."""
+    """How judges answer on items of each kind, as shares with 95% intervals."""
     frame = accuracy.to_frame().with_columns(
         name=pl.format("{} → {}", "gold", "said"),
         value=pl.col("share"),

@@ -50,7 +50,7 @@ def write_charts(charts: Iterable[tuple[alt.TopLevelMixin, PathLike]]) -> None:
 def _write(chart: alt.TopLevelMixin, path: PathLike) -> None:
     ending = Path(path).suffix.lower()
     if ending not in ENDINGS:
-        raise OptionError(f"{path}: cannot tell the format of the chart; use {', '.join(ENDINGS)}")
+        raise OptionError(f"{path}: a chart cannot be written in this format; use {', '.join(ENDINGS)}")
     if ending == ".png":
         write_bytes(path, render_picture(clean_chart(chart), "png", ppi=SHARPNESS).result())
     elif ending == ".html":

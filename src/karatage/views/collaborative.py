@@ -37,31 +37,30 @@ SHADES = ("#B5DE2B", "#6DCD59", "#35B779", "#1F9E89", "#26828E", "#31688E", "#3E
 DECIDED = (ABOVE, BELOW)
 NUMBERS = {"labelExpr": "format(datum.value, '~g')"}  # 2, not 2.0
 COST = Axis("cost:Q", "cost, share of full expert judging", axis={"format": "%"})
-NEARNESS = Axis("tau_ap:Q", "tau_ap to full judging", {"zero": False, "nice": True})
+NEARNESS = Axis("tau_ap:Q", "tau_ap with full judging", {"zero": False, "nice": True})
 ORDERS = """Experts judge the first part of the pool, {items:,} documents of {topics}, and the leaderboard of
-{systems} by {measure} is held against the one with the whole pool judged, [COLLAB14] figure 3.4. The order says which
-documents come first; move-to-front and thompson learn from the answers given so far.
+{systems} by {measure} is compared with the one after judging the whole pool, [COLLAB14] figure 3.4. The order decides
+which documents come first; move-to-front and thompson learn from the answers given so far.
 
-Gaps are to depth pooling. Intervals are over topics, drawn with replacement {resamples:,} times: judges play no part,
-and only thompson is random."""
-FINDING = """The same queues, seen as a search for relevant documents. Area: 1 if all came first, .5 if they came at
-random. Topics are counted in which they come earlier, or later, than by depth, on average."""
-CONSENSUS = """[COLLAB14] figure 3.6: experts judge the first part of the queue, a crowd the next {fixed:g} %,
-{judges} for each document, and its judgments alone are merged by each approach. Lead: how far
-above {first} for the same crowds."""
+Gaps are differences from depth pooling. Intervals are over topics, drawn with replacement {resamples:,} times. No
+crowd is used here, and only the order thompson is random."""
+FINDING = """How early each order finds the relevant documents. Area: 1 if they all come first, .5 in a random order.
+Ahead and behind: number of topics in which they come earlier or later than by depth, on average."""
+CONSENSUS = """[COLLAB14] figure 3.6: experts judge the first part of the queue, a crowd the next {fixed:g}%,
+{judges} for each document, and each approach merges the crowd's judgments alone. Lead: difference
+from {first} for the same crowds."""
 QUALITY = """[COLLAB14] table 3.3: each crowd judges the whole pool; recall (R) and precision (P) of its
-merged judgments, in %, means over {samples}. {relevant:.1%} of this pool are relevant: where that is low,
+merged judgments, in %, means over {samples}. {relevant:.1%} of this pool are relevant: if few are,
 a crowd that rejects too few of the others has low precision with any merge."""
 SHARES = """[COLLAB14] figures 3.7 and 3.8: shares of experts and crowd are varied, the crowd merged by {approach}.
 Cost is a share of what experts on the whole pool would cost; ratios are prices of an expert's judgment to that of a
 merged one.
 
-Gap: tau_ap of a mix less that of experts alone who judge as much of the same queue as the mix's cost buys. Intervals
-over samples are about other crowds ({samples}), on the same documents; those over topics about one crowd on other
-topics. {mixes} comparisons are made for each crowd and ratio, so that a few of those called above or below are so by
-chance."""
+Gap: tau_ap of a mix minus that of experts alone who judge as much of the same queue for the same cost. Intervals over
+samples are for other crowds ({samples}) on the same documents; those over topics are for one crowd on other topics.
+{mixes} comparisons are made for each crowd and ratio, so a few of those above or below are so by chance."""
 SIGNS = {ABOVE: "+", BELOW: "-"}
-SIGNS_TEXT = "+ above, - below experts alone at the same cost, by 95 % intervals over samples"
+SIGNS_TEXT = "+ above, - below experts alone at the same cost, by 95% intervals over samples"
 PLACE = ("order", "crowd", "ratio")
 
 
@@ -69,13 +68,13 @@ def chart_orders(findings: CollaborativeFindings) -> alt.ConcatChart:
     """[COLLAB14] figure 3.4: experts alone, tau and tau_ap over the share judged, a line for each order."""
     frame = findings.order_means
     if not len(frame):
-        raise OptionError("orders were not studied, so there is no chart of them")
+        raise OptionError("there is no chart of orders, because they were not studied")
     looks = tell_apart("order", findings.plan.orders, {})
     across = Axis("experts:O", "% of the pool judged", axis={"labelAngle": 0, **NUMBERS})
     told = ["order", "experts", "tau", "tau_ap", "tau_ap_topics_low", "tau_ap_topics_high", "found"]
     panels = []
     for outcome in ("tau", "tau_ap"):
-        up = Axis(f"{outcome}:Q", f"{outcome} to full judging", NEARNESS.scale)
+        up = Axis(f"{outcome}:Q", f"{outcome} with full judging", NEARNESS.scale)
         panels.append(lay_panel(mark_lines(frame, across, up, looks, told=told, points=40), PANEL, outcome))
     return lay_panels(panels, f"Experts alone, by {findings.plan.measure}: which documents to judge first", 2)
 
@@ -83,7 +82,7 @@ def chart_orders(findings: CollaborativeFindings) -> alt.ConcatChart:
 def chart_finding(findings: CollaborativeFindings) -> alt.ConcatChart:
     """The share of the relevant documents found over the share judged, a line for each order."""
     if not len(findings.finding_means):
-        raise OptionError("finding was not studied, so there is no chart of it")
+        raise OptionError("there is no chart of finding, because it was not studied")
     start = pl.DataFrame({"order": list(findings.plan.orders), "judged": 0.0, "found": 0.0})
     curves = pl.concat([start, findings.alone_means.select(start.columns)])
     across = Axis("judged:Q", "share of the pool judged", axis={"format": "%"})
@@ -94,7 +93,7 @@ def chart_finding(findings: CollaborativeFindings) -> alt.ConcatChart:
         *mark_lines(curves, across, up, colours, told=["order", "judged", "found"]),
     ]
     panel = lay_panel(layers, (420, 300), "dashed: any order at random")
-    return lay_panels([panel], "How soon relevant documents are found", 1)
+    return lay_panels([panel], "How early relevant documents are found", 1)
 
 
 def chart_consensus(findings: CollaborativeFindings, order: str) -> alt.ConcatChart:
@@ -110,14 +109,14 @@ def chart_consensus(findings: CollaborativeFindings, order: str) -> alt.ConcatCh
     for (crowd,), here in found.group_by(["crowd"], maintain_order=True):
         lines = mark_lines(here, COST, NEARNESS, looks, told=told, points=40, encodings={"order": "experts:Q"})
         panels.append(lay_panel([*alone, *lines], PANEL, f"crowd {shorten(str(crowd), NAME)}"))
-    fixed = f"{findings.plan.fixed_share:g} % by the crowd, ratio {ratio}"
+    fixed = f"{findings.plan.fixed_share:g}% by the crowd, ratio {ratio}"
     return lay_panels(panels, f"{order}, {fixed}; markers: % by experts; black: experts alone", 2)
 
 
 def chart_shares(findings: CollaborativeFindings, order: str) -> alt.ConcatChart:
     """[COLLAB14] figures 3.7 and 3.8: tau_ap over cost, a line for each share of the crowd."""
     found = _find_shares(findings, order)
-    names = [f"{share:g} %" for share in sorted(found["crowd_share"].unique())]
+    names = [f"{share:g}%" for share in sorted(found["crowd_share"].unique())]
     step = (len(SHADES) - 1) / max(len(names) - 1, 1)
     shades = {name: SHADES[int(k * step)] for k, name in enumerate(names)}
     looks = {"color": Key("share", shades, "by the crowd", {})}
@@ -125,7 +124,7 @@ def chart_shares(findings: CollaborativeFindings, order: str) -> alt.ConcatChart
     alone = _chart_alone(findings, order, found)
     panels = []
     for key, here in found.group_by(["crowd", "ratio"], maintain_order=True):
-        frame = here.with_columns(share=pl.col("crowd_share").map_elements("{:g} %".format, return_dtype=pl.String))
+        frame = here.with_columns(share=pl.col("crowd_share").map_elements("{:g}%".format, return_dtype=pl.String))
         encodings = {"order": "experts:Q"}
         lines = mark_lines(frame, COST, NEARNESS, looks, told=told, points=34, width=1.4, encodings=encodings)
         panels.append(lay_panel([*alone, *lines], PANEL, _name_mix(key)))
@@ -154,7 +153,7 @@ def chart_gaps(findings: CollaborativeFindings, order: str) -> alt.ConcatChart:
             words = mark(here, "text", *axes, told=told, encodings={"text": "text:N"}, style=style)
             layers.append(words.transform_filter(test))
         panels.append(lay_panel(layers, (340, 210), _name_mix(key)))
-    title = f"{order}: mixes less experts alone at the same cost; bold: 95 % interval over samples excludes 0"
+    title = f"{order}: mixes minus experts alone at the same cost; bold: 95% interval over samples excludes 0"
     return lay_panels(panels, title, len(findings.plan.ratios))
 
 
@@ -256,7 +255,7 @@ def _view_shares(findings: CollaborativeFindings) -> Section:
     for order in plan.orders:
         caption = f"tau_ap over cost, by shares of experts and crowd: {order}"
         figures.append(Figure(partial(chart_shares, findings, order), caption, f"shares-{order}"))
-        caption = f"Gaps to experts alone at the same cost: {order}"
+        caption = f"Differences from experts alone at the same cost: {order}"
         figures.append(Figure(partial(chart_gaps, findings, order), caption, f"gaps-{order}"))
     names = [*PLACE, "experts", "crowd_share", "cost", "tau_ap", "alone", *_low_high("gap"), *_ends("gap")]
     whole = _tabulate_all(findings.shares.with_columns(pl.col("cost") * 100), names, "All mixes")
@@ -283,8 +282,8 @@ def _ends(name: str) -> list[str]:
 
 
 def tabulate_orders(findings: CollaborativeFindings) -> Iterator[Table]:
-    """Experts alone by share of the pool judged: tau_ap, and how far it is above depth."""
-    caption = f"Experts alone: tau_ap by {findings.plan.measure} to full judging, by % of the pool judged"
+    """Experts alone by share of the pool judged: tau_ap, and its difference from depth."""
+    caption = f"Experts alone: tau_ap by {findings.plan.measure} with full judging, by % of the pool judged"
     means = findings.order_means
     yield Table(_cross(means, "order", "tau_ap"), caption, 3, name="orders")
     if len(findings.plan.orders) > 1:
@@ -292,7 +291,7 @@ def tabulate_orders(findings: CollaborativeFindings) -> Iterator[Table]:
         gaps = means.filter(pl.col("order") != "depth").with_columns(half=half)
         told = pl.struct("gap", "half").map_elements(_tell_gap, return_dtype=pl.String)
         frame = _cross(gaps.with_columns(told=told), "order", "told")
-        caption = "The same, above depth; ± half of the 95 % interval over topics"
+        caption = "Difference from depth; ± half of the 95% interval over topics"
         yield Table(frame, caption, name="orders-above-depth", right=frame.columns[1:])
 
 
@@ -308,7 +307,7 @@ def tabulate_consensus(findings: CollaborativeFindings, order: str) -> Iterator[
     here = findings.consensus.filter(order=order, ratio=findings.plan.ratios[0])
     for (crowd,), table in here.group_by(["crowd"], maintain_order=True):
         name = shorten(str(crowd), NAME)
-        caption = f"{order}, {findings.plan.fixed_share:g} % by crowd {name}: tau_ap, by % by experts"
+        caption = f"{order}, {findings.plan.fixed_share:g}% by crowd {name}: tau_ap, by % by experts"
         yield Table(_cross(table, "approach", "tau_ap"), caption, 3, detail=_is_later(findings, order))
 
 
@@ -316,7 +315,7 @@ def tabulate_shares(findings: CollaborativeFindings, order: str) -> Iterator[Tab
     """For each crowd tau_ap by shares of crowd and experts; for each ratio, the gap to experts alone."""
     sign = pl.col("verdict").replace_strict(SIGNS, default="")
     shown = findings.shares.filter(order=order).with_columns(
-        crowd_part=pl.col("crowd_share").map_elements("{:g} %".format, return_dtype=pl.String),
+        crowd_part=pl.col("crowd_share").map_elements("{:g}%".format, return_dtype=pl.String),
         told=pl.col("gap").map_elements("{:+.3f}".format, return_dtype=pl.String) + sign,
     )
     for (crowd, ratio), table in shown.group_by(["crowd", "ratio"], maintain_order=True):
@@ -327,7 +326,7 @@ def tabulate_shares(findings: CollaborativeFindings, order: str) -> Iterator[Tab
             frame = _cross(by_share, "crowd_part", "tau_ap")
             columns = label_columns(frame, crowd_part="crowd")
             yield Table(frame, caption, 3, columns=columns, detail=_is_later(findings, order))
-        caption = f"{order}, crowd {name} at {shorten(str(ratio), NAME)}: gap to experts alone at the same cost"
+        caption = f"{order}, crowd {name} at {shorten(str(ratio), NAME)}: gap from experts alone at the same cost"
         gaps = _cross(by_share, "crowd_part", "told")
         columns, right = label_columns(gaps, crowd_part="crowd"), gaps.columns[1:]
         yield Table(gaps, caption, columns=columns, right=right, detail=_is_later(findings, order))
@@ -342,11 +341,11 @@ def _cross(table: pl.DataFrame, down: str, value: str) -> pl.DataFrame:
     """A row for each of `down`, a column for each share of experts."""
     wide = table.pivot("experts", index=down, values=value, maintain_order=True)
     shares = table["experts"].unique().sort().to_list()
-    return wide.select(down, *(pl.col(str(share)).alias(f"{share:g} %") for share in shares))
+    return wide.select(down, *(pl.col(str(share)).alias(f"{share:g}%") for share in shares))
 
 
 def tabulate_wins(findings: CollaborativeFindings) -> Table:
-    """How many mixes beat experts alone at the same cost, or fall short; over samples, and over topics."""
+    """How many mixes are better or worse than experts alone at the same cost; over samples, and over topics."""
     topics = pl.format("{} / {}", f"topics_{ABOVE}", f"topics_{BELOW}")
     shown = findings.wins.select(
         *PLACE, "mixes", ABOVE, BELOW, topics.alias("over topics"), pl.col("gap").alias("mean gap")
@@ -370,7 +369,7 @@ def tabulate_reach(findings: CollaborativeFindings) -> Table:
     )
     return Table(
         shown,
-        "Least cost for tau_ap 0.9, % of full",
+        "Lowest cost for tau_ap 0.9, as a share of full expert judging",
         digits=1,
         shares=("mix", "experts alone"),
         name="reach",

@@ -49,7 +49,7 @@ def view_decision(found: Comparison) -> Section:
     about = f"{found.measure}, {counted(found.topics, 'topic')}, {shorten(found.approach, NAME)}."
     text = [about, *explain_correction(found)]
     refused = "" if found.refusal is None else f"Correction was refused: {found.refusal}."
-    caption = "The difference by every opinion, with its interval"
+    caption = "The difference by each method, with its interval"
     chart = Figure(partial(chart_comparison, found), caption, "comparison")
     tables = [tabulate_difference(found), tabulate_scores(found)]
     return Section("The decision", "\n\n".join(text), tables, [chart], background=refused)
@@ -136,13 +136,13 @@ def _view(found: PairedTest | UnpairedTest, title: str, facts: list[tuple[str, s
     columns |= {"statistic": "statistic", "p_value": "p"}
     frame = keep_finite(pl.DataFrame({name: [float(getattr(found, name))] for name in columns}))
     signed = ("difference", "low", "high", "statistic")
-    table = Table(frame, "Second less first", signed=signed, name="test", columns=columns)
+    table = Table(frame, "Second minus first", signed=signed, name="test", columns=columns)
     figure = Figure(partial(chart_test, found), "The difference with its interval", "difference")
     return Page(title, found.sentence, [Section("The test", ERRORS, [table], [figure])], found.notes, facts)
 
 
 def chart_comparison(comparison: Comparison) -> alt.HConcatChart:
-    """The difference by every opinion, with its interval and a line at 0."""
+    """The difference by each method, with its interval and a line at 0."""
     frame = comparison.to_frame().select(
         "difference",
         *("low", "high", "p_value"),
@@ -165,7 +165,7 @@ def chart_test(found: PairedTest | UnpairedTest) -> alt.HConcatChart:
     """The difference with its interval, and a line at 0."""
     ends = {"low": [finite(found.low)], "high": [finite(found.high)]}
     frame = pl.DataFrame(
-        {"name": ["second less first"], "value": [found.difference], **ends, "p_value": [found.p_value]},
+        {"name": ["second minus first"], "value": [found.difference], **ends, "p_value": [found.p_value]},
         schema_overrides={"low": pl.Float64, "high": pl.Float64},
     )
     rows = Rows(frame, "name", ["name:N", "value:Q", "low:Q", "high:Q", "p_value:Q"])

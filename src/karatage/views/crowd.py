@@ -41,8 +41,8 @@ SHARED = {
     "family": "part shared within families",
     "topic": "part shared over a topic",
 }
-QUALITY = "Judges are sorted by TPR + TNR - 1: 1 for one without errors, 0 for guessing; with few items mostly chance."
-BANDS_TEXT = "In model: by true rates. Here: by the grades given, mostly chance for few items."
+QUALITY = "Quality is TPR + TNR - 1: 1 without errors, 0 for guessing. With few items for a judge it is mostly noise."
+BANDS_TEXT = "In model: by true rates. Here: by the grades given, which is mostly noise if a judge has few items."
 KINDS = """Judges are drawn from these kinds: each has a share of the crowd, and its judges differ in how many relevant
 items they find (TPR), how many others they reject (TNR) and how much they contribute."""
 MODELS_TEXT = "TPR and TNR are means over judges; shared is the part of errors that judges have in common."
@@ -59,7 +59,7 @@ def view_summary(summary: CrowdSummary, model: CrowdModel | None = None) -> Page
     figures = []
     if len(summary.judges.drop_nulls(["tpr", "tnr"])):
         behind = Table(summary.to_frame(), "Judges", digits=3, name="judges", about="judge")
-        caption = "Judges by the items that they find and reject"
+        caption = "Judges by TPR and TNR"
         figures.append(Figure(partial(chart_summary, summary), caption, "judges", behind))
     text = QUALITY if model is None else BANDS_TEXT
     section = Section("Judges", text, [tabulate_bands(summary, model), tabulate_crowd(summary)], figures)
@@ -73,7 +73,7 @@ def view_crowd(model: CrowdModel) -> Page:
     caption = "Shares of judges by rates and contribution"
     figure = Figure(partial(chart_crowd, model), caption, "kinds", tabulate_kinds(model))
     section = Section("Kinds of judges", "", tabulate_model(model), [figure], background=KINDS)
-    facts = list_options(crowd=shorten(model.name), learned_from=model.source, chance_in_rates=model.noise)
+    facts = list_options(crowd=shorten(model.name), learned_from=model.source, noise_in_rates=model.noise)
     return Page(f"Crowd model {shorten(model.name)}", model.sentence, [section], model.notes, facts)
 
 
@@ -115,7 +115,7 @@ def tabulate_bands(summary: CrowdSummary, model: CrowdModel | None = None) -> Ta
     items = f"{counted(summary.items, 'item')}, {summary.relevant:,} relevant"
     return Table(
         frame,
-        f"Crowd after {shorten(summary.name, 30)}: {items}",
+        f"Crowd like {shorten(summary.name, 30)}: {items}",
         digits=1,
         shares=("expected", "judges_share", "grades_share"),
         name="bands",
@@ -157,7 +157,7 @@ def tabulate_model(model: CrowdModel) -> tuple[Table, Table]:
     rates |= {"TNR, mean over judges": float(model.rates[1])}
     rates |= {SHARED[name]: value for name, value in model.correlation._asdict().items()}
     learned = Table(frame, "What it was learned from", name="model")
-    return learned, _list_values(rates, "How its judges err", "errors")
+    return learned, _list_values(rates, "Errors of its judges", "errors")
 
 
 def _list_values(values: dict[str, float | None], caption: str, name: str, *, first: str = "what") -> Table:
@@ -232,8 +232,8 @@ def chart_crowd(model: CrowdModel) -> alt.HConcatChart:
     for k in shown:
         low, high = 100 * k // CONTRIBUTION_LEVELS, 100 * (k + 1) // CONTRIBUTION_LEVELS
         cells = mark(_lay_out(model, k), "rect", across, up, to=to, told=told, encodings={"color": seen}, style=style)
-        panel = lay_panel([cells], (_SIDE, _SIDE), f"{low}-{high} % contribution")
-        panel.title.subtitle = f"{100 * float(shares[:, :, k].sum()):.2g} % of judges"
+        panel = lay_panel([cells], (_SIDE, _SIDE), f"{low}-{high}% contribution")
+        panel.title.subtitle = f"{100 * float(shares[:, :, k].sum()):.2g}% of judges"
         panels.append(panel)
     chart: alt.HConcatChart = alt.hconcat(*panels, title=f"Judges like {shorten(model.name)}")
     return chart
@@ -250,7 +250,7 @@ def _lay_out(model: CrowdModel, level: int) -> pl.DataFrame:
 def chart_summary(summary: CrowdSummary) -> alt.LayerChart:
     """Judges by the shares of relevant items that they find and of others that they reject; size: number of grades.
 
-    Judges on the line are as good as chance. Judges who saw only one kind of items are left out.
+    Judges on the line are no better than chance. Judges who saw only one kind of items are left out.
     """
     known = summary.judges.drop_nulls(["tpr", "tnr"])
     if known.is_empty():
@@ -266,7 +266,7 @@ def chart_summary(summary: CrowdSummary) -> alt.LayerChart:
     told = ["judge:N", "quality:N", "tpr:Q", "tnr:Q", "grades:Q"]
     rates = mark(frame, "point", across, up, told=told, follow="judge", shown=0.75, looks=looks, style=POINTS)
     layers = [mark_diagonal(across, up, (0.0, 1.0), falling=True), rates.properties(name="judges")]
-    said = ["dashed: as good as chance"]
+    said = ["dashed: no better than chance"]
     if len(known) < len(summary.judges):
         said.append(f"{counted(len(summary.judges) - len(known), 'judge')} not shown: saw only one kind of items")
     title = f"{counted(len(known), 'judge')} of {shorten(summary.name)}"

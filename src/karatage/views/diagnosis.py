@@ -39,7 +39,7 @@ def view_diagnosis(found: Diagnosis) -> Page:
     sections += list_conclusions(found)
     if found.commands:
         sections.append(Section("What to type next", commands=found.commands))
-    return Page("What these files are fit for", found.sentence, sections, found.notes, list_facts(found))
+    return Page("What these files allow", found.sentence, sections, found.notes, list_facts(found))
 
 
 def list_conclusions(found: Diagnosis) -> list[Section]:
@@ -64,7 +64,7 @@ def tabulate_checks(found: Diagnosis) -> Table:
 def tabulate_judged(found: Diagnosis) -> Table:
     """How much of each system's ranking was judged, the least first."""
     frame = found.systems.sort("judged", nulls_last=False, maintain_order=True)
-    caption = f"How much of what counts for {found.measure} was judged"
+    caption = f"Judged share of the documents that count for {found.measure}"
     columns = label_columns(frame, short="short rankings")
     return Table(frame, caption, digits=1, name="judged", about="system", shares=("judged",), columns=columns)
 
@@ -72,8 +72,8 @@ def tabulate_judged(found: Diagnosis) -> Table:
 def tabulate_measures(found: Diagnosis) -> Table:
     """Which measures can be corrected, how, and which difference could then be detected."""
     frame = found.measures.with_columns(pl.col("label").fill_null("not at all"))
-    columns = {"measure": "measure", "label": "by", "detectable": "difference that shows"}
-    caption = "How judges' errors can be corrected, and the difference that then shows with 80% power"
+    columns = {"measure": "measure", "label": "by", "detectable": "detectable difference"}
+    caption = "How judges' errors can be corrected, and the difference detectable with 80% power"
     return Table(frame, caption, digits=3, name="correctable", columns=columns)
 
 
@@ -83,4 +83,4 @@ def chart_judged(found: Diagnosis) -> alt.HConcatChart:
     frame = frame.with_columns(pl.col("judged").fill_null(0))
     rows = Rows(frame, "system", ["system:N", "judged:Q", "topics:Q", "short:Q"], natural="judged")
     bars = rows.chart_bars(Axis("judged:Q", "share judged", WHOLE), rows.width, named=True)
-    return rows.put_together([bars], f"How much of what counts for {found.measure} was judged")
+    return rows.put_together([bars], f"Judged share of the documents that count for {found.measure}")

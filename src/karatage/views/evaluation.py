@@ -1,4 +1,4 @@
-"""Leaderboards by several approaches, how near each is to gold, and the weights of judges."""
+"""Leaderboards by several approaches, how close each is to gold, and the weights of judges."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     import altair as alt
 
 
-FIDELITY = """Each approach ranks the systems; gold ranks them too. tau and tau_ap are 1 where the orders are the same,
-RMSE is 0 where the scores are. For other systems or judges, another approach may be the nearest."""
+FIDELITY = """Each approach's leaderboard is compared with gold's. tau and tau_ap are 1 if the orders are the same, RMSE
+is 0 if the scores are the same. For other systems or judges, another approach may be closest to gold."""
 MOST_APPROACHES = 7  # that shapes and colours can distinguish, with gold
 JUDGE = "judge:"
 QUALITIES = {"tau": "tau to gold's order", "tau_ap": "tau_ap, the top counts more", "rmse": "RMSE to gold's scores"}
@@ -69,14 +69,14 @@ def view_evaluation(evaluation: Evaluation, *, weights: bool = False, explain: b
 def view_measure(evaluation: Evaluation, measure: str) -> Section:
     """Scores by every approach."""
     make = partial(chart_scores, evaluation, measure)
-    chart = Figure(make, f"{measure} by every approach", f"scores-{measure}")
+    chart = Figure(make, f"{measure} by each approach", f"scores-{measure}")
     drawn = [tabulate_draws(found) for found in evaluation.draws if found.measure == measure]
     return Section(f"{measure} by approach", "", [tabulate_measure(evaluation, measure), *drawn], [chart])
 
 
 def view_fidelity(evaluation: Evaluation) -> Section:
     """Approaches against gold."""
-    caption = "How near each approach comes to gold's leaderboard"
+    caption = "How close each approach is to gold's leaderboard"
     chart = Figure(partial(chart_fidelity, evaluation), caption, "fidelity")
     return Section("Approaches against gold", "", [tabulate_fidelity(evaluation)], [chart], background=FIDELITY)
 
@@ -110,7 +110,7 @@ def tabulate_measure(result: Evaluation, measure: str) -> Table:
 
 
 def tabulate_fidelity(result: Evaluation) -> Table:
-    """How near each approach comes to gold; the nearest is marked."""
+    """How close each approach is to gold; the closest is marked."""
     frame = pl.DataFrame(result.fidelity, schema=Fidelity._fields, orient="row")
     frame = frame.with_columns(pl.col("tau", "tau_ap", "rmse").cast(pl.Float64))
     mark = mark_best(frame, ["tau", "tau_ap"], within="measure")
@@ -169,11 +169,11 @@ def tell_other_topics(result: Evaluation, measure: str) -> str:
         return ""
     own = counted(len(result.scores[measure].topics), "topic")
     gold = counted(int(result.gold[measure].judged[0].sum()), "topic")
-    return f"; gold averages {gold}, approaches {own}"
+    return f"; gold's mean is over {gold}, the approaches' over {own}"
 
 
 def _choose_approaches(evaluation: Evaluation, measure: str) -> list[str]:
-    """As many as readers can distinguish: the first, which decides, other merges, then judges nearest to gold."""
+    """As many as readers can distinguish: the first, which decides, other merges, then judges closest to gold."""
     names = evaluation.approaches
     near = {
         found.approach: found.tau_ap
@@ -193,12 +193,12 @@ def _tell_choice(evaluation: Evaluation) -> str:
     text = f"{MOST_APPROACHES} of {counted(len(names), 'approach')}"
     if merges >= MOST_APPROACHES:
         return f"{text}, the first that merge judges"
-    nearest = "the judges nearest to gold by tau_ap" if evaluation.fidelity else "the first judges"
+    nearest = "the judges closest to gold by tau_ap" if evaluation.fidelity else "the first judges"
     return f"{text}: {nearest}" if not merges else f"{text}: merges, and {nearest}"
 
 
 def chart_fidelity(evaluation: Evaluation) -> alt.HConcatChart:
-    """How near each approach comes to gold's order and scores; measures, where there are several, by shape."""
+    """How close each approach is to gold's order and scores; measures, where there are several, by shape."""
     legend = {"orient": "top"} if len(evaluation.measures) > 1 else None
     rows = Rows(
         _frame_fidelity(evaluation),
@@ -223,7 +223,7 @@ def chart_fidelity(evaluation: Evaluation) -> alt.HConcatChart:
     topics = [near.topics for near in evaluation.fidelity]  # judges who saw only some are compared with gold there
     few, most = min(topics), counted(max(topics), "topic")
     said = f"on {most if few == max(topics) else f'{few:,} to {most}'}; RMSE: less is better"
-    return rows.put_together(panels, "How near approaches come to gold", [said])
+    return rows.put_together(panels, "How close approaches are to gold", [said])
 
 
 def _frame_fidelity(evaluation: Evaluation) -> pl.DataFrame:

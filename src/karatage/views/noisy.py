@@ -1,4 +1,4 @@
-"""The noisy experiment: how often intervals cover, how often tests reject, and worked examples."""
+"""The noisy experiment: how often intervals cover, share of simulations in which tests reject, and worked examples."""
 
 from __future__ import annotations
 
@@ -45,25 +45,26 @@ WHO = {ONE: "One gold sample for both systems", TWO: "Separate judges and gold"}
 PERCENT = {"format": "%", "tickCount": 5}
 INTERVALS = """Scores by noisy judges for a system whose true P@k is known, [NOISY18] Algorithm 2. Naive: the mean over
 topics ± 1.96 standard errors, as if judges made no errors. Corrected: (15) ± 1.96 times the root of (7); with t in
-place of 1.96, as in compare, intervals are wider where there are few topics. A nominal 95 % interval covers in 95 % of
-{simulations:,} simulations, ± {tolerance:.1f} %.
+place of 1.96, as in compare, intervals are wider where there are few topics. A nominal 95% interval covers in 95% of
+{simulations:,} simulations, ± {tolerance:.1f}%.
 
 Shares are of simulations in which correction was not refused. It is refused if gold cannot distinguish the judges from
 random ones.
 Spread is the standard deviation of corrected estimates, to which the median standard error should be equal; bias is
 the value expected by section 3.8."""
-TESTS = """How often tests at the 5 % level call two systems different. Naive tests take judges as correct: Welch's
-t (9), and the paired t. Independent is (10) and (11): each system corrected with separate rates. Shared takes the
-rates of one gold sample for both, so that their error cancels; paired over topics or not.
+TESTS = """How often tests at the 5% level find two systems different. Naive tests take judges as correct: Welch's
+t (9), and the paired t. Independent is (10) and (11): each system corrected with separate rates. Shared uses the
+rates of one gold sample for both, so that their error cancels; it is paired over topics or not.
 
 With separate judges and gold, the second system's judges have the two rates exchanged. Naive tests and the shared
-form (shown with rates from both gold samples together) are wrong there: they detect a difference of the judges, not of
-the systems."""
+form (shown with rates from both gold samples together) are wrong there: they detect a difference between the judges,
+not between the systems."""
+ROWS = {"P@20 at most that rate": "P@20 <= that rate", "topics, judges never wrong": "topics without errors"}
 WORKED = {
     "ebay": (
         "eBay",
         "eBay [NOISY18] 7",
-        "Section 7: two samples of what a shop's search found, ten days apart, and one gold sample.",
+        "Section 7: two samples of a shop's search results, ten days apart, and one gold sample.",
     ),
     "trec": (
         "TREC",
@@ -136,7 +137,7 @@ def chart_coverage(findings: NoisyFindings) -> alt.ConcatChart:
     for (topics, precision), here in found.group_by("topics", "precision", maintain_order=True):
         lines = mark_lines(here, across, up, looks, told=told, points=34, width=2)
         panels.append(lay_panel([band, *lines], (140, 130), f"{topics} topics, {findings.measure} = {precision:g}"))
-    title = "How often corrected 95 % intervals (t) cover; green: 94 to 96 %"
+    title = "Coverage of corrected 95% intervals (t); green: 94 to 96%"
     return lay_panels(panels, title, found["precision"].n_unique())
 
 
@@ -158,7 +159,7 @@ def chart_power(findings: NoisyFindings, *, samples: str, topics: int) -> alt.Co
         told_here = [f"right {rates}, {findings.measure} = {key[2]:g}", f"gold {key[3]}"]
         panels[key] = lay_panel([mark_level(1 - CONFIDENCE, dash=(2, 2)), *lines], (165, 130), told_here)
     order = sorted(panels, key=lambda key: (findings.plan.rates.index(key[:2]), *key[2:]))
-    title = f"{WHO[samples]}, {topics} topics: how often tests reject"
+    title = f"{WHO[samples]}, {topics} topics: share of simulations in which tests reject"
     return lay_panels([panels[key] for key in order], title, found["gold_size"].n_unique())
 
 
@@ -186,7 +187,7 @@ def _view_intervals(findings: NoisyFindings) -> Section:
         caption = f"{findings.measure} by the judges (naive) and corrected; the dashed line is the true value"
         figures.append(Figure(partial(chart_histogram, findings), caption, "histogram"))
     if worlds > 1:
-        caption = "How often corrected 95 % intervals (t) cover, by rates, gold, topics and true P@k"
+        caption = "Coverage of corrected 95% intervals (t), by rates, gold, topics and true P@k"
         figures.append(Figure(partial(chart_coverage, findings), caption, "coverage"))
     listed = worlds <= MOST_LISTED
     tables = [replace(table, detail=not listed) for table in tabulate_intervals(findings)]
@@ -207,20 +208,20 @@ def _view_tests(findings: NoisyFindings) -> Section:
         for (topics,), here in same.group_by("topics", maintain_order=True):
             caption = f"{WHO[samples]}, {topics} topics, no difference: % rejected"
             tables.append(_list_tests(here, findings, caption, f"size-{samples}-{topics}"))
-        for (topics,), here in power.group_by("topics", maintain_order=True):  # where the sound test is nearest 80 %
-            caption = f"{WHO[samples]}, {topics} topics: % rejected, where '{SHORT[SOUND[samples]]}' is nearest 80"
+        for (topics,), here in power.group_by("topics", maintain_order=True):  # where the sound test is closest to 80 %
+            caption = f"{WHO[samples]}, {topics} topics: % rejected, where '{SHORT[SOUND[samples]]}' is closest to 80"
             tables.append(_list_tests(here, findings, caption, f"power-{samples}-{topics}", difference=True))
         if len(power):
             there = [*WORLD, "difference"]
             covered = findings.pivot_tests(samples, "covered").join(power.select(there), on=there)
-            caption = f"{WHO[samples]}: % of 95 % intervals that cover that difference"
+            caption = f"{WHO[samples]}: % of 95% intervals that cover that difference"
             table = _list_tests(covered, findings, caption, f"covered-{samples}", difference=True, topics=True)
             tables.append(replace(table, detail=True))
     return Section("Tests", f"In tables, {TESTS_TEXT}.", tables, figures, background=TESTS)
 
 
 def tabulate_intervals(found: NoisyFindings) -> Iterator[Table]:
-    """For each number of topics, estimates and how often 95 % intervals cover, in %."""
+    """For each number of topics, estimates and how often 95% intervals cover, in %."""
     chance = f"{found.plan.simulations:,} simulations, ± {found.tolerance * 100:.1f}"
     for (topics,), here in found.intervals.group_by("topics", maintain_order=True):
         frame = _spell_worlds(here).select(
@@ -236,7 +237,7 @@ def tabulate_intervals(found: NoisyFindings) -> Iterator[Table]:
         )
         yield Table(
             frame,
-            f"{topics} topics: % of 95 % intervals that cover {found.measure} ({chance})",
+            f"{topics} topics: % of 95% intervals that cover {found.measure} ({chance})",
             digits={"naive covers": 1, "corrected covers": 1, "(t)": 1, "refused": 1},
             name=f"intervals-{topics}",
             columns=label_columns(
@@ -263,7 +264,7 @@ def tabulate_coverage(found: NoisyFindings, *, column: str) -> Iterator[Table]:
             rows.append((spell_rates(group.row(0, named=True)), group["gold_size"][0], refused * 100, *shares))
         names = ["refused", *(f"at {value:g}" for value in values)]
         schema = {"right": pl.String, "gold": pl.Int64} | dict.fromkeys(names, pl.Float64)
-        caption = f"{topics} topics: % of 95 % intervals ({which}) that cover {found.measure} ({chance})"
+        caption = f"{topics} topics: % of 95% intervals ({which}) that cover {found.measure} ({chance})"
         frame = pl.DataFrame(rows, schema=schema, orient="row")
         yield Table(frame, caption, digits=1, name=f"coverage-{which}-{topics}", right=RIGHT)
 
@@ -310,6 +311,7 @@ def tabulate_example(figures: pl.DataFrame, caption: str) -> Table:
     """A worked example: a row for each quantity, a column for each of what it is of."""
     shown = figures.with_columns(shown=pl.struct("value", "digits", "text").map_elements(_show, return_dtype=pl.String))
     wide = shown.pivot("of", index=["quantity", "by"], values="shown", maintain_order=True).fill_null("")
+    wide = wide.with_columns(pl.col("quantity").replace(ROWS))
     owners = wide.columns[2:]
     columns = label_columns(wide, quantity="")
     return Table(wide, caption, name=str(figures["example"][0]), columns=columns, right=owners)

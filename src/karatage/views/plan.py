@@ -22,11 +22,12 @@ if TYPE_CHECKING:
 
 
 NAME = 20  # characters of a system
-DRAWN = """Documents are drawn with known probabilities, higher where a grade is more informative; weighted by them,
-gold's grades represent all documents, also those not drawn. The judges' grades are not shown to gold."""
+DRAWN = """Documents are drawn with known probabilities, which are higher where a grade is more informative. Weights
+from these probabilities let gold represent all documents, including those not drawn. The queue does not show the
+judges' grades."""
 CHANCES, SHARES = 200, 160  # pixels
 COUNTS = {"tickMinStep": 1}
-HAVE, LACK = "at hand", "still needed"
+HAVE, LACK = "available", "still needed"
 NEEDS = Key("mark", {HAVE: CORRECTED, LACK: JUDGES})
 
 
@@ -38,7 +39,9 @@ def view_plan(plan: GoldPlan) -> Page:
         frame = frame_topics(plan)
         columns = label_columns(frame, low="lowest pi", value="median pi", high="highest pi")
         behind = Table(frame, "Labels by topic", name="topics", columns=columns)
-        topics = Figure(partial(chart_plan, plan), "Gold labels by topic, and chances to be drawn", "topics", behind)
+        topics = Figure(
+            partial(chart_plan, plan), "Gold labels by topic, and probabilities of being drawn", "topics", behind
+        )
         tables = [tabulate_batches(plan), tabulate_forecasts(plan)]
         sections = [
             Section("What to expect", explain_forecasts(plan), tables),
@@ -52,7 +55,7 @@ def view_plan(plan: GoldPlan) -> Page:
         earlier_labels=plan.earlier or None,
         drawn_from=f"{plan.frame_size:,} documents ({plan.frame})",
     )
-    return Page(f"Gold to ask for: {entitle_plan(plan)}", plan.sentence, sections, plan.notes, facts)
+    return Page(f"Gold to collect: {entitle_plan(plan)}", plan.sentence, sections, plan.notes, facts)
 
 
 def entitle_plan(found: GoldPlan) -> str:
@@ -83,40 +86,40 @@ def explain_forecasts(found: GoldPlan) -> str:
     """What the forecasts are about, and what they assume."""
     of = "Of the difference" if len(found.systems) == 2 else "Of differences, the median over pairs"
     if found.census:
-        return f"{of}; gold will have graded all documents that matter."
+        return f"{of}; gold will then cover all documents that count."
     basis = (
         "from the gold so far"
         if found.informed
-        else "as if the judges' grades had no information: less for good judges"
+        else "as if the judges' grades had no information; smaller with good judges"
     )
     return f"{of}; {basis}."
 
 
 @shows(SizePlan)
 def view_sizes(plan: SizePlan) -> Page:
-    """How many of each are needed; there is no chart where no number is enough."""
-    caption = "Topics and gold items at hand and still needed, and their shares of the error"
+    """How many of each are needed; no chart if no number is enough."""
+    caption = "Topics and gold items available and still needed, and their shares of the error"
     figures = [] if plan.refusal is not None else [Figure(partial(chart_sizes, plan), caption, "sizes")]
-    section = Section("How many", "\n\n".join(explain_sizes(plan)), [tabulate_sizes(plan)], figures)
+    section = Section("Numbers needed", "\n\n".join(explain_sizes(plan)), [tabulate_sizes(plan)], figures)
     facts = list_options(
         level=f"{plan.level:g}",
         power=None if plan.power is None else percent(plan.power),
         difference=f"{plan.difference:+.4g}",
         budget=None if plan.budget is None else f"{plan.budget:,g}",
         judges=plan.judges,
-        topics="the same" if plan.paired else "each its own",
+        topics="the same" if plan.paired else "separate",
     )
     return Page("How many topics and gold items", plan.sentence, [section], plan.notes, facts)
 
 
 def tabulate_sizes(found: SizePlan) -> Table:
-    """Topics and gold items needed and at hand; with prices, what they cost."""
+    """Topics and gold items needed and available; with prices, what they cost."""
     needed = pl.Series("needed", [need.size for need in found.needs], dtype=pl.Float64)
-    columns = {"need": "", "judges": "whose", "needed": "needed", "have": "at hand", "share": "error share"}
+    columns = {"need": "", "judges": "whose", "needed": "needed", "have": "available", "share": "error share"}
     columns |= {"cost": "cost"} if is_priced(found) else {}
     return Table(
         keep_finite(found.to_frame().with_columns(needed)),
-        "How many",
+        "Numbers needed",
         digits={"needed": 0, "share": 3, "cost": 2},
         name="sizes",
         columns=columns,
@@ -130,7 +133,7 @@ def is_priced(found: SizePlan) -> bool:
 
 def explain_sizes(found: SizePlan) -> Iterator[str]:
     """What the numbers assume, and what they show."""
-    judges = "one gold sample for both" if found.judges == "shared" else "and each has separate judges"
+    judges = "with one gold sample for both" if found.judges == "shared" else "with separate judges for each"
     topics = "the same topics" if found.paired else "separate topics"
     yield f"Systems have {topics}, {judges}."
     corrected = ", ".join("-" if math.isnan(value) else f"{value:.3f}" for value in found.estimates)
@@ -138,14 +141,15 @@ def explain_sizes(found: SizePlan) -> Iterator[str]:
     free = f"{size:,.0f}" if math.isfinite(size) else "no number of"
     yield f"Corrected means {corrected}; without errors of judges: {free} topics."
     if found.refusal is None:
-        shows_from = "no difference" if math.isinf(found.detectable) else f"differences from {found.detectable:.4g} up"
-        yield f"With these numbers: standard error {found.standard_error:.4g}, ± {found.half_width:.4g}; {shows_from}."
+        shown = "none" if math.isinf(found.detectable) else f"{found.detectable:.4g} or more"
+        error = f"standard error {found.standard_error:.4g}, ± {found.half_width:.4g}"
+        yield f"With these numbers: {error}; detectable differences: {shown}."
     if is_priced(found):
         yield f"Cost {found.cost:,.2f}."
 
 
 def frame_topics(plan: GoldPlan) -> pl.DataFrame:
-    """One row per topic, most labels first: topic, labels, lowest, median and highest chance to be drawn."""
+    """One row per topic, most labels first: topic, labels, lowest, median and highest probability of being drawn."""
     chance = pl.col("pi")
     return (
         plan.items.group_by("topic")
@@ -155,19 +159,19 @@ def frame_topics(plan: GoldPlan) -> pl.DataFrame:
 
 
 def chart_plan(plan: GoldPlan) -> alt.HConcatChart:
-    """Labels by topic, and with which chances documents were drawn."""
+    """Labels by topic, and the probabilities with which documents were drawn."""
     told = ["topic:N", "labels:Q", "low:Q", "value:Q", "high:Q"]
     rows = Rows(frame_topics(plan), "topic", told, natural="labels", orders={"chance": "value"})
-    chance = Axis("value:Q", "chance to be drawn (median, range)", WHOLE)
+    chance = Axis("value:Q", "probability of being drawn (median, range)", WHOLE)
     panels = [
         rows.chart_bars(Axis("labels:Q", "gold labels", axis=COUNTS), rows.width - CHANCES - GAP, named=True),
         rows.chart_dots(chance, CHANCES, named=False),
     ]
-    return rows.put_together(panels, f"Where {counted(plan.labels, 'gold label')} go")
+    return rows.put_together(panels, f"{counted(plan.labels, 'gold label')} by topic")
 
 
 def chart_sizes(plan: SizePlan) -> alt.HConcatChart:
-    """Topics and gold items at hand and still needed; beside them, their share of the error."""
+    """Topics and gold items available and still needed; beside them, their share of the error."""
     if plan.refusal is not None:
         raise OptionError(f"the numbers cannot be shown: {plan.refusal}")
     frame = plan.to_frame().with_columns(
@@ -182,4 +186,4 @@ def chart_sizes(plan: SizePlan) -> alt.HConcatChart:
         rows.chart_bars(Axis("items:Q", "number", axis=COUNTS), rows.width - SHARES - GAP, named=True),
         shares.chart_bars(Axis("share:Q", "share of the error", WHOLE), SHARES),
     ]
-    return rows.put_together(panels, "How many it takes")
+    return rows.put_together(panels, "Numbers needed")

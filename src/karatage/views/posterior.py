@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 DIGITS = 3
 DOUBTFUL = 25  # items of the table
-PROBABILITIES = """Probabilities are the model's: they are valid as far as its assumptions are. Where judges share
-errors, they are too high."""
+PROBABILITIES = """Probabilities are the model's: they are valid if its assumptions hold. If judges share errors,
+they are too high."""
 ESTIMATES = """What the model estimates about the judges, without gold unless it was given some."""
 SURE = 0.9
 BINS = 20

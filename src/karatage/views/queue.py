@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 NOISE = 9  # digits of a spread; further ones are rounding errors where all is judged
-ABOUT = "This is about these topics, and about the effect of more judging; on other topics the order may differ."
+ABOUT = "This holds for these topics and more judging of them; on other topics the order may differ."
 DOUBT_TEXT = "Doubt: the highest probability that the order of the system and another one is wrong."
 DIGITS = 3
 HEADERS = {"mean": "mean over topics", "over_topics": "± over topics", "over_splits": "± over splits"}
@@ -30,10 +30,10 @@ WHO = Key("mark", {EXPERT: CORRECTED, CROWD: JUDGES})
 SETTLED, OPEN = "settled", "order may be wrong"
 STANDINGS = tell_two(SETTLED, OPEN)
 RATES = {
-    "tpr": "of the items judges disagree on, found",
-    "ppv": "of those predicted, disagreed on",
-    "tnr": "of the items judges agree on, found",
-    "npv": "of those predicted to agree, agreed on",
+    "tpr": "share of items with disagreement that are predicted so",
+    "ppv": "share of predicted items on which judges disagree",
+    "tnr": "share of items with agreement that are predicted so",
+    "npv": "share of items predicted to agree on which judges agree",
     "auc": "area under the curve",
 }
 
@@ -72,7 +72,7 @@ def view_settling(settling: Settling) -> Page:
         risk=percent(settling.risk),
         draws=f"{settling.draws:,}",
     )
-    return Page("Is it settled?", settling.sentence, [_view_leaderboard(settling)], (), facts)
+    return Page("Is the leaderboard settled?", settling.sentence, [_view_leaderboard(settling)], (), facts)
 
 
 def _view_leaderboard(settling: Settling) -> Section:

@@ -18,21 +18,21 @@ from karatage.views.table import Table, label_columns, mark_best
 if TYPE_CHECKING:
     import altair as alt
 
-CONTROLS = "Controls, tau_ap: a judge who calls nothing relevant, to DGS and RGS; RGS to DGS"
+CONTROLS = "Controls, tau_ap: a judge who grades nothing as relevant, against DGS and RGS; RGS against DGS"
 NAME = 20  # characters
-GOLDS = {"DGS": "gold as it is (DGS)", "RGS": "gold made random (RGS)"}
+GOLDS = {"DGS": "gold as it is (DGS)", "RGS": "randomised gold (RGS)"}
 DASHES = ([1, 0], [4, 3])
 ACROSS, PANEL = 3, (230, 230)
-TEXT1 = """Each judge's leaderboard against gold's: certain measures, then expected ones, for which a grade holds with
-probability {certainty:g}. DGS is gold as it is, RGS gold made as uncertain as the judges. Means over judges with 95 %
-intervals; the gain is the difference from the certain measure against DGS, over the same judges.
+TEXT1 = """Each judge's leaderboard against gold's: certain measures, then expected ones, for which a grade is correct
+with probability {certainty:g}. DGS is gold as it is, RGS gold made as uncertain as the judges. Means over judges with
+95% intervals; the gain is the difference from the certain measure against DGS, over the same judges.
 
 RGS is another leaderboard, so a higher agreement with it does not make judges better: the table of controls shows how
-high the agreement is without any judges, for gold's own grades and for a judge who calls nothing relevant."""
+high the agreement is without any judges, for gold's own grades and for a judge who grades nothing as relevant."""
 TEXT2 = """Mean tau_ap over the same {samples} k-tuples for all approaches, fewer where there are no more. Bold: the
 best against each gold."""
-TEXT3 = """The eR measures by formula less their mean over {draws:,} draws of grades, for the system where they differ
-most. eRDCG and eRRBP are exact, so their differences show what is left of chance; eRAP is a ratio of expectations."""
+TEXT3 = """The eR measures by formula minus their mean over {draws:,} draws of grades, for the system where they differ
+most. eRDCG and eRRBP are exact, so their differences are only sampling noise; eRAP is a ratio of expectations."""
 
 
 def chart_random_relevance(
@@ -89,7 +89,7 @@ def tabulate_alone(findings: RandomRelevanceFindings, systems: str, panel: str, 
     names = [name for outcome in OUTCOMES for name in (outcome, *([f"{outcome} gain"] if gains else []))]
     columns = [column for name in names for column in (name, f"{name} ±")]
     shown = findings.table1.filter(systems=systems, panel=panel).select("gold", "measure", *columns)
-    caption = f"{_name_place(systems, panel)}: {len(findings.judges)} judges alone, mean and 95 % interval"
+    caption = f"{_name_place(systems, panel)}: {len(findings.judges)} judges alone, mean and 95% interval"
     headers = label_columns(shown, **{column: "±" for column in columns if column.endswith("±")})
     signed = [name for name in names if name.endswith("gain")]
     return Table(shown, caption, signed=signed, columns=headers, keys=2)
@@ -106,7 +106,7 @@ def tabulate_merged(findings: RandomRelevanceFindings, systems: str, panel: str)
 
 
 def tabulate_check(findings: RandomRelevanceFindings, *, worst: bool = False) -> Table:
-    """Formulas less simulation; with `worst`, only where they differ most by each measure."""
+    """Formulas minus simulation; with `worst`, only where they differ most by each measure."""
     check = findings.check
     if worst:
         far = pl.col("difference").abs()
@@ -120,7 +120,7 @@ def tabulate_check(findings: RandomRelevanceFindings, *, worst: bool = False) ->
         pl.col("standard_error").alias("error"),
         "tau_ap",
     )
-    caption = f"Formulas less simulation ({findings.plan.draws:,} draws), where a system's score differs most"
+    caption = f"Formulas minus simulation ({findings.plan.draws:,} draws), where a system's score differs most"
     name = "check-worst" if worst else "check"
     digits = {"difference": 5, "error": 5}
     return Table(shown, caption, digits, signed=("difference",), name=name, detail=not worst)

@@ -72,8 +72,8 @@ def report(
     """Compare systems, compare approaches with gold, audit and calibrate the judges, all on one page.
 
     Args:
-        runs: What the systems retrieved, two at least.
-        judgments: What the judges said.
+        runs: The runs of at least two systems.
+        judgments: The judges' grades.
         gold: Trusted grades of some items, used as in `compare`. None: the judges' leaderboard, without
             correction.
         measure: A measure such as `P@10`, or a `kt.Question` with what is claimed and assumed.

@@ -43,10 +43,17 @@ rank systems in different orders, some of them are wrong."""
 MEANING = """Grades are drawn with their probabilities, and every draw is scored. Intervals show the uncertainty about
 single grades; they do not cover other topics, nor judges whose errors are correlated."""
 MOST_REASONS = 30  # judges
+MEANINGS = {
+    "und": "gap from random judges who grade 5% as relevant",
+    "uni": "the same with 50%",
+    "ovr": "the same with 95%",
+    "own": "gap from the judge's own grades, shuffled",
+    "gold": "closeness to gold",
+}
 MOST = 40  # judges with a column each
 MOST_WEIGHTS = 60  # judges with a row each
 BEST = 120  # pixels
-CONTENDER, BEHIND = "may be the best", "unlikely the best"
+CONTENDER, BEHIND = "may be the best", "probably not the best"
 CHANCES = tell_two(CONTENDER, BEHIND, (CORRECTED, PLAIN))
 
 
@@ -92,7 +99,7 @@ def tabulate_judges(scores: Scores) -> Table:
 @shows(Draws)
 def view_draws(draws: Draws) -> Page:
     """Systems by their mean over draws."""
-    figure = Figure(partial(chart_draws, draws), "Scores over draws, and the chance to be the best", "draws")
+    figure = Figure(partial(chart_draws, draws), "Scores over draws, and the probability of being the best", "draws")
     facts = list_options(
         measure=draws.measure,
         approach=draws.approach,
@@ -160,7 +167,8 @@ def tabulate_weights(found: Weights) -> Table:
     columns = {name: name for name in ("judge", "weight", "lowest", "highest")}
     columns |= {f"{found.gap}_{kind}": f"{found.gap} {kind}" for kind in found.distance}
     caption = f"Weights by {found.approach}, {found.measure}"
-    return Table(found.to_frame(), caption, name="weights", about="judge", columns=columns)
+    meanings = {f"{found.gap}_{kind}": MEANINGS[kind] for kind in found.distance if kind in MEANINGS}
+    return Table(found.to_frame(), caption, name="weights", about="judge", columns=columns, meanings=meanings)
 
 
 def chart_draws(draws: Draws) -> alt.HConcatChart:
@@ -169,14 +177,14 @@ def chart_draws(draws: Draws) -> alt.HConcatChart:
     behind = pl.col("p_best") < (1 - draws.level) / 2
     frame = frame.with_columns(mark=pl.when(behind).then(pl.lit(BEHIND)).otherwise(pl.lit(CONTENDER)))
     told = ["system:N", *(f"{name}:Q" for name in ("value", "low", "high", "rank_low", "rank_high", "p_best"))]
-    rows = Rows(frame, "system", told, CHANCES, natural="score", orders={"chance to be the best": "p_best"})
+    rows = Rows(frame, "system", told, CHANCES, natural="score", orders={"probability of being the best": "p_best"})
     panels = [
         rows.chart_dots(Axis("value:Q", draws.measure), rows.width - BEST - GAP),
         rows.chart_bars(Axis("p_best:Q", "P(best)", WHOLE), BEST),
     ]
     said = [
         f"lines: the middle {percent(draws.level)} of {counted(len(draws.value), 'draw')}",
-        f"unlikely the best: another system is best in more than {percent((1 + draws.level) / 2)} of draws",
+        f"probably not the best: another system is best in more than {percent((1 + draws.level) / 2)} of draws",
     ]
     return rows.put_together(panels, f"{draws.measure} with grades drawn from {draws.approach}", said)
 

@@ -31,9 +31,10 @@ PANEL = (330, 300)  # pixels
 DRAWN = ("tau_ap", "rmse")  # charts of tau look like those of tau_ap
 TEXT1 = """Mean {outcome} between each approach's leaderboard and gold's, over {samples} samples of each size. A sample
 is a k-tuple of judges with a separate split of gold: {training:.0%} of topics (for emsemi: of the documents of every
-topic) are for training, and approaches are compared on the other documents of the other topics. Bold: row's best."""
-TEXT2 = """All sizes together, with equal weights. Gaps are differences from {baseline} in the same samples, with 95 %
-intervals, which are about other samples of this collection: other judges or topics may differ more."""
+topic) are for training, and approaches are compared on the other documents of the other topics. Bold: best of
+the row."""
+TEXT2 = """All sizes together, with equal weights. Gaps are differences from {baseline} in the same samples, with 95%
+intervals, which are for other samples of this collection: other judges or topics may differ more."""
 
 
 def chart_supervised(
@@ -41,7 +42,7 @@ def chart_supervised(
 ) -> alt.HConcatChart:
     """[SAWARE20] figure 3: approaches over the size of the k-tuple; beside it, differences from the baseline.
 
-    Bands are 95 % intervals of the differences, which compare approaches in the same samples.
+    Bands are 95% intervals of the differences, which compare approaches in the same samples.
     """
     import altair as alt
 
@@ -134,6 +135,6 @@ def tabulate_gaps(
     which = "by size" if by_size else f"k = {sizes} together"
     columns = {"size": "k"} if by_size else {}
     columns |= {"approach": "approach", "mean": "mean", "standard_error": "error"}
-    columns |= {"gap": f"less {shorten(found.baseline, 20)}", "gap_low": "95% from", "gap_high": "to"}
+    columns |= {"gap": f"minus {shorten(found.baseline, 20)}", "gap_low": "95% from", "gap_high": "to"}
     caption = f"{name_place(found, place)}: {outcome} by {measure}, {which}"
     return Table(frame, caption, signed=("gap", "gap_low", "gap_high"), columns=columns, detail=detail)

@@ -1,4 +1,4 @@
-"""The decision and its basis, with differences of two systems topic by topic."""
+"""The decision and its basis, with differences of two systems by topic."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _view_calibration(survey: Survey) -> Section:
     charts, board = [], survey.board
     found = None if board is None else board.corrected
     if board is not None and found is not None and not found.method.same_order and not np.isnan(found.value).all():
-        caption = "The judges' scores against the corrected ones; on the line they are the same"
+        caption = "The judges' scores against the corrected ones; on the line the two are equal"
         charts.append(Figure(partial(chart_attenuation, board), caption, "attenuation", tabulate_leaderboard(board)))
     if survey.calibration is None:
         reason = end_sentence(f"Judges are not calibrated: {survey.refused['calibration']}")
@@ -106,28 +106,28 @@ def _view_data(survey: Survey) -> Iterator[Section]:
     yield from list_conclusions(diagnosis)
 
 
-TOPICS = """A mean does not show how many topics a difference depends on. Where it depends on a few topics, other topics
-may give another one."""
+TOPICS = """A mean does not show how many topics a difference depends on. If it depends on a few topics, it may differ
+on other topics."""
 DIGITS = 5  # of differences that the page has for all systems
 NOT_CHOSEN = "(the next best)"
 LOOKS = {"color": {"judges": JUDGES, "gold": GOLD}, "shape": {"judges": "diamond", "gold": "square"}}
 
 
 def view_topics(evaluation: Evaluation, a: str | None, b: str | None) -> Section:
-    """Topic by topic, system b less a; without b, any that the reader chooses less a; without a, less the best."""
+    """Topic by topic, system b minus a; without b, any that the reader chooses minus a; without a, minus the best."""
     scores = TopicScores.of(evaluation)
     best = evaluation.lead(scores.measure, scores.approach).first if a is None else a
     other = scores.find_next(best) if b is None else b
-    told = f"{shorten(other, NAME)} less {shorten(best, NAME)}"
+    told = f"{shorten(other, NAME)} minus {shorten(best, NAME)}"
     columns = {name: name for name in ("topic", *scores.ways)}
     frame, signed = lay_out_topics(scores, best, other), tuple(scores.ways)
-    table = Table(frame, f"{told}, topic by topic", signed=signed, name="topics", columns=columns)
+    table = Table(frame, f"{told}, by topic", signed=signed, name="topics", columns=columns)
     if b is None:
         make = partial(chart_topic_differences, scores, best)
-        told = f"The chosen system ({shorten(other, NAME)} until one is chosen), less {shorten(best, NAME)}"
+        told = f"The chosen system ({shorten(other, NAME)} until one is chosen), minus {shorten(best, NAME)}"
     else:
         make = partial(chart_topics, scores, best, other)
-    figure = Figure(make, f"{told}, on every topic", "topics", table)
+    figure = Figure(make, f"{told}, by topic", "topics", table)
     return Section("Topic by topic", "", (), [figure], background=TOPICS)
 
 
@@ -163,7 +163,7 @@ class TopicScores(NamedTuple):
         return self.systems.index(system)
 
     def find_next(self, best: str) -> str:
-        """The best of the systems that do not score the same as `best` on every topic, if there is one."""
+        """The best of the systems that do not score the same as `best` by topic, if there is one."""
         if len(self.systems) < 2:
             raise DataError("there is only one system, so it has no difference to another")
         at, known = self.find(best), np.nan_to_num(self.ways["judges"])
@@ -173,13 +173,13 @@ class TopicScores(NamedTuple):
 
 
 def chart_topics(scores: TopicScores, a: str, b: str) -> alt.LayerChart:
-    """Differences b - a on every topic, by an approach and by gold, those where b is furthest ahead first."""
+    """Differences b - a by topic, by an approach and by gold, those where b is furthest ahead first."""
     import altair as alt
 
     frame = lay_out_topics(scores, a, b)
     orders = {way: f"at_{way}" for way in scores.ways} | {"topic": "at_topic"}
     base = alt.Chart(frame).transform_calculate(place=place_rows(orders))
-    title = entitle(f"{shorten(b, NAME)} against {shorten(a, NAME)}, topic by topic", _tell_ahead(frame, b, scores))
+    title = entitle(f"{shorten(b, NAME)} against {shorten(a, NAME)}, by topic", _tell_ahead(frame, b, scores))
     chart = _layer_topics(base, "at_judges:O", frame["topic"].to_list(), scores, "")
     chart.title = title
     return chart.add_params(choose_order(list(orders)))
@@ -198,7 +198,7 @@ def lay_out_topics(scores: TopicScores, a: str, b: str) -> pl.DataFrame:
 
 
 def chart_topic_differences(scores: TopicScores, best: str) -> alt.LayerChart:
-    """A chosen system against the best one, topic by topic; the second best until another is chosen."""
+    """A chosen system against the best one, by topic; the second best until another is chosen."""
     import altair as alt
 
     second, at = scores.find_next(best), scores.find(best)
@@ -219,7 +219,7 @@ def chart_topic_differences(scores: TopicScores, best: str) -> alt.LayerChart:
         .transform_calculate(**{f"by_{way}": f"isValid(datum.{way}) ? -datum.{way} : 1e9" for way in scores.ways})
         .transform_calculate(place=place_rows(orders), topic=name_by_number(cut_names(scores.topics, NAME), "t"))
     )
-    chart = _layer_topics(base, "t:O", scores.topics, scores, f" to {shorten(best, NAME)}")
+    chart = _layer_topics(base, "t:O", scores.topics, scores, f" from {shorten(best, NAME)}")
     chart.title = alt.TitleParams(_entitle(best, second), anchor="start")
     names = [row["system"] for row in values]
     listed = dict(zip([None, *names], [NOT_CHOSEN, *cut_names(names, NAME)], strict=True))
@@ -247,7 +247,7 @@ def _layer_topics(base: alt.Chart, row: str, topics: Sequence[str], scores: Topi
 def _entitle(best: str, second: str) -> alt.ExprRef:
     import altair as alt
 
-    against = f" against {shorten(best, NAME)}, topic by topic"
+    against = f" against {shorten(best, NAME)}, by topic"
     picked = f"{CHOICES['system']}.system"
     chosen = f"truncate({picked}[0], {NAME}) + {json.dumps(against)}"
     other = f"{picked} && {picked}[0] + '.' != {json.dumps(best + '.')}"  # or Vega may take the text for code
@@ -259,6 +259,6 @@ def _tell_ahead(frame: pl.DataFrame, b: str, scores: TopicScores) -> list[str]:
     for way in scores.ways:
         gaps, name = frame[way].drop_nulls().to_numpy(), scores.approach if way == "judges" else way
         if len(gaps):
-            ahead = f"ahead on {(gaps > 0).sum():,} and behind on {(gaps < 0).sum():,} of {counted(len(gaps), 'topic')}"
+            ahead = f"better on {(gaps > 0).sum():,} and worse on {(gaps < 0).sum():,} of {counted(len(gaps), 'topic')}"
             said.append(f"by {shorten(name, NAME)} {gaps.mean():+.3f} on average; {shorten(b, NAME)} is {ahead}")
     return said

@@ -67,7 +67,7 @@ def view_anova(result: Anova) -> Page:
     table = Table(frame, f"Analysis of variance of {result.design.name}", {"f": 2}, name="anova", columns=columns)
     sections = [Section("Sources", OMEGA, [table], [sources])]
     for number, factor in enumerate(result.design.factors, 1):
-        caption = f"Marginal means by {shorten(factor, TITLE)}, with 95 % intervals"
+        caption = f"Marginal means by {shorten(factor, TITLE)}, with 95% intervals"
         behind = _tabulate_levels(result.means(factor), factor, f"Marginal means by {factor}", "means", "95% from")
         means = Figure(partial(chart_main_effects, result, [factor]), caption, f"means-{number}", behind)
         sections.append(Section(shorten(factor, TITLE), charts=[means]))
@@ -160,7 +160,7 @@ def chart_sources(result: Anova) -> alt.HConcatChart:
 
 
 def chart_main_effects(result: Anova, factors: Sequence[str] | None = None) -> alt.ConcatChart:
-    """Marginal means of factors (default: all), joined by a line, with 95 % intervals.
+    """Marginal means of factors (default: all), joined by a line, with 95% intervals.
 
     Every factor has a panel with a separate scale.
     """
@@ -197,7 +197,7 @@ def chart_interaction(
         x: The factor on the horizontal axis.
         lines: The factor that has a line for each level.
         families: Level to family; the lines of a family share a cool colour.
-        baselines: Levels with thick lines in warm colours, their names beside them, and 95 % intervals.
+        baselines: Levels with thick lines in warm colours, their names beside them, and 95% intervals.
         highlight: The same in their family's colour.
     """
     import altair as alt

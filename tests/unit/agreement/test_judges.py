@@ -13,6 +13,7 @@ from karatage.agreement.suspicion import choose_reference, find_copies, find_sus
 from karatage.data.alignment import find_short_scales
 from karatage.data.estimate import wilson_interval
 from karatage.data.judgments import Judgments
+from tests.notes import gives
 
 
 def judge(table):
@@ -108,7 +109,7 @@ def test_suspicions_say_why():
     table[1] = 1 - table[1]
     found = {flag.kind: flag for flag in find_suspects(panel(table, truth))}
     assert (found["constant"].judge, found["random"].judge, found["inverted"].judge) == (2, 3, 1)
-    assert found["constant"].why == f"gave grade 1 to all 200 gold items, gold to {truth.sum()} of them"
+    assert gives(found["constant"].why, 1, 200, "gold", truth.sum())
     without = {flag.kind: flag for flag in find_suspects(panel(table))}
     assert without["constant"].why.startswith("gave grade 1 to all 200 items, where the others gave it 53% of")
     assert "kappa with gold is" in found["random"].why
@@ -138,7 +139,7 @@ def test_one_grade_throughout_is_right_where_gold_has_little_else():
     assert not [flag for flag in find_suspects(panel(table, truth)) if flag.kind == "constant"]
     table[5] = 1
     (found,) = (flag for flag in find_suspects(panel(table, truth)) if flag.kind == "constant")
-    assert found.why == "gave grade 1 to all 400 gold items, gold to 16 of them"
+    assert gives(found.why, 1, 400, "gold", 16)
 
 
 def test_one_grade_throughout_is_suspected_where_others_do_better():
@@ -172,7 +173,7 @@ def test_mistakes_in_common_are_counted_where_gold_knows_them(known):
     else:
         rest = table[:4].sum(axis=0)
         odd = int(((rest != 2) & (table[4] != (rest > 2))).sum())
-        assert why.endswith(f"; same grade, unlike the rest, on {odd} of {odd} items where either is alone")
+        assert gives(why.rsplit(";", 1)[1], "same grade", odd, odd)
 
 
 def test_few_items_raise_no_suspicion():

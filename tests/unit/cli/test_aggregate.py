@@ -151,7 +151,7 @@ def test_a_history_must_be_one(run, tmp_path, content, message):
         ("crowd.csv -o ''", "its name is empty"),
         ("crowd.csv --judges same.tsv -o same.tsv", "give them different names"),
         ("crowd.csv -a 'ds(max_steps=0)'", "max_steps 0 must be at least 1"),
-        ("crowd.csv -g elsewhere.qrels", "share no item"),
+        ("crowd.csv -g elsewhere.qrels", "gold and judgments"),
     ],
 )
 def test_wrong_requests_say_what_to_do(run, command, message):
@@ -165,7 +165,7 @@ def test_gold_that_meets_nothing_costs_no_grades(run, tmp_path):
     code, _, err = run("crowd.csv -g elsewhere.qrels --supervision none -o merged.qrels")
     assert code == 0
     assert (tmp_path / "merged.qrels").exists()
-    assert "Gold and judgments share no item" in err
+    assert "no item in common" in err
     assert gives(err, "note: gold", 1, 2)
 
 

@@ -38,7 +38,12 @@ def test_tables_fit_the_page_and_end_in_the_sentence(run):
     assert result.exit_code == 0
     lines = result.stdout.splitlines()
     assert max(cell_len(line) for line in lines) <= 80
-    for title in ("Judges; kappa others: ", "The panel", "Families", "Against gold; from, to: 95% intervals, by topic"):
+    for title in (
+        "Judges; kappa others: ",
+        "The panel",
+        "Families",
+        "Against gold; from, to: 95% intervals, over topics",
+    ):
         assert any(line.startswith(title) for line in lines)
     assert gives(result.stdout, "spammer", "random")
     assert gives(result.stdout, "best merge")

@@ -48,7 +48,7 @@ def test_the_page_fits_80_columns_and_ends_in_the_sentence(run):
 def test_a_broken_file_is_told_and_the_exit_code_is_2(run):
     result = run("doctor runs broken.run -j crowd.csv -g gold.qrels")
     assert result.exit_code == 2
-    assert re.search(r"^ wrong +broken.run:1: .*\b6\b.*\b4$", result.stdout, re.M)
+    assert re.search(r"^ wrong +broken.run:1: .*\b6\b", result.stdout, re.M)
     assert "3 systems, 12 topics" in result.stdout
 
 

@@ -49,8 +49,8 @@ def test_tables_fit_80_columns_and_end_in_a_sentence(small, folder):
     assert "Analysis of variance of RMSE / its maximum by parts of the 30 estimators: correlation 0.9" in words
     assert "Top groups: the best, and those not significantly worse" in out
     assert "Does the paper's order hold here? correlation 0.9" in out
-    assert "Best merge of scores less mv" in out
-    assert "Error correlation at which merging scores overtakes merging grades" in out
+    assert "Best merge of scores minus mv" in out
+    assert "Error correlation from which merging scores is better" in out
     assert "note: 7 judges simulated" in err
     assert "note: analysis of variance: factor 'systems' has one level only" in err
 
@@ -130,7 +130,7 @@ def test_a_resumed_run_says_so(tmp_path):
     first, _ = run(*command)
     again, err = run(*command)
     assert again == first
-    assert "note: 2 of 2 cells were found done by an earlier run" in err
+    assert "note: 2 of 2 cells were already done by an earlier run" in err
     assert "earlier run" not in run(*command, "--fresh")[1]
     assert "another plan, with other 'sizes'" in run(*TINY, "--sizes", "3", "-o", tmp_path)[1]
 

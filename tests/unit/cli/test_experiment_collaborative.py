@@ -52,9 +52,9 @@ def done(files, tmp_path_factory):
 def test_tables_of_80_columns_and_a_closing_sentence(done):
     _, out, err = done
     assert max(map(cell_len, out.splitlines())) <= 80
-    assert "Experts alone: tau_ap by Bpref to full judging" in out
-    assert "depth, 40 % by crowd careful: tau_ap, by % by experts" in out
-    assert "depth, crowd careful (ry) at B: gap to experts alone at the same cost" in out
+    assert "Experts alone: tau_ap by Bpref with full judging" in out
+    assert "depth, 40% by crowd careful: tau_ap, by % by experts" in out
+    assert "depth, crowd careful (ry) at B: gap from experts alone at the same cost" in out
     assert "Table 3.3: recall (R) and precision (P)" in out
     assert re.search(r"note: intervals over samples .*\(n = 2\)", err)
 
@@ -102,8 +102,8 @@ def test_all_orders_are_shown_on_demand():
     [
         (("--study", "finding"), "area under the curve"),
         (("-s", "shares", "--approach", "mv", "--ratio", "3:1"), "crowd careful (mv) at 3:1"),
-        (("-s", "orders", "-m", "AP"), "tau_ap by AP to full judging"),
-        (("-s", "consensus", "--compare", "ds", "--fixed-share", 30), "30 % by crowd careful"),
+        (("-s", "orders", "-m", "AP"), "tau_ap by AP with full judging"),
+        (("-s", "consensus", "--compare", "ds", "--fixed-share", 30), "30% by crowd careful"),
     ],
 )
 def test_options_reach_the_plan(files, options, told):
@@ -171,7 +171,7 @@ def test_without_files_a_collection_is_simulated():
 def test_json_is_the_findings(files):
     out, err = run(files / "runs", "-g", files / "gold.qrels", "-s", "orders", "--order", "depth", *QUICK, "-f", "json")
     assert json.loads(out)["tables"]["orders"][0]["order"] == "depth"
-    assert "Experts alone on 20 % of the pool" in err
+    assert "Experts alone on 20% of the pool" in err
 
 
 def test_disagreement_is_read_from_its_file(files, tmp_path):

@@ -29,9 +29,9 @@ def done(tmp_path_factory):
 def test_tables_of_80_columns_and_a_closing_sentence(done):
     _, out, err = done
     assert max(map(cell_len, out.splitlines())) <= 80
-    assert "50 topics: % of 95 % intervals that cover P@10 (1,000 simulations, ± 1.4)" in out
+    assert "50 topics: % of 95% intervals that cover P@10 (1,000 simulations, ± 1.4)" in out
     assert "One gold sample for both systems, 50 topics, no difference: % rejected" in out
-    assert "Separate judges and gold, 50 topics: % rejected, where '(10)' is nearest 80" in out
+    assert "Separate judges and gold, 50 topics: % rejected, where '(10)' is closest to 80" in out
     assert out.rstrip().endswith("corrected (25).")
     assert "note: with two gold samples the second system's judges have" in err
 
@@ -91,8 +91,8 @@ def test_a_run_is_resumed_or_begun_afresh(tmp_path):
     out, _ = run(*asked)
     again, err = run(*asked)
     assert again == out
-    assert "2 of 2 cells were found done by an earlier run" in err
-    assert "found done" not in run(*asked, "--fresh")[1]
+    assert "2 of 2 cells were already done by an earlier run" in err
+    assert "already done" not in run(*asked, "--fresh")[1]
 
 
 def test_options_change_the_world():
@@ -101,7 +101,7 @@ def test_options_change_the_world():
     assert err == ""
     assert ".7/.95" in out
     out, _ = run(*few, "--topics", "20,30", "--precision", "0.3", "--depth", 5, "--topic-spread", 0.2)
-    assert "30 topics: % of 95 % intervals that cover P@5 (200 simulations" in out
+    assert "30 topics: % of 95% intervals that cover P@5 (200 simulations" in out
     out, _ = run(*few, "--study", "tests", "--differences", "0.05", "--seed", 1)
     assert "no difference" not in out
     assert "0.05" in out
@@ -112,7 +112,7 @@ def test_many_worlds_are_laid_out_crosswise():
     sizes = ("--gold-sizes", "20,50,100,250,1000", "--precision", "0.1,0.4,0.8", "--simulations", 50, "-q")
     out, _ = run(*sizes, "--right-relevant", "0.95", "--right-other", "0.95")
     assert max(map(cell_len, out.splitlines())) <= 80
-    assert out.count("50 topics: % of 95 % intervals (") == 2
+    assert out.count("50 topics: % of 95% intervals (") == 2
     assert "at 0.1   at 0.4   at 0.8" in out
 
 

@@ -30,10 +30,10 @@ def done(tmp_path_factory):
 def test_tables_of_80_columns_and_a_closing_sentence(done):
     _, out, err = done
     assert max(map(cell_len, out.splitlines())) <= 80
-    assert "simulated, correlation 0: 31 judges alone, mean and 95 % interval" in out
+    assert "simulated, correlation 0: 31 judges alone, mean and 95% interval" in out
     assert "judges merged, mean tau_ap; * is best" in out
     assert "Controls, tau_ap" in out
-    assert "Formulas less simulation (100 draws)" in out
+    assert "Formulas minus simulation (100 draws)" in out
     assert out.rstrip().endswith(".")
     assert "grades of 95% certainty change" in out
     assert "note: 31 judges simulated" in err

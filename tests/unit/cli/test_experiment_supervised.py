@@ -57,8 +57,8 @@ def test_tables_fit_80_columns_and_end_in_a_sentence(home):
     assert len(table) % 4 == 0  # two places and two sizes in each block of columns
     assert min(sum(line.count("*") for line in table[k::4]) for k in range(4)) >= 1
     assert "(sub=True)" in out
-    assert "95 % interval" in out
-    assert " leads with tau_ap " in " ".join(out.split("tiny-whole:")[-1].split())
+    assert "95% interval" in out
+    assert " highest mean tau_ap " in " ".join(out.split("tiny-whole:")[-1].split())
 
 
 def test_the_folder_holds_everything_and_can_be_taken_up_again(home, tmp_path):
@@ -73,7 +73,7 @@ def test_the_folder_holds_everything_and_can_be_taken_up_again(home, tmp_path):
     assert max(cell_len(line) for line in (tmp_path / "tables.txt").read_text().splitlines()) <= 80
     again, told = run("--plan", tmp_path / "plan.toml", "-o", tmp_path)
     assert again == out
-    assert "4 of 4 cells were found done by an earlier run" in told
+    assert "4 of 4 cells were already done by an earlier run" in told
 
 
 def test_json_and_tsv_hold_the_table(home):
@@ -83,7 +83,7 @@ def test_json_and_tsv_hold_the_table(home):
     assert err == ""
     out, err = run(*files, *SMALL, "-a", "uniform", "-a", "mv", "--format", "tsv")
     assert out.startswith("systems\tpanel\tconfiguration\tsize\tsample\tmeasure\tapproach\ttau_ap")
-    assert " leads with tau_ap " in err
+    assert " highest mean tau_ap " in err
 
 
 def test_options_reach_the_plan(home):

@@ -196,7 +196,7 @@ def test_ten_topics_are_enough_to_say_nothing_of_their_number():
     [
         ([0.4, 0.6, 0.6, 0.8], ("second", 0.25, "higher", "first", 4, "p")),
         ([0.1, 0.6, 0.2, 0.3], ("second", 0.05, "lower", "first", 4, "p")),
-        ([0.2, 0.5, 0.3, 0.4], ("alike", 4)),
+        ([0.2, 0.5, 0.3, 0.4], ("same", 4)),
     ],
 )
 def test_the_sentence_says_who_is_higher_and_whether_that_may_be_chance(y, said):

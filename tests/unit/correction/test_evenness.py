@@ -191,7 +191,7 @@ BEST = np.where(FOUND, RANDOM.rank, 11).min(axis=1)
     [
         (RANDOM.topic < 8, "topic", "from topic 'q"),
         (RANDOM.said == 0, "judges' grade", "where the judges said 0"),
-        (RANDOM.said == -1, "judges' grade", "among those not judged"),
+        (RANDOM.said == -1, "judges' grade", "among documents without"),
         (BEST == 2, "best rank", "among those whose best rank is 2"),
         (FOUND.sum(axis=1) == 3, "number of systems", "from the first 10 ranks of 3 systems"),
         (FOUND.sum(axis=1) == 1, "number of systems", "from the first 10 ranks of 1 system only"),

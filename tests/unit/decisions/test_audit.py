@@ -378,7 +378,7 @@ def test_of_too_many_pairs_a_sample_is_compared_and_a_note_says_so(monkeypatch):
     for name in ("shared", "kappa", "error_correlation"):
         np.testing.assert_allclose(values[name], values[f"{name}_right"])
     assert not exact.panel["statistic"].is_in(["pairs_compared"]).any()
-    assert "agreement of judges two by two" not in found._repr_html_().lower()
+    assert "agreement of each pair of judges" not in found._repr_html_().lower()
 
 
 def test_the_order_of_rows_does_not_change_a_sample(monkeypatch):

@@ -328,7 +328,7 @@ def test_round_trip_and_page(truth, crowd, tmp_path):
     assert again.sentence == found.sentence
     assert found.to_frame().columns == ["about", "state", "finding", "advice"]
     assert "<table" in found._repr_html_()
-    assert found.plot().to_dict()["title"]["text"] == "How much of what counts for P@10 was judged"
+    assert found.plot().to_dict()["title"]["text"].endswith("count for P@10")
 
 
 def test_hostile_names_show_as_text(truth, crowd):
@@ -429,7 +429,8 @@ def test_nothing_that_fails_is_proposed(tmp_path):
     found = kt.doctor(None, tmp_path / "odd.csv")
     assert found.commands == ()
     told = find(found, "there is no column for the grade", "wrong").finding
-    assert "the columns are Model, Query ID, Passage, Verdict, n; say which: --columns grade=NAME " in told
+    assert "the columns are Model, Query ID, Passage, Verdict, n; " in told
+    assert "--columns grade=NAME " in told
 
 
 def test_not_all_of_too_many_pairs_are_tested_for_copies_and_that_is_told(monkeypatch):

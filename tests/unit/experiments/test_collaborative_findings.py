@@ -179,14 +179,14 @@ def test_table33_has_a_row_for_recall_and_one_for_precision(found):
 
 
 def test_the_sentence_says_where_mixing_pays(found):
-    assert gives(found.sentence, "careful", "A", "tau_ap", 0.9, "14.0%", "10 % experts", "40 % crowd", "depth", "91.0%")
-    assert gives(found.sentence, 2, 4, 1, "95 %", 3, 2, 1)
+    assert gives(found.sentence, "careful", "A", "tau_ap", 0.9, "14.0%", "10% experts", "40% crowd", "depth", "91.0%")
+    assert gives(found.sentence, 2, 4, 1, "95%", 3, 2, 1)
 
 
 def test_without_mixes_it_says_which_order_and_approach_lead(found):
     told = replace(found, mixes=found.mixes.clear()).sentence
-    assert gives(told, "10 %", "thompson", "tau_ap", "0.650", "+0.150", "+0.060", "+0.240")
-    assert gives(told, "thompson", "0.800", "depth", "0.700", 9, 10)
+    assert gives(told, "10%", "thompson", "tau_ap", "0.650", "+0.150", "+0.060", "+0.240")
+    assert gives(told, "thompson", "0.800", "0.700", "depth", 9, 10)
 
 
 def test_json_has_everything(found):

@@ -108,7 +108,7 @@ def test_relative_is_to_majority_vote_without_gold(result):
 
 
 def test_the_sentence_gives_the_best_with_and_without_gold(result):
-    assert gives(result.sentence, 2, "mv", ".750", "50 %", "full", "ds", ".833", "ds", 3, 3)
+    assert gives(result.sentence, 2, "mv", ".750", "50%", "full", "ds", ".833", "ds", 3, 3)
 
 
 def test_no_common_set_is_said(result):
@@ -128,7 +128,7 @@ def test_credits_come_back_from_a_table():
 def test_gold_that_does_not_help_is_said(result):
     cells = tuple(cell for cell in result.cells if cell.data_set == "hard" and cell.supervision != "full")
     alone = Benchmark(cells=cells, data_sets=result.data_sets[1:2], seed=0)
-    assert gives(alone.sentence, "hard", "mv", ".667", ".500", "ds", "50 %", "light")
+    assert gives(alone.sentence, "hard", "mv", ".667", "50%", "light", "ds", ".500")
 
 
 def test_a_set_without_positive_gold_does_not_take_the_others_f1_away(result):

@@ -238,11 +238,11 @@ def test_the_sentence_tells_what_was_found(found):
     row = found.pivot_tests(TWO).filter(difference=0.0, gold_size=250).row(0, named=True)
     assert f"{row[SHARED_PAIRED] * 100:.1f}" in found.sentence
     assert gives(found.sentence, 'judges="independent"')
-    assert gives(found.sentence, "94 to 96 %", 400, "95.0 ± 2.1 %")
+    assert gives(found.sentence, "94 to 96%", 400, "95.0 ± 2.1%")
     assert repr(found).startswith(f"NoisyFindings({found.sentence[:60]}")
     alone = kt.experiments.experiment_noisy(SMALL)
     told = alone.intervals.row(0, named=True)
-    assert gives(alone.sentence, f"{told['naive_covered']:.1%}", 400, f"{told['covered']:.1%}", "95.0 ± 2.1 %")
+    assert gives(alone.sentence, f"{told['naive_covered']:.1%}", 400, f"{told['covered']:.1%}", "95.0 ± 2.1%")
 
 
 def test_findings_as_json_and_in_long_form(found, worked):

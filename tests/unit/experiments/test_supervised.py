@@ -269,7 +269,7 @@ def test_the_sentence_says_who_leads_by_how_much_and_how_sure_that_is():
     noise = np.array([-0.01, 0.0, 0.01, 0.0])[:, None]
     sure = make(np.array([[0.7, 0.6, 0.5]] * 4) + noise * [1, 0, 0])
     assert gives(
-        sure.sentence, "T08-whole", "sup_tau", "tau_ap", "0.700", "k = 2", "0.100", "uniform", "95 %", "0.087", "0.113"
+        sure.sentence, "T08-whole", "sup_tau", "tau_ap", "0.700", "k = 2", "0.100", "uniform", "95%", "0.087", "0.113"
     )
     doubtful = make(np.array([[0.601, 0.55, 0.6]] * 4) + noise * [1, 0, 0])
     assert gives(doubtful.sentence, "0.051", "uniform", "0.038", "0.064", "0.001", "mv", "-0.012", "0.014")

@@ -99,12 +99,12 @@ def test_names_that_are_no_text_or_come_twice():
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"topic": [1, "2b", 1]}, "row 2: the topic in column 'topic' is text, but a number in rows before"),
+        ({"topic": [1, "2b", 1]}, "row 2: the topic in column 'topic' is text, but a number"),
         (
             {"document": ["d1", None, 3]},
-            "row 3: the document in column 'document' is a number, but text in rows before",
+            "row 3: the document in column 'document' is a number, but text",
         ),
-        ({"grade": ["yes", 1, "no"]}, "row 2: the grade in column 'grade' is a number, but text in rows before"),
+        ({"grade": ["yes", 1, "no"]}, "row 2: the grade in column 'grade' is a number, but text"),
         ({"grade": [object(), 1, 2]}, "row 1: the grade in column 'grade' is a list, an object or bytes"),
         ({"judge": ["ann", None, "bob"]}, "row 2: the judge is missing"),
         ({"topic": [1.0, None, 2.0]}, "row 2: the topic is missing"),

@@ -94,7 +94,7 @@ LATER = blank(ROWS[2])
 REFUSED: dict[str, tuple[list[str], int | None, str]] = {
     "blank in the middle": ([ROWS[1], ROWS[2].replace(",1,0.125", ",,0.125")], 4, "as for 1 of the 2 rows of batch 2"),
     "the last one blank": ([ROWS[1], ROWS[2].replace(",3,1,2", ",,1,2")], 5, "judge whole batches"),
-    "batch 3 before batch 2": ([ROWS[1], LATER, ROWS[3]], 4, "batch 2 has no grades yet, but a later one does"),
+    "batch 3 before batch 2": ([ROWS[1], LATER, ROWS[3]], 4, "batch 2 has no grades yet"),
     "batch 2 before batch 1": ([blank(ROWS[1]), ROWS[2]], 2, "batch 1 has no grades yet"),
     "batch 2 not there": ([ROWS[1], ROWS[3]], None, "batch 2 is missing, though there is a batch 3"),
     "two measures": ([ROWS[1], ROWS[2].replace("P@10", "DCG@10")], None, "the column 'measure' has 2 values"),

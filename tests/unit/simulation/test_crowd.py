@@ -54,7 +54,7 @@ def test_the_models_are_those_that_were_asked_for():
 
 
 def test_the_careful_crowd_says_that_it_is_made_up():
-    assert "made up" in kt.simulation.load_crowd("careful").source
+    assert "without data" in kt.simulation.load_crowd("careful").source
 
 
 def test_the_seed_seeds_and_gold_stays_as_it_is():

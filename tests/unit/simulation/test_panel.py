@@ -164,7 +164,7 @@ def test_gold_that_calls_nothing_relevant_still_has_two_grades():
 
 def test_what_cannot_be_simulated_is_refused(gold):
     for options, message in (
-        ({"judges": 0}, "panel of 0 judges cannot be"),
+        ({"judges": 0}, "panel of 0 judges is not possible"),
         ({"judges": 2, "quality": PanelQuality(random=2, inverted=1)}, "of which 2 random and 1 inverted"),
         ({"correlation": 1.0}, "correlation 1.0 cannot be simulated"),
         ({"correlation": -0.1}, "from 0 to below 1"),
@@ -174,9 +174,9 @@ def test_what_cannot_be_simulated_is_refused(gold):
         with pytest.raises(OptionError, match=message):
             simulate_panel(gold, **options)
     for options, message in (
-        ({"true_positive": (0.9, 0.5)}, r"true_positive \(0.9, 0.5\) is no range of rates"),
+        ({"true_positive": (0.9, 0.5)}, r"true_positive \(0.9, 0.5\) is not a range of rates"),
         ({"true_negative": (0.9, 1.5)}, "true_negative"),
-        ({"random_share": 2}, "no probability"),
+        ({"random_share": 2}, "not a probability"),
         ({"inverted": -1}, "start at 0"),
     ):
         with pytest.raises(OptionError, match=message):

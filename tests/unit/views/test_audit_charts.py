@@ -107,7 +107,7 @@ def test_votes_of_one_item_are_shown_where_not_all_grade_all(hostile, read_chart
         value=pl.when(pl.col("statistic") == "grades_per_item").then(2.5).otherwise("value")
     )
     rows = read_chart(chart_votes(replace(hostile.audit, panel=panel))).rows("votes")
-    assert [(row["who"], row["judges"]) for row in rows[:2]] == [("all judges", 9.0), ("those of one item", 2.5)]
+    assert [(row["who"], row["judges"]) for row in rows[:2]] == [("all judges", 9.0), ("judges of one item", 2.5)]
 
 
 def test_votes_need_gold():

@@ -69,7 +69,7 @@ def test_every_format_is_whole(tmp_path, supervision):
     html = (tmp_path / "chart.html").read_text()
     assert "<script src=" not in html  # works without a network
     assert "birds" in html
-    assert json.loads((tmp_path / "chart.json").read_text())["title"].endswith("in points above mv without gold")
+    assert json.loads((tmp_path / "chart.json").read_text())["title"].endswith("points above mv")
 
 
 def test_bad_requests_are_told(tmp_path):

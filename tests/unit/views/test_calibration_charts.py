@@ -28,7 +28,7 @@ def test_bins_are_those_of_the_calibration(found, read_chart):
     assert drawn.rows("probability") == found.bins.to_dicts()
     assert drawn.rows("across") == [{"across": 0.0, "up": 0.0}, {"across": 1.0, "up": 1.0}]
     ece = found.ece
-    said = f"off by {100 * ece.value:.1f} ({100 * ece.low:.1f} to {100 * ece.high:.1f}) points on average"
+    said = f"{100 * ece.value:.1f} ({100 * ece.low:.1f} to {100 * ece.high:.1f})"
     assert said in ": ".join(drawn.texts)
     assert "relevant by gold" in drawn.texts
     assert "Calibration of vote shares" in drawn.texts
@@ -48,8 +48,8 @@ def test_grades_are_those_of_the_calibration(found, read_chart):
         assert {name: rows[name, row["grade"]] for name in names.values()} == {
             names[column]: row[column] for column in names
         }
-    assert any("mean grade by the judges less gold's: " in text for text in drawn.texts)
-    decided = f"decided by mv; relevant: {found.called:.1%}, gold {found.found:.1%}"
+    assert any("mean grade by the judges minus gold's: " in text for text in drawn.texts)
+    decided = f"merged by mv; relevant: {found.called:.1%} by the judges, {found.found:.1%} by gold"
     assert decided in drawn.texts
     assert any("within topics" in text for text in drawn.texts)
     assert drawn.size[0] <= 640
@@ -110,11 +110,11 @@ def test_labels_of_a_narrow_axis_keep_apart(read_chart):
 @pytest.mark.parametrize(
     ("slope", "said"),
     [
-        (Bounded(0.5, 0.4, 0.6), "shows as 0.050 (0.040 to 0.060): judges shrink differences"),
-        (Bounded(1.5, 1.4, 1.6), "shows as 0.150 (0.140 to 0.160): judges exaggerate differences"),
+        (Bounded(0.5, 0.4, 0.6), "is 0.050 by the judges (0.040 to 0.060): judges understate differences"),
+        (Bounded(1.5, 1.4, 1.6), "is 0.150 by the judges (0.140 to 0.160): judges exaggerate differences"),
         (Bounded(1.1, 0.9, 1.6), "this may be due to chance"),
-        (Bounded(1.1, np.nan, np.nan), "on the dashed line they are the same"),
-        (None, "on the dashed line they are the same"),
+        (Bounded(1.1, np.nan, np.nan), "on the dashed line both are equal"),
+        (None, "on the dashed line both are equal"),
     ],
 )
 def test_the_slope_is_told_in_words(hostile, read_chart, slope, said):

@@ -65,7 +65,7 @@ def test_shares_are_drawn_over_cost_beside_experts_alone(found):
     told = rows(chart_shares(found, "depth"))
     mixes = [row for row in told if "share" in row]
     assert {(row["share"], row["experts"], row["ratio"]) for row in mixes} == {
-        ("30 %", experts, ratio) for experts in (0.0, 10.0, 40.0) for ratio in "AB"
+        ("30%", experts, ratio) for experts in (0.0, 10.0, 40.0) for ratio in "AB"
     }
     alone = {row["cost"]: row["tau_ap"] for row in told if "share" not in row}
     own = found.order_means.filter(order="depth", experts=10.0).row(0, named=True)

@@ -54,7 +54,7 @@ def test_many_approaches_and_systems_fit(hostile, read_chart):
     nearest = sorted(found.fidelity, key=lambda near: near.tau_ap, reverse=True)
     kept = {found.approaches[0], *[near.approach for near in nearest if near.approach != found.approaches[0]][:6]}
     assert {row["by"] for row in drawn.rows("score")} == {*kept, "gold"}
-    assert "7 of 9 approaches: the judges nearest to gold by tau_ap" in drawn.texts
+    assert "7 of 9 approaches: the judges closest to gold by tau_ap" in drawn.texts
     assert drawn.size[0] <= 640
     assert 129 * 13 < drawn.size[1] < 129 * 13 + 200
 
@@ -78,10 +78,10 @@ def test_gold_of_other_topics_is_told(hostile, read_chart):
     drawn = read_chart(chart_scores(found))
     assert {row["by"] for row in drawn.rows("score")} == {"mv", "uniform", "gold (4 topics)"}
     assert drawn.params["sorted_by"]["bind"]["options"][0] == "gold (4 topics)"
-    assert "best first by gold (4 topics); gold averages 4 topics, approaches 9 topics" in drawn.texts
+    assert "best first by gold (4 topics); gold's mean is over 4 topics, the approaches' over 9 topics" in drawn.texts
     table = tabulate_measure(found, "P@10")
     assert table.columns["gold"] == "gold (4 topics)"
-    assert table.caption == "P@10; gold averages 4 topics, approaches 9 topics"
+    assert table.caption == "P@10; gold's mean is over 4 topics, the approaches' over 9 topics"
     whole = tabulate_measure(hostile.evaluation, hostile.measure)
     assert (whole.columns["gold"], whole.caption) == ("gold", hostile.measure)
 

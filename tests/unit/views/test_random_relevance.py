@@ -38,7 +38,7 @@ def test_lines_show_the_means_of_table_2(found, outcome):
     drawn = points(chart_random_relevance(found, systems="six", panel="p", outcome=outcome))
     assert len(drawn) == 3 * 2 * (5 + 2)
     table = found.table2(outcome).filter(systems="six", panel="p", gold="RGS", approach="qbinmv", measure="eRDCG")
-    assert drawn["DCG(dcg=jk,base=10)", "qbinmv", "gold made ra", 3] == table["M = 3"][0]
+    assert drawn["DCG(dcg=jk,base=10)", "qbinmv", "randomised g", 3] == table["M = 3"][0]
 
 
 def test_unknown_places_are_refused(found):

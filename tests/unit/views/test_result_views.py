@@ -118,7 +118,7 @@ def test_leniency_says_against_whom() -> None:
     assert "ds: accuracy as estimated by the model ds, without gold" in write_caption(table)
     without = audits.tabulate_judges(kt.audit(world().judgments, approach=["mv"]))
     assert without.columns["leniency"] == "above others"
-    assert "above others: mean grade less the others' on the same items" in write_caption(without)
+    assert "above others: mean grade minus the others' on the same items" in write_caption(without)
 
 
 def test_the_panel_its_pairs_and_its_merges() -> None:
@@ -214,7 +214,7 @@ def test_what_is_off_is_said_in_words():
     within = some.only_topics(some.topics[:8])
     shown = calibrations.tabulate_shift(kt.calibrate(world().judgments, within, rng=1)).frame
     assert shown["statistic"].to_list()[3:] == [
-        "mean grade less gold's",
+        "mean grade minus gold's",
         "grades of gold's items against others, within topics",
         "grades in gold's topics against others, between topics",
     ]

@@ -92,8 +92,8 @@ def test_sizes_are_at_hand_or_still_needed():
     plan = kt.plan_sizes(kt.Figures(50, 0.427, 0.240), kt.Figures(50, 0.313, 0.260), rates)
     rows = {(row["need"], row["mark"]): row["items"] for row in read(chart_sizes(plan), "mark")}
     for need in plan.needs:
-        assert rows[need.kind, "at hand"] == min(need.have, need.size)
-        assert rows[need.kind, "at hand"] + rows[need.kind, "still needed"] == need.size
+        assert rows[need.kind, "available"] == min(need.have, need.size)
+        assert rows[need.kind, "available"] + rows[need.kind, "still needed"] == need.size
     refused = kt.plan_sizes(kt.Figures(50, 0.9, 0.2), kt.Figures(50, 0.8, 0.2), rates)
     with pytest.raises(OptionError, match="shown"):
         chart_sizes(refused)
@@ -166,7 +166,7 @@ def test_draws_show_means_intervals_and_who_may_be_best(world, merged):
     rows = read(chart_draws(draws), "p_best")
     expected = {name: (mean, best) for name, mean, _, _, _, _, best in draws.to_frame().rows()}
     assert {row["system"]: (row["value"], row["p_best"]) for row in rows} == expected
-    assert all((row["mark"] == "unlikely the best") == (row["p_best"] < 0.025) for row in rows)
+    assert all((row["mark"] == "probably not the best") == (row["p_best"] < 0.025) for row in rows)
 
 
 def test_a_test_is_drawn_with_its_interval_where_it_has_one():

@@ -45,7 +45,7 @@ def test_the_title_counts_who_is_ahead(hostile, read_chart):
     drawn = read_chart(compare(hostile.evaluation, a, b))
     ours = np.array(list(gap(hostile.evaluation.scores[hostile.measure], "mv", a, b).values()))
     said = f"by mv {ours.mean():+.3f} on average"
-    assert any(said in text and f"ahead on {(ours > 0).sum()} and" in text for text in drawn.texts)
+    assert any(said in text and f"better on {(ours > 0).sum()} and" in text for text in drawn.texts)
     assert drawn.size[0] <= 640
 
 
@@ -100,8 +100,8 @@ def test_only_the_chosen_system_is_drawn(hostile, read_chart):
     picked = read_chart(follow(found, best), chosen={"system": other})
     for chart in (drawn, picked):
         assert count_marks(chart, "#D55E00") == len(found.scores[hostile.measure].topics) + 1  # and the legend
-    assert f"{other} against {best}, topic by topic" in picked.texts
-    assert f"{other} against {best}, topic by topic" not in drawn.texts
+    assert f"{other} against {best}, by topic" in picked.texts
+    assert f"{other} against {best}, by topic" not in drawn.texts
 
 
 def test_until_one_is_chosen_the_next_that_differs_is_shown(hostile, read_chart):

@@ -184,7 +184,7 @@ def compare_best(findings: AwareFindings, first: Sequence[int], second: Sequence
     """The best of some approaches minus the best of others, over the same k-tuples.
 
     A difference above 0 favours the first, also for RMSE, whose sign is inverted. The best are selected on the same
-    k-tuples, which favours the larger group slightly.
+    k-tuples, which slightly favours the larger group.
     """
     if not first or not second:
         return pl.DataFrame()

@@ -146,7 +146,7 @@ class AwareFindings(Findings, Result, kind="aware"):
 
     @cached_property
     def frame(self) -> pl.DataFrame:
-        """One row per systems, panel, measure, size, approach and outcome: samples, mean, sd, and 95 % interval."""
+        """One row per systems, panel, measure, size, approach and outcome: samples, mean, sd, and 95% interval."""
         variance = np.diagonal(self.covariance, axis1=-2, axis2=-1)
         half = self._half_width(variance, "smkzxa")
         order = (0, 1, 2, 3, 5, 4)  # outcome last
@@ -173,7 +173,7 @@ class AwareFindings(Findings, Result, kind="aware"):
         return {**found, "size": pl.Series(self.sizes, dtype=pl.Int32).gather(axes[3])}
 
     def compare(self, first: str, second: str, *, outcome: str = "tau_ap") -> pl.DataFrame:
-        """The mean difference of two approaches over the same k-tuples, first minus second, with 95 % intervals.
+        """The mean difference of two approaches over the same k-tuples, first minus second, with 95% intervals.
 
         One row per systems, panel, measure and size.
         """
@@ -202,7 +202,7 @@ class AwareFindings(Findings, Result, kind="aware"):
         ).with_columns(pl.col("low", "high").fill_nan(None))
 
     def _half_width(self, variance: FloatArray, axes: str) -> FloatArray:
-        """Of 95 % intervals of means over k-tuples drawn without replacement; `z` among `axes` is the size."""
+        """Of 95% intervals of means over k-tuples drawn without replacement; `z` among `axes` is the size."""
         from scipy.special import stdtrit
 
         n = self.samples.astype(float)
@@ -320,7 +320,7 @@ def _compare_means(panel: str, outcome: str, test: Tukey) -> Iterator[Claim]:
     if {"uniform", "mv"} <= set(mean):
         here = f"uniform {short(mean['uniform'])}, mv {short(mean['mv'])}"
         sure = bool(test.differs[order("uniform"), order("mv")])
-        yield Claim(panel, outcome, "uniform is ahead of mv", order("uniform") < order("mv") if sure else None, here)
+        yield Claim(panel, outcome, "uniform is better than mv", order("uniform") < order("mv") if sure else None, here)
 
 
 def _compare_sizes(findings: AwareFindings, panel: str, *, sure: bool) -> Iterator[Claim]:
@@ -332,8 +332,8 @@ def _compare_sizes(findings: AwareFindings, panel: str, *, sure: bool) -> Iterat
         uniform, vote = (by_size[:, findings.approaches.index(name)] for name in ("uniform", "mv"))
         ahead = [size for size, lead in zip(findings.sizes, uniform > vote, strict=True) if lead]
         holds = findings.sizes[0] in ahead and findings.sizes[-1] not in ahead
-        here = f"uniform is ahead at {list_ranges(ahead)}" if ahead else "mv is ahead at all sizes"
-        yield Claim(panel, "tau_ap", "uniform leads small k-tuples, mv large ones", holds, here)
+        here = f"uniform is better at {list_ranges(ahead)}" if ahead else "mv is better at all sizes"
+        yield Claim(panel, "tau_ap", "uniform is better for small k-tuples, mv for large ones", holds, here)
 
 
 def _average(findings: AwareFindings, panel: str) -> FloatArray:
@@ -382,11 +382,11 @@ def _say_crossings(findings: AwareFindings) -> str:
     baseline = find_baseline(findings)
     if crossing.is_empty():
         counts = found["verdict"].value_counts().sort("count", descending=True)
-        return f" For all correlations of errors, most measures and sizes have {counts['verdict'][0]} of {baseline}."
+        return f" There is no crossing: against {baseline}, most measures and sizes have '{counts['verdict'][0]}'."
     places = sorted(crossing["crossing"])
     share = f"{len(crossing)} of {len(found)} measures and sizes"
     between = f"{short(places[0])} and {short(places[-1])}"
-    return f" Merging scores overtakes {baseline} at an error correlation between {between}, in {share}."
+    return f" Merging scores becomes better than {baseline} at an error correlation between {between}, in {share}."
 
 
 def experiment_aware(

@@ -284,7 +284,7 @@ def try_order(order: str, sample: int, ground: Ground) -> Finding:
 
 
 def try_finding(order: str, sample: int, ground: Ground) -> Finding:
-    """Relevant documents that experts alone find, and rank correlation with full judging: curves by 1 % of the pool.
+    """Relevant documents that experts alone find, and rank correlation with full judging: curves by 1% of the pool.
 
     Facts are the area under the first curve, and in how many topics it is larger, or smaller, than by depth.
     """

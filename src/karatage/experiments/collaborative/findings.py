@@ -51,7 +51,7 @@ _ENDS = (("gap_low", "gap_high"), ("gap_topics_low", "gap_topics_high"))
 
 
 def find_interval(values: FloatArray) -> tuple[float | None, float | None]:
-    """A 95 % t interval of the mean over samples; None for one sample."""
+    """A 95% t interval of the mean over samples; None for one sample."""
     if len(values) < 2:
         return None, None
     half = t_quantile((1 + CONFIDENCE) / 2, len(values) - 1) * float(values.std(ddof=1)) / math.sqrt(len(values))
@@ -59,7 +59,7 @@ def find_interval(values: FloatArray) -> tuple[float | None, float | None]:
 
 
 def find_topic_interval(value: float, errors: Sequence[float | None], topics: int) -> tuple[float | None, float | None]:
-    """A 95 % t interval over topics, for one crowd: the mean of samples' variances, not divided by their number."""
+    """A 95% t interval over topics, for one crowd: the mean of samples' variances, not divided by their number."""
     known = [error for error in errors if error is not None]
     if not known or topics < 2:
         return None, None
@@ -106,7 +106,7 @@ def _name_columns(quantities: Mapping[str, str | None]) -> list[str]:
 
 
 def conclude(findings: CollaborativeFindings) -> str:
-    """Which mixes are worth their cost; or, if that was not studied, which orders and approaches lead."""
+    """Which mixes are worth their cost; or, if that was not studied, which orders and approaches are best."""
     return " ".join(_tell_mixes(findings) if len(findings.wins) else _tell_parts(findings))
 
 
@@ -130,11 +130,12 @@ def _tell_orders(findings: CollaborativeFindings) -> str:
     share = min(shares, key=lambda tried: abs(tried - MIDDLE))
     here = findings.order_means.filter(experts=share).sort("tau_ap", descending=True, maintain_order=True)
     first = here.row(0, named=True)
-    text = f"Experts alone on {share:g} % of the pool: {first['order']} is closest, tau_ap {first['tau_ap']:.3f}"
+    best = f"{first['order']} is closest to full judging, tau_ap {first['tau_ap']:.3f}"
+    text = f"Experts alone on {share:g}% of the pool: {best}"
     if first["order"] == DEPTH:
         return f"{text}."
     gap = _tell_gap(first["gap"], first["gap_topics_low"], first["gap_topics_high"])
-    return f"{text}, {gap} from depth over topics."
+    return f"{text}; difference from depth {gap} over topics."
 
 
 def _tell_finding(findings: CollaborativeFindings) -> str:
@@ -145,17 +146,17 @@ def _tell_finding(findings: CollaborativeFindings) -> str:
     if first["order"] == DEPTH or not len(depth):
         return f"{text}."
     above = f"earlier in {first['topics_above']:.3g} of {counted(findings.topics, 'topic')}"
-    return f"{text}; by depth {depth['area'].item():.3f}, {above}."
+    return f"{text}, against {depth['area'].item():.3f} by depth; {above}."
 
 
 def _tell_consensus(findings: CollaborativeFindings, crowd: str, here: pl.DataFrame) -> str:
     means = here.group_by("approach", maintain_order=True).agg(pl.col("tau_ap").mean()).sort("tau_ap", descending=True)
     (best, high), (worst, low) = means.row(0), means.row(-1)
-    share = f"with {findings.plan.fixed_share:g} % by the crowd {crowd}"
+    share = f"with {findings.plan.fixed_share:g}% by the crowd {crowd}"
     if best == worst:
         return f"Merged by {best}, tau_ap is {high:.3f} on average over expert shares {share}."
-    ends = f"tau_ap {high:.3f} on average over expert shares, {worst} worst, {low:.3f}"
-    return f"Of {len(means)} approaches {best} merges best {share}, {ends}."
+    ends = f"{high:.3f} on average over expert shares; {worst} has the lowest, {low:.3f}"
+    return f"Of {len(means)} approaches, {best} has the highest tau_ap {share}: {ends}."
 
 
 def _tell_wins(findings: CollaborativeFindings, where: str, wins: pl.DataFrame, reach: pl.DataFrame) -> str:
@@ -164,7 +165,7 @@ def _tell_wins(findings: CollaborativeFindings, where: str, wins: pl.DataFrame, 
     if findings.plan.samples < 2:
         return f"{where}: {_tell_reach(reach)}; {total:,} mixes against experts alone at the same cost, {gap}."
     text = f"{above:,} of {total:,} mixes are better than experts alone at the same cost, {below:,} are worse"
-    sure = f"95 % intervals over {counted(findings.plan.samples, 'crowd')}"
+    sure = f"95% intervals over {counted(findings.plan.samples, 'crowd')}"
     if findings.plan.resamples > 1:
         sure += f"; over topics {int(wins['topics_above'].sum()):,} and {int(wins['topics_below'].sum()):,}"
     return f"{where}: {_tell_reach(reach)}; {text} ({sure})."
@@ -175,10 +176,10 @@ def _tell_reach(reach: pl.DataFrame) -> str:
     alone = reach.drop_nulls("alone").sort("alone", maintain_order=True)
     own = f"{alone['alone'][0]:.1%} with experts alone" if len(alone) else "more than was tried with experts alone"
     if not len(mixed):
-        return f"no mix comes to a tau_ap of {TARGET:g}, which costs {own}"
+        return f"no mix reaches a tau_ap of {TARGET:g}, which costs {own}"
     row = mixed.row(0, named=True)
-    mix = f"{row['experts']:g} % experts + {row['crowd_share']:g} % crowd, {row['order']}"
-    return f"a tau_ap of {TARGET:g} costs {row['cost']:.1%} of full judging if mixed ({mix}), {own}"
+    mix = f"{row['experts']:g}% experts + {row['crowd_share']:g}% crowd, {row['order']}"
+    return f"a tau_ap of {TARGET:g} costs {row['cost']:.1%} of full judging with a mix ({mix}), {own}"
 
 
 def _tell_gap(gap: float, low: float | None, high: float | None) -> str:
@@ -189,7 +190,7 @@ def _tell_gap(gap: float, low: float | None, high: float | None) -> str:
 class CollaborativeFindings(Findings, Result, kind="collaborative"):
     """How close experts and crowds are to experts who judge the whole pool, and what that costs.
 
-    `orders` has a row for each order, sample and share of experts alone, `finding` the same in steps of 1 %, and
+    `orders` has a row for each order, sample and share of experts alone, `finding` the same in steps of 1%, and
     `areas` the area under the curve of relevant documents found. `mixes` has a row for each order, crowd, sample, mix,
     approach and ratio, with experts alone at the same cost. `quality` has one for each crowd, sample and approach on
     the whole pool. A sample is a crowd, and a draw of a random order. Costs are shares of the cost of full expert
@@ -258,7 +259,7 @@ class CollaborativeFindings(Findings, Result, kind="collaborative"):
     def mix_means(self) -> pl.DataFrame:
         """Every mix and ratio: cost, tau_ap, experts `alone` at the same cost, and the `gap` between the two.
 
-        `verdict` is above or below if the 95 % interval over samples excludes 0, `topics_verdict` the same over topics.
+        `verdict` is above or below if the 95% interval over samples excludes 0, `topics_verdict` the same over topics.
         """
         keys = ("order", "crowd", "approach", "ratio", "experts", "crowd_share")
         wanted = {"cost": None, "tau": None, "tau_ap": "error", "alone": None, "gap": "gap_error"}
@@ -338,7 +339,7 @@ class CollaborativeFindings(Findings, Result, kind="collaborative"):
 
     @cached_property
     def alone_means(self) -> pl.DataFrame:
-        """Experts alone in steps of 1 % of the pool: relevant documents found, tau and tau_ap, means over samples."""
+        """Experts alone in steps of 1% of the pool: relevant documents found, tau and tau_ap, means over samples."""
         numbers = [pl.col(name).mean() for name in ("found", "tau", "tau_ap")]
         return self.finding.group_by("order", "judged", maintain_order=True).agg(*numbers)
 

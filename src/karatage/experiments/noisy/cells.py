@@ -241,7 +241,7 @@ def _count(estimates: dict[str, FloatArray], step: float) -> pl.DataFrame:
 
 
 def rate_tests(world: World, samples: str, plan: NoisyPlan) -> Finding:
-    """Shares of simulations in which each test rejects at 5 %, and in which its 95 % interval covers the difference.
+    """Shares of simulations in which each test rejects at 5%, and in which its 95% interval covers the difference.
 
     With two gold samples, the second system's judges have the two rates exchanged. The shared form, which is then
     wrong, uses the rates of both samples pooled. Shares leave out simulations in which correction was refused.
@@ -410,7 +410,7 @@ def _tell_rates(rates: RateCounts, of: str) -> Iterator[Row]:
 def _tell_ebay(found: Figured) -> str:
     value = {quantity: figure for (quantity, of), figure in found.items() if of == PAIR}
     return (
-        f"eBay: judges see a difference of {value['P@3 by the judges']:+.4f} (t {value['naive: t']:.3f}, "
+        f"eBay: the judges' difference is {value['P@3 by the judges']:+.4f} (t {value['naive: t']:.3f}, "
         f"p = {value['naive: p']:.4f}). Corrected, P@3 is {found['corrected P@3', 'a']:.4f} and "
         f"{found['corrected P@3', 'b']:.4f}, with standard errors {found['standard error', 'a']:.4f} and "
         f"{found['standard error', 'b']:.4f}. If these were independent, the difference would not be significant "
@@ -449,10 +449,10 @@ def _tell_trec(found: Figured) -> str:
     )
     held = " and ".join(f"{found['estimate that keeps (17)', name]:g}" for name in TREC)
     return (
-        f"TREC: with judges without errors, {found['topics, judges never wrong', BOTH]:.0f} judgments would show a "
+        f"TREC: with judges without errors, {found['topics, judges never wrong', BOTH]:.0f} topics would show a "
         "significant difference (26). The correction is refused: the share of documents judged relevant is larger than "
         f"the rate at which judges recognise relevant documents, {broken} (17), so the rates do not belong to these "
-        f"judgments. The estimates that satisfy (17) are {held}: there is no difference, and no number of judgments is "
+        f"judgments. The estimates that satisfy (17) are {held}: there is no difference, and no number of topics is "
         "enough (31). Draw gold from the documents judged."
     )
 

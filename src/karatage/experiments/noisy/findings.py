@@ -97,7 +97,7 @@ class NoisyFindings(Findings, Result, kind="noisy"):
 
     @property
     def tolerance(self) -> float:
-        """The largest random error of a share of 95 % (or 5 %), in 95 of 100 cells."""
+        """The largest random error of a share of 95% (or 5%), in 95 of 100 cells."""
         return Z * math.sqrt(CONFIDENCE * (1 - CONFIDENCE) / self.plan.simulations)
 
     @property
@@ -106,7 +106,7 @@ class NoisyFindings(Findings, Result, kind="noisy"):
         return f"P@{self.plan.depth}"
 
     def compare_power(self, samples: str) -> pl.DataFrame:
-        """For each world, the difference at which a valid test has a power closest to 80 %, and all tests there.
+        """For each world, the difference at which a valid test has a power closest to 80%, and all tests there.
 
         The valid test is the naive paired test with one gold sample, the independent form with two.
         """
@@ -134,13 +134,13 @@ class NoisyFindings(Findings, Result, kind="noisy"):
 
     def _tell_intervals(self) -> str:
         count = f"{self.plan.simulations:,} simulations"
-        chance = f"95.0 ± {self.tolerance * 100:.1f} % is expected"
+        chance = f"95.0 ± {self.tolerance * 100:.1f}% is expected"
         if len(self.intervals) == 1:
             row = self.intervals.row(0, named=True)
             seen = (
                 f"With judges who are right about {row['right_relevant']:.0%} of relevant and {row['right_other']:.0%} "
                 f"of other documents, {self.measure} is {row['naive']:.3f} on average; the true value is "
-                f"{row['precision']:.3f}. The naive 95 % interval covers it in {row['naive_covered']:.1%} of {count}"
+                f"{row['precision']:.3f}. The naive 95% interval covers it in {row['naive_covered']:.1%} of {count}"
             )
             if row["corrected"] is None:
                 return f"{seen}. Correction is always refused."
@@ -155,9 +155,9 @@ class NoisyFindings(Findings, Result, kind="noisy"):
         low = done.sort("covered_t", "naive").row(0, named=True)
         naive = float(self.intervals["naive_covered"].to_numpy().mean())
         return (
-            f"The corrected 95 % interval has a coverage of 94 to 96 % ({count}, {chance}) in {within[0]} of "
-            f"{len(self.intervals)} worlds, and with t instead of z in {within[1]}. The mean coverage of the naive one "
-            f"is {naive:.0%}. The lowest with t is {low['covered_t']:.1%}, for rates "
+            f"The corrected 95% interval has a coverage of 94 to 96% ({count}, {chance}) in {within[0]} of "
+            f"{len(self.intervals)} worlds, and with t instead of z in {within[1]}. The mean coverage of the naive "
+            f"interval is {naive:.0%}. The lowest coverage with t is {low['covered_t']:.1%}, for rates "
             f"{low['right_relevant']:g} and {low['right_other']:g}, {low['gold_size']} gold items of each kind, "
             f"{low['topics']} topics and {self.measure} = {low['precision']:g}, where correction is refused in "
             f"{low['refused']:.1%} of simulations."
@@ -170,14 +170,14 @@ class NoisyFindings(Findings, Result, kind="noisy"):
             if len(size):
                 told.append(
                     f"two equal systems are significantly different in {_range(size, SHARED_PAIRED)} of simulations by "
-                    f"the shared form (paired), in {_range(size, INDEPENDENT)} by the independent one (10); 5.0 ± "
-                    f"{self.tolerance * 100:.1f} % is expected"
+                    f"the shared form (paired) and in {_range(size, INDEPENDENT)} by the independent one (10); 5.0 ± "
+                    f"{self.tolerance * 100:.1f}% is expected"
                 )
             power = self.compare_power(samples) if samples == ONE else size.clear()
             if len(power):
                 told.append(
-                    f"where the naive paired test has a power of {_range(power, PAIRED)}, the shared form has "
-                    f"{_range(power, SHARED_PAIRED)}, the independent one {_range(power, INDEPENDENT)}"
+                    f"where the naive paired test has a power of {_range(power, PAIRED)}, that of the shared form is "
+                    f"{_range(power, SHARED_PAIRED)}, and of the independent one {_range(power, INDEPENDENT)}"
                 )
             if told:
                 start = "One gold sample for both systems" if samples == ONE else "Separate judges and gold"
@@ -199,7 +199,7 @@ def _range(table: pl.DataFrame, test: str) -> str:
     if not found:
         return "none (all refused)"
     low, high = (f"{share * 100:.1f}" for share in (min(found), max(found)))
-    return f"{low} %" if low == high else f"{low}–{high} %"
+    return f"{low}%" if low == high else f"{low}–{high}%"
 
 
 def experiment_noisy(

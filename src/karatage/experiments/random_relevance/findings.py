@@ -116,7 +116,7 @@ class RandomRelevanceFindings(Findings, Result, kind="random-relevance"):
 
     @cached_property
     def table1(self) -> pl.DataFrame:
-        """[RANDREL19] table 1: mean tau and tau_ap of judges alone, with the half-widths of 95 % intervals.
+        """[RANDREL19] table 1: mean tau and tau_ap of judges alone, with the half-widths of 95% intervals.
 
         `gain` is the mean difference from the certain measure against DGS, over the same judges.
         """
@@ -199,7 +199,7 @@ class RandomRelevanceFindings(Findings, Result, kind="random-relevance"):
         return {"table1": self.table1, **more}
 
     def compare(self, first: str, second: str, *, outcome: str = "tau_ap", gold: str = DGS) -> pl.DataFrame:
-        """The mean difference of two approaches over the same k-tuples, first minus second, with 95 % intervals.
+        """The mean difference of two approaches over the same k-tuples, first minus second, with 95% intervals.
 
         Both are compared with DGS; with `gold` RGS the first, which must be an expected one, is compared with RGS.
         """
@@ -262,7 +262,7 @@ class RandomRelevanceFindings(Findings, Result, kind="random-relevance"):
 
 
 def _estimate(value: Sequence[float] | np.ndarray, every: int | None = None) -> tuple[float, float | None]:
-    """The mean, and the half-width of its 95 % interval by Student's t; None for a single value.
+    """The mean, and the half-width of its 95% interval by Student's t; None for a single value.
 
     Values are drawn without replacement out of `every` (default: infinitely many); if all are there, the half-width
     is 0.

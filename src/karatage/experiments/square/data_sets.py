@@ -227,19 +227,19 @@ def count_parts(amount: int) -> int:
     if abs(100 / parts - share) >= 0.5:
         low, high = 100 / (int(100 / share) + 1), 100 / int(100 / share)
         near = " or ".join(f"{round(100 - s if amount > 50 else s)}" for s in (low, high))
-        raise OptionError(f"{amount} % is not one of several equal parts, nor all except for one; use {near}")
+        raise OptionError(f"{amount}% is neither one of several equal parts nor all of them except one; use {near}")
     return parts
 
 
 def make_folds(items: LongArray, amount: int, rng: np.random.Generator) -> tuple[Fold, ...]:
     """Folds with `amount` percent of the items for training.
 
-    Up to 50 %, each part is the training set of one fold, which keeps the predictions for the part before it, as in the
-    files of SQUARE 2.0. Above 50 %, each part is kept by the fold that trains on all others.
+    Up to 50%, each part is the training set of one fold, which keeps the predictions for the part before it, as in the
+    files of SQUARE 2.0. Above 50%, each part is kept by the fold that trains on all others.
     """
     parts = count_parts(amount)
     if len(items) < parts:
-        raise DataError(f"{amount} % needs {parts} folds, but gold has only {counted(len(items), 'item')}")
+        raise DataError(f"{amount}% needs {parts} folds, but gold has only {counted(len(items), 'item')}")
     part = [np.sort(piece) for piece in np.array_split(rng.permutation(items), parts)]
     if amount <= 50:
         return tuple(Fold(part[k], part[k - 1]) for k in range(parts))

@@ -256,13 +256,13 @@ class Benchmark(Result, kind="benchmark"):
 
     @property
     def usual_amount(self) -> int:
-        """The amount of gold for which significance is shown: 50 %, or else the largest; 0 without gold."""
+        """The amount of gold for which significance is shown: 50%, or else the largest; 0 without gold."""
         return self._usual(None)
 
     def _usual(self, amount: int | None) -> int:
         offered = sorted({cell.amount for cell in self.cells if cell.amount})
         if amount is not None and amount not in offered:
-            raise OptionError(f"amount {amount} % was not tried; tried: {', '.join(map(str, offered)) or 'none'}")
+            raise OptionError(f"amount {amount}% was not tried; tried: {', '.join(map(str, offered)) or 'none'}")
         return amount or (USUAL_AMOUNT if USUAL_AMOUNT in offered else max(offered, default=0))
 
     def _race(self, facts: DataSetFacts, quality: Quality, amount: int, level: float) -> Iterator[tuple[object, ...]]:
@@ -338,7 +338,7 @@ def read_credits(table: pl.DataFrame, scale: Sequence[int]) -> tuple[FloatArray,
 
 
 def conclude(averages: pl.DataFrame, sets: Sequence[str], baseline: str, race: pl.DataFrame) -> str:
-    """Which approach is best on average, without gold and with it, and how often it leads."""
+    """Which approach is best on average, without gold and with it, and how often."""
     if not sets:
         return "No data set has results of every approach, so there is no average; see the table of each data set."
     where = f"Over {counted(len(sets), 'data set')}" if len(sets) > 1 else f"On {sets[0]}"
@@ -359,8 +359,8 @@ def _say_trained(scores: pl.DataFrame, column: str) -> str:
     approach, value = _best(scores, column)
     supervision, amount = column.split()
     if scores["none"].count() and value <= _best(scores, "none")[1]:
-        return f"gold does not help: at best {short(value)}, by {approach} with {amount} % in {supervision} supervision"
-    return f"with {amount} % of gold in {supervision} supervision {approach} reaches {short(value)}"
+        return f"gold does not help: with {amount}% of it in {supervision} supervision, {approach} has {short(value)}"
+    return f"with {amount}% of gold in {supervision} supervision, {approach} has {short(value)}"
 
 
 def _best(scores: pl.DataFrame, column: str) -> tuple[str, float]:
@@ -377,7 +377,7 @@ def _say_best(scores: pl.DataFrame, column: str, baseline: str, several: bool) -
     if base is not None and base >= value:
         return f"nothing is better{average} than {baseline}: accuracy {short(value)}"
     text = f"{approach} is best{average}: accuracy {short(value)}"
-    return text if base is None else f"{text} against {baseline}'s {short(float(base))}"
+    return text if base is None else f"{text} ({baseline} {short(float(base))})"
 
 
 def _say_leaders(race: pl.DataFrame, approaches: Sequence[str]) -> str:

@@ -47,7 +47,7 @@ MOST_PLACES = 6  # in the sentence
 
 
 class Mean(NamedTuple):
-    """A mean over samples with its 95 % interval; NaN if there is only one sample."""
+    """A mean over samples with its 95% interval; NaN if there is only one sample."""
 
     value: float
     low: float
@@ -98,8 +98,8 @@ class SupervisedFindings(Findings, Result, kind="supervised"):
     def summary(self) -> pl.DataFrame:
         """One row per place, measure, size, approach and outcome.
 
-        The mean over samples with its standard error and 95 % interval, and its difference from the baseline in the
-        same samples, with a 95 % interval.
+        The mean over samples with its standard error and 95% interval, and its difference from the baseline in the
+        same samples, with a 95% interval.
         """
         return self._summarise([(size,) for size in self.sizes])
 
@@ -214,7 +214,7 @@ def tell_samples(frame: pl.DataFrame, plan: SupervisedPlan) -> Iterator[Note]:
 
 
 def conclude(findings: SupervisedFindings) -> str:
-    """The leader of each place, and its differences from the baseline and from the best of another kind."""
+    """The best approach of each place, and its differences from the baseline and from the best of another kind."""
     told = [_conclude_place(findings, place) for place in findings.places[:MOST_PLACES]]
     more = len(findings.places) - MOST_PLACES
     if more > 0:
@@ -238,7 +238,7 @@ def _conclude_place(findings: SupervisedFindings, place: Place) -> str:
     others = [name for name in ordered if find_family(name) != family]
     compared = dict.fromkeys(name for name in (findings.baseline, *others[:1]) if name != leader)
     sizes = sorted(findings.frame.filter(*same)["size"].unique())
-    lead = f"{leader} leads with tau_ap {value:.3f} on average"
+    lead = f"{leader} has the highest mean tau_ap ({value:.3f})"
     text = f"{name_place(findings, place)}: {lead} over k = {list_ranges(sizes)}"
     gaps = [
         _tell_gap(findings.compare(leader, other, place), other, other == others[0] if others else False)
@@ -252,7 +252,7 @@ def _tell_gap(gap: Mean, name: str, best_of_family: bool) -> str:
     if math.isnan(gap.low):  # a single sample
         return f"{gap.value:.3f} above {name}{best}"
     verb = "excludes" if gap.low > 0 else "includes"
-    return f"{gap.value:.3f} above {name}{best} (95 % interval {gap.low:.3f} to {gap.high:.3f}, which {verb} 0)"
+    return f"{gap.value:.3f} above {name}{best} (95% interval {gap.low:.3f} to {gap.high:.3f}, which {verb} 0)"
 
 
 def experiment_supervised(
