@@ -86,7 +86,7 @@ STUDIES = {"demo": DEMO, "dl21": DL21, "t08": T08}
 EARLIER = {"--claim": "--topics", "--looks": "--batches", "--indifference": "--margin"}  # names before version 0.2
 NOT_COMPARED = frozenset({"versions", "schema", "seconds", "version", "command", "written"})
 FACTS = ".notes[].facts."
-NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?%?")
+NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?")
 
 
 def main() -> int:

@@ -44,6 +44,6 @@ def attach(
         return value
 
     def list_all() -> list[str]:
-        return sorted({*vars(sys.modules[module]), *names})
+        return sorted({*names, *(name for name in vars(sys.modules[module]) if name.startswith("__"))})
 
     return find, list_all, sorted(names)

@@ -207,7 +207,7 @@ def _fit_get_another_label(votes: Votes, progress: Progress | None = None) -> Po
 
 
 def _hear(chance: FloatArray) -> LogSums:
-    """Logarithms (row, grade); a grade that the judge never met says nothing."""
+    """Logarithms (row, grade); a grade that the judge never met has no effect."""
     zero = chance == 0
     return LogSums(np.log(np.where(zero | np.isnan(chance), 1.0, chance)), zero.astype(float))
 

@@ -115,7 +115,7 @@ class Aware:
 
 @dataclass(frozen=True)
 class Supervised:
-    """Scores merged with weights by how near judges are to gold on other topics: [SAWARE20]."""
+    """Scores merged with weights by how close judges are to gold on other topics: [SAWARE20]."""
 
     name: str
     estimator: SupervisedEstimator
@@ -199,7 +199,7 @@ def _tell_dull(evidence: Evidence, dull: BoolArray) -> tuple[Note, ...]:
 
 @dataclass(frozen=True, eq=False)
 class TaughtWeights:
-    """Weights of judges in each topic, and how near to gold they came where they were compared."""
+    """Weights of judges in each topic, and their closeness to gold where they were compared."""
 
     weight: FloatArray  # (judge, topic)
     closeness: FloatArray  # (judge,), NaN for judges who share no topic with the gold for training

@@ -177,7 +177,7 @@ class ModelFit:
 
 
 def fit_closed(design: Design) -> ModelFit:
-    """Of a balanced design, where effects are orthogonal: each is a table of means, less the tables within it."""
+    """Of a balanced design, where effects are orthogonal: each is a table of means, minus the tables within it."""
     centre = float(design.response.mean())
     centred = design.response - centre
     left = centred.copy()
@@ -403,7 +403,7 @@ def _name_size(omega: float) -> str:
 
 
 def omega_squared(df: float, f: float, rows: int) -> float:
-    """[AWARE17] (29): the share of variance due to a source, the other sources left aside; 0 where negative.
+    """[AWARE17] (29): the share of variance due to a source, without the other sources; 0 where negative.
 
     From 0.01 an effect is called small, from 0.06 medium, from 0.14 large.
 

@@ -1,4 +1,4 @@
-"""Leaderboards under several approaches, and how near each comes to gold's."""
+"""Leaderboards under several approaches, and how close each is to gold's."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The estimators of a judge's accuracy by name (`sgl_tau_msd`, `tpc_rmse_own4`, `sup_tau_cubed`), and merging by them.
 
-Weights come from how far a judge is from random ones (AWARE), or how near to gold (s-AWARE).
+Weights come from how far a judge is from random ones (AWARE), or how close to gold (s-AWARE).
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Estimator:
 
 @dataclass(frozen=True)
 class SupervisedEstimator:
-    """How near a judge is to gold on the training topics, to some power: [SAWARE20] algorithm 1.
+    """How close a judge is to gold on the training topics, to some power: [SAWARE20] algorithm 1.
 
     With `sub`, judges are people who graded parts of topics, and are combined into whole judges. The weight of a whole
     judge in a topic is the mean of its people's weights, by how many documents each graded.
@@ -165,6 +165,6 @@ def _find_closeness(estimator: SupervisedEstimator, own: FloatArray, gold: Float
 
 
 def fill_unseen(weight: FloatArray) -> FloatArray:
-    """Judges of whom gold says nothing get the mean weight of the others, or all alike when there are no others."""
+    """Judges without gold get the mean weight of the others; if all are without gold, weights are equal."""
     seen = np.isfinite(weight)
     return np.where(seen, weight, weight[seen].mean() if seen.any() else 1.0)

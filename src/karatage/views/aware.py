@@ -63,7 +63,7 @@ WARM = ("mv", "emmv", "emneu", UNIFORM)
 SHOWN_SIZES = 6
 Part = Literal["best", "family_mean"]
 DIGITS = 3
-VERDICTS = {True: "yes", False: "NO", None: "open"}
+VERDICTS = {True: "yes", False: "no", None: "unclear"}
 OUTCOME_NAMES = {"tau": "tau", "tau_ap": "tau_ap", "rmse": "RMSE"}
 ANOVA = {"source": "source", "ss": "SS", "df": "DF", "ms": "MS", "f": "F", "p_value": "p", "omega_squared": "omega²"}
 PARTS: dict[Part, tuple[str, str]] = {"best": ("best", "Best member"), "family_mean": ("mean", "Mean")}
@@ -330,9 +330,9 @@ def tabulate_leads(findings: AwareFindings) -> Iterator[Table]:
     if frame is None:
         return
     shown = frame.with_columns(_join_places(findings, frame))
-    caption = "Sizes at which one of them has significantly higher tau_ap (95%)"
     grades = str(findings.contest["second"][0])
-    columns = {"where": "", "scores_lead": "scores", "grades_lead": grades, "undecided": "open"}
+    caption = f"Sizes at which merging scores, or {grades}, has significantly higher tau_ap (95%)"
+    columns = {"where": "", "scores_lead": "scores", "grades_lead": grades, "undecided": "neither"}
     wrap = ("scores_lead", "grades_lead", "undecided")
     yield Table(shown, caption, name="leads", columns=columns, wrap=wrap)
 

@@ -283,7 +283,7 @@ def frame_forest(board: Board) -> pl.DataFrame:
     """Every other system minus the best, by judges and corrected.
 
     Columns: system, by (judges or corrected), difference, low, high, p (adjusted as the board is), verdict (better,
-    worse, open or doubted), pair (its number).
+    worse, not significant or contradicted by gold), pair (its number).
     """
     there = np.flatnonzero((board.a == 0) | (board.b == 0))
     other = (board.a + board.b)[there]
@@ -294,7 +294,7 @@ def frame_forest(board: Board) -> pl.DataFrame:
         if pairs is not None:
             ends = np.stack([sign * pairs.low[there], sign * pairs.high[there]])
             claimed = sign * pairs.sign[there]
-            words = np.select([pairs.doubted[there], claimed > 0, claimed < 0], ["doubted", "better", "worse"], "open")
+            words = np.select([pairs.doubted[there], claimed > 0, claimed < 0], [DOUBTED, "better", "worse"], OPEN)
             p = {"holm": pairs.holm, "bh": pairs.bh, "none": pairs.p_value}[board.adjust][there]
             columns = {
                 "system": pl.Series(board.systems, dtype=pl.String).gather(other),

@@ -369,7 +369,7 @@ def tabulate_reach(findings: CollaborativeFindings) -> Table:
     )
     return Table(
         shown,
-        "Least cost for tau_ap 0.9, % of full",
+        "Lowest cost for tau_ap 0.9, as a share of full expert judging",
         digits=1,
         shares=("mix", "experts alone"),
         name="reach",

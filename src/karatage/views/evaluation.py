@@ -1,4 +1,4 @@
-"""Leaderboards by several approaches, how near each is to gold, and the weights of judges."""
+"""Leaderboards by several approaches, how close each is to gold, and the weights of judges."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def tell_other_topics(result: Evaluation, measure: str) -> str:
 
 
 def _choose_approaches(evaluation: Evaluation, measure: str) -> list[str]:
-    """As many as readers can distinguish: the first, which decides, other merges, then judges nearest to gold."""
+    """As many as readers can distinguish: the first, which decides, other merges, then judges closest to gold."""
     names = evaluation.approaches
     near = {
         found.approach: found.tau_ap
@@ -198,7 +198,7 @@ def _tell_choice(evaluation: Evaluation) -> str:
 
 
 def chart_fidelity(evaluation: Evaluation) -> alt.HConcatChart:
-    """How near each approach comes to gold's order and scores; measures, where there are several, by shape."""
+    """How close each approach is to gold's order and scores; measures, where there are several, by shape."""
     legend = {"orient": "top"} if len(evaluation.measures) > 1 else None
     rows = Rows(
         _frame_fidelity(evaluation),

@@ -59,6 +59,7 @@ rates of one gold sample for both, so that their error cancels; it is paired ove
 With separate judges and gold, the second system's judges have the two rates exchanged. Naive tests and the shared
 form (shown with rates from both gold samples together) are wrong there: they detect a difference between the judges,
 not between the systems."""
+ROWS = {"P@20 at most that rate": "P@20 <= that rate", "topics, judges never wrong": "topics without errors"}
 WORKED = {
     "ebay": (
         "eBay",
@@ -310,6 +311,7 @@ def tabulate_example(figures: pl.DataFrame, caption: str) -> Table:
     """A worked example: a row for each quantity, a column for each of what it is of."""
     shown = figures.with_columns(shown=pl.struct("value", "digits", "text").map_elements(_show, return_dtype=pl.String))
     wide = shown.pivot("of", index=["quantity", "by"], values="shown", maintain_order=True).fill_null("")
+    wide = wide.with_columns(pl.col("quantity").replace(ROWS))
     owners = wide.columns[2:]
     columns = label_columns(wide, quantity="")
     return Table(wide, caption, name=str(figures["example"][0]), columns=columns, right=owners)

@@ -147,7 +147,7 @@ def test_turned_verdicts_and_doubts_are_told() -> None:
     assert "gold contradicts the correction" in tabulate_verdicts(turned).frame["verdict"].to_list()
     assert "gold contradicts" in explain_letters(turned)
     assert "gold contradicts" not in explain_letters(found)
-    assert "doubted" in frame_forest(turned)["verdict"]
+    assert "contradicted by gold" in frame_forest(turned)["verdict"]
 
 
 def test_a_forest_is_of_differences_from_the_best() -> None:
@@ -168,7 +168,7 @@ def test_a_forest_is_of_differences_from_the_best() -> None:
         assert [row["low"], row["high"]] == pytest.approx(ends)
         assert row["p"] == pytest.approx(pair[f"{kind}_p_holm"])
         winner = pair[f"{kind}_better"]
-        assert row["verdict"] == ("open" if winner is None else "better" if winner == other else "worse")
+        assert row["verdict"] == ("not significant" if winner is None else "better" if winner == other else "worse")
     assert frame.filter(by="judges")["system"].to_list() == [name for name in found.systems if name != best]
 
 
