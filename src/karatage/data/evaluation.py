@@ -238,8 +238,7 @@ class Evaluation(Result, kind="evaluation"):
         gold = self.gold[measure]
         best = gold.systems[int(np.argmax(gold.mean[0]))]
         lead = self.lead(measure, self.approaches[0])
-        winner = f"Gold also ranks {shorten(best)} first." if best == lead.first else f"Gold ranks {shorten(best)} "
-        "first."
+        winner = f"Gold {'also ' if best == lead.first else ''}ranks {shorten(best)} first."
         parts = [winner] if lead.difference > 0 else []
         near = [near for near in self.fidelity if near.measure == measure and near.tau_ap is not None]
         if near:

@@ -153,3 +153,10 @@ def test_draws_are_on_the_topics_that_were_scored(world):
     error = 4 * drawn.value.std(axis=0) / np.sqrt(500)
     assert (np.abs(drawn.mean - expected.value[0, best]) < error).all()
     assert (np.abs(drawn.mean - expected.mean[0]) > error).any()
+
+
+def test_gold_that_ranks_another_system_first_is_told():
+    runs = kt.read_runs({"a": {"1": {"x": 1.0}, "2": {"x": 1.0}}, "b": {"1": {"y": 1.0}, "2": {"y": 1.0}}})
+    judgments = kt.read_judgments({"ann": {topic: {"x": 1, "y": 0} for topic in "12"}})
+    gold = kt.read_gold({topic: {"x": 0, "y": 1} for topic in "12"})
+    assert "Gold ranks b first." in kt.evaluate(runs, judgments, "P@1", approach="mv", gold=gold).sentence
