@@ -83,7 +83,7 @@ def test_options_outside_what_is_offered(two):
         agreement_matrix(two, "tau")
     with pytest.raises(UnknownNameError, match=r"'anne'.*'ann'"):
         cohen_kappa(two, "anne", "bob")
-    with pytest.raises(OptionError, match="resamples must be at least 1"):
+    with pytest.raises(OptionError, match=r"resamples.*\b1\b"):
         agreement_intervals(two, resamples=0)
     with pytest.raises(OptionError, match=r"\b0\b.*\b1\b"):
         agreement_intervals(two, confidence=95)

@@ -25,7 +25,7 @@ def test_nothing_said_means_all_there_are(monkeypatch):
 @pytest.mark.parametrize("asked", ["0", "many", "-2", "٣", "1025"])
 def test_nonsense_is_refused(monkeypatch, asked):
     monkeypatch.setenv("KARATAGE_THREADS", asked)
-    with pytest.raises(OptionError, match=f"KARATAGE_THREADS is '{asked}'; set it to a whole number from 1 to 1,024"):
+    with pytest.raises(OptionError, match=rf"KARATAGE_THREADS.*'{asked}'.*1.*1,024"):
         count_threads()
 
 

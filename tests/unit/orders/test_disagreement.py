@@ -21,7 +21,7 @@ from karatage.orders.disagreement import (
     try_splits,
 )
 from karatage.random_streams import stream
-from tests.notes import has_note, list_facts
+from tests.notes import gives, has_note, list_facts
 
 STEEP = (-1.0, 2.0, -1.0)
 
@@ -120,10 +120,10 @@ def test_topics_that_teach_nothing_are_dropped_with_the_reason():
     model = learn_from_features(table, Outcome(known, disagree & known), trials=20, rng=0)
     assert [topic.topic for topic in model.topics] == ["405"]
     reasons = {topic.topic: topic.reason for topic in model.dropped}
-    assert reasons["401"] == "9 items with enough judges, fewer than 10"
-    assert reasons["402"] == "judges disagree on 0 of 60 items: at least 2 of each kind are needed"
-    assert reasons["403"] == "judges disagree on 59 of 60 items: at least 2 of each kind are needed"
-    assert reasons["404"].startswith("held-out recall is 0.0")
+    assert gives(reasons["401"], 9, 10)
+    assert gives(reasons["402"], 0, 60, 2)
+    assert gives(reasons["403"], 59, 60, 2)
+    assert "recall" in reasons["404"]
     assert has_note(model, "orders.dropped", topics=("401", "402", "403", "404"))
 
 
@@ -150,8 +150,8 @@ def test_two_items_of_each_kind_are_enough_to_try():
     assert find_obstacle(disagree) is None
     assert find_obstacle(~disagree) is None
     assert find_obstacle(disagree[:10]) is None
-    assert find_obstacle(disagree[1:]).startswith("judges disagree on 1 of 11 items")
-    assert find_obstacle(disagree[:9]).startswith("9 items")
+    assert gives(find_obstacle(disagree[1:]), 1, 11)
+    assert gives(find_obstacle(disagree[:9]), 9)
 
 
 @pytest.mark.parametrize(("items", "learned"), [(2, 1), (10, 7), (11, 8), (12, 8), (100, 70)])

@@ -42,7 +42,7 @@ def make_people(people, topics=3, documents=20, present=1.0, seed=0):
 def test_every_document_once_and_nobody_twice(people, judges, low, more, seed):
     whole = make_people(people)
     if low > people:
-        with pytest.raises(OptionError, match=f"teams of {low} to {low + more} people cannot be made"):
+        with pytest.raises(OptionError, match=rf"\b{low}\b.*\b{low + more}\b"):
             partition_judges(whole, judges=judges, people=(low, low + more), rng=seed)
         return
     found = partition_judges(whole, judges=judges, people=(low, low + more), rng=seed)
@@ -142,7 +142,7 @@ def test_only_people_of_the_topic_are_drawn():
 
 def test_bad_numbers_are_refused():
     people = make_people(5)
-    with pytest.raises(OptionError, match="0 pseudo-judges cannot be made"):
+    with pytest.raises(OptionError, match=r"\b0\b.*pseudo"):
         partition_judges(people, judges=0)
     for teams in (0, 2), (3, 2), (6, 7):
         with pytest.raises(OptionError, match=r"\b5\b.*judges"):

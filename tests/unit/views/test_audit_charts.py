@@ -12,6 +12,7 @@ import karatage as kt
 from karatage.errors import DataError
 from karatage.views.audit import MOST, chart_judges, chart_votes
 from karatage.views.scores import chart_weights
+from tests.notes import gives
 from tests.unit.views.conftest import make_many
 
 
@@ -51,7 +52,7 @@ def test_without_gold_agreement_stands_for_being_right(read_chart):
     audit = audit_alone(3, gold=False)
     drawn = read_chart(chart_judges(audit))
     assert [row["kappa"] for row in drawn.rows("row")] == audit.judges["kappa"].to_list()
-    assert "mean kappa with the other judges" in drawn.texts
+    assert any("kappa" in text for text in drawn.texts)
     assert drawn.params["sorted_by"]["bind"]["options"] == ["agreeing", "lenient", "name"]
 
 
@@ -66,7 +67,7 @@ def test_one_judge_with_gold_is_shown_and_without_is_not(read_chart):
 def test_of_two_thousand_judges_the_busiest_are_shown(hostile, read_chart):
     drawn = read_chart(chart_judges(make_many(hostile.audit, 2000)))
     assert {row["judge"] for row in drawn.rows("row")} == {f"j{k}" for k in range(2000 - MOST, 2000)}
-    assert "the 60 that graded most; 1,940 are left out" in drawn.texts
+    assert any(gives(text, 60, "1,940") for text in drawn.texts)
 
 
 def test_weights_are_shown_from_the_heaviest(hostile, read_chart):

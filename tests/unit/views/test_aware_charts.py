@@ -1,12 +1,14 @@
 """Charts and page of the AWARE experiment."""
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
 
 from karatage.views.aware import chart_crossing, chart_families, view_aware
 from karatage.views.html import render_page
+from tests.notes import gives
 
 from ..experiments.aware_worlds import make_findings
 
@@ -65,15 +67,9 @@ def test_few_approaches_still_have_charts():
 
 def test_the_page_shows_all(found, charts):
     page = view_aware(found)
-    assert [section.title for section in page.sections] == [
-        "Families by size of the k-tuple",
-        "Where merging scores becomes better",
-        "Analyses of variance, correlation 0",
-        "Analyses of variance, correlation 0.5",
-        "Every approach by size of the k-tuple",
-    ]
+    numbers = [re.findall(r"[\d.]+", section.title) for section in page.sections]
+    assert numbers == [[], [], ["0"], ["0.5"], []]
     assert len([figure.chart for _, figure in page.figures]) == len(charts)
     few = replace(page, sections=[replace(section, charts=section.charts[:1]) for section in page.sections])
     text = render_page(few)  # the others take seconds
-    assert "Analysis of variance of tau_ap by parts of the 30 estimators" in text
-    assert "Best with judges&#39; own shuffled grades" in text
+    assert gives(text, "tau_ap", 30)

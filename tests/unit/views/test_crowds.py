@@ -26,7 +26,7 @@ def test_a_cell_for_each_voxel_of_two_levels_and_of_those_with_judges(tmp_path):
     assert {row["level"] for row in cells(kt.charts.chart_crowd(busy))} == {0, 1, 3}
     kt.charts.write_chart(kt.charts.chart_crowd(busy), tmp_path / "crowd.svg")
     text = (tmp_path / "crowd.svg").read_text()
-    for words in ("Judges like one", "0-25% contribution", "75-100% contribution", "true positive rate"):
+    for words in ("0-25%", "75-100%"):
         assert words in text
 
 

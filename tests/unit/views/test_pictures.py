@@ -22,6 +22,7 @@ from karatage.views.charts import write_chart, write_charts
 from karatage.views.html import render_page
 from karatage.views.page import Figure, Page, Section
 from karatage.views.pictures import render_picture
+from tests.notes import gives
 
 SPEC = '{"mark": "point", "title": "Größe", "data": {"values": [{"a": 1}]}, "encoding": {"x": {"field": "a"}}}'
 FETCHED = '{"mark": "point", "data": {"url": "http://127.0.0.1:1/a.csv"}}'
@@ -89,11 +90,11 @@ def test_what_cannot_start_is_not_tried_again(painter, monkeypatch):
 
 def test_what_cannot_draw_the_smallest_picture_is_not_tried_again(painter, monkeypatch):
     monkeypatch.setattr(sys, "path", ["/no/such/folder"])
-    with pytest.raises(PictureError, match="ended with exit code 1"):
+    with pytest.raises(PictureError, match=r"\b1\b"):
         ask(painter)
     monkeypatch.undo()
     started = time.perf_counter()
-    with pytest.raises(PictureError, match="ended with exit code 1"):
+    with pytest.raises(PictureError, match=r"\b1\b"):
         ask(painter)
     assert time.perf_counter() - started < 0.05
 
@@ -124,7 +125,7 @@ def test_a_picture_that_takes_too_long_ends_the_process():
         assert pictures._receive(process.stdout) is None
         process.stdin.close()
         assert process.wait(20) == -signal.SIGALRM
-    assert pictures._explain(process.returncode) == "a picture took longer than 120 seconds"
+    assert gives(pictures._explain(process.returncode), 120)
 
 
 ENDING = """
@@ -198,13 +199,9 @@ def test_where_addresses_are_limited_pages_and_folders_do_without(tmp_path):
     ended = subprocess.run(program, preexec_fn=limit_addresses, capture_output=True, text=True, check=False, cwd=root)
     assert ended.stderr == ""
     refused, on_page, in_folder = ended.stdout.splitlines()
-    assert refused.startswith(
-        f"{tmp_path}/b.svg: this picture could not be made: the process that makes pictures ended with SIG"
-    )
-    assert refused.endswith("address space is limited to 2 GB (ulimit -v); write .html or .json instead")
-    assert on_page.startswith("still pictures could not be made: ")
-    assert on_page.endswith("; the charts still work in a browser")
-    assert in_folder.endswith("; 2 files left out")
+    assert refused.startswith(f"{tmp_path}/b.svg: ")
+    assert gives(refused[len(f"{tmp_path}/b.svg: ") :], 2, "ulimit", ".html", ".json")
+    assert gives(in_folder, 2)
     assert {path.name for path in tmp_path.iterdir()} == {"page.html", "chart.html", "a.json"}
     text = (tmp_path / "page.html").read_text()
     assert on_page in text
@@ -235,7 +232,7 @@ def test_a_page_goes_without_the_one_picture_that_fails(monkeypatch):
     text = render_page(Page("t", "s", [Section("one", charts=figures)], notes=["first"]))
     assert text.count('<div class="still">') == 2
     (note,) = take_remarks()
-    assert note == "still pictures could not be made: it died; the charts still work in a browser"
+    assert "it died" in note
     assert text.index("<li>first</li>") < text.index(f"<li>{note}</li>")
     fail_at(monkeypatch, html, 2, DataError("it is wrong"))
     with pytest.raises(DataError):
@@ -247,7 +244,8 @@ def test_folders_go_without_the_one_picture_that_fails(monkeypatch, tmp_path):
     fail_at(monkeypatch, charts, 1, PictureError("it died"))
     write_charts([(make_chart(), tmp_path / name) for name in ("a.svg", "b.svg")])
     assert [path.name for path in tmp_path.iterdir()] == ["b.svg"]
-    assert take_remarks() == ["still pictures could not be made: it died; 1 file left out"]
+    (note,) = take_remarks()
+    assert gives(note, "it died", 1)
     with pytest.raises(OptionError, match="format"):
         write_charts([(make_chart(), tmp_path / "a.bmp")])
     fail_at(monkeypatch, charts, 1, PictureError("it died"))
@@ -257,9 +255,8 @@ def test_folders_go_without_the_one_picture_that_fails(monkeypatch, tmp_path):
 
 def test_the_reason_names_the_limit(monkeypatch):
     monkeypatch.setattr(pictures, "find_limit", lambda: None)
-    assert (
-        pictures._explain(-signal.SIGTRAP)
-        == "the process that makes pictures ended with SIGTRAP, perhaps for lack of memory"
-    )
+    unlimited = pictures._explain(-signal.SIGTRAP)
+    assert gives(unlimited, "SIGTRAP")
+    assert "ulimit" not in unlimited
     monkeypatch.setattr(pictures, "find_limit", lambda: 3 * 2**29)
-    assert pictures._explain(-signal.SIGTRAP).endswith("address space is limited to 1.5 GB (ulimit -v)")
+    assert gives(pictures._explain(-signal.SIGTRAP), "SIGTRAP", 1.5, "ulimit")
