@@ -70,7 +70,7 @@ def test_a_refusal_has_no_p_value(refusal: str, end: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("claim", "words"), [("these topics only", "known exactly"), ("topics like these", "the same in every topic")]
+    ("claim", "words"), [("these topics only", "known exactly"), ("topics like these", "every topic")]
 )
 def test_what_needs_no_interval(claim: str, words: str) -> None:
     found = comparison(claim=claim, corrected=opinion(0.05, 0.0, "sampled"))
