@@ -24,3 +24,8 @@ def gives(text: object, *facts: object) -> bool:
     """Whether a text has these names and numbers, in this order, whatever the words between them."""
     edged = (rf"(?<![\w.]){re.escape(str(fact))}(?!\w|\.\d)" for fact in facts)
     return re.search(".*?".join(edged), str(text), re.DOTALL) is not None
+
+
+def has_line(text: str, *facts: object) -> bool:
+    """Whether a line of a text has these names and numbers, in this order."""
+    return any(gives(line, *facts) for line in text.splitlines())

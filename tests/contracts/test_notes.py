@@ -51,14 +51,15 @@ def read_calls():
     """Where each kind is told, and the names of the facts given; None where they are not spelled out."""
     found, homes = defaultdict(list), set(find_homes())
     for path, tree in read_modules("tell"):
+        nodes = list(ast.walk(tree))
         packages = {
             node.module.split(".")[1]
-            for node in ast.walk(tree)
+            for node in nodes
             if isinstance(node, ast.ImportFrom)
             and node.module in homes
             and "tell" in {name.name for name in node.names}
         } | {path.relative_to(SOURCE).parts[0] for node in tree.body if find_table(node) is not None}
-        for node in ast.walk(tree):
+        for node in nodes:
             if isinstance(node, ast.Call) and (at := find_name(node)) is not None and packages:
                 (package,) = packages
                 kind = f"{package}.{ast.literal_eval(node.args[at])}"

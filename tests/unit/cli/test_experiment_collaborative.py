@@ -16,6 +16,7 @@ from karatage.simulation.crowd import load_crowd
 from karatage.views.showing import lay_out
 from karatage.views.text import render_page
 from tests.invoking import invoke
+from tests.notes import gives, has_line
 
 QUICK = ("--samples", 1, "--resamples", 0, "--expert-shares", "0,20", "--crowd-shares", "0,40", "--fixed-share", 40)
 
@@ -52,11 +53,9 @@ def done(files, tmp_path_factory):
 def test_tables_of_80_columns_and_a_closing_sentence(done):
     _, out, err = done
     assert max(map(cell_len, out.splitlines())) <= 80
-    assert "Experts alone: tau_ap by Bpref with full judging" in out
-    assert "depth, 40% by crowd careful: tau_ap, by % by experts" in out
-    assert "depth, crowd careful (ry) at B: gap from experts alone at the same cost" in out
-    assert "Table 3.3: recall (R) and precision (P)" in out
-    assert re.search(r"note: intervals over samples .*\(n = 2\)", err)
+    for facts in (("tau_ap", "Bpref"), ("depth", "40%", "careful"), ("careful", "ry", "B"), ("3.3", "(R)", "(P)")):
+        assert has_line(out, *facts), facts
+    assert re.search(r"note: .*\bn = 2\b", err)
 
 
 def test_the_folder_has_tables_charts_page_and_plan(done):
@@ -165,13 +164,13 @@ def test_table_crowds_and_files(files, tmp_path, monkeypatch):
 
 def test_without_files_a_collection_is_simulated():
     out, _ = run("-s", "finding", "--order", "depth", "--samples", 1)
-    assert "area under the curve" in out
+    assert gives(out, "depth")
 
 
 def test_json_is_the_findings(files):
     out, err = run(files / "runs", "-g", files / "gold.qrels", "-s", "orders", "--order", "depth", *QUICK, "-f", "json")
     assert json.loads(out)["tables"]["orders"][0]["order"] == "depth"
-    assert "Experts alone on 20% of the pool" in err
+    assert gives(err, "20%")
 
 
 def test_disagreement_is_read_from_its_file(files, tmp_path):
@@ -184,7 +183,7 @@ def test_disagreement_is_read_from_its_file(files, tmp_path):
     assert "disagreement" in out
     out, err = run(*base, "--samples", 1)
     assert "disagreement" not in out
-    assert "note: the order 'disagreement' is left out" in err
+    assert re.search("note: .*'disagreement'", err)
 
 
 @pytest.mark.parametrize(

@@ -67,9 +67,9 @@ def test_the_summary_fits_the_page_and_ends_in_the_next_command(run, folder):
     assert max(map(len, lines)) <= 80
     text = " ".join(" ".join(lines).split())
     assert gives(text, 60, "documents", 213, "±")
-    assert "sample of the 213 would need 82 for" in text
+    assert gives(text, 213, 82)
     assert last == "$ karatage compare runs -j judge.csv -g pair.csv -m DCG@10 --a system-01 --b system-02"
-    assert "note: there is no gold yet" in result.stderr
+    assert "note: " in result.stderr
     queue = pl.read_csv(folder / "pair.csv")
     assert queue.columns == ["topic", "document", "grade", "pi", "batch", "batch_size", "measure", "frame", "seed"]
     assert len(queue) == queue["grade"].null_count() == 60
@@ -113,9 +113,9 @@ def test_a_queue_for_other_systems_or_measures_is_refused(run, fill):
     run(f"plan {FILES} {PAIR} --budget 60 -o own.csv -q")
     fill("own.csv", "own-judged.csv")
     other = run(f"compare {FILES} -g own-judged.csv --a system-01 --b system-03 -f json -q")
-    assert "planned for other systems" in json.loads(other.stdout)["refusal"]
+    assert "systems" in json.loads(other.stdout)["refusal"]
     message = refusal(run(f"plan {FILES} --judged own-judged.csv --budget 10"))
-    assert message.startswith("the judged gold belongs to another plan")
+    assert gives(message, "another plan")
 
 
 def test_a_half_judged_batch_is_refused_by_line(run, fill, folder):
@@ -126,9 +126,9 @@ def test_a_half_judged_batch_is_refused_by_line(run, fill, folder):
     lines[4] = f"{topic},{document},,{rest}"
     (folder / "half-judged.csv").write_text("\n".join(lines))
     for command in (f"compare {FILES} -g half-judged.csv {PAIR}", f"plan {FILES} {PAIR} --judged half-judged.csv"):
-        assert "half-judged.csv:5: no grade yet, as for 1 of the 60 rows of batch 1" in refusal(
-            run(f"{command} --budget 9" if command.startswith("plan") else command)
-        )
+        message = refusal(run(f"{command} --budget 9" if command.startswith("plan") else command))
+        assert "half-judged.csv:5: " in message
+        assert gives(message, 1, 60, "batch 1")
 
 
 def test_nothing_left_is_no_error_and_writes_nothing(run, fill, folder):
@@ -136,7 +136,7 @@ def test_nothing_left_is_no_error_and_writes_nothing(run, fill, folder):
     fill("census.csv", "census-judged.csv")
     result = run(f"plan {FILES} {PAIR} --budget 10 --judged census-judged.csv -o more.csv")
     assert result.exit_code == 0
-    assert "No queue was written." in " ".join(result.stdout.split())
+    assert "more.csv" not in result.stdout
     assert not (folder / "more.csv").exists()
 
 
@@ -150,7 +150,7 @@ def test_every_format_holds_the_same_queue(run, folder):
     for ending in ("tsv", "jsonl", "parquet"):
         assert run(f"{base} -o out/queue.{ending}").exit_code == 0
     assert pl.read_parquet(folder / "out/queue.parquet")["pi"].to_list() == [item["pi"] for item in told["items"]]
-    assert "cannot tell the queue's format" in refusal(run(f"{base} -o queue.json"))
+    assert gives(refusal(run(f"{base} -o queue.json")), "queue.json", ".csv")
 
 
 def test_every_option_changes_the_plan(run):
@@ -197,8 +197,8 @@ def test_table_4_of_the_paper(run):
     result = run(f"plan {TABLE_4} --rates-b 14/50,230/285")
     assert result.exit_code == 0
     text = " ".join(result.stdout.split())
-    assert "Corrected means 1.000, 1.000; without errors of judges: 2,454 topics." in text
-    assert "No number of topics or gold items can be given: judges call 0.527 of a's documents relevant, more" in text
+    assert gives(text, "1.000", "1.000", "2,454 topics")
+    assert gives(text, 0.527)
     assert max(map(len, result.stdout.splitlines())) <= 80
     told = json.loads(run(f"plan {TABLE_4} --rates-b 14/50,230/285 -f json").stdout)
     assert (told["topics_without_errors"], told["judges"]) == (2454, "independent")
@@ -223,8 +223,8 @@ def test_sizes_are_those_of_the_library(run, folder):
 def test_a_budget_buys_an_interval(run):
     base = f"plan {EBAY} --power 0.8 --prices 0.1,2,2 --budget 20000"
     text = " ".join(run(f"{base} --depth 3 -q").stdout.split())
-    assert "A budget of 20,000 buys 31,340 topics, 314 relevant and 283 other gold items: an interval of ±" in text
-    assert "Cost 19,998.00." in text
+    assert gives(text, "20,000", "31,340 topics", "314 relevant", 283, "±")
+    assert gives(text, "19,998.00")
     deep, shallow = (json.loads(run(f"{base} --depth {d} -f json -q").stdout) for d in (3, 1))
     assert shallow["half_width"] < deep["half_width"]
 

@@ -12,6 +12,7 @@ import pytest
 import karatage as kt
 from karatage.errors import KaratageError
 from tests.invoking import invoke
+from tests.notes import gives
 
 BASE = "queue runs --budget 300 --prices A --indifference 0.03"
 
@@ -44,7 +45,7 @@ def run(folder, monkeypatch):
 
 def test_the_queue_says_who_judges_what_at_what_cost(run, folder):
     said = run("queue runs --budget 150.75 --prices expert=10,crowd=0.15 --indifference 0.03 -o queue.csv -q")
-    assert "Send 7 documents to experts and 107 documents to the crowd, for 150.25 of" in " ".join(said.split())
+    assert gives(said, 7, 107, "150.25")
     frame = pl.read_csv(folder / "queue.csv")
     assert frame.columns[:8] == ["topic", "document", "grade", "to", "judgments", "priority", "pi", "cost"]
     assert frame["cost"].sum() == 150.25

@@ -51,7 +51,7 @@ def test_the_page_charts_and_tables_are_written(run, folder):
     )
     page = (folder / "page.html").read_text()
     assert gives(said, "system-01")
-    assert "The page is in page.html" in said
+    assert gives(said, "page.html")
     assert said.splitlines()[0] in page.replace("\n", " ")
     assert f"karatage report {FILES}" in page
     stems = {path.stem for path in (folder / "charts").iterdir()}
@@ -98,7 +98,7 @@ def test_several_results_share_a_page(run, folder):
     run(f"compare {FILES} -q -o board.json")
     run("audit judgments.csv -g gold.qrels -q -o audit.json")
     said = run("report board.json audit.json -o both.html")
-    assert said.startswith("By the judges, ")
+    assert " ".join(said.split()).startswith(kt.read_result(folder / "board.json").result.sentence)
     page = (folder / "both.html").read_text()
     assert "Leaderboard" in page
     assert "effective votes" in page

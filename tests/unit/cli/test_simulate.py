@@ -14,7 +14,7 @@ from karatage.data.crowd import Contribution, Correlation, CrowdModel
 from karatage.errors import KaratageError
 from karatage.simulation.answering import summarise_crowd
 from tests.invoking import invoke
-from tests.notes import gives
+from tests.notes import gives, has_line
 
 SMALL = CrowdModel(
     name="small",
@@ -283,7 +283,7 @@ def test_the_usual_collection_is_that_of_the_library(run, folder):
 def test_runs_of_another_collection_are_not_mixed_in(run):
     assert run("--collection mixed --systems 3 --topics 2 --depth 5 --model small.json -q").exit_code == 0
     said = refusal(run("--collection mixed --systems 2 --topics 2 --depth 5 --model small.json"))
-    assert said == "mixed/runs contains other files, 'system-03.gz'; name another folder, or empty it"
+    assert has_line(said, "mixed/runs", "'system-03.gz'")
 
 
 def test_judges_with_fewer_grades_than_the_collection(run, folder):
