@@ -55,8 +55,8 @@ def test_numbers_are_taken_as_written():
     [
         ("", "prices"),
         ("C", "'C'"),
-        ("expert=4", "crowd"),
-        ("crowd=4", "expert"),
+        ("expert=4", r"'expert=4'[^;]*\bcrowd\b"),
+        ("crowd=4", r"'crowd=4'[^;]*\bexpert\b"),
         ("expert=4,crowd=1,label=5", r"crowd.*\b5\b"),
         ("expert=4,expert=5,crowd=1", "expert"),
         ("expert=-4,crowd=1", r"judgment.*-4.*\b0\b"),

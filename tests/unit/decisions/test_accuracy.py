@@ -60,7 +60,7 @@ def test_drawn_items_weigh_their_inverse_chance() -> None:
 
 
 def test_accuracy_needs_shared_items_and_grades() -> None:
-    with pytest.raises(DataError, match="judges"):
+    with pytest.raises(DataError, match="gold item"):
         kt.stats.judge_accuracy(
             judged(ann=SAID), kt.read_gold(GRADES.with_columns(document=pl.lit("x") + pl.col("document")))
         )

@@ -304,7 +304,7 @@ def test_what_cannot_be_done_is_refused():
     with pytest.raises(UnknownNameError, match="'uniform'"):
         calibrate(judgments, gold, approach="uniform")
     other = kt.read_gold({"elsewhere": {"d": 1}})
-    with pytest.raises(DataError, match="judges"):
+    with pytest.raises(DataError, match="gold item"):
         calibrate(judgments, other)
 
 
