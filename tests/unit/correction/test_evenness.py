@@ -208,7 +208,7 @@ def test_what_differs_most_is_named(allowed, by, facts):
     assert gives(found.group, *facts)
     assert found.p_value < CHANCE
     if by == "topic":
-        inside = RANDOM.topic == int(re.search(r"'q(\d+)'", found.group)[1])
+        inside = RANDOM.topic == int(re.fullmatch(r".*'q(\d+)'", found.group)[1])
         assert found.in_sample == inside[sampled].mean()
         assert found.in_frame == inside.mean()
     else:

@@ -302,7 +302,7 @@ def test_gold_on_what_nobody_judged_is_no_even_sample(correction: str) -> None:
     asked = kt.Question(measure="P@10", correction=correction)
     found = kt.compare(world().runs, JUDGES["not the top"](), gold, asked, a=A, b=B)
     assert found.corrected is None
-    assert gives(found.refusal, "judges", "gold")
+    assert gives(found.refusal, "graded", "gold")
 
 
 def test_scores_at_their_bound_are_in_the_measures_units() -> None:
