@@ -1,9 +1,9 @@
 """Frozen dataclasses and named tuples as JSON can hold them, and back, by their annotations.
 
 A class may name `derived` properties or methods, which are written beside its fields for readers of the JSON. It may
-also name `unsaved` fields, which have a default and are not written, and `optional` ones, which a file may lack. Tables
-are lists of rows, with the types of their columns in `types`. Tables annotated as `Columns` are written by columns,
-which takes less space.
+also name `unsaved` fields, which have a default and are not written, and `optional` ones, which a file may lack and
+which are not written at their default. Tables are lists of rows, with the types of their columns in `types`. Tables
+annotated as `Columns` are written by columns, which takes less space.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def _make_writer(kind: type, converter: Converter) -> Callable[[Any], dict[str, 
     write = make(kind, converter, **_override(kind))
     frames, derived = _list_fields(kind, pl.DataFrame), getattr(kind, "derived", ())
     name = getattr(kind, "kind", None)  # of a result
-    lead = {"kind": name} if isinstance(name, str) else {}
+    lead = {"kind": name} if name and isinstance(name, str) else {}
 
     def write_all(value: Any) -> dict[str, Any]:
         facts: dict[str, Any] = {**lead, **write(value)}
@@ -176,7 +176,8 @@ def _override(kind: type) -> dict[str, Any]:
     """Fields that are not written, or not as others of their type."""
     by_columns = override(unstruct_hook=plain_columns, struct_hook=lambda value, _: read_columns(value))
     wide = dict.fromkeys(_list_fields(kind, Columns), by_columns)
-    return wide | {name: override(omit=True) for name in getattr(kind, "unsaved", ())}
+    spared = {name: override(omit_if_default=True) for name in getattr(kind, "optional", ())}
+    return wide | spared | {name: override(omit=True) for name in getattr(kind, "unsaved", ())}
 
 
 def _list_fields(kind: Any, hint: object = None) -> list[str]:

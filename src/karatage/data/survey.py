@@ -45,10 +45,13 @@ MEASURES = {
 class Check:
     """One check: `wrong` must be corrected, and a `warning` limits the conclusions."""
 
+    optional = ("kind",)
+
     about: str  # files, runs, pool, judges, gold, decision
     state: State
     finding: str
     advice: str = ""
+    kind: str = ""  # about.name; none in files of earlier versions
 
     def __post_init__(self) -> None:
         """Refuse unknown states."""

@@ -23,11 +23,8 @@ from karatage.decisions.reading import Checkup, fail, ok, warn
 from karatage.text import count_names, counted, list_names, shorten
 
 MANY_TIES = 0.05  # of the documents that count
-RUNS = "runs"
-POOL = "pool"
 ENOUGH_JUDGED = 0.95  # of the documents that count
 UNEVEN = 0.05  # by which systems' judged shares may differ
-JUDGES = "judges"
 FEW_SHARED = 0.5  # of the items, graded by two judges
 MAP_ONE_BY_ONE = (
     "map each judge to the scale of gold before you read all judges together, because --grades maps all of them in "
@@ -40,7 +37,6 @@ KINDS = {
     "inverted": "invert their grades in a separate file, or leave them out",
     "copied": "count them as one judge: karatage audit lists their groups",
 }
-GOLD = "gold"
 LONGEST_MAPPED = 10  # the highest grade of a scale that is mapped grade by grade
 
 
@@ -50,9 +46,11 @@ def check_runs(checkup: Checkup) -> Iterator[Check]:
     if runs is None:
         return
     size = f"{counted(len(runs.systems), 'system')}, {counted(len(runs.topics), 'topic')}, "
-    yield ok(RUNS, f"{size}rankings of up to {counted(runs.depth, 'document')}")
+    yield ok("runs.size", f"{size}rankings of up to {counted(runs.depth, 'document')}")
     if len(runs.systems) == 1:
-        yield warn(RUNS, "there is only one system, and a comparison needs two", "add another system's run")
+        yield warn(
+            "runs.one-system", "there is only one system, and a comparison needs two", "add another system's run"
+        )
     yield from _check_lengths(runs, checkup.depth)
     yield from _check_twins(runs, checkup.depth)
     yield from _check_ties(checkup)
@@ -71,7 +69,7 @@ def _check_lengths(runs: Runs, depth: int | None) -> Iterator[Check]:
         names = [runs.systems[s] for s in np.argsort(-lacking, kind="stable")[: (lacking > 0).sum()]]
         most = f"'{shorten(names[0], 24)}' lacks {lacking.max():,} of {len(runs.topics):,}"
         yield warn(
-            RUNS,
+            "runs.lacking-topics",
             f"systems without documents for topics that others have, which score 0 there: {count_names(names)}; {most}",
             "run them on all topics, or leave out topics that are not in all runs",
         )
@@ -81,7 +79,7 @@ def _check_lengths(runs: Runs, depth: int | None) -> Iterator[Check]:
     if short.any():
         names = [runs.systems[s] for s in np.flatnonzero(short.any(axis=0))]
         yield warn(
-            RUNS,
+            "runs.short",
             f"rankings that end before rank {depth} and score 0 on the missing ranks: {short.sum():,} of "
             f"{(length > 0).sum():,}; systems: {count_names(names)}",
             "retrieve more documents with these systems, or use a measure of a smaller depth",
@@ -101,7 +99,7 @@ def _check_twins(runs: Runs, depth: int | None) -> Iterator[Check]:
     for names in groups.values():
         if len(names) > 1:
             yield warn(
-                RUNS,
+                "runs.twins",
                 f"identical rankings{where}: {list_names(names)}",
                 "keep one of them: they have the same scores by every measure of this depth",
             )
@@ -113,7 +111,7 @@ def _check_ties(checkup: Checkup) -> Iterator[Check]:
         return
     worst = max(tied, key=lambda found: found.tied / found.shown)
     yield warn(
-        RUNS,
+        "runs.ties",
         f"tied scores, which are ordered by document id: {count_names([found.system for found in tied])}; in "
         f"{worst.source} {worst.tied / worst.shown:.0%} of the documents that count",
         "write scores with more digits, or scores that decrease with rank",
@@ -126,7 +124,7 @@ def _check_ranks(checkup: Checkup) -> Iterator[Check]:
         first = wrong[0]
         places = counted(sum(found.rises for found in wrong), "place")
         yield warn(
-            RUNS,
+            "runs.ranks",
             f"ranks contradict scores, and only scores are used, as in trec_eval: {counted(len(wrong), 'file')}, "
             f"{places}, "
             f"the first at {first.source}:{first.line}",
@@ -141,7 +139,7 @@ def check_pool(checkup: Checkup) -> Iterator[Check]:
         return
     if not judgments.has_topics:
         yield fail(
-            POOL,
+            "pool.no-topics",
             "judgments have items but no topics, so they cannot be matched with runs",
             "give them a topic and a document column",
         )
@@ -149,21 +147,25 @@ def check_pool(checkup: Checkup) -> Iterator[Check]:
     both = set(runs.topics) & set(judgments.topics)
     if not both:
         found = f"runs have {list_names(runs.topics)}, judgments {list_names(judgments.topics)}"
-        yield fail(POOL, f"runs and judgments share no topic: {found}", "write topics in the same way in both")
+        yield fail(
+            "pool.no-common-topic",
+            f"runs and judgments share no topic: {found}",
+            "write topics in the same way in both",
+        )
         return
     alone = [topic for topic in runs.topics if topic not in both]
     if alone:
         yield warn(
-            POOL,
+            "pool.unjudged-topics",
             f"topics of the runs without judgments, which are not used: {count_names(alone)}",
             "have them judged, or leave them out",
         )
     unused = [topic for topic in judgments.topics if topic not in both]
     if unused:
-        yield ok(POOL, f"judged topics that are in no run, not used: {count_names(unused)}")
+        yield ok("pool.unused-topics", f"judged topics that are in no run, not used: {count_names(unused)}")
     if not checkup.meets:
         yield fail(
-            POOL,
+            "pool.nothing-judged",
             f"no retrieved document was judged: runs have {list_names(runs.documents.head(2).to_list())}, judgments "
             f"{list_names(judgments.documents.head(2).to_list())}",
             "write documents in the same way in both",
@@ -184,11 +186,11 @@ def _check_judged(alignment: Alignment, depth: int | None) -> Check:
         low, high = (shorten(alignment.systems[s], 24) for s in (least, most))
         found = f"{_percent(share[least])} ('{low}') to {_percent(share[most])} ('{high}') {where} were judged"
     if share[least] >= ENOUGH_JUDGED and share[most] - share[least] <= UNEVEN:
-        return ok(POOL, found)
+        return ok("pool.judged", found)
     uneven = share[most] - share[least] > UNEVEN
     verdict = "which lowers the scores of some systems more than others" if uneven else "which lowers scores"
     return warn(
-        POOL,
+        "pool.unjudged",
         f"{found}; the rest counts as not relevant, {verdict}",
         "have the missing documents judged: karatage queue lists them",
     )
@@ -229,21 +231,21 @@ def check_judges(checkup: Checkup) -> Iterator[Check]:
     rows = np.bincount(judgments.judge, minlength=len(judgments.judges))
     graded = int((np.diff(judgments.row_start) > 0).sum())
     yield ok(
-        JUDGES,
+        "judges.size",
         f"{counted(len(judgments.judges), 'judge')}, {counted(len(judgments.grade), 'grade')} 0-"
         f"{judgments.top_grade} of {counted(graded, 'item')}, {len(judgments.grade) / max(graded, 1):.1f} an item"
         f"{judgments.tell_heard()}",
     )
     if judgments.every is not judgments:
         yield warn(
-            JUDGES,
+            "judges.repeats",
             f"{judgments.every.tell_repeats()}: each grade is a vote, so judges who graded again have more votes there",
             "use --repeats last to give each judge one vote per item",
         )
     few = _name(judgments, rows < ENOUGH)
     if few:
         yield warn(
-            JUDGES,
+            "judges.few-items",
             f"judges with fewer than {ENOUGH} items, too few to assess: {count_names(few)}",
             "merge them into one judge, or ask them for more grades",
         )
@@ -263,7 +265,9 @@ def _check_topics(judgments: Judgments) -> Iterator[Check]:
     if topics > 1 and alone:
         state = f"judges who graded only one topic of {topics:,}: {count_names(alone)}"
         yield warn(
-            JUDGES, state, "do not weight them by topic: a strict judge and a hard topic cannot be distinguished"
+            "judges.one-topic",
+            state,
+            "do not weight them by topic: a strict judge and a hard topic cannot be distinguished",
         )
 
 
@@ -276,7 +280,7 @@ def _check_habits(panel: Panel, rows: LongArray, seed: int) -> Iterator[Check]:
         if flags:
             names = [judgments.judges[flag.judge] for flag in flags]
             first = f"'{shorten(names[0], 24)}' {flags[0].why}" if kind != "copied" else flags[0].why
-            yield warn(JUDGES, f"{kind}: {count_names(names)}; {first}", advice)
+            yield warn(f"judges.{kind}", f"{kind}: {count_names(names)}; {first}", advice)
     told = {flag.judge for flag in found if flag.kind == "constant"}
     lowest, highest = np.full(len(rows), 127), np.full(len(rows), -1)
     np.minimum.at(lowest, judgments.judge, judgments.grade)
@@ -285,21 +289,23 @@ def _check_habits(panel: Panel, rows: LongArray, seed: int) -> Iterator[Check]:
     more = [name for j, name in enumerate(judgments.judges) if flat[j] and j not in told]
     if more:
         yield warn(
-            JUDGES,
+            "judges.same-grade",
             f"the same grade for every item, which may be correct or by chance: {count_names(more)}",
             "inspect more of their grades",
         )
     if not can_find_copies(panel):
-        yield warn(JUDGES, "too many grades to look for copies", "map them to fewer with --grades")
+        yield warn("judges.copies-untested", "too many grades to look for copies", "map them to fewer with --grades")
     if chosen is not None:
-        yield warn(JUDGES, tell_likely(panel, chosen), "to test all pairs, check fewer judges at a time")
+        yield warn(
+            "judges.copies-sampled", tell_likely(panel, chosen), "to test all pairs, check fewer judges at a time"
+        )
 
 
 def _check_scales(panel: Panel) -> Iterator[Check]:
     short = find_short_scales(panel.judgments)
     if short:
         yield warn(
-            JUDGES,
+            "judges.scales-short",
             f"judges who never use the upper grades ({count_short_scales(short)}, of 0-{panel.judgments.top_grade})",
             f"if their scales differ, {MAP_ONE_BY_ONE}",
         )
@@ -312,19 +318,19 @@ def _check_overlap(judgments: Judgments) -> Check:
     share = several / max(int((graded > 0).sum()), 1)
     if not several:
         return warn(
-            JUDGES,
+            "judges.no-overlap",
             "no item was graded by two judges, so neither agreement nor reliability can be measured",
             "have some items graded by several judges",
         )
     found = f"{share:.0%} of the items were graded by two judges or more"
     if share < FEW_SHARED or several < LEAST_SHARED:
         return warn(
-            JUDGES,
+            "judges.little-overlap",
             f"{found}: agreement is known only for those, and the results on copies, pairs and effective votes are "
             f"uncertain",
             "have more items graded by several judges",
         )
-    return ok(JUDGES, f"{found}, so that agreement can be measured")
+    return ok("judges.overlap", f"{found}, so that agreement can be measured")
 
 
 def _name(judgments: Judgments, chosen: np.ndarray) -> list[str]:
@@ -337,7 +343,7 @@ def check_gold(checkup: Checkup) -> Iterator[Check]:
     if gold is None:
         if judgments is not None and "gold" not in checkup.unread:
             yield warn(
-                GOLD,
+                "gold.none",
                 "there is no gold, so judges' errors are neither known nor corrected",
                 "draw documents with karatage plan, and have them graded by someone you trust",
             )
@@ -346,7 +352,7 @@ def check_gold(checkup: Checkup) -> Iterator[Check]:
     if gold.draw is not None and gold.draw.measure is not None:
         drawn += f" for {shorten(gold.draw.measure)}"
     topics = f" of {counted(_count_topics(gold), 'topic')}" if gold.has_topics else ""
-    yield ok(GOLD, f"{counted(len(gold.grade), 'gold item')}{topics}, grades 0-{gold.top_grade}{drawn}")
+    yield ok("gold.size", f"{counted(len(gold.grade), 'gold item')}{topics}, grades 0-{gold.top_grade}{drawn}")
     yield from _check_grades(checkup, gold)
     if judgments is not None:
         yield from _check_meeting(checkup, gold, judgments)
@@ -362,7 +368,7 @@ def _check_grades(checkup: Checkup, gold: Judgments) -> Iterator[Check]:
     if relevant.all() or not relevant.any():
         which = "every gold item is" if relevant.all() else "no gold item is"
         yield warn(
-            GOLD,
+            "gold.one-kind",
             f"{which} relevant by {checkup.question.parsed} (grade {level} or more): no differences can be measured",
             "add gold items of the other kind, or use another rel, e.g. P(rel=2)@10",
         )
@@ -371,7 +377,7 @@ def _check_grades(checkup: Checkup, gold: Judgments) -> Iterator[Check]:
 def _check_meeting(checkup: Checkup, gold: Judgments, judgments: Judgments) -> Iterator[Check]:
     if gold.has_topics != judgments.has_topics:
         yield fail(
-            GOLD,
+            "gold.other-items",
             "one of gold and judgments has topics and documents, the other only items",
             "write both in the same way",
         )
@@ -380,18 +386,18 @@ def _check_meeting(checkup: Checkup, gold: Judgments, judgments: Judgments) -> I
     if not shared:
         names = (gold.documents.head(2).to_list(), judgments.documents.head(2).to_list())
         yield fail(
-            GOLD,
+            "gold.no-common-item",
             f"judges and gold graded no item in common: gold has {list_names(names[0])}, judges {list_names(names[1])}",
             "write topics and documents in the same way in both",
         )
         return
     outside = len(np.unique(gold.item)) - shared
     told = f"; the other {outside:,} contain no information about the judges' errors" if outside else ""
-    yield ok(GOLD, f"judges graded {counted(shared, 'item')} with gold{told}")
+    yield ok("gold.shared", f"judges graded {counted(shared, 'item')} with gold{told}")
     yield from _check_guards(checkup, judgments)
     if gold.top_grade != judgments.top_grade:
         yield warn(
-            GOLD,
+            "gold.scales-differ",
             f"judges grade 0-{judgments.top_grade}, gold 0-{gold.top_grade}; equal grades are taken as the same",
             _advise_scales(gold, judgments),
         )
@@ -401,10 +407,10 @@ def _check_guards(checkup: Checkup, judgments: Judgments) -> Iterator[Check]:
     """Gold that cannot be used for decisions."""
     copies = find_copies_of_gold(judgments, checkup.known)
     if copies:
-        yield warn(GOLD, tell_copies(copies, judgments), INDEPENDENT_GOLD)
+        yield warn("gold.copy", tell_copies(copies, judgments), INDEPENDENT_GOLD)
     inversion = find_inversion(judgments.grade, checkup.known[judgments.item], judgments, checkup.known)
     if inversion is not None:
-        yield fail(GOLD, inversion.finding, inversion.advice)
+        yield fail("gold.inverted", inversion.finding, inversion.advice)
 
 
 def _advise_scales(gold: Judgments, judgments: Judgments) -> str:

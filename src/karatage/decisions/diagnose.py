@@ -42,7 +42,6 @@ from karatage.text import counted, end_sentence, shorten
 
 BUDGET = 200  # gold labels by default
 DEPTH = 10
-ABOUT = "decision"
 
 
 @show_options(Question)
@@ -130,7 +129,7 @@ def _choose_pair(runs: Runs | None, a: str | None, b: str | None) -> tuple[tuple
     unknown = [name for name in names if name not in runs.systems]
     if unknown:
         finding = f"{UnknownNameError('system', unknown[0], runs.systems)}"
-        return None, (fail("runs", finding, "all systems are checked instead"),)
+        return None, (fail("runs.unknown", finding, "all systems are checked instead"),)
     if len(runs.systems) == 2:
         first = a if a is not None else next(name for name in runs.systems if name != b)
         return (first, next(name for name in runs.systems if name != first)), ()
@@ -241,9 +240,9 @@ def tabulate_prospects(prospects: Sequence[Prospect]) -> pl.DataFrame:
 def check_prospect(checkup: Checkup, asked: Prospect) -> Iterator[Check]:
     """Whether this gold corrects the measure asked for, and the assumption of the correction."""
     if checkup.gold is not None and asked.refusal is not None:
-        yield warn(ABOUT, f"{asked.measure} cannot be corrected with this gold: {asked.refusal}")
+        yield warn("decision.refused", f"{asked.measure} cannot be corrected with this gold: {asked.refusal}")
     if asked.estimator is not None and asked.estimator.premise:
-        yield ok(ABOUT, asked.estimator.premise)
+        yield ok("decision.premise", asked.estimator.premise)
 
 
 def check_decision(checkup: Checkup) -> Iterator[Check]:
@@ -253,20 +252,20 @@ def check_decision(checkup: Checkup) -> Iterator[Check]:
     try:
         case = build_case(checkup)
     except KaratageError as problem:
-        yield warn(ABOUT, f"{problem}")
+        yield warn("decision.impossible", f"{problem}")
         return
     yield _check_topics(case)
     if len(case.systems) == 2:
         yield _check_pair(case)
     if case.gold is not None and (case.gold_item >= 0).any():
-        yield ok(ABOUT, case.design.sentence)
+        yield ok("decision.design", case.design.sentence)
 
 
 def _check_topics(case: Case) -> Check:
     topics = len(case.topics)
     if case.disjoint:
         return warn(
-            ABOUT,
+            "decision.disjoint",
             "the systems answered different topics, so their scores cannot be compared",
             "give runs over the same topics",
         )
@@ -274,17 +273,17 @@ def _check_topics(case: Case) -> Check:
     if topics < find_least_topics(case):
         unless = "" if topics < FEWEST_TOPICS else ", unless gold contains all documents that matter"
         return warn(
-            ABOUT,
+            "decision.too-few-topics",
             f"{found}: too few for a claim about new ones{unless}",
             f"judge at least {LEAST_TOPICS} topics; {MANY_TOPICS} or more detect smaller differences",
         )
     if topics < MANY_TOPICS:
         return warn(
-            ABOUT,
+            "decision.few-topics",
             f"{found}: intervals assume normally distributed topic scores, and only large differences are detected",
             f"use {MANY_TOPICS} topics or more",
         )
-    return ok(ABOUT, found)
+    return ok("decision.topics", found)
 
 
 def _check_pair(case: Case) -> Check:
@@ -292,7 +291,7 @@ def _check_pair(case: Case) -> Check:
     same = case.same
     if same is not None:
         return warn(
-            ABOUT,
+            "decision.same",
             f"'{a}' and '{b}' cannot differ by {case.question.parsed}: {same}",
             "check that both are the right runs, or use a greater depth",
         )
@@ -300,7 +299,7 @@ def _check_pair(case: Case) -> Check:
     found = f"'{a}' and '{b}' have {measure_overlap(case):.0%} of the documents in {where} in common"
     if case.linear is not None:
         found += f"; they differ on {counted(int(case.matters.sum()), 'document')}"
-    return ok(ABOUT, found)
+    return ok("decision.pair", found)
 
 
 def list_possible(checkup: Checkup, prospects: Sequence[Prospect]) -> Iterator[str]:

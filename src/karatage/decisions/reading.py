@@ -34,19 +34,19 @@ STAND_INS = {"runs": "runs", "judgments": "judgments.csv", "gold": "gold.qrels"}
 _BE = {"runs": "are", "judgments": "are", "gold": "is"}
 
 
-def ok(about: str, finding: str) -> Check:
+def ok(kind: str, finding: str) -> Check:
     """A check that found nothing wrong."""
-    return Check(about=about, state="ok", finding=finding)
+    return Check(kind=kind, about=kind.partition(".")[0], state="ok", finding=finding)
 
 
-def warn(about: str, finding: str, advice: str = "") -> Check:
+def warn(kind: str, finding: str, advice: str = "") -> Check:
     """A check that found what limits the conclusions."""
-    return Check(about=about, state="warning", finding=finding, advice=advice)
+    return Check(kind=kind, about=kind.partition(".")[0], state="warning", finding=finding, advice=advice)
 
 
-def fail(about: str, finding: str, advice: str = "") -> Check:
+def fail(kind: str, finding: str, advice: str = "") -> Check:
     """A check that found what has to be corrected first."""
-    return Check(about=about, state="wrong", finding=finding, advice=advice)
+    return Check(kind=kind, about=kind.partition(".")[0], state="wrong", finding=finding, advice=advice)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -97,14 +97,14 @@ def read_files(sources: Sources, depth: int | None) -> Files:
     found: dict[str, _Part[Runs] | _Part[Judgments]] = {"runs": runs, "judgments": judgments, "gold": gold}
     problems = [problem for part in found.values() for problem in part.problems]
     rest = GO_ON if any(part.value is not None for part in found.values()) else ""
-    checks = [fail("files", problem, rest) for problem in problems]
+    checks = [fail("files.unread", problem, rest) for problem in problems]
     read = [
         f"{name} ({counted(len(part.names), 'file')})" if part.names else name
         for name, part in found.items()
         if part.value is not None
     ]
     if read:
-        checks.insert(0, ok("files", f"read: {', '.join(read)}"))
+        checks.insert(0, ok("files.read", f"read: {', '.join(read)}"))
     return Files(
         runs=runs.value,
         judgments=judgments.value,

@@ -73,7 +73,7 @@ def test_what_an_items_votes_are_worth_is_known_where_no_two_judges_share_enough
     found = kt.audit(judgments, gold=gold, rng=1, approach=("mv",))
     assert found.statistic("error_correlation") is None
     assert found.statistic("effective_votes_per_item") < GRADES
-    assert gives(found.sentence, "4.0", f"{found.statistic('effective_votes_per_item'):.1f}", "pooled over items")
+    assert gives(found.sentence, "4.0", f"{found.statistic('effective_votes_per_item'):.1f}", "pooled")
 
 
 def test_the_audit_says_how_errors_were_weighed(sparse):
@@ -81,5 +81,5 @@ def test_the_audit_says_how_errors_were_weighed(sparse):
     found = kt.audit(judgments, gold=gold, rng=1, approach=("mv",))
     pooled = found.statistic("error_correlation_pooled")
     assert pooled == pytest.approx(measure(judgments, gold).pooled.value)
-    assert gives(found.sentence, f"{pooled:.2f}", "pooled over items")
+    assert gives(found.sentence, f"{pooled:.2f}", "pooled")
     assert gives(summarise_crowd(judgments, gold).sentence, "pooled")

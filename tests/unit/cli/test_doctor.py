@@ -79,6 +79,7 @@ def test_every_format_holds_the_same_checks(run, folder):
     found = kt.doctor("runs", "crowd.csv", "gold.qrels")
     assert told["kind"] == "diagnosis"
     assert told["sentence"] == found.sentence
+    assert [check.pop("kind") for check in told["checks"]] == [check.kind for check in found.checks]
     assert told["checks"] == found.to_frame().to_dicts()
     result = run("doctor runs -j crowd.csv -g gold.qrels -o out/checks.tsv")
     assert (result.exit_code, result.stdout) == (0, "")

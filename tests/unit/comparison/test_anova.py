@@ -192,7 +192,7 @@ def test_gaps_in_the_response_are_refused(bad):
 @pytest.mark.parametrize(("name", "bad"), [("approach", None), ("k", None), ("k", float("nan"))])
 def test_gaps_in_factors_are_refused(name, bad):
     frame = make_frame().with_columns(pl.when(pl.col("measure") == "AP").then(bad).otherwise(pl.col(name)).alias(name))
-    with pytest.raises(DataError, match=f"factor '{name}' has no level in 18 rows"):
+    with pytest.raises(DataError, match=rf"'{name}'.*\b18\b"):
         explain(frame)
 
 
@@ -215,10 +215,10 @@ def test_bad_requests_are_told():
         anova(frame, "score", factors=["aproach"])
     with pytest.raises(UnknownNameError, match="'measure'"):
         anova(frame, "score", factors=["k"], interactions=[("k", "measure")])
-    with pytest.raises(OptionError, match="needs a factor"):
+    with pytest.raises(OptionError, match="factor"):
         anova(frame, "score", factors=[])
-    for factors in (["k", "k"], ["k", "score"]):
-        with pytest.raises(OptionError, match="different columns"):
+    for factors, names in ((["k", "k"], "'score', 'k', 'k'"), (["k", "score"], "'score', 'k', 'score'")):
+        with pytest.raises(OptionError, match=names):
             anova(frame, "score", factors=factors)
     for pairs in ([("k", "k")], [("k", "approach"), ("approach", "k")]):
         with pytest.raises(OptionError, match="interaction"):

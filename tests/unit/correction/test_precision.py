@@ -219,10 +219,10 @@ def test_too_little_gold_of_a_kind(relevant: int, words: str) -> None:
 @pytest.mark.parametrize(
     ("rates", "reason"),
     [
-        ((26, 50, 23, 50), "better than chance"),
-        ((50, 50, 0, 50), "better than chance"),
-        ((29, 50, 30, 50), "better than chance"),  # D = .18, two standard errors .197
-        ((10, 50, 10, 50), "20%.*20%.*inverted"),
+        ((26, 50, 23, 50), "52%.*46%.*better"),
+        ((50, 50, 0, 50), "100%.*0%.*better"),
+        ((29, 50, 30, 50), "58%.*60%.*better"),  # D = .18, two standard errors .197
+        ((10, 50, 10, 50), "20%.*20%.*worse"),
     ],
 )
 def test_judges_that_tell_nothing(rates: tuple[int, int, int, int], reason: str) -> None:
@@ -248,7 +248,7 @@ def test_judges_of_grades_must_be_better_than_chance() -> None:
     with pytest.raises(JudgeError):
         require_informed(graded(CLEAR[::-1] * [[0.2], [1], [1]] + [[0, 0, 0.8], [0, 0, 0], [0, 0, 0]], 5))
     alike = np.array([[0.9, 0.05, 0.05], [0.1, 0.48, 0.42], [0.1, 0.42, 0.48]])
-    with pytest.raises(JudgeError, match=r"confusion matrix.*inverted"):
+    with pytest.raises(JudgeError, match="matrix"):
         require_informed(graded(alike, 40))
     require_informed(graded(alike, 40_000))
 

@@ -247,7 +247,7 @@ def test_inputs_are_left_alone():
     ("scores", "options", "error", "message"),
     [
         (([1, 2, 3], [1, 2], [1]), {}, DataError, r"\(3,\).*\(2,\)"),
-        (([1], [2], [1]), {}, DataError, "at least 2"),
+        (([1], [2], [1]), {}, DataError, r"\b1\b.*\b2\b.*topics"),
         (([1, np.nan], [2, 1], [1]), {}, DataError, "finite"),
         (([1, 2], [2, 1], [np.inf]), {}, DataError, "finite"),
         (([1, 2], [2, 1], [1]), {"lam": 1.5}, OptionError, r"\b1\.5\b"),

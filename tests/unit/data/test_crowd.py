@@ -79,7 +79,7 @@ def damage(path, value):
         (("balance",), [1.0], r"balance.*\b1\b"),
         (("balance",), [0.5, 0.7], "shares"),
         (("noise",), "some", "noise.*'some'"),
-        (("correlation", "item"), 1.0, "adds up to 1"),
+        (("correlation", "item"), 1.0, r"\b1\b"),
         (("correlation", "item"), None, r"correlation\.item"),
         (("families",), ["a"], "object"),
         (("judges",), -1, r"number.*\b0\b"),

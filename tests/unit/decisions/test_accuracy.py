@@ -40,7 +40,7 @@ def test_a_grade_without_gold_is_left_out_of_the_sentence() -> None:
     gold = kt.read_gold(GRADES.filter(pl.col("grade") != 1))
     found = kt.stats.judge_accuracy(judged(ann=SAID), gold, relevant=None)
     assert "nan" not in found.sentence
-    assert "grade 1" not in found.sentence
+    assert not gives(found.sentence, "grade 1")
 
 
 def test_a_process_of_several_judges() -> None:
@@ -60,7 +60,7 @@ def test_drawn_items_weigh_their_inverse_chance() -> None:
 
 
 def test_accuracy_needs_shared_items_and_grades() -> None:
-    with pytest.raises(DataError, match="no gold item"):
+    with pytest.raises(DataError, match="gold item"):
         kt.stats.judge_accuracy(
             judged(ann=SAID), kt.read_gold(GRADES.with_columns(document=pl.lit("x") + pl.col("document")))
         )

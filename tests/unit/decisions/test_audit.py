@@ -61,7 +61,7 @@ def test_each_judge_has_a_row(found):
     for name in ("tpr", "tnr", "gold_kappa", "leniency", "gold_leniency", "kappa", "percent"):
         assert frame[name].null_count() == 0
     assert frame["flags"].to_list() == ["copied", "", "", "random", "copied"]
-    assert frame["why"][3].startswith("kappa with gold is ")
+    assert gives(frame["why"][3], "kappa", f"{frame['gold_kappa'][3]:.2f}")
 
 
 def test_the_panel_and_its_pairs(found):
@@ -361,7 +361,7 @@ def test_of_too_many_pairs_a_sample_is_compared_and_a_note_says_so(monkeypatch):
     found = audit(judge(table), gold=judge([truth]), approach=QUICK, rng=1)
     facts = list_facts(found)["agreement.pairs-drawn"]
     assert (facts["judges"], facts["pairs"], facts["drawn"]) == (30, pytest.approx(435), len(found.pairs))
-    assert "of up to 435 pairs of judges" in list_facts(found)["decisions.copies-sampled"]["finding"]
+    assert gives(list_facts(found)["decisions.copies-sampled"]["finding"], 435)
     assert 60 < len(found.pairs) <= 90
     assert found.statistic("pairs_compared") == len(found.pairs)
     assert found.statistic("pairs_of_judges") == pytest.approx(435)
@@ -378,7 +378,6 @@ def test_of_too_many_pairs_a_sample_is_compared_and_a_note_says_so(monkeypatch):
     for name in ("shared", "kappa", "error_correlation"):
         np.testing.assert_allclose(values[name], values[f"{name}_right"])
     assert not exact.panel["statistic"].is_in(["pairs_compared"]).any()
-    assert "agreement of each pair of judges" not in found._repr_html_().lower()
 
 
 def test_the_order_of_rows_does_not_change_a_sample(monkeypatch):

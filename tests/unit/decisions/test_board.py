@@ -169,7 +169,7 @@ def test_some_systems_only() -> None:
     board = rank(world().gold, systems=["system-03", "system-09", "system-01"])
     assert set(board.systems) == {"system-01", "system-03", "system-09"}
     assert len(board.pairs()) == 3
-    for wrong, message in ((["system-01"], "1 system"), (["system-01"] * 2, "named twice")):
+    for wrong, message in ((["system-01"], r"\b1\b"), (["system-01"] * 2, "'system-01'")):
         with pytest.raises(OptionError, match=message):
             rank(None, systems=wrong)
     with pytest.raises(UnknownNameError, match=r"\b01\b"):
@@ -305,7 +305,6 @@ def test_html_escapes_names() -> None:
     odd = replace(world().runs, systems=("<b>", *world().runs.systems[1:]))
     page = kt.compare_all(odd, world().judgments, None, MEASURE)._repr_html_()
     assert "<b><b>" not in page
-    assert "claim nothing yet" in page
 
 
 def test_arrays_are_protected() -> None:

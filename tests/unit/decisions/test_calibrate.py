@@ -171,7 +171,7 @@ def test_what_learns_from_gold_meets_only_that_of_other_topics():
     assert has_note(found, "aggregation.crossfit")
     assert found.brier.value > 0.005  # its own gold would be repeated without a fault
     one = gold.keep_topics(gold.topics[:1])
-    with pytest.raises(DataError, match="two topics"):
+    with pytest.raises(DataError, match=r"ds\(supervision=full\).*topics"):
         calibrate(judgments, one, approach="ds(supervision=full)", rng=1)
 
 
@@ -304,7 +304,7 @@ def test_what_cannot_be_done_is_refused():
     with pytest.raises(UnknownNameError, match="'uniform'"):
         calibrate(judgments, gold, approach="uniform")
     other = kt.read_gold({"elsewhere": {"d": 1}})
-    with pytest.raises(DataError, match="no gold item"):
+    with pytest.raises(DataError, match="gold item"):
         calibrate(judgments, other)
 
 

@@ -106,7 +106,7 @@ def test_draws_need_a_posterior(world):
     result = kt.evaluate(world.runs, world.judgments, "AP", approach="uniform", rng=3)
     with pytest.raises(OptionError, match="grades"):
         kt.stats.draw_evaluation(world.runs, result)
-    with pytest.raises(OptionError, match="at least 2"):
+    with pytest.raises(OptionError, match=r"draws.*\b2\b.*\b1\b"):
         kt.stats.draw_scores(world.runs, kt.aggregate(world.judgments, "mv"), "AP", draws=1)
 
 
@@ -159,4 +159,4 @@ def test_gold_that_ranks_another_system_first_is_told():
     runs = kt.read_runs({"a": {"1": {"x": 1.0}, "2": {"x": 1.0}}, "b": {"1": {"y": 1.0}, "2": {"y": 1.0}}})
     judgments = kt.read_judgments({"ann": {topic: {"x": 1, "y": 0} for topic in "12"}})
     gold = kt.read_gold({topic: {"x": 0, "y": 1} for topic in "12"})
-    assert "Gold ranks b first." in kt.evaluate(runs, judgments, "P@1", approach="mv", gold=gold).sentence
+    assert gives(kt.evaluate(runs, judgments, "P@1", approach="mv", gold=gold).sentence, "a", "Gold", "b")

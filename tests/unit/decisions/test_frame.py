@@ -102,7 +102,7 @@ def test_a_queue_for_a_deeper_measure_serves_a_shallow_one() -> None:
 def test_a_queue_for_another_pair_is_refused(a: str, b: str) -> None:
     found = compare(queue(case(), MEASURE), a=a, b=b)
     assert found.corrected is None
-    assert gives(found.refusal, "other systems")
+    assert gives(found.refusal, "queue", "frame", MEASURE, "--a")
 
 
 def test_a_queue_for_a_shallower_measure_is_refused() -> None:
@@ -117,7 +117,7 @@ def test_other_runs_are_another_frame() -> None:
     assert found.corrected is None
 
 
-@pytest.mark.parametrize(("measure", "says"), [("XP@10", "XP@10"), ("AP", "other systems")])
+@pytest.mark.parametrize(("measure", "says"), [("XP@10", "XP@10"), ("AP", "frame")])
 def test_a_queue_for_no_weighted_sum(measure: str, says: str) -> None:
     gold = queue(case(), measure)
     found = compare(gold)

@@ -85,7 +85,7 @@ def test_chances_that_do_not_add_up_are_refused(measure: str, times: float) -> N
     found = compare(queue(measure).with_columns((pl.col("pi") * times).clip(0, 1)), measure)
     look(found)
     assert found.p_value is None
-    assert gives(found.refusal, "pi", "too small" if times < 1 else "too large")
+    assert gives(found.refusal, "pi", "small" if times < 1 else "large")
 
 
 def test_the_refusal_says_the_numbers() -> None:
@@ -100,7 +100,7 @@ def test_chances_of_one_and_queues_graded_in_part_are_refused() -> None:
     for gold in (queue().with_columns(pi=pl.lit(1.0)), queue()[:80]):
         found = compare(gold)
         look(found)
-        assert gives(found.refusal, "whole queue")
+        assert gives(found.refusal, "whole", "pi")
 
 
 def test_relevant_documents_alone_are_no_sample() -> None:
@@ -177,7 +177,7 @@ def test_wrong_chances_do_not_stop_an_answer_that_does_not_use_them() -> None:
     assert wrong.corrected.difference.standard_error == pytest.approx(right.corrected.difference.standard_error)
     assert [opinion.way for opinion in right.others] == ["sampled"]
     assert wrong.others == ()
-    assert list_facts(wrong)["decisions.no-second"]["reason"].startswith("the sampling probabilities")
+    assert gives(list_facts(wrong)["decisions.no-second"]["reason"], "pi", 120)
 
 
 def test_without_the_guard_the_range_of_the_measure_still_holds(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,7 +189,7 @@ def test_without_the_guard_the_range_of_the_measure_still_holds(monkeypatch: pyt
         rank(queue(pair=None).with_columns(pl.col("pi") / 60)),
     ):
         look(found)
-        assert gives(found.refusal, "P@10", "column pi")
+        assert gives(found.refusal, "P@10", "pi")
 
 
 @pytest.mark.parametrize(
@@ -356,7 +356,7 @@ def test_a_copy_that_the_answer_does_not_use_is_a_note() -> None:
     judgments, asked = judged_as(frame), kt.Question(measure="P@10", approach="judge:llm-a")
     found = compare(frame, asked, judgments)
     assert found.alarm is None
-    assert "copy of 'ann'" in list_facts(found)["decisions.copy-unused"]["finding"]
+    assert gives(list_facts(found)["decisions.copy-unused"]["finding"], "'ann'")
 
 
 def test_an_excellent_judge_is_no_copy() -> None:
@@ -386,7 +386,8 @@ def test_what_is_the_same_in_every_topic_says_nothing_of_new_ones() -> None:
     found = kt.compare(runs, judgments, gold, "P@1", a="old", b="new")
     look(found)
     assert found.refusal is not None
-    assert found.refusal.startswith("the difference is +1.000 in each of 12 topics")
+    assert "+1.000" in found.refusal
+    assert gives(found.refusal, 12)
     these = kt.compare(runs, judgments, gold, kt.Question(measure="P@1", claim="these"), a="old", b="new")
     assert these.corrected is not None
     assert these.corrected.difference.exact
@@ -405,7 +406,7 @@ def test_a_board_claims_nothing_of_such_a_pair() -> None:
 
 def test_plans_do_not_go_on_from_gold_that_no_answer_rests_on() -> None:
     first, terms = queue(pair=None), {"budget": 40}
-    for gold, why in ((turn(first), "agrees with no judge"), (first.with_columns(pl.col("pi") / 13), "do not match")):
+    for gold, why in ((turn(first), "judge"), (first.with_columns(pl.col("pi") / 13), "1/pi")):
         with pytest.raises(GuardError, match=why):
             kt.plan(world().runs, world().judgments, "P@10", judged=kt.read_gold(gold), **terms)
 
@@ -414,7 +415,7 @@ def test_plans_go_on_from_a_copy_and_say_so() -> None:
     first, terms = queue(pair=None), {"budget": 40}
     plan = kt.plan(world().runs, judged_as(first), "P@10", judged=kt.read_gold(first), **terms)
     assert plan.undecided == plan.pairs
-    assert list_facts(plan)["decisions.decides-nothing"]["reason"].startswith("gold looks like a copy")
+    assert gives(list_facts(plan)["decisions.decides-nothing"]["reason"], "copy", "'ann'")
 
 
 def test_diagnosis_audit_and_survey_tell() -> None:
@@ -422,11 +423,13 @@ def test_diagnosis_audit_and_survey_tell() -> None:
     copied, inverted = judged_as(gold), kt.read_gold(turn(gold))
     trusted = kt.read_gold(gold)
     doctor = kt.doctor(world().runs, copied, trusted, "P@10", a=PAIR[0], b=PAIR[1])
-    assert any("copy of 'ann'" in check.finding and check.state == "warning" for check in doctor.checks)
-    assert "P@10 cannot be corrected with this gold: gold looks like a copy" in doctor.verdict
+    (copy,) = (check for check in doctor.checks if check.kind == "gold.copy")
+    assert copy.state == "warning"
+    assert gives(copy.finding, "'ann'")
+    assert gives(doctor.verdict, "P@10", copy.finding)
     turned = kt.doctor(world().runs, world().judgments, inverted, "P@10")
-    assert any("agrees with no judge" in check.finding and check.state == "wrong" for check in turned.checks)
-    assert "copy of 'ann'" in list_facts(kt.audit(copied, gold=trusted))["decisions.copy"]["finding"]
+    assert [check.state for check in turned.checks if check.kind == "gold.inverted"] == ["wrong"]
+    assert gives(list_facts(kt.audit(copied, gold=trusted))["decisions.copy"]["finding"], "'ann'")
     assert has_note(kt.audit(world().judgments, gold=inverted), "decisions.inverted")
     survey = kt.report(world().runs, copied, trusted, "P@10", a=PAIR[0], b=PAIR[1])
     assert survey.comparison is not None

@@ -149,7 +149,7 @@ def test_queues_come_back_to_the_last_digit(plan, tmp_path, ending):
     found = plan(budget=(30, 20), a=PAIR[0], b=PAIR[1])
     path = tmp_path / f"queue.{ending}"
     kt.write_queue(found, path)
-    with pytest.raises(InputFileError, match="no row has a grade"):
+    with pytest.raises(InputFileError, match=r"queue\..*'grade'"):
         kt.read_gold(path)
     filled = found.queue.with_columns(grade=pl.lit(1, pl.Int8))
     kt.write_queue(_with_queue(found, filled), path.with_name(f"filled.{ending}"))
@@ -233,7 +233,7 @@ def test_identical_systems_need_no_gold(world, judgments, plan, tmp_path):
     found = plan(runs=twin)
     assert found.labels == found.pairs == 0
     assert gives(found.sentence, "one", "two", 10)
-    with pytest.raises(DataError, match="not written"):
+    with pytest.raises(DataError, match=r"queue\.csv"):
         kt.write_queue(found, tmp_path / "queue.csv")
 
 
@@ -305,16 +305,16 @@ def test_too_little_gold_decides_nothing_yet(world, plan, tmp_path):
     found = plan(budget=30, judged=gold)
     assert found.undecided == found.pairs
     assert not found.informed
-    assert "5 gold items are too few" in list_facts(found)["decisions.decides-nothing"]["reason"]
+    assert gives(list_facts(found)["decisions.decides-nothing"]["reason"], 5)
     assert has_note(plan(budget=5), "decisions.few-gold", labels=5)
 
 
 def test_gold_of_another_plan_is_refused(world, plan, tmp_path):
     gold = judge(plan(), world.gold, tmp_path / "queue.csv")
     for options in ({"measure": "P@10"}, {"a": PAIR[0], "b": PAIR[1]}):
-        with pytest.raises(DataError, match=r"\(frame \w+ for DCG@10, not "):
+        with pytest.raises(DataError, match=rf"{gold.draw.frame}.* DCG@10\b.* {options.get('measure', 'DCG@10')}\b"):
             plan(judged=gold, **options)
-    with pytest.raises(DataError, match="columns pi, batch and frame"):
+    with pytest.raises(DataError, match=r"\bpi\b.*\bbatch\b.*\bframe\b"):
         plan(judged=world.gold)
 
 
@@ -334,7 +334,7 @@ def test_compare_refuses_a_queue_of_other_systems(world, judgments, plan, tmp_pa
     gold = judge(plan(a=PAIR[0], b=PAIR[1]), world.gold, tmp_path / "queue.csv")
     answer = kt.compare(world.runs, judgments, gold, "DCG@10", a="system-01", b="system-03")
     assert answer.corrected is None
-    assert "planned for other systems" in answer.refusal
+    assert gives(answer.refusal, "queue", gold.draw.frame, "DCG@10", "--a")
 
 
 @pytest.mark.parametrize(
@@ -367,7 +367,7 @@ def test_systems_without_a_common_topic_are_refused(judgments):
     rows = [("a", "101", "doc-000-001"), ("b", "102", "doc-001-001")]
     system, topic, document = (Coded.of(list(column)) for column in zip(*rows, strict=True))
     runs = Runs.build(system=system, topic=topic, document=document, score=np.ones(2))
-    with pytest.raises(DataError, match="different topics"):
+    with pytest.raises(DataError, match="different"):
         kt.plan(runs, judgments, "P@5", budget=5)
 
 
@@ -465,5 +465,5 @@ def test_budgets_are_whole_numbers_of_any_kind(plan):
     assert plan(budget=np.int64(30)).labels == 30
     assert plan(budget=(np.int32(20), 10)).labels == 30
     for budget in (30.0, (10.5,), "30"):
-        with pytest.raises(OptionError, match="whole numbers from 1"):
+        with pytest.raises(OptionError, match=r"budget.*\b1\b"):
             plan(budget=budget)

@@ -9,7 +9,7 @@ import karatage as kt
 from karatage.data.note import tell_once
 from karatage.decisions.survey import MERGES
 from karatage.errors import OptionError
-from tests.notes import has_note
+from tests.notes import gives, has_note
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def test_drawn_gold_ranks_no_systems_by_itself(world):
     gold = kt.read_gold(queue.drop("grade").join(grades, on=["topic", "document"], how="inner"))
     found = kt.report(world.runs, world.judgments, gold, "P@5")
     assert found.evaluation.gold is None
-    assert "drawn document by document" in found.refused["approaches"]
+    assert gives(found.refused["approaches"], "gold", "drawn")
     assert found.board.corrected.way == "sampled"
 
 
@@ -99,7 +99,7 @@ def test_one_judge_one_system(world):
     alone = kt.read_judgments(world.judgments.to_frame().filter(judge="llm-large"))
     found = kt.report(world.runs, alone, world.gold, "P@5")
     assert found.evaluation.approaches == ("judge:llm-large",)
-    with pytest.raises(OptionError, match="'system-01' is the only"):
+    with pytest.raises(OptionError, match="'system-01'"):
         kt.report(world.runs.only(["system-01"]), alone, world.gold, "P@5")
 
 
@@ -117,4 +117,4 @@ def test_grades_that_merging_hears_are_counted_beside_those_that_count_once(worl
     found = kt.report(world.runs, again, None, "P@10")
     ((number, detail),) = found.counts.filter(pl.col("what") == "grades").select("number", "detail").iter_rows()
     assert number == len(rows)
-    assert detail.endswith(f"merging uses {len(rows) + 10:,}")
+    assert gives(detail, f"{len(rows) + 10:,}")

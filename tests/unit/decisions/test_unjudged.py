@@ -57,7 +57,7 @@ def test_they_count_as_not_relevant_under_an_even_sample(measure: str) -> None:
     assert len(values) == 40
     assert abs(values.mean() - truth) < 4 * values.std(ddof=1) / np.sqrt(40)
     assert truth < -0.05
-    assert "each of 240 documents had the same probability to get gold" in found[0].assumed
+    assert gives(found[0].assumed, 240, "probability")
     (told,) = [note for note in found[0].notes if note.kind == "measures.unjudged"]
     assert told.facts == {"missing": 60, "shown": 400, "where": "the first 10 ranks", "systems": 2, "share": 0.15}
     assert told in kt.evaluate(runs, judged, measure).notes
@@ -150,7 +150,7 @@ def test_a_plain_sample_is_of_the_fewest_documents_that_hold_it(name: str) -> No
     drawn = grades.filter(pl.col("document").is_in(documents.split())).sample(fraction=0.5, seed=1)
     question = kt.Question(measure="P@5", correction="even", claim="these")
     found = kt.compare(runs, judged, kt.read_gold(drawn), question, a="a", b="b")
-    assert f"each of {size} documents had the same probability to get gold" in found.assumed
+    assert gives(found.assumed, size, "probability")
 
 
 def test_a_plain_sample_is_looked_at_by_all_systems_and_by_what_the_two_rank_differently(
@@ -178,4 +178,4 @@ def test_gold_with_chances_is_not_taken_as_a_plain_sample() -> None:
     question = kt.Question(measure="P@5", correction="even", claim="these")
     found = kt.compare(runs, judged, kt.read_gold(drawn), question, a="a", b="b")
     assert found.refusal is not None
-    assert found.refusal.startswith("gold has sampling probabilities (pi), so it is not a simple random sample")
+    assert gives(found.refusal, "pi", "--correction sampled")

@@ -26,6 +26,7 @@ from karatage.io.files import (
     write_file,
 )
 from karatage.io.writing import write_bytes
+from tests.notes import gives
 
 pytestmark = pytest.mark.usefixtures("nothing_read")
 CROWD = "judge,topic,document,grade\nann,1,d1,1\nbob,1,d1,0\n"
@@ -52,7 +53,7 @@ def test_what_the_library_has_read_it_does_not_write_over(crowd, tmp_path, spell
     Path("link.csv").symlink_to(crowd)
     os.link(crowd, "hard.csv")
     judgments = kt.read_judgments(crowd)
-    with pytest.raises(OptionError, match=rf"^{spelling} would be overwritten, but it is .*read"):
+    with pytest.raises(OptionError, match=rf"^{spelling}\b.*\bread\b"):
         kt.write_judgments(judgments, spelling)
     assert crowd.read_text() == CROWD
     kt.write_judgments(judgments, "other.csv")
@@ -75,7 +76,7 @@ def test_files_without_access_are_inputs_all_the_same(tmp_path):
     path.write_text("a\nb\n\x00")
     with pytest.raises(kt.KaratageError, match="binary"):
         kt.read_judgments(path)
-    with pytest.raises(OptionError, match="is read"):
+    with pytest.raises(OptionError, match=r"\bread\b"):
         write_file(path, b"")
 
 
@@ -85,7 +86,7 @@ def test_standard_input_from_a_file_is_protected(crowd):
         done = subprocess.run(
             [sys.executable, "-c", program], stdin=stream, cwd=crowd.parent, capture_output=True, text=True, check=False
         )
-    assert "the same file as standard input" in done.stderr
+    assert gives(done.stderr, "crowd.csv", "standard input")
     assert crowd.read_text() == CROWD
 
 
@@ -106,7 +107,7 @@ def test_an_input_that_was_renamed_is_still_one(tmp_path):
     old.write_text("old")
     note_input(old)
     old.rename(new)
-    with pytest.raises(OptionError, match="is read"):
+    with pytest.raises(OptionError, match=r"\bread\b"):
         write_file(new, b"new")
 
 
@@ -116,7 +117,7 @@ def test_an_input_named_from_another_folder_is_still_one(crowd, tmp_path, monkey
     crowd.write_text(CROWD + "ann,1,d9,0\n")
     (tmp_path / "sub").mkdir()
     monkeypatch.chdir("sub")
-    with pytest.raises(OptionError, match="is read"):
+    with pytest.raises(OptionError, match=r"\bread\b"):
         write_file(crowd, b"")
 
 
@@ -131,11 +132,11 @@ def test_devices_are_no_inputs():
 
 def test_claims_come_before_or_after_inputs(crowd):
     claim_output(crowd, "--output")
-    with pytest.raises(OptionError, match="is read"):
+    with pytest.raises(OptionError, match=r"\bread\b"):
         note_input(crowd)
     start_over()
     note_input(crowd)
-    with pytest.raises(OptionError, match="is read"):
+    with pytest.raises(OptionError, match=r"\bread\b"):
         claim_output(crowd, "--output")
 
 
@@ -144,14 +145,14 @@ def test_a_file_that_is_read_often_is_noted_once(crowd):
         note_input(crowd)
         crowd.write_text(crowd.read_text() + "ann,1,d9,0\n")
     assert [len(noted) for noted in files._ledger.inputs.values()] == [1]
-    with pytest.raises(OptionError, match="is read"):
+    with pytest.raises(OptionError, match=r"\bread\b"):
         write_file(crowd, b"")
 
 
 @pytest.mark.parametrize("link", [os.symlink, os.link])
 def test_a_lock_is_no_other_file(crowd, link):
     link(crowd, crowd.parent / ".lock")
-    with pytest.raises(DataError, match=r"\.lock is .*link.*; remove it"), hold_folder(crowd.parent):
+    with pytest.raises(DataError, match=r"\.lock\b.*\blink\b"), hold_folder(crowd.parent):
         pass
     assert crowd.read_text() == CROWD
 
@@ -183,11 +184,11 @@ def test_a_lock_names_its_last_holder_alone(tmp_path):
 def test_two_outputs_have_two_names(tmp_path):
     claim_output(tmp_path / "a", "--output")
     claim_output(tmp_path / "a", "--output")  # the same option, asked twice
-    with pytest.raises(OptionError, match="--output and --chart both name"):
+    with pytest.raises(OptionError, match=r"--output\b.*--chart\b"):
         claim_output(tmp_path / "." / "a", "--chart")
     claim_output(tmp_path / "b", "--figures", "folder")
     claim_output(tmp_path / "b", "--tables", "folder")
-    with pytest.raises(OptionError, match="--tables and --output both name"):
+    with pytest.raises(OptionError, match=r"--tables\b.*--output\b"):
         claim_output(tmp_path / "b", "--output")
     claim_output("-", "--output")
     claim_output("-", "--judges", "store")  # one after the other
@@ -211,7 +212,7 @@ def test_what_lies_in_a_folder_of_ones_own_may_not_be_read(crowd, tmp_path):
     (tmp_path / "other.csv").write_text(CROWD)
     (tmp_path / "out" / "link.csv").symlink_to(tmp_path / "other.csv")
     for name in ("crowd.csv", "out/real.csv", "link.csv", "out/link.csv"):
-        with pytest.raises(OptionError, match=rf"{name} is read, and --output fills its folder .*; name another"):
+        with pytest.raises(OptionError, match=rf"{name}\b.*\bread\b.*--output\b.*\bout\b"):
             note_input(tmp_path / name)
     note_input(crowd.parent / "out" / "real.csv", store=True)
 
@@ -219,21 +220,21 @@ def test_what_lies_in_a_folder_of_ones_own_may_not_be_read(crowd, tmp_path):
 def test_stores_extend_stores_only(crowd):
     note_input(crowd, store=True)
     claim_output(crowd, "--judges", "store")
-    with pytest.raises(OptionError, match="is read"):
+    with pytest.raises(OptionError, match=r"\bread\b"):
         write_file(crowd, b"")
     write_file(crowd, b"more", store=True)
     start_over()
     note_input(crowd)
-    with pytest.raises(OptionError, match="is read"):
+    with pytest.raises(OptionError, match=r"\bread\b"):
         write_file(crowd, b"less", store=True)
-    with pytest.raises(OptionError, match="is read"):
+    with pytest.raises(OptionError, match=r"\bread\b"):
         claim_output(crowd, "--judges", "store")
     note_input(crowd, store=True)  # both
-    with pytest.raises(OptionError, match="is read"):
+    with pytest.raises(OptionError, match=r"\bread\b"):
         write_file(crowd, b"less", store=True)
     start_over()
     note_input(crowd, store=True)
-    with pytest.raises(OptionError, match="is read"):
+    with pytest.raises(OptionError, match=r"\bread\b"):
         claim_output(crowd, "--output")
 
 
@@ -308,7 +309,7 @@ def test_nothing_stays_open(tmp_path):
     write_file(tmp_path / "a" / "file", b"new")
     with hold_folder(tmp_path):
         for _ in range(3):
-            with pytest.raises(DataError, match="another run"), hold_folder(tmp_path):
+            with pytest.raises(DataError, match=rf"\b{os.getpid()}\b"), hold_folder(tmp_path):
                 pass
     assert len(list(Path("/proc/self/fd").iterdir())) == before
 
@@ -320,11 +321,11 @@ def test_a_link_stays_one_and_a_dangling_one_is_named(tmp_path):
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "real").read_text() == "new"
     (tmp_path / "lost").symlink_to("nowhere/at/all")
-    with pytest.raises(DataError, match="lost: is a link to nowhere/at/all, which does not exist"):
+    with pytest.raises(DataError, match=r"\blost\b.*\blink\b.* nowhere/at/all\b"):
         write_file(tmp_path / "lost", b"new")
     assert not (tmp_path / "nowhere").exists()
     (tmp_path / "round").symlink_to("round")
-    with pytest.raises(DataError, match="is a link to round"):
+    with pytest.raises(DataError, match=r"\bround\b.*\blink\b.*\bround\b"):
         write_file(tmp_path / "round", b"new")
 
 
@@ -349,7 +350,7 @@ def test_a_link_that_is_swapped_in_early_is_seen(tmp_path, monkeypatch):
     gold.write_text("gold")
     note_input(gold)
     monkeypatch.setattr(os, "fsync", lambda _: target.symlink_to(gold))
-    with pytest.raises(OptionError, match="is read"):
+    with pytest.raises(OptionError, match=r"\bread\b"):
         replace_file(target, b"new")
     assert gold.read_text() == "gold"
 
@@ -359,7 +360,7 @@ def test_a_link_in_the_place_of_a_draft_is_not_followed(tmp_path, monkeypatch):
     gold.write_text("gold")
     monkeypatch.setattr(files.secrets, "token_hex", lambda _: "0" * 8)
     (tmp_path / f".out.{os.getpid()}.00000000.part").symlink_to(gold)
-    with pytest.raises(DataError, match="out: cannot be written: File exists"):
+    with pytest.raises(DataError, match=r"\bout\b.*File exists"):
         write_file(tmp_path / "out", b"new")
     assert gold.read_text() == "gold"
 
@@ -377,7 +378,7 @@ def test_write_protected_files_stay(tmp_path, monkeypatch):
     path = tmp_path / "gold"
     path.write_text("gold")
     monkeypatch.setattr(os, "access", lambda *_: False)
-    with pytest.raises(DataError, match="gold: cannot be written: the file is write-protected"):
+    with pytest.raises(DataError, match=r"\bgold\b.*write-protected"):
         write_file(path, b"new")
     assert path.read_text() == "gold"
 
@@ -388,7 +389,7 @@ def test_a_full_disk_leaves_the_old_file_and_no_draft(tmp_path):
     limit = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limit[1]))
     try:
-        with pytest.raises(DataError, match="out: cannot be written: File too large"):
+        with pytest.raises(DataError, match=r"\bout\b.*File too large"):
             write_file(path, bytes(5000))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limit)
@@ -397,7 +398,7 @@ def test_a_full_disk_leaves_the_old_file_and_no_draft(tmp_path):
 
 def test_devices_and_pipes_are_written_to(tmp_path):
     write_file("/dev/null", b"gone")
-    with pytest.raises(DataError, match="No space left"):
+    with pytest.raises(DataError, match=r"/dev/full\b.*No space left"):
         write_file("/dev/full", b"gone")
 
 
@@ -439,7 +440,7 @@ def test_an_input_that_an_editor_saved_anew_is_still_one(crowd):
     other = crowd.with_name("new")
     other.write_text(f"{CROWD}cat,1,d1,1\n")
     other.replace(crowd)
-    with pytest.raises(OptionError, match="is read"):
+    with pytest.raises(OptionError, match=r"\bread\b"):
         kt.write_judgments(judgments, crowd)
 
 
@@ -447,7 +448,7 @@ def test_an_output_that_is_a_folder_holds_no_input(tmp_path):
     (tmp_path / "judges").mkdir()
     (tmp_path / "judges" / "a.qrels").write_text("1 0 d1 1\n")
     claim_output(f"{tmp_path}/judges/", "--output")
-    with pytest.raises(OptionError, match="fills its folder"):
+    with pytest.raises(OptionError, match=r"a\.qrels\b.*\bread\b.*--output\b.*judges"):
         note_input(tmp_path / "judges" / "a.qrels")
 
 
@@ -476,7 +477,7 @@ def test_a_folder_that_cannot_be_listed_is_written_to(tmp_path, monkeypatch):
 
 
 def test_a_name_that_no_system_takes_is_told(tmp_path):
-    with pytest.raises(DataError, match="cannot be written"):
+    with pytest.raises(DataError, match="null"):
         write_file(tmp_path / "a\0b", b"new")
 
 
@@ -485,7 +486,7 @@ def test_only_one_makes_a_new_file(tmp_path):
     with pytest.raises(FileExistsError):
         write_file(tmp_path / "out", b"second", new=True)
     assert (tmp_path / "out").read_bytes() == b"first"
-    with pytest.raises(DataError, match="cannot be written"):
+    with pytest.raises(DataError, match=r"\bbelow\b"):
         write_file(tmp_path / "out" / "below", b"third", new=True)
 
 
@@ -538,7 +539,7 @@ def test_names_from_data_stay_in_their_folder(name, tmp_path):
 
 def test_judges_whose_files_some_systems_cannot_tell_apart_share_none(tmp_path):
     rows = {"judge": ["Ann", "ann"], "topic": ["1", "1"], "document": ["d", "d"], "grade": [0, 1]}
-    with pytest.raises(DataError, match="another judge"):
+    with pytest.raises(DataError, match="judge"):
         kt.write_judgments(kt.read_judgments(pl.DataFrame(rows)), f"{tmp_path}/")
 
 

@@ -12,6 +12,7 @@ import pytest
 import karatage as kt
 from karatage.errors import DataError, KaratageError
 from karatage.io.frames import as_frame, is_frame
+from tests.notes import gives
 
 TEXT = ["a", "b", None]
 DAYS = ["2024-01-02", "2024-01-03 04:05:06", None]
@@ -42,6 +43,7 @@ READ = """
 import sys
 sys.modules["pyarrow"] = None
 from tests.unit.io import test_frames as tests
+from tests.notes import gives
 print(tests.describe())
 """
 
@@ -97,23 +99,23 @@ def test_names_that_are_no_text_or_come_twice():
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("change", "facts"),
     [
-        ({"topic": [1, "2b", 1]}, "row 2: the topic in column 'topic' is text, but a number"),
+        ({"topic": [1, "2b", 1]}, [2, "'topic'", "text", "number"]),
         (
             {"document": ["d1", None, 3]},
-            "row 3: the document in column 'document' is a number, but text",
+            [3, "'document'", "number", "text"],
         ),
-        ({"grade": ["yes", 1, "no"]}, "row 2: the grade in column 'grade' is a number, but text"),
-        ({"grade": [object(), 1, 2]}, "row 1: the grade in column 'grade' is a list, an object or bytes"),
-        ({"judge": ["ann", None, "bob"]}, "row 2: the judge is missing"),
-        ({"topic": [1.0, None, 2.0]}, "row 2: the topic is missing"),
+        ({"grade": ["yes", 1, "no"]}, [2, "'grade'", "number", "text"]),
+        ({"grade": [object(), 1, 2]}, [1, "'grade'", "object"]),
+        ({"judge": ["ann", None, "bob"]}, [2, "judge", "missing"]),
+        ({"topic": [1.0, None, 2.0]}, [2, "topic", "missing"]),
     ],
 )
-def test_mixtures_and_gaps_name_the_row(change, says):
+def test_mixtures_and_gaps_name_the_row(change, facts):
     with pytest.raises(KaratageError) as refused:
         kt.read_judgments(make_crowd(**change))
-    assert str(refused.value).startswith(f"the table: {says}")
+    assert gives(refused.value, "table", "row", *facts)
 
 
 def test_a_mixture_in_a_column_that_nobody_needs_does_no_harm():

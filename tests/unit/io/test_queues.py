@@ -11,6 +11,7 @@ import pytest
 import karatage as kt
 from karatage.errors import DataError, InputFileError, OptionError
 from karatage.io.rows import find_ending
+from tests.notes import gives
 
 HEADER = "topic,document,grade,pi,batch,measure,frame,seed\n"
 ROWS = {
@@ -91,41 +92,41 @@ def test_frames_are_read_like_files() -> None:
 
 
 LATER = blank(ROWS[2])
-REFUSED: dict[str, tuple[list[str], int | None, str]] = {
-    "blank in the middle": ([ROWS[1], ROWS[2].replace(",1,0.125", ",,0.125")], 4, "as for 1 of the 2 rows of batch 2"),
-    "the last one blank": ([ROWS[1], ROWS[2].replace(",3,1,2", ",,1,2")], 5, "judge whole batches"),
-    "batch 3 before batch 2": ([ROWS[1], LATER, ROWS[3]], 4, "batch 2 has no grades yet"),
-    "batch 2 before batch 1": ([blank(ROWS[1]), ROWS[2]], 2, "batch 1 has no grades yet"),
-    "batch 2 not there": ([ROWS[1], ROWS[3]], None, "batch 2 is missing, though there is a batch 3"),
-    "two measures": ([ROWS[1], ROWS[2].replace("P@10", "DCG@10")], None, "the column 'measure' has 2 values"),
-    "two frames": ([ROWS[1], ROWS[2].replace("abc", "abd")], None, "rows of several queues: the column 'frame'"),
-    "batch in words": ([ROWS[1], ROWS[2].replace("2,P@10", "two,P@10")], 4, "batch 'two' is not a whole number from 1"),
-    "batch 0": ([ROWS[1].replace("1,P@10", "0,P@10")], 2, "batch '0' is not a whole number from 1"),
-    "batch 1.5": ([ROWS[1].replace("1,P@10", "1.5,P@10")], 2, "batch '1.5' is not a whole number from 1"),
-    "no batch": ([ROWS[1], ROWS[2].replace(",2,P@10", ",,P@10")], 4, "is not a whole number from 1"),
-    "nothing judged": ([blank(ROWS[1])], None, "no row has a grade yet; fill in the column 'grade'"),
-    "pi above 1": ([ROWS[1], ROWS[2].replace("0.125", "1.25")], 4, "pi '1.25' is not a probability"),
+REFUSED: dict[str, tuple[list[str], int | None, list[object]]] = {
+    "blank in the middle": ([ROWS[1], ROWS[2].replace(",1,0.125", ",,0.125")], 4, [1, 2, "batch 2"]),
+    "the last one blank": ([ROWS[1], ROWS[2].replace(",3,1,2", ",,1,2")], 5, ["batches"]),
+    "batch 3 before batch 2": ([ROWS[1], LATER, ROWS[3]], 4, ["batch 2", "grades"]),
+    "batch 2 before batch 1": ([blank(ROWS[1]), ROWS[2]], 2, ["batch 1", "grades"]),
+    "batch 2 not there": ([ROWS[1], ROWS[3]], None, ["batch 2", "missing", "batch 3"]),
+    "two measures": ([ROWS[1], ROWS[2].replace("P@10", "DCG@10")], None, ["'measure'", 2]),
+    "two frames": ([ROWS[1], ROWS[2].replace("abc", "abd")], None, ["queues", "'frame'"]),
+    "batch in words": ([ROWS[1], ROWS[2].replace("2,P@10", "two,P@10")], 4, ["batch 'two'", 1]),
+    "batch 0": ([ROWS[1].replace("1,P@10", "0,P@10")], 2, ["batch '0'", 1]),
+    "batch 1.5": ([ROWS[1].replace("1,P@10", "1.5,P@10")], 2, ["batch '1.5'", 1]),
+    "no batch": ([ROWS[1], ROWS[2].replace(",2,P@10", ",,P@10")], 4, ["batch 'None'", 1]),
+    "nothing judged": ([blank(ROWS[1])], None, ["'grade'"]),
+    "pi above 1": ([ROWS[1], ROWS[2].replace("0.125", "1.25")], 4, ["pi '1.25'"]),
     "pi in a batch after one that waits": (
         [ROWS[1].replace("0.25", "0"), blank(ROWS[2])],
         3,
-        "pi '0' is not a probability in (0, 1]",
+        ["pi '0'", 0, 1],
     ),
     "a grade that is none, after a blank batch": (
         [blank(ROWS[2]), ROWS[1].replace("d2,0", "d2,good")],
         5,
-        "grade 'good' is not a number",
+        ["grade 'good'"],
     ),
 }
 
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_queues_that_are_refused(name: str, save: Save) -> None:
-    rows, line, says = REFUSED[name]
+    rows, line, facts = REFUSED[name]
     path = save(*rows)
     with pytest.raises(kt.KaratageError) as refused:
         kt.read_gold(path)
     message = str(refused.value)
-    assert says in message
+    assert gives(message, *facts)
     assert str(path) in message
     if line is not None:
         assert message.startswith(f"{path}:{line}: ")

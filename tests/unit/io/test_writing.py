@@ -11,6 +11,7 @@ import pytest
 import karatage as kt
 from karatage.errors import DataError, KaratageError
 from karatage.io.writing import write_bytes
+from tests.notes import gives
 
 SMALL = {"ann": {"1": {"d1": 2, "d2": 0}, "10": {"d1": 1}}, "bob": {"1": {"d1": 3}}}
 ODD_NAMES = {"a, b": {'say "hi"': {"d\n1": 1, "é": 0}}, "x\ty": {" q": {"{d}": 2}}}
@@ -73,23 +74,25 @@ def test_same_judgments_same_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "name", "says"),
+    ("source", "name", "facts"),
     [
-        (SMALL, "j.qrels", "one judge's grades"),
-        (SMALL, "j.xls", "cannot tell the format; use .qrels, .csv"),
-        (SMALL, "j", "cannot tell the format"),
-        ({"a": {"1": {"d 1": 1}}}, "j.qrels", "white space, as in the document 'd 1'"),
-        ({"judge": ["a"], "item": ["i"], "grade": [1]}, "j.qrels", "qrels need topics"),
-        (ODD_NAMES, "j.tsv", "tabs or line ends"),
-        ({"a/b": SMALL["ann"], "a_b": SMALL["bob"]}, "folder/", "another judge"),
-        (SMALL, "file/j.csv", "cannot be written: "),
+        (SMALL, "j.qrels", ["qrels", "judge"]),
+        (SMALL, "j.xls", ["j.xls", ".qrels", ".csv"]),
+        (SMALL, "j", ["j", ".qrels", ".csv"]),
+        ({"a": {"1": {"d 1": 1}}}, "j.qrels", ["qrels", "document", "'d 1'"]),
+        ({"judge": ["a"], "item": ["i"], "grade": [1]}, "j.qrels", ["qrels", "topics"]),
+        (ODD_NAMES, "j.tsv", ["tabs"]),
+        ({"a/b": SMALL["ann"], "a_b": SMALL["bob"]}, "folder/", ["judge", "'a/b'"]),
+        (SMALL, "file/j.csv", ["file/j.csv", os.strerror(errno.EEXIST)]),
     ],
 )
-def test_what_cannot_be_written_is_refused(source: dict[str, object], name: str, says: str, tmp_path: Path) -> None:
+def test_what_cannot_be_written_is_refused(
+    source: dict[str, object], name: str, facts: list[object], tmp_path: Path
+) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(KaratageError) as refused:
         kt.write_judgments(kt.read_judgments(source), f"{tmp_path}/{name}")
-    assert says in str(refused.value)
+    assert gives(refused.value, *facts)
     assert [p.name for p in tmp_path.iterdir()] == ["file"]
 
 

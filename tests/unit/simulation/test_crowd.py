@@ -10,7 +10,7 @@ from karatage.data.judgments import match_gold
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.random_streams import stream
 from karatage.simulation.crowd import binarise, deal, deal_normals, draw_judges
-from tests.notes import has_note
+from tests.notes import gives, has_note
 from tests.unit.simulation.crowds import make_gold, make_model
 
 
@@ -54,7 +54,7 @@ def test_the_models_are_those_that_were_asked_for():
 
 
 def test_the_careful_crowd_says_that_it_is_made_up():
-    assert "without data" in kt.simulation.load_crowd("careful").source
+    assert gives(kt.simulation.load_crowd("careful").source, "without")
 
 
 def test_the_seed_seeds_and_gold_stays_as_it_is():

@@ -164,20 +164,20 @@ def test_gold_that_calls_nothing_relevant_still_has_two_grades():
 
 def test_what_cannot_be_simulated_is_refused(gold):
     for options, message in (
-        ({"judges": 0}, "panel of 0 judges is not possible"),
-        ({"judges": 2, "quality": PanelQuality(random=2, inverted=1)}, "of which 2 random and 1 inverted"),
-        ({"correlation": 1.0}, "correlation 1.0 cannot be simulated"),
-        ({"correlation": -0.1}, "from 0 to below 1"),
-        ({"correlation": float("nan")}, "from 0 to below 1"),
-        ({"rng": -1}, "a seed is a whole number"),
+        ({"judges": 0}, r"\b0\b.*judges"),
+        ({"judges": 2, "quality": PanelQuality(random=2, inverted=1)}, r"\b2\b.*\b2\b.*random.*\b1\b.*inverted"),
+        ({"correlation": 1.0}, r"correlation.*\b1\.0\b"),
+        ({"correlation": -0.1}, r"correlation.*-0\.1\b.*\b0\b.*\b1\b"),
+        ({"correlation": float("nan")}, "correlation.*nan"),
+        ({"rng": -1}, r"seed.*\b0\b.*-1\b"),
     ):
         with pytest.raises(OptionError, match=message):
             simulate_panel(gold, **options)
     for options, message in (
-        ({"true_positive": (0.9, 0.5)}, r"true_positive \(0.9, 0.5\) is not a range of rates"),
+        ({"true_positive": (0.9, 0.5)}, r"true_positive.*\(0\.9, 0\.5\)"),
         ({"true_negative": (0.9, 1.5)}, "true_negative"),
-        ({"random_share": 2}, "not a probability"),
-        ({"inverted": -1}, "start at 0"),
+        ({"random_share": 2}, r"random_share.*\b2\b"),
+        ({"inverted": -1}, r"inverted.*\b0\b"),
     ):
         with pytest.raises(OptionError, match=message):
             PanelQuality(**options)

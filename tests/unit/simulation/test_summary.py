@@ -155,7 +155,7 @@ def test_it_can_be_written_and_shown(world, crowd):
     assert told["sentence"] == found.sentence
     assert len(told["judges"]) == len(found.to_frame())
     assert "<b>" in found._repr_html_()
-    assert repr(found).startswith("CrowdSummary(9 judges gave")
+    assert gives(repr(found), "CrowdSummary", 9, "judges")
 
 
 def test_gold_of_other_items_says_nothing(crowd):

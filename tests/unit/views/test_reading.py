@@ -323,6 +323,8 @@ def test_anything_left_out_is_refused(name, choose):
         place = look_up(facts, steps)
         if last == "schema":  # without which the file is one of the first schema
             continue
+        if last == "kind" and "checks" in steps:  # which earlier files lack
+            continue
         if isinstance(place, dict) and not FREE & set(map(str, steps)):
             kept = place.pop(last)
             assert refuse(facts), (*steps, last)
