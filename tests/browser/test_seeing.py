@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
@@ -17,9 +19,14 @@ def open_all(page):
     page.evaluate("document.querySelectorAll('details').forEach((part) => { part.open = true; })")
 
 
-@pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
-@pytest.mark.parametrize("name", ["survey", "pair"])
+def list_sights():
+    """Pages, sizes and themes: each pair of them in the gate, each three under soak."""
+    for name, size, theme in product(["survey", "pair"], {"wide": WIDE, "phone": PHONE}.items(), THEMES):
+        rest = (name == "pair") ^ (size[1] is PHONE) ^ (theme == THEMES[1])
+        yield pytest.param(name, size[1], theme, id=f"{name}-{size[0]}-{theme}", marks=[pytest.mark.soak] * rest)
+
+
+@pytest.mark.parametrize(("name", "size", "theme"), [*list_sights()])
 def test_it_fits_and_can_be_read(show, name, size, theme):
     page = show(name, size=size, color_scheme=theme)
     page.evaluate(MEASURING)
@@ -30,7 +37,7 @@ def test_it_fits_and_can_be_read(show, name, size, theme):
     assert page.evaluate(f"measuring.findFaintMarks({MARK})") == []
 
 
-@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("theme", [THEMES[0], *(pytest.param(theme, marks=pytest.mark.soak) for theme in THEMES[1:])])
 def test_it_can_be_understood_without_seeing_it(show, theme):
     page = show("survey", color_scheme=theme)
     open_all(page)

@@ -321,7 +321,7 @@ def test_doctor(estimator: Estimator, tmp_path: Path) -> None:
 
 def test_report(estimator: Estimator) -> None:
     gold = find_gold(estimator)
-    survey = kt.report(world().runs, world().judgments, gold, ask(estimator), a=PAIR[0], b=PAIR[1])
+    survey = kt.report(world().runs, world().judgments, gold, ask(estimator), a=PAIR[0], b=PAIR[1], approach="mv")
     page = render_page(lay_out(survey))
     assert estimator.method.label in page
     assert survey.comparison.corrected.way == survey.board.corrected.way == estimator.name

@@ -11,7 +11,7 @@ from tests.contracts.free_numbers import is_free
 from tests.contracts.fuzzing import Subject, change_numbers, fuzz, list_models
 from tests.unit.views.saved_results import MAKERS, make
 
-EDITS = 4
+EDITS = 3
 NUMBERS = 10
 
 

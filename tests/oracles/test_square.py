@@ -50,7 +50,7 @@ def test_without_gold(square, model, program):
     )
 
 
-@pytest.mark.parametrize("amount", [10, 50])
+@pytest.mark.parametrize("amount", [50, pytest.param(10, marks=pytest.mark.soak)])
 @pytest.mark.parametrize(
     ("model", "program", "supervision", "misses"),
     [

@@ -21,7 +21,6 @@ FOLDER = "trec-dl-2021-passage"
 JUDGES = ("gpt-4o_umbrela", "gpt-4_umbrela.M", "gpt-4o_binary", "llama3.2_binary")
 JUDGE = "judge:gpt-4o_umbrela"
 BEST = 12
-DRAWS = 100
 Thin = Callable[[int], int]
 
 
@@ -57,7 +56,7 @@ def test_gold_on_eight_whole_topics_is_switched_and_covers(shared_data: Path, me
     setting = Setting(shared_data / FOLDER, measure, "these")
     rng = np.random.default_rng(5)
     share = []
-    for _ in range(thin(DRAWS)):
+    for _ in range(thin(60)):
         topics = list(rng.choice(setting.gold.topics, 8, replace=False))
         case = setting.make(kt.read_gold(setting.frame.filter(pl.col("topic").is_in(topics))))
         choice = correct(case)

@@ -91,7 +91,7 @@ def separation(counts):
     return values[:, -1] / np.sqrt((left[..., -1] ** 2 * spread / size).sum(axis=-1))
 
 
-@pytest.mark.parametrize("gold", [200, 500, 1000])
+@pytest.mark.parametrize("gold", [200, 500, pytest.param(1000, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("judges", ["good", "fair"])
 @pytest.mark.parametrize("grades", [3, 4])
 def test_intervals_cover(grades, judges, gold):

@@ -18,37 +18,39 @@ def simulate(seed, *, lead=0.0, steps=None):
     return (x, y) if steps is None else (np.round(x * steps) / steps, np.round(y * steps) / steps)
 
 
-def find(test, **options):
+def find(test, draws, **options):
     return [
         kt.stats.paired_test(*simulate(seed, **options), test=test, resamples=RESAMPLES, rng=seed)
-        for seed in range(DRAWS)
+        for seed in range(draws)
     ]
 
 
-def allowed(share):
+def allowed(draws, share):
     """Counts that one of a thousand sound programs would leave."""
-    return stats.binom.interval(0.999, DRAWS, share)
+    return stats.binom.interval(0.999, draws, share)
 
 
 @pytest.mark.parametrize("test", TESTS)
 @pytest.mark.parametrize("steps", [None, 10])
-def test_size_and_coverage_under_the_null(test, steps):
-    found = find(test, steps=steps)
+def test_size_and_coverage_under_the_null(test, steps, thin):
+    draws = thin(DRAWS)
+    found = find(test, draws, steps=steps)
     rejected = sum(result.p_value <= 0.05 for result in found)
     covered = sum(result.low <= 0 <= result.high for result in found)
-    low, high = allowed(0.05)
+    low, high = allowed(draws, 0.05)
     # Signs of tied differences leave p-values with gaps, so that exact tests may reject less often.
     assert (low if steps is None else 0.5 * low) <= rejected <= high
-    assert covered >= DRAWS - high if test != "wilcoxon" or steps is None else covered >= 0.9 * DRAWS
+    assert covered >= draws - high if test != "wilcoxon" or steps is None else covered >= 0.9 * draws
 
 
 @pytest.mark.parametrize("test", TESTS)
-def test_intervals_cover_a_real_difference_and_exclude_none(test):
-    found = find(test, lead=0.2)
+def test_intervals_cover_a_real_difference_and_exclude_none(test, thin):
+    draws = thin(DRAWS)
+    found = find(test, draws, lead=0.2)
     covered = sum(result.low <= 0.2 <= result.high for result in found)
-    low, high = allowed(0.95)
+    low, high = allowed(draws, 0.95)
     assert low <= covered <= high
-    assert sum(result.significant for result in found) > 0.75 * DRAWS
+    assert sum(result.significant for result in found) > 0.75 * draws
     assert all(result.difference > 0 for result in found if result.significant)
 
 

@@ -41,7 +41,7 @@ def estimate(scores, m_r, m_n, sizes, depth):
 
 @pytest.mark.parametrize("sizes", [(100, 100), (60, 300)])
 @pytest.mark.parametrize("rates", [(0.9, 0.8), (0.7, 0.9)])
-@pytest.mark.parametrize("share", [0.3, 0.6])
+@pytest.mark.parametrize("share", [0.3, pytest.param(0.6, marks=pytest.mark.soak)])
 @pytest.mark.parametrize(("depth", "topics"), [(1, 100), (1, 400), (3, 50), (20, 50)])
 def test_intervals_cover_in_94_to_96_percent(depth, topics, share, rates, sizes):
     """P@1 over 100 and 400 topics, P@3 and P@20 over 50; P@k of .3 and .6; judges .9/.8 and .7/.9; two gold samples."""

@@ -63,7 +63,7 @@ def settings():
             for per_item in 3, 5, 9:
                 for skill in skilful, mixed, poor, leaning:
                     name = f"{grades}-{'even' if shares is None else 'uneven'}-{per_item}-{skill.__name__}"
-                    marks = () if per_item == 3 else pytest.mark.soak
+                    marks = () if per_item == 3 and shares is None else pytest.mark.soak
                     yield pytest.param(grades, per_item, skill, shares, id=name, marks=marks)
 
 

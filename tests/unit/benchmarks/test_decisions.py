@@ -378,6 +378,7 @@ def test_more_draws_go_on_with_the_first(study, collection):
     assert min(first["truth"]) < 0 < max(first["truth"])  # either of two systems may be called b
 
 
+@pytest.mark.soak
 def test_two_processes_find_what_one_finds(study, folder, collection, tmp_path):
     paths = folder / "runs", folder / "judgments.tsv", folder / "gold.tsv"
     tasks = [(make_cell(study, collection=collection.name, frame=frame), 0) for frame in ("top", "pool")]

@@ -100,6 +100,7 @@ def few_charts(monkeypatch):
     monkeypatch.setattr("karatage.views.aware._list_effects", lambda *_: ())
 
 
+@pytest.mark.soak  # tests/contracts/test_resuming kills another experiment in the gate
 @pytest.mark.usefixtures("few_charts")
 def test_a_killed_run_goes_on_to_the_same_bytes(tmp_path):
     arguments = ["-j", "simulated:12", *TINY[2:], "--sizes", "2-11", "--samples", "20", "-q"]
