@@ -124,6 +124,7 @@ def test_without_scripts_all_is_there_but_stands_still(show, name):
     assert page.locator("details.numbers table").first.is_visible()
 
 
+@pytest.mark.soak
 def test_a_large_collection_stays_small_and_whole(show, pages):
     assert pages("large").stat().st_size < 3_000_000
     page = show("large", size=PHONE)

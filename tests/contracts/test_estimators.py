@@ -319,6 +319,11 @@ def test_doctor(estimator: Estimator, tmp_path: Path) -> None:
     check_read_back(found, estimator, tmp_path)
 
 
+@pytest.mark.parametrize(
+    "estimator",
+    [pytest.param(one, id=one.name, marks=[pytest.mark.soak] * (k % 3 > 0)) for k, one in enumerate(ESTIMATORS)],
+    indirect=True,
+)
 def test_report(estimator: Estimator) -> None:
     gold = find_gold(estimator)
     survey = kt.report(world().runs, world().judgments, gold, ask(estimator), a=PAIR[0], b=PAIR[1], approach="mv")

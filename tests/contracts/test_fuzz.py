@@ -14,7 +14,7 @@ import zstandard
 
 from tests.contracts.damaging import SEEDS, check, mutate
 
-ROUNDS = 90
+ROUNDS = 60
 
 
 @pytest.mark.parametrize("name", SEEDS)

@@ -117,7 +117,7 @@ def assert_equal_to_definition(made: Collection, scores: dict[str, kt.Scores]) -
         np.testing.assert_allclose(found.value, expected, rtol=1e-12, atol=1e-13, err_msg=name)
 
 
-@pytest.mark.parametrize("top_grade", [1, 3, 5])
+@pytest.mark.parametrize("top_grade", [1, 5, pytest.param(3, marks=pytest.mark.soak)])
 @given(data=st.data())
 @settings(max_examples=40)
 def test_measures_equal_their_definitions(top_grade: int, data: st.DataObject) -> None:

@@ -136,7 +136,14 @@ def simulate(frames, draws, counts, claim="these topics", *, uniform=False, stop
     return Trial(*np.array(found).T)
 
 
-@pytest.mark.parametrize(("count", "error"), [(50, 0.600), (100, 0.391), (200, 0.241), (400, 0.120)])
+@pytest.mark.parametrize(
+    ("count", "error"),
+    [
+        (50, 0.600),
+        (400, 0.120),
+        *(pytest.param(*more, marks=pytest.mark.soak) for more in ((100, 0.391), (200, 0.241))),
+    ],
+)
 def test_intervals_cover_these_topics(passages, count, error, thin):
     """10,032 draws in full: all 66 pairs, gold by |w|. One pair differs in 30 items, so its gold is a census."""
     trial = simulate(passages.pairs(), thin(152), [count])
