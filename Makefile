@@ -23,7 +23,7 @@ test: ## Lint, documentation and tests, those of the page in Chromium
 	@$(MAKE) --no-print-directory --jobs=3 wheel lint docs
 	KARATAGE_SITE=build/docs $(BIN)/pytest -q -n auto --dist worksteal
 
-soak: $(VENV)/ready browser ## The proofs that take long; goes on where an earlier one stopped, ends after KARATAGE_SOAK_MINUTES
+soak: $(VENV)/ready browser ## Long tests; resumes an earlier run, ends after KARATAGE_SOAK_MINUTES
 	$(BIN)/python -m pytest -m soak -p tests.soaking -v -rs tests
 
 browser:
