@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from benchmarks.measuring import Measurement
     from benchmarks.racing import Opponent, Result
 
-WIDTH = 100
+WIDTH = 120
 HEADERS = ("task", "CPU s", "wall s", "MB", "rival", "CPU s", "MB", "ratio", "(wall)", "target")
 Justify = Literal["left", "right"]
 
