@@ -106,7 +106,7 @@ BROKEN = [
     Bad("lone returns in gold", "gold", "g.qrels", GOOD_QRELS.replace(b"\n", b"\r"), 1, RETURN),
     Bad("10 MB line in a run", "run", "a.run", GOOD_RUN + LONG_LINE, 4, "expected 6 columns, got 1"),
     Bad("10 MB score", "run", "a.run", GOOD_RUN + b"2 Q0 d4 2 " + LONG_LINE + b" a\n", 4, "score 'xxxxx"),
-    Bad("10 MB line in judgments", "judgments", "j.csv", LONG_LINE, 1, "1 columns without a header that names a grade"),
+    Bad("10 MB line in judgments", "judgments", "j.csv", LONG_LINE, 1, "1 column without a header that names a grade"),
     Bad("10 MB grade", "judgments", "j.csv", GOOD_CSV + b"cy,1,d1," + LONG_LINE, 5, "grade 'xxxxx"),
     Bad("10 MB field", "judgments", "j.csv", HEADER + b"ann,1\nbob,1," + LONG_LINE, 2, "expected 4 columns, got 2"),
     Bad("10 MB column name", "judgments", "j.csv", b"judge," + LONG_LINE + b"\nann,1\n", 1, "no column for the grade"),
@@ -190,6 +190,7 @@ BROKEN = [
     ),
     Bad("Quepid JSON, other shape", "judgments", "b.json", book({"judgements": "none"}), None, "not a Quepid book"),
     Bad("Quepid JSON, no pair", "judgments", "b.json", book(7), None, "query_doc_pairs 1 is not a JSON object"),
+    Bad("a run as judgments", "judgments", "j.txt", GOOD_RUN, 1, "this looks like a run"),
     Bad("SQUARE with 5 columns", "judgments", "s.txt", b"1 w1 0 0 0\n", 1, "5 columns without a header"),
     Bad("SQUARE, ragged", "judgments", "s.txt", b"1 w1 0\n2 w1\n", 2, "expected 3 columns, got 2"),
     Bad(

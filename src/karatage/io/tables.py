@@ -18,7 +18,7 @@ from karatage.io.fields import Interner, split
 from karatage.io.parquet import MAGIC, list_columns, read_columns
 from karatage.io.rows import Locate, Rows, find_columns, from_frame, is_known, plain, unpivot
 from karatage.io.sources import NOTHING, Source, check_line_ends, check_text, line_of
-from karatage.text import shorten
+from karatage.text import counted, shorten
 
 csv.field_size_limit(1 << 30)
 # Text after a mark that prevents spreadsheets from reading it as a formula; `encode_table` writes the mark.
@@ -338,9 +338,11 @@ def _read_headless(source: Source, content: bytes, first: str, separator: str, g
     if width not in layouts:
         wanted = "qrels (4 columns) or " + ("'item grade'" if gold else "'item judge grade'")
         found = len(_split_header(first, separator))
-        message = f"{found} columns without a header that names a grade; expected a header, or {wanted}"
+        message = f"{counted(found, 'column')} without a header that names a grade; expected a header, or {wanted}"
         line = line_of(content, len(content) - len(content.lstrip()))
-        raise InputFileError(source.name, line, f"{message}, separated by spaces or tabs")
+        run = width == 6 and first.split()[1].upper() == "Q0"
+        hint = "; this looks like a run, not a file of grades" if run else ""
+        raise InputFileError(source.name, line, f"{message}, separated by spaces or tabs{hint}")
     fields = split(source, content, width)
     column = {}
     for k, role in enumerate(layouts[width]):
