@@ -50,8 +50,8 @@ class Figures:
             raise DataError(f"a mean score of {self.mean} is not a number: give the mean over topics, such as 0.626")
         if not (math.isfinite(self.deviation) and self.deviation >= 0):
             raise DataError(
-                f"a standard deviation of {self.deviation} is impossible: give that of the scores over topics, 0 or "
-                f"more"
+                f"a standard deviation of {self.deviation} is impossible: give that of the scores over topics, "
+                "which is at least 0"
             )
 
     @property

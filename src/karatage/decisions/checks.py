@@ -126,8 +126,7 @@ def _check_ranks(checkup: Checkup) -> Iterator[Check]:
         yield warn(
             "runs.ranks",
             f"ranks contradict scores, and only scores are used, as in trec_eval: {counted(len(wrong), 'file')}, "
-            f"{places}, "
-            f"the first at {first.source}:{first.line}",
+            f"{places}, the first at {first.source}:{first.line}",
             "if the ranks are correct, write scores that decrease with rank",
         )
 
