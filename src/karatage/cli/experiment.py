@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from karatage.data.runs import Runs
     from karatage.experiments.collection import Collection, PanelRules
     from karatage.experiments.engine import Progress
+    from karatage.simulation.collection import World
     from karatage.views.page import Page
 
 TOP, MORE = 12, "tables.txt of --output has all"  # rows of long tables that are printed
@@ -114,8 +115,8 @@ class Source:
         whole = "whole" in getattr(self, "configurations", ("whole",))  # partitioned judges may have graded parts
         return PanelRules(level=parse_level(self.relevant), gold_level=gold, whole_only=whole)
 
-    def read(self, seed: int) -> tuple[Collection]:
-        """Read the data, or simulate what is not given."""
+    def read(self, seed: int, pool: int | None = None) -> tuple[Collection]:
+        """Read the data, or simulate what is not given; of simulated runs, `pool` ranks are judged."""
         from karatage.experiments.collection import SIMULATED, is_simulated, read_collection
         from karatage.io.judgments import read_gold, read_judgments
 
@@ -127,7 +128,7 @@ class Source:
         scale = self.grades if self.gold_grades is None else self.gold_grades
         columns, gold_columns = parse_columns(self.columns), parse_columns(self.gold_columns)
         found = read_collection(
-            self.runs or SIMULATED,
+            self.runs or _simulate(seed, pool),
             judges[0]
             if is_simulated(judges[0])
             else read_judgments(list(judges), grades=self.grades, columns=columns, repeats="last"),
@@ -154,24 +155,31 @@ class Pool:
     gold_grades: str | None = None
     gold_columns: str | None = None
 
-    def read(self, seed: int) -> tuple[Runs, Judgments]:
-        """Read the data, or simulate a collection."""
+    def read(self, seed: int, pool: int | None = None) -> tuple[Runs, Judgments]:
+        """Read the data, or simulate a collection, of whose runs `pool` ranks are judged."""
         from karatage.io.judgments import read_gold
         from karatage.io.runs import read_runs
-        from karatage.random_streams import stream
-        from karatage.simulation.collection import simulate_collection
 
         if not self.runs:
             if self.gold is not None:
                 raise OptionError(
                     "gold needs runs; name the folder of the runs, or leave out gold to use a simulated collection"
                 )
-            world = simulate_collection(rng=stream(seed, "collection"))
-            return world.runs, world.gold
+            world = _simulate(seed, pool)
+            return world.runs, world.pool
         if self.gold is None:
             raise OptionError("gold is missing: it contains the experts' grades; name its qrels file with --gold")
         columns = parse_columns(self.gold_columns)
         return read_runs(list(self.runs)), read_gold(self.gold, grades=self.gold_grades, columns=columns)
+
+
+def _simulate(seed: int, pool: int | None) -> World:
+    """A collection; `pool` ranks of its runs are judged, or all documents."""
+    from karatage.random_streams import stream
+    from karatage.simulation.collection import simulate_collection
+    from karatage.simulation.profiles import CollectionShape
+
+    return simulate_collection(shape=CollectionShape(pool=pool), rng=stream(seed, "collection"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,6 +190,7 @@ class Command:
         kind: Its name; its modules are in the folder of the same name.
         plan: Its options.
         source: The part of its plan that names files; None: it reads no files.
+        pool: Ranks of simulated runs that are judged; None: all documents are.
         tables: Finds the tables that go to files, by name.
         charts: Folder of charts, with a slash.
         still: A pattern of names of charts that are not written as interactive HTML, which is large.
@@ -190,6 +199,7 @@ class Command:
     kind: str
     plan: Any
     source: type[Source | Pool] | None = None
+    pool: int | None = None
     tables: Callable[[Any], dict[str, pl.DataFrame]] = attrgetter("tables")
     charts: str = ""
     still: str | None = None
@@ -207,7 +217,7 @@ class Command:
         material = ()
         if self.source is not None:
             with progress("Reading", quiet=to.quiet):
-                material = asked.options.read(asked.options.seed)
+                material = asked.options.read(asked.options.seed, self.pool)
         design, name = narrow_options(self.plan, asked.options), self.kind.replace("-", "_")
         experiment = getattr(import_module(f"karatage.experiments.{name}.findings"), f"experiment_{name}")
         with hold_output(to.output):
@@ -323,6 +333,7 @@ def _list_random_relevance(found: Any) -> dict[str, pl.DataFrame]:
 
 SETS = "Folders of TREC runs, each a set of systems; none: a simulated collection."
 SIZES = "small: takes seconds; paper: the paper's full size."
+POOL = 10  # if all documents were judged, uncertain grades would change the scores of all systems alike
 aware = _make(
     Command(kind="aware", plan=AwarePlan, source=Source, charts="charts/", still="tau_ap-|rmse-"), SETS, SIZES
 )
@@ -333,7 +344,7 @@ supervised = _make(
     configurations=Parameter(name=("--configuration", "-c")),
 )
 random_relevance = _make(
-    Command(kind="random-relevance", plan=RandomRelevancePlan, source=Source, tables=_list_random_relevance),
+    Command(kind="random-relevance", plan=RandomRelevancePlan, source=Source, pool=POOL, tables=_list_random_relevance),
     SETS,
     SIZES,
 )

@@ -31,7 +31,15 @@ from karatage.experiments.aware.analysis import (
 )
 from karatage.experiments.aware.cells import OUTCOMES
 from karatage.experiments.aware.findings import AwareFindings
-from karatage.experiments.aware.plan import MERGED_GRADES, OWN_CHANCE, SEVERAL_MEASURES, UNIFORM, label_measures
+from karatage.experiments.aware.plan import (
+    CLOSENESS,
+    MERGED_GRADES,
+    OTHER_RANDOM,
+    OWN_CHANCE,
+    SEVERAL_MEASURES,
+    UNIFORM,
+    label_measures,
+)
 from karatage.text import counted, list_ranges, shorten
 from karatage.views.marks import DASH, Axis, Key, find_span, lay_panel, lay_panels, mark_level, mark_lines
 from karatage.views.page import Figure, Page, Section, shows
@@ -52,6 +60,8 @@ COLOURS = {
     UNIFORM: "#777777",
     OWN_CHANCE: "#E69F00",
     SEVERAL_MEASURES: "#AA1133",
+    CLOSENESS: "#7A5195",
+    OTHER_RANDOM: "#2F9E44",
     "fro": "#56B4E9",
     "rmse": "#0072B2",
     "kld": "#6A3D9A",
