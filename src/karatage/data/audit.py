@@ -97,7 +97,10 @@ ASIDE: dict[str, dict[str, Column]] = {  # columns that depend on what there is
     },
 }
 INTERVALS = (
-    *(("judges", of, (f"{of}_low", f"{of}_high")) for of in ("accuracy", "tpr", "tnr", "ppv", "leniency", "gold_leniency")),
+    *(
+        ("judges", of, (f"{of}_low", f"{of}_high"))
+        for of in ("accuracy", "tpr", "tnr", "ppv", "leniency", "gold_leniency")
+    ),
     ("panel", "high", ("low", "high")),  # percentiles, which need not lie around the value
     ("merges", "accuracy", ("low", "high")),
     ("merges", "gain", ("gain_low", "gain_high")),
