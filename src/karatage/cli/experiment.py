@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from karatage.data.judgments import Judgments
     from karatage.experiments.collection import PanelRules
     from karatage.experiments.engine import Progress
+    from karatage.simulation.collection import World
     from karatage.views.page import Page
 
 FILES = ("runs", "judges", "judgments", "gold", "learn_from", "learn_gold", "learn_runs", "disagreement")
@@ -114,8 +115,8 @@ class Source:
         whole = "whole" in getattr(self, "configurations", ("whole",))  # partitioned judges may have graded parts
         return PanelRules(level=parse_level(self.relevant), gold_level=gold, whole_only=whole)
 
-    def read(self, seed: int) -> dict[str, Any]:
-        """Read the data, or simulate what is not given."""
+    def read(self, seed: int, pool: int | None = None) -> dict[str, Any]:
+        """Read the data, or simulate what is not given; of simulated runs, `pool` ranks are judged."""
         from karatage.experiments.collection import SIMULATED, is_simulated, read_collection
         from karatage.io.judgments import read_gold, read_judgments
 
@@ -127,7 +128,7 @@ class Source:
         scale = self.grades if self.gold_grades is None else self.gold_grades
         columns, gold_columns = parse_columns(self.columns), parse_columns(self.gold_columns)
         found = read_collection(
-            self.runs or SIMULATED,
+            self.runs or _simulate(seed, pool),
             judges[0]
             if is_simulated(judges[0])
             else read_judgments(list(judges), grades=self.grades, columns=columns, repeats="last"),
@@ -166,9 +167,9 @@ class Pool:
     columns: str | None = None
     gold_columns: str | None = None
 
-    def read(self, seed: int) -> dict[str, Any]:
-        """Read the data, or simulate a collection, and another one to learn from."""
-        from karatage.experiments.collaborative.lesson import Lesson, OtherJudges, simulate_lessons
+    def read(self, seed: int, pool: int | None = None) -> dict[str, Any]:
+        """Read the data, or simulate a collection, of whose runs `pool` ranks are judged, and one to learn from."""
+        from karatage.experiments.collaborative.lesson import Lesson, OtherJudges, keep_others, simulate_lesson
         from karatage.io.runs import read_runs
 
         learns = (*self.learn_from, *self.learn_runs, *filter(None, [self.learn_gold]))
@@ -177,10 +178,11 @@ class Pool:
                 raise OptionError(
                     "gold needs runs; name the folder of the runs, or leave out gold to use a simulated collection"
                 )
-            own, other = simulate_lessons(seed)
-            learned = DISAGREEMENT in getattr(self, "orders", ()) and getattr(self, "disagreement", None) is None
-            others = OtherJudges(own.judgments, other) if learned else OtherJudges()
-            return {"runs": own.runs, "gold": own.gold, "others": others}
+            world = _simulate(seed, pool)
+            found = {"runs": world.runs, "gold": world.pool}
+            if DISAGREEMENT not in getattr(self, "orders", ()) or getattr(self, "disagreement", None) is not None:
+                return found
+            return {**found, "others": OtherJudges(keep_others(world.judgments), simulate_lesson(seed, pool))}
         if self.gold is None:
             raise OptionError("gold is missing: it contains the experts' grades; name its qrels file with --gold")
         if learns and not (self.learn_from and self.learn_gold):
@@ -206,6 +208,15 @@ class Pool:
         return read_judgments(list(paths), grades=self.grades, columns=columns, repeats="last")
 
 
+def _simulate(seed: int, pool: int | None) -> World:
+    """A collection; `pool` ranks of its runs are judged, or all documents."""
+    from karatage.random_streams import stream
+    from karatage.simulation.collection import simulate_collection
+    from karatage.simulation.profiles import CollectionShape
+
+    return simulate_collection(shape=CollectionShape(pool=pool), rng=stream(seed, "collection"))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Command:
     """What is specific to the command of one experiment.
@@ -214,6 +225,7 @@ class Command:
         kind: Its name; its modules are in the folder of the same name.
         plan: Its options.
         source: The part of its plan that names files; None: it reads no files.
+        pool: Ranks of simulated runs that are judged; None: all documents are.
         tables: Finds the tables that go to files, by name.
         charts: Folder of charts, with a slash.
         still: A pattern of names of charts that are not written as interactive HTML, which is large.
@@ -222,6 +234,7 @@ class Command:
     kind: str
     plan: Any
     source: type[Source | Pool] | None = None
+    pool: int | None = None
     tables: Callable[[Any], dict[str, pl.DataFrame]] = attrgetter("tables")
     charts: str = ""
     still: str | None = None
@@ -239,7 +252,7 @@ class Command:
         material: dict[str, Any] = {}
         if self.source is not None:
             with progress("Reading", quiet=to.quiet):
-                material = asked.options.read(asked.options.seed)
+                material = asked.options.read(asked.options.seed, self.pool)
         design, name = narrow_options(self.plan, asked.options), self.kind.replace("-", "_")
         experiment = getattr(import_module(f"karatage.experiments.{name}.findings"), f"experiment_{name}")
         with hold_output(to.output):
@@ -366,6 +379,7 @@ def _list_collaborative(found: Any) -> dict[str, pl.DataFrame]:
 
 SETS = "Folders of TREC runs, each a set of systems; none: a simulated collection."
 SIZES = "small: takes seconds; paper: the paper's full size."
+POOL = 10  # if all documents were judged, uncertain grades would change the scores of all systems alike
 aware = _make(
     Command(kind="aware", plan=AwarePlan, source=Source, charts="charts/", still="tau_ap-|rmse-"), SETS, SIZES
 )
@@ -376,7 +390,7 @@ supervised = _make(
     configurations=Parameter(name=("--configuration", "-c")),
 )
 random_relevance = _make(
-    Command(kind="random-relevance", plan=RandomRelevancePlan, source=Source, tables=_list_random_relevance),
+    Command(kind="random-relevance", plan=RandomRelevancePlan, source=Source, pool=POOL, tables=_list_random_relevance),
     SETS,
     SIZES,
 )

@@ -27,6 +27,7 @@ from karatage.orders.disagreement import (
 )
 from karatage.random_streams import stream
 from karatage.simulation.collection import simulate_collection
+from karatage.simulation.profiles import CollectionShape
 
 RATES = {
     "topic": TEXT,
@@ -94,14 +95,14 @@ class Predicted:
         )
 
 
-def simulate_lessons(seed: int) -> tuple[Lesson, Lesson]:
-    """A collection, and another one of other topics, each with two other judges than gold's."""
-    worlds = [simulate_collection(rng=stream(seed, name)) for name in ("collection", "learning collection")]
-    own, other = (Lesson(world.runs, world.gold, _keep_judges(world.judgments)) for world in worlds)
-    return own, other
+def simulate_lesson(seed: int, pool: int | None = None) -> Lesson:
+    """A simulated collection of other topics, of whose runs `pool` ranks are judged (None: all documents)."""
+    world = simulate_collection(shape=CollectionShape(pool=pool), rng=stream(seed, "learning collection"))
+    return Lesson(world.runs, world.pool, keep_others(world.judgments))
 
 
-def _keep_judges(judgments: Judgments) -> Judgments:
+def keep_others(judgments: Judgments) -> Judgments:
+    """The two judges of a simulated collection that are most like the thesis' other assessors."""
     others = np.array([name in OTHERS for name in judgments.judges])
     return judgments.keep_rows(others[judgments.judge])
 
