@@ -99,7 +99,8 @@ def chart_predicted(predicted: Predicted) -> alt.LayerChart:
     frame = frame.drop_nulls().with_columns(pl.col("rate").str.to_uppercase())
     means = predicted.summary.with_columns(pl.col("rate").str.to_uppercase())
     axes = Axis("value:Q", "rate on the topics of the pool", WHOLE), Axis("rate:N", sort=[n.upper() for n in rates])
-    box = {"extent": "min-max", "size": 16, "color": CORRECTED, "opacity": 0.45, "median": {"color": CORRECTED}}
+    median = {"color": CORRECTED, "opacity": 1, "thickness": 2.5}
+    box = {"extent": "min-max", "size": 16, "color": CORRECTED, "opacity": 0.45, "median": median}
     ticks = {"color": PLAIN, "thickness": 1.2, "opacity": 0.7, "height": 8}
     dots = {"color": JUDGES, "shape": "diamond", "filled": True, "size": 70, "opacity": 1}
     layers = [
