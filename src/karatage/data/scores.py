@@ -92,14 +92,14 @@ def label_class(name: str) -> str:
     """What random judges of a class do: grade at a rate, or at the rates of a crowd's judges.
 
     >>> label_class("uni"), label_class("0.3"), label_class("hcb")
-    ('50% relevant at random', '30% relevant at random', 'relevant at random, as often as judges of hcb')
+    ('50% relevant at random', '30% relevant at random', 'random judges with the rates of hcb')
     """
     if name in CLASSES:
         return CLASSES[name]
     try:
         return f"{percent(float(name))} relevant at random"
     except ValueError:
-        return f"relevant at random, as often as judges of {shorten(name)}"
+        return f"random judges with the rates of {shorten(name)}"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -181,7 +181,7 @@ def _read_classes(text: str, where: str, crowds: Collection[str]) -> tuple[str, 
             rates.append(float(word))
         except ValueError:
             if word not in crowds:
-                raise UnknownNameError("crowd model of random judges", word, crowds) from None
+                raise UnknownNameError("rate or crowd of random judges", word, crowds) from None
             named.append(word)
         else:
             if not 0 < rates[-1] < 1:

@@ -394,7 +394,7 @@ def test_reasons_and_files_name_the_classes(world):
     approach = "multi(AP,P@5):sgl_rmse_md(replicates=25,random=0.3/hcb)"
     _, weights = weigh(world, approach, rng=2)
     assert weights.to_frame().columns[-2:] == ["rmse_0.3", "rmse_hcb"]
-    assert all("30% relevant at random" in line or "judges of hcb" in line for line in weights.explain())
+    assert all("30% relevant at random" in line or "the rates of hcb" in line for line in weights.explain())
     again = restore(json.loads(weights.to_json())).result
     assert again.to_json() == weights.to_json()
     with pytest.raises(DataError, match=r"0\.4"):
