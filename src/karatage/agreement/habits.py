@@ -135,6 +135,10 @@ class GoldAccuracy:
         """How often gold's `grade` is recognised, with Wilson bounds: TPR for grade 1 of 2, TNR for grade 0."""
         return self._bound(self.panel.gold == grade)
 
+    def precision(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """The share of a judge's grades 1 that gold has too, with Wilson bounds; for two grades."""
+        return self._bound((self.panel.gold >= 0) & (self.panel.judgments.grade == 1))
+
     def _bound(self, chosen: BoolArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         rows, at = self.panel.judgments, np.flatnonzero(chosen)
         right = (rows.grade[at] == self.panel.gold[at]).astype(float)

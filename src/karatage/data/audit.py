@@ -79,7 +79,7 @@ TABLES: dict[str, dict[str, Column]] = {
     },
     "flags": {"judge": TEXT, "flag": TEXT, "other": maybe(TEXT), "why": TEXT},
 }
-_RATES = tuple(f"{rate}{end}" for rate in ("accuracy", "tpr", "tnr") for end in ("", "_low", "_high"))
+_RATES = tuple(f"{rate}{end}" for rate in ("accuracy", "tpr", "tnr", "ppv") for end in ("", "_low", "_high"))
 _LENIENCY = tuple(f"{of}leniency{end}" for of in ("", "gold_") for end in ("", "_low", "_high"))
 ASIDE: dict[str, dict[str, Column]] = {  # columns that depend on what there is
     "judges": {
@@ -97,7 +97,10 @@ ASIDE: dict[str, dict[str, Column]] = {  # columns that depend on what there is
     },
 }
 INTERVALS = (
-    *(("judges", of, (f"{of}_low", f"{of}_high")) for of in ("accuracy", "tpr", "tnr", "leniency", "gold_leniency")),
+    *(
+        ("judges", of, (f"{of}_low", f"{of}_high"))
+        for of in ("accuracy", "tpr", "tnr", "ppv", "leniency", "gold_leniency")
+    ),
     ("panel", "high", ("low", "high")),  # percentiles, which need not lie around the value
     ("merges", "accuracy", ("low", "high")),
     ("merges", "gain", ("gain_low", "gain_high")),

@@ -59,7 +59,7 @@ def test_each_judge_has_a_row(found):
     assert (frame["accuracy_low"] < frame["accuracy"]).all()
     assert (frame["accuracy"] < frame["accuracy_high"]).all()
     np.testing.assert_allclose(frame["reliability"], frame["accuracy"], atol=0.12)
-    for name in ("tpr", "tnr", "gold_kappa", "leniency", "gold_leniency", "kappa", "percent"):
+    for name in ("tpr", "tnr", "ppv", "gold_kappa", "leniency", "gold_leniency", "kappa", "percent"):
         assert frame[name].null_count() == 0
     assert frame["flags"].to_list() == ["copied", "", "", "random", "copied"]
     assert gives(frame["why"][3], "kappa", f"{frame['gold_kappa'][3]:.2f}")
