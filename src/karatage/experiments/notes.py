@@ -5,7 +5,7 @@ from karatage.data.note import Texts
 tell = Texts(
     "experiments",
     {
-        "adversaries": "{approach} found this many adversaries per fit on average: {judges}",
+        "adversaries": "{approach}: mean number of adversaries per fit: {judges}",
         "cell-damaged": "cell file {file} was damaged or belonged to another cell, and was computed again",
         "cells-damaged": "{files:,} cell files were damaged or belonged to another cell, and were computed again, the "
         "first {first}",
