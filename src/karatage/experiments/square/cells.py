@@ -278,8 +278,9 @@ def tell_cells(cells: Sequence[CellResult]) -> Iterator[Note]:
         fits, loose = (sum(int(facts.get(name) or 0) for facts in done) for name in ("folds", "not_converged"))
         yield from tell.when(loose, "loose", approach=approach, loose=loose, fits=fits)
         found = [cell for cell in cells if cell.approach == approach and "adversaries" in cell.outcome.facts]
-        told = "; ".join(_count_adversaries(name, found) for name in dict.fromkeys(cell.data_set for cell in found))
-        yield from tell.when(found, "adversaries", approach=approach, judges=told)
+        some = [cell.data_set for cell in found if cell.outcome.facts["adversaries"]]
+        told = "; ".join(_count_adversaries(name, found) for name in dict.fromkeys(some))
+        yield from tell.when(found, "adversaries", approach=approach, judges=told or "none")
 
 
 def _count_adversaries(name: str, cells: Sequence[CellResult]) -> str:
