@@ -63,8 +63,13 @@ class MajorityVote(VoteModel):
             raise OptionError(f"mv(adversaries=flip) needs two grades, here are {votes.grades}; use adversaries=drop")
         found = find_adversaries(votes.judgments.every.settle(), votes.gold)
         posterior = self._vote(replace(votes, rows=_treat(votes.rows, found, self.adversaries)), rng)
-        many, source = int(found.sum()), "gold" if (votes.gold >= 0).any() else "the majority of the others"
-        note = tell(f"adversaries-{self.adversaries}", judges=many, all=len(found), source=source)
+        note = tell(
+            "adversaries",
+            did="exchanged the grades of" if self.adversaries == "flip" else "left out",
+            judges=int(found.sum()),
+            all=len(found),
+            source="gold" if (votes.gold >= 0).any() else "the majority of the others",
+        )
         return replace(posterior, parameters={ADVERSARY: found.astype(float)}, notes=(note, *posterior.notes))
 
     def _vote(self, votes: Votes, rng: Rng) -> Posterior:
