@@ -114,6 +114,7 @@ def test_a_run_is_taken_up_again(collection, tmp_path):
         {"replicates": 7},
         {"training": 0.6},
         {"people": (5, 6)},
+        {"teams": "redrawn"},
         {"measures": ("nDCG@5",)},
         {"approaches": ("sup_tau", "mv")},
     ],
@@ -133,6 +134,7 @@ def test_another_plan_takes_nothing_from_the_cells_of_this_one(collection, monke
         ("seed", 3, ["whole", "partitioned"]),
         ("training", 0.6, ["whole", "partitioned"]),
         ("people", (5, 6), ["partitioned"]),
+        ("teams", "redrawn", ["partitioned"]),
         ("measures", ("nDCG@5",), ["whole", "partitioned"]),
     ],
 )
@@ -201,7 +203,7 @@ def test_table_1_has_the_papers_layout(found):
     for name in found.plan.names:
         assert row[name] == pytest.approx(rows.filter(approach=name)["tau_ap"].mean(), rel=1e-14)
     assert not found.table(outcome="rmse").equals(table)
-    assert set(found.tables) == {"table1", "table1-tau", "table1-rmse", "means", "overall"}
+    assert set(found.tables) == {"table1", "table1-tau", "table1-rmse", "means", "overall", "gains"}
 
 
 def test_means_have_errors_and_intervals_and_paired_differences(found):
