@@ -1,8 +1,8 @@
 """Studies on real collections whose figures stand in docs/theory/aware.md: `python -m benchmarks.studies STUDY`.
 
-`least`: how often a judge who knows nothing weighs least, over many seeds. `panel`: the LLM judges of TREC DL 2021 on
-one binary scale, as a folder of qrels, for `karatage experiment aware`. `topics`: on that panel, how far differences
-between approaches vary with the topics, by a bootstrap.
+`least`: how often a judge who knows nothing weighs least, or most by closeness, over many seeds. `panel`: the LLM
+judges of TREC DL 2021 on one binary scale, as a folder of qrels, for `karatage experiment aware`. `topics`: on that
+panel, how far differences between approaches vary with the topics, by a bootstrap.
 """
 
 from __future__ import annotations
@@ -32,13 +32,30 @@ KINDS: dict[str, LastJudge] = {
     "inverted": lambda relevant, _: ~relevant,
 }
 WHOLE = 0.99
-TRIED = ("uniform", "tpc_tau_msd", "sgl_tau_msd", "tpc_tau_own4", "sgl_rmse_own4")
+OTHERS = ("{}(random=0.3)", "{}(random=hcb)")  # classes of random judges beside the paper's
+CLOSENESS = "{}(closeness=True)"
+CLOSE = CLOSENESS.format("tpc_tau_msd")
+T08_BEST, DL_BEST = "tpc_rmse_msd(random=0.2/0.5/0.8)", "tpc_tau_msd(random=0.01/0.5/0.99)"
+TRIED = (
+    "uniform",
+    "tpc_tau_msd",
+    "sgl_tau_msd",
+    "tpc_tau_own4",
+    "sgl_rmse_own4",
+    "tpc_rmse_msd",
+    CLOSE,
+    T08_BEST,
+    DL_BEST,
+)
 DIFFERENCES = (
     ("uniform", "mv"),
     ("tpc_tau_msd", "mv"),
     ("tpc_tau_own4", "mv"),
     ("tpc_tau_own4", "tpc_tau_msd"),
     ("sgl_rmse_own4", "tpc_tau_msd"),
+    (CLOSE, "tpc_tau_msd"),
+    (T08_BEST, "tpc_rmse_msd"),
+    (DL_BEST, "tpc_tau_msd"),
 )
 RESAMPLES, ALL = 500, 10_000
 
@@ -61,17 +78,24 @@ def main() -> None:
 
 
 def count_least(folder: Path, seeds: int) -> pl.DataFrame:
-    """For each estimator, the share of panels in which the last judge weighs less than each of five good ones."""
+    """For each estimator, the share of panels in which the last judge weighs less than each of five good ones.
+
+    For closeness it is the share in which it weighs more than each of them.
+    """
     (qrels,) = folder.glob("*qrels*")
     runs, gold = kt.read_runs(folder / "runs"), kt.read_gold(qrels)
-    columns: dict[str, list[str] | list[float]] = {"approach": [*ESTIMATORS, *OWN]}
+    closeness = [CLOSENESS.format(name) for name in ESTIMATORS]
+    tried = [*ESTIMATORS, *OWN, *(form.format(name) for form in OTHERS for name in ESTIMATORS), *closeness]
+    columns: dict[str, list[str] | list[float]] = {"approach": tried}
     for kind, last in KINDS.items():
-        least: Counter[str] = Counter()
+        found: Counter[str] = Counter()
         for seed in range(seeds):
             judgments = _simulate(gold, last, seed)
-            for weights in kt.evaluate(runs, judgments, "AP", approach=["all30", "own"], rng=seed).weights:
-                least[weights.approach] += bool(weights.mean[GOOD] < weights.mean[:GOOD].min())
-        columns[kind] = [least[name] / seeds for name in (*ESTIMATORS, *OWN)]
+            for weights in kt.evaluate(runs, judgments, "AP", approach=tried, rng=seed).weights:
+                own, good = weights.mean[GOOD], weights.mean[:GOOD]
+                apart = own > good.max() if weights.approach in closeness else own < good.min()
+                found[weights.approach] += bool(apart)
+        columns[kind] = [found[name] / seeds for name in tried]
     return pl.DataFrame(columns)
 
 

@@ -3,7 +3,7 @@
 # Numbers that may be anything within their range, since nothing else in the file tells them. All others follow from
 # these, or are said in a second place, so that a changed one is refused.
 _AUDIT = {
-    *("seed", "gold_items", "judges.*.repeats", "judges.*.percent", "judges.*.reliability"),
+    *("seed", "gold_items", "counts.*.agree", "judges.*.repeats", "judges.*.percent", "judges.*.reliability"),
     *(f"judges.*.{of}" for of in ("kappa", "weighted_kappa", "gold_kappa", "gold_weighted_kappa", "leniency")),
     *(f"judges.*.{of}_{end}" for of in ("leniency", "gold_leniency", "accuracy") for end in ("low", "high")),
     *(

@@ -7,11 +7,13 @@ import polars as pl
 import pytest
 
 import karatage as kt
-from karatage.merging.estimators import ESTIMATORS, GAPS, OWN, SUPERVISED
+from karatage.merging.estimators import ESTIMATORS, GAPS, GRANULARITIES, OWN, SUPERVISED
 from karatage.merging.gaps import CLASSES, RandomJudges, shuffle_grades
 from karatage.random_streams import stream
+from karatage.simulation.crowd import draw_rates
 
 SEED, FEW = 5, 12
+PAIRS = tuple(itertools.product(GRANULARITIES, GAPS))
 CROWD = ("careful-1", "crowd-1", "crowd-3", "llm-small", "spammer")
 
 
@@ -76,30 +78,76 @@ COMBINE = {
 }
 
 
-def replicates(runs, judgments, judge=None):
+def literal_frobenius(x, y):
+    """Equations 5 and 20."""
+    norm = np.linalg.norm(np.array(x) - np.array(y), "fro")
+    return 1 - norm / np.sqrt(np.size(x))
+
+
+def literal_root_mean_square(x, y):
+    """Equations 7, 8 and 21."""
+    return 1 - np.sqrt(((np.mean(x, axis=0) - np.mean(y, axis=0)) ** 2).sum() / len(x[0]))
+
+
+def literal_divergence(x, y):
+    """Equations 10, 11 and 22 with beta = 1."""
+    p, q = density(x), density(y)
+    return np.exp(-(np.log(p / q) * p).sum())
+
+
+def literal_tau(x, y):
+    """Equations 14, 15 and 23, counted as concordant minus discordant pairs."""
+    a, b = np.array(order(x)), np.array(order(y))
+    balance = np.sign(a[:, None] - a) * np.sign(b[:, None] - b)
+    return abs(((balance > 0).sum() - (balance < 0).sum()) / (len(a) * (len(a) - 1)))
+
+
+def literal_ap_correlation(x, y):
+    """Equations 17, 18 and 24."""
+    return abs(kt.stats.tau_ap(order(x), order(y)))
+
+
+LITERAL = {
+    "fro": literal_frobenius,
+    "rmse": literal_root_mean_square,
+    "kld": literal_divergence,
+    "tau": literal_tau,
+    "apc": literal_ap_correlation,
+}
+
+
+def draw(judgments, rates=None):
+    """Grades of random judges by class, (item, replicate); those of the paper's classes share a stream."""
+    items = len(judgments.item_topic)
+    if rates is None:
+        found = RandomJudges.draw(items, FEW, stream(SEED, "random judges")).bits.values()
+    else:
+        found = []
+        for name in rates:
+            source = stream(SEED, f"random judges {name}")
+            rate = draw_rates(name, FEW, source) if name in kt.simulation.list_crowds() else float(name)
+            found += RandomJudges.draw(items, FEW, source, {name: rate}).bits.values()
+    return [np.unpackbits(bits, axis=1, count=FEW).astype(np.int8) * 3 for bits in found]
+
+
+def replicates(runs, judgments, sets):
     """Scores under random judges by class, or under one judge's grades shuffled: (replicate, topic, system)."""
     alignment = kt.stats.align(runs, judgments)
-    items = len(judgments.item_topic)
-    if judge is not None:
-        sets = [shuffle_grades(judgments, judge, FEW, SEED)]
-    else:
-        drawn = RandomJudges.draw(items, FEW, stream(SEED, "random judges"))
-        sets = [np.unpackbits(bits, axis=1, count=FEW).astype(np.int8) * 3 for bits in drawn.bits.values()]
     return [kt.stats.score_grades(alignment, grade, ["AP"], top_grade=3)["AP"].value for grade in sets]
 
 
-def slow_weights(runs, judgments, name):
+def slow_weights(runs, judgments, name, gaps=SLOW, rates=None):
     """(judge, topic), not normalised."""
     granularity, gap, weighting = name.split("_")
     scores = kt.score(runs, judgments, "AP")
     weight = np.zeros(scores.judged.shape)
-    shared = None if weighting.startswith("own") else replicates(runs, judgments)
+    shared = None if weighting.startswith("own") else replicates(runs, judgments, draw(judgments, rates))
     for judge in range(len(scores.judges)):
-        classes = shared or replicates(runs, judgments, judge)
+        classes = shared or replicates(runs, judgments, [shuffle_grades(judgments, judge, FEW, SEED)])
         seen = np.flatnonzero(scores.judged[judge])
         for topics in [seen] if granularity == "sgl" else [[t] for t in seen]:
             own = scores.value[judge, topics].tolist()
-            distance = [np.mean([SLOW[gap](own, other[topics].tolist()) for other in c]) for c in classes]
+            distance = [np.mean([gaps[gap](own, other[topics].tolist()) for other in c]) for c in classes]
             weight[judge, topics] = COMBINE[weighting](distance)
     return weight
 
@@ -116,6 +164,36 @@ def test_every_estimator_as_by_brute_force(world, name):
     for t, topic in enumerate(found.scores["AP"].topics):
         merged = sum(expected[k, t] * value[k, t] for k in range(len(judgments.judges)))
         np.testing.assert_allclose(found.scores["AP"].value[0, t], merged, rtol=1e-9, err_msg=topic)
+
+
+@pytest.mark.parametrize("name", [*(f"{g}_{gap}_msd" for g, gap in PAIRS), "sgl_apc_md", "tpc_fro_med"])
+def test_closeness_is_equations_20_to_27_word_for_word(world, name):
+    runs, judgments, _ = world
+    found = kt.evaluate(runs, judgments, "AP", approach=f"{name}(closeness=True,replicates={FEW})", rng=SEED)
+    expected = slow_weights(runs, judgments, name, LITERAL)
+    (weights,) = found.weights
+    np.testing.assert_allclose(weights.share, expected / expected.sum(axis=0), rtol=1e-8, atol=1e-30)
+    assert weights.approach == f"{name}(replicates={FEW},closeness=True)"
+
+
+@pytest.mark.parametrize(
+    ("name", "rates"),
+    [
+        ("sgl_rmse_md", ("0.3",)),
+        ("tpc_fro_msd", ("hcb",)),
+        ("sgl_apc_med", ("0.01", "0.3", "0.9")),
+        ("tpc_tau_md", ("0.2", "careful", "llm-dl-2021")),
+    ],
+)
+def test_other_classes_of_random_judges_as_by_brute_force(world, name, rates):
+    runs, judgments, _ = world
+    approach = f"{name}(replicates={FEW},random={'/'.join(rates)})"
+    found = kt.evaluate(runs, judgments, "AP", approach=[approach, f"{name}(replicates={FEW})"], rng=SEED)
+    expected = slow_weights(runs, judgments, name, rates=rates)
+    np.testing.assert_allclose(found.weights[0].share, expected / expected.sum(axis=0), rtol=1e-9, atol=1e-12)
+    assert tuple(found.weights[0].distance) == rates
+    alone = kt.evaluate(runs, judgments, "AP", approach=found.weights[1].approach, rng=SEED)
+    np.testing.assert_array_equal(found.weights[1].share, alone.weights[0].share)
 
 
 @pytest.mark.parametrize("name", SUPERVISED)

@@ -1,6 +1,7 @@
 """The collaborative experiment against its definition, document by document, with every judgment by name."""
 
 from collections import defaultdict
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -125,7 +126,7 @@ def test_areas_count_how_early_relevant_documents_come(ground):
     assert half == sum(ground.grade[queue[: items // 2]]) / sum(ground.grade)
 
 
-def test_recall_and_precision_of_a_crowd_on_the_whole_pool(ground):
+def test_a_crowd_on_the_whole_pool(world, ground):
     table = cells.try_crowd("careful", 1, ground).table
     crowd = cells.ask_crowd(ground, "careful", np.arange(ground.items), "careful whole 1")
     votes = defaultdict(list)
@@ -137,3 +138,13 @@ def test_recall_and_precision_of_a_crowd_on_the_whole_pool(ground):
     assert row["recall"] == pytest.approx(len(said & truth) / len(truth))
     assert row["precision"] == pytest.approx(len(said & truth) / len(said))
     assert row["accuracy"] == pytest.approx(1 - len(said ^ truth) / ground.items)
+    plan = replace(PLAN, studies=("consensus",), approaches=("mv",))
+    found = kt.experiments.experiment_collaborative(world.runs, world.gold, plan)
+    others = set(range(ground.items)) - truth
+    rates = [
+        len(said & truth) / len(truth),
+        len(said & truth) / len(said),
+        len(others - said) / len(others),
+        len(others - said) / (ground.items - len(said)),
+    ]
+    assert found.table32.rows() == [("careful", *(pytest.approx(100 * rate) for rate in rates))]

@@ -3,12 +3,14 @@
 import math
 from itertools import product
 
+import numpy as np
 import pytest
 
 import karatage as kt
 from karatage.experiments.collection import Collection
 from karatage.experiments.random_relevance.findings import experiment_random_relevance
 from karatage.experiments.random_relevance.plan import RandomRelevancePlan
+from karatage.measures.expected import score_expected
 from tests.oracles.brute_force import average_precision, dcg, jk_discount, kendall_tau, rank_biased_precision, tau_ap
 
 TOPICS = {
@@ -142,3 +144,28 @@ def test_every_judge_alone(found, golds):
         for is_expected, gold, estimate in ((False, "DGS", plain), (True, "DGS", random), (True, "RGS", random)):
             told = here.filter(expected=is_expected, gold=gold)["tau_ap"].to_list()
             assert told == pytest.approx([tau_ap(golds[gold, measure], estimate)])
+
+
+def test_controls(found, golds):
+    for measure in MEASURES:
+        blank = boards(lambda t, r, m=measure: expected(m, r, doubt("", t)))
+        shown = {"blank, DGS": (golds["DGS", measure], blank), "blank, RGS": (golds["RGS", measure], blank)}
+        shown["RGS, DGS"] = golds["DGS", measure], golds["RGS", measure]
+        row = found.controls.filter(measure=found.name_measure(measure, expected=True))
+        for column, pair in shown.items():
+            assert row[column].to_list() == pytest.approx([tau_ap(*pair)])
+
+
+def test_blank_judge_of_t08_ties_most_systems_by_rbp(shared_data):
+    """The figure in docs/howto/experiment-random-relevance.md: .05 times the RBP of the pool, added up here."""
+    home = shared_data / "trec8-adhoc-10topics"
+    runs, gold = kt.read_runs(home / "runs"), kt.read_gold(home / "gold.qrels")
+    alignment = kt.stats.align(runs, gold)
+    weight = 0.2 * 0.8 ** np.arange(alignment.ranked[0].shape[1])
+    blank = 0.05 * np.mean([(documents >= 0) @ weight for documents in alignment.ranked], axis=0)
+    trusted = np.mean([(gold.grade[documents] * (documents >= 0)) @ weight for documents in alignment.ranked], axis=0)
+    probability = np.full((1, len(gold.grade), 2), (0.95, 0.05))
+    told = score_expected(alignment, probability, ["RBP(p=0.8)"])["RBP(p=0.8)"].mean[0]
+    assert told == pytest.approx(blank, abs=1e-14)
+    assert (np.abs(blank - 0.05) < 1.6e-11).sum() == 70
+    assert kt.stats.tau_ap(trusted.tolist(), blank.round(10).tolist()) == pytest.approx(0.057, abs=0.002)

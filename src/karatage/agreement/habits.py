@@ -8,6 +8,7 @@ import numpy as np
 
 from karatage.agreement.intervals import measure_means, share_intervals
 from karatage.agreement.pairs import kappas_of
+from karatage.data.audit import ItemCount
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, IntArray, LongArray
 from karatage.data.judgments import Judgments
 from karatage.kernels.agreement import hear_others
@@ -70,6 +71,19 @@ class Panel:
         key = self.judgments.item * np.int64(self.grades) + self.judgments.grade
         return np.bincount(key, minlength=len(self.known) * self.grades).reshape(-1, self.grades)
 
+    def count_items(self) -> tuple[ItemCount, ...]:
+        """Items by the number of their judges, and on how many of them all judges agree."""
+        grade, start = self.judgments.grade, self.judgments.row_start
+        heard = np.diff(start)
+        differs = np.r_[False, grade[1:] != grade[:-1]]  # from the row before, which may be of another item
+        differs[start[:-1][heard > 0]] = False
+        alike = np.bincount(self.judgments.item, differs, len(heard)) == 0
+        items, agreed = np.bincount(heard), np.bincount(heard[alike], minlength=int(heard.max()) + 1)
+        return tuple(
+            ItemCount(int(judges), int(items[judges]), int(agreed[judges]) if judges > 1 else None)
+            for judges in np.flatnonzero(items)
+        )
+
     def count_against(self, reference: GradeArray) -> LongArray:
         """What each judge said where `reference` (row,) says something: (judge, reference's grade, said)."""
         at = np.flatnonzero(reference >= 0)
@@ -120,6 +134,10 @@ class GoldAccuracy:
     def recall(self, grade: int) -> tuple[FloatArray, FloatArray, FloatArray]:
         """How often gold's `grade` is recognised, with Wilson bounds: TPR for grade 1 of 2, TNR for grade 0."""
         return self._bound(self.panel.gold == grade)
+
+    def precision(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """The share of a judge's grades 1 that gold has too, with Wilson bounds; for two grades."""
+        return self._bound((self.panel.gold >= 0) & (self.panel.judgments.grade == 1))
 
     def _bound(self, chosen: BoolArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         rows, at = self.panel.judgments, np.flatnonzero(chosen)

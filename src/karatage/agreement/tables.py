@@ -134,6 +134,7 @@ def _against_gold(panel: Panel) -> dict[str, object]:
         columns["gold_weighted_kappa"] = accuracy.kappa(weighted=True)
     else:
         columns |= _bounds("tpr", *accuracy.recall(1)) | _bounds("tnr", *accuracy.recall(0))
+        columns |= _bounds("ppv", *accuracy.precision())
     return columns | _bounds("gold_leniency", *leniency(panel, gold=True))
 
 

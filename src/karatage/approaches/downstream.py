@@ -32,6 +32,8 @@ from karatage.merging.gaps import Gaps
 tell = Texts(
     "approaches",
     {
+        "closeness": "{approach}: weights grow with the closeness to random judges, as equations 20 to 27 of [AWARE17] "
+        "say, so judges like random ones get the highest",
         "few-items": "judges with fewer than {least} items: {judges:names}",
         "gold-random": "grades are random: a relevant document is relevant with probability {certainty:g}",
         "gold-topics-missing": "judged topics without gold, left out when comparing with it: {topics:names}",
@@ -87,14 +89,18 @@ class Aware:
         found = {}
         for measure in evidence.measures:
             share, silent, dull = _average_shares([self._weigh(evidence, m) for m in self.measures or (measure,)])
-            notes = (*_tell_silent(self.name, evidence, silent), *_tell_dull(evidence, dull))
+            notes = (
+                *tell.when(self.estimator.closeness, "closeness", approach=self.name),
+                *_tell_silent(self.name, evidence, silent),
+                *_tell_dull(evidence, dull),
+            )
             weights = _write_down(self, evidence, measure, share, self._distances(evidence, measure))
             found[measure] = Merged(merge_scores(evidence.by_judge[measure].value, share), weights=weights, notes=notes)
         return found
 
     def _weigh(self, evidence: Evidence, measure: str) -> tuple[FloatArray, BoolArray, BoolArray]:
         """Shares (judge, topic), topics where all weights are 0, and where a judge tells no systems apart."""
-        gaps, present = evidence.gaps(self.estimator, measure), evidence.panel.present
+        gaps, present = evidence.gaps[self.estimator.kind][measure], evidence.panel.present
         weight, dull = weigh_telling(self.estimator, gaps, evidence.by_judge[measure].value, present)
         return *normalise(weight, present), dull
 
@@ -102,15 +108,13 @@ class Aware:
         """Distances by class, the mean over topics where there is one for each, and over measures."""
         tables = []
         for name in self.measures or (measure,):
-            gaps = evidence.gaps(self.estimator, name)
-            if self.estimator.granularity == "sgl":
-                tables.append(gaps.single[self.estimator.gap])
-            else:
-                by_topic = gaps.by_topic[self.estimator.gap]
-                count = np.isfinite(by_topic).sum(axis=1)
-                tables.append(np.where(count > 0, np.nansum(by_topic, axis=1) / np.maximum(count, 1), np.nan))
+            table = self.estimator.find_distances(evidence.gaps[self.estimator.kind][name])
+            if self.estimator.granularity == "tpc":
+                count = np.isfinite(table).sum(axis=1)
+                table = np.where(count > 0, np.nansum(table, axis=1) / np.maximum(count, 1), np.nan)
+            tables.append(table)
         mean = np.mean(tables, axis=0)
-        return {name: mean[:, c].copy() for c, name in enumerate(gaps.classes)}
+        return {name: mean[:, c].copy() for c, name in enumerate(self.estimator.classes)}
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
@@ -20,10 +20,11 @@ from karatage.data.scores import Scores, Weights
 from karatage.errors import DataError
 from karatage.measures.registry import ceiling, parse_measure
 from karatage.measures.scoring import score_aligned, score_grades, score_packed
-from karatage.merging.estimators import Estimator
-from karatage.merging.gaps import CLASSES, Distance, Gap, Gaps, RandomJudges, measure_gaps, shuffle_grades
+from karatage.merging.estimators import Estimator, Kind, list_compared
+from karatage.merging.gaps import CLASSES, Bits, Distance, Gap, Gaps, RandomJudges, measure_gaps, shuffle_grades
 from karatage.progress import follow
 from karatage.random_streams import stream
+from karatage.simulation.crowd import draw_rates, list_crowds
 
 _SCORES_AT_ONCE = 4_000_000  # of one measure under replicates, which bounds memory
 
@@ -47,7 +48,6 @@ class Evidence:
     estimators: Collection[Estimator] = ()  # all that will be asked for
     seed: int
     known: Known
-    _gaps: dict[tuple[bool, int], dict[str, Gaps]] = field(default_factory=dict)
 
     @cached_property
     def alignment(self) -> Alignment:
@@ -100,14 +100,10 @@ class Evidence:
         taught = set() if self.gold is None else set(self.gold.training)
         return np.array([topic in taught for topic in self.judgments.topics])
 
-    def gaps(self, estimator: Estimator, measure: str) -> Gaps:
-        """How far judges are from random ones; all estimators with as many replicates of the same kind share it."""
-        kind = estimator.own, estimator.replicates
-        if kind not in self._gaps:
-            gaps = frozenset(e.gap for e in self.estimators if (e.own, e.replicates) == kind)
-            compare = compare_with_shuffled if estimator.own else compare_with_random
-            self._gaps[kind] = compare(self.panel, gaps, estimator.replicates)
-        return self._gaps[kind][measure]
+    @cached_property
+    def gaps(self) -> dict[Kind, dict[str, Gaps]]:
+        """How far judges are from random ones, for all estimators that will be asked for."""
+        return compare_judges(self.panel, self.estimators)
 
     def ceiling(self, measure: str, top_grade: int) -> float:
         """The highest score possible on a scale of grades."""
@@ -163,13 +159,41 @@ class Panel:
         )
 
 
-def compare_with_random(panel: Panel, gaps: Collection[Gap], replicates: int) -> dict[str, Gaps]:
-    """Distances of all judges from the three classes of random ones, by measure."""
+def compare_judges(panel: Panel, estimators: Collection[Estimator]) -> dict[Kind, dict[str, Gaps]]:
+    """Distances of judges from random ones by measure, once for all estimators with as many replicates of a kind."""
+    found = {}
+    for kind in dict.fromkeys(e.kind for e in estimators):
+        alike = [e for e in estimators if e.kind == kind]
+        gaps, classes = list_compared(alike)
+        if kind.own:
+            found[kind] = compare_with_shuffled(panel, gaps, kind.replicates)
+        else:
+            found[kind] = compare_with_random(panel, gaps, kind.replicates, classes)
+    return found
+
+
+def draw_random(classes: Collection[str], items: int, replicates: int, seed: int) -> dict[str, Bits]:
+    """Random judges of a pool by class. The paper's three share a stream; every other class has its own."""
+    found: dict[str, Bits] = {}
+    if not CLASSES.keys().isdisjoint(classes):
+        found |= RandomJudges.draw(items, replicates, stream(seed, "random judges")).bits
+    for name in classes:
+        if name not in CLASSES:
+            source = stream(seed, f"random judges {name}")
+            rate = draw_rates(name, replicates, source) if name in list_crowds() else float(name)
+            found |= RandomJudges.draw(items, replicates, source, {name: rate}).bits
+    return {name: found[name] for name in classes}
+
+
+def compare_with_random(
+    panel: Panel, gaps: Collection[Gap], replicates: int, classes: Collection[str] = tuple(CLASSES)
+) -> dict[str, Gaps]:
+    """Distances of all judges from classes of random ones, by measure."""
     alignment, kept = panel.alignment, panel.alignment.retrieved_topics
-    drawn = RandomJudges.draw(int(alignment.item_start[-1]), replicates, stream(panel.seed, "random judges"))
-    found = {name: _Sums(panel.present.shape, gaps, tuple(CLASSES)) for name in panel.value}
+    drawn = draw_random(classes, int(alignment.item_start[-1]), replicates, panel.seed)
+    found = {name: _Sums(panel.present.shape, gaps, tuple(classes)) for name in panel.value}
     pieces = list(_pieces(replicates, len(kept) * len(alignment.systems)))
-    parts = [(c, bits, sets) for c, bits in enumerate(drawn.bits.values()) for sets in pieces]
+    parts = [(c, bits, sets) for c, bits in enumerate(drawn.values()) for sets in pieces]
     for c, bits, sets in follow(parts, len(parts), "groups of random judges"):
         scored = score_packed(alignment, bits, sets, list(panel.value), top_grade=panel.judgments.top_grade)
         for name, others in scored.items():

@@ -29,6 +29,7 @@ from karatage.measures.spec import Measure
 from karatage.merging.estimators import ESTIMATORS, OWN, SUPERVISED, Estimator, parse_estimator
 from karatage.progress import follow
 from karatage.random_streams import settle_seed
+from karatage.simulation.crowd import list_crowds
 from karatage.text import shorten
 
 JUDGE = "judge:"
@@ -107,7 +108,7 @@ def expect_of_judge(judge: int) -> Approach:
 
 
 def _of_estimator(text: str, measures: tuple[str, ...] = (), prefix: str = "") -> Aware | Supervised | None:
-    found = parse_estimator(text)
+    found = parse_estimator(text, list_crowds())
     if found is None:
         return None
     name, estimator = found

@@ -37,7 +37,7 @@ from karatage.cli.parsing import Reads, Writes, make_options
 from karatage.cli.terminal import progress, progress_cells, wants_colour
 from karatage.errors import OptionError
 from karatage.experiments.aware.plan import AwarePlan
-from karatage.experiments.collaborative.plan import FILE_ENDINGS, INDEPENDENT, CollaborativePlan
+from karatage.experiments.collaborative.plan import DISAGREEMENT, FILE_ENDINGS, INDEPENDENT, CollaborativePlan
 from karatage.experiments.noisy.plan import NoisyPlan
 from karatage.experiments.plans import list_presets, make_plan, narrow_options, write_plan
 from karatage.experiments.random_relevance.plan import RandomRelevancePlan
@@ -47,11 +47,12 @@ if TYPE_CHECKING:
     import polars as pl
 
     from karatage.data.judgments import Judgments
-    from karatage.data.runs import Runs
-    from karatage.experiments.collection import Collection, PanelRules
+    from karatage.experiments.collection import PanelRules
     from karatage.experiments.engine import Progress
+    from karatage.simulation.collection import World
     from karatage.views.page import Page
 
+FILES = ("runs", "judges", "judgments", "gold", "learn_from", "learn_gold", "learn_runs", "disagreement")
 TOP, MORE = 12, "tables.txt of --output has all"  # rows of long tables that are printed
 
 
@@ -114,8 +115,8 @@ class Source:
         whole = "whole" in getattr(self, "configurations", ("whole",))  # partitioned judges may have graded parts
         return PanelRules(level=parse_level(self.relevant), gold_level=gold, whole_only=whole)
 
-    def read(self, seed: int) -> tuple[Collection]:
-        """Read the data, or simulate what is not given."""
+    def read(self, seed: int, pool: int | None = None) -> dict[str, Any]:
+        """Read the data, or simulate what is not given; of simulated runs, `pool` ranks are judged."""
         from karatage.experiments.collection import SIMULATED, is_simulated, read_collection
         from karatage.io.judgments import read_gold, read_judgments
 
@@ -127,7 +128,7 @@ class Source:
         scale = self.grades if self.gold_grades is None else self.gold_grades
         columns, gold_columns = parse_columns(self.columns), parse_columns(self.gold_columns)
         found = read_collection(
-            self.runs or SIMULATED,
+            self.runs or _simulate(seed, pool),
             judges[0]
             if is_simulated(judges[0])
             else read_judgments(list(judges), grades=self.grades, columns=columns, repeats="last"),
@@ -136,7 +137,7 @@ class Source:
             rules=self.make_rules(),
             rng=seed,
         )
-        return (found,)
+        return {"collection": found}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,33 +146,75 @@ class Pool:
 
     Args:
         gold: Trusted grades: qrels, a table, or a judged queue.
+        judgments: The judges' grades: tables, or a folder with one qrels file per judge; may be repeated.
+        learn_from: Judgments of another collection, to learn where judges disagree; may be repeated.
+        learn_gold: Gold for --learn-from.
+        learn_runs: Runs of that collection; may be repeated. Default: the same runs.
+        grades: What labels mean: a scale (0-3), a mapping (no=0,yes=1,broken=drop), or both.
         gold_grades: What gold's labels mean: 0-3, or no=0,yes=1,broken=drop.
+        columns: Names of the columns as role=NAME, e.g. judge=team,grade=score.
         gold_columns: Names of the columns of gold as role=NAME, e.g. grade=score.
     """
 
     runs: tuple[str, ...] = ()
     gold: str | None = None
+    judgments: tuple[str, ...] = ()
+    learn_from: tuple[str, ...] = ()
+    learn_gold: str | None = None
+    learn_runs: tuple[str, ...] = ()
+    grades: str | None = None
     gold_grades: str | None = None
+    columns: str | None = None
     gold_columns: str | None = None
 
-    def read(self, seed: int) -> tuple[Runs, Judgments]:
-        """Read the data, or simulate a collection."""
-        from karatage.io.judgments import read_gold
+    def read(self, seed: int, pool: int | None = None) -> dict[str, Any]:
+        """Read the data, or simulate a collection, of whose runs `pool` ranks are judged, and one to learn from."""
+        from karatage.experiments.collaborative.lesson import Lesson, OtherJudges, keep_others, simulate_lesson
         from karatage.io.runs import read_runs
-        from karatage.random_streams import stream
-        from karatage.simulation.collection import simulate_collection
 
+        learns = (*self.learn_from, *self.learn_runs, *filter(None, [self.learn_gold]))
         if not self.runs:
-            if self.gold is not None:
+            if self.gold is not None or self.judgments or learns:
                 raise OptionError(
                     "gold needs runs; name the folder of the runs, or leave out gold to use a simulated collection"
                 )
-            world = simulate_collection(rng=stream(seed, "collection"))
-            return world.runs, world.gold
+            world = _simulate(seed, pool)
+            found = {"runs": world.runs, "gold": world.pool}
+            if DISAGREEMENT not in getattr(self, "orders", ()) or getattr(self, "disagreement", None) is not None:
+                return found
+            return {**found, "others": OtherJudges(keep_others(world.judgments), simulate_lesson(seed, pool))}
         if self.gold is None:
             raise OptionError("gold is missing: it contains the experts' grades; name its qrels file with --gold")
-        columns = parse_columns(self.gold_columns)
-        return read_runs(list(self.runs)), read_gold(self.gold, grades=self.gold_grades, columns=columns)
+        if learns and not (self.learn_from and self.learn_gold):
+            raise OptionError("learning needs judgments and gold; name them with --learn-from and --learn-gold")
+        runs = read_runs(list(self.runs))
+        gold = self._read_gold(self.gold)
+        judgments = self._read_judges(self.judgments) if self.judgments else None
+        lesson = None
+        if self.learn_gold is not None:
+            elsewhere = read_runs(list(self.learn_runs)) if self.learn_runs else runs
+            lesson = Lesson(elsewhere, self._read_gold(self.learn_gold), self._read_judges(self.learn_from))
+        return {"runs": runs, "gold": gold, "others": OtherJudges(judgments, lesson)}
+
+    def _read_gold(self, path: str) -> Judgments:
+        from karatage.io.judgments import read_gold
+
+        return read_gold(path, grades=self.gold_grades, columns=parse_columns(self.gold_columns))
+
+    def _read_judges(self, paths: tuple[str, ...]) -> Judgments:
+        from karatage.io.judgments import read_judgments
+
+        columns = parse_columns(self.columns)
+        return read_judgments(list(paths), grades=self.grades, columns=columns, repeats="last")
+
+
+def _simulate(seed: int, pool: int | None) -> World:
+    """A collection; `pool` ranks of its runs are judged, or all documents."""
+    from karatage.random_streams import stream
+    from karatage.simulation.collection import simulate_collection
+    from karatage.simulation.profiles import CollectionShape
+
+    return simulate_collection(shape=CollectionShape(pool=pool), rng=stream(seed, "collection"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,6 +225,7 @@ class Command:
         kind: Its name; its modules are in the folder of the same name.
         plan: Its options.
         source: The part of its plan that names files; None: it reads no files.
+        pool: Ranks of simulated runs that are judged; None: all documents are.
         tables: Finds the tables that go to files, by name.
         charts: Folder of charts, with a slash.
         still: A pattern of names of charts that are not written as interactive HTML, which is large.
@@ -190,6 +234,7 @@ class Command:
     kind: str
     plan: Any
     source: type[Source | Pool] | None = None
+    pool: int | None = None
     tables: Callable[[Any], dict[str, pl.DataFrame]] = attrgetter("tables")
     charts: str = ""
     still: str | None = None
@@ -204,17 +249,17 @@ class Command:
             schema = make_dataclass(self.plan.__name__, (), bases=bases, frozen=True, kw_only=True)
         given = _list_given({} if files is None else {**vars(files), "runs": runs}, vars(options))
         asked = make_plan(schema, self.kind, preset=preset, path=to.plan, given=given)
-        material = ()
+        material: dict[str, Any] = {}
         if self.source is not None:
             with progress("Reading", quiet=to.quiet):
-                material = asked.options.read(asked.options.seed)
+                material = asked.options.read(asked.options.seed, self.pool)
         design, name = narrow_options(self.plan, asked.options), self.kind.replace("-", "_")
         experiment = getattr(import_module(f"karatage.experiments.{name}.findings"), f"experiment_{name}")
         with hold_output(to.output):
             with watch_over(to.output, quiet=to.quiet) as watch:
                 log = () if to.output is None else write_plan(asked, to.output)
                 how = Execution(workers=to.workers, fresh=to.fresh, progress=watch, engine=to.engine)
-                found = experiment(*material, design, output=to.output, execution=how)
+                found = experiment(**material, plan=design, output=to.output, execution=how)
             self.show(found, to)
             if not to.quiet:
                 tell((*log, *found.log))
@@ -250,7 +295,7 @@ class Command:
 def _list_given(files: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
     """The part of a plan that the command line gives; files by their absolute path."""
     given = {**files, **options}
-    given |= {name: locate(given[name]) for name in ("runs", "judges", "gold", "disagreement") if name in given}
+    given |= {name: locate(given[name]) for name in FILES if name in given}
     crowds = (name for name in ("crowds", "table_crowds") if name in given)
     return given | {name: [_locate_crowd(crowd) for crowd in given[name] or ()] or None for name in crowds}
 
@@ -292,7 +337,7 @@ def _make(command: Command, runs_help: str, presets: str, **special: Any) -> Cal
     if command.source is not None:
         named = {
             "judges": (PATH, Reads(), Parameter(name=("--judgments", "-j"))),
-            "gold": (PATH, Reads()),
+            **dict.fromkeys(("judgments", "gold", "learn_from", "learn_gold", "learn_runs"), (PATH, Reads())),
             "correlations": Parameter(name="--correlation"),
         }
         kinds = {"files": make_options(command.source, skip=("runs",), optional=True, **named), **kinds}
@@ -321,8 +366,20 @@ def _list_random_relevance(found: Any) -> dict[str, pl.DataFrame]:
     return {**found.tables, "means": found.summary, "tuples": found.tuples, **checked}
 
 
+def _list_collaborative(found: Any) -> dict[str, pl.DataFrame]:
+    """The tables that are in the JSON, and those that were added since it has a schema."""
+    more = {"table32": found.table32}
+    if found.predicted is not None:
+        more |= {
+            "disagreement-learned": found.predicted.model.to_frame(),
+            "disagreement-predicted": found.predicted.rates,
+        }
+    return {**found.tables, **{name: table for name, table in more.items() if len(table)}}
+
+
 SETS = "Folders of TREC runs, each a set of systems; none: a simulated collection."
 SIZES = "small: takes seconds; paper: the paper's full size."
+POOL = 10  # if all documents were judged, uncertain grades would change the scores of all systems alike
 aware = _make(
     Command(kind="aware", plan=AwarePlan, source=Source, charts="charts/", still="tau_ap-|rmse-"), SETS, SIZES
 )
@@ -333,7 +390,7 @@ supervised = _make(
     configurations=Parameter(name=("--configuration", "-c")),
 )
 random_relevance = _make(
-    Command(kind="random-relevance", plan=RandomRelevancePlan, source=Source, tables=_list_random_relevance),
+    Command(kind="random-relevance", plan=RandomRelevancePlan, source=Source, pool=POOL, tables=_list_random_relevance),
     SETS,
     SIZES,
 )
@@ -344,9 +401,9 @@ noisy = _make(
     "of tests; coverage: intervals in 300 worlds.",
 )
 collaborative = _make(
-    Command(kind="collaborative", plan=CollaborativePlan, source=Pool),
+    Command(kind="collaborative", plan=CollaborativePlan, source=Pool, tables=_list_collaborative),
     "TREC runs: files, folders, globs; none: a simulated collection.",
-    SIZES,
+    "small: takes seconds; paper: full size, crowds with shared errors; thesis: its own design.",
     orders=(Parameter(name="--order"), complete(list_orders)),
     crowds=(PATH, Reads(), Parameter(name="--crowd"), complete(list_crowds)),
     table_crowds=(PATH, Reads(), Parameter(name="--table-crowd"), complete(list_crowds)),

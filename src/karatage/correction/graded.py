@@ -104,21 +104,31 @@ def gold_variance(mean: ArrayLike, confusion: ArrayLike, size: ArrayLike, gain: 
 def bootstrap(
     mass: ArrayLike, counts: ArrayLike, gain: ArrayLike, *, draws: int, rng: np.random.Generator
 ) -> Resampled:
-    """[NOISY18] (25) with topics and gold items resampled with replacement; `mass` (topic, said).
+    """[NOISY18] (25) with topics and gold items resampled with replacement; `mass` (topic, [judge,] said).
 
-    `counts` (gold, said) are gold items, drawn all together, so that grades may have more or fewer of them.
+    `counts` ([judge,] gold, said) are gold items, drawn all together, so that grades may have more or fewer of them.
     """
     mass, counts = np.asarray(mass, float), np.asarray(counts, float)
     _check_size(counts.sum(axis=-1))
-    grades = len(counts)
-    items = rng.multinomial(round(counts.sum()), counts.ravel() / counts.sum(), size=draws)
-    drawn = items.reshape(draws, grades, grades)
+    rows, solvable = draw_confusions(counts, draws, rng)
+    means = _resample_means(mass.reshape(len(mass), -1), draws, rng)[solvable]
+    gains = _solve(rows, np.asarray(gain, float)).reshape(len(rows), -1)
+    return Resampled(np.einsum("df,df->d", means, gains), draws - int(solvable.sum()))
+
+
+def draw_confusions(counts: FloatArray, draws: int, rng: np.random.Generator) -> tuple[FloatArray, BoolArray]:
+    """Confusion matrices (kept draw, judge, gold, said) of resampled gold items, and which draws (draw,) are kept.
+
+    Draws with a matrix that cannot be solved are left out. Judges have separate items.
+    """
+    grades = counts.shape[-1]
+    each = counts.reshape(-1, grades**2)
+    items = np.stack([rng.multinomial(round(own.sum()), own / own.sum(), size=draws) for own in each], axis=1)
+    drawn = items.reshape(draws, -1, grades, grades)
     rows = drawn / np.maximum(drawn.sum(axis=-1, keepdims=True), 1)
     values = np.linalg.svd(rows, compute_uv=False)
-    solvable = values[:, -1] > SINGULAR * values[:, 0]
-    means = _resample_means(mass, draws, rng)[solvable]
-    gains = _solve(rows[solvable], np.asarray(gain, float))
-    return Resampled(np.einsum("df,df->d", means, gains), draws - int(solvable.sum()))
+    solvable: BoolArray = np.all(values[..., -1] > SINGULAR * values[..., 0], axis=-1)
+    return rows[solvable], solvable
 
 
 def percentile_interval(values: ArrayLike, *, topics: int, confidence: float = CONFIDENCE) -> tuple[float, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -79,7 +79,7 @@ TABLES: dict[str, dict[str, Column]] = {
     },
     "flags": {"judge": TEXT, "flag": TEXT, "other": maybe(TEXT), "why": TEXT},
 }
-_RATES = tuple(f"{rate}{end}" for rate in ("accuracy", "tpr", "tnr") for end in ("", "_low", "_high"))
+_RATES = tuple(f"{rate}{end}" for rate in ("accuracy", "tpr", "tnr", "ppv") for end in ("", "_low", "_high"))
 _LENIENCY = tuple(f"{of}leniency{end}" for of in ("", "gold_") for end in ("", "_low", "_high"))
 ASIDE: dict[str, dict[str, Column]] = {  # columns that depend on what there is
     "judges": {
@@ -97,7 +97,10 @@ ASIDE: dict[str, dict[str, Column]] = {  # columns that depend on what there is
     },
 }
 INTERVALS = (
-    *(("judges", of, (f"{of}_low", f"{of}_high")) for of in ("accuracy", "tpr", "tnr", "leniency", "gold_leniency")),
+    *(
+        ("judges", of, (f"{of}_low", f"{of}_high"))
+        for of in ("accuracy", "tpr", "tnr", "ppv", "leniency", "gold_leniency")
+    ),
     ("panel", "high", ("low", "high")),  # percentiles, which need not lie around the value
     ("merges", "accuracy", ("low", "high")),
     ("merges", "gain", ("gain_low", "gain_high")),
@@ -105,11 +108,20 @@ INTERVALS = (
 )
 
 
+class ItemCount(NamedTuple):
+    """Items with the same number of judges."""
+
+    judges: int
+    items: int
+    agree: int | None  # items to which all their judges gave the same grade; None below two judges
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Audit(Result, kind="audit"):
     """Judges one by one, in pairs, as a panel, and against their merges."""
 
     derived = ("sentence", "drop", "regime")
+    optional = ("counts",)
 
     judges: pl.DataFrame  # one row per judge
     panel: pl.DataFrame  # statistic, value, low, high
@@ -124,6 +136,7 @@ class Audit(Result, kind="audit"):
     seed: int
     versions: Mapping[str, str]
     notes: tuple[Note, ...] = ()
+    counts: tuple[ItemCount, ...] = ()  # by number of judges; empty in files of earlier versions
 
     def __post_init__(self) -> None:
         """Refuse wrong tables, unknown judges, and shares that do not follow from counts."""
@@ -142,6 +155,8 @@ class Audit(Result, kind="audit"):
         require_numbers("items", self.items, 1)
         require_numbers("gold_items", self.gold_items, 0, self.items)
         self._check_shares()
+        if self.counts:
+            self._check_counts()
         for of, value, ends in INTERVALS:
             frame: pl.DataFrame = getattr(self, of)
             if {value, *ends} <= set(frame.columns):
@@ -178,6 +193,21 @@ class Audit(Result, kind="audit"):
         require_numbers("pairs: shared", self.pairs["shared"], 0, self.items)
         if self.confusion.select("judge", "gold", "grade").is_duplicated().any():
             raise DataError("confusion: a row is repeated")
+
+    def _check_counts(self) -> None:
+        """Check that all items and all grades are counted."""
+        judges = [count.judges for count in self.counts]
+        items = [count.items for count in self.counts]
+        require_numbers("counts: judges", judges, 0, len(self.judges))
+        require_numbers("counts: items", items, 1)
+        require_equal("the sum of counts: items", sum(items), self.items)
+        require_equal("the sum of counts: grades", np.dot(judges, items), int(self.judges["items"].sum()))
+        if judges != sorted(set(judges)):
+            raise DataError("counts: rows are not in the order of judges, or one is repeated")
+        for count in self.counts:
+            if (count.agree is None) != (count.judges < 2):
+                raise DataError(f"counts: agree is missing or not possible for judges = {count.judges}")
+            require_numbers("counts: agree", count.agree or 0, 0, count.items)
 
     def _check_gold(self) -> None:
         """Check that figures on gold items follow from the confusion."""

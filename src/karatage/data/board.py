@@ -12,7 +12,15 @@ import polars as pl
 
 from karatage.data.axes import BoolArray, FloatArray, LongArray, freeze, settle_ties
 from karatage.data.checks import require_names, require_numbers, require_shape
-from karatage.data.estimate import Accuracy, Bounded, Method, find_cuts, require_intervals, require_p_values
+from karatage.data.estimate import (
+    Accuracy,
+    Bounded,
+    JudgeAccuracy,
+    Method,
+    find_cuts,
+    require_intervals,
+    require_p_values,
+)
 from karatage.data.note import Note
 from karatage.data.options import NEW_TOPICS, Adjust, check_confidence
 from karatage.data.result import Result
@@ -165,6 +173,7 @@ class Board(Result, kind="board"):
     """The result of `compare_all`; systems are sorted by score, corrected where that was possible."""
 
     derived = ("sentence", "significant", "top", "groups", "count_flips", "rows", "pairs")
+    optional = ("by_judge",)
 
     measure: str
     approach: str  # how judges became one
@@ -183,6 +192,7 @@ class Board(Result, kind="board"):
     refusal: str | None = None  # why nothing was corrected
     gold: str | None = None  # what the gold sample is
     accuracy: Accuracy | None = None
+    by_judge: tuple[JudgeAccuracy, ...] = ()  # where each judge has error rates
     alarm: str | None = None  # why nothing is claimed, though there is a correction; what to do
     assumed: tuple[str, ...] = ()
     seed: int

@@ -37,6 +37,7 @@ from cattrs.gen import (
     override,
 )
 
+from karatage.data.axes import FloatArray
 from karatage.data.note import PLAIN, Note
 from karatage.data.plain import (
     MisfitError,
@@ -179,7 +180,8 @@ def _override(kind: type) -> dict[str, Any]:
     """Fields that are not written, or not as others of their type."""
     by_columns = override(unstruct_hook=plain_columns, struct_hook=lambda value, _: read_columns(value))
     wide = dict.fromkeys(_list_fields(kind, Columns), by_columns)
-    spared = {name: override(omit_if_default=True) for name in getattr(kind, "optional", ())}
+    arrays = _list_fields(kind, FloatArray | None)  # of which == is no single truth
+    spared = {name: override(omit_if_default=name not in arrays) for name in getattr(kind, "optional", ())}
     return wide | spared | {name: override(omit=True) for name in getattr(kind, "unsaved", ())}
 
 

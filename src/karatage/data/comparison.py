@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from karatage.data.checks import require_names, require_numbers
-from karatage.data.estimate import Accuracy, Estimate, Method, find_cuts
+from karatage.data.estimate import Accuracy, Estimate, JudgeAccuracy, Method, find_cuts
 from karatage.data.note import Note
 from karatage.data.result import Result
 from karatage.errors import DataError
@@ -58,6 +58,7 @@ class Comparison(Result, kind="comparison"):
     """The result of `compare`; differences are b - a."""
 
     derived = ("sentence", "p_value", "significant")
+    optional = ("by_judge",)
 
     measure: str
     a: str
@@ -72,6 +73,7 @@ class Comparison(Result, kind="comparison"):
     same: str | None = None  # what both systems have in common, where they cannot differ
     gold: str | None = None  # what the gold sample is, in words
     accuracy: Accuracy | None = None
+    by_judge: tuple[JudgeAccuracy, ...] = ()  # where each judge has error rates
     alarm: str | None = None  # why nothing is claimed, though there is a correction; what to do
     needed: str | None = None  # how much more gold would do
     assumed: tuple[str, ...] = ()

@@ -18,6 +18,7 @@ from karatage.data.checks import (
     SHARE,
     TEXT,
     maybe,
+    require_equal,
     require_known,
     require_names,
     require_numbers,
@@ -305,6 +306,7 @@ class CrowdSummary(Result, kind="crowd"):
     """A crowd's judges and its majority vote, compared with gold; grades above 0 are relevant."""
 
     derived = ("sentence", "grades", "tpr", "tnr", "bands")
+    optional = ("specificity", "npv")
 
     name: str
     judges: pl.DataFrame  # one row per judge: judge, grades, tpr and tnr (null where there are no such items)
@@ -315,6 +317,8 @@ class CrowdSummary(Result, kind="crowd"):
     tied: int  # items whose votes are even: they count half
     correlation: float | None  # of two judges' errors on an item, given gold
     pairs: int  # of judges of an item, from which the correlation is computed
+    specificity: float | None = None  # of the majority; None where all items are relevant, or in older files
+    npv: float | None = None  # of items that the majority calls not relevant, the share that are not; likewise
     notes: tuple[Note, ...] = ()
     versions: Mapping[str, str] = field(default_factory=list_versions)
 
@@ -332,11 +336,28 @@ class CrowdSummary(Result, kind="crowd"):
                 require_numbers(name, share, 0, 1)
         if (self.recall is None) != (self.relevant == 0):
             raise DataError("majority_recall must be given if gold has relevant items, and only then")
+        self._check_rejection()
         if self.correlation is not None:
             require_numbers("error_correlation", self.correlation, -1, 1)
             require_numbers("pairs", self.pairs, 1)
         if self.tpr is None and self.tnr is None:
             raise DataError("judges: no judge has a tpr or a tnr")
+
+    def _check_rejection(self) -> None:
+        """Refuse a specificity or NPV that does not follow from recall and precision, where these tell it."""
+        for name, share in (("specificity", self.specificity), ("npv", self.npv)):
+            if share is not None:
+                require_numbers(name, share, 0, 1)
+        hits = (self.recall or 0.0) * self.relevant
+        if self.precision == 0:  # any number of false alarms
+            return
+        alarms = 0.0 if self.precision is None else hits / self.precision - hits
+        others, missed = self.items - self.relevant, self.relevant - hits
+        rejected = others - alarms
+        if self.specificity is not None:
+            require_equal("specificity", self.specificity, rejected / others if others else math.nan)
+        if self.npv is not None:
+            require_equal("npv", self.npv, rejected / (rejected + missed) if rejected + missed else math.nan)
 
     @property
     def grades(self) -> int:

@@ -357,3 +357,10 @@ class Accuracy(Shown):
             return f"the judges are right about {parts[0]} and {parts[1]}"
         shown = ", ".join(f"{self.share[g, g]:.0%} of {rows[g]:,} items with {self.kinds[g]}" for g in known)
         return f"the judges are right about {shown}"
+
+
+class JudgeAccuracy(NamedTuple):
+    """Error rates of one judge, or of several judges together."""
+
+    judges: tuple[str, ...]
+    accuracy: Accuracy

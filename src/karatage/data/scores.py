@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -15,7 +16,7 @@ from karatage.data.note import Note
 from karatage.data.options import check_confidence
 from karatage.data.result import Result
 from karatage.errors import DataError
-from karatage.text import counted, shorten
+from karatage.text import counted, percent, shorten
 
 AXES = ("judge", "topic", "system")
 
@@ -87,6 +88,20 @@ class Scores(Result, kind="scores"):
 CLASSES = {"und": "5% relevant at random", "uni": "50% relevant at random", "ovr": "95% relevant at random"}
 
 
+def label_class(name: str) -> str:
+    """What random judges of a class do: grade at a rate, or at the rates of a crowd's judges.
+
+    >>> label_class("uni"), label_class("0.3"), label_class("hcb")
+    ('50% relevant at random', '30% relevant at random', 'random judges with the rates of hcb')
+    """
+    if name in CLASSES:
+        return CLASSES[name]
+    try:
+        return f"{percent(float(name))} relevant at random"
+    except ValueError:
+        return f"random judges with the rates of {shorten(name)}"
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Weights(Result, kind="weights"):
     """Weights of the judges in the scores by one approach and measure, with the distances they are computed from.
@@ -117,7 +132,8 @@ class Weights(Result, kind="weights"):
         if not (np.isclose(total, 1, atol=NEAR) | (total == 0)).all() or self.share[~self.present].any():
             raise DataError("share: the weights of a topic's judges do not sum to 1, or a judge without scores has one")
         if len(self.distance) > 1 or not self.distance.keys() <= {"gold", "own"}:
-            require_known("distance", self.distance, CLASSES, "classes of random judges")
+            known = {*CLASSES, *re.split(r"[=/,()]", self.approach)}  # others are among the options of the approach
+            require_known("distance", self.distance, known, "classes of random judges")
         for name, values in self.distance.items():
             require_shape(f"distance.{name}", values, len(self.judges))
             require_numbers(f"distance.{name}", values, -1 if name == "gold" else 0, unknown=True)
@@ -196,7 +212,8 @@ class Weights(Result, kind="weights"):
         others = ", ".join(
             f"{name} {value:.3f}" for name, value in known.items() if name != nearest and value is not None
         )
-        return f"{text}; nearest to {CLASSES[nearest]}: {self.gap} gap {known[nearest]:.3f} ({others})"
+        near = f"{text}; nearest to {label_class(nearest)}: {self.gap} gap {known[nearest]:.3f}"
+        return f"{near} ({others})" if others else near
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

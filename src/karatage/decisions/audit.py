@@ -219,6 +219,7 @@ def audit_fitted(
         has_topics=judgments.has_topics,
         items=len(known),
         gold_items=panel.gold_items,
+        counts=panel.count_items(),
         seed=case.seed,
         versions=list_versions(),
         notes=tuple(dict.fromkeys(_notes(case, gold))),

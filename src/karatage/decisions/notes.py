@@ -107,6 +107,8 @@ tell = Texts(
         "queues-void": "documents of earlier queues without a grade are replaced by these: do not grade them",
         "rates-assumed": "error rates are assumed to be the same on both systems' documents. For LLM judges on TREC "
         "DL 2021 they were not: such intervals had a coverage of 48% to 62% instead of 95%{instead}",
+        "rates-together": "judges with fewer than {least} gold items of some kind have their error rates estimated "
+        "together, as if these were equal: {judges:names}",
         "scales-differ": "the crowd's highest grade is {crowd}, the experts' {experts}: if the scales differ, map "
         "them first",
         "scores-unknown": "only differences are estimated, not scores: up to {share:.0%} of a system's weight is on "

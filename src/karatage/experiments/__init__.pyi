@@ -4,6 +4,8 @@ from karatage.experiments.aware.findings import experiment_aware as experiment_a
 from karatage.experiments.aware.plan import AwarePlan as AwarePlan
 from karatage.experiments.collaborative.findings import CollaborativeFindings as CollaborativeFindings
 from karatage.experiments.collaborative.findings import experiment_collaborative as experiment_collaborative
+from karatage.experiments.collaborative.lesson import Lesson as Lesson
+from karatage.experiments.collaborative.lesson import OtherJudges as OtherJudges
 from karatage.experiments.collaborative.plan import CollaborativePlan as CollaborativePlan
 from karatage.experiments.collection import Collection as Collection
 from karatage.experiments.collection import PanelRules as PanelRules

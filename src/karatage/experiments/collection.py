@@ -25,7 +25,7 @@ from karatage.io.files import PathLike
 from karatage.io.judgments import read_gold, read_judgments
 from karatage.io.runs import read_runs
 from karatage.random_streams import settle_seed, stream
-from karatage.simulation.collection import simulate_collection
+from karatage.simulation.collection import World, simulate_collection
 from karatage.simulation.panel import simulate_panel
 from karatage.text import shorten
 
@@ -223,7 +223,7 @@ class Collection:
 
 
 def read_collection(
-    runs: RunsPaths,
+    runs: RunsPaths | World,
     judges: PathLike | Iterable[PathLike] | Judgments = SIMULATED,
     gold: PathLike | Judgments | None = None,
     *,
@@ -235,7 +235,7 @@ def read_collection(
 
     Args:
         runs: Folders of TREC runs, each a set of systems with the name of the folder (or the mapping's key); or
-            `simulated`, for a collection without any file.
+            `simulated`, for a collection without any file; or a simulated collection, of which runs and pool are used.
         judges: A folder with one qrels file per judge, any table that `read_judgments` reads, or its result; or
             `simulated:31` for 31 simulated judges of gold's pool.
         gold: Gold's qrels, or the result of `read_gold`; none for simulated runs.
@@ -245,11 +245,11 @@ def read_collection(
     """
     asked, seed = rules or PanelRules(), settle_seed(rng)
     count = _count_simulated(judges)
-    if runs == SIMULATED:
+    if runs == SIMULATED or isinstance(runs, World):
         if gold is not None or count is None:
             raise OptionError("simulated runs have their own gold and simulated judges; give no others")
-        world = simulate_collection(rng=stream(seed, "collection"))
-        read, trusted = {SIMULATED: world.runs}, world.gold
+        world = runs if isinstance(runs, World) else simulate_collection(rng=stream(seed, "collection"))
+        read, trusted = {SIMULATED: world.runs}, world.pool
     elif gold is None:
         raise OptionError("runs need gold; name its qrels file")
     else:

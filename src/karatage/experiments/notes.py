@@ -34,7 +34,8 @@ tell = Texts(
         "loose-tuples": "{approach} did not converge on {loose:,} of {tuples:count k-tuple}",
         "never-retrieved": "{documents:count document} of the pool are in no ranking and come last in every order",
         "no-difference": "without a difference of 0 there is no result on how often tests reject for equal systems",
-        "no-model": "the order 'disagreement' is left out, because no model of disagreement was given",
+        "no-model": "the order 'disagreement' is left out, because neither a model of disagreement "
+        "nor other judges were given",
         "no-variance": "no analysis of variance of {outcome}: {problem}",
         "not-in-pool": "{results:count result} in the first {depth} ranks without gold, not in the pool",
         "often-refused": "in {refused} of {worlds} worlds more than {share:.0%} of gold samples could not distinguish "

@@ -202,8 +202,17 @@ def _random_relevance(facts: Facts) -> Facts:
     return _rename(results="frame", table1="", table2="", controls="")(facts)
 
 
+def drop_claims(facts: Facts) -> Facts:
+    """Without the verdicts of the AWARE experiment in their earlier form, which they had in the second schema, too."""
+    tables = facts.get("tables")
+    if facts.get("kind") != "aware" or not isinstance(tables, dict) or "claims" not in tables:
+        return facts
+    return {**facts, "tables": {name: fact for name, fact in tables.items() if name != "claims"}}
+
+
 def _aware(facts: Facts) -> Facts:
     """Complete covariances, of which the lower half was written."""
+    facts = drop_claims(facts)
     half = np.array(facts["covariance"], dtype=object)
     width = len(np.array(facts["mean"], dtype=object)[0, 0, 0, 0, 0])
     row, column = np.tril_indices(width)

@@ -7,9 +7,10 @@ random judges, who are drawn here.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -21,7 +22,9 @@ from karatage.kernels.correlation import add_bumps, compare_orders, sum_cross_en
 from karatage.memory import spread
 from karatage.random_streams import stream
 
-Gap = Literal["fro", "rmse", "kld", "tau", "apc"]
+# `likeness` is the complement of `kld`, kept apart: far from random judges, 1 - kld would lose all digits.
+Bits = NDArray[np.uint8]  # one for each item and replicate: (item, replicate / 8)
+Gap = Literal["fro", "rmse", "kld", "tau", "apc", "likeness"]
 POINTS = 100
 BANDWIDTH = 0.015
 FLOOR = float(np.finfo(np.float64).tiny)
@@ -55,7 +58,7 @@ def measure_gaps(
     """
     found = {gap: Distance(np.full(len(value), np.nan), np.full(present.shape, np.nan)) for gap in gaps}
     topics = range(present.shape[1])
-    densities = spread(lambda t: find_heights(others[:, t]), topics) if "kld" in found else None
+    densities = spread(lambda t: find_heights(others[:, t]), topics) if {"kld", "likeness"} & set(found) else None
 
     def compare_topic(t: int) -> None:
         who = np.flatnonzero(present[:, t])
@@ -63,7 +66,8 @@ def measure_gaps(
         for gap, distance in _compare_rows(own, np.ascontiguousarray(others[:, t]), gaps).items():
             found[gap].by_topic[who, t] = distance.mean(axis=1)
         if densities:
-            found["kld"].by_topic[who, t] = _saturate(find_divergence(find_heights(own), densities[t])).mean(axis=1)
+            for gap, distance in _saturate(find_divergence(find_heights(own), densities[t]), gaps).items():
+                found[gap].by_topic[who, t] = distance.mean(axis=1)
 
     def compare_group(group: tuple[LongArray, LongArray]) -> None:
         who, where = group
@@ -86,11 +90,11 @@ def compare_scores(
     found = _compare_rows(x.mean(axis=1), y.mean(axis=1), gaps)
     if "fro" in gaps:  # of all scores in one row
         found["fro"] = _compare_rows(x.reshape(len(x), -1), y.reshape(len(y), -1), ["fro"])["fro"]
-    if "kld" in gaps:  # the density of all topics together is the mean of the topics' densities
+    if "kld" in gaps or "likeness" in gaps:  # the density of all topics together is the mean of the topics' densities
         topics = range(x.shape[1])
         ours = sum((find_heights(x[:, t]) for t in topics), np.zeros((len(x), POINTS)))
         theirs = sum(densities or (find_heights(y[:, t]) for t in topics), np.zeros((len(y), POINTS)))
-        found["kld"] = _saturate(find_divergence(ours, theirs))
+        found |= _saturate(find_divergence(ours, theirs), gaps)
     return found
 
 
@@ -103,7 +107,7 @@ def group_by_topics(present: BoolArray) -> list[tuple[LongArray, LongArray]]:
 
 
 def _compare_rows(x: FloatArray, y: FloatArray, gaps: Collection[Gap]) -> dict[Gap, FloatArray]:
-    """Distances of rows of `x` and rows of `y` by all gaps but `kld`; in a single row `fro` and `rmse` are the same."""
+    """Distances of rows of `x` and rows of `y` without densities; in a single row `fro` and `rmse` are the same."""
     found: dict[Gap, FloatArray] = {}
     size = x.shape[1]
     if "fro" in gaps or "rmse" in gaps:
@@ -135,29 +139,38 @@ def find_divergence(x: FloatArray, y: FloatArray) -> FloatArray:
     return divergence
 
 
-def _saturate(divergence: FloatArray) -> FloatArray:
-    """[AWARE17] (22) with beta = 1, its complement: 0 for the same density, 1 for another altogether."""
-    distance: FloatArray = -np.expm1(-divergence)
-    return distance
+def _saturate(divergence: FloatArray, gaps: Collection[Gap]) -> dict[Gap, FloatArray]:
+    """[AWARE17] (22) with beta = 1, which is `likeness`, and its complement: 0 for the same density."""
+    found: dict[Gap, FloatArray] = {}
+    if "kld" in gaps:
+        found["kld"] = -np.expm1(-divergence)
+    if "likeness" in gaps:
+        found["likeness"] = np.exp(-divergence)
+    return found
 
 
 @dataclass(frozen=True, eq=False)
 class RandomJudges:
-    """Replicates of the three classes of [AWARE17] 4.2: each item relevant or not, one bit each."""
+    """Replicates of classes of random judges, [AWARE17] 4.2: each item relevant or not, one bit each."""
 
-    bits: dict[str, NDArray[np.uint8]]  # class -> (item, replicate / 8)
+    bits: dict[str, Bits]
     replicates: int
 
     @staticmethod
-    def draw(items: int, replicates: int, rng: np.random.Generator) -> RandomJudges:
-        """Draw them for a pool; every item is relevant with the probability of the class."""
+    def draw(
+        items: int,
+        replicates: int,
+        rng: np.random.Generator,
+        rates: Mapping[str, float | FloatArray] = MappingProxyType(CLASSES),
+    ) -> RandomJudges:
+        """Draw them for a pool; every item is relevant with the rate of the class, or of each of its replicates."""
         bits = {}
-        for name, probability in CLASSES.items():
+        for name, rate in rates.items():
             packed = np.empty((items, (replicates + 7) // 8), np.uint8)
             for first in range(0, items, _ITEMS_AT_ONCE):
                 rows = slice(first, min(first + _ITEMS_AT_ONCE, items))
                 chance = rng.random((rows.stop - rows.start, replicates), np.float32)
-                packed[rows] = np.packbits(chance < np.float32(probability), axis=1)
+                packed[rows] = np.packbits(chance < np.float32(rate), axis=1)
             freeze(packed)
             bits[name] = packed
         return RandomJudges(bits, replicates)

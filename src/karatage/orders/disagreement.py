@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from karatage.data.alignment import align, require_data
+from karatage.data.alignment import Alignment, align, require_data
 from karatage.data.axes import BoolArray, FloatArray, IntArray, LongArray, freeze
 from karatage.data.disagreement import (
     FEATURES,
@@ -32,7 +32,7 @@ from karatage.errors import DataError, OptionError
 from karatage.orders.state import find_features, find_vote_features
 from karatage.progress import follow
 from karatage.random_streams import settle_seed, stream
-from karatage.text import counted
+from karatage.text import counted, shorten
 
 tell = Texts(
     "orders",
@@ -93,9 +93,13 @@ def tabulate(feature_set: FeatureSet, runs: Runs | None, pool: Judgments) -> Fea
         return _make_table(feature_set, value, pool, pool.notes)
     if runs is None:
         raise OptionError(f"features '{feature_set}' come from runs; give runs, or take features 'votes'")
-    alignment = align(runs, pool)
+    return tabulate_aligned(feature_set, align(runs, pool), pool)
+
+
+def tabulate_aligned(feature_set: FeatureSet, alignment: Alignment, pool: Judgments) -> FeatureTable:
+    """The same for features from runs that are aligned with the pool."""
     found = find_features(alignment.ranked, len(pool.item_topic))
-    retrieval = found.weighted_retrieval / (len(runs.systems) if feature_set == "runs" else 1)
+    retrieval = found.weighted_retrieval / (len(alignment.systems) if feature_set == "runs" else 1)
     return _make_table(feature_set, np.stack([found.meta_ap, retrieval], axis=1), pool, alignment.notes)
 
 
@@ -354,11 +358,14 @@ def learn_from_features(
     )
 
 
-def transfer(model: DisagreementModel, table: FeatureTable, *, same_topics: bool = False) -> Transfer:
+def transfer(
+    model: DisagreementModel, table: FeatureTable, *, same_topics: bool = False, other_topics: bool = False
+) -> Transfer:
     """Predict with every learned topic; for each new one keep what comes nearest to the prior.
 
     Nearness is the RMSE between a topic's chances in ascending order and the prior's quantiles at (i - 1/2) / n; of
-    equally near ones the first is kept. With `same_topics`, a topic that was learned by that name keeps its own.
+    equally near ones the first is kept. With `same_topics`, a topic that was learned by that name keeps its own; with
+    `other_topics`, it gets another topic's.
     """
     from scipy.special import betaincinv
 
@@ -378,6 +385,10 @@ def transfer(model: DisagreementModel, table: FeatureTable, *, same_topics: bool
         expected = betaincinv(*model.prior, (np.arange(len(rows)) + 0.5) / len(rows))
         predicted = np.stack([predict_line(line, table.value[rows]) for line in lines])
         apart = np.sqrt(((np.sort(predicted, axis=1) - expected) ** 2).mean(axis=1))
+        if other_topics:
+            apart = np.where([topic.topic == name for topic in model.topics], np.inf, apart)
+            if np.isinf(apart).all():
+                raise DataError(f"topic {shorten(name)} is the only one that the disagreement model kept; learn more")
         chosen[t] = own.get(name, int(np.argmin(apart)))
         chance[rows], distance[t] = predicted[chosen[t]], apart[chosen[t]]
     return Transfer(chance, chosen, distance)

@@ -181,6 +181,7 @@ def summarise_crowd(judgments: Judgments, gold: Judgments, *, name: str = "crowd
     called = np.where(2 * yes == votes, 0.5, 2 * yes > votes)[seen]
     relevant = known[seen] > 0
     hits, alarms = float(called[relevant].sum()), float(called[~relevant].sum())
+    missed, rejected = float((1 - called[relevant]).sum()), float((1 - called[~relevant]).sum())
     return CrowdSummary(
         name=name,
         judges=_rate_judges(judgments.judges, judge, positive, said),
@@ -188,6 +189,8 @@ def summarise_crowd(judgments: Judgments, gold: Judgments, *, name: str = "crowd
         relevant=int(relevant.sum()),
         recall=hits / float(relevant.sum()) if relevant.any() else None,
         precision=hits / (hits + alarms) if hits + alarms else None,
+        specificity=rejected / float((~relevant).sum()) if not relevant.all() else None,
+        npv=rejected / (rejected + missed) if rejected + missed else None,
         tied=int((called == 0.5).sum()),
         correlation=_correlate(known > 0, item, said != positive),
         pairs=int((votes * (votes - 1)).sum()) // 2,

@@ -54,6 +54,13 @@ def draw_judges(model: CrowdModel, count: int, source: np.random.Generator) -> D
     return DrawnJudges(np.exp(point[:, 2]), model.voxel[kind, 2], confusion, family)
 
 
+def draw_rates(name: str, count: int, source: np.random.Generator) -> FloatArray:
+    """Shares of items that judges drawn from a crowd of the library call relevant, (judge,), on that crowd's items."""
+    model = load_crowd(name)
+    rates: FloatArray = 1 - draw_judges(model, count, source).confusion[:, :, 0] @ model.balance
+    return rates
+
+
 def deal(share: FloatArray, count: int, source: np.random.Generator) -> IntArray:
     """Kinds for `count` judges, each as often as its share says up to the next whole number, in random order."""
     bound = np.cumsum(share)

@@ -62,6 +62,7 @@ COLUMNS = {
     "accuracy": "right",
     "tpr": "TPR",
     "tnr": "TNR",
+    "ppv": "PPV",
     "gold_weighted_kappa": "qkappa",
     "reliability": "ds",
     "self_agreement": "steady",
@@ -71,6 +72,7 @@ MEANINGS = {
     "gold_leniency": "mean grade minus gold's",
     "leniency": "mean grade minus the others' on the same items",
     "accuracy": "share of gold items given gold's grade",
+    "ppv": "share of its grades 1 that gold has too",
     "gold_weighted_kappa": "kappa with gold, quadratic weights",
     "reliability": "accuracy as estimated by the model ds, without gold",
     "self_agreement": "share of its repeated grades that are equal",
@@ -88,6 +90,7 @@ STATISTICS = {
     "effective_votes": "effective votes, all judges",
     "effective_votes_per_item": "effective votes, grades of an item",
 }
+COUNTS = {"judges": "judges", "items": "items", "agree": "all agree", "differ": "not all agree"}
 CONFUSION = "Grades given to items with each grade of gold; intervals are over items"
 GRADED = "Share of gold items that each judge grades correctly, and its mean grade minus gold's"
 VOTES = """Judges who make errors on the same documents add little to each other. Effective votes: the number of judges
@@ -136,6 +139,7 @@ def view_judges(audit: Audit) -> Iterator[Section]:
     else:
         text.append("Without gold it is unknown which judges are right, so there is no confusion matrix.")
     together = [tabulate_panel(audit)] if len(audit.panel) else []
+    together += [tabulate_counts(audit)] if audit.counts else []
     together += [tabulate_families(audit)] if len(audit.families) else []
     together += [tabulate_merges(audit)] if len(audit.merges) else []
     alone = len(audit.judges) < FEWEST_FOR_PANEL
@@ -211,6 +215,13 @@ def tabulate_panel(result: Audit) -> Table:
     columns = {"statistic": "statistic", "value": "value", "low": "95% from", "high": "to"}
     frame = frame.with_columns(pl.col("statistic").replace(STATISTICS))
     return Table(frame, "The panel", DIGITS, name="panel", columns=columns)
+
+
+def tabulate_counts(result: Audit) -> Table:
+    """Items by the number of their judges, and whether all of these agree."""
+    frame = pl.DataFrame(result.counts, schema=list(COUNTS)[:3], orient="row")
+    frame = frame.with_columns(differ=pl.col("items") - pl.col("agree"))
+    return Table(frame, "Items by number of judges", name="counts", columns=COUNTS)
 
 
 def tabulate_families(result: Audit) -> Table:

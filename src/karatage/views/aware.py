@@ -31,12 +31,20 @@ from karatage.experiments.aware.analysis import (
 )
 from karatage.experiments.aware.cells import OUTCOMES
 from karatage.experiments.aware.findings import AwareFindings
-from karatage.experiments.aware.plan import MERGED_GRADES, OWN_CHANCE, SEVERAL_MEASURES, UNIFORM, label_measures
+from karatage.experiments.aware.plan import (
+    CLOSENESS,
+    MERGED_GRADES,
+    OTHER_RANDOM,
+    OWN_CHANCE,
+    SEVERAL_MEASURES,
+    UNIFORM,
+    label_measures,
+)
 from karatage.text import counted, list_ranges, shorten
 from karatage.views.marks import DASH, Axis, Key, find_span, lay_panel, lay_panels, mark_level, mark_lines
 from karatage.views.page import Figure, Page, Section, shows
 from karatage.views.table import Table, label_columns
-from karatage.views.variance import chart_interaction, chart_main_effects, chart_tukey
+from karatage.views.variance import LEAST, chart_interaction, chart_main_effects, chart_tukey
 
 if TYPE_CHECKING:
     import altair as alt
@@ -52,6 +60,8 @@ COLOURS = {
     UNIFORM: "#777777",
     OWN_CHANCE: "#E69F00",
     SEVERAL_MEASURES: "#AA1133",
+    CLOSENESS: "#7A5195",
+    OTHER_RANDOM: "#2F9E44",
     "fro": "#56B4E9",
     "rmse": "#0072B2",
     "kld": "#6A3D9A",
@@ -63,7 +73,7 @@ WARM = ("mv", "emmv", "emneu", UNIFORM)
 SHOWN_SIZES = 6
 Part = Literal["best", "family_mean"]
 DIGITS = 3
-VERDICTS = {True: "yes", False: "no", None: "unclear"}
+VERDICTS = {"all": "all do"}
 OUTCOME_NAMES = {"tau": "tau", "tau_ap": "tau_ap", "rmse": "RMSE"}
 ANOVA = {"source": "source", "ss": "SS", "df": "DF", "ms": "MS", "f": "F", "p_value": "p", "omega_squared": "omega²"}
 PARTS: dict[Part, tuple[str, str]] = {"best": ("best", "Best member"), "family_mean": ("mean", "Mean")}
@@ -77,6 +87,9 @@ CAPTIONS = {
     "measure-by-approach": "Approaches by measure",
     "systems-by-approach": "Approaches by systems",
     "parts": "Marginal means of granularities, gaps and weights",
+    "tukey-granularity": "Granularities, best first; where intervals do not overlap, they differ (Tukey, 5%)",
+    "tukey-gap": "Gaps, best first; where intervals do not overlap, they differ (Tukey, 5%)",
+    "tukey-weight": "Weights, best first; where intervals do not overlap, they differ (Tukey, 5%)",
     "granularity-by-gap": "Granularities and gaps",
     "granularity-by-weight": "Granularities and weights",
     "gap-by-weight": "Gaps and weights",
@@ -175,6 +188,8 @@ def _list_charts(findings: AwareFindings, analysis: Analysis) -> Iterator[tuple[
                 yield f"{factor.rpartition(' ')[2]}-by-approach", partial(make, analysis.whole, factor, APPROACH)
     if analysis.parts is not None:
         yield "parts", partial(chart_main_effects, analysis.parts, (GRANULARITY, GAP, WEIGHT))
+        for test in analysis.groups[1:]:
+            yield f"tukey-{test.factor}", partial(chart_tukey, test)
         for first, second in PAIRS:
             yield f"{first}-by-{second}", partial(chart_interaction, analysis.parts, first, second)
 
@@ -227,7 +242,7 @@ def _view_analyses(findings: AwareFindings, panel: str) -> Section:
     tables = [
         *tabulate_analyses(findings, panel),
         *tabulate_top_groups(findings, panel),
-        *tabulate_claims(findings, panel),
+        *tabulate_verdicts(findings, panel),
     ]
     title = "Analyses of variance" if len(findings.panels) == 1 else f"Analyses of variance, {panel}"
     text = "" if figures else "Charts of effects are shown for the first and the last panel only."
@@ -268,7 +283,8 @@ def tabulate_analyses(findings: AwareFindings, panel: str) -> Iterator[Table]:
             table = getattr(analysis, design)
             if analysis.panel == panel and table is not None:
                 caption = f"Analysis of variance of {RESPONSES[analysis.outcome]}{about}"
-                yield Table(table.to_frame(), _add_place(caption, findings, panel), digits={"f": 2}, columns=ANOVA)
+                about_panel = _add_place(caption, findings, panel)
+                yield Table(table.to_frame(), about_panel, digits={"f": 2}, columns=ANOVA, least=LEAST)
 
 
 def tabulate_top_groups(findings: AwareFindings, panel: str) -> Iterator[Table]:
@@ -290,20 +306,18 @@ def tabulate_top_groups(findings: AwareFindings, panel: str) -> Iterator[Table]:
     yield Table(shown, _add_place(caption, findings, panel), DIGITS, columns=columns, noun="level")
 
 
-def tabulate_claims(findings: AwareFindings, panel: str) -> Iterator[Table]:
+def tabulate_verdicts(findings: AwareFindings, panel: str) -> Iterator[Table]:
     """What the paper found, and what was found here."""
-    frame = findings.tables.get("claims")
+    frame = findings.tables.get("verdicts")
     if frame is None or frame.filter(panel=panel).is_empty():
         return
     here = frame.filter(panel=panel)
-    shown = here.select(
-        pl.col("outcome").replace(OUTCOME_NAMES).alias("by"),
-        pl.Series("holds", [VERDICTS[holds] for holds in here["holds"]], dtype=pl.String),
-        pl.col("claim").alias("in the paper"),
-        "here",
-    )
-    caption = _add_place("Does the paper's order hold here?", findings, panel, mark="")
-    yield Table(shown, caption, wrap=("in the paper", "here"))
+    shown = here.with_columns(pl.col("outcome").replace(OUTCOME_NAMES), pl.col("verdict").replace(VERDICTS))
+    columns = {"outcome": "by", "verdict": "holds", "difference": "difference", "low": "95% from", "high": "to"}
+    columns |= {"claim": "in the paper", "here": "here"}
+    caption = _add_place("Do the paper's findings hold here?", findings, panel)
+    signed = ("difference", "low", "high")
+    yield Table(shown, caption, DIGITS, signed=signed, columns=columns, wrap=("claim",), below="here")
 
 
 def tabulate_contests(findings: AwareFindings) -> Iterator[Table]:

@@ -14,7 +14,7 @@ from karatage.data.board import ADJUSTMENTS, Board, find_flips
 from karatage.errors import DataError
 from karatage.text import counted, percent, shorten
 from karatage.views.choosing import NAME, let_choose, place_values, tell
-from karatage.views.comparison import FORMS, SHADES, explain_correction, list_decision
+from karatage.views.comparison import FORMS, SHADES, explain_correction, list_decision, tabulate_rates
 from karatage.views.marks import CORRECTED, GAP, GREY_TOP, Axis, Key, Rows, lay_panel, mark, mark_diagonal
 from karatage.views.page import Figure, Page, Section, shows
 from karatage.views.table import Table, keep_finite
@@ -80,7 +80,7 @@ def view_differences(board: Board) -> Section:
     caption = f"Difference of each system from the best one, by the judges{corrected}"
     forest = Figure(partial(chart_differences, board), caption, "differences", tabulate_forest(board))
     turned = tabulate_turned(board)
-    tables = [tabulate_verdicts(board), *([] if turned is None else [turned])]
+    tables = [tabulate_verdicts(board), *([] if turned is None else [turned]), *tabulate_rates(board)]
     return Section("Differences", "\n\n".join(explain_board(board)), tables, [forest], background=LUCK)
 
 

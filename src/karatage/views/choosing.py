@@ -163,7 +163,7 @@ def tell(*fields: str) -> list[alt.Tooltip]:
     told = []
     for field in fields:
         name, kind = field.rsplit(":", 1)
-        said = alt.Tooltip(field, title=name.replace("_", " "))
+        said = alt.Tooltip(field.replace(".", r"\."), title=name.replace("_", " "))
         told.append(said.format(".2~g" if name == "p_value" else ".4~f") if kind == "Q" else said)
     return told
 

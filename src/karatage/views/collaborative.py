@@ -10,8 +10,13 @@ import polars as pl
 
 from karatage.errors import OptionError
 from karatage.experiments.collaborative.findings import ABOVE, BELOW, CollaborativeFindings
+from karatage.experiments.collaborative.lesson import Predicted
 from karatage.text import counted, shorten
 from karatage.views.marks import (
+    CORRECTED,
+    JUDGES,
+    PLAIN,
+    WHOLE,
     Axis,
     Key,
     cycle,
@@ -23,6 +28,7 @@ from karatage.views.marks import (
     tell_apart,
 )
 from karatage.views.page import Figure, Page, Section, shows
+from karatage.views.queue import chart_topic_rates
 from karatage.views.table import Table, label_columns
 
 if TYPE_CHECKING:
@@ -44,12 +50,19 @@ which documents come first; move-to-front and thompson learn from the answers gi
 
 Gaps are differences from depth pooling. Intervals are over topics, drawn with replacement {resamples:,} times. No
 crowd is used here, and only the order thompson is random."""
+PREDICTED = """The order by disagreement needs a model, [COLLAB14] section 3.3: for each topic with enough judges, a
+regression on {features}, tried on {splits}. A topic of this pool is predicted by the model of another topic: the one
+whose predictions are most like a prior. TPR is the share of disagreements that are flagged, PPV the share of flags
+that are right; TNR and NPV are the same for agreement.
+
+TPR is not informative if judges often disagree: then nearly everything is flagged. AUC needs no threshold."""
+LEARNED = {"mean": "mean over topics", "over_topics": "± over topics", "over_splits": "± over splits"}
 FINDING = """How early each order finds the relevant documents. Area: 1 if they all come first, .5 in a random order.
 Ahead and behind: number of topics in which they come earlier or later than by depth, on average."""
 CONSENSUS = """[COLLAB14] figure 3.6: experts judge the first part of the queue, a crowd the next {fixed:g}%,
 {judges} for each document, and each approach merges the crowd's judgments alone. Lead: difference
 from {first} for the same crowds."""
-QUALITY = """[COLLAB14] table 3.3: each crowd judges the whole pool; recall (R) and precision (P) of its
+QUALITY = """[COLLAB14] tables 3.2 and 3.3: each crowd judges the whole pool; recall (R) and precision (P) of its
 merged judgments, in %, means over {samples}. {relevant:.1%} of this pool are relevant: if few are,
 a crowd that rejects too few of the others has low precision with any merge."""
 SHARES = """[COLLAB14] figures 3.7 and 3.8: shares of experts and crowd are varied, the crowd merged by {approach}.
@@ -77,6 +90,25 @@ def chart_orders(findings: CollaborativeFindings) -> alt.ConcatChart:
         up = Axis(f"{outcome}:Q", f"{outcome} with full judging", NEARNESS.scale)
         panels.append(lay_panel(mark_lines(frame, across, up, looks, told=told, points=40), PANEL, outcome))
     return lay_panels(panels, f"Experts alone, by {findings.plan.measure}: which documents to judge first", 2)
+
+
+def chart_predicted(predicted: Predicted) -> alt.LayerChart:
+    """[COLLAB14] figure 3.3: a box for each rate over the topics of the pool, with a tick for each topic."""
+    rates = predicted.summary["rate"].to_list()
+    frame = predicted.rates.unpivot(rates, index=["topic", "items"], variable_name="rate", value_name="value")
+    frame = frame.drop_nulls().with_columns(pl.col("rate").str.to_uppercase())
+    means = predicted.summary.with_columns(pl.col("rate").str.to_uppercase())
+    axes = Axis("value:Q", "rate on the topics of the pool", WHOLE), Axis("rate:N", sort=[n.upper() for n in rates])
+    box = {"extent": "min-max", "size": 16, "color": CORRECTED, "opacity": 0.45, "median": {"color": CORRECTED}}
+    ticks = {"color": PLAIN, "thickness": 1.2, "opacity": 0.7, "height": 8}
+    dots = {"color": JUDGES, "shape": "diamond", "filled": True, "size": 70, "opacity": 1}
+    layers = [
+        mark(frame, "boxplot", *axes, style=box),
+        mark(frame, "tick", *axes, told=["topic:N", "rate:N", "value:Q", "items:Q"], style=ticks),
+        mark(means, "point", axes[0].of("mean:Q"), axes[1], told=["rate:N", "mean:Q", "topics:Q"], style=dots),
+    ]
+    said = ["box: half of the topics, with their median; a tick for each topic; diamond: mean"]
+    return lay_panel(layers, (540, 34 * len(rates)), "Predicted disagreement on this pool", said)
 
 
 def chart_finding(findings: CollaborativeFindings) -> alt.ConcatChart:
@@ -196,7 +228,8 @@ def view_collaborative(findings: CollaborativeFindings) -> Page:
 
 
 def _view(findings: CollaborativeFindings) -> Iterator[Section]:
-    plan = findings.plan
+    if findings.predicted is not None:
+        yield _view_predicted(findings.predicted)
     if len(findings.order_means):
         yield _view_orders(findings)
     if len(findings.finding_means):
@@ -211,11 +244,26 @@ def _view(findings: CollaborativeFindings) -> Iterator[Section]:
     if len(findings.shares):
         yield _view_shares(findings)
     if len(findings.table33):
-        text = QUALITY.format(samples=counted(plan.samples, "crowd"), relevant=findings.relevant)
-        columns = label_columns(findings.table33, rate="")
-        caption = "Table 3.3: recall (R) and precision (P) of the crowd's merged grades, %"
-        table = Table(findings.table33, caption, 2, name="quality", columns=columns, keys=2)
-        yield Section("Crowds", "", [table], background=text)
+        yield _view_crowds(findings)
+
+
+def _view_predicted(predicted: Predicted) -> Section:
+    model = predicted.model
+    text = PREDICTED.format(features=" and ".join(model.features), splits=counted(model.trials, "split"))
+    figures = []
+    if model.topics:
+        caption = "Figure 3.2: rates on held-out items of each topic learned from"
+        figures.append(Figure(partial(chart_topic_rates, model), caption, "disagreement-learned"))
+    columns = label_columns(model.rates, **LEARNED)
+    tables = [Table(model.rates, "Learned: rates on held-out items", 3, columns=columns, name="disagreement-learned")]
+    if len(predicted.summary):
+        behind = Table(predicted.rates, "Predicted: rates on each topic of this pool", 3, name="disagreement-topics")
+        caption = "Figure 3.3: rates on this pool; a box for half of the topics, whiskers to the lowest and the highest"
+        figures.append(Figure(partial(chart_predicted, predicted), caption, "disagreement-predicted", behind))
+        columns = label_columns(predicted.summary, low="from", high="to")
+        caption = "Predicted on this pool, against other judges; from, to: half of the topics"
+        tables.append(Table(predicted.summary, caption, 3, columns=columns, name="disagreement-predicted"))
+    return Section("Disagreement", model.sentence, tables, figures, background=text)
 
 
 def _view_orders(findings: CollaborativeFindings) -> Section:
@@ -263,6 +311,17 @@ def _view_shares(findings: CollaborativeFindings) -> Section:
     signs = f"{SIGNS_TEXT}." if plan.samples > 1 else ""
     tables = [*crossed, tabulate_wins(findings), tabulate_reach(findings), whole]
     return Section("Shares", signs, tables, figures, background=text)
+
+
+def _view_crowds(findings: CollaborativeFindings) -> Section:
+    text = QUALITY.format(samples=counted(findings.plan.samples, "crowd"), relevant=findings.relevant)
+    columns = label_columns(findings.table33, rate="")
+    caption = "Table 3.3: recall (R) and precision (P) of the crowd's merged grades, %"
+    tables = [Table(findings.table33, caption, 2, name="quality", columns=columns, keys=2)]
+    if len(findings.table32):
+        caption = "Table 3.2: the crowd's majority vote: recall, precision, specificity, negative predictive value, %"
+        tables.insert(0, Table(findings.table32, caption, 2, name="majority"))
+    return Section("Crowds", "", tables, background=text)
 
 
 def _tabulate_all(frame: pl.DataFrame, names: list[str], caption: str) -> Table:

@@ -51,7 +51,7 @@ def view_decision(found: Comparison) -> Section:
     refused = "" if found.refusal is None else f"Correction was refused: {found.refusal}."
     caption = "The difference by each method, with its interval"
     chart = Figure(partial(chart_comparison, found), caption, "comparison")
-    tables = [tabulate_difference(found), tabulate_scores(found)]
+    tables = [tabulate_difference(found), tabulate_scores(found), *tabulate_rates(found)]
     return Section("The decision", "\n\n".join(text), tables, [chart], background=refused)
 
 
@@ -102,6 +102,20 @@ def tabulate_scores(found: Comparison) -> Table:
         name="scores",
         columns={"by": "by", "a": "a", "a_standard_error": "± s.e.", "b": "b", "b_standard_error": "± s.e."},
     )
+
+
+def tabulate_rates(found: Comparison | Board) -> list[Table]:
+    """How often each judge was right about gold items of each kind, where each has error rates."""
+    parts = []
+    for judges, accuracy in found.by_judge:
+        name = judges[0] if len(judges) == 1 else f"{counted(len(judges), 'judge')} together"
+        right = accuracy.to_frame().filter(pl.col("gold") == pl.col("said")).with_columns(judge=pl.lit(name))
+        parts.append(right.with_columns(items=pl.Series(accuracy.count.sum(axis=1).astype(int))).reverse())
+    if not parts:
+        return []
+    columns = {"judge": "judge", "gold": "gold", "items": "items", "share": "right", "low": "95% from", "high": "to"}
+    caption = "How often each judge is right about gold items"
+    return [Table(pl.concat(parts), caption, 3, name="rates", about="judge", columns=columns)]
 
 
 def explain_correction(found: Comparison | Board) -> Iterator[str]:

@@ -139,6 +139,8 @@ def tabulate_crowd(summary: CrowdSummary) -> Table:
         "TNR, mean over judges": summary.tnr,
         "recall of the majority": summary.recall,
         "precision of the majority": summary.precision,
+        "specificity of the majority": summary.specificity,
+        "negative predictive value of the majority": summary.npv,
         "error correlation, pooled over items of equal gold": summary.correlation,
     }
     return _list_values(values, "Against gold", "crowd", first="statistic")

@@ -108,6 +108,9 @@ def view_disagreement(model: DisagreementModel) -> Page:
         figures.append(Figure(partial(chart_disagreement, model), "Rates on held-out items, by topic", "rates"))
     frame = model.rates.with_columns(pl.col("rate").str.to_uppercase())
     rates = Table(frame, "On held-out items", DIGITS, name="rates", columns=label_columns(frame, **HEADERS))
+    if model.topics:
+        caption = "Rates on held-out items of each topic; lines: ± a standard deviation over splits"
+        figures.append(Figure(partial(chart_topic_rates, model), caption, "topic-rates"))
     sections = [Section("Held-out items", "", [rates], figures), Section("Topics", "", [_tabulate_topics(model)])]
     facts = list_facts(model, features=", ".join(model.features), threshold=f"{model.threshold:g}", splits=model.trials)
     return Page("Where judges disagree", model.sentence, sections, model.notes, facts)
@@ -180,3 +183,29 @@ def chart_disagreement(model: DisagreementModel) -> alt.LayerChart:
     ]
     said = ["a tick for each topic, a dot for the mean over topics"]
     return lay_panel(layers, (540, 28 * len(rates)), "Predicted disagreement", said)
+
+
+def chart_topic_rates(model: DisagreementModel) -> alt.HConcatChart:
+    """[COLLAB14] figure 3.2: rates on held-out items of each topic that was kept, means and deviations over splits."""
+    table = model.to_frame().filter(pl.col("dropped").is_null())
+    rates = [name for name in HeldOut._fields if table[name].is_not_null().any()]
+    ends = [
+        (pl.col(name) + sign * pl.col(f"{name}_spread").fill_null(0)).clip(0, 1).alias(f"{name}_{end}")
+        for name in rates
+        for sign, end in ((-1, "low"), (1, "high"))
+    ]
+    told = [f"{name}:{kind}" for name, kind in (("topic", "N"), ("items", "Q"), ("disagreed", "Q"))]
+    rows = Rows(table.with_columns(ends), "topic", [*told, *(f"{name}:Q" for name in rates)])
+    width = (rows.width - GAP * (len(rates) - 1)) // max(len(rates), 1)
+    panels = [
+        rows.chart_dots(
+            Axis(f"{name}:Q", name.upper(), WHOLE, {"tickCount": 3}),
+            width,
+            span=(f"{name}_low", f"{name}_high"),
+            named=k == 0,
+        )
+        for k, name in enumerate(rates)
+    ]
+    kept = f"{len(model.topics):,} of {len(model.topics) + len(model.dropped):,} topics"
+    said = [f"{kept}; mean ± standard deviation over {model.trials:,} splits"]
+    return rows.put_together(panels, "Disagreement predicted within topics", said)

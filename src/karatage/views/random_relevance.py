@@ -22,6 +22,7 @@ CONTROLS = "Controls, tau_ap: a judge who grades nothing as relevant, against DG
 NAME = 20  # characters
 GOLDS = {"DGS": "gold as it is (DGS)", "RGS": "randomised gold (RGS)"}
 DASHES = ([1, 0], [4, 3])
+SWATCH = {"symbolType": "stroke", "symbolSize": 500, "symbolStrokeWidth": 2}  # long enough for three dashes
 ACROSS, PANEL = 3, (230, 230)
 TEXT1 = """Each judge's leaderboard against gold's: certain measures, then expected ones, for which a grade is correct
 with probability {certainty:g}. DGS is gold as it is, RGS gold made as uncertain as the judges. Means over judges with
@@ -44,8 +45,9 @@ def chart_random_relevance(
         raise OptionError(f"there is no result for systems '{systems}', panel '{panel}' and outcome '{outcome}'")
     drawn = found.with_columns(pl.col("gold").replace(GOLDS), value=pl.col(outcome))
     edge = drawn.select(low=pl.min("value"), high=pl.max("value")).row(0)
-    dashes = cycle("gold", GOLDS.values(), DASHES, title="against", legend={"symbolType": "stroke"})
-    looks = {**tell_apart("approach", findings.approaches, {"labelLimit": 200}), "strokeDash": dashes}
+    below = {"orient": "bottom", "columns": 6, "labelLimit": 200}
+    dashes = cycle("gold", GOLDS.values(), DASHES, title="against", legend={**below, **SWATCH})
+    looks = {**tell_apart("approach", findings.approaches, below), "strokeDash": dashes}
     across = Axis("size:O", "judges merged (M)", axis={"labelAngle": 0})
     up = Axis("value:Q", outcome, {"domain": list(edge), "nice": True, "zero": False})
     told = ["approach", "gold", "size", "value", "samples"]

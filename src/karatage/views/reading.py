@@ -18,7 +18,7 @@ from karatage.data.result import KINDS, SCHEMA, Result
 from karatage.errors import DataError, InputFileError, KaratageError, UnknownNameError
 from karatage.io.files import PathLike
 from karatage.io.models import find_document, load_document
-from karatage.io.schema1 import upgrade
+from karatage.io.schema1 import drop_claims, upgrade
 from karatage.measures.registry import parse_measure
 from karatage.text import shorten
 from karatage.views.showing import import_view, list_views
@@ -70,9 +70,9 @@ def restore(found: object) -> Saved:
     again = "" if command is None else f": {shorten(command, 80)}"
     advice = f"the file was edited or damaged; make it again with the command that wrote it{again}"
     earlier = "schema" not in found
-    check = _Check(worded=written == version("karatage") and not earlier, whole=not earlier)
     try:
-        facts: dict[str, Any] = upgrade(found) if earlier else found
+        facts: dict[str, Any] = upgrade(found) if earlier else drop_claims(found)
+        check = _Check(worded=written == version("karatage") and not earlier, whole=facts is found)
         result = structure(facts, KINDS[kind])
         expected = unstructure(result)
         check.compare({name: fact for name, fact in facts.items() if name in expected or name not in ASIDE}, expected)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from karatage.data.scores import Draws, Scores, Weights
+from karatage.data.scores import Draws, Scores, Weights, label_class
 from karatage.text import counted, percent, shorten
 from karatage.views.choosing import (
     WIDEST,
@@ -167,7 +167,10 @@ def tabulate_weights(found: Weights) -> Table:
     columns = {name: name for name in ("judge", "weight", "lowest", "highest")}
     columns |= {f"{found.gap}_{kind}": f"{found.gap} {kind}" for kind in found.distance}
     caption = f"Weights by {found.approach}, {found.measure}"
-    meanings = {f"{found.gap}_{kind}": MEANINGS[kind] for kind in found.distance if kind in MEANINGS}
+    meanings = {
+        f"{found.gap}_{kind}": MEANINGS.get(kind, f"gap from random judges: {label_class(kind)}")
+        for kind in found.distance
+    }
     return Table(found.to_frame(), caption, name="weights", about="judge", columns=columns, meanings=meanings)
 
 

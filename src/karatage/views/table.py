@@ -63,6 +63,7 @@ class Table:
         name: Stem of the file it is written to.
         about: The column that names the system or judge of a row.
         shares: Columns of shares, shown as percent.
+        least: Columns in which 0 stands for all below a number, such as p-values below the smallest double.
         columns: The columns that readers see, in order, each with its header; default: all under their own names.
         right: Columns of text that are aligned right and not cut: numbers with additions.
         meanings: The meaning of columns, for the caption.
@@ -83,6 +84,7 @@ class Table:
     name: str = ""
     about: str = ""
     shares: Collection[str] = ()
+    least: Mapping[str, float] = field(default_factory=dict)
     columns: Mapping[str, str] = field(default_factory=dict)
     right: Collection[str] = ()
     meanings: Mapping[str, str] = field(default_factory=dict)
@@ -239,7 +241,11 @@ def write_column(table: Table, name: str, *, plain: bool = False) -> list[str]:
     """The cells of a column as readers see them."""
     digits = table.digits if isinstance(table.digits, int) else table.digits.get(name, DIGITS)
     signed, share = name in table.signed, name in table.shares
-    texts = [write_cell(value, digits, signed=signed, share=share, plain=plain) for value in table.frame[name]]
+    values = table.frame[name]
+    texts = [write_cell(value, digits, signed=signed, share=share, plain=plain) for value in values]
+    if name in table.least:
+        below = f"{'< ' if plain else '<'}{table.least[name]:.2g}"
+        texts = [below if value == 0 else text for value, text in zip(values, texts, strict=True)]
     if plain or name not in table.right:
         return texts
     return [re.sub(r"(?<![\w.])-(?=[\d.])", MINUS, text) for text in texts]

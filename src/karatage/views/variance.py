@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from karatage.comparison.anova import Anova
-from karatage.comparison.tukey import Tukey
+from karatage.comparison.tukey import NIL, Tukey
 from karatage.errors import UnknownNameError
 from karatage.text import counted, shorten
 from karatage.views.marks import (
@@ -48,6 +49,7 @@ CUT = f"truncate(datum.label, {NAME})"  # before its width is measured, which ta
 FEW_LINES = 6  # of an interaction; more lines need two panels' room, and only some show intervals and names
 OTHERS = "others"
 SMALL = 0.01  # omega squared
+LEAST = {"p_value": sys.float_info.min}  # by the F distribution
 # Names that Vega takes for code when it sorts or groups by them; an invisible character prevents this.
 TRAPS = (
     *("constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString", "toString"),
@@ -64,7 +66,8 @@ def view_anova(result: Anova) -> Page:
     sources = Figure(partial(chart_sources, result), caption, "sources")
     frame = result.to_frame()
     columns = label_columns(frame, p_value="p", omega_squared="omega squared")
-    table = Table(frame, f"Analysis of variance of {result.design.name}", {"f": 2}, name="anova", columns=columns)
+    caption = f"Analysis of variance of {result.design.name}"
+    table = Table(frame, caption, {"f": 2}, name="anova", columns=columns, least=LEAST)
     sections = [Section("Sources", OMEGA, [table], [sources])]
     for number, factor in enumerate(result.design.factors, 1):
         caption = f"Marginal means by {shorten(factor, TITLE)}, with 95% intervals"
@@ -93,7 +96,8 @@ def view_tukey(test: Tukey) -> Page:
     if len(pairs) <= MOST_PAIRS:
         columns = label_columns(pairs, low="from", high="to", p_value="p", differs="different")
         caption, signed = "Pairs, with simultaneous intervals", ("difference", "low", "high")
-        table = Table(pairs, caption, signed=signed, name="pairs", noun="pair", columns=columns)
+        least = {"p_value": NIL}
+        table = Table(pairs, caption, signed=signed, name="pairs", noun="pair", columns=columns, least=least)
         sections.append(Section("Pairs", "", [table]))
     facts = list_options(response=test.response, level=f"{test.level:g}", freedom=f"{test.df:g}")
     title = f"{shorten(test.response, TITLE)} by {shorten(test.factor, TITLE)}: {counted(len(test.levels), 'level')}"

@@ -69,6 +69,13 @@ def test_accuracy_tpr_and_tnr():
     np.testing.assert_allclose(found.recall(0)[0], [1, np.nan])
     assert found.kappa()[0] == pytest.approx((0.75 - 0.5) / 0.5)
     assert found.recall(1)[1][0] < 2 / 3 < found.recall(1)[2][0]
+    np.testing.assert_allclose(found.precision()[0], [1, np.nan])  # the fifth has no gold
+
+
+def test_precision_is_of_the_judges_own_1():
+    found = GoldAccuracy.of(panel([[1, 1, 1, 1, 0]], gold=[1, 0, 1, 0, 1]))
+    np.testing.assert_allclose(found.precision()[0], [0.5])
+    np.testing.assert_allclose(found.recall(1)[0], [2 / 3])
 
 
 def test_short_scales_need_evidence():

@@ -1,6 +1,7 @@
 """Approaches that weigh judges: coverage, doubts, explanations, training topics, random gold."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -9,6 +10,7 @@ import pytest
 import karatage as kt
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.measures.expected import randomise, score_expected
+from karatage.views.reading import restore
 from tests.notes import gives, has_note, list_facts
 
 FEW = "(replicates=25)"
@@ -350,6 +352,53 @@ def test_a_judge_who_tells_no_systems_apart_has_no_weight(world, approach):
     assert (weights.share[weights.judges.index("careful-1")] == 0).all()
     assert any(line.startswith("careful-1: no weight") for line in weights.explain())
     assert has_note(found, "approaches.same-scores")
+
+
+def test_the_papers_classes_by_their_rates_are_the_default(world):
+    plain, _ = weigh(world, "sgl_tau_msd" + FEW, rng=3)
+    named, weights = weigh(world, "sgl_tau_msd(replicates=25,random=0.95/0.05/0.5)", rng=3)
+    np.testing.assert_array_equal(named.scores["AP"].value, plain.scores["AP"].value)
+    assert tuple(weights.distance) == ("und", "uni", "ovr")
+
+
+def test_a_class_is_the_same_beside_any_others(world):
+    """Distances depend on the distribution and the seed, not on which approaches ask for it."""
+    alone = weigh(world, "sgl_rmse_md(replicates=25,random=hcb)", rng=3)[1].distance["hcb"]
+    names = [f"{name}(replicates=25{options})" for name, options in BESIDE]
+    found = kt.evaluate(world.runs, world.judgments, "AP", approach=names, rng=3)
+    for weights in found.weights[:2]:
+        np.testing.assert_array_equal(weights.distance["hcb"], alone)
+    for weights, name in zip(found.weights, names, strict=True):
+        same = kt.evaluate(world.runs, world.judgments, "AP", approach=name, rng=3).weights[0]
+        np.testing.assert_array_equal(weights.share, same.share)
+    assert (found.weights[2].share != found.weights[3].share).any()
+
+
+BESIDE = [
+    ("sgl_rmse_md", ",random=0.3/hcb"),
+    ("sgl_rmse_med", ",random=hcb/careful"),
+    ("sgl_rmse_md", ""),
+    ("sgl_rmse_md", ",closeness=True"),
+    ("tpc_kld_md", ",closeness=True,random=0.3"),
+    ("sgl_tau_own", ""),
+]
+
+
+def test_closeness_is_told(world):
+    found, weights = weigh(world, "sgl_rmse_md(replicates=25,closeness=True)")
+    assert has_note(found, "approaches.closeness", approach=weights.approach)
+    assert not has_note(weigh(world, "sgl_rmse_md" + FEW)[0], "approaches.closeness")
+
+
+def test_reasons_and_files_name_the_classes(world):
+    approach = "multi(AP,P@5):sgl_rmse_md(replicates=25,random=0.3/hcb)"
+    _, weights = weigh(world, approach, rng=2)
+    assert weights.to_frame().columns[-2:] == ["rmse_0.3", "rmse_hcb"]
+    assert all("30% relevant at random" in line or "the rates of hcb" in line for line in weights.explain())
+    again = restore(json.loads(weights.to_json())).result
+    assert again.to_json() == weights.to_json()
+    with pytest.raises(DataError, match=r"0\.4"):
+        replace(weights, distance={"0.4": weights.distance["0.3"], "hcb": weights.distance["hcb"]})
 
 
 def test_a_weight_of_0_counts_in_the_mean(world):

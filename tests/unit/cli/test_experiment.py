@@ -134,9 +134,9 @@ def test_gold_has_the_judges_labels_unless_it_is_said_otherwise(tmp_path):
     judges.write_text("judge,topic,document,grade\n" + rows)
     source = Source(runs=(str(tmp_path / "*.run"),), judges=(str(judges),), gold=str(gold), grades="no=0,yes=1")
     gold.write_text("topic,document,grade\n1,d1,yes\n1,d2,no\n")
-    assert source.read(0)[0].gold.grade.tolist() == [1, 0]
+    assert source.read(0)["collection"].gold.grade.tolist() == [1, 0]
     gold.write_text("topic,document,grade\n1,d1,bad\n1,d2,good\n")
-    own = replace(source, gold_grades="bad=0,good=1").read(0)[0]
+    own = replace(source, gold_grades="bad=0,good=1").read(0)["collection"]
     assert own.gold.grade.tolist() == [0, 1]
     assert own.panels["given"].grade.tolist() == [1, 1, 1, 0, 0, 0]
 

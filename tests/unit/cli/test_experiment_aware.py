@@ -57,7 +57,7 @@ def test_the_folder_has_everything(folder):
     assert " ".join(out.split()).endswith(" ".join(told["sentence"].split()))
     results = pl.read_parquet(home / "results.parquet")
     assert len(results) == len(pl.read_csv(home / "results.csv")) == 2 * 1 * 2 * 3 * 3
-    for name in ("by-size", "anova", "top-groups", "claims", "families", "contest", "leads", "crossings"):
+    for name in ("by-size", "anova", "top-groups", "verdicts", "families", "contest", "leads", "crossings"):
         assert len(pl.read_parquet(home / f"{name}.parquet"))
         assert (home / f"{name}.tsv").exists()
     charts = {path.name for path in (home / "charts").iterdir()}

@@ -186,6 +186,32 @@ def test_disagreement_is_read_from_its_file(files, tmp_path):
     assert re.search("note: .*'disagreement'", err)
 
 
+def test_disagreement_is_learned_from_other_judges(files, tmp_path):
+    world = kt.simulation.simulate_collection(systems=5, topics=5, depth=15, rng=3)
+    first = world.judgments.keep_rows(world.judgments.judge == 0)
+    kt.write_judgments(first, tmp_path / "second.qrels")
+    pool = (files / "runs", "-g", files / "gold.qrels")
+    small = ("-s", "orders", "--order", "disagreement", "--order", "depth", "--expert-shares", "20", *QUICK[-2:])
+    learned = ("--splits", 3, "-f", "json", "-q")
+    own = json.loads(run(*pool, "-j", tmp_path / "second.qrels", *small, *learned)[0])["predicted"]
+    assert len(own["rates"]["topic"]["values"]) == 5
+    lesson = ("--learn-from", tmp_path / "second.qrels", "--learn-gold", files / "gold.qrels")
+    other = json.loads(run(*pool, *lesson, "--learn-runs", files / "runs", *small, *learned)[0])["predicted"]
+    assert other["model"]["topics"] == own["model"]["topics"]
+    assert other["rates"]["topic"]["values"] == []
+    text = run(*pool, "-j", tmp_path / "second.qrels", *small, "--splits", 3, "-o", tmp_path / "there")[0]
+    assert {"tpr", "ppv", "tnr", "npv", "auc"} <= set(text.split())
+    names = {path.name for path in (tmp_path / "there").iterdir()}
+    assert {"disagreement-learned.tsv", "disagreement-predicted.svg", "disagreement-predicted.tsv"} <= names
+    plan = tomllib.loads((tmp_path / "there" / "plan.toml").read_text())["experiment"]
+    assert plan["judgments"] == [f"{tmp_path}/second.qrels"]
+    for given, message in ((lesson[:2], "--learn-gold"), (lesson[2:], "--learn-from")):
+        with pytest.raises(OptionError, match=message):
+            run(*pool, *given)
+    with pytest.raises(OptionError, match="runs"):
+        run("-j", tmp_path / "second.qrels")
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [

@@ -54,6 +54,15 @@ def test_the_folder_has_everything(done):
     assert 'kind = "random-relevance"' in (home / "plan.toml").read_text()
 
 
+def test_simulated_runs_retrieve_documents_that_nobody_judged(done):
+    """If all were judged, uncertain grades would change no order by DCG or RBP, and a blank judge would have none."""
+    home = done[0]
+    gains, controls = (pl.read_parquet(home / f"{name}.parquet") for name in ("table1", "controls"))
+    for measure in ("eRAP", "eRDCG", "eRRBP"):
+        assert gains.filter(measure=measure)["tau_ap gain ±"].min() > 0
+        assert controls.filter(measure=measure)["blank, DGS"].item() != 0
+
+
 def test_a_plan_does_the_same_again(done):
     home, out, _ = done
     assert run("--plan", home / "plan.toml")[0] == out

@@ -10,11 +10,12 @@ import pytest
 
 import karatage as kt
 from karatage.aggregation.registry import MODELS
-from karatage.data.audit import BEST_JUDGE, BEST_MERGE
+from karatage.agreement.habits import Panel
+from karatage.data.audit import BEST_JUDGE, BEST_MERGE, ItemCount
 from karatage.data.judgments import Judgments
 from karatage.decisions.audit import audit
 from karatage.errors import DataError, OptionError, UnknownNameError
-from karatage.views.audit import chart_agreement
+from karatage.views.audit import chart_agreement, view_audit
 from tests.notes import gives, has_note, list_facts
 
 QUICK = ("mv", "ds")
@@ -58,7 +59,7 @@ def test_each_judge_has_a_row(found):
     assert (frame["accuracy_low"] < frame["accuracy"]).all()
     assert (frame["accuracy"] < frame["accuracy_high"]).all()
     np.testing.assert_allclose(frame["reliability"], frame["accuracy"], atol=0.12)
-    for name in ("tpr", "tnr", "gold_kappa", "leniency", "gold_leniency", "kappa", "percent"):
+    for name in ("tpr", "tnr", "ppv", "gold_kappa", "leniency", "gold_leniency", "kappa", "percent"):
         assert frame[name].null_count() == 0
     assert frame["flags"].to_list() == ["copied", "", "", "random", "copied"]
     assert gives(frame["why"][3], "kappa", f"{frame['gold_kappa'][3]:.2f}")
@@ -509,3 +510,59 @@ def test_real_crowds_have_their_known_bad_judges(shared_data, name, drop):
     found = audit(judgments, gold=kt.read_gold(shared_data / name / "gold.tsv"), approach=("mv", "ds"), rng=1)
     assert set(found.drop) == drop
     assert found.merges["accuracy"][1] > found.merges["accuracy"][0]
+
+
+def count_by_hand(rows):
+    """(judges, items, items on which all agree) from (judge, item, grade), a judge's last grade of an item counting."""
+    last = {(judge, item): grade for judge, item, grade in rows}
+    grades = {}
+    for (_, item), grade in last.items():
+        grades.setdefault(item, []).append(grade)
+    sizes = sorted({len(said) for said in grades.values()})
+    of = {size: [said for said in grades.values() if len(said) == size] for size in sizes}
+    return [(k, len(of[k]), sum(len(set(said)) == 1 for said in of[k]) if k > 1 else None) for k in sizes]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_items_are_counted_by_the_number_of_their_judges(seed, tmp_path):
+    source = np.random.default_rng(seed)
+    rows = list(zip(*(source.integers(0, most, 200).tolist() for most in (6, 60, 3)), strict=True))
+    table = pl.DataFrame(rows, schema=["judge", "item", "grade"], orient="row").cast({"judge": str, "item": str})
+    found = audit(kt.read_judgments(table, repeats="last"), approach=("mv",))
+    assert [tuple(count) for count in found.counts] == count_by_hand(rows)
+    (tmp_path / "audit.json").write_text(found.to_json())
+    assert kt.read_result(tmp_path / "audit.json").result.counts == found.counts
+
+
+def test_statistics_of_the_initial_sampling_are_those_of_the_paper():
+    """[NOISY18] table 3: pairs by the number of their judges, and whether these agree."""
+    sizes, agree = {1: 251, 2: 1330, 3: 18_900}, {2: 1034, 3: 13_707}
+    rows = np.full((3, sum(sizes.values())), -1)
+    start = 0
+    for judges, items in sizes.items():
+        rows[:judges, start : start + items] = 1
+        rows[0, start + agree.get(judges, items) : start + items] = 0
+        start += items
+    counts = Panel.of(judge(rows), np.full(rows.shape[1], -1, np.int8)).count_items()
+    assert counts == ((1, 251, None), (2, 1330, 1034), (3, 18_900, 13_707))
+    assert [count.items - count.agree for count in counts[1:]] == [296, 5193]
+
+
+def test_counts_are_in_the_table_of_the_panel(found):
+    (table,) = (table for section in view_audit(found).sections for table in section.tables if table.name == "counts")
+    ((judges, items, agreed),) = found.counts
+    assert table.frame.row(0) == (5, 200, agreed, 200 - agreed) == (judges, items, agreed, items - agreed)
+    with pytest.raises(DataError, match="counts"):
+        replace(found, counts=(ItemCount(5, 199, agreed),))
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes"), [("snow-rte", {10: 800}), ("trec-crowd-2011", None), ("duchenne-wvscm", None)]
+)
+def test_items_of_real_crowds_are_counted(shared_data, name, sizes):
+    path = shared_data / name / "labels.tsv.gz"
+    rows = pl.read_csv(path, separator="\t", infer_schema=False).rows()
+    found = audit(kt.read_judgments(path), approach=("mv",))
+    expected = count_by_hand((judge, item, grade) for item, judge, grade, *_ in rows)
+    assert [tuple(count) for count in found.counts] == expected
+    assert sizes is None or {count.judges: count.items for count in found.counts} == sizes

@@ -184,7 +184,7 @@ def test_the_bootstrap_knows_of_the_design_effect() -> None:
         again = replace(case)
         again.__dict__["design"] = design
         formula = np.sqrt(RATES.fit(again).pairs.variance[0, 2])
-        errors.append((formula, bootstrap_rates(again, 0, 2).difference.standard_error))
+        errors.append((formula, bootstrap_rates(again, 0, 2, RATES.fit(again).answers).difference.standard_error))
     (plain, drawn), (wide, drawn_wide) = errors
     assert wide > 1.01 * plain
     assert drawn_wide > 1.01 * drawn

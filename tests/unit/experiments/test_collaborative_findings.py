@@ -178,6 +178,14 @@ def test_table33_has_a_row_for_recall_and_one_for_precision(found):
     ]
 
 
+def test_table32_needs_the_majority_vote_and_tells_all_rates_where_they_exist(found):
+    """900 of 1,000 are not relevant; 10 relevant ones are missed, and 90 others are called relevant."""
+    assert found.table32.rows() == [("careful", *map(pytest.approx, (90, 50, 90, 100 * 810 / 820)))]
+    assert len(replace(found, quality=found.quality.filter(approach="ry")).table32) == 0
+    said_all = found.quality.with_columns(recall=pl.lit(1.0), precision=pl.lit(0.1), accuracy=pl.lit(0.1))
+    assert replace(found, quality=said_all).table32.select("SPC", "NPV").rows() == [(0, None)]
+
+
 def test_the_sentence_says_where_mixing_pays(found):
     assert gives(found.sentence, "careful", "A", "tau_ap", 0.9, "14.0%", "10% experts", "40% crowd", "depth", "91.0%")
     assert gives(found.sentence, 2, 4, 1, "95%", 3, 2, 1)

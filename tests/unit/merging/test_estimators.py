@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from karatage.errors import OptionError
+from karatage.errors import KaratageError, OptionError, UnknownNameError
 from karatage.merging.estimators import ESTIMATORS, OWN, SUPERVISED, Estimator, SupervisedEstimator, parse_estimator
 
 
@@ -36,6 +36,47 @@ def test_options_are_part_of_the_name():
     assert parse_estimator("mv") is None
 
 
+CROWDS = ("crowd-2011", "hcb", "llm-dl-2021")
+
+
+@pytest.mark.parametrize(
+    ("options", "printed", "random"),
+    [
+        ("random=0.3", "random=0.3", ("0.3",)),
+        ("random=.9/0.10/.5", "random=0.1/0.5/0.9", ("0.1", "0.5", "0.9")),
+        ("random='0.3'", "random=0.3", ("0.3",)),
+        ("random=1e-5/0.3", "random=1e-05/0.3", ("1e-05", "0.3")),
+        ("random=hcb", "random=hcb", ("hcb",)),
+        ("random=llm-dl-2021/0.3/hcb", "random=0.3/hcb/llm-dl-2021", ("0.3", "hcb", "llm-dl-2021")),
+        ("random=0.3/crowd-2011", "random=0.3/crowd-2011", ("0.3", "crowd-2011")),
+        ("random=0.95/0.5/0.05", "random=0.05/0.5/0.95", ("und", "uni", "ovr")),
+        ("random=0.3,closeness=True,replicates=7", "replicates=7,closeness=True,random=0.3", ("0.3",)),
+    ],
+)
+def test_classes_of_random_judges_are_printed_as_they_are_read(options, printed, random):
+    name, estimator = parse_estimator(f"sgl_tau_msd({options})", CROWDS)
+    assert name == f"sgl_tau_msd({printed})"
+    assert (estimator.random, estimator.classes) == (random, random)
+    assert parse_estimator(name, CROWDS) == (name, estimator)
+
+
+@pytest.mark.parametrize("word", ["0", "1", "-0.3", "1.5", "nan", "1e999", "0.3/0", "1/2", "True", "30"])
+def test_rates_outside_0_and_1_are_refused(word):
+    with pytest.raises((OptionError, UnknownNameError), match=r"between 0 and 1|'True'"):
+        parse_estimator(f"tpc_kld_md(random={word})", CROWDS)
+
+
+@pytest.mark.parametrize("word", ["hbc", "0.3/hbc", "''", "0.3/", "None", "und", "(0.1,0.5)", "[0.3]", "x" * 500])
+def test_unknown_crowds_are_refused_with_those_known(word):
+    with pytest.raises(KaratageError, match=r"crowd-2011, hcb, llm-dl-2021|write it like"):
+        parse_estimator(f"tpc_kld_md(random={word})", CROWDS)
+
+
+def test_own_shuffles_have_no_classes():
+    assert OWN["sgl_tau_own"].classes == ("own",)
+    assert ESTIMATORS["sgl_tau_md"].classes == ("und", "uni", "ovr")
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -47,8 +88,14 @@ def test_options_are_part_of_the_name():
         ("sup_tau(sub=3)", "sub must be True or False, not 3"),
         ("sup_tau(sub=True)@10", "depth"),
         ("sgl_tau_md(", "approach"),
+        ("sgl_tau_md(closeness=1)", "closeness must be True or False, not 1"),
+        ("sgl_tau_own(closeness=True)", "only option is replicates"),
+        ("sgl_tau_own(random=0.3)", "only option is replicates"),
+        ("sup_tau(random=0.3)", "only option is sub"),
+        ("sgl_tau_md(random=0.3/0.30)", "twice"),
+        ("sgl_tau_md(random=hcb/hcb)", "twice"),
     ],
 )
 def test_wrong_options_are_refused(text, message):
     with pytest.raises(OptionError, match=message):
-        parse_estimator(text)
+        parse_estimator(text, CROWDS)

@@ -7,6 +7,7 @@ import pytest
 import karatage as kt
 from karatage.merging.gaps import CLASSES, RandomJudges, shuffle_grades
 from karatage.random_streams import stream
+from karatage.simulation.crowd import draw_rates
 
 
 @pytest.mark.parametrize("replicates", [1, 8, 13])
@@ -18,6 +19,26 @@ def test_each_class_has_its_rate(replicates):
         relevant = np.unpackbits(bits, axis=1, count=replicates).sum(axis=0)
         deviation = (CLASSES[name] * (1 - CLASSES[name]) * items) ** 0.5
         assert (np.abs(relevant - CLASSES[name] * items) < 5 * deviation).all()
+
+
+def test_replicates_may_have_rates_of_their_own():
+    rates = np.array([0.02, 0.3, 0.97])
+    bits = RandomJudges.draw(20_000, 3, stream(2, "x"), {"some": rates}).bits["some"]
+    found = np.unpackbits(bits, axis=1, count=3).mean(axis=0)
+    assert (np.abs(found - rates) < 5 * (rates * (1 - rates) / 20_000) ** 0.5).all()
+
+
+def test_a_crowds_judges_have_the_rates_of_its_model():
+    """By its mean rates of true positives and negatives, and as often as `simulate_crowd` lets them say relevant."""
+    crowd = kt.simulation.load_crowd("hcb")
+    rates = draw_rates("hcb", 4000, stream(1, "x"))
+    hit, rejection = crowd.rates
+    expected = crowd.balance[1] * hit + crowd.balance[0] * (1 - rejection)
+    assert abs(rates.mean() - expected) < 0.01
+    said = {"gold": {"1": {f"d{k}": int(k < 554) for k in range(1000)}}}
+    simulated = kt.simulation.simulate_crowd(kt.read_gold(said["gold"]), "hcb", per_item=9, judges=300, rng=1)
+    assert abs(simulated.grade.mean() - rates.mean()) < 0.03
+    assert 0.1 < rates.std() < 0.3
 
 
 def test_replicates_and_items_are_independent():

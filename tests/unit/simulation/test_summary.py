@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -10,6 +11,7 @@ import pytest
 import karatage as kt
 from karatage.errors import DataError
 from karatage.simulation.answering import summarise_crowd
+from karatage.views.reading import restore
 from tests.notes import gives, list_facts
 
 
@@ -63,6 +65,8 @@ def test_the_majority_is_counted_and_ties_count_half(world, crowd):
     assert found.tied == tied
     assert found.recall == pytest.approx(called[truth].mean())
     assert found.precision == pytest.approx(called[truth].sum() / called.sum())
+    assert found.specificity == pytest.approx(1 - called[~truth].mean())
+    assert found.npv == pytest.approx((1 - called)[~truth].sum() / (1 - called).sum())
     assert (found.items, found.relevant) == (len(truth), truth.sum())
 
 
@@ -126,6 +130,9 @@ def test_what_gold_cannot_tell_is_left_open():
     assert list_facts(found) == {"simulation.without-gold-aside": {"judgments": 1}}
     nothing = summarise_crowd(judge([("ann", "a", 0), ("bob", "a", 0)]), gold(a=1))
     assert (nothing.precision, nothing.recall, nothing.tnr) == (None, 0.0, None)
+    assert (nothing.specificity, nothing.npv) == (None, 0.0)
+    wrong = summarise_crowd(judge([("ann", "a", 0), ("ann", "b", 1)]), gold(a=1, b=0))
+    assert (wrong.precision, wrong.specificity, wrong.npv) == (0.0, 0.0, 0.0)
     none = summarise_crowd(judge([("ann", "a", 0)]), gold(a=0))
     assert (none.recall, none.tpr) == (None, None)
     assert gives(none.sentence, "100.0%", "TNR")
@@ -161,3 +168,17 @@ def test_it_can_be_written_and_shown(world, crowd):
 def test_gold_of_other_items_says_nothing(crowd):
     with pytest.raises(DataError, match="share"):
         summarise_crowd(crowd, gold(zzz=1))
+
+
+def test_specificity_and_npv_follow_from_recall_and_precision(world, crowd):
+    found = summarise_crowd(crowd, world.gold)
+    for name in ("specificity", "npv"):
+        with pytest.raises(DataError, match=name):
+            replace(found, **{name: 0.9 * getattr(found, name)})
+
+
+def test_a_summary_of_an_earlier_version_has_no_specificity(world, crowd):
+    told = summarise_crowd(crowd, world.gold).to_dict()
+    earlier = {name: fact for name, fact in told.items() if name not in ("specificity", "npv")}
+    assert restore(told).result.npv == pytest.approx(told["npv"])
+    assert restore(earlier).result.npv is None

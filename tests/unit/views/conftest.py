@@ -76,6 +76,7 @@ def make_many(audit: kt.Audit, judges: int) -> kt.Audit:
         confusion=pl.DataFrame(cells | {"share_low": low, "share_high": high}),
         pairs=audit.pairs.clear(),
         flags=audit.flags.clear(),
+        counts=(),
     )
 
 

@@ -43,6 +43,7 @@ def test_few_panels_have_numbers_in_them(hostile, read_chart, judges):
         confusion=audit.confusion.filter(pl.col("judge").is_in(names)),
         pairs=audit.pairs.clear(),
         flags=audit.flags.clear(),
+        counts=(),
     )
     drawn = read_chart(chart_confusion(few))
     assert sum(text.endswith("%") for text in drawn.texts) >= 16 * judges
@@ -82,7 +83,7 @@ def test_judges_that_agree_are_neighbours(hostile):
     audit = hostile.audit
     facts = {"items": 9, "coverage": 9 / audit.items, "flags": "", "why": ""}
     judges = pl.DataFrame({"judge": list("abcd"), **{name: [value] * 4 for name, value in facts.items()}})
-    empty = {"confusion": audit.confusion.clear(), "flags": audit.flags.clear()}
+    empty = {"confusion": audit.confusion.clear(), "flags": audit.flags.clear(), "counts": ()}
     order = "".join(order_judges(replace(audit, pairs=pairs, judges=judges, **empty)))
     assert "ac" in order or "ca" in order
     assert "bd" in order or "db" in order

@@ -31,7 +31,8 @@ def charts(found):
 def test_every_chart_has_a_name_of_its_own(charts):
     assert {"families-best-tau_ap-T08", "families-mean-rmse-T13", "crossing"} <= set(charts)
     ends = ("main-effects", "approaches", "tukey", "size-by-approach", "systems-by-approach", "parts", "gap-by-weight")
-    assert len(charts) == 8 + 1 + 2 * 2 * 10
+    ends += ("tukey-granularity", "tukey-gap", "tukey-weight")
+    assert len(charts) == 8 + 1 + 2 * 2 * 13
     for panel in ("correlation-0", "correlation-0.5"):
         assert {f"{panel}-{outcome}-{end}" for outcome in ("tau_ap", "rmse") for end in ends} <= set(charts)
     for chart in charts.values():
@@ -73,3 +74,11 @@ def test_the_page_shows_all(found, charts):
     few = replace(page, sections=[replace(section, charts=section.charts[:1]) for section in page.sections])
     text = render_page(few)  # the others take seconds
     assert gives(text, "tau_ap", 30)
+
+
+def test_parts_have_tukeys_chart_with_their_levels_best_first(found, charts):
+    test = found.analyses.found[0].groups[2]
+    spec = json.loads(charts["correlation-0-tau_ap-tukey-gap"].to_json())
+    rows = [row for rows in spec["datasets"].values() for row in rows if "letters" in row]
+    assert {row["level"] for row in rows} == {"fro", "rmse", "kld", "tau", "apc"}
+    assert {row["level"]: row["mean"] for row in rows} == pytest.approx(dict(zip(test.levels, test.mean, strict=True)))

@@ -67,9 +67,10 @@ def test_room_for_names_has_a_limit():
 
 
 def test_numbers_are_told_short_and_fields_in_words():
-    told = [tip.to_dict() for tip in tell("system:N", "share_low:Q", "p_value:Q")]
-    assert [tip["title"] for tip in told] == ["system", "share low", "p value"]
-    assert [tip.get("format") for tip in told] == [None, ".4~f", ".2~g"]
+    told = [tip.to_dict() for tip in tell("system:N", "share_low:Q", "p_value:Q", "rmse_0.3:Q")]
+    assert [tip["title"] for tip in told] == ["system", "share low", "p value", "rmse 0.3"]
+    assert [tip.get("format") for tip in told] == [None, ".4~f", ".2~g", ".4~f"]
+    assert told[3]["field"] == r"rmse_0\.3"  # not the field 3 of a field rmse_0
 
 
 def test_a_number_stands_for_a_name_even_if_that_is_code(read_chart):

@@ -117,7 +117,7 @@ def test_the_page_has_all_charts_tables_and_doubts(found):
     page = Reader()
     page.feed(render_page(view_collaborative(found)))
     assert page.pictures == 2 + 2 * 3
-    assert page.tables == 3 + 1 + 3 + 9 + 1
+    assert page.tables == 3 + 1 + 3 + 9 + 2
     assert found.sentence in page.text
     for note in found.notes:
         assert str(note) in page.text
@@ -125,7 +125,7 @@ def test_the_page_has_all_charts_tables_and_doubts(found):
         "figure 3.4",
         "figure 3.6",
         "figures 3.7 and 3.8",
-        "table 3.3",
+        "tables 3.2 and 3.3",
         "150 documents of 5 topics",
         "2 crowds",
     ):

@@ -41,6 +41,12 @@ def test_lines_show_the_means_of_table_2(found, outcome):
     assert drawn["DCG(dcg=jk,base=10)", "qbinmv", "randomised g", 3] == table["M = 3"][0]
 
 
+def test_swatches_show_a_dash_and_a_gap_at_least_twice(found):
+    layer = chart_random_relevance(found, systems="six", panel="p").to_dict()["concat"][0]["layer"][0]
+    dash = layer["encoding"]["strokeDash"]
+    assert dash["legend"]["symbolSize"] ** 0.5 >= 2 * max(map(sum, dash["scale"]["range"]))
+
+
 def test_unknown_places_are_refused(found):
     for given in ({"systems": "seven", "panel": "p"}, {"systems": "six", "panel": "p", "outcome": "rmse"}):
         with pytest.raises(OptionError, match="systems"):

@@ -274,14 +274,22 @@ def test_what_is_wrong_is_told_by_name(name, path, value, told, tmp_path):
         ("board", ("sentence",)),
         ("board", ("notes", 0, "text")),
         ("settling", ("rule",)),
-        ("aware", ("tables", "claims", 0, "claim")),
-        ("aware", ("tables", "claims", 0, "here")),
+        ("aware", ("tables", "verdicts", 0, "claim")),
+        ("aware", ("tables", "verdicts", 0, "here")),
     ],
 )
 def test_a_file_of_the_same_version_may_word_it_otherwise(name, path):
     live = make(name)
     facts = json.loads(live.to_json())
     look_up(facts, path[:-1])[path[-1]] = "as an earlier commit told it"
+    assert restore(facts).result.to_dict() == live.to_dict()
+
+
+def test_verdicts_of_an_earlier_commit_are_made_again():
+    live = make("aware")
+    facts = json.loads(live.to_json())
+    del facts["tables"]["verdicts"]
+    facts["tables"]["claims"] = [{"panel": "given", "outcome": "tau_ap", "claim": "", "holds": True, "here": ""}]
     assert restore(facts).result.to_dict() == live.to_dict()
 
 

@@ -14,7 +14,7 @@ from karatage.correction.planning import gold_needed
 from karatage.correction.topics import TopicEstimated
 from karatage.data.axes import BoolArray, FloatArray, LongArray
 from karatage.data.comparison import Opinion
-from karatage.data.estimate import JUDGES, Accuracy, Estimate, Estimated, Method
+from karatage.data.estimate import JUDGES, Accuracy, Estimate, Estimated, JudgeAccuracy, Method
 from karatage.data.note import Note
 from karatage.decisions.notes import tell
 from karatage.text import counted
@@ -119,6 +119,7 @@ class Fitted:
     within: tuple[float, float] = (-np.inf, np.inf)  # bounds of intervals of scores
     possible: tuple[float, float] = (-np.inf, np.inf)  # the range of the measure: scores outside are not shown
     accuracy: Accuracy | None = None
+    by_judge: tuple[JudgeAccuracy, ...] = ()  # where each judge has error rates
     per_topic: FloatArray | None = None  # (topic, system) with the scores as means, where gold is a sample of items
     assumed: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()

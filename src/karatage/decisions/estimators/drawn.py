@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from karatage.correction.evenness import Frame, check_evenness
 from karatage.correction.precision import measure_accuracy, require_gold
 from karatage.correction.sampled import Claim, Drawn, choose_sizes, sum_topics
-from karatage.data.axes import BoolArray, FloatArray, LongArray
+from karatage.data.axes import BoolArray, FloatArray, GradeArray, LongArray
 from karatage.data.estimate import Accuracy, Estimate, Method
 from karatage.data.judgments import Draw
 from karatage.data.note import Note
@@ -129,35 +129,52 @@ def fit_sample(case: Case, method: Method) -> DrawnFitted:
 def find_accuracy(case: Case) -> Accuracy | None:
     """The judges' accuracy on gold items, for information; None where gold is too little."""
     try:
-        accuracy = meet_gold(case)[0]
+        accuracy = measure_judges(case)
         require_gold(accuracy)
     except DataError:
         return None
     return accuracy if case.gives_grades else None
 
 
-def meet_gold(case: Case) -> tuple[Accuracy, FloatArray, LongArray]:
-    """The judges' accuracy, the gain of each kind of grades (kind,), and the kind of each grade (grade,)."""
+def measure_judges(case: Case) -> Accuracy:
+    """The accuracy of the merged judge, on gold items."""
+    item = np.flatnonzero(case.judged)
+    kinds = find_kinds(case, item, case.said[item])
+    both = item[case.gold_grade[item] >= 0]
+    weight = np.zeros(len(case.said))
+    weight[case.drawn.item] = 1 / case.drawn.pi
+    trusted, heard = kinds.of[case.gold_grade[both]], kinds.of[case.said[both]]
+    return measure_accuracy(trusted, heard, kinds=kinds.names, weight=weight[both])
+
+
+class Kinds(NamedTuple):
+    """Grades with the same gain, of judges or gold."""
+
+    names: list[str]
+    gain: FloatArray  # (kind,) from the lowest
+    of: LongArray  # (grade,) the kind of a grade, -1 where it does not occur
+
+
+def find_kinds(case: Case, item: LongArray, said: GradeArray) -> Kinds:
+    """The kinds that occur among gold's grades of these items (label,), and among judges' grades of those that count.
+
+    For two kinds, both.
+    """
     assert case.linear is not None
     gain, kind = np.unique(case.linear.gain, return_inverse=True)
-    both = np.flatnonzero(case.judged & (case.gold_grade >= 0))
-    if not len(both):
+    trusted = case.gold_grade[item]
+    both = trusted >= 0
+    if not both.any():
         raise DataError(
             "the judges graded no item that has gold, so their errors are unknown; check that items are written in "
             "the same way in both"
         )
-    shown = case.said[case.weight.any(axis=1) & case.judged]
-    occurs = np.union1d(kind[case.gold_grade[both]], np.union1d(kind[case.said[both]], kind[shown]))
-    kept = np.arange(len(gain)) if len(gain) == 2 else occurs.astype(np.int64)
+    heard = kind[said[both | case.weight[item].any(axis=1)]]
     binary = len(gain) == 2
+    kept = np.arange(2) if binary else np.union1d(kind[trusted[both]], heard).astype(np.int64)
     place = np.full(len(gain), -1)
     place[kept] = np.arange(len(kept))
-    kind = place[kind]
-    weight = np.zeros(len(case.said))
-    weight[case.drawn.item] = 1 / case.drawn.pi
-    trusted, heard = kind[case.gold_grade[both]], kind[case.said[both]]
-    accuracy = measure_accuracy(trusted, heard, kinds=_name_kinds(kind, len(kept), binary), weight=weight[both])
-    return accuracy, gain[kept], kind
+    return Kinds(_name_kinds(place[kind], len(kept), binary), gain[kept], place[kind])
 
 
 def _name_kinds(kind: LongArray, kinds: int, binary: bool) -> list[str]:

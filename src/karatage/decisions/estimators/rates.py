@@ -8,14 +8,16 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from karatage.correction import graded, precision
 from karatage.correction.design import GoldDesign
 from karatage.correction.precision import measure_separation, require_gold, require_informed
-from karatage.data.axes import FloatArray, LongArray
+from karatage.data.axes import FloatArray
 from karatage.data.comparison import Opinion
-from karatage.data.estimate import Accuracy, Estimate, Method, t_quantile
+from karatage.data.estimate import Accuracy, Estimate, JudgeAccuracy, Method, t_quantile
 from karatage.data.note import Note
+from karatage.decisions.estimators.answers import LEAST_ALONE, JudgeAnswers, find_luck, gather_merged, gather_own
 from karatage.decisions.estimators.contract import (
     CLAIM_THESE,
     LEAST_TOPICS,
@@ -31,65 +33,21 @@ from karatage.decisions.estimators.contract import (
     spread,
     tell_few_topics,
 )
-from karatage.decisions.estimators.drawn import DRAWN, EVEN, UnevenError, meet_gold
+from karatage.decisions.estimators.drawn import DRAWN, EVEN, UnevenError
 from karatage.decisions.notes import tell
 from karatage.errors import DataError, JudgeError
 from karatage.random_streams import stream
-from karatage.text import count_names
+from karatage.text import count_names, list_names
 
 if TYPE_CHECKING:
     from karatage.decisions.case import Case
 
 ROUNDING, TINY = 1e-9, 1e-12
+MOST_NAMES = 6
 CONTRADICTION = 0.001  # probability of a false refusal of contradictory scores and rates
 CLEARLY = 4.0  # standard errors
 WORTH_TELLING = 1.1  # design effect
 BOOTSTRAP = Method(name="bootstrap", label="bootstrap", about="Topics and gold items resampled.")
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class JudgeAnswers:
-    """The judges' grades, in kinds of grades with the same gain."""
-
-    accuracy: Accuracy
-    gain: FloatArray  # (kind,)
-    mass: FloatArray  # (system, topic, kind) weight of the ranks with this judged grade
-    kind: LongArray  # (item,) the judges' grade, -1 = none
-
-    @property
-    def filled(self) -> FloatArray:
-        """The weight of a system's judged documents in a topic, (system, topic)."""
-        return np.asarray(self.mass.sum(axis=2))
-
-
-def gather_answers(case: Case) -> JudgeAnswers:
-    """The judges' grades of the systems' documents, and of gold items."""
-    accuracy, gain, kind = meet_gold(case)
-    mass = np.zeros((len(case.systems), len(case.topics), len(gain)))
-    item, system = np.nonzero(case.weight * case.judged[:, None])
-    np.add.at(mass, (system, case.topic[item], kind[case.said[item]]), case.weight[item, system])
-    said = np.where(case.said >= 0, kind[case.said], -1)
-    return JudgeAnswers(accuracy=accuracy, gain=gain, mass=mass, kind=said)
-
-
-def find_luck(case: Case, answers: JudgeAnswers) -> FloatArray:
-    """The variance of pairs due to random errors on these documents, with known rates, (system, system).
-
-    A document of gold's kind g adds its squared weight times the variance of the corrected gain of its grade. The
-    weight on each kind is itself estimated from the judges' grades.
-    """
-    share, gain, kinds = answers.accuracy.share, answers.gain, len(answers.gain)
-    worth = graded.judge_gains(share, gain)
-    scatter = (share @ worth**2 - gain**2).clip(0)
-    said = np.zeros((kinds, len(case.systems), len(case.systems)))
-    for kind in range(kinds):
-        weight = case.weight[case.judged & (answers.kind == kind)]
-        product = np.einsum("is,it->st", weight, weight)
-        own = np.diag(product)
-        said[kind] = own[:, None] + own[None, :] - 2 * product
-    mass = np.linalg.solve(share.T, said.reshape(kinds, -1)).clip(0)
-    luck: FloatArray = (scatter @ mass).reshape(said.shape[1:]) / len(case.topics) ** 2
-    return luck
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -128,33 +86,36 @@ class RatesFitted(Fitted):
 
     def list_more(self, case: Case, a: int, b: int) -> tuple[Opinion, ...]:
         """The bootstrap, if it was asked for."""
-        return (bootstrap_rates(case, a, b),) if case.question.resamples and case.paired else ()
+        return (bootstrap_rates(case, a, b, self.answers),) if case.question.resamples and case.paired else ()
 
     def take_board(self, case: Case, naive: FloatArray) -> Boards:
         """The slope is from scores before they are limited to their bounds, which would bias it upwards."""
-        gains = graded.judge_gains(self.answers.accuracy.share, self.answers.gain)
-        mass = [self.answers.mass[s, case.topics_of(s)] for s in range(len(naive))]
-        plain = np.array([graded.correct_topics(m, gains).mean() for m in mass])
+        plain = np.array([self.answers.scores[s, case.topics_of(s)].mean() for s in range(len(naive))])
         return super().take_board(case, naive)._replace(gold=plain[None])
 
     def resample(self, case: Case, draws: int, rng: np.random.Generator) -> Boards | None:
         """With gold items resampled too; resamples with a singular confusion matrix are left out."""
         times, answers = draw_topics(len(case.topics), draws, rng), self.answers
-        items = answers.accuracy.share * answers.accuracy.size[:, None] / case.design.variance_factor
-        drawn = rng.multinomial(round(items.sum()), items.ravel() / items.sum(), size=draws).astype(float)
-        counts = drawn.reshape(draws, *items.shape)
-        rows = counts / np.maximum(counts.sum(axis=2, keepdims=True), 1)
-        sizes = np.linalg.svd(rows, compute_uv=False)
-        kept = (counts.sum(axis=2) > 0).all(axis=1) & (sizes[:, -1] > graded.SINGULAR * sizes[:, 0])
-        gains = graded.judge_gains(rows[kept], answers.gain)
+        items = answers.share * answers.size[..., None] / case.design.variance_factor
+        rows, kept = graded.draw_confusions(items, draws, rng)
+        gains = graded.judge_gains(rows, answers.gain)
         naive, plain = average_topics(times[kept], case.scores), np.zeros((int(kept.sum()), len(case.systems)))
-        for kind in range(len(answers.gain)):
-            plain += average_topics(times[kept], answers.mass[:, :, kind].T) * gains[:, [kind]]
+        for judge, kind in np.ndindex(gains.shape[1:]):
+            plain += average_topics(times[kept], answers.mass[judge, :, :, kind].T) * gains[:, judge, [kind]]
         return Boards(naive, np.clip(plain, *self.within), naive, plain, np.zeros(len(plain)), len(case.topics))
 
 
+class JudgeRatesFitted(RatesFitted):
+    """The same with each judge's error rates, which may change the order of systems."""
+
+    keeps_order: ClassVar[bool] = False
+
+
+@dataclass(frozen=True, kw_only=True)
 class ErrorRates(Estimator):
     """[NOISY18] for every system and pair; assumes the same error rates on all systems."""
+
+    own: bool = False  # whether each judge has error rates, [NOISY18] 3.9; or one process that merges them
 
     def suits(self, case: Case) -> bool:  # noqa: ARG002 for no gold
         """On request only: real judges do not have the same error rates on all documents."""
@@ -164,51 +125,63 @@ class ErrorRates(Estimator):
         """Correct by the judges' error rates."""
         question, design = case.question, case.design
         _require(case, design)
-        answers = gather_answers(case)
+        answers = gather_own(case) if self.own else gather_merged(case)
         unseen = [name for name, filled in zip(case.systems, answers.filled, strict=True) if not filled.any()]
         if unseen:
             raise DataError(
                 f"systems without judged documents that count: {count_names(unseen)}; have their documents "
                 "judged, or draw gold among them (karatage plan)"
             )
-        require_gold(answers.accuracy)
-        require_informed(answers.accuracy)
-        size = answers.accuracy.size / design.variance_factor
-        single = [
-            graded.correct(answers.mass[s][case.topics_of(s)], answers.accuracy.share, size, answers.gain)
-            for s in range(len(case.systems))
-        ]
-        plain, by_topics, by_gold, degrees = (np.array(column, float) for column in zip(*single, strict=True))
+        _require_rates(answers)
+        size = answers.size / design.variance_factor
+        topics = [case.topics_of(s) for s in range(len(case.systems))]
+        if min(map(len, topics)) < 2:
+            raise DataError("a system answered 1 topic, and a variance over topics needs at least 2")
+        mean = np.stack([answers.mass[:, s, kept].mean(axis=1) for s, kept in enumerate(topics)])
+        value = np.array([answers.scores[s, kept].mean() for s, kept in enumerate(topics)])
+        by_topics = np.array([answers.scores[s, kept].var(ddof=1) / len(kept) for s, kept in enumerate(topics)])
+        by_gold, doubt = _measure_gold(case, answers, mean, size)
+        rest = np.array([len(kept) - 1.0 for kept in topics])
+        degrees = _find_degrees(by_topics + by_gold, by_topics**2 / rest + doubt, rest)
         if question.parsed.cutoff == 1:  # (8): a binomial share
-            by_topics *= [1 - 1 / len(case.topics_of(s)) for s in range(len(by_topics))]
+            by_topics *= [1 - 1 / len(kept) for kept in topics]
         variance = by_topics + by_gold
-        value, told = _obey_bounds(case, answers, plain, variance)
+        value, told = _obey_bounds(case, answers, value, variance)
         if question.undo_bias:
-            mass = [answers.mass[s][case.topics_of(s)] for s in range(len(value))]
-            value = value - np.array([graded.bias(m, answers.accuracy.share, size, answers.gain) for m in mass])
-        pairs, gold_variance = _compare_all(case, answers, value, size, by_topics)
-        assumed = [f"error rates on these systems' documents are those on the {answers.accuracy.items:,} gold items"]
-        if question.judges == "independent":
-            both, degrees = variance[:, None] + variance[None, :], np.full_like(degrees, np.inf)
+            mass = [answers.mass[:, s, kept] for s, kept in enumerate(topics)]
+            value = value - np.array([graded.bias(m, answers.share, size, answers.gain).sum() for m in mass])
+        pairs, gold_variance = _compare_all(case, answers, value, mean, size, by_topics)
+        items = len(np.unique(answers.labels.item[answers.gold >= 0]))
+        assumed = [f"error rates on these systems' documents are those on the {items:,} gold items"]
+        if self.own:
+            several = "; several grades of a document are averaged" if (answers.labels.share < 1).any() else ""
+            assumed.append(f"each judge has its own error rates{several}")
+        elif question.judges == "independent":
+            both = variance[:, None] + variance[None, :]
             pairs = SystemPairs(value=pairs.value, variance=both, degrees=np.full_like(both, np.inf))
+            degrees = np.full_like(degrees, np.inf)
             gold_variance = by_gold[:, None] + by_gold[None, :]
             assumed.append("each system had separate judges and gold ([NOISY18] (10), (11))")
         else:
             assumed.append("the same judges graded both systems, so their error rates are shared")
         effect = design.variance_factor
         designed = tell.when(effect >= WORTH_TELLING, "design-effect", share=1 / effect, effect=effect)
-        return RatesFitted(
+        together = tell.when(answers.together, "rates-together", least=LEAST_ALONE, judges=answers.together)
+        uncertain = [note for accuracy in answers.accuracies for note in _tell_accuracy(accuracy)]
+        fitted = JudgeRatesFitted if self.own else RatesFitted
+        return fitted(
             method=self.method,
             pairs=pairs,
             levels=Levels(value=value, variance=variance, degrees=degrees),
             gold_variance=gold_variance,
-            gold_items=answers.accuracy.items,
+            gold_items=items,
             luck_variance=find_luck(case, answers),
             within=(0.0, float(_find_filled(case, answers).max() * answers.gain.max())),
-            accuracy=answers.accuracy,
+            accuracy=None if self.own else answers.accuracies[0],
+            by_judge=tuple(map(JudgeAccuracy, answers.judges, answers.accuracies)) if self.own else (),
             answers=answers,
             assumed=tuple(assumed),
-            notes=(*told, *designed, *_tell_accuracy(answers.accuracy), *_tell_assumption(case)),
+            notes=(*told, *designed, *together, *uncertain, *_tell_assumption(case)),
         )
 
 
@@ -227,12 +200,25 @@ be too narrow. Gold drawn for these systems (karatage plan) needs no such assump
 )
 
 
-def bootstrap_rates(case: Case, a: int, b: int) -> Opinion:
+JUDGE_RATES = ErrorRates(
+    method=Method(
+        name="judge-rates",
+        label="rates of each judge",
+        about="""Each grade is corrected by the error rates of the judge who gave it. Scores are valid if these are the
+same on all documents that the judge graded. Gold drawn for these systems (karatage plan) needs no such assumption.""",
+    ),
+    phrase="by correcting each judge's error rates",
+    premise="each judge's error rates can be corrected, if they are the same on all documents that the judge graded",
+    own=True,
+)
+
+
+def bootstrap_rates(case: Case, a: int, b: int, answers: JudgeAnswers) -> Opinion:
     """A second opinion on the difference: topics and gold items resampled, with a percentile interval."""
-    question, answers = case.question, gather_answers(case)
+    question = case.question
     found = graded.bootstrap(
-        answers.mass[b] - answers.mass[a],
-        answers.accuracy.share * (answers.accuracy.size / case.design.variance_factor)[:, None],
+        (answers.mass[:, b] - answers.mass[:, a]).swapaxes(0, 1),
+        answers.share * (answers.size / case.design.variance_factor)[..., None],
         answers.gain,
         draws=question.resamples,
         rng=stream(case.seed, "bootstrap"),
@@ -281,6 +267,37 @@ def _require(case: Case, design: GoldDesign) -> None:
         )
 
 
+def _require_rates(answers: JudgeAnswers) -> None:
+    """Refuse judges with too little gold, or no better than random."""
+    for names, accuracy in zip(answers.judges, answers.accuracies, strict=True):
+        try:
+            require_gold(accuracy)
+            require_informed(accuracy)
+        except DataError as problem:
+            if not names:
+                raise
+            raise type(problem)(
+                f"{list_names(names, MOST_NAMES)}: {problem}; or leave out the grades of such judges"
+            ) from None
+
+
+def _measure_gold(
+    case: Case, answers: JudgeAnswers, mean: FloatArray, size: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """The variance due to gold of scores with these mean masses (..., judge, said), and its part of Welch's doubt."""
+    by_grade = graded.gold_variance(mean, answers.share, size, answers.gain)
+    doubt = (by_grade**2 / np.maximum(size - 1, 1)).sum(axis=-1).sum(axis=-1)
+    shared = answers.measure_shared_gold(mean) * case.design.variance_factor
+    return (by_grade.sum(axis=-1).sum(axis=-1) + shared).clip(0), doubt
+
+
+def _find_degrees(variance: FloatArray, doubt: FloatArray, otherwise: ArrayLike) -> FloatArray:
+    """Welch's degrees of freedom, or others where nothing varies."""
+    known = doubt == 0
+    degrees: FloatArray = np.where(known, otherwise, variance**2 / np.where(known, 1, doubt))
+    return degrees
+
+
 def _obey_bounds(
     case: Case, answers: JudgeAnswers, plain: FloatArray, variance: FloatArray
 ) -> tuple[FloatArray, tuple[Note, ...]]:
@@ -288,11 +305,11 @@ def _obey_bounds(
     filled = _find_filled(case, answers)
     worst, best = filled * answers.gain.min(), filled * answers.gain.max()
     outside = (plain < worst - ROUNDING) | (plain > best + ROUNDING)
-    if not outside.any() or not answers.accuracy.binary:
+    if not outside.any() or answers.judges != ((),) or not answers.accuracies[0].binary:
         return plain, ()
     names = tuple(case.systems[s] for s in np.flatnonzero(outside))
-    said = np.array([answers.mass[s, case.topics_of(s), 1].mean() for s in range(len(plain))]) / filled
-    accuracy = answers.accuracy
+    said = np.array([answers.mass[0, s, case.topics_of(s), 1].mean() for s in range(len(plain))]) / filled
+    accuracy = answers.accuracies[0]
     bounds = f"1 - {accuracy.m_n:.3f} = {1 - accuracy.m_n:.3f} to {accuracy.m_r:.3f}"
     if outside.all() and ((plain > best).all() or (plain < worst).all()):
         raise JudgeError(
@@ -315,7 +332,7 @@ def _find_filled(case: Case, answers: JudgeAnswers) -> FloatArray:
 
 def _topic_variance(case: Case, answers: JudgeAnswers, filled: FloatArray) -> FloatArray:
     """The variance over topics of the share that judges called relevant, (system,)."""
-    each = [spread(answers.mass[s, case.topics_of(s), 1] / filled[s]) for s in range(len(filled))]
+    each = [spread(answers.mass[0, s, case.topics_of(s), 1] / filled[s]) for s in range(len(filled))]
     return np.array(each, float)
 
 
@@ -324,27 +341,23 @@ def _range(share: FloatArray) -> str:
 
 
 def _compare_all(
-    case: Case, answers: JudgeAnswers, value: FloatArray, size: FloatArray, by_topics: FloatArray
+    case: Case, answers: JudgeAnswers, value: FloatArray, mean: FloatArray, size: FloatArray, by_topics: FloatArray
 ) -> tuple[SystemPairs, FloatArray]:
     """All pairs, and the part of their variance due to gold; both systems of a pair have the same error rates."""
-    share, gain, mass = answers.accuracy.share, answers.gain, answers.mass
     topics = np.array([len(case.topics_of(s)) for s in range(len(value))])
-    mean = np.stack([mass[s][case.topics_of(s)].mean(axis=0) for s in range(len(value))])
-    rest = np.stack([graded.gold_variance(mean - mean[a], share, size, gain) for a in range(len(value))])
+    each = [_measure_gold(case, answers, mean - mean[a], size) for a in range(len(value))]
+    gold, doubt = (np.stack(part) for part in zip(*each, strict=True))
     if case.paired:
-        score = graded.correct_topics(mass, graded.judge_gains(share, gain)).T
+        score = answers.scores.T
         first = np.stack([spread(score - score[:, [a]]) for a in range(len(value))])
-        doubt = first**2 / (len(score) - 1)
+        doubt = first**2 / (len(score) - 1) + doubt
     else:
         first = by_topics[:, None] + by_topics[None, :]
-        each = by_topics**2 / (topics - 1)
-        doubt = each[:, None] + each[None, :]
-    doubt = doubt + (rest**2 / np.maximum(size - 1, 1)).sum(axis=2)
-    gold = rest.sum(axis=2)
+        own = by_topics**2 / (topics - 1)
+        doubt = own[:, None] + own[None, :] + doubt
     variance = first + gold
     np.fill_diagonal(variance, 0.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        degrees = np.where(doubt > 0, variance**2 / doubt, np.inf)
+    degrees = _find_degrees(variance, doubt, np.inf)
     return SystemPairs(value=value[None, :] - value[:, None], variance=variance, degrees=degrees), gold
 
 

@@ -16,6 +16,7 @@ AUTO = "auto"  # chosen by the design of the gold
 
 _registered: dict[str, Estimator | str] = {  # module:object is imported when it is needed; help needs only the names
     "rates": "rates:RATES",
+    "judge-rates": "rates:JUDGE_RATES",
     "sampled": "drawn:DRAWN",
     "even": "drawn:EVEN",
     "census": "whole_topics:CENSUS",

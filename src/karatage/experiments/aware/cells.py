@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from karatage.approaches.downstream import weigh_telling
-from karatage.approaches.evidence import Panel, compare_with_random, compare_with_shuffled
+from karatage.approaches.evidence import Panel, compare_judges
 from karatage.data.axes import FloatArray, GradeArray, LongArray
 from karatage.data.scores import Scores
 from karatage.errors import DataError
@@ -30,7 +30,6 @@ from karatage.experiments.tuples import (
     score_collection,
 )
 from karatage.measures.scoring import score_grades
-from karatage.merging.gaps import Gaps
 from karatage.text import count_names, list_ranges
 
 OUTCOMES = Nearness._fields
@@ -126,13 +125,13 @@ def weigh_panel(systems: str, panel: str, ground: AwareGround) -> Finding:
     alignment, scores = ground.alignments[systems], ground.scores[systems, panel]
     compared = Panel.of(alignment, ground.panels[panel], scores, seed=ground.plan.seed)
     kept, present = alignment.retrieved_topics, compared.present
-    gaps = _compare(ground.contenders, compared)
+    gaps = compare_judges(compared, [c.estimator for c in ground.contenders if c.estimator is not None])
     parts, dull = [], np.zeros_like(present)
     judge, topic = np.indices((len(present), len(kept)), dtype=np.int32).reshape(2, -1)
     for contender, measure in _list_weighings(ground.contenders, ground.measures):
         estimator = contender.estimator
         assert estimator is not None
-        near = gaps[estimator.own, estimator.replicates][measure]
+        near = gaps[estimator.kind][measure]
         weight, without = weigh_telling(estimator, near, scores[measure].value, present)
         dull |= without
         own = weight[:, kept].ravel()
@@ -143,17 +142,6 @@ def weigh_panel(systems: str, panel: str, ground: AwareGround) -> Finding:
     table = pl.concat(parts) if parts else pl.DataFrame(schema=schema)
     who = {"judge": judges.gather(np.tile(judge, len(parts))), "topic": topics.gather(np.tile(kept[topic], len(parts)))}
     return Finding(table.with_columns(**who), {"dull": int(dull.sum())})
-
-
-def _compare(contenders: Sequence[Contender], panel: Panel) -> dict[tuple[bool, int], dict[str, Gaps]]:
-    """Distances of judges from random ones, once for all estimators with as many replicates of the same kind."""
-    estimators = [c.estimator for c in contenders if c.estimator is not None]
-    found = {}
-    for own, replicates in dict.fromkeys((e.own, e.replicates) for e in estimators):
-        gaps = frozenset(e.gap for e in estimators if (e.own, e.replicates) == (own, replicates))
-        compare = compare_with_shuffled if own else compare_with_random
-        found[own, replicates] = compare(panel, gaps, replicates)
-    return found
 
 
 def try_block(panel: str, size: int, rows: tuple[int, int], ground: AwareGround) -> Finding:

@@ -5,18 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from karatage.data.axes import FloatArray, LongArray, freeze
 from karatage.data.checks import (
-    FLAG,
     NEAR,
     SLACK,
-    TEXT,
-    maybe,
     require_equal,
     require_names,
     require_numbers,
@@ -28,13 +25,8 @@ from karatage.data.options import CONFIDENCE
 from karatage.data.result import Result
 from karatage.errors import DataError, UnknownNameError
 from karatage.experiments.aware.analysis import (
-    APPROACH,
-    GAP,
-    GRANULARITY,
-    SIZE,
-    WEIGHT,
+    RESPONSES,
     Analyses,
-    Analysis,
     analyse,
     find_baseline,
     frame_by_size,
@@ -48,32 +40,16 @@ from karatage.experiments.aware.analysis import (
 )
 from karatage.experiments.aware.cells import OUTCOMES, AwareGround, list_cells, list_weighings
 from karatage.experiments.aware.plan import AwarePlan, Contender
+from karatage.experiments.aware.verdicts import frame_verdicts, pool_places, scale_rmse
 from karatage.experiments.collection import Collection
-from karatage.experiments.engine import Execution, Experiment, Findings, Results, frame_rows, run_experiment
+from karatage.experiments.engine import Execution, Experiment, Findings, Results, run_experiment
 from karatage.experiments.notes import tell
 from karatage.experiments.tuples import check_outcome
 from karatage.io.files import PathLike
 from karatage.text import counted, list_ranges, short
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from karatage.comparison.tukey import Tukey
-
-STATE_OF_THE_ART = ("mv", "emmv", "emneu")
-# [AWARE17] table 5: the top groups that it found.
-TOP = {
-    ("tau_ap", APPROACH): "sgl_tau_msd",
-    ("rmse", APPROACH): "sgl_rmse_med",
-    ("tau_ap", GRANULARITY): "sgl and tpc",
-    ("rmse", GRANULARITY): "sgl",
-    ("tau_ap", GAP): "apc and tau",
-    ("rmse", GAP): "fro and kld",
-    ("tau_ap", WEIGHT): "md and med",
-    ("rmse", WEIGHT): "med",
-}
-MOST_NAMED = 5
-LEVEL = 0.05
+    from collections.abc import Sequence
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -85,6 +61,7 @@ class AwareFindings(Findings, Result, kind="aware"):
     """
 
     derived = ("sentence", "rows", "tables")
+    optional = ("pooled",)
 
     plan: AwarePlan
     collection: str
@@ -96,6 +73,8 @@ class AwareFindings(Findings, Result, kind="aware"):
     samples: LongArray  # (size,)
     mean: FloatArray  # (systems, panel, measure, size, outcome, approach)
     covariance: FloatArray  # (systems, panel, measure, size, outcome, approach, approach) over k-tuples
+    # (panel, size, response, approach, approach) the same for means over systems and measures, if there are several
+    pooled: FloatArray | None = None
 
     def __post_init__(self) -> None:
         """Refuse arrays that do not fit their names or have impossible values, and protect them."""
@@ -115,12 +94,11 @@ class AwareFindings(Findings, Result, kind="aware"):
         for o, outcome in enumerate(OUTCOMES):
             least, most = (0, math.inf) if outcome == "rmse" else (-1, 1)
             require_numbers(f"mean: {outcome}", self.mean[..., o, :], least, most, unknown=True)
-        variance = np.diagonal(self.covariance, axis1=-2, axis2=-1)
-        require_numbers("covariance", variance, 0, unknown=True)
-        require_equal("covariance", self.covariance, np.swapaxes(self.covariance, -1, -2))
-        spread = np.sqrt(np.maximum(variance, 0))
-        limit = spread[..., :, None] * spread[..., None, :] * (1 + NEAR) + SLACK
-        require_ordered("covariance", -limit, self.covariance, limit)
+        _check_covariance("covariance", self.covariance)
+        if self.pooled is not None:
+            require_shape("pooled", self.pooled, len(self.panels), len(self.sizes), len(RESPONSES), width, width)
+            _check_covariance("pooled", self.pooled)
+            freeze(self.pooled)
         require_equal("measures", self.measures, self.plan.names)
         freeze(self.samples, self.mean, self.covariance)
 
@@ -248,7 +226,7 @@ class AwareFindings(Findings, Result, kind="aware"):
             "by-size": frame_by_size(self),
             "anova": frame_tables(self.analyses),
             "top-groups": frame_top_groups(self.analyses),
-            "claims": frame_claims(self),
+            "verdicts": frame_verdicts(self),
             "families": pl.concat(families),
             "contest": self.contest,
             "own": frame_own(self),
@@ -263,88 +241,23 @@ class AwareFindings(Findings, Result, kind="aware"):
         return conclude(self)
 
 
+def _check_covariance(what: str, covariance: FloatArray) -> None:
+    variance = np.diagonal(covariance, axis1=-2, axis2=-1)
+    require_numbers(what, variance, 0, unknown=True)
+    require_equal(what, covariance, np.swapaxes(covariance, -1, -2))
+    spread = np.sqrt(np.maximum(variance, 0))
+    limit = spread[..., :, None] * spread[..., None, :] * (1 + NEAR) + SLACK
+    require_ordered(what, -limit, covariance, limit)
+
+
 def _gather(names: Sequence[str], at: np.ndarray) -> pl.Series:
     return pl.Series(list(names), dtype=pl.String).gather(at)
-
-
-class Claim(NamedTuple):
-    """A finding of the paper, and whether it holds here, too."""
-
-    panel: str
-    outcome: str
-    claim: str
-    holds: bool | None  # None: not significantly different from the opposite
-    here: str
-
-
-CLAIMS = {**dict.fromkeys(Claim._fields, TEXT), "holds": maybe(FLAG)}
-
-
-def frame_claims(findings: AwareFindings) -> pl.DataFrame:
-    """The paper's claims about the order of approaches, on this collection."""
-    return frame_rows((c for found in findings.analyses.found for c in _list_claims(findings, found)), CLAIMS)
-
-
-def _list_claims(findings: AwareFindings, analysis: Analysis) -> Iterator[Claim]:
-    panel, outcome = analysis.panel, analysis.outcome
-    for test in analysis.groups:
-        here = f"top group: {_name_some(test.top_group)}"
-        paper = TOP[outcome, test.factor]
-        if test.factor != APPROACH:
-            holds = set(paper.split(" and ")) == set(test.top_group)
-            yield Claim(panel, outcome, f"the top group of {test.factor} is {paper}", holds, here)
-            continue
-        if paper in test.levels:
-            yield Claim(panel, outcome, f"{paper} is in the top group", paper in test.top_group, here)
-        merged = [name for name in STATE_OF_THE_ART if name in test.levels]
-        if merged:
-            inside = [name for name in merged if name in test.top_group]
-            found = f"in it: {_name_some(inside)}" if inside else "none is in it"
-            yield Claim(panel, outcome, f"not in the top group: {_name_some(merged)}", not inside, found)
-        yield from _compare_means(panel, outcome, test)
-    if outcome == "tau_ap" and len(findings.sizes) > 1:
-        table = analysis.whole.to_frame()
-        p = table.filter(pl.col("source") == SIZE)["p_value"].to_list()
-        yield from _compare_sizes(findings, panel, sure=bool(p) and p[0] is not None and p[0] < LEVEL)
-
-
-def _compare_means(panel: str, outcome: str, test: Tukey) -> Iterator[Claim]:
-    mean = dict(zip(test.levels, test.mean.tolist(), strict=True))
-    order = test.levels.index
-    if set(STATE_OF_THE_ART) <= set(mean):
-        here = ", ".join(f"{name} {short(mean[name])}" for name in STATE_OF_THE_ART)
-        best = min(STATE_OF_THE_ART, key=order)
-        second = sorted(STATE_OF_THE_ART, key=order)[1]
-        sure = bool(test.differs[order(best), order(second)])
-        yield Claim(panel, outcome, "mv is the best of mv, emmv and emneu", best == "mv" if sure else None, here)
-    if {"uniform", "mv"} <= set(mean):
-        here = f"uniform {short(mean['uniform'])}, mv {short(mean['mv'])}"
-        sure = bool(test.differs[order("uniform"), order("mv")])
-        yield Claim(panel, outcome, "uniform is better than mv", order("uniform") < order("mv") if sure else None, here)
-
-
-def _compare_sizes(findings: AwareFindings, panel: str, *, sure: bool) -> Iterator[Claim]:
-    by_size = _average(findings, panel)  # (size, approach)
-    whole = by_size.mean(axis=1)
-    here = f"{short(whole[0])} with {findings.sizes[0]}, {short(whole[-1])} with {findings.sizes[-1]}"
-    yield Claim(panel, "tau_ap", "larger k-tuples are better", bool(whole[-1] > whole[0]) if sure else None, here)
-    if {"uniform", "mv"} <= set(findings.approaches):
-        uniform, vote = (by_size[:, findings.approaches.index(name)] for name in ("uniform", "mv"))
-        ahead = [size for size, lead in zip(findings.sizes, uniform > vote, strict=True) if lead]
-        holds = findings.sizes[0] in ahead and findings.sizes[-1] not in ahead
-        here = f"uniform is better at {list_ranges(ahead)}" if ahead else "mv is better at all sizes"
-        yield Claim(panel, "tau_ap", "uniform is better for small k-tuples, mv for large ones", holds, here)
 
 
 def _average(findings: AwareFindings, panel: str) -> FloatArray:
     """Mean tau_ap over systems and measures, (size, approach)."""
     found: FloatArray = findings.mean[:, findings.panels.index(panel), :, :, 1].mean(axis=(0, 1))
     return found
-
-
-def _name_some(names: Sequence[str]) -> str:
-    more = len(names) - MOST_NAMED
-    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def conclude(findings: AwareFindings) -> str:
@@ -408,7 +321,7 @@ def experiment_aware(
 
 
 def _sum_up(ground: AwareGround, results: Results) -> AwareFindings:
-    mean, covariance = _average_tuples(ground, results)
+    mean, covariance, pooled = _average_tuples(ground, results)
     dull = sum(int(outcome.facts.get("dull") or 0) for _, outcome in results)
     findings = AwareFindings(
         plan=ground.plan,
@@ -421,13 +334,17 @@ def _sum_up(ground: AwareGround, results: Results) -> AwareFindings:
         samples=np.array([len(members) for members in ground.tuples.values()]),
         mean=mean,
         covariance=covariance,
+        pooled=pooled,
         notes=(*ground.notes, *tell.when(dull, "same-scores", times=dull), *_tell_tuples(ground)),
     )
     return replace(findings, notes=(*findings.notes, *findings.analyses.notes))
 
 
-def _average_tuples(ground: AwareGround, results: Results) -> tuple[FloatArray, FloatArray]:
-    """Means over k-tuples (systems, panel, measure, size, outcome, approach), and covariances (..., approach)."""
+def _average_tuples(ground: AwareGround, results: Results) -> tuple[FloatArray, FloatArray, FloatArray | None]:
+    """Means over k-tuples (systems, panel, measure, size, outcome, approach), and covariances (..., approach).
+
+    Also the covariances of means over systems and measures, if there are several.
+    """
     panels, sizes = list(ground.panels), list(ground.tuples)
     names = [contender.name for contender in ground.contenders]
     lead = len(ground.alignments), len(panels), len(ground.measures), len(sizes), len(OUTCOMES)
@@ -439,15 +356,24 @@ def _average_tuples(ground: AwareGround, results: Results) -> tuple[FloatArray, 
             place = str(cell.key["panel"]), int(cell.key["size"] or 0)
             shape = lead[0], lead[2], lead[4], -1, len(names)
             parts.setdefault(place, []).append(outcome.table.select(names).to_numpy().reshape(shape))
-    for (panel, size), found in parts.items():
-        value = np.concatenate(found, axis=3)  # (systems, measure, outcome, sample, approach)
-        p, k, count = panels.index(panel), sizes.index(size), value.shape[3]
+    # (systems, measure, outcome, sample, approach)
+    whole = {
+        (panels.index(panel), sizes.index(size)): np.concatenate(found, axis=3)
+        for (panel, size), found in parts.items()
+    }
+    for (p, k), value in whole.items():
         centre = value.mean(axis=3)
         mean[:, p, :, k] = centre
-        if count > 1:
+        if value.shape[3] > 1:
             rest = value - centre[:, :, :, None]
-            covariance[:, p, :, k] = np.einsum("smonx,smony->smoxy", rest, rest) / (count - 1)
-    return mean, covariance
+            covariance[:, p, :, k] = np.einsum("smonx,smony->smoxy", rest, rest) / (value.shape[3] - 1)
+    if lead[0] * lead[2] == 1:
+        return mean, covariance, None
+    pooled = np.full((lead[1], lead[3], len(RESPONSES), len(names), len(names)), np.nan)
+    for (p, k), value in whole.items():
+        if value.shape[3] > 1:
+            pooled[p, k] = pool_places(value, scale_rmse(mean[:, p]))
+    return mean, covariance, pooled
 
 
 def _tell_tuples(ground: AwareGround) -> tuple[Note, ...]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 UNIFORM = "uniform"
 GROUPS = ("all30", "own")
 MERGED_GRADES, OWN_CHANCE, SEVERAL_MEASURES = "grades merged", "own chance", "several measures"
+CLOSENESS, OTHER_RANDOM = "closeness", "other random judges"
 MEASURES = ("AP", "nDCG(dcg=jk,base=2)@20", "ERR(gain=5,max=5)@20")
 APPROACHES = ("all30", "uniform", "mv", "emmv", "emneu")
 LARGEST = 30
@@ -42,6 +43,10 @@ class Contender:
             return UNIFORM
         if self.measures:
             return SEVERAL_MEASURES
+        if self.estimator.closeness:
+            return CLOSENESS
+        if self.estimator.other_classes:
+            return OTHER_RANDOM
         return OWN_CHANCE if self.estimator.own else f"{self.estimator.granularity} {self.estimator.gap}"
 
     @property

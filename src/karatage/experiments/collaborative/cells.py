@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -17,27 +18,28 @@ from karatage.data.alignment import Alignment, align
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, LongArray
 from karatage.data.checks import AMOUNT, CORRELATION, COUNT, SHARE, TEXT, Column, find_schema, maybe
 from karatage.data.crowd import CrowdModel
+from karatage.data.disagreement import DisagreementModel
 from karatage.data.judgments import Judgments
 from karatage.data.note import Note
 from karatage.data.posterior import Posterior
 from karatage.data.runs import Runs
 from karatage.errors import DataError, OptionError
-from karatage.experiments.collaborative.plan import DEPTH, CollaborativePlan, Mix, find_crowd
+from karatage.experiments.collaborative.lesson import RATES, Lesson, join_gold, rate_topics
+from karatage.experiments.collaborative.plan import DEPTH, DISAGREEMENT, CollaborativePlan, Mix, find_crowd
 from karatage.experiments.collection import Collection, PanelRules, fingerprint, prepare_gold
-from karatage.experiments.engine import LOOSE, Cell, Fact, Finding, Key, TableRule, frame_rows
+from karatage.experiments.engine import LOOSE, Cell, Fact, Finding, Key, Results, TableRule, frame_rows
 from karatage.experiments.notes import tell
 from karatage.experiments.tuples import rate_leaderboards
 from karatage.io.models import read_disagreement
 from karatage.measures.scoring import score_grades
 from karatage.orders.budget import find_area, find_curve
-from karatage.orders.disagreement import predict_disagreement
+from karatage.orders.disagreement import tabulate_aligned, transfer
 from karatage.orders.orders import list_all, parse_order
 from karatage.orders.state import JudgingState
 from karatage.random_streams import stream
 from karatage.simulation.crowd import simulate_crowd
 
 UNJUDGED = np.int8(-1)
-DISAGREEMENT = "disagreement"
 CURVE = 100  # steps
 PERCENT = Column("float", 0, 100)
 _NEAR = {"tau": CORRELATION, "tau_ap": CORRELATION}
@@ -70,7 +72,12 @@ class Ground:
     grade: GradeArray  # (item,)
     value: FloatArray  # (topic, system) scores by full expert judging
     crowds: Mapping[str, CrowdModel]
+    lesson: Lesson | None = None  # what the model of disagreement is learned from
+    judged: Judgments | None = None  # gold and other judges of the pool, on whom the model is tried
+    model: DisagreementModel | None = None
     disagreement: FloatArray | None = None  # (item,)
+    rates: pl.DataFrame | None = None  # of predictions for the pool's other judges, by topic
+    source: str = ""  # digest of the model, or of what it is learned from
     digest: str = ""  # of runs and gold
     notes: tuple[Note, ...] = ()
 
@@ -213,13 +220,20 @@ def rate_sets(ground: Ground, grades: Sequence[GradeArray], *, resamples: int | 
     return Rated(near.tau, near.tau_ap, again)
 
 
-def prepare(runs: Runs, gold: Judgments, plan: CollaborativePlan) -> Ground:
+def prepare(
+    runs: Runs, gold: Judgments, judgments: Judgments | None, lesson: Lesson | None, plan: CollaborativePlan
+) -> Ground:
     """The pool and its orders; an order that is left out is noted."""
     notes: tuple[Note, ...] = ()
-    if DISAGREEMENT in plan.orders and plan.disagreement is None:
+    if DISAGREEMENT not in plan.orders:
+        if judgments is not None or lesson is not None:
+            raise OptionError("other judges are only for the order 'disagreement'; name it, or leave them out")
+    elif plan.disagreement is not None and lesson is not None:
+        raise OptionError("the model of disagreement is read from a file and learned; give one of the two")
+    elif plan.disagreement is None and lesson is None and judgments is None:
         left = tuple(name for name in plan.orders if name != DISAGREEMENT)
         if not left:
-            raise OptionError("the order 'disagreement' needs a model; train one and give its file")
+            raise OptionError("the order 'disagreement' needs a model; train one and give its file, or other judges")
         plan = replace(plan, orders=left)
         notes = (tell("no-model"),)
     names = dict.fromkeys([*plan.crowds, *plan.tabled])
@@ -227,12 +241,56 @@ def prepare(runs: Runs, gold: Judgments, plan: CollaborativePlan) -> Ground:
     content = Collection(name="", runs={"": runs}, panels={}, gold=ground.gold)
     notes = (*notes, *ground.gold.notes, *ground.alignment.notes)
     ground = replace(ground, digest=fingerprint(content), notes=notes)
-    if plan.disagreement is None:
+    if DISAGREEMENT not in plan.orders:
         return ground
-    model = read_disagreement(plan.disagreement)
-    if model.feature_set == "votes":
-        raise OptionError("the model of disagreement needs judgments, and this experiment has none; train one on runs")
-    return replace(ground, disagreement=predict_disagreement(model, runs, ground.gold))
+    if judgments is not None:
+        ground = replace(ground, judged=join_gold(judgments, ground.gold, plan.relevant))
+    if plan.disagreement is not None:
+        return _use(ground, read_disagreement(plan.disagreement))
+    if lesson is None and judgments is not None:
+        lesson = Lesson(runs, gold, judgments)
+    source = "" if lesson is None else lesson.identify(plan.relevant)
+    return replace(ground, lesson=lesson, source=source)
+
+
+def _use(ground: Ground, model: DisagreementModel) -> Ground:
+    """Predict the pool's topics, each by the model of another topic, also if it was learned from."""
+    if model.feature_set not in ("runs", "sums"):
+        raise OptionError("the model of disagreement was learned from judgments, not from runs; train one on runs")
+    table = tabulate_aligned(model.feature_set, ground.alignment, ground.gold)
+    chance = transfer(model, table, other_topics=True).chance
+    notes = (*ground.notes, *(note.about("model of disagreement") for note in model.notes))
+    source = ground.source or hashlib.sha256(chance.tobytes()).hexdigest()
+    return replace(ground, model=model, disagreement=chance, source=source, notes=notes)
+
+
+def list_first(ground: Ground) -> Iterator[Cell]:
+    """Learning where judges disagree, and how well that is predicted on the pool."""
+    if ground.lesson is None and (ground.model is None or ground.judged is None):
+        return
+    plan = ground.plan
+    judged = None if ground.judged is None else hashlib.sha256(ground.judged.grade.tobytes()).hexdigest()
+    key: Key = {"study": DISAGREEMENT, "splits": plan.splits, "seed": plan.seed, "collection": ground.digest}
+    yield Cell(name=DISAGREEMENT, key={**key, "source": ground.source, "judged": judged}, work=try_disagreement)
+
+
+def try_disagreement(ground: Ground) -> Finding:
+    """[COLLAB14] figures 3.2 and 3.3: the model, and its rates on the pool's topics if other judges graded them."""
+    plan, model = ground.plan, ground.model
+    if model is None:
+        assert ground.lesson is not None
+        model = ground.lesson.learn(level=plan.relevant, splits=plan.splits, seed=plan.seed)
+    rates = frame_rows((), RATES) if ground.judged is None else rate_topics(model, ground.alignment, ground.judged)
+    return Finding(rates, {"model": model.to_json()})
+
+
+def absorb(ground: Ground, results: Results) -> Ground:
+    """Predict the pool with the model that was learned."""
+    for _, outcome in results:
+        ground = replace(ground, rates=outcome.table)
+        if ground.model is None:
+            ground = _use(ground, DisagreementModel.from_dict(json.loads(str(outcome.facts["model"]))))
+    return ground
 
 
 def list_cells(ground: Ground) -> Iterator[Cell]:
@@ -241,7 +299,7 @@ def list_cells(ground: Ground) -> Iterator[Cell]:
     about: Key = {"measure": plan.measure, "resamples": plan.resamples, "seed": plan.seed, "collection": ground.digest}
     for sample in range(1, plan.samples + 1):
         for order in plan.orders:
-            predicted = _digest(ground) if order == DISAGREEMENT else None
+            predicted = ground.source if order == DISAGREEMENT else None
             key: Key = {**about, "order": order, "sample": sample, "disagreement": predicted}
             name = f"{order} {sample}"
             if "orders" in plan.studies:
@@ -263,10 +321,6 @@ def list_cells(ground: Ground) -> Iterator[Cell]:
 def _describe(ground: Ground, crowd: str) -> Key:
     content = ground.crowds[crowd].to_json()
     return {"crowd": crowd, "model": hashlib.sha256(content.encode()).hexdigest(), "per_item": ground.plan.per_item}
-
-
-def _digest(ground: Ground) -> str | None:
-    return None if ground.disagreement is None else hashlib.sha256(ground.disagreement.tobytes()).hexdigest()
 
 
 def try_order(order: str, sample: int, ground: Ground) -> Finding:

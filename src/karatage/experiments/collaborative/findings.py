@@ -12,7 +12,7 @@ import polars as pl
 
 from karatage.data.alignment import require_data
 from karatage.data.axes import FloatArray
-from karatage.data.checks import AMOUNT, COUNT, SHARE, TEXT, maybe, require_numbers
+from karatage.data.checks import AMOUNT, COUNT, SHARE, SLACK, TEXT, maybe, require_numbers
 from karatage.data.codec import Columns
 from karatage.data.estimate import t_quantile
 from karatage.data.judgments import Judgments
@@ -20,7 +20,8 @@ from karatage.data.note import Note
 from karatage.data.options import CONFIDENCE
 from karatage.data.result import Result
 from karatage.data.runs import Runs
-from karatage.experiments.collaborative.cells import STUDIES, Ground, list_cells, prepare
+from karatage.experiments.collaborative.cells import STUDIES, Ground, absorb, list_cells, list_first, prepare
+from karatage.experiments.collaborative.lesson import RATES, OtherJudges, Predicted
 from karatage.experiments.collaborative.plan import DEPTH, CollaborativePlan
 from karatage.experiments.engine import (
     Execution,
@@ -41,6 +42,7 @@ ABOVE, BELOW, OPEN = "above", "below", "undecided"
 LIMITS = {"tau_ap": 1.0, "gap": 2.0}  # of quantities that have intervals
 SPREADS = ("low", "high", "topics_low", "topics_high")
 TARGET = 0.9  # of tau_ap, at which costs are compared
+VOTE = "mv"
 MIDDLE = 16.0  # % of the pool, at which orders are compared where that was tried
 PLACE = ("order", "crowd", "ratio")
 FEW_TOPICS = 25
@@ -193,11 +195,12 @@ class CollaborativeFindings(Findings, Result, kind="collaborative"):
     `orders` has a row for each order, sample and share of experts alone, `finding` the same in steps of 1%, and
     `areas` the area under the curve of relevant documents found. `mixes` has a row for each order, crowd, sample, mix,
     approach and ratio, with experts alone at the same cost. `quality` has one for each crowd, sample and approach on
-    the whole pool. A sample is a crowd, and a draw of a random order. Costs are shares of the cost of full expert
-    judging.
+    the whole pool. `predicted` is the model of the order `disagreement`, and its rates on the pool. A sample is a
+    crowd, and a draw of a random order. Costs are shares of the cost of full expert judging.
     """
 
     derived = ("sentence", "tables")
+    optional = ("predicted",)
 
     plan: CollaborativePlan
     items: int
@@ -209,6 +212,7 @@ class CollaborativeFindings(Findings, Result, kind="collaborative"):
     areas: Columns
     mixes: Columns
     quality: Columns
+    predicted: Predicted | None = None
 
     def __post_init__(self) -> None:
         """Refuse tables with other columns or values, and names that are not the plan's."""
@@ -319,6 +323,25 @@ class CollaborativeFindings(Findings, Result, kind="collaborative"):
         )
 
     @cached_property
+    def table32(self) -> pl.DataFrame:
+        """[COLLAB14] table 3.2: the majority vote's R, P, specificity (SPC) and NPV in %, a row for each crowd.
+
+        Errors are what recall and accuracy leave: relevant documents missed, and false alarms. Means over samples.
+        """
+        relevant, error = self.relevant, 1 - pl.col("accuracy")
+        missed = (1 - pl.col("recall")) * relevant
+        rejected = 1 - relevant - (error - missed)
+        called = rejected + missed
+        rates = {
+            "R": pl.col("recall"),
+            "P": pl.col("precision"),
+            "SPC": rejected / (1 - relevant) if relevant < 1 else pl.lit(None, pl.Float64),
+            "NPV": pl.when(called > SLACK).then(rejected / called),
+        }
+        found = self.quality.filter(approach=VOTE).select("crowd", **{name: 100 * rate for name, rate in rates.items()})
+        return found.group_by("crowd", maintain_order=True).mean().select("crowd", pl.col(list(rates)).clip(0, 100))
+
+    @cached_property
     def wins(self) -> pl.DataFrame:
         """For each order, crowd and ratio, how many mixes are better or worse than experts alone at the same cost.
 
@@ -383,6 +406,7 @@ def experiment_collaborative(
     gold: Judgments,
     plan: CollaborativePlan | None = None,
     *,
+    others: OtherJudges | None = None,
     output: PathLike | None = None,
     execution: Execution | None = None,
 ) -> CollaborativeFindings:
@@ -390,15 +414,24 @@ def experiment_collaborative(
 
     Gold has the experts' grades, which are taken as correct; documents without gold are not in the pool.
 
+    For the order `disagreement`, a model is learned from gold and other judges: from the lesson, another collection;
+    or without one, from judgments of this pool. A topic never gets its own model. With both, the model that was learned
+    from the lesson is tried on the judgments.
+
     Args:
         runs: The systems.
         gold: The experts' grades of the pool's documents.
         plan: The design; default: the thesis'.
+        others: Other judges than gold's.
         output: A folder in which each cell's result is stored as Parquet, for the next run.
         execution: How many processes, whether to ignore stored results, and a callback for progress.
     """
-    require_data(runs=runs, gold=gold)
-    return run_experiment(COLLABORATIVE, runs, gold, plan=plan, output=output, execution=execution)
+    judgments, lesson = others or OtherJudges()
+    require_data("judgments", runs=runs, gold=gold, judgments=judgments)
+    if lesson is not None:
+        require_data(**lesson._asdict())
+    material = (runs, gold, judgments, lesson)
+    return run_experiment(COLLABORATIVE, *material, plan=plan, output=output, execution=execution)
 
 
 def _sum_up(ground: Ground, results: Results) -> CollaborativeFindings:
@@ -419,8 +452,15 @@ def _sum_up(ground: Ground, results: Results) -> CollaborativeFindings:
         finding=stacked["finding"],
         mixes=stacked["mixes"],
         quality=stacked["quality"],
+        predicted=_find_predicted(ground),
         notes=tuple(dict.fromkeys([*ground.notes, *_tell_limits(ground, results)])),
     )
+
+
+def _find_predicted(ground: Ground) -> Predicted | None:
+    if ground.model is None:
+        return None
+    return Predicted(model=ground.model, rates=frame_rows((), RATES) if ground.rates is None else ground.rates)
 
 
 def _tell_limits(ground: Ground, results: Results) -> Iterator[Note]:
@@ -436,5 +476,11 @@ def _tell_limits(ground: Ground, results: Results) -> Iterator[Note]:
 
 
 COLLABORATIVE = Experiment(
-    kind="collaborative", plan=CollaborativePlan, prepare=prepare, list_cells=list_cells, sum_up=_sum_up
+    kind="collaborative",
+    plan=CollaborativePlan,
+    prepare=prepare,
+    list_first=list_first,
+    absorb=absorb,
+    list_cells=list_cells,
+    sum_up=_sum_up,
 )

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 Study = Literal["orders", "finding", "consensus", "shares"]
 STUDIES: tuple[Study, ...] = get_args(Study)
+DISAGREEMENT = "disagreement"
 DEPTH = "depth"  # the order that others are compared with
 SHARES = (0.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 APPROACHES = ("mv", "cubam", "ds", "glad", "ry", "zc")  # the columns of [COLLAB14] table 3.3
@@ -45,7 +46,7 @@ class CollaborativePlan:
 
     Orders are compared with experts alone, and each is mixed with each of the crowds, which are names or files. In the
     study of shares, the crowd is merged by `approach`; in the study of consensus, it has `fixed_share` of the pool.
-    Without a model, the order `disagreement` is left out.
+    The order `disagreement` needs a model or other judges to learn one from; without, it is left out.
 
     Args:
         studies: What to study; may be repeated.
@@ -65,8 +66,11 @@ class CollaborativePlan:
         samples: Crowds drawn.
         resamples: Sets of topics drawn, for intervals.
         disagreement: A model (.json) for the order disagreement.
+        splits: Random 70:30 splits of each topic, to try what is learned about disagreement.
         seed: Seed of all random numbers.
     """
+
+    optional = ("splits",)
 
     studies: tuple[Study, ...] = STUDIES
     orders: tuple[str, ...] = (DEPTH, "average-rank", "meta-ap", "disagreement", "move-to-front", "thompson")
@@ -85,6 +89,7 @@ class CollaborativePlan:
     samples: int = 5
     resamples: int = 200
     disagreement: str | None = None
+    splits: int = 100
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -105,9 +110,9 @@ class CollaborativePlan:
             raise OptionError("a crowd share of 0 is experts alone; give another, or leave the study 'shares' out")
         if self.fixed_share == 0:
             raise OptionError("approaches merge the crowd's judgments; give it a fixed share of the pool above 0")
-        if min(self.per_item, self.samples, self.relevant) < 1 or self.resamples < 0:
+        if min(self.per_item, self.samples, self.relevant, self.splits) < 1 or self.resamples < 0:
             raise OptionError(
-                "judges per item, samples and the relevant grade are whole numbers from 1, resamples from 0"
+                "judges per item, samples, splits and the relevant grade are whole numbers from 1, resamples from 0"
             )
         settle_seed(self.seed)
         if self.depth is not None and self.depth < 1:

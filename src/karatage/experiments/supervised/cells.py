@@ -12,7 +12,7 @@ import polars as pl
 
 from karatage.aggregation.registry import NamedModel, merge
 from karatage.approaches.downstream import weigh_telling
-from karatage.approaches.evidence import Panel, compare_with_shuffled
+from karatage.approaches.evidence import Panel, compare_with_shuffled, draw_random
 from karatage.data.alignment import Alignment
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, IntArray, LongArray
 from karatage.data.checks import AMOUNT, CORRELATION, COUNT, NUMBER, TEXT, Column, maybe
@@ -39,11 +39,12 @@ from karatage.merging.estimators import (
     Estimator,
     SupervisedEstimator,
     fill_unseen,
+    list_compared,
     merge_scores,
     normalise,
     weigh_by_gold,
 )
-from karatage.merging.gaps import Gap, Gaps, RandomJudges, measure_gaps
+from karatage.merging.gaps import Gap, Gaps, measure_gaps
 from karatage.random_streams import stream
 from karatage.simulation.panel import partition_judges
 
@@ -111,9 +112,10 @@ class Ground:
 
 def _score_random(alignment: Alignment, pool: BoolArray, plan: SupervisedPlan) -> RandomScores:
     """As `approaches.evidence` draws them, but stored, so that all samples are compared with the same ones."""
-    drawn = RandomJudges.draw(len(pool), plan.replicates, stream(plan.seed, "random judges"))
+    _, classes = list_compared(way for way in plan.ways.values() if isinstance(way, Estimator) and not way.own)
+    drawn = draw_random(classes, len(pool), plan.replicates, plan.seed)
     found: dict[str, dict[str, FloatArray]] = {name: {} for name in plan.measures}
-    for kind, bits in drawn.bits.items():
+    for kind, bits in drawn.items():
         graded = np.where(pool[:, None], bits, 0).astype(np.uint8)
         scored = score_packed(alignment, graded, slice(0, plan.replicates), plan.measures, top_grade=1)
         for name, value in scored.items():
@@ -179,7 +181,7 @@ def _weigh_unsupervised(ground: Ground, panel: Panel, plan: SupervisedPlan) -> d
     estimators = {name: way for name, way in plan.ways.items() if isinstance(way, Estimator)}
     found: dict[bool, dict[str, Gaps]] = {}
     for own in {estimator.own for estimator in estimators.values()}:
-        gaps = sorted({estimator.gap for estimator in estimators.values() if estimator.own == own})
+        gaps, _ = list_compared(estimator for estimator in estimators.values() if estimator.own == own)
         if own:
             found[own] = compare_with_shuffled(panel, gaps, min(plan.replicates, OWN_REPLICATES))
         else:
@@ -192,7 +194,7 @@ def _weigh_unsupervised(ground: Ground, panel: Panel, plan: SupervisedPlan) -> d
     return weighed
 
 
-def _compare_with_random(ground: Ground, panel: Panel, measure: str, gaps: Sequence[Gap]) -> Gaps:
+def _compare_with_random(ground: Ground, panel: Panel, measure: str, gaps: frozenset[Gap]) -> Gaps:
     kept, classes = ground.alignment.retrieved_topics, ground.random[measure]
     single = {gap: np.zeros((len(panel.present), len(classes))) for gap in gaps}
     by_topic = {gap: np.full((*panel.present.shape, len(classes)), np.nan) for gap in gaps}

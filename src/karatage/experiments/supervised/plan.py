@@ -143,14 +143,15 @@ def read_way(name: str) -> Way:
     """The approach of a name; the paper's names are known, too."""
     from karatage.aggregation.registry import MODELS, parse_model
     from karatage.merging.estimators import ESTIMATORS, OWN, SUPERVISED, Estimator, parse_estimator
+    from karatage.simulation.crowd import list_crowds
 
     text = PAPER_NAMES.get(name, name)
     if text == UNIFORM:
         return UNIFORM
-    estimated = parse_estimator(text)
+    estimated = parse_estimator(text, list_crowds())
     if estimated is not None:
         estimator = estimated[1]
-        if isinstance(estimator, Estimator) and text not in {**ESTIMATORS, **OWN}:
+        if isinstance(estimator, Estimator) and "replicates" in text:
             raise OptionError(f"approach '{shorten(name)}': replicates are an option of the plan; leave them out here")
         return estimator
     if text.partition("(")[0].strip() not in MODELS:
