@@ -115,7 +115,8 @@ def chart_table(findings: SupervisedFindings, *, measure: str | None = None) -> 
     size = CELL[0] * len(names), CELL[1] * len(rows)
     title = shorten(f"tau_ap to gold by {measure or findings.plan.measures[0]}", 120)
     legend = "orange: s-AWARE, green: u-AWARE, blue: merged grades; darker: higher in the row; bold: highest"
-    return lay_panel(layers, size, title, [legend]).resolve_scale(color="independent")
+    chart: alt.LayerChart = lay_panel(layers, size, title, [legend]).resolve_scale(color="independent")
+    return chart
 
 
 def _choose_colours(findings: SupervisedFindings) -> list[str]:
