@@ -1,4 +1,5 @@
 from karatage.views.benchmark import chart_benchmark as chart_benchmark
+from karatage.views.benchmark import chart_judges as chart_judges
 from karatage.views.board import chart_board as chart_board
 from karatage.views.charts import write_chart as write_chart
 from karatage.views.comparison import chart_comparison as chart_comparison
@@ -13,6 +14,7 @@ __all__ = [
     "chart_comparison",
     "chart_crowd",
     "chart_interaction",
+    "chart_judges",
     "chart_main_effects",
     "chart_tukey",
     "write_chart",

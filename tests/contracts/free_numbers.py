@@ -61,6 +61,7 @@ FREE: dict[str, set[str]] = {
     "benchmark": {
         "seed",
         *(f"data_sets.*.{of}" for of in ("judgments", "judges", "items", "gold", "scale.*")),
+        *(f"judges.*.{of}" for of in ("items", "gold", "accuracy")),
     }
     | {"races.*.table.*.p_value"},
     "board": _BOARD,

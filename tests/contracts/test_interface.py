@@ -105,7 +105,6 @@ ELSEWHERE = {
 # The same option in other words: the command's default, and what it is in Python.
 IN_OTHER_WORDS = {
     ("compare", "unpaired"): ("paired", True),
-    ("benchmark", "amounts"): ("amounts", (10, 20, 50, 80, 90)),
     ("evaluate", "measure"): ("measure", "nDCG@10"),
 }
 NEEDED = {("plan", "budget"), ("queue", "budget")}  # the command says what is missing, Python too

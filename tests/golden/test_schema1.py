@@ -20,7 +20,7 @@ from tests.unit.views.saved_results import MAKERS, make
 
 HOME = Path(__file__).parent / "schema1"
 EDITS = 8
-LATER = {"kind", "counts", "specificity", "npv"}  # of checks, audits and crowds, which had none
+LATER = {"kind", "counts", "specificity", "npv", "judges"}  # of checks, audits, crowds and benchmarks
 EARLIER = 1e-6  # relative; numbers may differ in the last digits from machine to machine
 
 

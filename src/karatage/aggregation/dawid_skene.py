@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import ClassVar, Literal, NamedTuple, get_args
 
@@ -21,6 +23,7 @@ from karatage.aggregation.votes import (
     begin,
     check_counts,
     check_dialect,
+    check_steps,
     first_grades,
     imply_accuracy,
     iterate,
@@ -34,9 +37,11 @@ from karatage.data.judgments import find_items
 from karatage.data.note import Note
 from karatage.data.posterior import JudgeRecord, Posterior, decide, find_winners
 from karatage.errors import OptionError
-from karatage.kernels.voting import expect
+from karatage.kernels.voting import converge, count, expect
+from karatage.memory import spread
 
 Start = Literal["share", "mv", "neutral"]
+TopicStart = Literal["mv", "neutral"]
 Dialect = Literal["gal"]
 NEUTRAL = 0.9  # [AWARE17]: how often a judge is right before anything is known
 WORTH_CHECKING = 5_000_000  # rows up to which the unsmoothed model is fitted as well, to tell where it differs
@@ -117,7 +122,7 @@ class DawidSkene(VoteModel):
         if self.start == "neutral":
             return neutral_tables(votes)
         if self.start == "mv":
-            return normalise(find_winners(votes.share()).astype(float), 1)
+            return _believe_majority(votes)
         typical = prior_answers(votes, *(self.prior or DIAGONAL))
         return begin(votes, normalise(typical[0], 0))
 
@@ -156,6 +161,101 @@ def _begin_from(earlier: Posterior, votes: Votes) -> FloatArray:
 def _tell_smoothing(fit: Fit, unsmoothed: Fit) -> tuple[Note, ...]:
     differ = float((decide(fit.probability) != decide(unsmoothed.probability)).mean()) if len(fit.probability) else 0.0
     return tell.when(differ > MANY, "prior-decides", model="ds", share=differ)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TopicEM(VoteModel):
+    """The EM of the AWARE papers: maximum likelihood in each topic on its own, so that a count of 0 stays 0.
+
+    `start` is the grade of the majority (`mv`; tied grades have equal shares) or `neutral` matrices. A topic stops when
+    none of its posteriors moves by `tolerance`.
+    """
+
+    name: ClassVar[str] = "emmv"
+    scope: ClassVar[Scope] = "topic"
+
+    start: TopicStart = "mv"
+    max_steps: int = 1000
+    tolerance: float = 1e-3
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        if self.start not in get_args(TopicStart):
+            raise OptionError(f"start '{self.start}' is not one of {', '.join(get_args(TopicStart))}")
+        check_steps(self.max_steps, self.tolerance)
+
+    def learn(self, votes: Votes, rng: Rng, progress: Progress | None) -> Posterior:
+        """Run EM in each topic."""
+        probability = self._begin(votes)
+        classes, answers = count(votes.rows, votes.groups, probability)
+        flat, table = answers.reshape(-1), np.empty(answers.size)
+        unheard, places = unheard_classes(votes), votes.rows.places
+        items = np.searchsorted(votes.rows.group, np.arange(votes.groups + 1)).tolist()
+        cells = (_count_judges(votes).cumsum() * votes.grades**2).tolist()
+
+        def work(topic: int) -> tuple[FloatArray, bool]:
+            return converge(
+                places.start,
+                places.place,
+                places.known,
+                (items[topic], items[topic + 1]),
+                (cells[topic], cells[topic + 1]),
+                unheard[topic],
+                self.max_steps,
+                self.tolerance,
+                probability,
+                flat,
+                table,
+                classes[topic],
+            )
+
+        traces, converged = zip(*spread(work, range(votes.groups)), strict=True)
+        trace = _add_traces(traces)
+        if progress is not None:
+            for step, value in enumerate(trace.tolist(), 1):
+                progress(step, value)
+        confusion = table.reshape(answers.shape).transpose(0, 2, 1)
+        parameters = {
+            "accuracy": imply_accuracy(confusion, classes.sum(axis=0)),
+            "confusion": confusion,
+            "answers": answers.transpose(0, 2, 1) + _unheard_answers(votes),
+        }
+        name = "emneu" if self.start == "neutral" else self.name
+        return votes.posterior(
+            name,
+            probability,
+            parameters=parameters,
+            trace=trace,
+            converged=all(converged),
+            notes=tell.when(not all(converged), "not-converged", model=name, steps=len(trace)),
+        )
+
+    def _begin(self, votes: Votes) -> FloatArray:
+        if self.start == "mv":
+            return _believe_majority(votes)
+        probability = np.zeros((votes.items, votes.grades))
+        start = neutral_tables(votes)
+        expect(votes.rows, start.prior, start.answer, False, probability)
+        return probability
+
+
+def _believe_majority(votes: Votes) -> FloatArray:
+    return normalise(find_winners(votes.share()).astype(float), 1)
+
+
+def _count_judges(votes: Votes) -> LongArray:
+    """How many judges each topic has, after a 0."""
+    judges = Counter(votes.judge_topics)
+    return np.array([0, *(judges[topic] for topic in votes.judgments.topics)], np.int64)
+
+
+def _add_traces(traces: Sequence[FloatArray]) -> FloatArray:
+    """The sum over topics after each step; topics that have stopped keep their last value."""
+    total = np.zeros(max(map(len, traces)))
+    for trace in traces:
+        total[: len(trace)] += trace
+        total[len(trace) :] += trace[-1]
+    return total
 
 
 class LogSums(NamedTuple):
@@ -299,7 +399,7 @@ class JudgeHistory(VoteModel):
             answer, density = self._weigh(counts.answers + known, known)
             return Tables(prior, answer, density)
 
-        start: FloatArray | Tables = normalise(find_winners(votes.share()).astype(float), 1)
+        start: FloatArray | Tables = _believe_majority(votes)
         if record.any():
             start = Tables(prior, self._weigh(record, known)[0])
         fit = iterate(votes, maximise, start, max_steps=self.max_steps, tolerance=0.5, hard=True, progress=progress)

@@ -13,11 +13,14 @@ from karatage.data.axes import BoolArray, FloatArray, GradeArray
 from karatage.data.judgments import Judgments
 from karatage.data.posterior import Posterior, find_winners
 from karatage.errors import OptionError
-from karatage.kernels.voting import count
+from karatage.kernels.voting import Rows, count, count_answers, count_votes
 from karatage.random_streams import generator
 
 CERTAIN = 1e-9  # agreement by chance nearer to 1 than this leaves nothing to earn
 TieRule = Literal["random", "lowest", "highest", "prior", "fractional"]
+Adversaries = Literal["keep", "flip", "drop"]
+ADVERSARY = "adversary"  # a judge's parameter, 1 or 0
+UNLIKELY = 0.05  # to agree so rarely by chance
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,12 +31,15 @@ class MajorityVote(VoteModel):
     gold, where given). `fractional` gives each tied grade the same probability, instead of its share of votes, and
     breaks the tie at random.
     With `min`, an item is relevant only when at least this many judges gave it a grade above 0.
+    `adversaries` are judges who agree with gold less often than by chance (`find_adversaries`); without gold, with the
+    majority of the other judges. `flip` exchanges their two grades, `drop` leaves them out.
     """
 
     name: ClassVar[str] = "mv"
 
     ties: TieRule = "random"
     min: int = 1
+    adversaries: Adversaries = "keep"
 
     def __post_init__(self) -> None:
         """Check the options."""
@@ -41,9 +47,32 @@ class MajorityVote(VoteModel):
             raise OptionError(f"ties '{self.ties}' is not one of {', '.join(get_args(TieRule))}")
         if self.min < 1:
             raise OptionError(f"min {self.min} must be at least 1 vote")
+        if self.adversaries not in get_args(Adversaries):
+            raise OptionError(f"adversaries '{self.adversaries}' is not one of {', '.join(get_args(Adversaries))}")
+
+    @property
+    def learns(self) -> bool:
+        """Whether gold of some items changes the grades of others."""
+        return self.ties == "prior" or self.adversaries != "keep"
 
     def learn(self, votes: Votes, rng: Rng, progress: Progress | None) -> Posterior:
         """Count votes; the probability of a grade is its share of them."""
+        if self.adversaries == "keep":
+            return self._vote(votes, rng)
+        if self.adversaries == "flip" and votes.grades > 2:
+            raise OptionError(f"mv(adversaries=flip) needs two grades, here are {votes.grades}; use adversaries=drop")
+        found = find_adversaries(votes.judgments.every.settle(), votes.gold)
+        posterior = self._vote(replace(votes, rows=_treat(votes.rows, found, self.adversaries)), rng)
+        note = tell(
+            "adversaries",
+            did="exchanged the grades of" if self.adversaries == "flip" else "left out",
+            judges=int(found.sum()),
+            all=len(found),
+            source="gold" if (votes.gold >= 0).any() else "the majority of the others",
+        )
+        return replace(posterior, parameters={ADVERSARY: found.astype(float)}, notes=(note, *posterior.notes))
+
+    def _vote(self, votes: Votes, rng: Rng) -> Posterior:
         counts = _require(votes.count(), self.min) if self.min > 1 else votes.count()
         best: BoolArray = counts == counts.max(axis=1, keepdims=True)
         tied = int(((best.sum(axis=1) > 1) & (votes.rows.known < 0)).sum())
@@ -81,6 +110,46 @@ def _require(counts: FloatArray, least: int) -> FloatArray:
     required[~enough, 1:] = 0.0
     required[~enough, 0] = np.maximum(counts[~enough].sum(axis=1), 1.0)
     return required
+
+
+def find_adversaries(judgments: Judgments, gold: GradeArray) -> BoolArray:
+    """Judges who agree with gold less often than by chance, (judge,); without gold, with the majority of the others.
+
+    By chance: if a judge's grades and the grades they are compared with had the same shares, but were independent. An
+    adversary has so few agreements, or fewer, with a binomial probability of at most 5%. Judges have one grade for an
+    item; items without a majority of the others are left out.
+    """
+    from scipy.special import bdtr
+
+    judge, said = judgments.judge, judgments.grade.astype(np.int64)
+    grades = int(max(judgments.top_grade, gold.max(initial=0))) + 1
+    if (gold >= 0).any():
+        other = gold[judgments.item].astype(np.int64)
+    else:
+        votes = count_votes(judgments.row_start, judgments.grade, grades)[judgments.item]
+        votes[np.arange(len(said)), said] -= 1
+        best = votes == votes.max(axis=1, keepdims=True)
+        other = np.where(best.sum(axis=1) == 1, best.argmax(axis=1), -1)
+    row = np.flatnonzero(other >= 0)
+    table = np.zeros((len(judgments.judges), grades, grades))
+    np.add.at(table, (judge[row], said[row], other[row]), 1.0)
+    compared = table.sum(axis=(1, 2))
+    agreed = np.einsum("jkk->j", table)
+    chance = (table.sum(axis=2) * table.sum(axis=1)).sum(axis=1) / np.maximum(compared, 1.0) ** 2
+    rarer: BoolArray = agreed < chance * compared
+    found: BoolArray = rarer & (bdtr(agreed, compared.astype(np.int64), chance) <= UNLIKELY)
+    return found
+
+
+def _treat(rows: Rows, found: BoolArray, how: Adversaries) -> Rows:
+    """Without the grades of these judges, or with each of them exchanged for the other."""
+    theirs = found[rows.judge]
+    if how == "drop":
+        start = np.r_[0, np.cumsum(~theirs)][rows.start]
+        judge, said = rows.judge[~theirs], rows.said[~theirs]
+    else:
+        start, judge, said = rows.start, rows.judge, np.where(theirs, 1 - rows.said, rows.said).astype(np.int8)
+    return rows._replace(start=start, judge=judge, said=said, answered=count_answers(judge, said, *rows.answered.shape))
 
 
 @dataclass(frozen=True, kw_only=True)

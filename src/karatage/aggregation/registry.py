@@ -14,7 +14,7 @@ from typing import ClassVar, Literal, Protocol, Union, get_args, get_origin, get
 
 import numpy as np
 
-from karatage.aggregation.dawid_skene import DawidSkene, JudgeHistory
+from karatage.aggregation.dawid_skene import DawidSkene, JudgeHistory, TopicEM
 from karatage.aggregation.glad import Glad
 from karatage.aggregation.latent import Cubam, Ordinal
 from karatage.aggregation.majority import AgreementWeighted, MajorityVote, agree_beyond_chance
@@ -150,15 +150,13 @@ def _tell_weights(name: str, votes: Votes, quality: FloatArray) -> tuple[Note, .
     return tell.when(unheard, "unheard", model=name, items=unheard)
 
 
-_EM = partial(DawidSkene, prior=None, scope="topic", max_steps=1000, tolerance=1e-3)
-
 MODELS: Mapping[str, Callable[..., Model]] = {
     "binmv": BinomialVote,
     "cubam": Cubam,
     "ds": DawidSkene,
     "emgz": JudgeHistory,
-    "emmv": partial(_EM, start="mv"),
-    "emneu": partial(_EM, start="neutral"),
+    "emmv": TopicEM,
+    "emneu": partial(TopicEM, start="neutral"),
     "emsemi": SemiSupervised,
     "glad": Glad,
     "ibcc": Ibcc,

@@ -304,8 +304,7 @@ def iterate(
 
     Posteriors to start from are overwritten.
     """
-    if max_steps < 1 or not tolerance >= 0:
-        raise OptionError(f"max_steps {max_steps} must be at least 1, and tolerance {tolerance} at least 0")
+    check_steps(max_steps, tolerance)
     trace: list[float] = []
     if isinstance(start, Tables):
         probability = np.zeros((votes.items, votes.grades))
@@ -400,6 +399,12 @@ def check_counts(prior: tuple[float, float] | None) -> None:
     """Counts to add to a judge's matrix."""
     if prior is not None and (len(prior) != 2 or not all(0 <= count < math.inf for count in prior)):
         raise OptionError(f"prior {prior} must be two counts from 0, like (0.5,3), or none")
+
+
+def check_steps(max_steps: int, tolerance: float) -> None:
+    """At least one step, and a tolerance that can be met."""
+    if max_steps < 1 or not tolerance >= 0:
+        raise OptionError(f"max_steps {max_steps} must be at least 1, and tolerance {tolerance} at least 0")
 
 
 def check_dialect(dialect: str | None, *known: str) -> None:

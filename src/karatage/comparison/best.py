@@ -40,6 +40,16 @@ def add_variances(variance: FloatArray, df: ArrayLike) -> tuple[FloatArray, Floa
     return total, np.where(total == 0, np.inf, freedom)
 
 
+def reach(variance: FloatArray, df: FloatArray, tests: int) -> FloatArray:
+    """Half-widths of 95% intervals of differences, with Bonferroni's allowance for the number of tests."""
+    from scipy.special import stdtrit
+
+    spread = np.sqrt(variance)
+    with np.errstate(invalid="ignore"):
+        half: FloatArray = -stdtrit(df, (1 - CONFIDENCE) / 2 / tests) * spread
+    return np.where(spread == 0, 0.0, half)
+
+
 def bound_best(
     difference: FloatArray,
     variance: FloatArray,
@@ -63,19 +73,10 @@ def bound_best(
         second: Numbers of other levels.
         tests: How many upper ends are compared with 0 together.
     """
-    from scipy.special import stdtrit
-
     at = np.ix_(list(first), list(second))
-    found, spread, freedom = difference[at], np.sqrt(variance[at]), df[at]
-    tail = (1 - CONFIDENCE) / 2
-
-    def reach(choices: int) -> FloatArray:
-        with np.errstate(invalid="ignore"):
-            half = -stdtrit(freedom, tail / choices) * spread
-        return np.where(spread == 0, 0.0, half)
-
+    found, spread, freedom = difference[at], variance[at], df[at]
     return Bounds(
         difference=float(found.min(axis=1).max()),
-        low=float((found - reach(len(first))).min(axis=1).max()),
-        high=float((found + reach(len(second) * tests)).max(axis=0).min()),
+        low=float((found - reach(spread, freedom, len(first))).min(axis=1).max()),
+        high=float((found + reach(spread, freedom, len(second) * tests)).max(axis=0).min()),
     )

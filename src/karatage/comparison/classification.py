@@ -1,12 +1,14 @@
 """How good decided grades are: accuracy and F1 against gold, ties by their expectation, and a paired test.
 
-A decision is a row of credits over the grades that sums to one: a sure grade has 1, each of m tied grades 1/m.
+A decision is a row of credits over the grades that sums to one: a sure grade has 1, each of m tied grades 1/m; over
+several decisions, their mean.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal, get_args
 
 import numpy as np
@@ -18,6 +20,7 @@ from karatage.random_streams import generator
 
 Quality = Literal["accuracy", "f1"]
 NEGLIGIBLE = 1e-18
+MOST_PARTS = 10_000  # of a credit
 
 
 def credit_winners(winners: BoolArray) -> FloatArray:
@@ -107,7 +110,8 @@ class _Pair:
         is_gold = gold[:, None] == np.arange(grades)
         differ = np.any(first != second, axis=1)
         gap = (first - second)[differ]
-        tied = np.unique(np.concatenate([np.round(1 / c[c > 0]).astype(int) for c in (first, second)]))
+        shares = np.unique(np.concatenate([first, second])).tolist()
+        units = [Fraction(share).limit_denominator(MOST_PARTS).denominator for share in shares]
         return _Pair(
             gap=gap,
             gold=gold[differ],
@@ -115,7 +119,7 @@ class _Pair:
             total_said=both.sum(axis=0),
             total_gold=is_gold.sum(axis=0).astype(float),
             scored=scored,
-            unit=math.lcm(*tied.tolist()),
+            unit=math.lcm(*units),
         )
 
     @property

@@ -266,6 +266,22 @@ class Judgments(Listed):
             with_repeats=None if self.with_repeats is None else self.with_repeats.only_topics(topics),
         )
 
+    def only_items(self, kept: BoolArray) -> Judgments:
+        """Some items only, and the judges who graded them."""
+        number, rows = np.cumsum(kept) - 1, kept[self.item]
+        judges, judge = np.unique(self.judge[rows], return_inverse=True)
+        return replace(
+            self,
+            judges=tuple(self.judges[k] for k in judges),
+            item_topic=self.item_topic[kept],
+            item_document=self.item_document[kept],
+            judge=judge.astype(np.int32),
+            item=number[self.item[rows]].astype(np.int32),
+            grade=self.grade[rows],
+            draw=None if self.draw is None else self.draw.take(rows),
+            with_repeats=None,
+        )
+
     @cached_property
     def item_start(self) -> LongArray:
         """Items of topic t run from `item_start[t]` to before `item_start[t+1]`."""

@@ -5,6 +5,7 @@ from karatage.data.note import Texts
 tell = Texts(
     "experiments",
     {
+        "adversaries": "{approach}: mean number of adversaries per fit: {judges}",
         "cell-damaged": "cell file {file} was damaged or belonged to another cell, and was computed again",
         "cells-damaged": "{files:,} cell files were damaged or belonged to another cell, and were computed again, the "
         "first {first}",
@@ -40,6 +41,8 @@ tell = Texts(
         "not-in-pool": "{results:count result} in the first {depth} ranks without gold, not in the pool",
         "often-refused": "in {refused} of {worlds} worlds more than {share:.0%} of gold samples could not distinguish "
         "judges from random ones, and correction was refused; shares describe the other samples",
+        "only-gold-items": "only items with gold are used; left out: {items:count item}, {grades:count grade} and "
+        "{judges:count judge}",
         "only-grades": "only the grades {grades} occur, so models have {count} grades",
         "other-plan": "{folder} has results of another plan, with other {options:list 4}; its cells are kept and "
         "used, but tables, charts and page are replaced by those of this plan",

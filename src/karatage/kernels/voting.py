@@ -258,6 +258,130 @@ def _believe_in_logs(
 
 
 @kernel
+def converge(
+    start: NDArray[np.uint64],
+    place: NDArray[np.uint32],
+    known: GradeArray,
+    items: tuple[int, int],
+    cells: tuple[int, int],
+    unheard: FloatArray,
+    max_steps: int,
+    tolerance: float,
+    probability: FloatArray,
+    answers: FloatArray,
+    table: FloatArray,
+    classes: FloatArray,
+) -> tuple[FloatArray, bool]:
+    """EM by maximum likelihood on the items of one topic, in which a count of 0 is a probability of 0.
+
+    `cells` are the topic's part of the flat `answers` and `table`; `classes` and `unheard` (grade,) are the topic's.
+    Begins with counts in `answers` and `classes`, and overwrites them, `probability` and `table`. Returns the
+    log-likelihood after each step, and whether the posteriors converged.
+
+    No item has likelihood 0: its posterior is in the counts, so that the grade it had remains possible.
+    """
+    grades = classes.size
+    shares, belief = np.empty(grades), np.empty(grades)
+    trace = np.zeros(16)
+    step, converged = 0, False
+    while step < max_steps and not converged:
+        _divide(answers[cells[0] : cells[1]], table[cells[0] : cells[1]], grades)
+        shares[:] = classes + unheard
+        shares /= max(shares.sum(), TOO_SMALL)
+        answers[cells[0] : cells[1]] = 0.0
+        classes[:] = 0.0
+        log_likelihood, product, change = 0.0, 1.0, 0.0
+        for k in range(grades):
+            if unheard[k] > 0:
+                log_likelihood += unheard[k] * math.log(shares[k])
+        for i in range(items[0], items[1]):
+            low, high = start[i], start[i + 1]
+            total = 0.0
+            if grades == 2:  # in registers
+                no, yes = shares[0], shares[1]
+                for row in range(low, high):
+                    no *= table[place[row]]
+                    yes *= table[place[row] + np.uint64(1)]
+                belief[0], belief[1], total = no, yes, no + yes
+            else:
+                for k in range(grades):
+                    likelihood = shares[k]
+                    for row in range(low, high):
+                        likelihood *= table[place[row] + np.uint64(k)]
+                    belief[k] = likelihood
+                    total += likelihood
+            if known[i] >= 0 or total < TOO_SMALL:
+                log_likelihood += _believe_exactly(start, place, known, shares, table, i, belief)
+            else:
+                for k in range(grades):
+                    belief[k] /= total
+                product *= total
+                if product < SMALL:
+                    log_likelihood += math.log(product)
+                    product = 1.0
+            for k in range(grades):
+                p = belief[k]
+                change = max(change, abs(p - probability[i, k]))
+                probability[i, k] = p
+                classes[k] += p
+            if grades == 2:
+                no, yes = belief[0], belief[1]
+                for row in range(low, high):
+                    answers[place[row]] += no
+                    answers[place[row] + np.uint64(1)] += yes
+            else:
+                for k in range(grades):
+                    for row in range(low, high):
+                        answers[place[row] + np.uint64(k)] += belief[k]
+        if step == trace.size:
+            trace = np.concatenate((trace, np.zeros(trace.size)))
+        trace[step] = log_likelihood + math.log(product)
+        step += 1
+        converged = change < tolerance
+    return trace[:step], converged
+
+
+@kernel
+def _divide(answers: FloatArray, table: FloatArray, grades: int) -> None:
+    """Shares of a judge's answers on items of each grade; equal ones where the judge met no item of a grade."""
+    for judge in range(0, answers.size, grades * grades):
+        for k in range(grades):
+            cells = slice(judge + k, judge + grades * grades, grades)
+            met = answers[cells].sum()
+            table[cells] = 1 / grades
+            if met > 0:
+                table[cells] = answers[cells] / met
+
+
+@kernel
+def _believe_exactly(
+    start: NDArray[np.uint64],
+    place: NDArray[np.uint32],
+    known: GradeArray,
+    shares: FloatArray,
+    table: FloatArray,
+    i: int,
+    belief: FloatArray,
+) -> float:
+    """The same as `_believe_in_logs` from probabilities, of which some are 0."""
+    for k in range(belief.size):
+        belief[k] = math.log(shares[k]) if shares[k] > 0 else -math.inf
+        for row in range(start[i], start[i + 1]):
+            chance = table[place[row] + np.uint64(k)]
+            belief[k] += math.log(chance) if chance > 0 else -math.inf
+    if known[i] >= 0:
+        found = belief[known[i]]
+        belief[:] = 0.0
+        belief[known[i]] = 1.0
+        return float(found)
+    top = belief.max()
+    belief[:] = np.exp(belief - top)
+    total = belief.sum()
+    belief[:] = belief / total
+    return float(top + math.log(total))
+
+
+@kernel
 def _count_block(
     start: NDArray[np.uint64],
     place: NDArray[np.uint32],

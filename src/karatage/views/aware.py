@@ -317,7 +317,7 @@ def tabulate_verdicts(findings: AwareFindings, panel: str) -> Iterator[Table]:
     columns |= {"claim": "in the paper", "here": "here"}
     caption = _add_place("Do the paper's findings hold here?", findings, panel)
     signed = ("difference", "low", "high")
-    yield Table(shown, caption, DIGITS, signed=signed, columns=columns, wrap=("claim",), below="here")
+    yield Table(shown, caption, signed=signed, columns=columns, wrap=("claim",), below="here")
 
 
 def tabulate_contests(findings: AwareFindings) -> Iterator[Table]:

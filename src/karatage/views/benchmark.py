@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from karatage.errors import OptionError
 from karatage.experiments.square.findings import EQUAL, LETTERS, QUALITIES, Benchmark
 from karatage.text import counted, list_names, shorten
-from karatage.views.marks import Axis, lay_panel, lay_panels, mark, mark_level, mark_lines, tell_apart
+from karatage.views.marks import CORRECTED, Axis, lay_panel, lay_panels, mark, mark_level, mark_lines, tell_apart
 from karatage.views.page import Figure, Page, Section, list_facts, shows
 from karatage.views.table import Table, label_columns, mark_rows
 
@@ -20,10 +21,17 @@ if TYPE_CHECKING:
 
     from karatage.comparison.classification import Quality
 
+BINS = 10
+OF_JUDGES = {"accuracy": "accuracy, on items with gold", "items": "number of items graded"}
 TOLD = ("data_set", "approach", "amount", "value", "gap")
 LEAST_SPAN = 1.0  # points
 ACROSS, PANEL = 4, (150, 120)
 DIGITS = 3
+SIZES = (
+    "Labels count a judge's repeated grades of an item once; the next columns are their mean numbers for an item and a "
+    "judge. Accuracy is the mean over judges; below is the number of judges who are right less often than by chance, "
+    "if they chose a grade blindly."
+)
 WORDS = {"accuracy": "acc", "f1": "F1"}
 
 
@@ -58,6 +66,38 @@ def chart_benchmark(result: Benchmark, *, supervision: str = "none", quality: Qu
     what = "F1" if quality == "f1" else "Accuracy"
     gold = "without gold" if bars else f"with gold in {supervision} supervision"
     return lay_panels(panels, f"{what} {gold}, in percentage points above {shorten(result.baseline, 30)}", ACROSS)
+
+
+def chart_judges(result: Benchmark, *, of: str = "accuracy") -> alt.ConcatChart:
+    """[COLLAB14] figure 2.1: on each data set, how many judges have which accuracy, or graded how many items.
+
+    Args:
+        result: A benchmark.
+        of: `accuracy`, of judges who graded an item with gold, or `items`.
+    """
+    if of not in OF_JUDGES:
+        raise OptionError(f"a chart of judges is of accuracy or items, not {of}")
+    panels = []
+    for (name,), panel in count_judges(result, of).group_by(["data_set"], maintain_order=True):
+        across = Axis("low:Q", None, {"nice": False}, {"tickCount": 5, "grid": False})
+        up = Axis("judges:Q", None, {}, {"tickCount": 4, "format": "d"})
+        told = ("data_set", "low", "high", "judges")
+        bars = mark(panel, "bar", across, up, to=("high:Q", 0), looks={"color": CORRECTED}, told=told)
+        panels.append(lay_panel([bars], PANEL, shorten(str(name), 24)))
+    if not panels:
+        raise OptionError("the result has no judges; run the benchmark again to see them")
+    return lay_panels(panels, f"Number of judges by {OF_JUDGES[of]}", ACROSS)
+
+
+def count_judges(result: Benchmark, of: str) -> pl.DataFrame:
+    """The number of judges in each of ten parts: of 0 to 1, or of the most items that a judge of the set graded."""
+    frames = []
+    for (name,), found in result.frame_judges().drop_nulls(of).group_by(["data_set"], maintain_order=True):
+        values = found[of].cast(pl.Float64).to_numpy()
+        edges = np.linspace(0, 1 if of == "accuracy" else values.max(), BINS + 1)
+        counts = pl.DataFrame({"low": edges[:-1], "high": edges[1:], "judges": np.histogram(values, edges)[0]})
+        frames.append(counts.select(pl.lit(name).alias("data_set"), pl.all()))
+    return pl.concat(frames) if frames else pl.DataFrame()
 
 
 def _make_height(panel: pl.DataFrame) -> Axis:
@@ -99,11 +139,34 @@ def view_benchmark(result: Benchmark, *, per_data_set: bool = False) -> Page:
     sections = [
         Section("Approaches", text if len(common) > 1 else "", tables, list(_list_figures(result))),
         Section("Best approaches by data set", legend, [tabulate_leaders(result)]),
+        *list_crowds(result),
     ]
     failed = f"{len(result.failed):,}" if result.failed else None
     facts = list_facts(result, approaches=", ".join(result.approaches), data_sets=len(sets), failed=failed)
     title = f"{counted(len(result.approaches), 'approach')} on {counted(len(sets), 'data set')}"
     return Page(title, result.sentence, sections, result.notes, facts)
+
+
+def list_crowds(result: Benchmark) -> Iterator[Section]:
+    """The sizes of data sets, and how good their judges are; files of earlier versions have none."""
+    if not result.judges:
+        return
+    figures = []
+    for of, what in OF_JUDGES.items():
+        caption, columns = f"Number of judges by {what}", {"data_set": "data set", "low": "from", "high": "to"}
+        columns["judges"] = "judges"
+        table = Table(count_judges(result, of), caption, DIGITS, name=f"judges-{of}", columns=columns)
+        figures.append(Figure(partial(chart_judges, result, of=of), caption, f"judges-{of}", table))
+    yield Section("Data sets", SIZES, [tabulate_crowds(result)], figures)
+
+
+def tabulate_crowds(result: Benchmark) -> Table:
+    """[COLLAB14] table 2.1."""
+    frame = result.crowds()
+    columns = {name: name for name in frame.columns}
+    columns |= {"data_set": "data set", "per_item": "an item", "per_judge": "a judge"}
+    digits = {"per_item": 1, "per_judge": 1, "accuracy": DIGITS}
+    return Table(frame, "Sizes, and accuracy of judges", digits, name="crowds", columns=columns, keys=1)
 
 
 def _list_figures(result: Benchmark) -> Iterator[Figure]:

@@ -48,6 +48,29 @@ def test_the_variance_is_the_delta_methods() -> None:
     assert precision.correct_variance(v_j, j, *RATES, *SIZES) == pytest.approx(variance, rel=1e-6)
 
 
+def test_the_variance_is_that_of_a_quotient() -> None:
+    """[NOISY18] (6), from which (7) follows by (32) to (34)."""
+    rng = np.random.default_rng(2)
+    j, v_j, m_r, m_n = rng.uniform([0.2, 0.001, 0.6, 0.6], [0.6, 0.01, 1, 1], (50, 4)).T
+    v_r, v_n, d, above = m_r * (1 - m_r) / SIZES[0], m_n * (1 - m_n) / SIZES[1], m_r + m_n - 1, j - 1 + m_n
+    six = (v_j + v_n) / d**2 + (v_r + v_n) * above**2 / d**4 - 2 * above * v_n / d**3
+    np.testing.assert_allclose(precision.correct_variance(v_j, j, m_r, m_n, *SIZES), six)
+
+
+def test_corrected_tests_are_never_more_significant() -> None:
+    """[NOISY18] 3.7, (19), (20): also if both systems have the same error rates."""
+    rng = np.random.default_rng(3)
+    a, b, v_a, v_b = rng.uniform([0.2, 0.2, 0.0001, 0.0001], [0.6, 0.6, 0.01, 0.01], (200, 4)).T
+    rates = (0.8, 0.75, *SIZES)
+    naive = np.abs(b - a) / np.sqrt(v_a + v_b)
+    single = [
+        Estimated(precision.correct(j, *rates[:2]), precision.correct_variance(v, j, *rates))
+        for j, v in ((a, v_a), (b, v_b))
+    ]
+    for found in (precision.compare_independent(*single), precision.compare_shared(b - a, v_a + v_b, *rates)):
+        assert (np.abs(found.value) / np.sqrt(found.variance) <= naive * (1 + 1e-12)).all()
+
+
 def test_the_shared_variance_is_the_delta_methods() -> None:
     gap, v_gap = 0.07, 0.0009
     m_r, m_n = RATES

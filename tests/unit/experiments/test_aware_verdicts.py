@@ -205,6 +205,22 @@ def test_few_and_many_judges(few, many, verdict, sizes):
     assert gives(row["here"], *sizes)
 
 
+@pytest.mark.parametrize(("ahead", "decisive"), [("uniform", 1), ("mv", 0)])
+def test_both_ends_of_few_and_many_judges(ahead, decisive):
+    """A yes needs both differences; either can give a no, so that test has half the level."""
+
+    def lead(_, __, ___, ____, _____, approach):
+        return 0.55 if approach == ahead else 0.5
+
+    found = make_findings(("uniform", "mv"), sizes=(5, 10), systems=("T08",), measures=("AP",), value=lead)
+    row = find(found, "uniform is better for small k-tuples, mv for large ones")
+    error = [math.sqrt(2) * 0.01 * math.sqrt((1 - 50 / math.comb(31, size)) / 50) for size in (5, 10)]
+    low, high = (stats.t.ppf(1 - tail, 49) for tail in (0.025, 0.0125))
+    assert row["difference"] == pytest.approx(-0.05)
+    assert row["low"] == pytest.approx(-0.05 - low * error[decisive])
+    assert row["high"] == pytest.approx(-0.05 + high * error[decisive])
+
+
 def test_there_are_verdicts_without_an_analysis_of_variance():
     found = make_findings(("uniform", "mv"), sizes=(3,), systems=("T08",), measures=("AP",), value=value({"mv": 0.3}))
     assert find(found, LEADS)["verdict"] == "no"

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import karatage as kt
-from karatage.errors import DataError, InputFileError, OptionError
+from karatage.errors import DataError, InputFileError, OptionError, UnknownNameError
 from karatage.experiments.square.data_sets import DataSet, read_data_sets
 from tests.notes import has_note, list_facts
 
@@ -104,6 +104,60 @@ def test_the_digest_tells_contents_apart():
 
     assert digest() == digest()
     assert len({digest(), digest(names="abd"), digest(grades=(1, 1, 1)), digest(gold=(0, 0, 1))}) == 4
+
+
+def test_only_items_with_gold_and_their_judges_are_left(home):
+    labels = "item\tworker\tlabel\na\tw2\t0\na\tw2\t1\nb\tw1\t2\nc\tw0\t1\nd\tw0\t0\nd\tw2\t1\n"
+    (member,) = read_data_sets(home("birds", labels, "item\tlabel\nb\t2\na\t0\nz\t1\n"))
+    left = member.only_gold_items()
+    assert left.judgments.judges == ("w1", "w2")
+    assert left.judgments.to_frame().rows() == [("w2", "a", 0), ("w2", "a", 1), ("w1", "b", 2)]
+    assert left.gold.tolist() == [0, 2]
+    assert left.scale == member.scale
+    assert left.digest != member.digest
+    assert has_note(left, "experiments.only-gold-items", items=2, grades=3, judges=1)
+    assert not has_note(left, "experiments.gold-partial")
+    assert has_note(left, "experiments.gold-unjudged", items=1)
+    # Of two grades for an item, one is right: half of it.
+    assert member.judges.rows() == [("w0", 2, 0, None), ("w1", 1, 1, 1.0), ("w2", 2, 1, 0.5)]
+
+
+def test_grades_of_one_data_set_stand_after_its_name(home):
+    words = LABELS.replace("\t1\n", "\tyes\n").replace("\t0\n", "\tno\n")
+    told = GOLD.replace("\t1\n", "\tyes\n").replace("\t0\n", "\tno\n")
+    folders = [home("spam", words, told), home("birds"), home("turned", words, GOLD)]
+    scales = "0-1, [spam], no=0, yes=1, [turned],no=1,yes=0"
+    spam, birds, turned = read_data_sets(folders, grades=scales, gold_grades="[turned],0-1")
+    assert spam.judgments.grade.tolist() == birds.judgments.grade.tolist() == [0, 1, 1, 0, 1]
+    assert turned.judgments.grade.tolist() == [1, 0, 0, 1, 0]
+    assert spam.gold.tolist() == birds.gold.tolist() == turned.gold.tolist() == [0, 1, -1]
+    (alone,) = read_data_sets(folders[:1], grades="[spam],no=0,yes=1")
+    assert alone.judgments.grade.tolist() == spam.judgments.grade.tolist()
+    (same,) = read_data_sets(folders[2:], grades="no=1,yes=0", gold_grades="0-1")
+    assert same.gold.tolist() == turned.gold.tolist()
+
+
+@pytest.mark.parametrize(
+    ("grades", "error", "message"),
+    [
+        ("[spam],no=0,[bird],0-1", UnknownNameError, "'bird'.*'birds'"),
+        ("[birds],0-1,[birds],0-2", OptionError, r"'\[birds\]'"),
+        ("[],0-1", OptionError, r"'\[\]'"),
+        ("0-1,[birds]", OptionError, r"\[birds\]"),
+        ("0-1,[birds],no", DataError, "'no'"),
+    ],
+)
+def test_wrong_names_in_grades_are_refused(home, grades, error, message):
+    folders = [home("birds"), home("spam")]
+    for option in "grades", "gold_grades":
+        with pytest.raises(error, match=message):
+            read_data_sets(folders, **{option: grades})
+
+
+def test_a_label_with_brackets_is_still_a_label(home):
+    odd = LABELS.replace("\t1\n", "\t[yes]\n").replace("\t0\n", "\t[no\n")
+    (member,) = read_data_sets(home("birds", odd), grades="0-1,[yes]=1,[no=0")
+    assert member.judgments.grade.tolist() == [0, 1, 1, 0, 1]
 
 
 def test_bad_folders_are_told(home, tmp_path):

@@ -39,6 +39,25 @@ def test_above_half_a_fold_trains_on_all_it_does_not_keep():
         np.testing.assert_array_equal(np.sort(np.r_[fold.training, fold.kept]), items)
 
 
+@given(amount=st.sampled_from([0, 10, 20, 50, 80]), extra=st.integers(0, 30))
+def test_averaged_folds_keep_every_item_that_they_do_not_train_on(amount, extra):
+    items = np.arange(7, 7 + 3 * (10 + extra), 3)
+    folds = make_folds(items, amount, np.random.default_rng(0), "averaged")
+    assert len(folds) == (count_parts(amount) if amount else 10)
+    left = [np.sort(np.r_[fold.training, fold.hidden]) for fold in folds]
+    for fold, rest in zip(folds, left, strict=True):
+        np.testing.assert_array_equal(np.sort(np.r_[rest, fold.kept]), items)
+        assert not (len(fold.training) and len(fold.hidden))
+        assert abs(len(rest) - (amount or 10) / 100 * len(items)) <= 1
+    pooled = make_folds(items, amount, np.random.default_rng(0))
+    if amount:
+        for fold, other in zip(folds, pooled, strict=True):
+            np.testing.assert_array_equal(fold.training, other.training)
+    else:
+        np.testing.assert_array_equal(np.sort(np.concatenate([fold.hidden for fold in folds])), items)
+        assert len(pooled) == 1
+
+
 def test_the_seed_decides():
     items = np.arange(100)
     first, same, other = (make_folds(items, 10, np.random.default_rng(seed))[0].training for seed in (1, 1, 2))
@@ -56,3 +75,5 @@ def test_amounts_that_equal_folds_cannot_give_are_refused():
             count_parts(amount)
     with pytest.raises(DataError, match=r"\b10\b.*\b9\b"):
         make_folds(np.arange(9), 10, np.random.default_rng(0))
+    with pytest.raises(DataError, match=r"\b10\b.*\b9\b"):
+        make_folds(np.arange(9), 0, np.random.default_rng(0), "averaged")

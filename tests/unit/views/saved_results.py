@@ -18,7 +18,7 @@ from karatage.experiments.engine import Outcome
 from karatage.experiments.notes import tell
 from karatage.experiments.random_relevance.findings import experiment_random_relevance
 from karatage.experiments.random_relevance.plan import RandomRelevancePlan
-from karatage.experiments.square.findings import Benchmark, CellResult, DataSetFacts
+from karatage.experiments.square.findings import Benchmark, CellResult, DataSetFacts, JudgeFacts
 from karatage.experiments.supervised.findings import experiment_supervised
 from karatage.experiments.supervised.plan import SupervisedPlan
 from karatage.simulation.panel import simulate_panel
@@ -170,7 +170,8 @@ def benchmark() -> Benchmark:
     cells.append(CellResult("set", "zc", "none", 0, skipped))
     told = tell("gold-unjudged", items=1).about("gold")
     sets = (DataSetFacts("set", 9, 3, 3, 3, (0, 1), (told,)),)
-    return Benchmark(cells=tuple(cells), data_sets=sets, seed=3, notes=(told.about("set"),))
+    judges = JudgeFacts("set", "x", 3, 3, 2 / 3), JudgeFacts("set", "y", 1, 0, None)
+    return Benchmark(cells=tuple(cells), data_sets=sets, judges=judges, seed=3, notes=(told.about("set"),))
 
 
 @cache

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from karatage.views.aware import chart_crossing, chart_families, view_aware
+from karatage.views.aware import chart_crossing, chart_families, tabulate_analyses, view_aware
 from karatage.views.html import render_page
+from karatage.views.table import write_column
 from tests.notes import gives
 
 from ..experiments.aware_worlds import make_findings
@@ -82,3 +83,16 @@ def test_parts_have_tukeys_chart_with_their_levels_best_first(found, charts):
     rows = [row for rows in spec["datasets"].values() for row in rows if "letters" in row]
     assert {row["level"] for row in rows} == {"fro", "rmse", "kld", "tau", "apc"}
     assert {row["level"]: row["mean"] for row in rows} == pytest.approx(dict(zip(test.levels, test.mean, strict=True)))
+
+
+def test_a_p_value_of_0_is_below_the_smallest_number():
+    def value(_, __, measure, size, ___, approach):
+        noise = (size * 7 + len(approach) * 5 + (3 if measure == "AP" else 0)) % 11
+        return 0.2 + 0.6 * (measure == "AP") + 1e-6 * noise
+
+    found = make_findings(("all30", "mv"), measures=("AP", "P@5"), systems=("T08",), value=value)
+    tables = [table for table in tabulate_analyses(found, "given") if "tau_ap" in table.caption]
+    assert len(tables) == 2
+    for table in tables:
+        shown = dict(zip(table.frame["source"], write_column(table, "p_value", plain=True), strict=True))
+        assert shown["measure"] == "< 2.2e-308"

@@ -2,15 +2,19 @@
 
 import itertools
 import json
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 import pytest
+from scipy.special import fdtrc
 
 from karatage.comparison.anova import anova
 from karatage.comparison.tukey import tukey
 from karatage.errors import UnknownNameError
 from karatage.views.charts import write_chart
+from karatage.views.table import write_column
+from karatage.views.text import print_lines, show_table
 from karatage.views.variance import (
     COOL,
     FEW_LINES,
@@ -20,7 +24,10 @@ from karatage.views.variance import (
     chart_interaction,
     chart_main_effects,
     chart_tukey,
+    view_anova,
+    view_tukey,
 )
+from tests.notes import has_line
 
 BASELINES = ["mv", "emmv", "uniform"]
 OTHERS = [f"{kind}_{gap}" for kind in ("sgl", "tpc") for gap in ("tau", "rmse", "fro", "kld")]
@@ -205,3 +212,31 @@ def test_every_chart_renders(tmp_path):
         text = (tmp_path / f"{name}.svg").read_text()
         assert "emmv" in text
         assert "NaN" not in text
+
+
+def test_a_p_value_below_the_smallest_number_is_not_0():
+    rng = np.random.default_rng(0)
+    level = np.repeat(["x", "y"], 2000)
+    frame = pl.DataFrame({"level": level, "y": rng.normal(0, 0.001, 4000) + (level == "y")})
+    result = anova(frame, "y", factors=["level"])
+    assert result.p_value.tolist() == [0.0]
+    assert result.df.tolist() == [1]
+    (table,) = view_anova(result).sections[0].tables
+    assert write_column(table, "p_value") == ["<2.2e-308", "–", "–"]
+    assert has_line(print_lines(show_table(table)), "level", "2.2e-308")
+    assert table.frame["p_value"].to_list() == [0.0, None, None]
+
+
+def test_the_f_distribution_is_0_only_below_the_smallest_number():
+    """With two degrees of freedom p = (1 + 2 F / d)^(-d / 2), so that F of a very small p is known."""
+    for exponent in (-50, -250, -300, -307):
+        f = 2875 * (10 ** (-exponent / 2875) - 1)
+        assert fdtrc(2, 5750, f) == pytest.approx(10.0**exponent, rel=1e-6)
+
+
+def test_pairs_of_tukeys_test_are_not_0_either():
+    result = make_result()
+    test = tukey(result, "approach")
+    sure = replace(test, p_value=np.where(np.eye(len(test.levels)) > 0, 1.0, 0.0))
+    table = view_tukey(sure).sections[1].tables[0]
+    assert set(write_column(table, "p_value")) == {"<1e-100"}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from karatage.comparison.best import Bounds, add_variances, bound_best
+from karatage.comparison.best import Bounds, add_variances, bound_best, reach
 from karatage.data.axes import BoolArray, FloatArray, LongArray
 from karatage.data.checks import NUMBER, TEXT, maybe
 from karatage.experiments.aware.analysis import FIELDS, GAP, GRANULARITY, RESPONSES, WEIGHT
@@ -256,8 +256,8 @@ def _judge_best(
 
 def _are_all_alike(pairs: Pairs, levels: Sequence[int]) -> bool:
     """Whether no two levels differ, all pairs tested together."""
-    both = [(a, b) for a in levels for b in levels if a < b]
-    return all(pairs.bound([a], [b], tests=len(both)).high >= 0 for a, b in both + [pair[::-1] for pair in both])
+    difference, variance, df = (part[np.ix_(levels, levels)][np.triu_indices(len(levels), 1)] for part in pairs)
+    return bool((np.abs(difference) <= reach(variance, df, len(difference))).all())
 
 
 def _compare_sizes(means: PanelMeans) -> Verdict:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 
-from karatage.data.axes import GradeArray, IntArray, LongArray, freeze
+from karatage.data.axes import BoolArray, GradeArray, IntArray, LongArray, freeze
 from karatage.data.judgments import Judgments, match_gold
 from karatage.data.note import Note
 from karatage.data.options import Repeats
-from karatage.errors import DataError, InputFileError, KaratageError, OptionError
+from karatage.errors import DataError, InputFileError, KaratageError, OptionError, UnknownNameError
 from karatage.experiments.notes import tell
+from karatage.experiments.square.plan import Folds
 from karatage.io.files import PathLike
 from karatage.io.judgments import GOLD, GradeMap, read_gold, read_judgments
 from karatage.text import counted, list_names, shorten
@@ -24,6 +26,7 @@ from karatage.text import counted, list_names, shorten
 # How the names of tables in a folder begin; `responses` is SQUARE's name.
 JUDGMENT_FILES = ("labels", "judgments", "responses")
 GOLD_FILES = ("gold",)
+UNSUPERVISED_PARTS = 10
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -71,6 +74,44 @@ class DataSet:
         """The number of grades."""
         return len(self.scale)
 
+    def only_items(self, kept: BoolArray) -> DataSet:
+        """Some items only, and the judges who graded them; on the same scale."""
+        return replace(self, judgments=self.judgments.only_items(kept), gold=self.gold[kept])
+
+    def only_gold_items(self) -> DataSet:
+        """The items with gold only, as in [SQUARE13]."""
+        kept = self.gold >= 0
+        made = self.only_items(kept)
+        notes = [note for note in self.notes if note.kind != "experiments.gold-partial"]
+        left = tell(
+            "only-gold-items",
+            items=int((~kept).sum()),
+            grades=len(self.judgments.grade) - len(made.judgments.grade),
+            judges=len(self.judgments.judges) - len(made.judgments.judges),
+        )
+        return replace(made, notes=(*notes, *([] if kept.all() else [left])))
+
+    @cached_property
+    def judges(self) -> pl.DataFrame:
+        """One row per judge: items graded, those with gold, and the share of the latter graded as gold says.
+
+        Of repeated grades, each counts an equal part of its item.
+        """
+        source, names = self.judgments, pl.Series("judge", self.judgments.judges, dtype=pl.String)
+        rows = pl.DataFrame({"judge": source.judge, "item": source.item, "gold": self.gold[source.item]})
+        right = pl.when(pl.col("gold") >= 0).then(pl.col("gold") == pl.Series(source.grade))
+        pairs = rows.with_columns(right=right).group_by("judge", "item").agg(pl.col("right").mean())
+        found = (
+            pairs.sort("judge", "item")
+            .group_by("judge", maintain_order=True)
+            .agg(
+                pl.len().cast(pl.Int64).alias("items"),
+                pl.col("right").count().cast(pl.Int64).alias("gold"),
+                pl.col("right").mean().alias("accuracy"),
+            )
+        )
+        return found.with_columns(names.gather(found["judge"]))
+
     def training_gold(self, items: LongArray) -> Judgments:
         """Gold of some items, for training."""
         return replace(
@@ -110,6 +151,59 @@ class DataSets:
         return len(self.members)
 
 
+@dataclass(frozen=True)
+class Scales:
+    """What judges' labels and gold's mean: in all data sets, under the name '', and in single ones."""
+
+    judged: Mapping[str, str | GradeMap | None]
+    gold: Mapping[str, str | GradeMap | None]
+
+    @staticmethod
+    def of(grades: str | GradeMap | None, gold_grades: str | GradeMap | None) -> Scales:
+        """As options tell them."""
+        return Scales(split_grades(grades), split_grades(gold_grades))
+
+    def find(self, name: str) -> tuple[str | GradeMap | None, str | GradeMap | None]:
+        """Those of one data set; where gold has none, judges' are its own."""
+        judged = self.judged.get(name, self.judged[""])
+        gold = self.gold.get(name, self.gold[""])
+        return judged, judged if gold is None else gold
+
+    def check(self, names: Collection[str]) -> None:
+        """Refuse names that are not those of data sets."""
+        unknown = next((name for name in (*self.judged, *self.gold) if name and name not in names), None)
+        if unknown is not None:
+            raise UnknownNameError("data set in the grades", unknown, names)
+
+
+def split_grades(grades: str | GradeMap | None) -> dict[str, str | GradeMap | None]:
+    """What follows a name in brackets is for the data set of this name; what precedes the first one, for the others.
+
+    >>> split_grades("0-3,[spam],no=0,yes=1")
+    {'': '0-3', 'spam': 'no=0,yes=1'}
+    """
+    if not isinstance(grades, str):
+        return {"": grades}
+    parts: dict[str, list[str]] = {"": []}
+    name = ""
+    for part in grades.split(","):
+        text = part.strip()
+        if not (text.startswith("[") and text.endswith("]")):  # every other part has a = or is a scale
+            parts[name].append(part)
+            continue
+        name = text[1:-1].strip()
+        if name in parts:
+            raise OptionError(f"grades: a name in brackets is empty or there twice: '{shorten(text)}'")
+        parts[name] = []
+    lacking = next((name for name, found in parts.items() if name and not found), None)
+    if lacking is not None:
+        told = f"[{shorten(lacking)}]"
+        raise OptionError(f"grades: nothing follows {told}; write e.g. {told},no=0,yes=1")
+    everywhere = parts.pop("")
+    single = {name: ",".join(found) for name, found in parts.items()}
+    return {"": ",".join(everywhere) if everywhere else None, **single}
+
+
 def read_data_sets(
     folders: PathLike | Iterable[PathLike],
     *,
@@ -124,22 +218,38 @@ def read_data_sets(
     Args:
         folders: Folders with a table `labels*`, `judgments*` or `responses*` and a table `gold*`, in any format of
             `read_judgments` and `read_gold`; or folders of such folders, of which unreadable ones are skipped.
-        grades: What labels mean, in all of them: a scale `0-3`, a mapping `no=0,yes=1,broken=drop`, or both.
+        grades: What labels mean: a scale `0-3`, a mapping `no=0,yes=1,broken=drop`, or both. What follows a name in
+            brackets, `0-3,[spam],no=0,yes=1`, is for the data set of this name, and replaces what is before it.
         gold_grades: The same for gold; default: as `grades`.
         columns: The columns, if their names are not the usual ones.
         gold_columns: The same for gold.
         repeats: Which grade is used when a judge graded an item more than once; default: every one.
     """
     asked = [folders] if isinstance(folders, str | os.PathLike) else list(folders)
-    named = [Path(folder) for folder in asked]
+    return read_folders(asked, Scales.of(grades, gold_grades), columns, gold_columns, repeats)
+
+
+def read_folders(
+    folders: Iterable[PathLike],
+    scales: Scales,
+    columns: Mapping[str, str] | None,
+    gold_columns: Mapping[str, str] | None,
+    repeats: Repeats | None,
+    others: Iterable[str] = (),
+) -> DataSets:
+    """The same; `others` are names of data sets read elsewhere, which scales may also have."""
+    named = [Path(folder) for folder in folders]
     found, notes = _find_folders(named)
+    names = {folder: shorten(folder.resolve().name, 80) for folder in found}
+    scales.check((*names.values(), *others))
     members = []
     problems: list[DataError] = []
     for folder, (labels, trusted) in found.items():
         try:
-            judgments = read_judgments(labels, grades=grades, columns=columns, repeats=repeats)
-            gold = read_gold(trusted, grades=grades if gold_grades is None else gold_grades, columns=gold_columns)
-            members.append(DataSet.of(shorten(folder.resolve().name, 80), judgments, gold))
+            judged, known = scales.find(names[folder])
+            judgments = read_judgments(labels, grades=judged, columns=columns, repeats=repeats)
+            gold = read_gold(trusted, grades=known, columns=gold_columns)
+            members.append(DataSet.of(names[folder], judgments, gold))
         except KaratageError as problem:
             place = "" if isinstance(problem, InputFileError) else f" in {folder}"
             problems.append(DataError(f"data set '{shorten(folder.name)}'{place}: {problem}"))
@@ -208,10 +318,11 @@ def _tell_limits(gold: Judgments, known: GradeArray, scale: LongArray) -> Iterat
 
 @dataclass(frozen=True, eq=False)
 class Fold:
-    """Items for training, and items whose prediction is kept."""
+    """Items for training, items whose prediction is kept, and items that the model does not see."""
 
     training: LongArray
     kept: LongArray
+    hidden: LongArray
 
 
 def count_parts(amount: int) -> int:
@@ -231,16 +342,26 @@ def count_parts(amount: int) -> int:
     return parts
 
 
-def make_folds(items: LongArray, amount: int, rng: np.random.Generator) -> tuple[Fold, ...]:
-    """Folds with `amount` percent of the items for training.
+def make_folds(items: LongArray, amount: int, rng: np.random.Generator, how: Folds = "pooled") -> tuple[Fold, ...]:
+    """Folds with `amount` percent of the items for training; 0 for none.
 
-    Up to 50%, each part is the training set of one fold, which keeps the predictions for the part before it, as in the
-    files of SQUARE 2.0. Above 50%, each part is kept by the fold that trains on all others.
+    Pooled, every item is kept by one fold. Up to 50%, each part is the training set of one fold, which keeps the
+    predictions for the part before it, as in the files of SQUARE 2.0. Above 50%, each part is kept by the fold that
+    trains on all others. Averaged, a fold keeps all items that it does not train on, and without gold each of ten
+    folds sees nine of ten parts.
     """
-    parts = count_parts(amount)
+    nothing = np.empty(0, np.int64)
+    if not amount and how == "pooled":
+        return (Fold(nothing, items, nothing),)
+    parts = count_parts(amount) if amount else UNSUPERVISED_PARTS
     if len(items) < parts:
-        raise DataError(f"{amount}% needs {parts} folds, but gold has only {counted(len(items), 'item')}")
+        told = f"{amount}%" if amount else "a mean over folds without gold"
+        raise DataError(f"{told} needs {parts} folds, but gold has only {counted(len(items), 'item')}")
     part = [np.sort(piece) for piece in np.array_split(rng.permutation(items), parts)]
-    if amount <= 50:
-        return tuple(Fold(part[k], part[k - 1]) for k in range(parts))
-    return tuple(Fold(np.setdiff1d(items, piece), piece) for piece in part)
+    rest = [np.setdiff1d(items, piece) for piece in part]
+    if not amount:
+        return tuple(Fold(nothing, others, piece) for piece, others in zip(part, rest, strict=True))
+    if amount > 50:
+        return tuple(Fold(others, piece, nothing) for piece, others in zip(part, rest, strict=True))
+    kept = rest if how == "averaged" else [part[k - 1] for k in range(parts)]
+    return tuple(Fold(piece, scored, nothing) for piece, scored in zip(part, kept, strict=True))

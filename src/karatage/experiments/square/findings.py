@@ -13,11 +13,14 @@ import polars as pl
 from karatage.comparison.classification import Quality, permutation_test
 from karatage.data.axes import FloatArray, GradeArray
 from karatage.data.checks import (
+    AMOUNT,
+    COUNT,
     FLAG,
     NUMBER,
     SHARE,
     TEXT,
     Column,
+    maybe,
     require_known,
     require_names,
     require_numbers,
@@ -38,6 +41,9 @@ EQUAL = 1e-12
 RACE = {**dict.fromkeys(("data_set", "quality", "approach", "supervision"), TEXT), "amount": Column("int64", 0, 100)}
 RACE |= {"value": SHARE, "p_value": SHARE, "best": FLAG, "leader": FLAG}
 LEADERS = {"data_set": TEXT, "quality": TEXT, "best": SHARE, "leaders": TEXT, "approaches": TEXT}
+JUDGES = {"data_set": TEXT, "judge": TEXT, "items": COUNT, "gold": COUNT, "accuracy": maybe(SHARE)}
+CROWDS = {"data_set": TEXT, **dict.fromkeys(("grades", "items", "gold", "judges", "labels"), COUNT)}
+CROWDS |= {"per_item": maybe(AMOUNT), "per_judge": maybe(AMOUNT), "accuracy": maybe(SHARE), "below": COUNT}
 RELATIVE = {**dict.fromkeys(("data_set", "approach", "supervision"), TEXT), "amount": Column("int64", 0, 100)}
 RELATIVE |= {"quality": TEXT, "value": SHARE, "gap": NUMBER}
 
@@ -86,6 +92,16 @@ class DataSetFacts(NamedTuple):
     notes: tuple[Note, ...]
 
 
+class JudgeFacts(NamedTuple):
+    """The items of a data set that a judge graded, those of them with gold, and the share of these graded as gold."""
+
+    data_set: str
+    judge: str
+    items: int
+    gold: int
+    accuracy: float | None
+
+
 @dataclass(frozen=True, eq=False)
 class Race:
     """All results without gold or with an `amount` of it, compared with the best on each data set."""
@@ -100,10 +116,12 @@ class Benchmark(Result, kind="benchmark"):
     """Accuracy and F1 of models on data sets, by supervision and amount of gold."""
 
     derived = ("sentence", "approaches", "common_sets", "rows", "averages", "leaders")
+    optional = ("judges",)
 
     cells: tuple[CellResult, ...]
     data_sets: tuple[DataSetFacts, ...]
     seed: int
+    judges: tuple[JudgeFacts, ...] = ()  # files of earlier versions have none
     notes: tuple[Note, ...] = ()
     versions: Mapping[str, str] = field(default_factory=list_versions)
     races: list[Race] = field(default_factory=list)  # computed so far
@@ -121,8 +139,25 @@ class Benchmark(Result, kind="benchmark"):
         require_numbers("cells: seconds", [cell.outcome.seconds for cell in self.cells], 0)
         values = [cell.value(quality) for cell in self.cells for quality in QUALITIES]
         require_numbers("cells: accuracy or f1", [value for value in values if value is not None], 0, 1)
+        self._check_judges()
         for race in self.races:
             self._check_race(race.table, race.amount, race.level)
+
+    def _check_judges(self) -> None:
+        """Each judge of a data set once, who is right in a share of the items with gold."""
+        judges = self.frame_judges()
+        require_table("judges", judges, JUDGES)
+        names = [facts.name for facts in self.data_sets]
+        require_known("judges: data_set", judges["data_set"].to_list(), names, "data_sets")
+        for facts in self.data_sets:
+            found = judges.filter(data_set=facts.name)
+            require_names(f"judges of {facts.name}", found["judge"].to_list(), least=0)
+            if len(found) > facts.judges or found["items"].sum() > facts.judgments:
+                raise DataError(f"judges of {facts.name}: more judges or grades than the data set has")
+        if (judges["gold"] > judges["items"]).any():
+            raise DataError("judges: more items with gold than items")
+        if (judges["accuracy"].is_null() != (judges["gold"] == 0)).any():
+            raise DataError("judges: an accuracy is there if and only if there are items with gold")
 
     def _check_race(self, race: pl.DataFrame, amount: int, level: float) -> None:
         """Every cell that ran has its value; leaders are not significantly worse than the best."""
@@ -300,6 +335,25 @@ class Benchmark(Result, kind="benchmark"):
             rows.append((name, quality, best["value"], ", ".join(told), list_ranges(sorted(number.values()))))
         return frame_rows(rows, LEADERS)
 
+    def frame_judges(self) -> pl.DataFrame:
+        """One row per data set and judge: items graded, those with gold, and accuracy on the latter."""
+        return frame_rows(self.judges, JUDGES)
+
+    def crowds(self) -> pl.DataFrame:
+        """[COLLAB14] table 2.1: the size of each data set, and how good its judges are.
+
+        Grades are those that occur, and `labels` counts a judge's repeated grades of an item once. `accuracy` is the
+        mean over judges with gold, and `below` how many of them are right less often than by choosing a grade blindly.
+        """
+        rows, judges = [], self.frame_judges()
+        for facts in self.data_sets:
+            found = judges.filter(data_set=facts.name)
+            labels, right = int(found["items"].sum()), found["accuracy"].drop_nulls()
+            means = (labels / facts.items, labels / len(found), right.mean()) if len(found) else (None, None, None)
+            below = int((right < 1 / len(facts.scale)).sum())
+            rows.append((facts.name, len(facts.scale), facts.items, facts.gold, facts.judges, labels, *means, below))
+        return frame_rows(rows, CROWDS)
+
     @property
     def baseline(self) -> str:
         """The approach with which others are compared: mv, or else the first one."""
@@ -333,7 +387,8 @@ def read_credits(table: pl.DataFrame, scale: Sequence[int]) -> tuple[FloatArray,
     winners = table["winners"].explode().to_numpy()
     count = table["winners"].list.len().to_numpy()
     credit = np.zeros((len(table), len(scale)))
-    credit[np.repeat(np.arange(len(table)), count), np.searchsorted(scale, winners)] = np.repeat(1 / count, count)
+    np.add.at(credit, (np.repeat(np.arange(len(table)), count), np.searchsorted(scale, winners)), 1.0)
+    credit /= count[:, None]
     return credit, np.searchsorted(scale, table["gold"].to_numpy()).astype(np.int8)
 
 
