@@ -42,6 +42,29 @@ def test_models_that_come_along_are_what_the_data_say(shared_data, study, name):
     assert (made.judges, made.judgments, made.source) == (shipped.judges, shipped.judgments, shipped.source)
 
 
+@pytest.mark.parametrize(
+    ("name", "sizes"),
+    [
+        ("bm", (1000, 83, 5000)),
+        ("hcb", (3275, 722, 18479)),
+        ("rte", (800, 164, 8000)),
+        ("temp", (462, 76, 4620)),
+        ("bluebird", (108, 39, 4212)),
+        ("wvscm", (159, 17, 1221)),
+    ],
+)
+def test_real_crowds_have_the_sizes_of_table_32(shared_data, study, name, sizes):
+    """Examples, workers and labels; and all four rates of the real majority, from its counts."""
+    folder, read, _ = study.SOURCES[name]
+    judgments, gold = read(shared_data / folder)
+    found = kt.simulation.summarise_crowd(judgments, gold)
+    assert (found.items, len(found.judges), found.grades) == sizes
+    recall, specificity, _ = study.rate_votes(judgments, gold)
+    assert (found.recall, found.specificity) == (pytest.approx(recall), pytest.approx(specificity))
+    right = (1 - found.relevant / found.items) * specificity
+    assert found.npv == pytest.approx(right / (right + found.relevant / found.items * (1 - recall)))
+
+
 def test_hcb_and_rte_come_near_the_paper(shared_data, study):
     """Judges drawn alike for HCB; for RTE the paper lies between that and drawing by contribution. Why: docs."""
     gold = study.make_gold()

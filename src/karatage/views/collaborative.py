@@ -96,10 +96,11 @@ def chart_predicted(predicted: Predicted) -> alt.LayerChart:
     """[COLLAB14] figure 3.3: a box for each rate over the topics of the pool, with a tick for each topic."""
     rates = predicted.summary["rate"].to_list()
     frame = predicted.rates.unpivot(rates, index=["topic", "items"], variable_name="rate", value_name="value")
-    frame = frame.drop_nulls().with_columns(pl.col("rate").str.to_uppercase())
-    means = predicted.summary.with_columns(pl.col("rate").str.to_uppercase())
+    frame = frame.drop_nulls().with_columns(_name_rates())
+    means = predicted.summary.with_columns(_name_rates())
     axes = Axis("value:Q", "rate on the topics of the pool", WHOLE), Axis("rate:N", sort=[n.upper() for n in rates])
-    box = {"extent": "min-max", "size": 16, "color": CORRECTED, "opacity": 0.45, "median": {"color": CORRECTED}}
+    median = {"color": CORRECTED, "opacity": 1, "thickness": 2.5}
+    box = {"extent": "min-max", "size": 16, "color": CORRECTED, "opacity": 0.45, "median": median}
     ticks = {"color": PLAIN, "thickness": 1.2, "opacity": 0.7, "height": 8}
     dots = {"color": JUDGES, "shape": "diamond", "filled": True, "size": 70, "opacity": 1}
     layers = [
@@ -109,6 +110,10 @@ def chart_predicted(predicted: Predicted) -> alt.LayerChart:
     ]
     said = ["box: half of the topics, with their median; a tick for each topic; diamond: mean"]
     return lay_panel(layers, (540, 34 * len(rates)), "Predicted disagreement on this pool", said)
+
+
+def _name_rates() -> pl.Expr:
+    return pl.col("rate").str.to_uppercase()
 
 
 def chart_finding(findings: CollaborativeFindings) -> alt.ConcatChart:
@@ -254,15 +259,16 @@ def _view_predicted(predicted: Predicted) -> Section:
     if model.topics:
         caption = "Figure 3.2: rates on held-out items of each topic learned from"
         figures.append(Figure(partial(chart_topic_rates, model), caption, "disagreement-learned"))
-    columns = label_columns(model.rates, **LEARNED)
-    tables = [Table(model.rates, "Learned: rates on held-out items", 3, columns=columns, name="disagreement-learned")]
-    if len(predicted.summary):
+    rates, found = (frame.with_columns(_name_rates()) for frame in (model.rates, predicted.summary))
+    columns = label_columns(rates, **LEARNED)
+    tables = [Table(rates, "Learned: rates on held-out items", 3, columns=columns, name="disagreement-learned")]
+    if len(found):
         behind = Table(predicted.rates, "Predicted: rates on each topic of this pool", 3, name="disagreement-topics")
         caption = "Figure 3.3: rates on this pool; a box for half of the topics, whiskers to the lowest and the highest"
         figures.append(Figure(partial(chart_predicted, predicted), caption, "disagreement-predicted", behind))
-        columns = label_columns(predicted.summary, low="from", high="to")
+        columns = label_columns(found, low="from", high="to")
         caption = "Predicted on this pool, against other judges; from, to: half of the topics"
-        tables.append(Table(predicted.summary, caption, 3, columns=columns, name="disagreement-predicted"))
+        tables.append(Table(found, caption, 3, columns=columns, name="disagreement-predicted"))
     return Section("Disagreement", model.sentence, tables, figures, background=text)
 
 

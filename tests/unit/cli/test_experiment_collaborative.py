@@ -200,7 +200,7 @@ def test_disagreement_is_learned_from_other_judges(files, tmp_path):
     assert other["model"]["topics"] == own["model"]["topics"]
     assert other["rates"]["topic"]["values"] == []
     text = run(*pool, "-j", tmp_path / "second.qrels", *small, "--splits", 3, "-o", tmp_path / "there")[0]
-    assert {"tpr", "ppv", "tnr", "npv", "auc"} <= set(text.split())
+    assert {"TPR", "PPV", "TNR", "NPV", "AUC"} <= set(text.split())
     names = {path.name for path in (tmp_path / "there").iterdir()}
     assert {"disagreement-learned.tsv", "disagreement-predicted.svg", "disagreement-predicted.tsv"} <= names
     plan = tomllib.loads((tmp_path / "there" / "plan.toml").read_text())["experiment"]
