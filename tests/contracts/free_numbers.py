@@ -117,6 +117,7 @@ FREE: dict[str, set[str]] = {
     "size-plan": {"budget", "detectable", "difference", "level", "power", "topics_without_errors", "estimates.*"}
     | {f"needs.*.{of}" for of in ("have", "share")},
     "supervised": {f"frame.{of}.values.*" for of in ("sample", "topics", "unseen")}
+    | {f"topic_errors.*.{of}" for of in ("size", "topics", "error")}
     | {f"plan.{of}" for of in ("training", "replicates", "samples", "seed", "people.*", "sizes.*")},
     "survey": {
         f"{part}.{of}"

@@ -57,7 +57,7 @@ class Sample:
             self.said = frame.filter(pl.col("judge").is_in(self.judges)).with_columns(person=pl.col("judge"))
         else:
             rng = stream(PLAN.seed, f"supervised people {SIZE} {number}")
-            part = partition_judges(panel, judges=SIZE, people=PLAN.people, rng=rng)
+            part = partition_judges(panel, judges=SIZE, people=PLAN.people, teams=PLAN.teams, rng=rng)
             self.judges = list(part.judgments.judges)
             who = pl.Series(part.people).gather(part.person)
             self.said = part.judgments.to_frame().with_columns(person=who)

@@ -52,7 +52,13 @@ def compare(
     return pl.DataFrame(rows, schema=["error", "standard_error", "covers", "alarm"], orient="row")
 
 
-@pytest.mark.parametrize("relevant", [{"a": 0.4, "b": 0.4}, {"a": 0.4, "b": 0.55}], ids=["equal", "better"])
+@pytest.mark.parametrize(
+    "relevant",
+    [
+        pytest.param({"a": 0.4, "b": 0.4}, id="equal"),
+        pytest.param({"a": 0.4, "b": 0.55}, id="better", marks=pytest.mark.soak),
+    ],
+)
 def test_rates_of_each_judge_are_unbiased_where_common_ones_are_not(relevant: dict[str, float], thin: Thin) -> None:
     draws = thin(100)
     common, own = (compare(way, draws, relevant, RATES) for way in ("rates", "judge-rates"))

@@ -2,8 +2,9 @@
 
 A class may name `derived` properties or methods, which are written beside its fields for readers of the JSON. It may
 also name `unsaved` fields, which have a default and are not written, and `optional` ones, which a file may lack and
-which are not written at their default. Tables are lists of rows, with the types of their columns in `types`. Tables
-annotated as `Columns` are written by columns, which takes less space.
+which are not written at their default. `earlier` has values of fields that older files lack, which differ from the
+defaults. Tables are lists of rows, with the types of their columns in `types`. Tables annotated as `Columns` are
+written by columns, which takes less space.
 """
 
 from __future__ import annotations
@@ -156,10 +157,12 @@ def _make_reader(kind: type, converter: Converter) -> _Hook:
     make: Any = make_dict_structure_fn if is_dataclass(kind) else namedtuple_dict_structure_factory
     read, frames = make(kind, converter, **_override(kind)), _list_fields(kind, pl.DataFrame)
     needed = [name for name in _list_fields(kind) if name not in getattr(kind, "optional", ())]
+    earlier = getattr(kind, "earlier", {})
 
     def read_all(found: Any, _: Any) -> Any:
         if not isinstance(found, dict):
             raise MisfitError(f"is {show(found)}, not an object")
+        found = {**earlier, **found}
         for name in needed:
             if name not in found:
                 raise MisfitError("is missing", f".{name}")

@@ -9,7 +9,7 @@ from dataclasses import MISSING, dataclass, fields
 from decimal import Decimal, InvalidOperation
 from functools import wraps
 from numbers import Integral, Real
-from typing import Literal, TypeVar, cast
+from typing import Literal, TypeVar, cast, get_args
 
 from karatage.errors import DataError, OptionError, UnknownNameError, UnknownOptionError
 from karatage.text import counted, shorten
@@ -28,6 +28,8 @@ NEW_TOPICS = "topics like these"
 Repeats = Literal["last", "first", "majority", "all", "error"]
 Adjust = Literal["holm", "bh", "none"]
 Supervision = Literal["none", "light", "full"]
+Teams = Literal["kept", "redrawn"]  # of people, from topic to topic
+TEAMS: tuple[Teams, ...] = get_args(Teams)
 
 
 @dataclass(frozen=True)

@@ -75,7 +75,8 @@ def make_plan(
 
     Args:
         schema: A frozen dataclass with a default for each option. Options are text, whole numbers, numbers, bools,
-            Literals of text and tuples of these; each may also be None.
+            Literals of text and tuples of these; each may also be None. Its `earlier` values are those of options that
+            older files lack.
         kind: The experiment's name.
         preset: One of `list_presets`.
         path: A plan file.
@@ -95,7 +96,7 @@ def make_plan(
             text = source.read(store=True).decode()
         except UnicodeDecodeError:
             raise InputFileError(source.name, None, "is not text in UTF-8, so it is not a plan") from None
-        chosen |= _read(text, source.name, schema, kind)
+        chosen |= {**getattr(schema, "earlier", {}), **_read(text, source.name, schema, kind)}
         try:
             schema(**chosen)
         except KaratageError as problem:
@@ -115,7 +116,7 @@ def narrow_options(schema: type[T], options: DataclassInstance) -> T:
 
 
 def read_plan(path: PathLike, schema: type[T], kind: str) -> Plan[T]:
-    """The plan in a file; other options have the dataclass' defaults."""
+    """The plan in a file; other options have the dataclass' `earlier` values or defaults."""
     return make_plan(schema, kind, path=path)
 
 

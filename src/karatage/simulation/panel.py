@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,8 +12,9 @@ from karatage.data.alignment import require_data
 from karatage.data.axes import FloatArray, GradeArray, IntArray
 from karatage.data.judgments import Judgments, match_gold
 from karatage.data.note import Note
+from karatage.data.options import TEAMS, Teams
 from karatage.data.partition import Partition, name_pseudo_judges
-from karatage.errors import DataError, OptionError
+from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.random_streams import settle_seed, stream
 from karatage.simulation.notes import tell
 from karatage.text import counted
@@ -141,25 +144,34 @@ def partition_judges(
     *,
     judges: int | None = None,
     people: tuple[int, int] = (2, 4),
+    teams: Teams = "redrawn",
     rng: int | np.random.Generator | None = None,
 ) -> Partition:
     """Make pseudo-judges whose judgments of a topic come from several people, in varying shares [SAWARE20].
 
-    In each topic the people are shuffled and cut into teams, and the pseudo-judges are dealt to the teams. A team's
-    shares are drawn evenly from all that sum to 1 (Dirichlet). For each document one of the team's shifts is drawn by
-    these shares. The member of that number grades the document for the first pseudo-judge of the team, the next member
-    for the second, and so on. So every pseudo-judge grades every document once, and no person grades a document for two
-    of them. If there are more pseudo-judges than people in teams, the rest are assigned to newly drawn teams.
+    In each topic a pseudo-judge has a team of people. If teams are redrawn, the people are shuffled and cut into teams
+    in each topic. If they are kept, the people are cut into crews once, of the most people of a team or a few more. In
+    each topic a team is drawn from each crew, so that a pseudo-judge's people recur. Pseudo-judges are dealt to
+    different teams or crews while there are enough.
+
+    A team's shares are drawn in each topic, evenly from all that sum to 1 (Dirichlet). For each document one of the
+    team's shifts is drawn by these shares. The member of that number grades the document for the first pseudo-judge of
+    the team, the next member for the second, and so on. So every pseudo-judge grades every document once, and no person
+    grades a document for two of them. If there are more pseudo-judges than people in teams, the rest are assigned to
+    newly drawn teams.
 
     Args:
         judgments: Grades of whole judges, the people. What one of them has not graded stays without a grade.
         judges: How many pseudo-judges; default: as many as there are people.
         people: Least and most people in a team.
+        teams: Whether people are kept from topic to topic, or redrawn.
         rng: Seed or generator.
     """
     require_data(judgments=judgments)
     settled, (low, high) = judgments.settle(), people
     count = len(settled.judges) if judges is None else judges
+    if teams not in TEAMS:
+        raise UnknownNameError("teams", teams, TEAMS)
     if count < 1:
         raise OptionError(f"{count} pseudo-judges cannot be made; ask for one at least")
     if not 1 <= low <= high or low > len(settled.judges):
@@ -171,11 +183,16 @@ def partition_judges(
     said[settled.item, settled.judge] = settled.grade
     person: IntArray = np.full((len(settled.item_topic), count), -1, np.int32)
     seed, crowded = settle_seed(rng), 0
+    crews = _draw_crews(len(settled.judges), count, high, stream(seed, "partition crews")) if teams == "kept" else ()
     for t, name in enumerate(settled.topics):
         rows = slice(int(settled.item_start[t]), int(settled.item_start[t + 1]))
         present = np.flatnonzero((said[rows] >= 0).any(axis=0)).astype(np.int32)
         if present.size:
-            crowded += _fill_topic(person[rows], present, (low, high), stream(seed, f"partition {name}")) > 1
+            source = stream(seed, f"partition {name}")
+            if crews:
+                crowded += _fill_kept(person[rows], present, crews, (low, high), source) > 1
+            else:
+                crowded += _fill_topic(person[rows], present, (low, high), source) > 1
     item, judge = np.nonzero(person >= 0)
     who = person[item, judge]
     given = said[item, who] >= 0
@@ -193,6 +210,46 @@ def partition_judges(
         people=settled.judges,
         person=who[given],
     )
+
+
+class _Crew(NamedTuple):
+    """People from whom the teams of some pseudo-judges are drawn in each topic."""
+
+    people: IntArray
+    judges: tuple[int, ...]
+    round: int  # people are in one crew of each round
+
+
+def _draw_crews(people: int, judges: int, most: int, source: np.random.Generator) -> tuple[_Crew, ...]:
+    """Cut people into crews of at least `most`, and deal the judges to them in turn, `most` to a crew at most."""
+    return tuple(_deal_crews(people, judges, min(most, people), source))
+
+
+def _deal_crews(people: int, judges: int, most: int, source: np.random.Generator) -> Iterator[_Crew]:
+    there = people // most
+    for number, first in enumerate(range(0, judges, there * most)):
+        members = np.array_split(source.permutation(people).astype(np.int32), there)
+        last = min(first + there * most, judges)
+        for g, crew in enumerate(members):
+            if first + g < last:
+                yield _Crew(crew, tuple(range(first + g, last, there)), number)
+
+
+def _fill_kept(
+    person: IntArray, present: IntArray, crews: tuple[_Crew, ...], size: tuple[int, int], source: np.random.Generator
+) -> int:
+    """As `_fill_topic`, with a team of each crew; a crew without anybody present leaves the topic without grades."""
+    for crew in crews:
+        there = crew.people[np.isin(crew.people, present)]
+        if not there.size:
+            continue
+        most = min(size[1], len(there))
+        least = min(max(size[0], len(crew.judges)), most)
+        team = source.permutation(there)[: source.integers(least, most + 1)]
+        shift = _draw_shifts(len(team), len(person), source)
+        for seat, judge in enumerate(crew.judges):
+            person[:, judge] = team[(seat + shift) % len(team)]
+    return crews[-1].round + 1
 
 
 def _fill_topic(person: IntArray, present: IntArray, size: tuple[int, int], source: np.random.Generator) -> int:

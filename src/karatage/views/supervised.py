@@ -10,10 +10,11 @@ import polars as pl
 
 from karatage.errors import OptionError
 from karatage.experiments.supervised.cells import OUTCOMES
-from karatage.experiments.supervised.findings import LOWER_IS_BETTER, PLACE, SupervisedFindings, name_place
+from karatage.experiments.supervised.findings import ABOUT, LOWER_IS_BETTER, PLACE, SupervisedFindings, name_place
 from karatage.experiments.supervised.plan import Place, find_family
 from karatage.text import list_ranges, shorten
-from karatage.views.marks import SHAPES, Axis, Key, cycle, find_span, lay_panel, mark_lines, name_lines
+from karatage.views.choosing import name_rows
+from karatage.views.marks import SHAPES, Axis, Key, cycle, find_span, lay_panel, mark, mark_lines, name_lines
 from karatage.views.page import Figure, Page, Section, shows
 from karatage.views.table import Table, mark_rows
 
@@ -26,15 +27,23 @@ FAMILIES = {
     "u-AWARE": ("#5CC5A3", "#009E73", "#2E8B57", "#7CB342"),
     "merged grades": ("#56B4E9", "#2F7FC1", "#7A6FD0", "#4A6FA5", "#8F7BE8"),
 }
+PALE_TO_DARK = {
+    "s-AWARE": ("#FFF4DF", "#E69F00"),
+    "u-AWARE": ("#E6F6F0", "#35B58B"),
+    "merged grades": ("#E8F2FB", "#56A0E0"),
+}
+CELL = (52, 18)  # pixels, of the map of table 1
 BASELINE = "#777777"
 PANEL = (330, 300)  # pixels
+NEW = ("new_low", "new_high")
 DRAWN = ("tau_ap", "rmse")  # charts of tau look like those of tau_ap
 TEXT1 = """Mean {outcome} between each approach's leaderboard and gold's, over {samples} samples of each size. A sample
 is a k-tuple of judges with a separate split of gold: {training:.0%} of topics (for emsemi: of the documents of every
 topic) are for training, and approaches are compared on the other documents of the other topics. Bold: best of
 the row."""
-TEXT2 = """All sizes together, with equal weights. Gaps are differences from {baseline} in the same samples, with 95%
-intervals, which are for other samples of this collection: other judges or topics may differ more."""
+TEXT2 = """All sizes together, with equal weights. Gaps are differences from {baseline} in the same samples, with two
+95% intervals. The first is for other samples of this collection: other k-tuples and splits. The second, by tau_ap only,
+is for other topics like these, with the same people as judges."""
 
 
 def chart_supervised(
@@ -71,6 +80,45 @@ def chart_supervised(
     return chart
 
 
+def chart_table(findings: SupervisedFindings, *, measure: str | None = None) -> alt.LayerChart:
+    """[SAWARE20] table 1 as a map: colours are kinds of approaches; the darker, the better the rank in the row."""
+    names, table = findings.plan.names, findings.table(measure=measure)
+    places = [name_place(findings, Place(*row)) for row in table.select(PLACE).iter_rows()]
+    rows = [f"{place}, k = {size}" for place, size in zip(places, table["size"], strict=True)]
+    frame = (
+        table.select(names)
+        .with_columns(row=pl.Series(range(len(rows))), where=pl.Series(rows, dtype=pl.String))
+        .unpivot(names, index=["row", "where"], variable_name="approach", value_name="tau_ap")
+        .with_columns(
+            column=pl.col("approach").replace_strict({name: n for n, name in enumerate(names)}),
+            kind=pl.col("approach").replace_strict({name: find_family(name) for name in names}),
+            place=pl.col("tau_ap").rank("min", descending=True).over("row"),
+            said=pl.col("tau_ap").map_elements(lambda value: f"{value:.3f}", return_dtype=pl.String),
+        )
+    )
+    sides = [
+        Axis(f"{side}:O", None, {"domain": list(range(len(named)))}, {**name_rows(named), "grid": False, **turned})
+        for side, named, turned in (("column", names, {"orient": "top", "labelAngle": -60}), ("row", rows, {}))
+    ]
+    told = ["where:N", "approach:N", "tau_ap:Q", "place:O"]
+    layers = []
+    for kind, shades in PALE_TO_DARK.items():
+        scale = {"domain": [len(names), 1], "range": list(shades)}
+        part = frame.filter(kind=kind)
+        if len(part):
+            shade = Key("place:Q", legend=None, scale=scale)
+            layers.append(mark(part, "rect", *sides, looks={"color": shade}, told=told))
+    for best, weight in (True, "bold"), (False, "normal"):
+        part = frame.filter((pl.col("place") == 1) == best)
+        style = {"fontSize": 10, "fontWeight": weight, "color": "#111111"}
+        layers.append(mark(part, "text", *sides, told=told, encodings={"text": "said:N"}, style=style))
+    size = CELL[0] * len(names), CELL[1] * len(rows)
+    title = shorten(f"tau_ap to gold by {measure or findings.plan.measures[0]}", 120)
+    legend = "orange: s-AWARE, green: u-AWARE, blue: merged grades; darker: higher in the row; bold: highest"
+    chart: alt.LayerChart = lay_panel(layers, size, title, [legend]).resolve_scale(color="independent")
+    return chart
+
+
 def _choose_colours(findings: SupervisedFindings) -> list[str]:
     """The family's shades in turn; grey for the baseline."""
     used = dict.fromkeys(FAMILIES, 0)
@@ -92,8 +140,9 @@ def view_supervised(findings: SupervisedFindings) -> Page:
     text = TEXT1.format(outcome="tau_ap", samples=plan.samples, training=plan.training)
     gaps = TEXT2.format(baseline=findings.baseline)
     for number, measure in enumerate(plan.measures, 1):
-        figures, tables, sizes = [], [], []
+        tables, sizes = [], []
         end = f"-{number}" if len(plan.measures) > 1 else ""
+        figures = [Figure(partial(chart_table, findings, measure=measure), f"Table 1 by {measure}", f"table1{end}")]
         for outcome, (k, place) in product(DRAWN, enumerate(findings.places, 1)):
             make = partial(chart_supervised, findings, place, measure=measure, outcome=outcome)
             caption = f"{name_place(findings, place)}: {outcome} by k"
@@ -132,9 +181,16 @@ def tabulate_gaps(
     here = place._asdict()
     sizes = list_ranges(sorted(found.frame.filter(**here)["size"].unique()))
     frame = (found.summary if by_size else found.overall).filter(measure=measure, outcome=outcome, **here)
-    which = "by size" if by_size else f"k = {sizes} together"
     columns = {"size": "k"} if by_size else {}
     columns |= {"approach": "approach", "mean": "mean", "standard_error": "error"}
     columns |= {"gap": f"minus {shorten(found.baseline, 20)}", "gap_low": "95% from", "gap_high": "to"}
+    keys = 0
+    if outcome == OUTCOMES[0] and found.topic_errors:
+        gains = found.gains.select(*ABOUT, *NEW)
+        frame = frame.join(gains, on=list(ABOUT), how="left", nulls_equal=True, maintain_order="left")
+        columns |= dict(zip(NEW, ("other topics from", "to"), strict=True))
+        keys = 2 if by_size else 1
+    which = "by size" if by_size else f"k = {sizes} together"
     caption = f"{name_place(found, place)}: {outcome} by {measure}, {which}"
-    return Table(frame, caption, signed=("gap", "gap_low", "gap_high"), columns=columns, detail=detail)
+    signed = ("gap", "gap_low", "gap_high", *NEW)
+    return Table(frame, caption, signed=signed, columns=columns, keys=keys, detail=detail)

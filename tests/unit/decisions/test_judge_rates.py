@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -174,6 +175,38 @@ def test_the_variance_is_that_of_small_changes_of_the_gold_sample(measure: str) 
     assert abs(alone / by_gold - 1) > 0.01  # judges of the same gold items matter here
 
 
+def test_gold_that_huddles_in_topics_counts_less() -> None:
+    case, _ = solve(GRADED)
+    parts = []
+    for crowding in (1.0, 3.0):
+        other = replace(case)
+        vars(other)["design"] = replace(case.design, crowding=crowding, icc=0.2, clustered=False)
+        parts.append(JUDGE_RATES.fit(other).gold_variance[0, 1])
+    assert parts[1] == pytest.approx(parts[0] * (1 + 2 * 0.2))
+
+
+@pytest.mark.parametrize("measure", ["P@3", GRADED])
+def test_the_luck_of_several_judges_of_a_document_is_shared(measure: str) -> None:
+    case, found = solve(measure)
+    oracle = Oracle(case, measure, False)
+    said = {judge: np.zeros(len(oracle.gain)) for judge in ("good", "fair", "poor")}
+    for t, topic in enumerate(oracle.topics):
+        gap: dict[str, float] = {}
+        for sign, system in ((-1, 0), (1, 1)):
+            for document, weight in oracle.weight[system, t]:
+                gap[document] = gap.get(document, 0.0) + sign * weight
+        for document, weight in gap.items():
+            heard = oracle.said[topic, document]
+            for judge, kind in heard.items():
+                said[judge][kind] += weight**2 / len(heard)
+    luck = 0.0
+    for judge, rows in oracle.confuse(oracle.times).items():
+        worth = np.linalg.solve(rows, oracle.gain)
+        scatter = [row @ (worth - row @ worth) ** 2 for row in rows]
+        luck += np.linalg.solve(rows.T, said[judge]).clip(0) @ scatter / len(oracle.topics) ** 2
+    assert found.luck_variance[0, 1] == pytest.approx(luck)
+
+
 def test_one_judge_has_the_rates_of_all() -> None:
     runs, judgments, gold = crowd()
     for measure in ("P@3", "RBP(p=0.5)"):
@@ -213,10 +246,10 @@ def compare(gold: kt.Judgments | None = None, **terms: object) -> kt.Comparison:
     return kt.compare(runs, judgments, given if gold is None else gold, question, a="a", b="b")
 
 
-def keep_gold(items: dict[str, int]) -> kt.Judgments:
-    """Gold with only so many items of some judges, of each kind."""
+def keep_gold(items: dict[str, tuple[int, int]]) -> kt.Judgments:
+    """Gold with only so many items of some judges: other and relevant ones."""
     _, said, gold = list_rows(False, 2)
-    left = {(judge, grade): number for judge, number in items.items() for grade in (0, 1)}
+    left = {(judge, grade): number for judge, numbers in items.items() for grade, number in enumerate(numbers)}
     kept = []
     for topic, document, grade in gold:
         owners = [judge for judge, *place, _ in said if place == [topic, document] and judge in items]
@@ -232,20 +265,20 @@ def list_judges(found: kt.Comparison) -> list[tuple[str, ...]]:
 
 
 def test_judges_with_little_gold_have_rates_together() -> None:
-    one, two = compare(keep_gold({"fair": 12})), compare(keep_gold({"fair": 19, "good": 15}))
+    one, two = compare(keep_gold({"fair": (12, 30)})), compare(keep_gold({"fair": (19, 25), "good": (15, 15)}))
     assert list_judges(one) == [("fair",), ("good",), ("poor",)]
     assert not has_note(one, "decisions.rates-together")
     assert list_judges(two) == [("poor",), ("fair", "good")]
     assert has_note(two, "decisions.rates-together", least=LEAST_ALONE, judges=("fair", "good"))
     counts = {judges: accuracy.count.sum(axis=1).tolist() for judges, accuracy in two.by_judge}
-    assert counts["fair", "good"] == [34, 34]
+    assert counts["fair", "good"] == [34, 40]
 
 
 def test_gold_that_tells_no_judge_apart_is_refused() -> None:
-    few = compare(keep_gold(dict.fromkeys(("good", "fair", "poor"), 9)))
+    few = compare(keep_gold(dict.fromkeys(("good", "fair", "poor"), (9, 9))))
     assert few.corrected is None
     assert gives(few.refusal, LEAST_ALONE)
-    lacking = compare(keep_gold({"fair": 3}))
+    lacking = compare(keep_gold({"fair": (30, 3)}))
     assert lacking.corrected is None
     assert gives(lacking.refusal, "fair", 3)
 

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import karatage as kt
+from karatage.data.codec import structure
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.experiments.collection import Collection, PanelRules, prepare_gold
 from karatage.experiments.engine import Execution
@@ -114,6 +115,7 @@ def test_a_run_is_taken_up_again(collection, tmp_path):
         {"replicates": 7},
         {"training": 0.6},
         {"people": (5, 6)},
+        {"teams": "redrawn"},
         {"measures": ("nDCG@5",)},
         {"approaches": ("sup_tau", "mv")},
     ],
@@ -133,6 +135,7 @@ def test_another_plan_takes_nothing_from_the_cells_of_this_one(collection, monke
         ("seed", 3, ["whole", "partitioned"]),
         ("training", 0.6, ["whole", "partitioned"]),
         ("people", (5, 6), ["partitioned"]),
+        ("teams", "redrawn", ["partitioned"]),
         ("measures", ("nDCG@5",), ["whole", "partitioned"]),
     ],
 )
@@ -201,7 +204,7 @@ def test_table_1_has_the_papers_layout(found):
     for name in found.plan.names:
         assert row[name] == pytest.approx(rows.filter(approach=name)["tau_ap"].mean(), rel=1e-14)
     assert not found.table(outcome="rmse").equals(table)
-    assert set(found.tables) == {"table1", "table1-tau", "table1-rmse", "means", "overall"}
+    assert set(found.tables) == {"table1", "table1-tau", "table1-rmse", "means", "overall", "gains"}
 
 
 def test_means_have_errors_and_intervals_and_paired_differences(found):
@@ -219,6 +222,44 @@ def test_means_have_errors_and_intervals_and_paired_differences(found):
     assert [row[k] for k in ("gap", "gap_low", "gap_high")] == pytest.approx([(own - base).mean(), *paired])
     assert row["samples"] == 5
     assert row["family"] == "merged grades"
+
+
+def test_gains_have_an_interval_for_other_topics(found):
+    """It is as wide as the error of samples and that of topics together, with a t quantile of six topics."""
+    from scipy import stats
+
+    errors = {error[:6]: error for error in found.topic_errors}
+    keys = [*Place._fields, "measure", "size", "approach"]
+    told = found.gains.join(found.overall.filter(outcome="tau_ap"), on=keys, nulls_equal=True)
+    assert len(found.gains) == len(errors) == len(found.places) * 3 * 13
+    assert len(told) == len(found.places) * 13
+    for row in found.gains.iter_rows(named=True):
+        error = errors[tuple(row[key] for key in keys)]
+        assert error.topics == 6
+        freedom = 8 if row["size"] is None else 4
+        within = (row["gap_high"] - row["gap"]) / stats.t.ppf(0.975, freedom)
+        half = stats.t.ppf(0.975, 5) * np.hypot(within, error.error)
+        assert [row["new_low"], row["new_high"]] == pytest.approx([row["gap"] - half, row["gap"] + half], abs=1e-12)
+    for name in ("gap", "gap_low", "gap_high"):
+        assert told[name].to_list() == pytest.approx(told[f"{name}_right"].to_list())
+
+
+def test_results_from_before_teams_were_an_option_are_read(found):
+    content = json.loads(found.to_json())
+    assert content["plan"].pop("teams") == "kept"
+    assert len(content.pop("topic_errors")) == len(found.topic_errors)
+    old = structure(content, SupervisedFindings)
+    assert old.plan == replace(found.plan, teams="redrawn")
+    assert old.frame.equals(found.frame)
+    assert old.gains.is_empty()
+
+
+@pytest.mark.parametrize("change", [{"approach": "sup_fro"}, {"error": -0.1}, {"topics": 1}])
+def test_errors_of_topics_that_cannot_be_are_refused(found, change):
+    with pytest.raises(DataError, match="errors_of_topics"):
+        replace(found, topic_errors=(found.topic_errors[0]._replace(**change),))
+    with pytest.raises(DataError, match="twice"):
+        replace(found, topic_errors=found.topic_errors[:1] * 2)
 
 
 def test_sizes_together_count_alike(found):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from karatage.errors import DataError, OptionError, UnknownNameError
-from karatage.experiments.plans import list_presets, make_plan
+from karatage.experiments.plans import list_presets, make_plan, read_plan
 from karatage.experiments.supervised.plan import SupervisedPlan, draw_split, find_family, read_way
 from karatage.merging.estimators import ESTIMATORS, OWN, SUPERVISED
 
@@ -30,7 +30,19 @@ def test_the_default_is_the_papers_design():
 
 def test_presets_can_be_read():
     assert list_presets("supervised") == ["paper", "small"]
-    assert make_plan(SupervisedPlan, "supervised", preset="small").options.samples < 10
+    small = make_plan(SupervisedPlan, "supervised", preset="small").options
+    assert small.samples < 10
+    assert small.teams == "kept"
+
+
+def test_a_plan_from_before_teams_were_an_option_draws_them_again_in_each_topic(tmp_path):
+    path = tmp_path / "plan.toml"
+    path.write_text('[experiment]\nkind = "supervised"\nsizes = [2]\n')
+    old = read_plan(path, SupervisedPlan, "supervised")
+    assert old.options == SupervisedPlan(sizes=(2,), teams="redrawn")
+    assert make_plan(SupervisedPlan, "supervised", path=path, given={"teams": "kept"}).options.teams == "kept"
+    path.write_text(make_plan(SupervisedPlan, "supervised").to_toml())
+    assert read_plan(path, SupervisedPlan, "supervised").options.teams == "kept"
 
 
 def test_the_papers_names_mean_our_approaches():
@@ -71,6 +83,7 @@ def test_families_are_the_colours_of_table_1():
         ({"replicates": 0}, "from 1"),
         ({"training": 1.0}, r"\b0\b.*\b1\b"),
         ({"people": (3, 2)}, "people"),
+        ({"teams": "keep"}, "kept"),
         ({"seed": -1}, "seed"),
     ],
 )

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import karatage as kt
 from karatage.data.axes import Coded
 from karatage.data.judgments import Judgments
-from karatage.errors import OptionError
+from karatage.errors import OptionError, UnknownNameError
 from karatage.simulation.panel import partition_judges
 from tests.notes import has_note
 
@@ -37,15 +37,16 @@ def make_people(people, topics=3, documents=20, present=1.0, seed=0):
     judges=st.integers(1, 15),
     low=st.integers(1, 4),
     more=st.integers(0, 3),
+    teams=st.sampled_from(["kept", "redrawn"]),
     seed=st.integers(0, 9),
 )
-def test_every_document_once_and_nobody_twice(people, judges, low, more, seed):
+def test_every_document_once_and_nobody_twice(people, judges, low, more, teams, seed):
     whole = make_people(people)
     if low > people:
         with pytest.raises(OptionError, match=rf"\b{low}\b.*\b{low + more}\b"):
-            partition_judges(whole, judges=judges, people=(low, low + more), rng=seed)
+            partition_judges(whole, judges=judges, people=(low, low + more), teams=teams, rng=seed)
         return
-    found = partition_judges(whole, judges=judges, people=(low, low + more), rng=seed)
+    found = partition_judges(whole, judges=judges, people=(low, low + more), teams=teams, rng=seed)
     made = found.judgments
     assert made.judges == tuple(f"pseudo-{k + 1:02d}" for k in range(judges))
     np.testing.assert_array_equal(made.item, np.repeat(np.arange(60), judges))
@@ -63,6 +64,9 @@ def test_every_document_once_and_nobody_twice(people, judges, low, more, seed):
         assert (distinct == judges).all()
     if judges > people:
         assert crowded
+    elif teams == "kept":
+        most = min(low + more, people)
+        assert crowded == (judges > people // most * most)
     elif (low, low + more) == (2, 4) and people >= judges:
         assert not crowded
 
@@ -93,6 +97,58 @@ def test_people_and_shares_vary_from_topic_to_topic():
     for _, own in frame.group_by("judge"):
         teams = {tuple(sorted(team["person"])) for _, team in own.group_by("topic")}
         assert len(teams) > 3
+
+
+def gather(frame):
+    """judge -> (topic -> people, all people)."""
+    found = {}
+    for (judge,), own in frame.group_by("judge", maintain_order=True):
+        teams = {topic: set(team["person"]) for (topic,), team in own.group_by("topic")}
+        found[judge] = teams, set().union(*teams.values())
+    return found
+
+
+@pytest.mark.parametrize("judges", [2, 7])
+def test_people_who_are_kept_recur_with_other_shares(judges):
+    """31 people make 7 crews of 4 or 5, of whom 2 to 4 work in each topic."""
+    whole = make_people(31, topics=40, documents=60)
+    frame = partition_judges(whole, judges=judges, teams="kept", rng=2).to_frame()
+    found = gather(frame)
+    crews = [crew for _, crew in found.values()]
+    assert {len(crew) for crew in crews} <= {4, 5}
+    assert len(set().union(*crews)) == sum(map(len, crews))  # nobody works for two judges
+    if judges == 7:
+        assert len(set().union(*crews)) == 31
+    for teams, crew in found.values():
+        assert {2, 3, 4} <= {len(team) for team in teams.values()} <= {1, 2, 3, 4}  # a share may be close to 0
+        assert all(sum(person in team for team in teams.values()) > 10 for person in crew)
+    shares = frame.group_by("judge", "person").agg(pl.col("share").std())["share"]
+    assert shares.min() > 0.1
+
+
+def test_more_judges_than_crews_share_people_but_no_document():
+    """13 people make three crews; the judges of a crew have the same people in each topic."""
+    found = partition_judges(make_people(13, topics=6, documents=40), judges=7, teams="kept", rng=2)
+    assert not has_note(found.judgments, "simulation.teams-crowded")
+    who = found.person.reshape(-1, 7)
+    assert (np.array([len(np.unique(row)) for row in who]) == 7).all()
+    crews = [crew for _, crew in gather(found.to_frame()).values()]
+    for k, other in itertools.combinations(range(7), 2):
+        assert bool(crews[k] & crews[other]) == (k % 3 == other % 3)
+
+
+def test_a_team_of_one_that_is_kept_is_a_whole_judge():
+    whole = make_people(6)
+    found = partition_judges(whole, people=(1, 1), teams="kept", rng=3)
+    assert sorted(found.person[:6]) == list(range(6))
+    assert (found.person.reshape(-1, 6) == found.person[:6]).all()
+
+
+def test_a_crew_without_anybody_in_a_topic_leaves_it_without_grades():
+    people = make_people(2, topics=2)
+    absent = people.keep_rows((people.judge == 0) | (people.item < 20))
+    made = partition_judges(absent, people=(1, 1), teams="kept", rng=0).judgments
+    assert sorted(np.bincount(made.judge)) == [20, 40]
 
 
 def test_anybody_may_meet_anybody():
@@ -144,6 +200,8 @@ def test_bad_numbers_are_refused():
     people = make_people(5)
     with pytest.raises(OptionError, match=r"\b0\b.*pseudo"):
         partition_judges(people, judges=0)
+    with pytest.raises(UnknownNameError, match="kept"):
+        partition_judges(people, teams="keep")
     for teams in (0, 2), (3, 2), (6, 7):
         with pytest.raises(OptionError, match=r"\b5\b.*judges"):
             partition_judges(people, people=teams)

@@ -11,10 +11,10 @@ from karatage.data.note import Note
 from karatage.errors import OptionError
 from karatage.experiments.collection import Collection, PanelRules, prepare_gold
 from karatage.experiments.supervised.findings import experiment_supervised
-from karatage.experiments.supervised.plan import SupervisedPlan
+from karatage.experiments.supervised.plan import SupervisedPlan, find_family
 from karatage.simulation.panel import simulate_panel
 from karatage.views.html import render_page
-from karatage.views.supervised import _choose_colours, chart_supervised, view_supervised
+from karatage.views.supervised import _choose_colours, chart_supervised, chart_table, tabulate_gaps, view_supervised
 from karatage.views.table import mark_rows
 
 
@@ -46,15 +46,46 @@ def test_families_have_the_papers_colours(found):
     assert all(int(colour[name][5:], 16) > 0x60 for name in ("mv", "emmv", "emGZ", "emsemi"))
 
 
+def test_table_1_is_a_map_of_ranks_in_the_colours_of_families(found):
+    chart = json.loads(chart_table(found).to_json())
+    cells = [layer for layer in chart["layer"] if layer["mark"]["type"] == "rect"]
+    assert [layer["encoding"]["color"]["scale"]["domain"] for layer in cells] == [[13, 1]] * 3
+    shown = {(row["where"], row["approach"]): row for data in chart["datasets"].values() for row in data}
+    table = found.table()
+    assert len(shown) == 13 * len(table) == 13 * 4
+    for number, row in enumerate(table.iter_rows(named=True)):
+        values = [row[name] for name in found.plan.names]
+        for name in found.plan.names:
+            cell = shown["T<08-{}, k = {}".format(row["configuration"], row["size"]), name]
+            assert cell["row"] == number
+            assert cell["place"] == 1 + sum(value > row[name] for value in values)
+            assert cell["said"] == f"{row[name]:.3f}"
+            assert cell["kind"] == find_family(name)
+    bold = [layer for layer in chart["layer"] if layer["mark"].get("fontWeight") == "bold"]
+    best = chart["datasets"][bold[0]["data"]["name"]]
+    assert {row["place"] for row in best} == {1}
+
+
+def test_differences_by_tau_ap_have_both_intervals(found):
+    plain = tabulate_gaps(found, found.places[0], "AP", "rmse")
+    both = tabulate_gaps(found, found.places[0], "AP", "tau_ap")
+    assert set(both.columns) - set(plain.columns) == {"new_low", "new_high"}
+    assert both.frame.filter(approach="mv").select("new_low", "new_high").row(0) == found.gains.filter(
+        pl.col("size").is_null(), approach="mv", measure="AP", configuration="whole"
+    ).select("new_low", "new_high").row(0)
+    old = tabulate_gaps(replace(found, topic_errors=()), found.places[0], "AP", "tau_ap")
+    assert set(old.columns) == set(plain.columns)
+
+
 def test_every_measure_outcome_and_place_has_a_chart(found):
     charts = dict(view_supervised(found).figures)
-    assert len(charts) == 2 * 2 * 2
-    assert {"tau_ap-1-whole-1", "tau_ap-2-partitioned-2", "rmse-2-partitioned-1"} <= set(charts)
+    assert len(charts) == 2 * (1 + 2 * 2)
+    assert {"table1-1", "table1-2", "tau_ap-1-whole-1", "tau_ap-2-partitioned-2", "rmse-2-partitioned-1"} <= set(charts)
 
 
 def test_the_page_has_table_1_the_figures_and_the_doubts(found):
     page = render_page(view_supervised(replace(found, notes=(Note.of("a doubt"),))))
-    assert page.count('<div class="still"><svg') == 8
+    assert page.count('<div class="still"><svg') == 10
     assert "sup_tau_cubed" in page
     assert "T&lt;08" in page
     assert "a doubt" in page

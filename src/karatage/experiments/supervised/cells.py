@@ -15,7 +15,7 @@ from karatage.approaches.downstream import weigh_telling
 from karatage.approaches.evidence import Panel, compare_with_shuffled, draw_random
 from karatage.data.alignment import Alignment
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, IntArray, LongArray
-from karatage.data.checks import AMOUNT, CORRELATION, COUNT, TEXT, Column
+from karatage.data.checks import AMOUNT, CORRELATION, COUNT, NUMBER, TEXT, Column, maybe
 from karatage.data.judgments import Judgments, match_gold
 from karatage.data.note import Note
 from karatage.data.partition import Partition, assemble_judges
@@ -62,6 +62,8 @@ RATED = {
     "topics": COUNT,  # evaluated
     "unseen": COUNT,  # judges, or people, without documents in the training topics
 }
+# A row with a topic `without` has the tau_ap of the leaderboard without this test topic.
+CELL = {"without": maybe(COUNT), **RATED, **dict.fromkeys(("tau", "rmse"), maybe(NUMBER))}
 PLACES = {**dict.fromkeys(Place._fields, TEXT), "size": Column("int64", 1)}
 SAMPLES = TableRule({**PLACES, **RATED}, (*PLACES, "measure", "sample", "approach"))
 
@@ -308,7 +310,7 @@ def rate_samples(ground: Ground, judges: Judges, samples: Sequence[Sample], plan
         here = slice(first, first + grades.shape[1])
         rows += _rate(ground, judges, sample, {name: scores.value[here] for name, scores in scored.items()}, plan)
         first = here.stop
-    return frame_rows(rows, RATED)
+    return frame_rows(rows, CELL)
 
 
 def _lay_out(ground: Ground, judges: Judges, sample: Sample, plan: SupervisedPlan) -> GradeArray:
@@ -350,12 +352,18 @@ def _rate(
     for measure in plan.measures:
         gold, others = value[measure][0], value[measure][1:]
         merged = dict(_merge_scores(judges, sample.members, measure, others, present, taught, plan))
-        boards = np.stack([scores[where].mean(axis=0) for scores in merged.values()])
-        near = rate_leaderboards(boards, gold[where].mean(axis=0))
+        boards = np.stack([scores[where] for scores in merged.values()])
+        near = rate_leaderboards(boards.mean(axis=1), gold[where].mean(axis=0))
         for n, name in enumerate(merged):
             unseen = taught[name, measure].unseen if (name, measure) in taught else 0
             found = float(near.tau_ap[n]), float(near.tau[n]), float(near.rmse[n])
-            yield sample.number, measure, name, *found, len(where), unseen
+            yield None, sample.number, measure, name, *found, len(where), unseen
+        for topic in ground.topics[~sample.split.topics[ground.topics]]:
+            left = where != topic
+            if left.any():
+                less = rate_leaderboards(boards[:, left].mean(axis=1), gold[where[left]].mean(axis=0)).tau_ap
+                for name, near_gold in zip(merged, less.tolist(), strict=True):
+                    yield int(topic), sample.number, measure, name, near_gold, None, None, int(left.sum()), 0
 
 
 def _merge_scores(
@@ -451,7 +459,7 @@ def _make_setting(place: Place, ground: Ground, panel: Judgments, plan: Supervis
 def list_cells(settings: Settings) -> Iterator[Cell]:
     """Blocks of samples; their results depend on the seed and the samples' numbers, not on the block."""
     plan = settings.plan
-    decides = ("measures", "samples", "replicates", "training", "people", "seed", "ways")
+    decides = ("measures", "samples", "replicates", "training", "people", "teams", "seed", "ways")
     about: Key = {name: repr(getattr(plan, name)) for name in decides}
     for place, setting in settings.places.items():
         for size in setting.sizes:
@@ -470,7 +478,10 @@ def try_block(place: Place, size: int, numbers: Sequence[int], settings: Setting
     ground, judges = setting.ground, setting.judges
     if judges is None:
         named = {number: stream(plan.seed, f"supervised people {size} {number}") for number in numbers}
-        parts = [partition_judges(setting.panel, judges=size, people=plan.people, rng=rng) for rng in named.values()]
+        parts = [
+            partition_judges(setting.panel, judges=size, people=plan.people, teams=plan.teams, rng=rng)
+            for rng in named.values()
+        ]
         judges = Judges.of(ground, parts, plan)
         chosen = np.arange(len(numbers) * size).reshape(-1, size)
     else:

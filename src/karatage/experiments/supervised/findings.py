@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from karatage.data.axes import FloatArray
-from karatage.data.checks import COUNT, NUMBER, TEXT, maybe
+from karatage.data.checks import AMOUNT, COUNT, NUMBER, TEXT, Column, maybe
 from karatage.data.codec import Columns
 from karatage.data.estimate import t_quantile
 from karatage.data.note import Note
@@ -25,12 +25,14 @@ from karatage.experiments.engine import (
     Experiment,
     Findings,
     Results,
+    TableRule,
     frame_rows,
     run_experiment,
     stack_cells,
 )
 from karatage.experiments.notes import tell
-from karatage.experiments.supervised.cells import OUTCOMES, SAMPLES, Settings, list_cells, prepare
+from karatage.experiments.supervised.cells import CELL, OUTCOMES, PLACES, SAMPLES, Settings, list_cells, prepare
+from karatage.experiments.supervised.new_topics import TopicError, find_topic_errors
 from karatage.experiments.supervised.plan import UNIFORM, Place, SupervisedPlan, find_family
 from karatage.experiments.tuples import check_outcome
 from karatage.io.files import PathLike
@@ -43,6 +45,9 @@ NUMBERS = ("mean", "standard_error", "low", "high", "gap", "gap_low", "gap_high"
 MEANS = {**dict.fromkeys((*PLACE, "measure"), TEXT), "size": maybe(COUNT)}
 MEANS |= {**dict.fromkeys(("approach", "family", "outcome"), TEXT), "samples": COUNT}
 MEANS |= dict.fromkeys(NUMBERS, maybe(NUMBER))
+ABOUT = {**dict.fromkeys((*PLACE, "measure"), TEXT), "size": maybe(COUNT), "approach": TEXT}
+TOPIC_ERRORS = TableRule({**ABOUT, "topics": Column("int64", 2), "error": AMOUNT}, tuple(ABOUT))
+GAINS = {**ABOUT, **dict.fromkeys(("gap", "gap_low", "gap_high", "new_low", "new_high"), NUMBER)}
 MOST_PLACES = 6  # in the sentence
 
 
@@ -59,14 +64,16 @@ class SupervisedFindings(Findings, Result, kind="supervised"):
     """tau_ap, tau and RMSE of leaderboards against gold's, over samples.
 
     A sample is a k-tuple of judges and a split of gold. Intervals describe other such samples of the same collection,
-    not other judges, topics or systems.
+    not other judges, topics or systems. Those in `gains` are for other topics, too.
     """
 
     derived = ("sentence", "baseline", "summary", "overall")
+    optional = ("topic_errors",)
 
     plan: SupervisedPlan
     collection: str
     frame: Columns  # a row for each place, size, sample, measure and approach
+    topic_errors: tuple[TopicError, ...] = ()  # of differences from the baseline in tau_ap
 
     def __post_init__(self) -> None:
         """Refuse a table with other columns, and rows that are not ordered by sample, then by approach."""
@@ -78,6 +85,12 @@ class SupervisedFindings(Findings, Result, kind="supervised"):
         keys = (*PLACE, "measure", "size", "sample")
         if (self.frame.select(keys).unique(maintain_order=True).height * width) != len(self.frame):
             raise DataError("frame: a sample does not have one row for each approach")
+        self.check_table("errors_of_topics", TOPIC_ERRORS, {**known, "approach": names})
+
+    @cached_property
+    def errors_of_topics(self) -> pl.DataFrame:
+        """The same as `topic_errors`."""
+        return frame_rows(self.topic_errors, TOPIC_ERRORS.columns)
 
     @cached_property
     def places(self) -> tuple[Place, ...]:
@@ -132,6 +145,22 @@ class SupervisedFindings(Findings, Result, kind="supervised"):
             about = (*place, measure, size, name, find_family(name), outcome, sum(map(len, tables)))
             yield *about, mean.value, error, mean.low, mean.high, *gap
 
+    @cached_property
+    def gains(self) -> pl.DataFrame:
+        """Differences in tau_ap from the baseline, over all sizes (`size` is null) and at each size.
+
+        Each has two 95% intervals: `gap_low` to `gap_high` for other samples of this collection, `new_low` to
+        `new_high` for samples of a collection with other topics like these, judged by the same people.
+        """
+        rows: list[tuple[object, ...]] = []
+        for error in self.topic_errors:
+            sizes = self.sizes if error.size is None else (error.size,)
+            gaps = self._list_gaps(error.approach, self.baseline, Place(*error[:3]), error.measure, sizes)
+            mean = find_mean(gaps)
+            half = t_quantile((1 + CONFIDENCE) / 2, error.topics - 1) * math.hypot(_find_error(gaps), error.error)
+            rows.append((*error[:6], *mean, mean.value - half, mean.value + half))
+        return frame_rows(rows, GAINS)
+
     def _look_up(self, place: Place, measure: str, size: int, outcome: str) -> FloatArray:
         """Values (sample, approach)."""
         found = self._values.get((*place, measure, size))
@@ -150,10 +179,16 @@ class SupervisedFindings(Findings, Result, kind="supervised"):
         self, first: str, second: str, place: Place, *, measure: str | None = None, outcome: str = "tau_ap"
     ) -> Mean:
         """The mean difference of two approaches over the same samples of all sizes, first minus second."""
-        a, b = (self._find(name) for name in (first, second))
         asked = measure or self.plan.measures[0]
-        tables = [self._look_up(place, asked, size, check_outcome(outcome, OUTCOMES)) for size in self.sizes]
-        return find_mean([table[:, a] - table[:, b] for table in tables if len(table)])
+        return find_mean(self._list_gaps(first, second, place, asked, self.sizes, outcome))
+
+    def _list_gaps(
+        self, first: str, second: str, place: Place, measure: str, sizes: Sequence[int], outcome: str = OUTCOMES[0]
+    ) -> list[FloatArray]:
+        """The differences of two approaches in the samples of each size."""
+        a, b = (self._find(name) for name in (first, second))
+        tables = [self._look_up(place, measure, size, check_outcome(outcome, OUTCOMES)) for size in sizes]
+        return [table[:, a] - table[:, b] for table in tables if len(table)]
 
     def table(self, *, measure: str | None = None, outcome: str = "tau_ap") -> pl.DataFrame:
         """[SAWARE20] table 1: a row for each place and size of k-tuple, a column for each approach."""
@@ -170,7 +205,7 @@ class SupervisedFindings(Findings, Result, kind="supervised"):
             for outcome in OUTCOMES:
                 name = "table1" if outcome == OUTCOMES[0] else f"table1-{outcome}"
                 found[name + f"-{n}" * several] = self.table(measure=measure, outcome=outcome)
-        return {**found, "means": self.summary, "overall": self.overall}
+        return {**found, "means": self.summary, "overall": self.overall, "gains": self.gains}
 
     @property
     def sentence(self) -> str:
@@ -277,11 +312,14 @@ def experiment_supervised(
 
 
 def _sum_up(settings: Settings, results: Results) -> SupervisedFindings:
-    frame = stack_cells(results, SAMPLES.columns)
+    every = stack_cells(results, {**PLACES, **CELL})
+    frame = every.filter(pl.col("without").is_null()).select(*SAMPLES.columns)
     if not len(frame):
         raise DataError("no k-tuple graded a document that is evaluated; use larger sizes")
     notes = dict.fromkeys([*settings.notes, *tell_samples(frame, settings.plan)])
-    return SupervisedFindings(plan=settings.plan, collection=settings.collection, frame=frame, notes=tuple(notes))
+    found = SupervisedFindings(plan=settings.plan, collection=settings.collection, frame=frame, notes=tuple(notes))
+    less = every.filter(pl.col("without").is_not_null())
+    return replace(found, topic_errors=tuple(find_topic_errors(frame, less, found.plan.names, found.baseline)))
 
 
 SUPERVISED = Experiment(kind="supervised", plan=SupervisedPlan, prepare=prepare, list_cells=list_cells, sum_up=_sum_up)

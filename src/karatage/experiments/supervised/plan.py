@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, get_args
 
+from karatage.data.options import TEAMS, Teams
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.experiments.notes import tell
 from karatage.experiments.plans import check_lists
@@ -69,6 +70,7 @@ class SupervisedPlan:
         replicates: Random judges of each class for the weights.
         training: Share of topics whose gold is for training.
         people: People in a partitioned judge of a topic, at least and at most: 2-4.
+        teams: Whether a partitioned judge's people are kept from topic to topic, or redrawn.
         seed: Seed of all random numbers.
     """
 
@@ -80,7 +82,10 @@ class SupervisedPlan:
     replicates: int = 1000
     training: float = 0.3
     people: tuple[int, int] = (2, 4)
+    teams: Teams = "kept"
     seed: int = 0
+
+    earlier: ClassVar[Mapping[str, str]] = {"teams": "redrawn"}  # in files without the option
 
     def __post_init__(self) -> None:
         """Check the options."""
@@ -97,6 +102,8 @@ class SupervisedPlan:
             raise OptionError(f"training {self.training} is not a share of gold; give a number between 0 and 1")
         if not 1 <= self.people[0] <= self.people[1]:
             raise OptionError(f"people {self.people}: give the least and the most people of a team")
+        if self.teams not in TEAMS:
+            raise UnknownNameError("teams", self.teams, TEAMS)
         settle_seed(self.seed)
         assert self.ways  # unknown names are refused before any work
 
