@@ -35,3 +35,36 @@ def test_glad_is_best_or_tied_on_wvscm(shared_data, repeats):
     assert accuracy["glad(dialect=square)"] == max(accuracy.values())
     assert 0.767 <= round(accuracy["glad(dialect=square)"], 3) <= 0.774
     assert 0.720 <= round(accuracy["mv"], 3) <= 0.726
+
+
+THESIS = {  # [COLLAB14] table 2.3, accuracy: numbers of approaches, each with its kinds of supervision
+    "gal-tweets-bm": "5fl 6lf 7u",
+    "square-hcb": "6f 5u 7u",
+    "snow-rte": "4f 2ulf 3ul 5uf 6ulf",
+    "gal-hitspam-crowdflower": "7u",
+    "snow-temp": "6lu 1u 2ulf 3ulf 7u",
+    "agg-bluebird": "4f 5ulf 6lf 7u",
+    "duchenne-wvscm": "3lfu 2ulf 5ulf 6ulf",
+}
+
+
+def list_entries(text):
+    """'5f, 6lf' as {5f, 6l, 6f}."""
+    return {part[0] + letter for part in text.replace(",", "").split() for letter in part[1:]}
+
+
+@pytest.mark.soak
+def test_the_preset_finds_the_thesis_leaders(shared_data):
+    """Three of 49 are missing with the seed 0; folds are drawn differently, so a few more may be with others."""
+    scales = "[gal-hitspam-crowdflower],no=0,yes=1,[square-hcb],1=0,2=1,[snow-temp],1=0,2=1"
+    sets = read_data_sets([shared_data / name for name in THESIS], grades=scales)
+    result = benchmark(sets, preset="square", amounts=[50], rng=0)
+    rows = result.leaders().filter(quality="accuracy").select("data_set", "leaders").iter_rows()
+    ours, theirs = {name: list_entries(text) for name, text in rows}, {n: list_entries(t) for n, t in THESIS.items()}
+    assert sum(map(len, theirs.values())) == 49
+    assert sum(len(theirs[name] & ours[name]) for name in THESIS) >= 44
+    assert sum(map(len, ours.values())) < 90  # of 16 x 7: the lists say something
+    without = result.averages().filter(quality="accuracy").sort("none", descending=True, nulls_last=True)
+    assert without["approach"][0] == "ds(dialect=gal)"
+    wvscm = result.table(("duchenne-wvscm",)).filter(quality="accuracy").sort("none", descending=True, nulls_last=True)
+    assert wvscm["approach"][0] == "glad(dialect=square)"

@@ -315,7 +315,7 @@ def tabulate_verdicts(findings: AwareFindings, panel: str) -> Iterator[Table]:
     shown = here.with_columns(pl.col("outcome").replace(OUTCOME_NAMES), pl.col("verdict").replace(VERDICTS))
     columns = {"outcome": "by", "verdict": "holds", "difference": "difference", "low": "95% from", "high": "to"}
     columns |= {"claim": "in the paper", "here": "here"}
-    caption = _add_place("Do the paper's findings hold here?", findings, panel)
+    caption = _add_place("Do the paper's findings hold here? A difference above 0 favours the paper", findings, panel)
     signed = ("difference", "low", "high")
     yield Table(shown, caption, signed=signed, columns=columns, wrap=("claim",), below="here")
 

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from karatage.data.checks import COUNT, NUMBER, TEXT
 from karatage.errors import OptionError
+from karatage.experiments.engine import frame_rows
 from karatage.experiments.square.findings import EQUAL, LETTERS, QUALITIES, Benchmark
 from karatage.text import counted, list_names, shorten
 from karatage.views.marks import CORRECTED, Axis, lay_panel, lay_panels, mark, mark_level, mark_lines, tell_apart
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from karatage.comparison.classification import Quality
 
 BINS = 10
+BINNED = {"data_set": TEXT, "low": NUMBER, "high": NUMBER, "judges": COUNT}
 OF_JUDGES = {"accuracy": "accuracy, on items with gold", "items": "number of items graded"}
 TOLD = ("data_set", "approach", "amount", "value", "gap")
 LEAST_SPAN = 1.0  # points
@@ -97,7 +100,7 @@ def count_judges(result: Benchmark, of: str) -> pl.DataFrame:
         edges = np.linspace(0, 1 if of == "accuracy" else values.max(), BINS + 1)
         counts = pl.DataFrame({"low": edges[:-1], "high": edges[1:], "judges": np.histogram(values, edges)[0]})
         frames.append(counts.select(pl.lit(name).alias("data_set"), pl.all()))
-    return pl.concat(frames) if frames else pl.DataFrame()
+    return pl.concat([frame_rows([], BINNED), *frames])
 
 
 def _make_height(panel: pl.DataFrame) -> Axis:

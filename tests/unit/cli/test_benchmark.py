@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from rich.cells import cell_len
 
-from karatage.errors import DataError, InputFileError, OptionError
+from karatage.errors import DataError, InputFileError, OptionError, UnknownNameError
 from tests.invoking import invoke
 from tests.notes import gives, has_line
 
@@ -98,6 +98,37 @@ def test_a_data_set_of_two_tables_with_columns_of_its_own(home):
         "-j", table, "-g", gold, "--gold-columns", "grade=binary", "-a", "mv", "--amounts", "none", "-q", "-f", "tsv"
     )
     assert out.splitlines()[1].startswith("first\tmv\tnone\t0\t")
+
+
+def test_grades_of_a_named_data_set_and_of_two_tables(home):
+    table = home / "sets" / "first" / "labels.csv"
+    for file in (table, table.with_name("gold.csv")):
+        file.write_text(re.sub(r",([01])$", lambda m: ",yes" if m[1] == "1" else ",no", file.read_text(), flags=re.M))
+    ask = ["-a", "mv", "--amounts", "none", "-q", "-f", "tsv"]
+    scales = ["--grades", "0-1,[first],no=0,yes=1"]
+    both, _ = run(home / "sets" / "first", home / "sets" / "second", *scales, *ask)
+    files = ["-j", table, "-g", table.with_name("gold.csv")]
+    apart, _ = run(home / "sets" / "second", *files, *scales, *ask)
+    assert sorted(line.split("\t")[:5] for line in both.splitlines()) == sorted(
+        line.split("\t")[:5] for line in apart.splitlines()
+    )
+    for source in ([home / "sets"], files):
+        with pytest.raises(UnknownNameError, match=r"'firts'.*'first'"):
+            run(*source, "--grades", "[firts],no=0,yes=1", *ask)
+
+
+def test_the_preset_and_options_that_override_it(home):
+    labels = home / "sets" / "first" / "labels.csv"
+    labels.write_text(labels.read_text() + "\n99,j9,1\n99,j0,0")
+    ask = [home / "sets", "--preset", "square", "-a", "mv", "--amounts", "none"]
+    out, err = run(*ask, "-f", "json")
+    found = json.loads(out)
+    assert [cell["outcome"]["facts"]["folds"] for cell in found["cells"]] == [10, 10]
+    assert [facts["items"] for facts in found["data_sets"]] == [30, 20]
+    assert {row["judge"] for row in found["judges"] if row["data_set"] == "first"} == {f"j{k}" for k in range(4)}
+    assert has_line(err, "note", "first", 1, "item", 2, "grades", 1, "judge")
+    out, _ = run(*ask, "-f", "json", "--folds", "pooled")
+    assert [cell["outcome"]["facts"]["folds"] for cell in json.loads(out)["cells"]] == [1, 1]
 
 
 def test_per_data_set_shows_all_supervision(home):

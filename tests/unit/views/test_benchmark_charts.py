@@ -8,8 +8,8 @@ import pytest
 
 from karatage.errors import OptionError
 from karatage.experiments.engine import Outcome
-from karatage.experiments.square.findings import Benchmark, CellResult, DataSetFacts
-from karatage.views.benchmark import chart_benchmark
+from karatage.experiments.square.findings import Benchmark, CellResult, DataSetFacts, JudgeFacts
+from karatage.views.benchmark import OF_JUDGES, chart_benchmark, chart_judges, count_judges
 from karatage.views.charts import write_chart
 
 
@@ -48,6 +48,25 @@ def test_lines_show_the_gap_to_majority_vote_without_gold():
     assert found["birds", "ds", 50] == pytest.approx(5.0)
     assert found["mean of 2 data sets", "ry(dialect=square)", 50] == pytest.approx(7.5)
     assert not any(approach == "mv" for _, approach, _ in found)
+
+
+def test_histograms_count_every_judge_once():
+    known = [0.0, 0.05, 0.1, 0.5, 0.95, 1.0]
+    judges = [JudgeFacts("birds", f"j{k}", 10 * k + 1, 1, right) for k, right in enumerate(known)]
+    judges += [JudgeFacts("birds", "unknown", 100, 0, None), JudgeFacts("<b>&tweets", "x", 7, 7, 0.3)]
+    sets = tuple(DataSetFacts(name, 10_000, 9, 200, 200, (0, 1), ()) for name in ("birds", "<b>&tweets"))
+    result = Benchmark(cells=make_result().cells, data_sets=sets, judges=tuple(judges), seed=0)
+    counted = {of: count_judges(result, of).filter(data_set="birds")["judges"].to_list() for of in OF_JUDGES}
+    assert counted == {"accuracy": [2, 1, 0, 0, 0, 1, 0, 0, 0, 2], "items": [1, 1, 1, 1, 1, 1, 0, 0, 0, 1]}
+    for of in OF_JUDGES:
+        tables = json.loads(chart_judges(result, of=of).to_json())["datasets"].values()
+        drawn = [row for table in tables for row in table]
+        assert sum(row["judges"] for row in drawn if row["data_set"] == "birds") == sum(counted[of])
+        assert max(row["high"] for row in drawn if row["data_set"] == "<b>&tweets") == {"accuracy": 1, "items": 7}[of]
+    with pytest.raises(OptionError, match="speed"):
+        chart_judges(result, of="speed")
+    with pytest.raises(OptionError, match="judges"):
+        chart_judges(make_result())
 
 
 @pytest.mark.parametrize("supervision", ["none", "full"])
