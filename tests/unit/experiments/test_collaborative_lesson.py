@@ -143,15 +143,22 @@ def test_quartiles_are_over_topics(found):
     assert row[1:] == pytest.approx((values.mean(), *np.quantile(values, [0.5, 0.25, 0.75]), len(values)))
 
 
+def told_topic(told):
+    """The second topic's name."""
+    return told["predicted"]["rates"]["topic"]["values"][1]
+
+
 def test_a_file_of_it_is_read_and_one_without_it_too(found):
     told = json.loads(found.to_json())
     again = restore(told).result
     assert again.predicted.model.to_json() == found.predicted.model.to_json()
     assert again.predicted.rates.equals(found.predicted.rates)
     assert restore({name: fact for name, fact in told.items() if name != "predicted"}).result.predicted is None
-    told["predicted"]["rates"]["tnr"]["values"][0] = 1.5
-    with pytest.raises(DataError, match="tnr"):
-        restore(told)
+    for column, value in ("tnr", 1.5), ("model", "nobody"), ("disagreed", 10**6), ("topic", told_topic(told)):
+        edited = json.loads(found.to_json())
+        edited["predicted"]["rates"][column]["values"][0] = value
+        with pytest.raises(DataError, match=str(value) if column in ("model", "topic") else column[:8]):
+            restore(edited)
 
 
 def test_a_model_is_learned_once(pool, lesson, tmp_path):

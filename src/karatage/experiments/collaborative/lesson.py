@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from karatage.data.alignment import Alignment
-from karatage.data.checks import COUNT, SHARE, TEXT, maybe, require_table
+from karatage.data.checks import COUNT, SHARE, TEXT, maybe, require_known, require_names, require_table
 from karatage.data.codec import Columns
 from karatage.data.disagreement import DisagreementModel, HeldOut
 from karatage.data.judgments import Judgments, find_items
@@ -78,8 +78,13 @@ class Predicted:
     rates: Columns
 
     def __post_init__(self) -> None:
-        """Refuse a table with other columns or values."""
+        """Refuse a table with other columns or values, and models that are not there."""
         require_table("rates", self.rates, RATES)
+        require_names("rates: topic", self.rates["topic"].to_list(), least=0)
+        known = [topic.topic for topic in self.model.topics]
+        require_known("rates: model", self.rates["model"].unique(), known, "topics of the model")
+        if (self.rates["disagreed"] > self.rates["items"]).any():
+            raise DataError("rates: judges disagree on more items than a topic has")
 
     @property
     def summary(self) -> pl.DataFrame:
