@@ -27,7 +27,7 @@ from tests.unit.boards import tell_apart
 from .saved_results import HOSTILE, MAKERS, make, world
 
 FREE = {"versions", "distance", "types", "facts"}  # objects under any names, which nothing else in the file tells
-LATER = {"teams", "topic_errors"}  # which earlier files lack
+LATER = {"teams", "topic_errors", "specificity", "npv"}  # which earlier files lack
 Path_ = tuple[str | int, ...]
 ONE_EACH = (
     *("by_figures", "board", "evaluation", "audit", "posterior", "gold_plan", "size_plan_refused", "queue", "crowd"),
