@@ -116,7 +116,7 @@ class PanelMeans:
     sizes: tuple[int, ...]
     mean: FloatArray  # (size, approach); higher is better
     covariance: FloatArray  # (place, size, approach, approach) of one k-tuple
-    share: FloatArray  # (size,) of it that the mean over all k-tuples drawn has
+    share: FloatArray  # (size,) of it that the mean over the k-tuples drawn has, as a sample without replacement
     df: LongArray  # (size,)
 
     @staticmethod
