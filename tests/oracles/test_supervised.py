@@ -8,6 +8,7 @@ import pytest
 
 import karatage as kt
 from karatage.experiments.collection import Collection, PanelRules, prepare_gold
+from karatage.experiments.supervised.cells import list_cells, prepare
 from karatage.experiments.supervised.findings import experiment_supervised
 from karatage.experiments.supervised.plan import SupervisedPlan, draw_split
 from karatage.experiments.tuples import sample_tuples
@@ -177,9 +178,20 @@ def merge_grades(sample, name):
     return sample.score(sample.only(merged, sample.evaluated))
 
 
+@pytest.fixture(scope="module")
+def left_out(collection):
+    """Rows of all samples without one of their test topics."""
+    settings = prepare(collection, PLAN)
+    tables = [
+        cell.work(settings).table.with_columns(configuration=pl.lit(cell.key["configuration"]))
+        for cell in list_cells(settings)
+    ]
+    return pl.concat(tables).filter(pl.col("without").is_not_null())
+
+
 @pytest.mark.parametrize("measure", ["AP", "nDCG@10"])
 @pytest.mark.parametrize("configuration", ["whole", "partitioned"])
-def test_a_sample_is_as_recomputed_slowly(collection, found, configuration, measure):
+def test_a_sample_is_as_recomputed_slowly(collection, found, left_out, configuration, measure):
     number = 2 if measure == "AP" else 1
     sample = Sample(collection, configuration, number, measure)
     alike = {topic: [1.0] * SIZE for topic in sample.test}
@@ -192,7 +204,8 @@ def test_a_sample_is_as_recomputed_slowly(collection, found, configuration, meas
     merged["sgl_tau_md"] = merge_scores(sample, estimate(sample, collection, "sgl", "tau", 1))
     merged |= {name: merge_grades(sample, name) for name in ("mv", "emmv", "emGZ", "emsemi")}
     assert set(merged) == set(PLAN.names)
-    gold = mean(sample.score(sample.only(sample.gold, sample.evaluated)), sample.test)
+    by_gold = sample.score(sample.only(sample.gold, sample.evaluated))
+    gold = mean(by_gold, sample.test)
     rows = found.frame.filter(configuration=configuration, measure=measure, sample=number)
     for row in rows.iter_rows(named=True):
         board = mean(merged[row["approach"]], sample.test)
@@ -200,3 +213,10 @@ def test_a_sample_is_as_recomputed_slowly(collection, found, configuration, meas
         assert row["tau"] == pytest.approx(tau(board, gold), abs=1e-12), row
         assert row["tau_ap"] == pytest.approx(kt.stats.tau_ap(gold, board), abs=1e-12), row
         assert row["topics"] == len(sample.test) == 4
+    less = left_out.filter(configuration=configuration, measure=measure, sample=number)
+    assert len(less) == 4 * len(PLAN.names)
+    for row in less.iter_rows(named=True):
+        others = [topic for topic in sample.test if topic != collection.gold.topics[row["without"]]]
+        board = mean(merged[row["approach"]], others)
+        assert row["tau_ap"] == pytest.approx(kt.stats.tau_ap(mean(by_gold, others), board), abs=1e-12), row
+        assert len(others) == row["topics"] == 3

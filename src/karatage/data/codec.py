@@ -3,8 +3,8 @@
 A class may name `derived` properties or methods, which are written beside its fields for readers of the JSON. It may
 also name `unsaved` fields, which have a default and are not written, and `optional` ones, which a file may lack and
 which are not written at their default. `earlier` has values of fields that older files lack, which differ from the
-defaults. Tables are lists of rows, with the types of their columns in `types`. Tables annotated as `Columns` are
-written by columns, which takes less space.
+defaults and are not written. Tables are lists of rows, with the types of their columns in `types`. Tables annotated as
+`Columns` are written by columns, which takes less space.
 """
 
 from __future__ import annotations
@@ -140,9 +140,13 @@ def _make_writer(kind: type, converter: Converter) -> Callable[[Any], dict[str, 
     frames, derived = _list_fields(kind, pl.DataFrame), getattr(kind, "derived", ())
     name = getattr(kind, "kind", None)  # of a result
     lead = {"kind": name} if name and isinstance(name, str) else {}
+    earlier = getattr(kind, "earlier", {})
 
     def write_all(value: Any) -> dict[str, Any]:
         facts: dict[str, Any] = {**lead, **write(value)}
+        for one, usual in earlier.items():
+            if facts[one] == usual:
+                del facts[one]
         for one in derived:
             follows = getattr(value, one)
             facts[one] = converter.unstructure(follows() if callable(follows) else follows)

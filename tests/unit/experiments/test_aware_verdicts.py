@@ -178,6 +178,7 @@ def test_the_papers_findings_are_about_the_papers_approaches():
     assert len(PAPER) == 34
     row = find(found, "the best approach is sgl_tau_msd, sgl_apc_msd, tpc_apc_msd or sgl_tau_md")
     assert row["verdict"] == "yes"
+    assert gives(find(found, "larger k-tuples are better")["here"], ".106", 2, ".106", 30)  # 33 of .1 and one of .3
 
 
 def test_parts_are_means_of_their_estimators():

@@ -107,19 +107,19 @@ def test_the_digest_tells_contents_apart():
 
 
 def test_only_items_with_gold_and_their_judges_are_left(home):
-    labels = "item\tworker\tlabel\na\tw2\t0\na\tw2\t1\nb\tw1\t2\nc\tw0\t1\nd\tw0\t0\nd\tw2\t1\n"
-    (member,) = read_data_sets(home("birds", labels, "item\tlabel\nb\t2\na\t0\nz\t1\n"))
+    labels = "item\tworker\tlabel\na\tw2\t0\na\tw2\t1\nb\tw1\t2\nc\tw0\t1\nd\tw2\t0\nd\tw2\t1\n"
+    (member,) = read_data_sets(home("birds", labels, "item\tlabel\nb\t2\nd\t0\nz\t1\n"))
     left = member.only_gold_items()
     assert left.judgments.judges == ("w1", "w2")
-    assert left.judgments.to_frame().rows() == [("w2", "a", 0), ("w2", "a", 1), ("w1", "b", 2)]
-    assert left.gold.tolist() == [0, 2]
+    assert left.judgments.to_frame().rows() == [("w1", "b", 2), ("w2", "d", 0), ("w2", "d", 1)]
+    assert left.gold.tolist() == [2, 0]
     assert left.scale == member.scale
     assert left.digest != member.digest
     assert has_note(left, "experiments.only-gold-items", items=2, grades=3, judges=1)
     assert not has_note(left, "experiments.gold-partial")
     assert has_note(left, "experiments.gold-unjudged", items=1)
     # Of two grades for an item, one is right: half of it.
-    assert member.judges.rows() == [("w0", 2, 0, None), ("w1", 1, 1, 1.0), ("w2", 2, 1, 0.5)]
+    assert member.judges.rows() == [("w0", 1, 0, None), ("w1", 1, 1, 1.0), ("w2", 2, 1, 0.5)]
 
 
 def test_grades_of_one_data_set_stand_after_its_name(home):

@@ -97,18 +97,21 @@ def test_averaged_folds_are_means_of_what_aggregate_finds(setting, approach):
         return
     result = benchmark([member], approach=[approach], amounts=[20, 80], folds="averaged", rng=4)
     found, names = [], [f"{i:03}" for i in range(43)]
-    votes = {name: [] for name in names}
+    votes, beliefs = ({name: [] for name in names} for _ in range(2))
     source = stream(4, "square/folds/made")
     for fold in make_folds(member.items, int(amount or 0), source, "averaged"):
         seen = member.judgments.to_frame().filter(~pl.col("item").is_in([names[i] for i in fold.hidden]))
         gold = member.training_gold(fold.training) if amount else None
         frame = kt.aggregate(kt.read_judgments(seen), approach, gold=gold, supervision=how).to_frame()
-        said = dict(frame.select("item", "grade").iter_rows())
+        said, belief = (dict(frame.select("item", what).iter_rows()) for what in ("grade", "p1"))
         found.append(np.mean([said[names[i]] == member.gold[i] for i in fold.kept]))
         for i in fold.kept:
             votes[names[i]].append(said[names[i]])
+            beliefs[names[i]].append(belief[names[i]])
     row = result.to_frame().filter(supervision=how, amount=int(amount or 0))
     assert row["accuracy"].item() == pytest.approx(np.mean(found))
+    means = [np.mean(beliefs[name]) for name in names]
+    np.testing.assert_allclose(result.predictions("made", approach, setting)["p1"], means)
     assert row["folds"].item() == len(found)
     table = result.predictions("made", approach, setting)
     assert table["fits"].to_list() == [len(votes[name]) for name in names]
@@ -118,10 +121,10 @@ def test_averaged_folds_are_means_of_what_aggregate_finds(setting, approach):
 
 @pytest.mark.parametrize("quality", ["accuracy", "f1"])
 def test_means_of_folds_are_compared_by_their_shares(quality):
-    """Nine decisions are ninths of a credit, with ties eighteenths; the test must not round them."""
+    """A mean of five decisions is fifths of a credit; the test must not round them to ties."""
     source = np.random.default_rng(2)
     gold = source.integers(0, 2, 12).astype(np.int8)
-    first, second = ((share := source.integers(0, 19, 12) / 18, np.c_[share, 1 - share])[1] for _ in range(2))
+    first, second = ((share := source.choice([0, 2, 3, 5], 12) / 5, np.c_[share, 1 - share])[1] for _ in range(2))
     signs = (np.arange(2**12)[:, None] >> np.arange(12)) & 1 > 0
 
     def measure(credit):
@@ -179,14 +182,15 @@ def test_the_preset_is_squares_setting():
 
 
 def test_the_table_of_data_sets_counts_pairs_and_judges():
-    columns = {"judge": list("xxyxyz"), "item": list("aaabbc"), "grade": [0, 1, 1, 0, 1, 1]}
+    columns = {"judge": list("xxyxyzww"), "item": list("aaabbcab"), "grade": [0, 1, 1, 0, 1, 1, 1, 0]}
     member = DataSet.of("few", kt.read_judgments(columns), kt.read_gold({"item": list("ab"), "grade": [1, 1]}))
     result = benchmark([member], approach=["mv"], amounts=[])
     (row,) = result.crowds().iter_rows(named=True)
-    expected = {"data_set": "few", "grades": 2, "items": 3, "gold": 2, "judges": 3, "labels": 5, "below": 1}
-    assert row == {**expected, "per_item": 5 / 3, "per_judge": 5 / 3, "accuracy": (0.25 + 1.0) / 2}
+    expected = {"data_set": "few", "grades": 2, "items": 3, "gold": 2, "judges": 4, "labels": 7, "below": 1}
+    expected["accuracy"] = (0.25 + 1.0 + 0.5) / 3
+    assert row == {**expected, "per_item": 7 / 3, "per_judge": 7 / 4}
     (row,) = benchmark([member], approach=["mv"], amounts=[], gold_items_only=True).crowds().iter_rows(named=True)
-    assert row == {**expected, "items": 2, "judges": 2, "labels": 4, "per_item": 2, "per_judge": 2, "accuracy": 0.625}
+    assert row == {**expected, "items": 2, "judges": 3, "labels": 6, "per_item": 3, "per_judge": 2}
 
 
 def test_ties_of_a_coin_count_by_expectation_and_of_a_rule_as_decided():

@@ -8,7 +8,6 @@ import polars as pl
 import pytest
 
 import karatage as kt
-from karatage.data.codec import structure
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.experiments.collection import Collection, PanelRules, prepare_gold
 from karatage.experiments.engine import Execution
@@ -244,14 +243,21 @@ def test_gains_have_an_interval_for_other_topics(found):
         assert told[name].to_list() == pytest.approx(told[f"{name}_right"].to_list())
 
 
-def test_results_from_before_teams_were_an_option_are_read(found):
-    content = json.loads(found.to_json())
-    assert content["plan"].pop("teams") == "kept"
-    assert len(content.pop("topic_errors")) == len(found.topic_errors)
-    old = structure(content, SupervisedFindings)
-    assert old.plan == replace(found.plan, teams="redrawn")
-    assert old.frame.equals(found.frame)
-    assert old.gains.is_empty()
+def test_results_from_before_teams_were_an_option_are_read(found, tmp_path):
+    """They have neither teams, which were redrawn, nor errors of topics."""
+    old = replace(found, plan=replace(found.plan, teams="redrawn"), topic_errors=())
+    content = json.loads(old.to_json())
+    assert "topic_errors" not in content
+    assert "teams" not in content["plan"]
+    (tmp_path / "old.json").write_text(json.dumps(content))
+    again = kt.read_result(tmp_path / "old.json").result
+    assert again.plan == old.plan
+    assert again.gains.is_empty()
+    assert again.frame.equals(old.frame)
+    (tmp_path / "new.json").write_text(found.to_json())
+    new = kt.read_result(tmp_path / "new.json").result
+    assert new.plan.teams == "kept"
+    assert new.gains.equals(found.gains)
 
 
 @pytest.mark.parametrize("change", [{"approach": "sup_fro"}, {"error": -0.1}, {"topics": 1}])

@@ -64,3 +64,9 @@ def test_rows_are_put_in_their_places():
     assert (whole.size, one.size, one.approach, one.topics) == (None, 2, "sup_tau", TOPICS)
     assert one.error == pytest.approx(jackknife([group])[0], rel=1e-9)
     assert whole.error == pytest.approx(one.error)
+
+
+def test_a_gain_that_all_samples_share_adds_no_error():
+    group = draw(30, np.random.default_rng(7), noise=0.1)
+    moved = _Group(group.gap + 5, group.less + 5)
+    assert jackknife([moved])[0] == pytest.approx(jackknife([group])[0], rel=1e-9)

@@ -116,7 +116,7 @@ class PanelMeans:
     sizes: tuple[int, ...]
     mean: FloatArray  # (size, approach); higher is better
     covariance: FloatArray  # (place, size, approach, approach) of one k-tuple
-    share: FloatArray  # (size,) of it that the mean over all k-tuples drawn has
+    share: FloatArray  # (size,) of it that the mean over the k-tuples drawn has, as a sample without replacement
     df: LongArray  # (size,)
 
     @staticmethod
@@ -197,8 +197,8 @@ def _list_verdicts(means: PanelMeans) -> Iterator[Verdict]:
         yield _judge_best(means, claim, means.approaches, levels, [UNIFORM], [VOTE], like=like)
     if set(ESTIMATORS) <= set(levels):
         yield from (_judge_part(means, part) for part in PARTS)
-    if len(means.sizes) > 1:
-        yield _compare_sizes(means)
+    if levels and len(means.sizes) > 1:
+        yield _compare_sizes(means, [*levels.values()])
         if {UNIFORM, VOTE} <= set(levels) and means.outcome == "tau_ap":
             yield _judge_few_and_many(means, levels[UNIFORM], levels[VOTE])
 
@@ -260,10 +260,10 @@ def _are_all_alike(pairs: Pairs, levels: Sequence[int]) -> bool:
     return bool((np.abs(difference) <= reach(variance, df, len(difference))).all())
 
 
-def _compare_sizes(means: PanelMeans) -> Verdict:
+def _compare_sizes(means: PanelMeans, approaches: Sequence[int]) -> Verdict:
     """Whether the largest k-tuples are better than the smallest, on average over approaches."""
     weight = np.zeros((2, len(means.names)))
-    weight[0] = 1 / len(means.names)  # minus nothing
+    weight[0, approaches] = 1 / len(approaches)  # minus nothing
     levels = means.weigh(weight)
     at = [0, -1]
     variance, df = add_variances(levels.variance[at], levels.df[at])
