@@ -64,8 +64,7 @@ def needs_demo(block):
     return any(word.startswith("demo/") for words in block for word in words)
 
 
-# The README's commands run in tests/golden, the tutorial's in a test that reads their output, and those of the papers in
-# one that makes them small.
+# Other tests run the commands of these pages: they read the output, or make the papers' commands small.
 ELSEWHERE = {"README.md", "tutorial.md", "papers.md"}
 ON_DEMO_FILES = [page for page in PAGES if any(map(needs_demo, find_blocks(page))) and page.name not in ELSEWHERE]
 
