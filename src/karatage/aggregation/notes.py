@@ -13,8 +13,8 @@ tell = Texts(
         "it",
         "earlier-aside": "{model} uses only a judge's last grade of an item; {grades:count earlier grade} ignored",
         "far-from-votes": "{model} differs from majority vote on {share:.0%} of the items: this is better if judges "
-        "differ in skill and have independent errors, and worse if they share errors; check with gold, or run karatage "
-        "audit",
+        "differ in skill and have independent errors, and worse if they share errors; check with gold (karatage audit "
+        "-g)",
         "gold-known": "gold is known for {known:,} of {items:,} items, which keep it",
         "moving": "{model}: after its {steps} steps, posteriors were still changing",
         "no-quality": "{model}: no judge agrees with the consensus beyond chance, so all weights are equal",

@@ -69,6 +69,8 @@ def compare(
             )
         a, b, rates = figures.require()
         question = Question(**vars(asked))
+        if question.correction not in ("auto", "rates"):
+            raise OptionError(f"correction '{question.correction}' needs files: figures give only rates")
         found: Comparison | Board = compare_figures(
             a, b, rates, rates_b=figures.rates_b, judges=question.judges, confidence=question.confidence
         )

@@ -160,6 +160,11 @@ def require_gold(accuracy: Accuracy) -> None:
     """Refuse where a kind has too little gold."""
     rows = accuracy.count.sum(axis=1).astype(int)
     for kind, row in zip(accuracy.kinds, rows, strict=True):
+        if not accuracy.items:
+            raise DataError(
+                "no gold item has a grade by these judges, so their error rates are unknown; have documents that they "
+                f"graded judged as gold, at least {LEAST_ITEMS} of each kind"
+            )
         if row < LEAST_ITEMS:
             found = f"only {row}" if row else "none"
             raise DataError(

@@ -300,6 +300,11 @@ class Audit(Result, kind="audit"):
         if total == 1:
             return self._say_only_judge()
         if not self.drop:
+            if not self.gold_items and self.judges["kappa"].null_count() == total:
+                return (
+                    f"None of {total:,} judges is constant. No item was graded by two judges, so random and inverted "
+                    "ones cannot be found without gold."
+                )
             return (
                 f"None of {total:,} judges is constant, random or inverted; this does not prove that all are accurate."
             )

@@ -130,6 +130,15 @@ def test_without_gold_the_gate_stays_shut(run):
     run(f"{FILES} -m P(rel=2)@10 --confidence 0.5 -q --fail-unless-significant", code=1)
 
 
+def test_judges_and_corrections_that_do_not_go_together_are_refused(run):
+    with pytest.raises(OptionError, match=r"independent.*judge-rates"):
+        run(f"{FILES} -g sample.csv --correction judge-rates --judges independent")
+    figures = "--figures-a 50,0.5,0.2 --figures-b 50,0.51,0.2 --rates 43/59,67/84"
+    with pytest.raises(OptionError, match=r"judge-rates.*files"):
+        run(f"{figures} --correction judge-rates")
+    run(f"{figures} --correction rates")
+
+
 def test_options_reach_the_question(run):
     def told(more):
         return json.loads(run(f"{FILES} -g sample.csv -f json -q {more}").stdout)

@@ -131,6 +131,14 @@ def test_without_gold_shared_errors_are_not_guessed():
     assert has_note(found, "decisions.no-gold")
 
 
+def test_judges_who_share_no_item_are_not_called_honest():
+    """Without gold and without shared items, only constant judges can be found."""
+    _, table = simulate([0.9, 0.9, 0.1])
+    apart = np.where(np.arange(table.shape[1]) % 3 == np.arange(3)[:, None], table, -1)
+    told = audit(judge(apart), approach=QUICK, rng=1).sentence
+    assert gives(told, "None of 3 judges is constant.", "random", "inverted", "without gold")
+
+
 @pytest.mark.parametrize(("hard", "regime"), [(0.5, "shared"), (0.42, "mixed"), (0.1, "independent")])
 def test_the_regime_is_told(hard, regime):
     """Errors are shared when some items are hard for all; habits that depend on the grade alone are not shared."""

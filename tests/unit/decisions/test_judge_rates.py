@@ -283,6 +283,12 @@ def test_gold_that_tells_no_judge_apart_is_refused() -> None:
     assert gives(lacking.refusal, "fair", 3)
 
 
+def test_a_judge_without_gold_is_refused_by_name() -> None:
+    found = compare(keep_gold({"fair": (0, 0)}))
+    assert found.corrected is None
+    assert gives(found.refusal, "'fair'", "no gold item")
+
+
 def test_a_judge_no_better_than_chance_is_refused_by_name() -> None:
     runs, _, gold = crowd()
     said = [

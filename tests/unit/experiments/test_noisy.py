@@ -245,6 +245,10 @@ def test_the_sentence_tells_what_was_found(found):
     assert gives(alone.sentence, f"{told['naive_covered']:.1%}", 400, f"{told['covered']:.1%}", "95.0 ± 2.1%")
 
 
+def test_figure_1_names_the_confusion_matrix_that_corrects_it(worked):
+    assert gives(worked.sentence, "gold 0: 0.8, 0.15, 0.05", "gold 0.5: 0.1, 0.8, 0.1", "gold 1: 0.05, 0.15, 0.8")
+
+
 def test_findings_as_json_and_in_long_form(found, worked):
     told = json.loads(found.to_json())
     assert told["plan"]["gold_sizes"] == [50, 250]
