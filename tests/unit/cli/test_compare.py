@@ -131,8 +131,9 @@ def test_without_gold_the_gate_stays_shut(run):
 
 
 def test_judges_and_corrections_that_do_not_go_together_are_refused(run):
-    with pytest.raises(OptionError, match=r"independent.*judge-rates"):
-        run(f"{FILES} -g sample.csv --correction judge-rates --judges independent")
+    for correction, chosen in {"--correction judge-rates": "judge-rates", "": "sampled|even"}.items():
+        with pytest.raises(OptionError, match=rf"independent.*({chosen})"):
+            run(f"{FILES} -g sample.csv {correction} --judges independent")
     figures = "--figures-a 50,0.5,0.2 --figures-b 50,0.51,0.2 --rates 43/59,67/84"
     with pytest.raises(OptionError, match=r"judge-rates.*files"):
         run(f"{figures} --correction judge-rates")
