@@ -64,8 +64,8 @@ def needs_demo(block):
     return any(word.startswith("demo/") for words in block for word in words)
 
 
-# The commands of the README are run in tests/golden, those of the tutorial in a test that reads their output.
-ELSEWHERE = {"README.md", "tutorial.md"}
+# Other tests run the commands of these pages: they read the output, or make the papers' commands small.
+ELSEWHERE = {"README.md", "tutorial.md", "papers.md"}
 ON_DEMO_FILES = [page for page in PAGES if any(map(needs_demo, find_blocks(page))) and page.name not in ELSEWHERE]
 
 

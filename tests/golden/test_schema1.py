@@ -16,11 +16,13 @@ from karatage.errors import KaratageError
 from karatage.io.schema1 import CHANGES
 from karatage.views.reading import list_kinds, restore
 from tests.contracts.fuzzing import Subject, check_message, edit_anything, is_number, look_up
-from tests.unit.views.saved_results import MAKERS, make
+from tests.unit.views.saved_results import MAKERS, make, supervised
 
 HOME = Path(__file__).parent / "schema1"
 EDITS = 8
-LATER = {"kind", "counts", "specificity", "npv", "judges"}  # of checks, audits, crowds and benchmarks
+LATER = {"kind", "counts", "specificity", "npv", "judges", "topic_errors"}  # of checks, audits, crowds and experiments
+# Where a default has changed: what it was.
+ONCE = {"supervised": lambda _: supervised(teams="redrawn")}
 EARLIER = 1e-6  # relative; numbers may differ in the last digits from machine to machine
 
 
@@ -53,7 +55,7 @@ def list_different(found: Any, expected: Any, place: str = "") -> Iterator[str]:
 
 @pytest.mark.parametrize("name", MAKERS)
 def test_a_file_of_the_first_schema_is_the_same_result(name):
-    found, expected = kt.read_result(find(name)).result, make(name)
+    found, expected = kt.read_result(find(name)).result, ONCE.get(name, make)(name)
     assert type(found) is type(expected)
     assert list(list_different(json.loads(found.to_json()), json.loads(expected.to_json()))) == []
 

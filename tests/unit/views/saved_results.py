@@ -11,6 +11,7 @@ import polars as pl
 
 import karatage as kt
 from karatage.comparison.classification import Quality
+from karatage.data.options import Teams
 from karatage.data.result import Result
 from karatage.decisions.evaluate import draw_evaluation
 from karatage.experiments.collection import Collection
@@ -187,8 +188,9 @@ def aware() -> kt.experiments.AwareFindings:
     return kt.experiments.experiment_aware(collection(), plan)
 
 
-def supervised() -> kt.experiments.SupervisedFindings:
-    plan = SupervisedPlan(approaches=("sup_tau", "uniform", "mv"), sizes=(2,), samples=2, replicates=3)
+def supervised(teams: Teams = "kept") -> kt.experiments.SupervisedFindings:
+    approaches = "sup_tau", "uniform", "mv"
+    plan = SupervisedPlan(approaches=approaches, sizes=(2,), samples=2, replicates=3, teams=teams)
     return experiment_supervised(collection(), plan)
 
 
