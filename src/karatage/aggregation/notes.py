@@ -5,7 +5,8 @@ from karatage.data.note import Texts
 tell = Texts(
     "aggregation",
     {
-        "adversaries": "mv {did} {judges:,} of {all:,} judges, who agree with {source} less often than by chance",
+        "adversaries": "mv {did} {judges:,} of {all:,} judges: those who agree with {source} significantly less often "
+        "than by chance",
         "alone": "no item has grades by two judges, so judges cannot be compared: items keep their grades",
         "alone-weighted": "no item has grades by two judges, so judges cannot be compared: all weights are equal",
         "crossfit": "{model}: each topic was merged with gold of other topics only ({folds} folds), so gold can check "

@@ -112,7 +112,10 @@ def _parse_amounts(text: str) -> tuple[int, ...]:
     parts = [part.strip().removesuffix("%").strip() for part in text.split(",")]
     wrong = next((part for part in parts if not part.isdecimal()), None)
     if wrong is not None:
-        raise OptionError(f"amounts '{shorten(wrong)}' is not a percentage; write them like 10,50 or write none")
+        raise OptionError(
+            f"amounts '{shorten(wrong)}' is not a percentage; write them like 10,50, or none alone: models are always "
+            "tried without gold"
+        )
     return tuple(int(part) for part in parts)
 
 

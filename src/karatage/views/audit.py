@@ -166,6 +166,8 @@ def tabulate_judges(result: Audit) -> Table:
     columns |= {k: v for k, v in COLUMNS.items() if k in frame.columns and frame[k].null_count() < len(frame)}
     if "gold_leniency" in columns:
         columns.pop("leniency", None)
+        if "tpr" in columns:  # it follows from the rates, which a narrow terminal has room for instead
+            columns["gold_leniency"] = columns.pop("gold_leniency")
     return Table(
         frame,
         "Judges",

@@ -147,7 +147,7 @@ def chart_consensus(findings: CollaborativeFindings, order: str) -> alt.ConcatCh
         lines = mark_lines(here, COST, NEARNESS, looks, told=told, points=40, encodings={"order": "experts:Q"})
         panels.append(lay_panel([*alone, *lines], PANEL, f"crowd {shorten(str(crowd), NAME)}"))
     fixed = f"{findings.plan.fixed_share:g}% by the crowd, ratio {ratio}"
-    return lay_panels(panels, f"{order}, {fixed}; markers: % by experts; black: experts alone", 2)
+    return lay_panels(panels, f"{order}, {fixed}; markers: % by experts; grey: experts alone", 2)
 
 
 def chart_shares(findings: CollaborativeFindings, order: str) -> alt.ConcatChart:
@@ -165,7 +165,7 @@ def chart_shares(findings: CollaborativeFindings, order: str) -> alt.ConcatChart
         encodings = {"order": "experts:Q"}
         lines = mark_lines(frame, COST, NEARNESS, looks, told=told, points=34, width=1.4, encodings=encodings)
         panels.append(lay_panel([*alone, *lines], PANEL, _name_mix(key)))
-    title = f"{order}, crowd merged by {findings.plan.approach}; markers: % by experts; black: experts alone"
+    title = f"{order}, crowd merged by {findings.plan.approach}; markers: % by experts; grey: experts alone"
     return lay_panels(panels, title, len(findings.plan.ratios))
 
 
@@ -213,7 +213,7 @@ def _name_mix(key: tuple[object, ...]) -> str:
 
 
 def _chart_alone(findings: CollaborativeFindings, order: str, found: pl.DataFrame) -> list[alt.Chart]:
-    """Experts alone: a black line as far as mixes go, with markers at the shares that mixes have."""
+    """Experts alone: a grey line as far as mixes go, with markers at the shares that mixes have."""
     most = max(findings.plan.expert_shares) / 100
     edge = max(float(found["cost"].to_numpy().max()), most)
     line = findings.alone_means.filter(pl.col("order") == order, pl.col("judged") <= edge).rename({"judged": "cost"})

@@ -135,6 +135,8 @@ def test_grades_of_one_data_set_stand_after_its_name(home):
     assert alone.judgments.grade.tolist() == spam.judgments.grade.tolist()
     (same,) = read_data_sets(folders[2:], grades="no=1,yes=0", gold_grades="0-1")
     assert same.gold.tolist() == turned.gold.tolist()
+    (odd,) = read_data_sets([home("no: 1, [2]", words, told)], grades="0-1,[no: 1, [2]],no=0,yes=1")
+    assert odd.judgments.grade.tolist() == spam.judgments.grade.tolist()
 
 
 @pytest.mark.parametrize(
@@ -144,6 +146,8 @@ def test_grades_of_one_data_set_stand_after_its_name(home):
         ("[birds],0-1,[birds],0-2", OptionError, r"'\[birds\]'"),
         ("[],0-1", OptionError, r"'\[\]'"),
         ("0-1,[birds]", OptionError, r"\[birds\]"),
+        ("[birds],", OptionError, r"\[birds\]"),
+        ("[birds],[spam],0-1", OptionError, r"\[birds\]"),
         ("0-1,[birds],no", DataError, "'no'"),
     ],
 )

@@ -161,6 +161,7 @@ def test_gold_of_other_folds_does_not_decide_who_is_an_adversary():
     assert not before.filter(~part).select(columns).equals(after.filter(~part).select(columns))
     (note,) = [note for note in first.notes if note.kind == "experiments.adversaries"]
     assert gives(note, "mv(adversaries=flip)", "made")
+    assert str(note).count("2.0") == 2  # without gold, and with it: no range from 2.0 to 2.0
     told = [cell.outcome.facts["adversaries"] for cell in first.cells]
     assert told[0] == 2.0
 

@@ -121,6 +121,16 @@ def test_leniency_says_against_whom() -> None:
     assert "above others: mean grade minus the others' on the same items" in write_caption(without)
 
 
+def test_recall_and_precision_have_room_on_a_terminal() -> None:
+    judged, gold = world().judgments, world().gold
+    binary = replace(judged, grade=(judged.grade > 0).astype("int8"), top_grade=1)
+    found = kt.audit(binary, gold=replace(gold, grade=(gold.grade > 0).astype("int8"), top_grade=1), approach=["mv"])
+    table = audits.tabulate_judges(found)
+    heading = next(line.split() for line in print_lines(show_table(table)).splitlines() if "judge " in line)
+    assert heading[-4:] == ["right", "TPR", "TNR", "PPV"]
+    assert list(table.columns)[-1] == "gold_leniency"
+
+
 def test_the_panel_its_pairs_and_its_merges() -> None:
     found = audit()
     panel = audits.tabulate_panel(found)

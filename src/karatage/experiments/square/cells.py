@@ -289,5 +289,6 @@ def _count_adversaries(name: str, cells: Sequence[CellResult]) -> str:
     trained = [many for setting, many in number.items() if setting != "none"]
     parts = [f"{number['none']:.1f} without gold"] if "none" in number else []
     if trained:
-        parts.append(f"{min(trained):.1f} to {max(trained):.1f} with it")
+        least, most = f"{min(trained):.1f}", f"{max(trained):.1f}"
+        parts.append(f"{least if least == most else f'{least} to {most}'} with it")
     return f"{shorten(name)} {', '.join(parts)}"

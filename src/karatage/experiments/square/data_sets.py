@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -27,6 +28,8 @@ from karatage.text import counted, list_names, shorten
 JUDGMENT_FILES = ("labels", "judgments", "responses")
 GOLD_FILES = ("gold",)
 UNSUPERVISED_PARTS = 10
+# A name in brackets, alone between commas. It may have a comma itself, but then no =, as grades have.
+BRACKETED = re.compile(r"(?:^|,)\s*\[([^,]*|[^=]*?)\]\s*(?=,|$)")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -181,27 +184,21 @@ def split_grades(grades: str | GradeMap | None) -> dict[str, str | GradeMap | No
 
     >>> split_grades("0-3,[spam],no=0,yes=1")
     {'': '0-3', 'spam': 'no=0,yes=1'}
+    >>> split_grades("[one, two],0-1,[[three]],0-2")
+    {'': None, 'one, two': '0-1', '[three]': '0-2'}
     """
     if not isinstance(grades, str):
         return {"": grades}
-    parts: dict[str, list[str]] = {"": []}
-    name = ""
-    for part in grades.split(","):
-        text = part.strip()
-        if not (text.startswith("[") and text.endswith("]")):  # every other part has a = or is a scale
-            parts[name].append(part)
-            continue
-        name = text[1:-1].strip()
+    everywhere, *rest = BRACKETED.split(grades)
+    parts: dict[str, str | GradeMap | None] = {"": everywhere if everywhere or not rest else None}
+    for name, found in zip(map(str.strip, rest[::2]), rest[1::2], strict=True):
+        told = f"[{shorten(name)}]"
         if name in parts:
-            raise OptionError(f"grades: a name in brackets is empty or there twice: '{shorten(text)}'")
-        parts[name] = []
-    lacking = next((name for name, found in parts.items() if name and not found), None)
-    if lacking is not None:
-        told = f"[{shorten(lacking)}]"
-        raise OptionError(f"grades: nothing follows {told}; write e.g. {told},no=0,yes=1")
-    everywhere = parts.pop("")
-    single = {name: ",".join(found) for name, found in parts.items()}
-    return {"": ",".join(everywhere) if everywhere else None, **single}
+            raise OptionError(f"grades: a name in brackets is empty or there twice: '{told}'")
+        if found in {"", ","}:
+            raise OptionError(f"grades: nothing follows {told}; write e.g. {told},no=0,yes=1")
+        parts[name] = found.removeprefix(",")
+    return parts
 
 
 def read_data_sets(
