@@ -57,6 +57,7 @@ def compare(
     """
     from karatage.decisions.compare import compare as compare_two
     from karatage.decisions.compare import compare_all
+    from karatage.decisions.estimators.registry import AUTO, find
     from karatage.decisions.figures import compare_figures
     from karatage.decisions.question import Question, choose_pair
     from karatage.views.charts import write_chart
@@ -69,7 +70,7 @@ def compare(
             )
         a, b, rates = figures.require()
         question = Question(**vars(asked))
-        if question.correction not in ("auto", "rates"):
+        if question.correction != AUTO and not find(question.correction).one_process:
             raise OptionError(f"correction '{question.correction}' needs files: figures give only rates")
         found: Comparison | Board = compare_figures(
             a, b, rates, rates_b=figures.rates_b, judges=question.judges, confidence=question.confidence

@@ -95,10 +95,6 @@ class Question:
         for name, choices in offered.items():
             if getattr(self, name) not in choices:
                 raise OptionError(f"{name} '{getattr(self, name)}' is not one of {', '.join(choices)}")
-        if self.judges == "independent" and self.correction == "judge-rates":
-            raise OptionError(
-                "judges 'independent' is for correction rates: with judge-rates the files tell which judge graded what"
-            )
         if self.resamples and self.resamples < LEAST_RESAMPLES:
             raise OptionError(
                 f"{self.resamples} resamples are too few for percentiles; give at least {LEAST_RESAMPLES}, "

@@ -83,6 +83,7 @@ def test_families_are_the_colours_of_table_1():
         ({"replicates": 0}, "from 1"),
         ({"training": 1.0}, r"\b0\b.*\b1\b"),
         ({"people": (3, 2)}, "people"),
+        ({"people": (0, 3)}, r"people 0-3.*\b1 or more"),
         ({"teams": "keep"}, "kept"),
         ({"seed": -1}, "seed"),
     ],

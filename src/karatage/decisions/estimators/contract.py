@@ -43,6 +43,7 @@ class Estimator(ABC):
     phrase: str  # after "with judges' errors corrected"
     premise: str = ""  # the assumption, for the checks of `doctor`
     needs_chances: bool = False  # whether it uses the sampling probabilities of gold
+    one_process: bool = False  # with one set of error rates: figures are enough, and systems may have separate judges
 
     @property
     def name(self) -> str:

@@ -113,9 +113,10 @@ class JudgeRatesFitted(RatesFitted):
 
 @dataclass(frozen=True, kw_only=True)
 class ErrorRates(Estimator):
-    """[NOISY18] for every system and pair; assumes the same error rates on all systems."""
+    """[NOISY18] for every system and pair; assumes the same error rates on all systems.
 
-    own: bool = False  # whether each judge has error rates, [NOISY18] 3.9; or one process that merges them
+    They are those of the process that merges the judges, or of each judge (section 3.9).
+    """
 
     def suits(self, case: Case) -> bool:  # noqa: ARG002 for no gold
         """On request only: real judges do not have the same error rates on all documents."""
@@ -125,7 +126,7 @@ class ErrorRates(Estimator):
         """Correct by the judges' error rates."""
         question, design = case.question, case.design
         _require(case, design)
-        answers = gather_own(case) if self.own else gather_merged(case)
+        answers = gather_merged(case) if self.one_process else gather_own(case)
         unseen = [name for name, filled in zip(case.systems, answers.filled, strict=True) if not filled.any()]
         if unseen:
             raise DataError(
@@ -153,9 +154,11 @@ class ErrorRates(Estimator):
         pairs, gold_variance = _compare_all(case, answers, value, mean, size, by_topics)
         items = len(np.unique(answers.labels.item[answers.gold >= 0]))
         assumed = [f"error rates on these systems' documents are those on the {items:,} gold items"]
-        if self.own:
-            several = "; several grades of a document are averaged" if (answers.labels.share < 1).any() else ""
-            assumed.append(f"each judge has its own error rates{several}")
+        if not self.one_process:
+            several = (
+                f"; several grades of a document are averaged here, and merged by {case.approach} without correction"
+            )
+            assumed.append("each judge has its own error rates" + several * bool((answers.labels.share < 1).any()))
         elif question.judges == "independent":
             both = variance[:, None] + variance[None, :]
             pairs = SystemPairs(value=pairs.value, variance=both, degrees=np.full_like(both, np.inf))
@@ -168,7 +171,7 @@ class ErrorRates(Estimator):
         designed = tell.when(effect >= WORTH_TELLING, "design-effect", share=1 / effect, effect=effect)
         together = tell.when(answers.together, "rates-together", least=LEAST_ALONE, judges=answers.together)
         uncertain = [note for accuracy in answers.accuracies for note in _tell_accuracy(accuracy)]
-        fitted = JudgeRatesFitted if self.own else RatesFitted
+        fitted = RatesFitted if self.one_process else JudgeRatesFitted
         return fitted(
             method=self.method,
             pairs=pairs,
@@ -177,8 +180,8 @@ class ErrorRates(Estimator):
             gold_items=items,
             luck_variance=find_luck(case, answers),
             within=(0.0, float(_find_filled(case, answers).max() * answers.gain.max())),
-            accuracy=None if self.own else answers.accuracies[0],
-            by_judge=tuple(map(JudgeAccuracy, answers.judges, answers.accuracies)) if self.own else (),
+            accuracy=answers.accuracies[0] if self.one_process else None,
+            by_judge=() if self.one_process else tuple(map(JudgeAccuracy, answers.judges, answers.accuracies)),
             answers=answers,
             assumed=tuple(assumed),
             notes=(*told, *designed, *together, *uncertain, *_tell_assumption(case)),
@@ -197,6 +200,7 @@ be too narrow. Gold drawn for these systems (karatage plan) needs no such assump
     ),
     phrase="by correcting the judges' error rates",
     premise="the judges' error rates can be corrected, if they are the same on all systems' documents",
+    one_process=True,
 )
 
 
@@ -209,7 +213,6 @@ same on all documents that the judge graded. Gold drawn for these systems (karat
     ),
     phrase="by correcting each judge's error rates",
     premise="each judge's error rates can be corrected, if they are the same on all documents that the judge graded",
-    own=True,
 )
 
 

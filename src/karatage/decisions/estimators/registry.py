@@ -60,6 +60,16 @@ def list_names() -> tuple[str, ...]:
 
 def choose(case: Case) -> tuple[Estimator, tuple[Note, ...]]:
     """The estimator asked for, or the default for the design of the gold, with notes on the choice."""
+    estimator, notes = _choose(case)
+    if case.question.judges != "shared" and not estimator.one_process:
+        raise OptionError(
+            f"judges '{case.question.judges}' is for one set of error rates for each system (correction rates), "
+            f"and not for {estimator.name}; leave it out"
+        )
+    return estimator, notes
+
+
+def _choose(case: Case) -> tuple[Estimator, tuple[Note, ...]]:
     if case.question.correction != AUTO:
         return find(case.question.correction), ()
     for estimator in map(find, _registered):  # imports no more than it needs
