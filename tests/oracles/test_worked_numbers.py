@@ -41,6 +41,24 @@ def test_bpref_of_soboroff() -> None:
     assert kt.score(runs, kt.read_gold({"1": grades}), "Bpref").value.item() == 0.5
 
 
+@pytest.mark.parametrize(
+    ("relevant", "expected"),
+    [
+        (9, [0.0765, 0.1407, 0.1463, 0.1556, 0.1741, 0.2296]),  # as printed, for every run
+        (10, [0.0689, 0.1267, 0.1317, 0.14, 0.1567, 0.2067]),
+    ],
+)
+def test_aware_introduction(relevant: int, expected: list[float]) -> None:
+    ranks = [{6, 9, 10} | more for more in (set(), {5}, {4}, {3}, {2}, {1})]
+    runs = run_in_order(*(f"d{rank}" for rank in range(1, 11)))
+    pool = [f"more{k}" for k in range(10)]
+    for found, ap in zip(ranks, expected, strict=True):
+        known = {f"d{rank}": 1 for rank in found} | dict.fromkeys(pool[: relevant - len(found)], 1)
+        gold = kt.read_gold({"1": known})
+        assert kt.score(runs, gold, "AP").value.item() == pytest.approx(ap, abs=5e-5)
+        assert kt.score(runs, gold, "P@5").value.item() == (len(found) - 3) / 5
+
+
 @pytest.fixture
 def toy() -> kt.Judgments:
     judged = {"a": (1, 1, 0, 0, 0), "b": (1, 1, 1, 0, 0), "c": (0, 1, 1, 0, 1)}

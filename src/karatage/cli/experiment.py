@@ -176,7 +176,8 @@ class Pool:
         if not self.runs:
             if self.gold is not None or self.judgments or learns:
                 raise OptionError(
-                    "gold needs runs; name the folder of the runs, or leave out gold to use a simulated collection"
+                    "gold and judgments need runs; name the folder of the runs, or leave out both to use a simulated "
+                    "collection"
                 )
             world = _simulate(seed, pool)
             found = {"runs": world.runs, "gold": world.pool}

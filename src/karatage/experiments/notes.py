@@ -44,8 +44,8 @@ tell = Texts(
         "only-gold-items": "only items with gold are used; left out: {items:count item}, {grades:count grade} and "
         "{judges:count judge}",
         "only-grades": "only the grades {grades} occur, so models have {count} grades",
-        "other-plan": "{folder} has results of another plan, with other {options:list 4}; its cells are kept and "
-        "used, but tables, charts and page are replaced by those of this plan",
+        "other-plan": "{folder} has results of another plan, with other {options:list 4}; its cells are kept, and "
+        "used where they fit, but tables, charts and page are replaced by those of this plan",
         "outside-gold": "{grades:count grade} of documents outside gold's pool, left out",
         "over-samples": "intervals over samples describe other crowds (n = {samples}) on the same documents; for other "
         "topics use the intervals over topics, which need resamples above 1",

@@ -154,6 +154,7 @@ def _tell_difference(path: Path, plan: Plan[T]) -> tuple[Note, ...]:
         found = tomllib.loads(path.read_text("utf-8", errors="replace")).get(TABLE, {})
     except tomllib.TOMLDecodeError:
         found = {}
+    found = {**getattr(plan.options, "earlier", {}), **found}
     wanted = tomllib.loads(plan.to_toml())[TABLE]
     other = tuple(name for name in {**found, **wanted} if found.get(name) != wanted.get(name))
     return tell.when(other, "other-plan", folder=str(path.parent), options=other)

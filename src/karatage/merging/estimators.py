@@ -185,7 +185,7 @@ def _read_classes(text: str, where: str, crowds: Collection[str]) -> tuple[str, 
             named.append(word)
         else:
             if not 0 < rates[-1] < 1:
-                told = f"random judges find documents relevant at a rate between 0 and 1, not {shorten(word)}"
+                told = f"random judges find documents relevant at a rate above 0 and below 1, not {shorten(word)}"
                 raise OptionError(f"{where}: {told}; write it like random=0.3, random=0.1/0.5 or random=hcb")
     if len({*rates, *named}) < len(rates) + len(named):
         raise OptionError(f"{where}: a class of random judges is given twice")

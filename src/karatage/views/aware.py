@@ -41,7 +41,17 @@ from karatage.experiments.aware.plan import (
     label_measures,
 )
 from karatage.text import counted, list_ranges, shorten
-from karatage.views.marks import DASH, Axis, Key, find_span, lay_panel, lay_panels, mark_level, mark_lines
+from karatage.views.marks import (
+    DASH,
+    Axis,
+    Key,
+    find_span,
+    lay_panel,
+    lay_panels,
+    mark_level,
+    mark_lines,
+    tick_counts,
+)
 from karatage.views.page import Figure, Page, Section, shows
 from karatage.views.table import Table, label_columns
 from karatage.views.variance import LEAST, chart_interaction, chart_main_effects, chart_tukey
@@ -111,7 +121,8 @@ def chart_families(
     colours = {name: COLOURS[name if name in COLOURS else name.rpartition(" ")[2]] for name in families}
     dashes = {name: DASH if name.startswith("tpc") else [1, 0] for name in families}
     looks = {"color": Key("family", colours, legend=legend), "strokeDash": Key("family", dashes, legend=legend)}
-    across = Axis("size:Q", "judges in the k-tuple", {"zero": False, "nice": False}, {"tickMinStep": 1, "format": "d"})
+    ticks = tick_counts(findings.sizes)
+    across = Axis("size:Q", "judges in the k-tuple", {"zero": False, "nice": False}, ticks)
     told = ["family:N", "size:Q", alt.Tooltip(f"{part}:Q", format=".4f"), "best_approach:N"]
     panels = []
     for panel in findings.panels:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from karatage.errors import OptionError
-from karatage.experiments.collaborative.findings import ABOVE, BELOW, CollaborativeFindings
+from karatage.experiments.collaborative.findings import ABOVE, BELOW, OPEN, CollaborativeFindings
 from karatage.experiments.collaborative.lesson import Predicted
 from karatage.text import counted, shorten
 from karatage.views.marks import (
@@ -411,9 +411,13 @@ def _cross(table: pl.DataFrame, down: str, value: str) -> pl.DataFrame:
 
 def tabulate_wins(findings: CollaborativeFindings) -> Table:
     """How many mixes are better or worse than experts alone at the same cost; over samples, and over topics."""
-    topics = pl.format("{} / {}", f"topics_{ABOVE}", f"topics_{BELOW}")
+    tried, on_topics = (
+        pl.sum_horizontal(f"{prefix}{word}" for word in (ABOVE, BELOW, OPEN)) > 0 for prefix in ("", "topics_")
+    )  # without intervals nothing is known: neither that there are such mixes nor that there are none
+    samples = [pl.when(tried).then(pl.col(word)).alias(word) for word in (ABOVE, BELOW)]
+    topics = pl.when(on_topics).then(pl.format("{} / {}", f"topics_{ABOVE}", f"topics_{BELOW}"))
     shown = findings.wins.select(
-        *PLACE, "mixes", ABOVE, BELOW, topics.alias("over topics"), pl.col("gap").alias("mean gap")
+        *PLACE, "mixes", *samples, topics.alias("over topics"), pl.col("gap").alias("mean gap")
     )
     caption = "Mixes against experts alone at the same cost"
     return Table(shown, caption, 3, signed=("mean gap",), name="wins", right=("over topics",))

@@ -42,6 +42,7 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 DASH = [4, 3]
 GAP = 12  # pixels between panels
 LABEL = 12  # pixels of a line of text
+FEW_COUNTS = 10
 WHOLE = {"domain": [0, 1], "nice": False}
 TOP = {"orient": "top", "labelLimit": 300}
 GREY_TOP = {"orient": "top", "symbolFillColor": PLAIN, "symbolStrokeColor": PLAIN}
@@ -300,6 +301,12 @@ def find_span(frame: pl.DataFrame, low: str, high: str) -> tuple[float, float]:
     least, most = frame.select(low=pl.col(low).min(), high=pl.col(high).max()).row(0)
     margin = 0.03 * (most - least) or 0.01
     return least - margin, most + margin
+
+
+def tick_counts(counts: Sequence[int]) -> dict[str, Any]:
+    """Ticks at whole numbers only; Vega puts some between them if they are few."""
+    few = max(counts) - min(counts) < FEW_COUNTS
+    return {"format": "d", **({"values": sorted(set(counts))} if few else {"tickMinStep": 1})}
 
 
 def chart_map(

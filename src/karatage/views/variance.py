@@ -27,6 +27,7 @@ from karatage.views.marks import (
     mark,
     mark_lines,
     name_lines,
+    tick_counts,
 )
 from karatage.views.page import Figure, Page, Section, list_options, shows
 from karatage.views.table import Table, label_columns
@@ -146,7 +147,8 @@ class _Across:
         title = shorten(self.title, NAME)
         if self.numeric:
             edges = [min(map(float, self.levels)), self.last]
-            ticks = {"tickMinStep": 1} if all(level.isdecimal() for level in self.levels) else {}
+            whole = all(level.isdecimal() for level in self.levels)
+            ticks = tick_counts([int(level) for level in self.levels]) if whole else {}
             return Axis("place:Q", title, {"domain": edges, "nice": False, "padding": 8}, ticks)
         crowded = len(self.levels) > 8 or sum(map(len, self.levels)) > 40
         labels = {"labelAngle": -60 if crowded else 0, "labelLimit": 160, "labelOverlap": False, "labelExpr": CUT}
@@ -157,10 +159,18 @@ def chart_sources(result: Anova) -> alt.HConcatChart:
     """How much of the variance each source explains, the largest first."""
     frame = result.to_frame().drop_nulls("omega_squared").rename({"source": "name"})
     frame = frame.sort("omega_squared", descending=True, maintain_order=True)
-    rows = Rows(frame, "name", ["name:N", "omega_squared:Q", "f:Q", "df:Q", "p_value:Q"])
+    said = pl.when(pl.col("p_value") == 0).then(pl.lit(f"< {LEAST['p_value']:.2g}"))
+    frame = frame.with_columns(
+        p=said.otherwise(pl.col("p_value").map_elements("{:.2g}".format, return_dtype=pl.String))
+    )
+    rows = Rows(frame.drop("p_value"), "name", ["name:N", "omega_squared:Q", "f:Q", "df:Q", "p:N"])
     across = Axis("omega_squared:Q", "omega squared: share of the variance, without other sources")
     panel = rows.chart_bars(across, rows.width, line=SMALL, named=True)
     return rows.put_together([panel], f"What explains {result.design.name}", [f"dashed: {SMALL:g}, a small effect"])
+
+
+def _say_p(p_value: float) -> str:
+    return f"{p_value:.2g}" if p_value else f"< {LEAST['p_value']:.2g}"
 
 
 def chart_main_effects(result: Anova, factors: Sequence[str] | None = None) -> alt.ConcatChart:

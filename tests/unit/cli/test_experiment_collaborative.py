@@ -10,7 +10,7 @@ import pytest
 from rich.cells import cell_len
 
 import karatage as kt
-from karatage.errors import OptionError
+from karatage.errors import DataError, OptionError
 from karatage.io.models import write_crowd
 from karatage.simulation.crowd import load_crowd
 from karatage.views.showing import lay_out
@@ -210,6 +210,9 @@ def test_disagreement_is_learned_from_other_judges(files, tmp_path):
             run(*pool, *given)
     with pytest.raises(OptionError, match="runs"):
         run("-j", tmp_path / "second.qrels")
+    (tmp_path / "empty.qrels").write_text("1 0 a 0\n")
+    with pytest.raises(DataError, match=r"disagree.*no relevant document"):
+        run(*pool, *lesson[:2], "--learn-gold", tmp_path / "empty.qrels", *small)
 
 
 @pytest.mark.parametrize(

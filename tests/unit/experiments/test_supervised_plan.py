@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from karatage.errors import DataError, OptionError, UnknownNameError
-from karatage.experiments.plans import list_presets, make_plan, read_plan
+from karatage.experiments.plans import list_presets, make_plan, read_plan, write_plan
 from karatage.experiments.supervised.plan import SupervisedPlan, draw_split, find_family, read_way
 from karatage.merging.estimators import ESTIMATORS, OWN, SUPERVISED
 
@@ -45,6 +45,15 @@ def test_a_plan_from_before_teams_were_an_option_draws_them_again_in_each_topic(
     assert read_plan(path, SupervisedPlan, "supervised").options.teams == "kept"
 
 
+def test_the_folder_of_a_plan_from_before_teams_were_an_option_has_the_same_plan(tmp_path):
+    path = tmp_path / "plan.toml"
+    text = make_plan(SupervisedPlan, "supervised", given={"teams": "redrawn"}).to_toml()
+    path.write_text("".join(line for line in text.splitlines(keepends=True) if not line.startswith("teams")))
+    assert write_plan(make_plan(SupervisedPlan, "supervised", given={"teams": "redrawn"}), tmp_path) == ()
+    (note,) = write_plan(make_plan(SupervisedPlan, "supervised"), tmp_path)
+    assert list(note.facts["options"]) == ["teams"]
+
+
 def test_the_papers_names_mean_our_approaches():
     assert read_way("unsup_tau_tpc") == ESTIMATORS["tpc_tau_msd"]
     assert read_way("unsup_rmse_tpc") == ESTIMATORS["tpc_rmse_msd"]
@@ -83,6 +92,7 @@ def test_families_are_the_colours_of_table_1():
         ({"replicates": 0}, "from 1"),
         ({"training": 1.0}, r"\b0\b.*\b1\b"),
         ({"people": (3, 2)}, "people"),
+        ({"people": (0, 3)}, r"people 0-3.*\b1 or more"),
         ({"teams": "keep"}, "kept"),
         ({"seed": -1}, "seed"),
     ],

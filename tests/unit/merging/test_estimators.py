@@ -62,7 +62,7 @@ def test_classes_of_random_judges_are_printed_as_they_are_read(options, printed,
 
 @pytest.mark.parametrize("word", ["0", "1", "-0.3", "1.5", "nan", "1e999", "0.3/0", "1/2", "True", "30"])
 def test_rates_outside_0_and_1_are_refused(word):
-    with pytest.raises((OptionError, UnknownNameError), match=r"between 0 and 1|'True'"):
+    with pytest.raises((OptionError, UnknownNameError), match=r"above 0 and below 1|'True'"):
         parse_estimator(f"tpc_kld_md(random={word})", CROWDS)
 
 

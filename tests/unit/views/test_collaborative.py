@@ -1,6 +1,7 @@
 """Charts and page of the collaborative experiment."""
 
 import json
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -13,6 +14,7 @@ from karatage.views.collaborative import (
     chart_gaps,
     chart_orders,
     chart_shares,
+    tabulate_wins,
     view_collaborative,
 )
 from karatage.views.html import render_page
@@ -45,6 +47,16 @@ def bare():
 
 def rows(chart):
     return [row for table in json.loads(chart.to_json())["datasets"].values() for row in table]
+
+
+def test_mixes_without_intervals_are_neither_above_nor_below(found):
+    world = kt.simulation.simulate_collection(systems=5, topics=5, depth=15, rng=3)
+    plan = replace(PLAN, studies=("shares",), orders=("depth",), samples=1, resamples=0)
+    single = tabulate_wins(kt.experiments.experiment_collaborative(world.runs, world.gold, plan)).frame
+    assert single["mixes"].to_list() == [3, 3]
+    for name in ("above", "below", "over topics"):
+        assert single[name].to_list() == [None, None]
+        assert None not in tabulate_wins(found).frame[name].to_list()
 
 
 def test_orders_are_drawn_for_every_share(found):

@@ -13,6 +13,7 @@ from karatage.errors import OptionError
 from karatage.views.calibration import chart_accuracy
 from karatage.views.comparison import chart_test
 from karatage.views.crowd import chart_summary
+from karatage.views.marks import tick_counts
 from karatage.views.plan import chart_plan, chart_sizes, frame_topics
 from karatage.views.posterior import MANY_JUDGES, chart_judges, chart_sureness, frame_judges, frame_sureness
 from karatage.views.queue import OPEN, SETTLED, chart_disagreement, chart_queue, chart_settling
@@ -206,6 +207,25 @@ def test_sources_come_from_the_largest_effect_on(world):
         table.select("source", "omega_squared").rows()[:2]
     )
     assert rows[0]["omega_squared"] >= rows[1]["omega_squared"]
+
+
+def test_a_tooltip_says_of_no_p_value_that_it_is_0():
+    noise = [0.1, -0.1, 0.2] * 200
+    levels = [f"{k % 2}" for k in range(600)]
+    frame = pl.DataFrame({"level": levels, "score": [1e6 * float(level) for level in levels]})
+    frame = frame.with_columns(pl.col("score") + pl.Series(noise))
+    result = kt.stats.anova(frame, "score", factors=["level"])
+    assert result.to_frame()["p_value"][0] == 0
+    chart = chart_sources(result)
+    assert [row["p"] for row in read(chart, "omega_squared")] == ["< 2.2e-308"]
+    assert '"field": "p"' in chart.to_json()
+
+
+@pytest.mark.parametrize(
+    ("sizes", "ticks"), [((2, 3, 4), {"values": [2, 3, 4]}), ((2, 5, 30), {"tickMinStep": 1}), ((7,), {"values": [7]})]
+)
+def test_counts_have_ticks_at_whole_numbers(sizes, ticks):
+    assert tick_counts(sizes) == {"format": "d", **ticks}
 
 
 def test_judges_of_a_crowd_are_points_and_those_with_one_rate_are_left_out(world):

@@ -285,7 +285,11 @@ def _judge_few_and_many(means: PanelMeans, uniform: int, vote: int) -> Verdict:
     behind = [means.sizes[k] for k in sizes if single[k].bound([vote], [uniform]).verdict == "yes"]
     leads = [f"{name} leads with {list_ranges(found)}" for name, found in ((UNIFORM, ahead), (VOTE, behind)) if found]
     claim = f"{UNIFORM} is better for small k-tuples, {VOTE} for large ones"
-    return means.tell(claim, bounds.verdict, bounds, "; ".join(leads) or "neither leads significantly at any size")
+    lesser = (
+        f"the lesser of {UNIFORM} minus {VOTE} with {means.sizes[0]} and {VOTE} minus {UNIFORM} with {means.sizes[-1]}"
+    )
+    here = "; ".join([lesser, *(leads or ["neither leads significantly at any size"])])
+    return means.tell(claim, bounds.verdict, bounds, here)
 
 
 def list_either(names: Sequence[str]) -> str:

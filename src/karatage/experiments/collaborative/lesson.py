@@ -50,7 +50,11 @@ class Lesson(NamedTuple):
 
     def join(self, level: int) -> Judgments:
         """Gold's grades and the others' of the same documents, 0 or 1: gold's judge is one of them."""
-        return join_gold(self.judgments, prepare_gold(self.gold, PanelRules(level=level)), level)
+        try:
+            gold = prepare_gold(self.gold, PanelRules(level=level))
+        except DataError as error:
+            raise DataError(f"learning where judges disagree: {error}") from error
+        return join_gold(self.judgments, gold, level)
 
     def identify(self, level: int) -> str:
         """A digest of all that is learned from."""

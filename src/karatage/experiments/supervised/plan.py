@@ -101,7 +101,8 @@ class SupervisedPlan:
         if not 0 < self.training < 1:
             raise OptionError(f"training {self.training} is not a share of gold; give a number between 0 and 1")
         if not 1 <= self.people[0] <= self.people[1]:
-            raise OptionError(f"people {self.people}: give the least and the most people of a team")
+            told = "-".join(map(str, self.people))
+            raise OptionError(f"people {told}: give the least (1 or more) and the most people of a team, such as 2-4")
         if self.teams not in TEAMS:
             raise UnknownNameError("teams", self.teams, TEAMS)
         settle_seed(self.seed)
