@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from karatage.cli.app import app, main
-from tests.invoking import list_commands
+from tests.invoking import invoke, list_commands
 
 COMMANDS = list_commands()
 SHOWS = {
@@ -315,3 +315,13 @@ class TestErrors:
         code, _, err = run(["audit", name], tmp_path)
         assert code == 2
         assert err.startswith(f"error: {told}")
+
+
+@pytest.mark.parametrize("option", ["--sizes", "--samples"])
+def test_of_an_option_with_one_value_the_last_counts(option):
+    def run(*values):
+        given = [word for value in values for word in (option, value)]
+        short = ["-m", "AP", "-a", "mv", "-a", "uniform", "--replicates", 2, "--preset", "small", "-f", "json", "-q"]
+        return json.loads(invoke(["experiment", "aware", *short, *given]).stdout)
+
+    assert run("3", "2") == run("2") != run("3")

@@ -120,7 +120,7 @@ def parse_range(text: str) -> tuple[int, int]:
 
 def read_word(parse: Callable[[str], object]) -> Parameter:
     """An option of one word that `parse` reads."""
-    return Parameter(converter=lambda _, tokens: parse(tokens[0].value), n_tokens=1, accepts_keys=False, metavar="LIST")
+    return Parameter(converter=lambda _, tokens: parse(tokens[-1].value), n_tokens=1, accepts_keys=False, metavar="LIST")
 
 
 def parse_pair(text: str) -> tuple[float, float]:
