@@ -28,6 +28,7 @@ from karatage.io.files import DRAFT_PATTERN, PathLike, hold_folder, make_folder,
 from karatage.text import counted, shorten
 
 METADATA = "karatage"
+NUMBERS = 2  # increase it when cells of the same version get other numbers: stored ones are then computed again
 # The cell's name, then the first digits of the content's digest.
 _FILE = re.compile(r"(?P<stem>.+\.[0-9a-f]{12})\.(?P<digest>[0-9a-f]{16})\.parquet")
 _DRAFT = re.compile(rf"\.{_FILE.pattern}{DRAFT_PATTERN}")
@@ -176,8 +177,9 @@ class Cell:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Identifies the work and the version of karatage."""
-        content = json.dumps({**self.key, "name": self.name, "karatage": version("karatage")}, sort_keys=True)
+        """Identifies the work, and the version of karatage and of its numbers."""
+        made = {"karatage": version("karatage"), "numbers": NUMBERS}
+        content = json.dumps({**self.key, "name": self.name, **made}, sort_keys=True)
         return hashlib.sha256(content.encode()).hexdigest()
 
     @property
