@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import MISSING, dataclass, fields, make_dataclass
 from inspect import get_annotations
 from types import SimpleNamespace
@@ -21,7 +21,7 @@ from karatage.errors import DataError, OptionError
 from karatage.text import counted, shorten
 
 if TYPE_CHECKING:
-    from cyclopts import App
+    from cyclopts import App, Token
     from cyclopts.argument import Argument, ArgumentCollection
 
     from karatage.io.files import OutputKind
@@ -119,8 +119,12 @@ def parse_range(text: str) -> tuple[int, int]:
 
 
 def read_word(parse: Callable[[str], object]) -> Parameter:
-    """An option of one word that `parse` reads."""
-    return Parameter(converter=lambda _, tokens: parse(tokens[-1].value), n_tokens=1, accepts_keys=False, metavar="LIST")
+    """An option of one word that `parse` reads; the last counts."""
+
+    def convert(_: object, tokens: Sequence[Token]) -> object:
+        return parse(tokens[-1].value)
+
+    return Parameter(converter=convert, n_tokens=1, accepts_keys=False, metavar="LIST")
 
 
 def parse_pair(text: str) -> tuple[float, float]:
