@@ -30,8 +30,8 @@ class Bounds(NamedTuple):
 def add_variances(variance: FloatArray, df: ArrayLike) -> tuple[FloatArray, FloatArray]:
     """The sum of independent estimates of variance (part, ...), and its degrees of freedom by Satterthwaite [SAT46].
 
-    >>> add_variances(np.array([1.0, 1.0]), [4, 4])
-    (np.float64(2.0), np.float64(8.0))
+    >>> [float(part) for part in add_variances(np.array([1.0, 1.0]), [4, 4])]
+    [2.0, 8.0]
     """
     each = np.asarray(df, float).reshape(-1, *[1] * (variance.ndim - 1))
     total = variance.sum(axis=0)
