@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import math
 import re
 from collections.abc import Iterable, Sequence
+
+ROUNDING = 1e-9  # differences that are not more than this are 0
 
 
 def make_printable(text: str, keep: str = "") -> str:
@@ -99,6 +102,16 @@ def short(value: float) -> str:
     ('.844', '1.000', '-.020')
     """
     return f"{value:.3f}".replace("0.", ".", 1) if abs(value) < 0.9995 else f"{value:.3f}"
+
+
+def tell_difference(value: float) -> str:
+    """Four decimals, or as many as show on which side of 0 it is; rounding errors are 0.
+
+    >>> tell_difference(-0.25), tell_difference(-0.000012), tell_difference(-1e-17)
+    ('-0.2500', '-0.00001', '0.0000')
+    """
+    size = abs(value)
+    return f"{value:.{max(4, math.ceil(-math.log10(size)))}f}" if size > ROUNDING else f"{0:.4f}"
 
 
 def list_ranges(numbers: Sequence[int]) -> str:

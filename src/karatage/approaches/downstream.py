@@ -44,7 +44,8 @@ tell = Texts(
         "that topic; judges concerned: {judges:names}",
         "some-topics": "judges of only some of the {topics:count topic}, used on those topics: {judges:names}",
         "training-topics": "training topics, from which approaches may learn, left out: {topics:names}",
-        "uniform": "weights that differ by less than {least:.0%} between judges, so nearly uniform: {approaches:names}",
+        "uniform": "approaches with nearly uniform weights, which differ by less than {least:.0%} between judges: "
+        "{approaches:names}",
         "unseen": "judges unseen in training get the mean weight of the others: {judges:names}",
         "weighted-by-folds": "judges were weighted, for each topic, by gold of other topics only ({folds} folds), so "
         "gold can check it",

@@ -208,12 +208,19 @@ class Weights(Result, kind="weights"):
             return text
         if list(known) == ["own"]:
             return f"{text}; {self.gap} gap to its own shuffled grades {known['own']:.3f}"
-        nearest = str(row["nearest"])
-        others = ", ".join(
-            f"{name} {value:.3f}" for name, value in known.items() if name != nearest and value is not None
-        )
-        near = f"{text}; nearest to {label_class(nearest)}: {self.gap} gap {known[nearest]:.3f}"
-        return f"{near} ({others})" if others else near
+        return f"{text}; {self._tell_gaps({name: value for name, value in known.items() if isinstance(value, float)})}"
+
+    def _tell_gaps(self, known: Mapping[str, float]) -> str:
+        """The gaps to classes of random judges, that which decides the weight first; `med` adds them up."""
+        if len(known) > 1 and re.search(r"_med(?![a-z])", self.approach):
+            parts = ", ".join(f"{name} {value:.3f}" for name, value in known.items())
+            return f"sum of {self.gap} gaps to random judges {sum(known.values()):.3f} ({parts})"
+        # Weights by closeness are smaller, the farther the farthest class is.
+        word, choose = ("farthest from", max) if "closeness=True" in self.approach else ("nearest to", min)
+        first = choose(known, key=known.__getitem__)
+        others = ", ".join(f"{name} {value:.3f}" for name, value in known.items() if name != first)
+        told = f"{word} {label_class(first)}: {self.gap} gap {known[first]:.3f}"
+        return f"{told} ({others})" if others else told
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

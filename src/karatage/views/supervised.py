@@ -13,6 +13,7 @@ from karatage.experiments.supervised.cells import OUTCOMES
 from karatage.experiments.supervised.findings import ABOUT, LOWER_IS_BETTER, PLACE, SupervisedFindings, name_place
 from karatage.experiments.supervised.plan import Place, find_family
 from karatage.text import list_ranges, shorten
+from karatage.views.aware import OUTCOME_NAMES
 from karatage.views.choosing import name_rows
 from karatage.views.marks import SHAPES, Axis, Key, cycle, find_span, lay_panel, mark, mark_lines, name_lines
 from karatage.views.page import Figure, Page, Section, shows
@@ -64,7 +65,7 @@ def chart_supervised(
     looks = {"color": colours, "shape": cycle("approach", names, SHAPES, legend=None)}
     across = Axis("size:O", "judges in a k-tuple (k)", axis={"labelAngle": 0})
     span = find_span(frame, "mean", "mean")
-    up = Axis("mean:Q", f"{outcome} (mean)", {"zero": False, "nice": True, "domain": list(span)})
+    up = Axis("mean:Q", f"{OUTCOME_NAMES[outcome]} (mean)", {"zero": False, "nice": True, "domain": list(span)})
     told = ["approach", "size", "mean", "standard_error", "gap", "gap_low", "gap_high", "samples"]
     ends = frame.filter(pl.col("size") == pl.col("size").max()).with_columns(named="approach")
     means = [
@@ -75,7 +76,7 @@ def chart_supervised(
     ends_of = ("gap_low", "gap_high")
     gaps = mark_lines(frame, across, gap, looks, told=told, ends=ends_of, interval="band", points=34, width=1.4)
     panels = [lay_panel(layers, PANEL) for layers in (means, gaps)]
-    head = shorten(f"{name_place(findings, place)}: {outcome} to gold by {asked}", 120)
+    head = shorten(f"{name_place(findings, place)}: {OUTCOME_NAMES[outcome]} to gold by {asked}", 120)
     chart: alt.HConcatChart = alt.hconcat(*panels, spacing=20, title=head)
     return chart
 
@@ -145,7 +146,7 @@ def view_supervised(findings: SupervisedFindings) -> Page:
         figures = [Figure(partial(chart_table, findings, measure=measure), f"Table 1 by {measure}", f"table1{end}")]
         for outcome, (k, place) in product(DRAWN, enumerate(findings.places, 1)):
             make = partial(chart_supervised, findings, place, measure=measure, outcome=outcome)
-            caption = f"{name_place(findings, place)}: {outcome} by k"
+            caption = f"{name_place(findings, place)}: {OUTCOME_NAMES[outcome]} by k"
             figures.append(Figure(make, caption, f"{outcome}-{k}-{place.configuration}{end}"))
         for outcome, place in product(OUTCOMES, findings.places):
             detail = outcome != OUTCOMES[0]
@@ -167,7 +168,7 @@ def tabulate_means(findings: SupervisedFindings, measure: str, outcome: str) -> 
     places = [name_place(findings, Place(*row)) for row in frame.select(PLACE).iter_rows()]
     frame = frame.with_columns(pl.Series("where", places, dtype=pl.String))
     columns = {"where": "", "size": "k", **{name: name for name in names}}
-    caption = f"Mean {outcome} to gold by {measure}"
+    caption = f"Mean {OUTCOME_NAMES[outcome]} to gold by {measure}"
     detail = outcome != OUTCOMES[0]
     return Table(
         frame, caption, mark=best, name=f"means-{outcome}", columns=columns, group="where", keys=1, detail=detail
@@ -191,6 +192,8 @@ def tabulate_gaps(
         columns |= dict(zip(NEW, ("other topics from", "to"), strict=True))
         keys = 2 if by_size else 1
     which = "by size" if by_size else f"k = {sizes} together"
-    caption = f"{name_place(found, place)}: {outcome} by {measure}, {which}"
+    caption = f"{name_place(found, place)}: {OUTCOME_NAMES[outcome]} by {measure}, {which}"
     signed = ("gap", "gap_low", "gap_high", *NEW)
-    return Table(frame, caption, signed=signed, columns=columns, keys=keys, detail=detail)
+    # Where the terminal has no room for all columns, each part of the table has the meanings of its own.
+    meanings = {"gap_low": "for other samples of this collection", "new_low": "95%, for other topics like these"}
+    return Table(frame, caption, signed=signed, columns=columns, meanings=meanings, keys=keys, detail=detail)

@@ -226,15 +226,18 @@ def _count_digits(value: Decimal) -> int:
 
 
 def _write_number(value: float, digits: int, sign: str, unit: str) -> str:
-    """With an ASCII minus; a number above 0 never shows as 0, as no p-value is 0, and 0 has no sign."""
+    """With an ASCII minus; a number above 0 never shows as 0 unless it has a sign, as no p-value is 0.
+
+    What shows as 0 has no sign.
+    """
     if math.isinf(value):
         return f"{'-' if value < 0 else sign}{INFINITY}"
     if isinstance(value, int) and not unit:
         return f"{value:{sign},}"
     shown = f"{value:{sign},.{digits}{unit or 'f'}}"
-    if sign or re.search("[1-9]", shown):
+    if re.search("[1-9]", shown):
         return shown
-    return f"<{10**-digits:.{digits}f}{unit}" if value > 0 else f"{0:.{digits}f}{unit}"
+    return f"<{10**-digits:.{digits}f}{unit}" if value > 0 and not sign else f"{0:.{digits}f}{unit}"
 
 
 def write_column(table: Table, name: str, *, plain: bool = False) -> list[str]:

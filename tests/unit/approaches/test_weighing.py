@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import karatage as kt
+from karatage.data.scores import label_class
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.measures.expected import randomise, score_expected
 from karatage.views.reading import restore
@@ -104,13 +105,37 @@ def test_the_spammer_is_last_and_the_reason_is_said(world):
 
 
 def test_explanations_name_the_nearest_class_and_all_gaps(world):
-    _, weights = weigh(world, "tpc_fro_med" + FEW)
+    _, weights = weigh(world, "tpc_fro_md" + FEW)
     row = weights.to_frame().row(0, named=True)
     gaps = {name: row[f"fro_{name}"] for name in ("und", "uni", "ovr")}
     assert row["nearest"] == min(gaps, key=gaps.get)
     first = weights.explain()[0]
     assert f"({row['lowest']:.3f}-{row['highest']:.3f} by topic)" in first
     assert all(f"{gap:.3f}" in first for gap in gaps.values())
+    assert gives(first, "nearest to", label_class(row["nearest"]), f"{min(gaps.values()):.3f}")
+
+
+@pytest.mark.parametrize("gap", ["tau", "kld"])
+def test_by_closeness_the_farthest_class_decides(world, gap):
+    _, weights = weigh(world, f"sgl_{gap}_md(replicates=25,closeness=True)")
+    farthest = []
+    for row, line in zip(weights.to_frame().iter_rows(named=True), weights.explain(), strict=True):
+        gaps = {name: row[f"{gap}_{name}"] for name in ("und", "uni", "ovr")}
+        name = max(gaps, key=gaps.get)
+        assert gives(line, "farthest from", label_class(name), f"{gaps[name]:.3f}")
+        farthest.append(1 - gaps[name])
+    np.testing.assert_allclose(weights.to_frame()["weight"], np.array(farthest) / sum(farthest), atol=1e-12)
+
+
+@pytest.mark.parametrize("options", ["", ",closeness=True"])
+def test_the_sum_of_gaps_decides_under_med(world, options):
+    _, weights = weigh(world, f"sgl_fro_med(replicates=25{options})")
+    rows = zip(weights.to_frame().iter_rows(named=True), weights.explain(), strict=True)
+    for row, line in rows:
+        gaps = [row[f"fro_{name}"] for name in ("und", "uni", "ovr")]
+        assert gives(line, f"{sum(gaps):.3f}", *(f"{gap:.3f}" for gap in gaps))
+        assert "nearest" not in line
+        assert "farthest" not in line
 
 
 def test_an_unseen_judge_gets_the_mean_weight(world):

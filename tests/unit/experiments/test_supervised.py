@@ -316,10 +316,38 @@ def test_the_sentence_says_who_leads_by_how_much_and_how_sure_that_is():
     noise = np.array([-0.01, 0.0, 0.01, 0.0])[:, None]
     sure = make(np.array([[0.7, 0.6, 0.5]] * 4) + noise * [1, 0, 0])
     assert gives(
-        sure.sentence, "T08-whole", "sup_tau", "tau_ap", "0.700", "k = 2", "0.100", "uniform", "95%", "0.087", "0.113"
+        sure.sentence,
+        "T08-whole",
+        "sup_tau",
+        "tau_ap",
+        "0.700",
+        "k = 2",
+        "0.1000",
+        "uniform",
+        "95%",
+        "0.0870",
+        "0.1130",
     )
     doubtful = make(np.array([[0.601, 0.55, 0.6]] * 4) + noise * [1, 0, 0])
-    assert gives(doubtful.sentence, "0.051", "uniform", "0.038", "0.064", "0.001", "mv", "-0.012", "0.014")
+    assert gives(doubtful.sentence, "0.0510", "uniform", "0.0380", "0.0640", "0.0010", "mv", "-0.0120", "0.0140")
+    assert gives(doubtful.sentence, "excludes 0", "other samples of this collection")
+
+
+@pytest.mark.parametrize(
+    ("lead", "spread", "facts"),
+    [
+        (0.0003, 0.0004, ("0.0003 above mv", "-0.0001 to 0.0007", "includes 0")),
+        (0.00004, 0.00002, ("0.00004 above mv", "0.00002 to 0.00006", "excludes 0")),
+        (1e-16, 0, ("0.0000 above mv", "0.0000 to 0.0000", "includes 0")),
+    ],
+)
+def test_the_sentence_agrees_with_the_numbers_it_shows(lead, spread, facts):
+    """Four samples: half the interval is t(3) = 3.1824 standard errors."""
+    noise = np.array([-1.0, 0.0, 1.0, 0.0]) * spread / 3.1824 / np.sqrt(2 / 3 / 4)
+    values = [[0.6 + lead + wrong, 0.6 - 0.1, 0.6] for wrong in noise]
+    told = make(values).sentence.split(" and ")[-1]
+    assert gives(told, *facts)
+    assert "-0.0000" not in told
 
 
 def test_samples_left_out_and_judges_unseen_are_counted():

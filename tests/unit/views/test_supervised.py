@@ -15,7 +15,9 @@ from karatage.experiments.supervised.plan import SupervisedPlan, find_family
 from karatage.simulation.panel import simulate_panel
 from karatage.views.html import render_page
 from karatage.views.supervised import _choose_colours, chart_supervised, chart_table, tabulate_gaps, view_supervised
-from karatage.views.table import mark_rows
+from karatage.views.table import mark_rows, write_caption
+from karatage.views.text import split_columns
+from tests.notes import gives
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +35,7 @@ def test_a_chart_shows_means_and_differences_of_one_place(found):
     assert {(row["configuration"], row["measure"], row["outcome"]) for row in rows} == {("partitioned", "AP", "rmse")}
     assert len(rows) == 2 * 13
     means, gaps = chart["hconcat"]
-    assert means["layer"][0]["encoding"]["y"]["title"] == "rmse (mean)"
+    assert means["layer"][0]["encoding"]["y"]["title"] == "RMSE (mean)"
     assert gaps["layer"][0]["encoding"]["y"]["title"] == "difference from uniform"
     assert "by AP" in chart["title"]
 
@@ -73,6 +75,11 @@ def test_differences_by_tau_ap_have_both_intervals(found):
     assert both.frame.filter(approach="mv").select("new_low", "new_high").row(0) == found.gains.filter(
         pl.col("size").is_null(), approach="mv", measure="AP", configuration="whole"
     ).select("new_low", "new_high").row(0)
+    blocks = [write_caption(part) for part in split_columns(both)]
+    assert len(blocks) == len(set(blocks)) == 2
+    assert gives(blocks[0], "95% from", "other samples")
+    assert gives(blocks[1], "95%", "other topics")
+    assert "other topics" not in blocks[0] + write_caption(plain)
     old = tabulate_gaps(replace(found, topic_errors=()), found.places[0], "AP", "tau_ap")
     assert set(old.columns) == set(plain.columns)
 

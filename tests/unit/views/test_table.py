@@ -63,8 +63,8 @@ def make_table(**options):
         (-1e-9, {}, "0.0000", "0.0000"),
         (1e-9, {}, "<0.0001", "< 0.0001"),
         (0.00005001, {}, "0.0001", "0.0001"),
-        (1e-9, {"signed": True}, "+0.0000", "+0.0000"),
-        (-1e-9, {"signed": True}, "−0.0000", "-0.0000"),
+        (1e-9, {"signed": True}, "0.0000", "0.0000"),
+        (-1e-9, {"signed": True}, "0.0000", "0.0000"),
         (0.25, {"signed": True}, "+0.2500", "+0.2500"),
         (-12345.678949, {}, "−12,345.6789", "-12,345.6789"),
         (1234567, {}, "1,234,567", "1,234,567"),
@@ -147,7 +147,7 @@ def test_numbers_in_latex():
     text = to_latex(Table(frame, "t", digits={"v": 2, "s": 2, "p": 0}, signed=["s"], shares=["p"]))
     cells = [row.removesuffix(r" \\").split(" & ") for row in text.splitlines() if row.count(" & ") == 2][1:]
     assert [row[0] for row in cells] == ["$-$0.25", "$<$0.01", r"$\infty$", "--", "1,234.50", "0.50"]
-    assert [row[1] for row in cells] == ["$-$0.25", "$+$0.00", r"$+$$\infty$", "--", "$+$1,234.50", "$+$0.50"]
+    assert [row[1] for row in cells] == ["$-$0.25", "0.00", r"$+$$\infty$", "--", "$+$1,234.50", "$+$0.50"]
     assert {row[2] for row in cells} == {r"50\%"}
     assert r"\label" not in text
 
@@ -171,7 +171,7 @@ def test_terminal_page_markdown_and_latex_show_the_same_numbers():
     )
     table = Table(frame, "Numbers", digits={"score": 3}, signed=["gap"])
     page = [[cell.text for cell in row.cells] for row in lay_out_table(table).rows]
-    assert page == [["one", "0.123", "+0.1000", "<0.0001", "12,345"], ["two", "−0.500", "−0.0000", "–", "6"]]
+    assert page == [["one", "0.123", "+0.1000", "<0.0001", "12,345"], ["two", "−0.500", "0.0000", "–", "6"]]
     lines = print_table(table).splitlines()
     terminal = [re.split(r"\s{2,}", line.strip()) for line in lines[4:6]]
     plain = {"−": "-", "–": "-", "<": "< "}

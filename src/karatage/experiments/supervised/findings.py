@@ -37,7 +37,7 @@ from karatage.experiments.supervised.plan import UNIFORM, Place, SupervisedPlan,
 from karatage.experiments.tuples import check_outcome
 from karatage.io.files import PathLike
 from karatage.merging.estimators import SupervisedEstimator
-from karatage.text import list_ranges
+from karatage.text import list_ranges, tell_difference
 
 LOWER_IS_BETTER = frozenset({"rmse"})
 PLACE = Place._fields
@@ -49,6 +49,7 @@ ABOUT = {**dict.fromkeys((*PLACE, "measure"), TEXT), "size": maybe(COUNT), "appr
 TOPIC_ERRORS = TableRule({**ABOUT, "topics": Column("int64", 2), "error": AMOUNT}, tuple(ABOUT))
 GAINS = {**ABOUT, **dict.fromkeys(("gap", "gap_low", "gap_high", "new_low", "new_high"), NUMBER)}
 MOST_PLACES = 6  # in the sentence
+INTERVAL = "95% interval"
 
 
 class Mean(NamedTuple):
@@ -254,6 +255,8 @@ def conclude(findings: SupervisedFindings) -> str:
     more = len(findings.places) - MOST_PLACES
     if more > 0:
         told.append(f"The tables have {more} more.")
+    if any(INTERVAL in text for text in told):
+        told.append("These intervals are for other samples of this collection, not for other topics.")
     return " ".join(told)
 
 
@@ -285,9 +288,10 @@ def _conclude_place(findings: SupervisedFindings, place: Place) -> str:
 def _tell_gap(gap: Mean, name: str, best_of_family: bool) -> str:
     best = f", the best of {find_family(name)}" if best_of_family else ""
     if math.isnan(gap.low):  # a single sample
-        return f"{gap.value:.3f} above {name}{best}"
-    verb = "excludes" if gap.low > 0 else "includes"
-    return f"{gap.value:.3f} above {name}{best} (95% interval {gap.low:.3f} to {gap.high:.3f}, which {verb} 0)"
+        return f"{tell_difference(gap.value)} above {name}{best}"
+    low, high = map(tell_difference, (gap.low, gap.high))
+    verb = "excludes" if float(low) > 0 else "includes"
+    return f"{tell_difference(gap.value)} above {name}{best} ({INTERVAL} {low} to {high}, which {verb} 0)"
 
 
 def experiment_supervised(
