@@ -16,6 +16,7 @@ from karatage.views.marks import (
     CORRECTED,
     JUDGES,
     PLAIN,
+    ROOM,
     WHOLE,
     Axis,
     Key,
@@ -191,7 +192,9 @@ def chart_gaps(findings: CollaborativeFindings, order: str) -> alt.ConcatChart:
             layers.append(words.transform_filter(test))
         panels.append(lay_panel(layers, (340, 210), _name_mix(key)))
     title = f"{order}: mixes minus experts alone at the same cost; bold: 95% interval over samples excludes 0"
-    return lay_panels(panels, title, len(findings.plan.ratios))
+    chart = lay_panels(panels, title, len(findings.plan.ratios))
+    chart.padding = ROOM
+    return chart
 
 
 def _write_gap(gap: float) -> str:

@@ -23,6 +23,7 @@ from karatage.views.marks import (
     CORRECTED,
     GAP,
     PLAIN,
+    ROOM,
     WHOLE,
     Axis,
     Key,
@@ -243,10 +244,11 @@ def chart_score_map(scores: Scores) -> alt.LayerChart:
         }
     )
     shade = Key("score:Q", title=scores.measure, legend={}, scale={"scheme": "cividis"})
-    size = min(WIDEST - 60 - measure_names(systems), 26 * len(judges)), measure_rows(len(systems))
+    size = min(WIDEST - 80 - measure_names(systems), 26 * len(judges)), measure_rows(len(systems))
     told = ["judge:N", "system:N", "score:Q"]
     chart = chart_map(frame, systems, judges, shade, told=told, follow="system", size=size)
     chart.title = entitle(f"{scores.measure} by judge and system", ["both from the highest scores on"])
+    chart.padding = ROOM
     return let_choose(chart, "system")
 
 

@@ -73,6 +73,10 @@ def test_wins_and_least_costs_fit_a_terminal():
         assert all(has_line(text, name) for name in (*orders, "hcb:independent"))
 
 
+def test_a_legend_beside_panels_has_room_for_a_wider_font(found):
+    assert chart_gaps(found, "depth").to_dict()["padding"]["right"] >= 20
+
+
 def test_orders_are_drawn_for_every_share(found):
     drawn = {(row["order"], row["experts"]): row["tau_ap"] for row in rows(chart_orders(found))}
     assert drawn == {(o, e): t for o, e, t in found.order_means.select("order", "experts", "tau_ap").rows()}
