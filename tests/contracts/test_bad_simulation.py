@@ -35,6 +35,7 @@ FILES = {
 }
 MISTAKES = {
     "no gold": ("-o out.csv", "no gold was given, e.g. karatage simulate gold.qrels -o crowd.csv"),
+    "a crowd as experiments name it": ("--model hcb:independent", "--model hcb --independent"),
     "nothing at all": ("", "no gold was given"),
     "gold that is not there": ("gold.qrel -o out.csv", "gold.qrel: no such file; did you mean gold.qrels?"),
     "gold named twice": (

@@ -20,6 +20,7 @@ from karatage.cli.options import (
     require_files,
 )
 from karatage.cli.output import choose_style, put
+from karatage.cli.parsing import find_changed, name_option
 from karatage.cli.terminal import progress
 from karatage.data.options import Adjust
 from karatage.errors import OptionError
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from karatage.data.comparison import Comparison
 
 NOT_SIGNIFICANT = 1  # exit code
+ADJUST: Adjust = "holm"
+OF_FIGURES = ("judges", "correction", "confidence")  # parts of a question that a comparison by figures answers
 Asked = make_question_options("paired")
 
 
@@ -40,7 +43,7 @@ def compare(
     pair: Annotated[Pair, FLAT] = Pair(),
     asked: Annotated[Asked, FLAT] = Asked(),  # type: ignore[valid-type]
     unpaired: bool = False,
-    adjust: Adjust = "holm",
+    adjust: Adjust = ADJUST,
     figures: Annotated[TypedFigures, FLAT] = TypedFigures(),
     fail_unless_significant: bool = False,
     top: Top = 20,
@@ -68,6 +71,11 @@ def compare(
             raise OptionError(
                 "figures cannot be combined with files or systems; give only --figures-a, --figures-b and --rates"
             )
+        usual = [(asked, Asked()), (reading, Reading())]
+        unused = [name for given, default in usual for name in find_changed(given, default) if name not in OF_FIGURES]
+        unused += [name for name, given in (("unpaired", unpaired), ("adjust", adjust != ADJUST)) if given]
+        if unused:
+            raise OptionError(f"{name_option(unused[0])} has no effect on a comparison by figures; leave it out")
         a, b, rates = figures.require()
         question = Question(**vars(asked))
         if question.correction != AUTO and not find(question.correction).one_process:

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 DEFAULT = "hcb"
 ENDINGS = (".csv", ".tsv", ".jsonl", ".parquet")
 OPTION = {"crowd": ("-o", "crowd.csv"), "experts": ("--judged", "judged.csv")}
+INDEPENDENT = ":independent"  # how experiments ask for it, as they take several crowds
 Shape = make_options(CollectionShape, skip=("shared",))
 
 
@@ -112,6 +113,9 @@ class Request(Writing):
         self._check_files()
 
     def _check_model(self, gold: str | None) -> None:
+        if self.model is not None and self.model.endswith(INDEPENDENT) and not Path(self.model).exists():
+            name = shorten(self.model.removesuffix(INDEPENDENT))
+            raise OptionError(f"for a crowd with independent errors use --model {name} --independent")
         if self.model is not None and self.like:
             raise OptionError("--model names a crowd and --like learns one; give one of them")
         if not self.like:

@@ -112,7 +112,7 @@ tell = Texts(
         "nothing-judged": "no retrieved document was judged: check that document ids are written alike in both",
         "pseudo-judges": "{people:,} people are combined into {judges:count pseudo-judge}; of {pairs:,} (person, "
         "topic) pairs, {split:,} were split among several",
-        "repeats-all": "{pairs:,} (judge, item) pairs were graded more than once; all grades are kept",
+        "repeats-all": "{pairs:,} (judge, item) pairs were graded more than once; all grades are kept for merging",
         "repeats-one": "{pairs:,} (judge, item) pairs were graded more than once; kept the {kept} grade of each "
         "and dropped {dropped:,}",
         "repeats-vote": "{judges:count judge} graded items more than once, up to {most:,} times: merging uses "

@@ -370,7 +370,10 @@ def transfer(
     from scipy.special import betaincinv
 
     if not model.topics:
-        raise DataError("the disagreement model kept no topic, so nothing can be predicted; learn from more judgments")
+        raise DataError(
+            f"the disagreement model kept no topic, so nothing can be predicted{_tell_dropped(model)}; learn from more "
+            "judgments"
+        )
     if table.features != model.features:
         raise DataError(f"the model uses {', '.join(model.features)}, not {', '.join(table.features)}")
     lines = [Line(topic.intercept, np.array(topic.coefficients)) for topic in model.topics]
@@ -402,6 +405,20 @@ def find_obstacle(disagree: BoolArray) -> str | None:
     if min(disagreed, items - disagreed) < LEAST_EACH:
         return f"judges disagree on {disagreed:,} of {items:,} items: at least {LEAST_EACH} of each kind are needed"
     return None
+
+
+def _tell_dropped(model: DisagreementModel) -> str:
+    """Why topics were dropped, each reason with the number of its topics."""
+    small = [topic for topic in model.dropped if topic.items < LEAST_ITEMS]
+    settled = [topic for topic in model.dropped if min(topic.disagreed, topic.items - topic.disagreed) < LEAST_EACH]
+    alike = [topic for topic in settled if topic not in small]
+    reasons = [
+        (len(small), f"with fewer than {LEAST_ITEMS} items that enough judges graded"),
+        (len(alike), f"with fewer than {LEAST_EACH} items on which judges disagree, or agree"),
+        (len(model.dropped) - len(small) - len(alike), f"with held-out recall below {LEAST_RECALL:g}"),
+    ]
+    told = ", ".join(f"{counted(topics, 'topic')} {reason}" for topics, reason in reasons if topics)
+    return f" ({told})" if told else ""
 
 
 def _summarise(rates: FloatArray) -> tuple[HeldOut, HeldOut]:

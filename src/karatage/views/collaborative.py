@@ -261,7 +261,9 @@ def _view_predicted(predicted: Predicted) -> Section:
         figures.append(Figure(partial(chart_topic_rates, model), caption, "disagreement-learned"))
     rates, found = (frame.with_columns(_name_rates()) for frame in (model.rates, predicted.summary))
     columns = label_columns(rates, **LEARNED)
-    tables = [Table(rates, "Learned: rates on held-out items", 3, columns=columns, name="disagreement-learned")]
+    tables = [
+        Table(rates, "Model of disagreement: rates on held-out items", 3, columns=columns, name="disagreement-learned")
+    ]
     if len(found):
         behind = Table(predicted.rates, "Predicted: rates on each topic of this pool", 3, name="disagreement-topics")
         caption = "Figure 3.3: rates on this pool; a box for half of the topics, whiskers to the lowest and the highest"
@@ -420,7 +422,8 @@ def tabulate_wins(findings: CollaborativeFindings) -> Table:
         *PLACE, "mixes", *samples, topics.alias("over topics"), pl.col("gap").alias("mean gap")
     )
     caption = "Mixes against experts alone at the same cost"
-    return Table(shown, caption, 3, signed=("mean gap",), name="wins", right=("over topics",))
+    right = ("over topics",)
+    return Table(shown, caption, 3, signed=("mean gap",), name="wins", right=right, group="order", keys=2)
 
 
 def tabulate_reach(findings: CollaborativeFindings) -> Table:
@@ -443,4 +446,6 @@ def tabulate_reach(findings: CollaborativeFindings) -> Table:
         shares=("mix", "experts alone"),
         name="reach",
         right=("experts + crowd",),
+        group="order",
+        keys=2,
     )

@@ -19,6 +19,7 @@ from karatage.views.marks import (
     CORRECTED,
     JUDGES,
     PLAIN,
+    ROOM,
     SHAPES,
     WHOLE,
     Axis,
@@ -237,7 +238,7 @@ def chart_crowd(model: CrowdModel) -> alt.HConcatChart:
         panel = lay_panel([cells], (_SIDE, _SIDE), f"{low}-{high}% contribution")
         panel.title.subtitle = f"{100 * float(shares[:, :, k].sum()):.2g}% of judges"
         panels.append(panel)
-    chart: alt.HConcatChart = alt.hconcat(*panels, title=f"Judges like {shorten(model.name)}")
+    chart: alt.HConcatChart = alt.hconcat(*panels, title=f"Judges like {shorten(model.name)}", padding=ROOM)
     return chart
 
 

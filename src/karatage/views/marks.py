@@ -44,6 +44,8 @@ GAP = 12  # pixels between panels
 LABEL = 12  # pixels of a line of text
 FEW_COUNTS = 10
 WHOLE = {"domain": [0, 1], "nice": False}
+# Around a chart with a legend beside it: a viewer's font may be wider than the one that the legend was measured with.
+ROOM = {"left": 5, "top": 5, "right": 25, "bottom": 5}
 TOP = {"orient": "top", "labelLimit": 300}
 GREY_TOP = {"orient": "top", "symbolFillColor": PLAIN, "symbolStrokeColor": PLAIN}
 INTERVALS: Mapping[str, tuple[str, Options]] = {

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import combinations
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from karatage.errors import OptionError
 from karatage.experiments.random_relevance.cells import OUTCOMES
-from karatage.experiments.random_relevance.findings import RandomRelevanceFindings
+from karatage.experiments.random_relevance.findings import EQUAL, RandomRelevanceFindings
 from karatage.text import shorten
 from karatage.views.marks import Axis, cycle, lay_panel, lay_panels, mark_lines, tell_apart
 from karatage.views.page import Figure, Page, Section, shows
@@ -24,14 +26,15 @@ GOLDS = {"DGS": "gold as it is (DGS)", "RGS": "randomised gold (RGS)"}
 DASHES = ([1, 0], [4, 3])
 SWATCH = {"symbolType": "stroke", "symbolSize": 500, "symbolStrokeWidth": 2}  # long enough for three dashes
 ACROSS, PANEL = 3, (230, 230)
-TEXT1 = """Each judge's leaderboard against gold's: certain measures, then expected ones, for which a grade is correct
-with probability {certainty:g}. DGS is gold as it is, RGS gold made as uncertain as the judges. Means over judges with
-95% intervals; the gain is the difference from the certain measure against DGS, over the same judges.
+TEXT1 = """[RANDREL19] table 1. Each judge's leaderboard against gold's: certain measures, then expected ones, for
+which a grade is correct with probability {certainty:g}. DGS is gold as it is, RGS gold made as uncertain as the
+judges. Means over judges with 95% intervals; the gain is the difference from the certain measure against DGS,
+over the same judges.
 
 RGS is another leaderboard, so a higher agreement with it does not make judges better: the table of controls shows how
 high the agreement is without any judges, for gold's own grades and for a judge who grades nothing as relevant."""
-TEXT2 = """Mean tau_ap over the same {samples} k-tuples for all approaches, fewer where there are no more. Bold: the
-best against each gold."""
+TEXT2 = """[RANDREL19] table 2. Mean tau_ap over the same {samples} k-tuples for all approaches, fewer where there are
+no more. Bold: the best against each gold."""
 TEXT3 = """The eR measures by formula minus their mean over {draws:,} draws of grades, for the system where they differ
 most. eRDCG and eRRBP are exact, so their differences are only sampling noise; eRAP is a ratio of expectations."""
 
@@ -65,6 +68,7 @@ def view_random_relevance(findings: RandomRelevanceFindings) -> Page:
     for outcome in reversed(OUTCOMES):
         for number, (systems, panel) in enumerate(findings.places, 1):
             caption = f"{systems}, {panel}: mean {outcome} against the number of merged judges, by measure"
+            caption += _tell_hidden(findings, systems, panel, outcome)
             make = partial(chart_random_relevance, findings, systems=systems, panel=panel, outcome=outcome)
             figures.append(Figure(make, caption, f"{outcome}-{number}"))
     alone = [tabulate_alone(findings, *place, gains=True) for place in findings.places]
@@ -82,6 +86,18 @@ def view_random_relevance(findings: RandomRelevanceFindings) -> Page:
     return Page(title, findings.sentence, sections, findings.notes)
 
 
+def _tell_hidden(findings: RandomRelevanceFindings, systems: str, panel: str, outcome: str) -> str:
+    """Which lines have the points of a line that is drawn later, and so are not seen."""
+    hidden: dict[str, list[str]] = {}
+    for measure, label in findings.labels.items():
+        here = findings.summary.filter(systems=systems, panel=panel, measure=measure, gold="DGS")
+        lines = {name: here.filter(approach=name).sort("size")[outcome].to_numpy() for name in findings.approaches}
+        for (below, one), (above, other) in combinations(lines.items(), 2):
+            if len(one) == len(other) and np.allclose(one, other, rtol=0, atol=EQUAL):
+                hidden.setdefault(f"{below} is equal to {above} and hidden under it", []).append(label)
+    return "".join(f"; {text} ({', '.join(labels)})" for text, labels in hidden.items())
+
+
 def _name_place(systems: str, panel: str) -> str:
     return f"{shorten(systems, NAME)}, {shorten(panel, NAME)}"
 
@@ -91,7 +107,7 @@ def tabulate_alone(findings: RandomRelevanceFindings, systems: str, panel: str, 
     names = [name for outcome in OUTCOMES for name in (outcome, *([f"{outcome} gain"] if gains else []))]
     columns = [column for name in names for column in (name, f"{name} ±")]
     shown = findings.table1.filter(systems=systems, panel=panel).select("gold", "measure", *columns)
-    caption = f"{_name_place(systems, panel)}: {len(findings.judges)} judges alone, mean and 95% interval"
+    caption = f"Table 1, {_name_place(systems, panel)}: {len(findings.judges)} judges alone, mean and 95% interval"
     headers = label_columns(shown, **{column: "±" for column in columns if column.endswith("±")})
     signed = [name for name in names if name.endswith("gain")]
     return Table(shown, caption, signed=signed, columns=headers, keys=2)
@@ -103,7 +119,7 @@ def tabulate_merged(findings: RandomRelevanceFindings, systems: str, panel: str)
     family = pl.col("measure").str.strip_prefix("eR")
     sizes = [name for name in frame.columns if name.startswith("M = ")]
     best = mark_best(frame.with_columns(family=family), sizes, within=["family", "gold"])
-    caption = f"{_name_place(systems, panel)}: judges merged, mean tau_ap"
+    caption = f"Table 2, {_name_place(systems, panel)}: judges merged, mean tau_ap"
     return Table(frame, caption, mark=best, keys=3)
 
 

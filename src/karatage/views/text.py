@@ -111,9 +111,10 @@ def show_table(
     if shown.group or shown.below:
         shown = take_columns(shown, [name for name in shown.columns if name not in {shown.group, shown.below}])
     parts = list(split_columns(shown)) if shown.keys else [fit_columns(shown)]
-    for part in parts:
+    for number, part in enumerate(parts):
         starred = any(any(part.mark.get(name, ())) for name in part.columns)
-        yield _say(f"{write_caption(part)}{f'; {BEST} is best' if starred else ''}", "italic")
+        more = f"{' (more columns)' if number else ''}{f'; {BEST} is best' if starred else ''}"
+        yield _say(f"{write_caption(part)}{more}", "italic")
         yield Text("")
         yield from _lay_lines(part)
         yield Text("")

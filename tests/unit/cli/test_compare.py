@@ -140,6 +140,17 @@ def test_judges_and_corrections_that_do_not_go_together_are_refused(run):
     run(f"{figures} --correction rates")
 
 
+USELESS = "--resamples 200,--undo-bias,--claim these,--measure P@5,--test wilcoxon,--seed 1,--unpaired,--adjust bh"
+
+
+@pytest.mark.parametrize("option", [*USELESS.split(","), "--grades 0-1"])
+def test_options_without_effect_on_figures_are_refused(run, option):
+    figures = "--figures-a 50,0.5,0.2 --figures-b 50,0.51,0.2 --rates 43/59,67/84"
+    with pytest.raises(OptionError, match=rf"^{option.split()[0]} .*figures"):
+        run(f"{figures} {option}")
+    run(f"{figures} --judges independent --confidence 0.9 --correction rates -q")
+
+
 def test_options_reach_the_question(run):
     def told(more):
         return json.loads(run(f"{FILES} -g sample.csv -f json -q {more}").stdout)

@@ -278,6 +278,8 @@ def test_gold_that_tells_no_judge_apart_is_refused() -> None:
     few = compare(keep_gold(dict.fromkeys(("good", "fair", "poor"), (9, 9))))
     assert few.corrected is None
     assert gives(few.refusal, LEAST_ALONE)
+    lower = compare(keep_gold({"good": (9, 12), "fair": (14, 11), "poor": (10, 9)}))
+    assert gives(lower.refusal, LEAST_ALONE, "not relevant", "relevant", "fair", 11, "relevant")
     lacking = compare(keep_gold({"fair": (30, 3)}))
     assert lacking.corrected is None
     assert gives(lacking.refusal, "fair", 3)

@@ -234,7 +234,7 @@ def test_what_a_model_cannot_do_is_recorded_with_its_reason(fakes):
     assert frame.filter(approach="mv")["status"].to_list() == ["done", "skipped", "skipped"] * 2
     assert result.common_sets == ("two",)
     reason = "fake knows two grades only, here are three"
-    facts = {"data_sets": ("three",), "supervision": "none and light and full", "reason": reason}
+    facts = {"data_sets": ("three",), "supervision": "none, light and full", "reason": reason}
     assert has_note(result, "experiments.skipped-on", approach="fake(behaviour=binary)", **facts)
     assert not result.failed
 

@@ -8,7 +8,7 @@ from scipy.stats import beta
 from threadpoolctl import threadpool_limits
 
 import karatage as kt
-from karatage.data.disagreement import HeldOut, TopicModel
+from karatage.data.disagreement import DroppedTopic, HeldOut, TopicModel
 from karatage.errors import DataError, OptionError
 from karatage.orders.disagreement import (
     FeatureTable,
@@ -236,6 +236,13 @@ def test_what_cannot_be_carried_over(model):
     table, _ = make_table()
     with pytest.raises(DataError, match="topic"):
         transfer(with_lines(model), table)
+    dropped = [
+        DroppedTopic(topic=f"d{k}", items=items, disagreed=disagreed, reason="")
+        for k, (items, disagreed) in enumerate([(9, 1), (3, 3), (0, 0), (60, 1), (60, 59), (60, 2)])
+    ]
+    with pytest.raises(DataError) as refused:
+        transfer(replace(with_lines(model), dropped=tuple(dropped)), table)
+    assert gives(refused.value, "3 topics", 10, "2 topics", 2, "1 topic", 0.15)
     other = FeatureTable(value=table.value, topics=table.topics, item_topic=table.item_topic, features=("f", "h"))
     with pytest.raises(DataError, match="model"):
         transfer(model, other)

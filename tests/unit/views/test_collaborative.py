@@ -14,10 +14,13 @@ from karatage.views.collaborative import (
     chart_gaps,
     chart_orders,
     chart_shares,
+    tabulate_reach,
     tabulate_wins,
     view_collaborative,
 )
 from karatage.views.html import render_page
+from karatage.views.text import print_lines, show_table
+from tests.notes import has_line
 
 PLAN = kt.experiments.CollaborativePlan(
     orders=("depth", "meta-ap"),
@@ -57,6 +60,17 @@ def test_mixes_without_intervals_are_neither_above_nor_below(found):
     for name in ("above", "below", "over topics"):
         assert single[name].to_list() == [None, None]
         assert None not in tabulate_wins(found).frame[name].to_list()
+
+
+def test_wins_and_least_costs_fit_a_terminal():
+    world = kt.simulation.simulate_collection(systems=5, topics=5, depth=15, rng=3)
+    orders = ("average-rank", "move-to-front")
+    plan = replace(PLAN, studies=("shares",), crowds=("hcb:independent",), orders=orders)
+    independent = kt.experiments.experiment_collaborative(world.runs, world.gold, plan)
+    for make, last in ((tabulate_wins, "mean gap"), (tabulate_reach, "experts alone")):
+        text = print_lines(show_table(make(independent)))
+        assert has_line(text, "crowd", "ratio", last)
+        assert all(has_line(text, name) for name in (*orders, "hcb:independent"))
 
 
 def test_orders_are_drawn_for_every_share(found):

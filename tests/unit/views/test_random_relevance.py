@@ -13,6 +13,8 @@ from karatage.experiments.random_relevance.plan import RandomRelevancePlan
 from karatage.simulation.panel import simulate_panel
 from karatage.views.html import render_page
 from karatage.views.random_relevance import chart_random_relevance, view_random_relevance
+from karatage.views.text import print_lines, show_table
+from tests.notes import gives
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -70,6 +72,21 @@ def test_the_page_has_all_tables_and_charts(found):
     merged = page.sections[1].tables[0]
     best = [k for k, bold in enumerate(merged.mark["M = 2"]) if bold]
     assert len(best) >= 6  # of each measure against each gold
+
+
+def test_captions_name_the_tables_of_the_paper_and_lines_that_are_hidden(found):
+    page = view_random_relevance(found)
+    for number, section in enumerate(page.sections[:2], 1):
+        assert gives(section.tables[0].caption, f"Table {number}", "six", "p")
+    caption = page.sections[1].charts[0].caption
+    assert gives(caption, "uniform", "binmv", "DCG", "RBP")  # all judges graded every document
+    assert not gives(caption, "uniform", "binmv", "AP")
+
+
+def test_parts_of_a_wide_table_are_told_apart(found):
+    text = print_lines(show_table(view_random_relevance(found).sections[0].tables[0]))
+    titles = [" ".join(part.split("\n\n")[0].split()) for part in text.split("Table 1")[1:]]
+    assert len(titles) == len(set(titles)) == 2
 
 
 def test_without_a_check_there_is_no_section_for_it():

@@ -17,6 +17,7 @@ from karatage.data.judgments import Judgments, find_items
 from karatage.decisions.estimators.drawn import Kinds, find_kinds
 from karatage.decisions.material import DEFAULT_MERGE
 from karatage.errors import DataError
+from karatage.text import shorten
 
 if TYPE_CHECKING:
     from karatage.decisions.case import Case
@@ -119,11 +120,17 @@ def gather_own(case: Case) -> JudgeAnswers:
     names = tuple((judgments.judges[j],) for j in np.unique(labels.judge))
     labels = labels._replace(judge=np.unique(labels.judge, return_inverse=True)[1])
     found = _meet(case, labels, names)
-    few = np.array([(accuracy.count.sum(axis=1) < LEAST_ALONE).any() for accuracy in found.accuracies])
+    count = np.stack([accuracy.count.sum(axis=1) for accuracy in found.accuracies])  # (judge, gold)
+    few = np.asarray((count < LEAST_ALONE).any(axis=1))
     if few.all() and len(few) > 1:
+        closest = int(count.min(axis=1).argmax())
+        short = int(count[closest].argmin())
+        kinds = found.accuracies[closest].kinds
         raise DataError(
-            f"no judge of these documents has {LEAST_ALONE} gold items of each kind, so the judges' own error rates "
-            "are unknown; have more of their documents graded as gold, or use --correction rates"
+            f"no judge of these documents has {LEAST_ALONE} gold items of each kind ({', '.join(kinds)}), so the "
+            f"judges' own error rates are unknown. '{shorten(names[closest][0])}' comes closest, with "
+            f"{count[closest, short]:g} that gold calls {kinds[short]}; have more of such documents graded as gold, or "
+            "use --correction rates"
         )
     if few.sum() < 2:
         return found

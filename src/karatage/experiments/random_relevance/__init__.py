@@ -1,1 +1,1 @@
-"""The experiment on random relevance: judgments as probabilities, against certain and uncertain gold."""
+"""The experiment on random relevance: judgments as probabilities, against gold as it is and randomised gold."""

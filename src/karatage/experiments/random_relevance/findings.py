@@ -247,8 +247,8 @@ class RandomRelevanceFindings(Findings, Result, kind="random-relevance"):
             best = "; ".join(f"{self._find_best(systems, panel, size)} with {size} judges" for size in ends)
             yield (
                 f"{systems}, {panel}: grades of {self.plan.certainty:.0%} certainty change the mean tau_ap of a judge "
-                f"alone by {gains[DGS]} against certain gold, by {gains[RGS]} against gold of the same uncertainty. "
-                f"Closest to certain gold: {best}."
+                f"alone by {gains[DGS]} against gold as it is, by {gains[RGS]} against gold of the same uncertainty. "
+                f"Closest to gold as it is: {best}."
             )
 
     def _find_best(self, systems: str, panel: str, size: int) -> str:

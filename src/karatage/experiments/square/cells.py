@@ -268,7 +268,8 @@ def tell_cells(cells: Sequence[CellResult]) -> Iterator[Note]:
     everywhere = len({cell.data_set for cell in cells})
     for (approach, reason), found in skipped.items():
         sets = tuple(dict.fromkeys(cell.data_set for cell in found))
-        how = " and ".join(dict.fromkeys(cell.supervision for cell in found))
+        *others, last = dict.fromkeys(cell.supervision for cell in found)
+        how = f"{', '.join(others)} and {last}" if others else last
         if len(sets) == everywhere:
             yield tell("skipped", approach=approach, supervision=how, reason=reason)
         else:
