@@ -84,6 +84,7 @@ SHOWN_SIZES = 6
 Part = Literal["best", "family_mean"]
 DIGITS = 3
 VERDICTS = {"all": "all do"}
+SHARE = "RMSE is a share of its maximum, and lower is better"
 OUTCOME_NAMES = {"tau": "tau", "tau_ap": "tau_ap", "rmse": "RMSE"}
 ANOVA = {"source": "source", "ss": "SS", "df": "DF", "ms": "MS", "f": "F", "p_value": "p", "omega_squared": "omega²"}
 PARTS: dict[Part, tuple[str, str]] = {"best": ("best", "Best member"), "family_mean": ("mean", "Mean")}
@@ -314,7 +315,7 @@ def tabulate_top_groups(findings: AwareFindings, panel: str) -> Iterator[Table]:
     shown = pl.DataFrame(rows, dict(zip(names, (text, text, number, text, number), strict=True)), orient="row")
     caption = "Top groups: the best, and those not significantly worse (Tukey, 5%)"
     columns = label_columns(shown, **{"mean tau_ap": "mean", "mean RMSE": "mean"})
-    yield Table(shown, _add_place(caption, findings, panel), DIGITS, columns=columns, noun="level")
+    yield Table(shown, f"{_add_place(caption, findings, panel)}; {SHARE}", DIGITS, columns=columns, noun="level")
 
 
 def tabulate_verdicts(findings: AwareFindings, panel: str) -> Iterator[Table]:
@@ -324,9 +325,11 @@ def tabulate_verdicts(findings: AwareFindings, panel: str) -> Iterator[Table]:
         return
     here = frame.filter(panel=panel)
     shown = here.with_columns(pl.col("outcome").replace(OUTCOME_NAMES), pl.col("verdict").replace(VERDICTS))
+    shown = shown.with_columns(pl.format("here: {}", "here"))  # the terminal shows it below the paper's finding
     columns = {"outcome": "by", "verdict": "holds", "difference": "difference", "low": "95% from", "high": "to"}
-    columns |= {"claim": "in the paper", "here": "here"}
+    columns |= {"claim": "in the paper", "here": "found"}
     caption = _add_place("Do the paper's findings hold here? A difference above 0 favours the paper", findings, panel)
+    caption += f"; {SHARE}"
     signed = ("difference", "low", "high")
     yield Table(shown, caption, signed=signed, columns=columns, wrap=("claim",), below="here")
 

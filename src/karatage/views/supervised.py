@@ -195,5 +195,8 @@ def tabulate_gaps(
     caption = f"{name_place(found, place)}: {OUTCOME_NAMES[outcome]} by {measure}, {which}"
     signed = ("gap", "gap_low", "gap_high", *NEW)
     # Where the terminal has no room for all columns, each part of the table has the meanings of its own.
-    meanings = {"gap_low": "for other samples of this collection", "new_low": "95%, for other topics like these"}
+    meanings = {
+        "gap_low": "for other samples of this collection",
+        "new_low": f"95% interval of the difference from {shorten(found.baseline, 20)}",
+    }
     return Table(frame, caption, signed=signed, columns=columns, meanings=meanings, keys=keys, detail=detail)

@@ -120,6 +120,9 @@ def test_all_k_tuples_leave_no_doubt_and_one_leaves_all(world):
     assert one["low"].null_count() == len(one)
 
 
+GRANULARITIES = "the best granularity is sgl or tpc; they do not differ significantly"
+
+
 def value(better, *, default=0.1, noise=0.0):
     """Approaches by name; RMSE is 1 minus this."""
 
@@ -140,7 +143,10 @@ def test_yes_no_and_open_by_the_interval():
     assert find(good, "mv is better than emmv and emneu")["verdict"] == "yes"
     bad = make_findings(value=value({"tpc_fro_md": 0.3, "emmv": 0.2}))
     assert find(bad, claim)["verdict"] == "no"
-    assert gives(find(bad, claim)["here"], "tpc_fro_md", ".300")
+    assert gives(find(bad, claim)["here"], "best of these", "best of the others tpc_fro_md .300")
+    one, others = find(bad, "mv is better than emmv and emneu")["here"].split(", ")
+    assert one == "mv .100"  # one level is not the best of some
+    assert others == "best of the others emmv .200"
     assert find(bad, "mv is better than emmv and emneu")["verdict"] == "no"
     assert find(bad, "mv is better than emmv and emneu")["difference"] == pytest.approx(-0.1)
 
@@ -161,9 +167,14 @@ def test_where_nothing_differs_findings_are_open_and_say_so():
 
 def test_a_finding_that_every_level_fulfils_is_not_a_confirmation():
     found = make_findings(value=value({"mv": 0.05}))
-    for claim, count in ((LEADS, 33), ("the best granularity is sgl or tpc", None)):
+    for claim, count in ((LEADS, 33), (GRANULARITIES, None)):
         assert find(found, claim)["verdict"] == "all"
         assert count is None or gives(find(found, claim)["here"], count, "mv")
+    assert gives(find(found, GRANULARITIES)["here"], "sgl .100, tpc .100", "sgl minus tpc", "not significant")
+    apart = find(make_findings(value=value({n: 0.3 for n in PAPER if n.startswith("tpc")}), spread=0.02), GRANULARITIES)
+    assert gives(apart["here"], "sgl .100, tpc .300", "sgl minus tpc")
+    assert "not significant" not in apart["here"]
+    assert apart["high"] < 0
     alone = make_findings(("sgl_tau_msd", "own"), value=value({}))
     row = find(alone, "the best approach is sgl_tau_msd")
     assert (row["verdict"], row["difference"]) == ("all", None)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 STATE_OF_THE_ART = ("mv", "emmv", "emneu")
 UNIFORM, VOTE = "uniform", "mv"
+BEST, BEST_OTHER = "best of these ", "best of the others "
 PAPER = (*ESTIMATORS, UNIFORM, *STATE_OF_THE_ART)
 # [AWARE17] table 5: the top groups that it found.
 APPROACHES: Mapping[str, tuple[str, ...]] = {
@@ -214,6 +215,8 @@ def _judge_part(means: PanelMeans, part: str) -> Verdict:
     numbers = {name: k for k, name in enumerate(names)}
     others = [name for name in names if name not in best]
     claim = f"the best {part} is {list_either(best)}"
+    if not others:  # [AWARE17] table 5 has both granularities in the top group
+        claim += "; they do not differ significantly"
     return _judge_best(means, claim, means.weigh(weight), numbers, best, others)
 
 
@@ -241,12 +244,15 @@ def _judge_best(
     if not second:
         found = ", ".join(f"{name} {short(abs(float(mean[numbers[name]])))}" for name in first)
         between = pairs.bound(ours[:1], ours[1:]) if len(first) == 2 else None
-        told = f"{first[0]} minus {first[1]}; " if between is not None else ""
-        return means.tell(claim, "all", between, f"{told}there are no others here: {found}")
+        told = f"there are no others here: {found}"
+        if between is not None:
+            told += f"; the difference is {first[0]} minus {first[1]}"
+            if not math.isnan(between.low):
+                told += f", which is {'not ' if between.verdict == 'open' else ''}significant"
+        return means.tell(claim, "all", between, told)
     bounds = pairs.bound(ours, theirs)
-    verdict, here = bounds.verdict, f"{name_best(first)}, {name_best(second)}"
-    if len(first) > 1 or len(second) > 1:
-        here = f"best of these {name_best(first)}, of the others {name_best(second)}"
+    these, others = (what if len(names) > 1 else "" for what, names in ((BEST, first), (BEST_OTHER, second)))
+    verdict, here = bounds.verdict, f"{these}{name_best(first)}, {others}{name_best(second)}"
     if len(like) > 1 and all(pairs.bound([numbers[name]], theirs).verdict == "yes" for name in like):
         verdict, here = "all", f"{here}; each of {len(like)} approaches is better than {list_all(second)}"
     elif verdict == "open" and len(first) + len(second) > 2 and _are_all_alike(pairs, [*ours, *theirs]):
