@@ -215,8 +215,6 @@ def _judge_part(means: PanelMeans, part: str) -> Verdict:
     numbers = {name: k for k, name in enumerate(names)}
     others = [name for name in names if name not in best]
     claim = f"the best {part} is {list_either(best)}"
-    if not others:  # [AWARE17] table 5 has both granularities in the top group
-        claim += "; they do not differ significantly"
     return _judge_best(means, claim, means.weigh(weight), numbers, best, others)
 
 
@@ -243,13 +241,7 @@ def _judge_best(
 
     if not second:
         found = ", ".join(f"{name} {short(abs(float(mean[numbers[name]])))}" for name in first)
-        between = pairs.bound(ours[:1], ours[1:]) if len(first) == 2 else None
-        told = f"there are no others here: {found}"
-        if between is not None:
-            told += f"; the difference is {first[0]} minus {first[1]}"
-            if not math.isnan(between.low):
-                told += f", which is {'not ' if between.verdict == 'open' else ''}significant"
-        return means.tell(claim, "all", between, told)
+        return means.tell(claim, "all", None, f"there are no others: {found}{_tell_difference(pairs, ours, first)}")
     bounds = pairs.bound(ours, theirs)
     these, others = (what if len(names) > 1 else "" for what, names in ((BEST, first), (BEST_OTHER, second)))
     verdict, here = bounds.verdict, f"{these}{name_best(first)}, {others}{name_best(second)}"
@@ -258,6 +250,17 @@ def _judge_best(
     elif verdict == "open" and len(first) + len(second) > 2 and _are_all_alike(pairs, [*ours, *theirs]):
         here += f"; no two of the {len(ours) + len(theirs)} differ significantly"
     return means.tell(claim, verdict, bounds, here)
+
+
+def _tell_difference(pairs: Pairs, levels: Sequence[int], names: Sequence[str]) -> str:
+    """Whether two levels differ; the paper found that they do not."""
+    if len(levels) != 2:
+        return ""
+    found = pairs.bound(levels[:1], levels[1:])
+    if math.isnan(found.low):
+        return ""
+    told = "no significant difference" if found.verdict == "open" else "a significant difference"
+    return f"; {' minus '.join(names)} {found.difference:+.4f} ({found.low:+.4f} to {found.high:+.4f}), {told}"
 
 
 def _are_all_alike(pairs: Pairs, levels: Sequence[int]) -> bool:
