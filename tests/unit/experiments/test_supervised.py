@@ -224,7 +224,7 @@ def test_means_have_errors_and_intervals_and_paired_differences(found):
 
 
 def test_gains_have_an_interval_for_other_topics(found):
-    """It is as wide as the error of samples and that of topics together, with a t quantile of six topics."""
+    """It is as wide as the error of samples and that of topics together; the t quantile is that of the smaller number of both."""
     from scipy import stats
 
     errors = {error[:6]: error for error in found.topic_errors}
@@ -237,8 +237,9 @@ def test_gains_have_an_interval_for_other_topics(found):
         assert error.topics == 6
         freedom = 8 if row["size"] is None else 4
         within = (row["gap_high"] - row["gap"]) / stats.t.ppf(0.975, freedom)
-        half = stats.t.ppf(0.975, 5) * np.hypot(within, error.error)
+        half = stats.t.ppf(0.975, min(freedom, 5)) * np.hypot(within, error.error)
         assert [row["new_low"], row["new_high"]] == pytest.approx([row["gap"] - half, row["gap"] + half], abs=1e-12)
+        assert row["new_low"] <= row["gap_low"] <= row["gap_high"] <= row["new_high"]
     for name in ("gap", "gap_low", "gap_high"):
         assert told[name].to_list() == pytest.approx(told[f"{name}_right"].to_list())
 

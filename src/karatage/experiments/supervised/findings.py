@@ -158,7 +158,8 @@ class SupervisedFindings(Findings, Result, kind="supervised"):
             sizes = self.sizes if error.size is None else (error.size,)
             gaps = self._list_gaps(error.approach, self.baseline, Place(*error[:3]), error.measure, sizes)
             mean = find_mean(gaps)
-            half = t_quantile((1 + CONFIDENCE) / 2, error.topics - 1) * math.hypot(_find_error(gaps), error.error)
+            freedom = min(error.topics - 1, _count_freedom(gaps))
+            half = t_quantile((1 + CONFIDENCE) / 2, freedom) * math.hypot(_find_error(gaps), error.error)
             rows.append((*error[:6], *mean, mean.value - half, mean.value + half))
         return frame_rows(rows, GAINS)
 
@@ -221,9 +222,13 @@ class SupervisedFindings(Findings, Result, kind="supervised"):
 
 def find_mean(groups: Sequence[FloatArray]) -> Mean:
     """The mean of the groups' means; groups have independent samples, so that their variances are summed."""
-    value, freedom = float(np.mean([group.mean() for group in groups])), sum(len(group) - 1 for group in groups)
+    value, freedom = float(np.mean([group.mean() for group in groups])), _count_freedom(groups)
     half = t_quantile((1 + CONFIDENCE) / 2, freedom) * _find_error(groups) if freedom > 0 else math.nan
     return Mean(value, value - half, value + half)
+
+
+def _count_freedom(groups: Sequence[FloatArray]) -> int:
+    return sum(len(group) - 1 for group in groups)
 
 
 def _find_error(groups: Sequence[FloatArray]) -> float:
