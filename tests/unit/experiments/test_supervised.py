@@ -224,7 +224,7 @@ def test_means_have_errors_and_intervals_and_paired_differences(found):
 
 
 def test_gains_have_an_interval_for_other_topics(found):
-    """It is as wide as the error of samples and that of topics together; the t quantile is that of the smaller number of both."""
+    """It has the error of samples and that of topics together; the t quantile is that of the smaller number."""
     from scipy import stats
 
     errors = {error[:6]: error for error in found.topic_errors}
