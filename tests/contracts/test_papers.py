@@ -68,6 +68,7 @@ def test_names_exist(name):
     _, *parts = name.split(".")
     module = import_module("karatage")
     for part in parts:
+        assert hasattr(module, part), f"{module} has no {part}"
         module = getattr(module, part)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from karatage.experiments.supervised.new_topics import _Group, find_topic_errors, jackknife
+from karatage.experiments.supervised.findings import _Group, find_topic_errors, jackknife
 
 TOPICS, TRAINING = 10, 3
 EFFECT = np.random.default_rng(5).normal(0, 1, TOPICS)

@@ -30,12 +30,11 @@ from karatage.experiments.noisy.cells import (
     SHARED_PAIRED,
     TABLES,
     TWO,
-    WORKED,
     WORLD,
     Z,
     list_cells,
-    tell_example,
 )
+from karatage.experiments.noisy.examples import WORKED, tell_example
 from karatage.experiments.noisy.plan import SIMULATED, NoisyPlan
 from karatage.experiments.notes import tell
 from karatage.io.files import PathLike
