@@ -162,10 +162,26 @@ class Sampled:
     told: LongArray  # (system, system) draws left to chance that tell the two systems apart
     untold: LongArray  # (system, system) items without gold to which the two give different weights
     ideal: FloatArray  # (ideal, system) how far ideal gains that are as likely would move the mean, as standard errors
+    erring: FloatArray  # (gold, system) standard error of the mean that gold's own errors bring, each counted once
+    factor: FloatArray  # (gold,) what a residual counts
+    chance: FloatArray  # (gold,) standard error that a residual of 1 brings
 
     def __post_init__(self) -> None:
         """Protect the arrays."""
         freeze(self.term, self.proven, self.noise, self.residual, self.told, self.untold, self.ideal)
+        freeze(self.erring, self.factor, self.chance)
+
+    def spread_errors(self) -> FloatArray:
+        """The part of every pair's variance that is due to gold's own errors (system, system), for known rates."""
+        return self._weigh_errors(self.factor)[:-1, :-1]
+
+    def _weigh_errors(self, count: FloatArray) -> FloatArray:
+        """The same with an item's error counted so often (gold,); once where gold has all that differs."""
+        once, often = np.zeros((2, *self.untold.shape))
+        sum_square_gaps(self.erring, once)
+        sum_square_gaps(self.erring * count[:, None], often)
+        counted: FloatArray = np.where(self.untold == 0, once, often)
+        return counted
 
     def scores(self, claim: Claim) -> Estimated:
         """The mean over topics of each system (system,).
@@ -197,7 +213,8 @@ class Sampled:
         sum_square_gaps(self.noise, least)
         gold = np.where(exact, 0.0, np.maximum(seen, least * MISSES * self.scatter / np.maximum(self.told, 1)))
         degrees = np.where(exact, math.inf, np.maximum(self.told - 1, 1))
-        variance = gold
+        unseen = np.sqrt(np.maximum(self.factor**2 - self.chance**2, 0.0))  # residuals have the rest of gold's errors
+        variance = gold + self._weigh_errors(unseen) if claim == "these topics" and len(self.erring) else gold
         if claim == "new topics":
             if topics < 2:
                 raise DataError(
@@ -263,6 +280,7 @@ def sum_topics(
     drawn: Drawn,
     *,
     factors: FloatArray | None = None,
+    noise: FloatArray | None = None,
     folds: int = FOLDS,
 ) -> Sampled:
     """Estimate every system's topic scores from the judge's grades of all items and the gold of some.
@@ -271,9 +289,10 @@ def sum_topics(
     `topic` (item,) runs from 0 to `topics` - 1. Every item with different weights in two systems must have had a
     chance to
     be drawn in every batch (`find_reach` tells). Where a topic's weights are known up to a factor only, its mean is in
-    `weight`, and `factors` (draw, topic) are as likely values of it, relative to that mean.
+    `weight`, and `factors` (draw, topic) are as likely values of it, relative to that mean. `noise` (draw,) is the
+    variance of gold's gains, where gold errs.
     """
-    factor, noise = _combine_batches(weight, drawn)
+    factor, chance = _combine_batches(weight, drawn)
     gain = learn_gains(said, topic, drawn, factor=factor, folds=folds)
     learned = gain[drawn.item]
     gain[drawn.item] = factor * drawn.gain - (factor - 1) * learned  # gold itself where the factor is 1
@@ -284,16 +303,23 @@ def sum_topics(
     add_items(weight, gain, topic.astype(np.int64), term)
     add_items(weight, gold, topic.astype(np.int64), proven)
     told, untold = np.zeros((2, columns, columns), np.int64)
-    chance = np.flatnonzero(noise)
-    count_gaps(weight, _mark(len(gain), drawn.item[chance]), told)
+    random = np.flatnonzero(chance)
+    count_gaps(weight, _mark(len(gain), drawn.item[random]), told)
     count_gaps(weight, ~_mark(len(gain), drawn.item), untold)
-    error = np.zeros((len(chance), columns))
-    error[:, :-1] = weight[drawn.item[chance]] * (noise[chance, None] / topics)
+    error = np.zeros((len(random), columns))
+    error[:, :-1] = weight[drawn.item[random]] * (chance[random, None] / topics)
     ideal = np.zeros((0, columns))
     if factors is not None:
         ideal = np.einsum("rt,ts->rs", factors - factors.mean(axis=0), term) / (topics * math.sqrt(len(factors) - 1))
-    residual = (drawn.gain - learned)[chance]
-    return Sampled(term, proven, error, residual, _scatter(drawn.gain, factor), told, untold, ideal)
+    residual = (drawn.gain - learned)[random]
+    erring = np.zeros((0 if noise is None else len(noise), columns))
+    if noise is not None:
+        erring[:, :-1] = weight[drawn.item] * (np.sqrt(noise)[:, None] / topics)
+    counted = slice(len(erring))
+    scatter = _scatter(drawn.gain, factor)
+    return Sampled(
+        term, proven, error, residual, scatter, told, untold, ideal, erring, factor[counted], chance[counted]
+    )
 
 
 def find_reach(size: FloatArray, drawn: Drawn, *, fixed: bool) -> Reach:

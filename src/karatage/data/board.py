@@ -21,6 +21,7 @@ from karatage.data.estimate import (
     require_intervals,
     require_p_values,
 )
+from karatage.data.gold_errors import GoldErrors
 from karatage.data.note import Note
 from karatage.data.options import NEW_TOPICS, Adjust, check_confidence
 from karatage.data.result import Result
@@ -173,7 +174,7 @@ class Board(Result, kind="board"):
     """The result of `compare_all`; systems are sorted by score, corrected where that was possible."""
 
     derived = ("sentence", "significant", "top", "groups", "count_flips", "rows", "pairs")
-    optional = ("by_judge",)
+    optional = ("by_judge", "gold_errors")
 
     measure: str
     approach: str  # how judges became one
@@ -193,6 +194,7 @@ class Board(Result, kind="board"):
     gold: str | None = None  # what the gold sample is
     accuracy: Accuracy | None = None
     by_judge: tuple[JudgeAccuracy, ...] = ()  # where each judge has error rates
+    gold_errors: GoldErrors | None = None  # gold's own, where items were graded more than once
     alarm: str | None = None  # why nothing is claimed, though there is a correction; what to do
     assumed: tuple[str, ...] = ()
     seed: int

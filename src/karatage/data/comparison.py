@@ -11,6 +11,7 @@ import polars as pl
 
 from karatage.data.checks import require_names, require_numbers
 from karatage.data.estimate import Accuracy, Estimate, JudgeAccuracy, Method, find_cuts
+from karatage.data.gold_errors import GoldErrors
 from karatage.data.note import Note
 from karatage.data.result import Result
 from karatage.errors import DataError
@@ -58,7 +59,7 @@ class Comparison(Result, kind="comparison"):
     """The result of `compare`; differences are b - a."""
 
     derived = ("sentence", "p_value", "significant")
-    optional = ("by_judge",)
+    optional = ("by_judge", "gold_errors")
 
     measure: str
     a: str
@@ -74,6 +75,7 @@ class Comparison(Result, kind="comparison"):
     gold: str | None = None  # what the gold sample is, in words
     accuracy: Accuracy | None = None
     by_judge: tuple[JudgeAccuracy, ...] = ()  # where each judge has error rates
+    gold_errors: GoldErrors | None = None  # gold's own, where items were graded more than once
     alarm: str | None = None  # why nothing is claimed, though there is a correction; what to do
     needed: str | None = None  # how much more gold would do
     assumed: tuple[str, ...] = ()

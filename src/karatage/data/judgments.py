@@ -73,6 +73,8 @@ class Judgments(Listed):
     Other ways to treat repeated grades are chosen when reading. Data without topics have the single topic ''.
     """
 
+    optional = ("answers",)
+
     judges: tuple[str, ...]
     topics: tuple[str, ...]
     documents: pl.Series
@@ -85,6 +87,7 @@ class Judgments(Listed):
     top_grade: int
     notes: tuple[Note, ...] = ()
     with_repeats: Judgments | None = None
+    answers: Judgments | None = None  # of gold: all grades by its judges, where an item has several
 
     def __post_init__(self) -> None:
         """Refuse numbers out of range, as kernels do not check them, and protect the arrays."""
@@ -103,13 +106,14 @@ class Judgments(Listed):
             )
         if (self.item[1:] < self.item[:-1]).any():
             raise DataError("item: rows are not in the order of items")
-        more = self.with_repeats
-        if more is not None and not (
-            (more.judges, more.topics) == (self.judges, self.topics)
-            and np.array_equal(more.item_topic, self.item_topic)
-            and np.array_equal(more.item_document, self.item_document)
-        ):
-            raise DataError("with_repeats is about other judges or items")
+        for more in (self.with_repeats, self.answers):
+            if more is not None and not (
+                (more.judges == self.judges or more is self.answers)
+                and more.topics == self.topics
+                and np.array_equal(more.item_topic, self.item_topic)
+                and np.array_equal(more.item_document, self.item_document)
+            ):
+                raise DataError("repeated grades are about other judges or items")
         if self.top_grade > HIGHEST_GRADE:
             raise DataError(f"top_grade is {self.top_grade}; it may be {HIGHEST_GRADE} at most")
         freeze(self.item_topic, self.item_document, self.judge, self.item, self.grade)
@@ -218,6 +222,32 @@ class Judgments(Listed):
             with_repeats=self,
         )
 
+    def as_gold(self, name: str, *, answers: bool) -> Judgments:
+        """One grade for each item, by one judge of this `name`: the most frequent one. The `answers` may be kept.
+
+        Each judge's last grade counts. Of equally frequent grades, that of the first judge is taken.
+        """
+        each = self.settle()
+        if not answers or len(self.every.grade) == len(np.unique(self.every.item)):
+            return replace(each, judges=(name,), judge=np.zeros(len(each.grade), np.int32))
+        key = each.item.astype(np.int64) * (HIGHEST_GRADE + 1) + each.grade
+        _, place, times = np.unique(key, return_inverse=True, return_counts=True)
+        order = np.lexsort((np.arange(len(key)), -times[place], each.item))
+        chosen = order[np.r_[True, np.diff(each.item[order]) != 0]]
+        items = int((np.bincount(self.every.item) > 1).sum())
+        notes = tuple(note for note in each.notes if note.kind != "data.repeats-vote")
+        return replace(
+            each,
+            judges=(name,),
+            judge=np.zeros(len(chosen), np.int32),
+            item=each.item[chosen],
+            grade=each.grade[chosen],
+            draw=None if each.draw is None else each.draw.take(chosen),
+            with_repeats=None,
+            answers=replace(self.every, draw=None, notes=()),
+            notes=(*notes, tell("gold-answers", items=items, judges=len(np.unique(self.every.judge)))),
+        )
+
     def tell_repeats(self) -> str:
         """How many judges graded items repeatedly, and how often."""
         judges, most = self._count_repeats()
@@ -242,6 +272,9 @@ class Judgments(Listed):
             grade=self.grade[kept],
             draw=None if self.draw is None else self.draw.take(kept),
             with_repeats=None,
+            answers=None
+            if self.answers is None
+            else self.answers.keep_rows(np.isin(self.answers.item, self.item[kept])),
         )
 
     def keep_topics(self, topics: Collection[str]) -> Judgments:
@@ -264,6 +297,7 @@ class Judgments(Listed):
             grade=self.grade[rows],
             draw=None if self.draw is None else self.draw.take(rows),
             with_repeats=None if self.with_repeats is None else self.with_repeats.only_topics(topics),
+            answers=None if self.answers is None else self.answers.only_topics(topics),
         )
 
     def only_items(self, kept: BoolArray) -> Judgments:
@@ -280,6 +314,7 @@ class Judgments(Listed):
             grade=self.grade[rows],
             draw=None if self.draw is None else self.draw.take(rows),
             with_repeats=None,
+            answers=None,
         )
 
     @cached_property

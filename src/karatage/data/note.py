@@ -106,6 +106,8 @@ def tell_once(notes: Iterable[Note]) -> tuple[Note, ...]:
 tell = Texts(
     "data",
     {
+        "gold-answers": "items with several grades: {items:,}, by {judges:count judge}; each judge's last grade "
+        "counts, and the most frequent of them is used (of equally frequent ones that of the first judge)",
         "lacking-topics": "systems without results for topics for which other systems have results; they score 0 "
         "there: {systems:names}",
         "last-kept": "a pseudo-judge has only the last of a person's repeated grades",

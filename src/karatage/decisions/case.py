@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from karatage.approaches.registry import evaluate_known
 from karatage.correction.design import NEARLY_ALL, GoldDesign, errors_given_gold, find_whole_topics, read_design
-from karatage.correction.ideal import Pool, draw_ideals, measure_ideals
+from karatage.correction.ideal import DRAWS, Pool, draw_ideals, measure_ideals
 from karatage.correction.sampled import Drawn
 from karatage.data.alignment import Alignment, align, tell_scales
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, LongArray
@@ -20,6 +20,7 @@ from karatage.data.evaluation import Evaluation
 from karatage.data.judgments import Judgments, find_items
 from karatage.data.note import Note
 from karatage.data.runs import Runs
+from karatage.decisions.gold_errors import LearnedErrors, average_answers, count_answers, learn_errors
 from karatage.decisions.material import DEFAULT_MERGE, Kept, Material, Meeting, gives_grades, name_process
 from karatage.decisions.notes import tell
 from karatage.decisions.question import Question
@@ -31,6 +32,7 @@ from karatage.random_streams import stream
 from karatage.text import count_names
 
 DIGITS = 16  # of a fingerprint
+IMPUTED = 8  # draws of gold's true grades, for ideal gains
 LETTER = "f"  # in front, or a spreadsheet would take some fingerprints for numbers
 
 
@@ -47,6 +49,7 @@ class Case:
     gold: Judgments | None
     seed: int
     frame: BoolArray | None = None  # (item,) what gold is a simple random sample of, if it is one
+    shift: FloatArray | None = None  # (grade,) of the gains of gold's answers, whose correction is uncertain
     kept: Kept = field(init=False, default_factory=Kept, repr=False)
 
     @property
@@ -206,9 +209,25 @@ class Case:
             place = np.cumsum(inside) - 1
             drawn = replace(self.drawn, item=place[self.drawn.item])
             grade = self.gold_grade[self.drawn.item].astype(np.int64)
-            rng = stream(self.seed, "ideal")
-            ideal = draw_ideals(pool, drawn, grade, self.linear.gain, self.linear.weight, rng=rng)
+            ideal = self._draw_ideals(pool, drawn, grade)
         return np.where(ideal > 0, 1 / np.where(ideal > 0, ideal, 1.0), 0.0)
+
+    def _draw_ideals(self, pool: Pool, drawn: Drawn, grade: LongArray) -> FloatArray:
+        """Likely ideal gains (draw, topic); with gold's errors, for likely true grades of gold's items."""
+        assert self.linear is not None
+        assert self.gold is not None
+        rng = stream(self.seed, "ideal")
+        gain, weight = self.linear.gain, self.linear.weight
+        errors = self.gold_errors
+        if errors is None:
+            return draw_ideals(pool, drawn, grade, gain, weight, rng=rng)
+        inside = self.gold_item >= 0
+        likely = errors.weigh_kinds(self.gold, inside, self.said[self.gold_item[inside]], 1 / drawn.pi)
+        found = []
+        for _ in range(IMPUTED):
+            true = errors.draw_grades(likely, rng)
+            found.append(draw_ideals(pool, drawn, true, gain, weight, rng=rng, draws=DRAWS // IMPUTED))
+        return np.concatenate(found)
 
     @cached_property
     def rank_weight(self) -> FloatArray:
@@ -281,21 +300,63 @@ class Case:
         draw = self.gold.draw
         return Drawn(
             item=self.gold_item[inside],
-            gain=self.linear.gain[self.gold.grade[inside]],
+            gain=self.gold_gain[inside],
             pi=np.ones(len(inside)) if draw is None else draw.pi[inside],
             batch=np.ones(len(inside), np.int64) if draw is None else draw.batch[inside].astype(np.int64),
         )
 
     @cached_property
+    def gold_errors(self) -> LearnedErrors | None:
+        """Gold's own errors, if enough items were graded more than once; only for weighted sums."""
+        if self.gold is None or self.gold.answers is None or self.linear is None:
+            return None
+        gold, gain = self.gold, self.linear.gain
+        return self.material.kept.once(("gold errors", gain.tobytes()), lambda: learn_errors(gold, gain))
+
+    @cached_property
+    def gold_errors_by_grade(self) -> LearnedErrors | None:
+        """The same by grades, for measures that are not weighted sums."""
+        return None if self.gold is None else learn_errors(self.gold, np.arange(self.top_grade + 1.0))
+
+    @cached_property
+    def gold_gain(self) -> FloatArray:
+        """The gain of each grade of gold (row,), corrected for gold's own errors where these are known."""
+        assert self.gold is not None
+        assert self.linear is not None
+        if self.gold_errors is None:
+            return self.linear.gain[self.gold.grade]
+        shift = 0.0 if self.shift is None else self.shift
+        return average_answers(self.gold, self.gold_errors.gain + shift)
+
+    @cached_property
+    def gold_noise(self) -> FloatArray | None:
+        """The variance of these gains around the target (row,); None where gold is taken as correct."""
+        if self.gold is None or self.gold_errors is None:
+            return None
+        answers = count_answers(self.gold, by_judge=self.gold_errors.told_apart)
+        return average_answers(self.gold, self.gold_errors.noise) / answers
+
+    @cached_property
     def gold_scores(self) -> FloatArray:
         """Gold's scores (topic, system), NaN for topics without gold."""
         assert self.gold is not None
+        if self.gold_errors is not None:
+            return self._add_gold()
         scored = self.material.score_by_gold(self.runs, self.question.parsed)
         place = {name: t for t, name in enumerate(self.gold.topics)}
         value = np.full(self.scores.shape, np.nan)
         for t, topic in enumerate(self.topic_names):
             if topic in place:
                 value[t] = scored.value[0, place[topic]]
+        return value
+
+    def _add_gold(self) -> FloatArray:
+        """Gold's scores as sums of corrected gains."""
+        inside = self.gold_item >= 0
+        item = self.gold_item[inside]
+        value = np.zeros(self.scores.shape)
+        np.add.at(value, self.topic[item], self.weight[item] * self.gold_gain[inside][:, None])
+        value[np.bincount(self.topic[item], minlength=len(value)) == 0] = np.nan
         return value
 
     @property

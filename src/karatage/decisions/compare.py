@@ -28,7 +28,7 @@ from karatage.data.options import Adjust, show_options
 from karatage.data.result import list_versions
 from karatage.data.runs import Runs
 from karatage.decisions.case import Case, make_case
-from karatage.decisions.correct import Choice, correct, find_ceiling, keep_possible
+from karatage.decisions.correct import Choice, correct, describe_gold_errors, find_ceiling, keep_possible
 from karatage.decisions.estimators.contract import (
     LEAST_TOPICS,
     POWER,
@@ -111,6 +111,7 @@ def compare_pair(case: Case) -> Comparison:
         gold=None if gold is None else case.design.sentence,
         accuracy=None if found is None else found.accuracy,
         by_judge=() if found is None else found.by_judge,
+        gold_errors=describe_gold_errors(case, choice),
         alarm=doubt.alarm,
         needed=None if found is None or opinion is None else _find_need(case, naive, opinion, found),
         assumed=_list_assumptions(case, found),
@@ -228,6 +229,7 @@ def compare_board(case: Case, adjust: Adjust) -> Board:
         gold=None if gold is None else case.design.sentence,
         accuracy=None if found is None else found.accuracy,
         by_judge=() if found is None else found.by_judge,
+        gold_errors=describe_gold_errors(case, choice),
         alarm=doubt.alarm,
         assumed=_list_assumptions(case, found),
         seed=question.seed,

@@ -19,17 +19,19 @@ from karatage.correction.sampled import Drawn, choose_sizes, count_planned, find
 from karatage.data.axes import FloatArray
 from karatage.data.comparison import Opinion
 from karatage.data.estimate import t_quantile
+from karatage.data.gold_errors import GoldErrors
 from karatage.data.judgments import find_items
 from karatage.data.note import Note
 from karatage.decisions.case import Case, ask
-from karatage.decisions.estimators.contract import Doubt, Estimator, Fitted, Objection, SecondOpinion
+from karatage.decisions.estimators.contract import WEIGHTED_SUMS, Doubt, Estimator, Fitted, Objection, SecondOpinion
 from karatage.decisions.estimators.registry import choose
+from karatage.decisions.gold_errors import LEAST_DOUBLES, LEAST_SLOPE, MOST_SLIPS, count_doubles
 from karatage.decisions.notes import tell
 from karatage.decisions.question import Question
 from karatage.errors import DataError, OptionError, UnknownNameError
 from karatage.kernels.sampling import FLOOR, mean_positive
 from karatage.measures.registry import ceiling, parse_measure
-from karatage.text import counted, shorten
+from karatage.text import count_names, counted, shorten
 
 CHANCE = 0.001  # of a false alarm
 NEARLY = 0.1  # relative error of probabilities that is accepted: lost digits or grades have little effect
@@ -88,7 +90,8 @@ def _correct(case: Case) -> Choice:
         require_upright(case)
         if estimator.needs_chances and case.gold.draw is not None and case.linear is not None:
             notes += require_frame(case)
-        found = _fit(estimator, case)
+        require_agreement(case, estimator)
+        found = _doubt_gold(estimator, case, _fit(estimator, case))
     except DataError as problem:
         return Choice(None, f"{problem}", notes=notes)
     copies = find_copies(case)
@@ -101,6 +104,87 @@ def _fit(estimator: Estimator, case: Case) -> Fitted:
     if estimator.needs_chances:
         require_chances(case)
     return require_spread(case, require_possible(case, estimator.fit(case)))
+
+
+def _doubt_gold(estimator: Estimator, case: Case, found: Fitted) -> Fitted:
+    """The same with the uncertainty of gold's own error rates."""
+    errors = case.gold_errors
+    if errors is None or not estimator.corrects_gold:
+        return replace(found, notes=(*found.notes, *tell_gold_errors(case, estimator)))
+    pairs, levels = np.zeros_like(found.pairs.variance), np.zeros(len(found.pairs.variance))
+    for shift in errors.list_shifts():
+        moved = estimator.fit(replace(case, shift=shift))
+        pairs += (moved.pairs.value - found.pairs.value) ** 2
+        if moved.levels is not None and found.levels is not None:
+            levels += (moved.levels.value - found.levels.value) ** 2
+    return replace(
+        found,
+        pairs=replace(found.pairs, variance=found.pairs.variance + pairs),
+        levels=found.levels and replace(found.levels, variance=found.levels.variance + levels),
+        erring_variance=found.erring_variance + pairs,
+        assumed=(*found.assumed, errors.assumption),
+        notes=(*found.notes, *tell_gold_errors(case, estimator)),
+    )
+
+
+def require_agreement(case: Case, estimator: Estimator) -> None:
+    """Refuse gold by the judges that it should correct, gold whose judges agree too little, and slips that stay."""
+    gold, errors = case.gold, case.gold_errors
+    if gold is None or gold.answers is None:
+        return
+    same = set(gold.answers.judges) & set(case.material.judgments.judges)
+    if len(same) > 1 and same == set(gold.answers.judges):
+        raise GuardError(
+            f"gold is by judges whose errors it should correct ({count_names(sorted(same))}); {INDEPENDENT_GOLD}"
+        )
+    if case.linear is None:
+        errors = case.gold_errors_by_grade
+        if errors is not None and errors.slips.rate >= MOST_SLIPS:
+            raise DataError(
+                f"{errors.slips.rate:.0%} of gold's grades are slips, by "
+                f"{counted(len(errors.doubles.by_item), 'item')} graded more than once, and "
+                f"{case.question.parsed} cannot be corrected for them, as it is not a "
+                f"weighted sum of grades; use {WEIGHTED_SUMS}, or take gold as correct with one grade for each item"
+            )
+    elif errors is not None and estimator.corrects_gold and errors.slips.factor < LEAST_SLOPE:
+        raise GuardError(
+            f"gold's judges agree too little: {errors.slips.rate:.0%} of gold's grades are slips, by "
+            f"{counted(len(errors.doubles.by_item), 'item')} graded more than once, so differences cannot be "
+            "corrected; clarify what the grades mean, and grade again"
+        )
+
+
+def tell_gold_errors(case: Case, estimator: Estimator) -> tuple[Note, ...]:
+    """What to know about the correction of gold's own errors."""
+    gold, errors = case.gold, case.gold_errors
+    if gold is None or gold.answers is None or case.linear is None:
+        return ()
+    if errors is None:
+        found = count_doubles(gold, np.arange(gold.top_grade + 1))
+        doubles, split = (0, 0) if found is None else found.count_items()
+        return tell.when(doubles, "gold-few-doubles", doubles=doubles, split=split, least=LEAST_DOUBLES)
+    if not estimator.corrects_gold:
+        return (tell("gold-errors-kept", estimator=estimator.name, slips=errors.slips.rate),)
+    untold = errors.doubles.judges > 1 and not errors.told_apart
+    return tell.when(untold, "gold-opinions", shrinks=errors.slips.factor, least=LEAST_DOUBLES)
+
+
+def describe_gold_errors(case: Case, choice: Choice) -> GoldErrors | None:
+    """Gold's own errors, and the share of the width of intervals that is due to them, as a median over pairs."""
+    errors, found = case.gold_errors, choice.corrected
+    if case.linear is None and case.gold is not None:
+        errors = case.gold_errors_by_grade
+    if errors is None:
+        return None
+    corrected = found is not None and choice.estimator is not None and choice.estimator.corrects_gold
+    if found is None or not corrected or case.linear is None:
+        return errors.tell(corrected=False)
+    variance, part = found.pairs.variance, np.broadcast_to(found.erring_variance, found.pairs.variance.shape)
+    known = np.triu(np.isfinite(variance) & (variance > 0), 1)
+    if not known.any():
+        return errors.tell(corrected=True)
+    share = 1 - np.sqrt(1 - np.minimum(part[known] / variance[known], 1.0))
+    return errors.tell(corrected=True, share=float(np.median(share)))
 
 
 def _ask_again(case: Case, found: Fitted) -> tuple[SecondOpinion | Objection | None, tuple[Note, ...]]:

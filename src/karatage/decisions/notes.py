@@ -63,7 +63,13 @@ tell = Texts(
         "gold-drawn": "gold was drawn with sampling probabilities (pi) from the documents on which systems differ. "
         "Weighted by 1/pi, it represents these documents. Items with and without gold may differ, so they are not "
         "compared",
+        "gold-errors-kept": "about {slips:.1%} of gold's grades are slips, and {estimator} takes them as correct",
+        "gold-few-doubles": "{doubles:count gold item} graded more than once, {split:,} differently, too few to "
+        "estimate gold's own errors: gold is taken as correct. From {least} on, differences are corrected for them",
         "gold-graded": "the judges graded {items:,} of {gold:count gold item}",
+        "gold-opinions": "gold's judges graded fewer than {least} items again themselves, so all differences between "
+        "them count as slips. If they are differences of opinion, differences between systems are {shrinks:.2f} times "
+        "those shown, with about the same p-values",
         "gold-outside": "{items:count gold item} outside the documents and topics of these systems were not used",
         "gold-unlike": "gold has no sampling probabilities (pi): calibration is for items like those with gold",
         "impossible": "second opinions larger than {top:.4g}, the largest possible difference, are not shown: "

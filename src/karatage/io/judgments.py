@@ -18,7 +18,7 @@ from karatage.errors import DataError, InputFileError, OptionError, RowError
 from karatage.io.files import PathLike
 from karatage.io.frames import Frame, as_frame, flatten, is_frame, is_nested
 from karatage.io.rows import Rows, from_frame, tell
-from karatage.io.sources import expand
+from karatage.io.sources import Source, expand
 from karatage.io.tables import read_table
 from karatage.progress import follow
 from karatage.text import hint_decimal, shorten
@@ -159,7 +159,7 @@ def read_judgments(
             and steps that need one grade use the last.
     """
     table = flatten(source, ["judge", "topic", "document", "grade"]) if is_nested(source) else source
-    return _build(_read(table, columns, gold=False), parse_scale(grades), repeats)
+    return _build(_read(table, columns, gold=False), parse_scale(grades), repeats, gold=False)
 
 
 def read_gold(
@@ -171,10 +171,13 @@ def read_gold(
 ) -> Judgments:
     """Read grades that are taken as correct, as judgments by the single judge 'gold'.
 
-    Takes what `read_judgments` takes, without a judge; as a dict, {topic: {document: grade}}.
+    Takes what `read_judgments` takes, without a judge; as a dict, {topic: {document: grade}}. If items have grades by
+    several judges of gold, or several grades by one, these are kept as `answers`: `compare` estimates gold's own error
+    rate from them. Judges of gold are named by a column for the judge, or are the files that grade the same items. Of
+    repeated rows without judge and time the last one counts.
     """
     table = flatten(source, ["topic", "document", "grade"]) if is_nested(source) else source
-    return _build(_read(table, columns, gold=True), parse_scale(grades), repeats)
+    return _build(_read(table, columns, gold=True), parse_scale(grades), repeats, gold=True)
 
 
 def _read(source: object, columns: Mapping[str, str] | None, *, gold: bool) -> list[Rows]:
@@ -195,14 +198,14 @@ def _require_same(parts: list[Rows], what: str, present: list[bool]) -> None:
         raise DataError(f"{without}: has no {what}, but {having} does; read these files separately")
 
 
-def _build(parts: list[Rows], scale: Scale, repeats: Repeats | None) -> Judgments:
+def _build(parts: list[Rows], scale: Scale, repeats: Repeats | None, *, gold: bool) -> Judgments:
     graded = [_convert(part, scale) for part in parts]
     rows = sum(len(part.label) for part in parts)
     kept = np.concatenate([g.kept for g in graded])
     if not kept.any():
         why = "no judgment is left after the grade mapping" if rows else "has no rows"
         raise DataError(f"{parts[0].source}: {why}")
-    judge = _concat([part.judge for part in parts], GOLD, rows)
+    judge = _concat(_name_voices(parts) if gold else [part.judge for part in parts], GOLD, rows)
     fractional = np.concatenate([g.fractional for g in graded])
     coded = {
         "judge": judge,
@@ -211,7 +214,7 @@ def _build(parts: list[Rows], scale: Scale, repeats: Repeats | None) -> Judgment
     }
     sequence = _as_order([part.sequence for part in parts])
     draw = _as_draw(parts)
-    if draw is not None and parts[0].judge is None and not kept.all():
+    if draw is not None and gold and not kept.all():
         raise _locate(
             parts,
             int(np.flatnonzero(~kept)[0]),
@@ -224,7 +227,7 @@ def _build(parts: list[Rows], scale: Scale, repeats: Repeats | None) -> Judgment
         *_tell_order(parts, sequence),
     )
     try:
-        return Judgments.build(
+        built = Judgments.build(
             **{role: _select(column, kept) for role, column in coded.items()},
             grade=np.concatenate([g.grade for g in graded])[kept],
             sequence=None if sequence is None else sequence[kept],
@@ -235,6 +238,34 @@ def _build(parts: list[Rows], scale: Scale, repeats: Repeats | None) -> Judgment
         )
     except RowError as problem:
         raise _locate(parts, int(np.flatnonzero(kept)[problem.row]), problem.message) from None
+    if not gold:
+        return built
+    told_apart = sequence is not None or len(built.judges) > 1
+    return built.as_gold(GOLD, answers=told_apart or any(part.judge is not None for part in parts))
+
+
+def _name_voices(parts: list[Rows]) -> list[pl.Series | None]:
+    """The judges of gold: as in the files, or the files if several of them grade the same items; None: one judge."""
+    named = [part.judge is not None for part in parts]
+    if not any(named) and not _overlap(parts):
+        return [None] * len(parts)
+    stems = [Source(part.source).stem for part in parts]
+    names = stems if len(set(stems)) == len(stems) else [part.source for part in parts]
+    return [
+        pl.repeat(GOLD if len(parts) == 1 else name, len(part.label), dtype=pl.String, eager=True)
+        if part.judge is None
+        else part.judge
+        for part, name in zip(parts, names, strict=True)
+    ]
+
+
+def _overlap(parts: list[Rows]) -> bool:
+    """Whether an item is in several files."""
+    if len(parts) == 1:
+        return False
+    columns = [{"topic": part.topic, "document": part.document} for part in parts]
+    items = [pl.DataFrame({name: c for name, c in own.items() if c is not None}).unique() for own in columns]
+    return bool(pl.concat(items).is_duplicated().any())
 
 
 def _convert(part: Rows, scale: Scale) -> Graded:

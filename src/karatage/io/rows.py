@@ -263,8 +263,9 @@ def from_frame(
         require(found, "topic", frame, option=option)
     if not gold:
         require(found, "judge", frame, option=option)
-    elif "judge" in found:
-        _require_one_voice(frame, found, ["item"] if whole else ["topic", "document"])
+    elif "judge" in found and plain(found["grade"]) == "gold":  # of a table of other judges' grades
+        _require_one_grade(frame, found, ["item"] if whole else ["topic", "document"])
+        del found["judge"]
     try:
         notes: tuple[Note, ...] = ()
         if gold and "to" in found:
@@ -274,7 +275,7 @@ def from_frame(
         return Rows(
             source=source,
             line=line,
-            judge=None if gold else name_column(frame[found["judge"]], "judge"),
+            judge=_name_judges(frame, found, gold=gold),
             topic=name_column(frame[found["topic"]], "topic") if "topic" in found else None,
             document=name_column(frame[found["item" if whole else "document"]], "item" if whole else "document"),
             label=plain_column(frame[found["grade"]], "grade"),
@@ -289,14 +290,22 @@ def from_frame(
         raise blame(source, line, problem) from None
 
 
-def _require_one_voice(frame: pl.DataFrame, found: Mapping[str, str], item: list[str]) -> None:
-    """Refuse gold from several judges who contradict each other."""
-    voices = frame.group_by([found[role] for role in item]).agg(pl.col(found["judge"], found["grade"]).n_unique())
-    several = int(((voices[found["judge"]] > 1) & (voices[found["grade"]] > 1)).sum())
+def _require_one_grade(frame: pl.DataFrame, found: Mapping[str, str], item: list[str]) -> None:
+    """Refuse a column of gold that contradicts itself."""
+    grades = frame.group_by([found[role] for role in item]).agg(pl.col(found["grade"]).n_unique())
+    several = int((grades[found["grade"]] > 1).sum())
     if several:
-        judges = counted(frame[found["judge"]].n_unique(), "judge")
-        advice = "keep the rows of one judge, or merge the judges first with karatage aggregate"
-        raise DataError(f"gold has different grades for {counted(several, 'item')}, given by {judges}; {advice}")
+        raise DataError(
+            f"the column '{shorten(found['grade'])}' has different grades for {counted(several, 'item')}; give each "
+            f"item one grade there, or gold in a separate file with a column '{shorten(found['judge'])}'"
+        )
+
+
+def _name_judges(frame: pl.DataFrame, found: Mapping[str, str], *, gold: bool) -> pl.Series | None:
+    """The judges; those of gold need no name."""
+    if gold and ("judge" not in found or _is_blank(frame[found["judge"]]).any()):
+        return None
+    return name_column(frame[found["judge"]], "judge")
 
 
 def unpivot(frame: pl.DataFrame, source: str, line: Locate) -> Rows:

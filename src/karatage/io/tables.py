@@ -7,7 +7,7 @@ import io
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
@@ -286,8 +286,7 @@ def read_table(source: Source, *, columns: Mapping[str, str] | None, gold: bool)
         return _read_headless(source, content, first, separator, gold)
     table = read_delimited(source, content, separator)
     if not columns and _is_book(table.frame.columns):
-        rows = unpivot(table.frame, source.name, table.line)
-        return replace(rows, judge=None) if gold else rows
+        return unpivot(table.frame, source.name, table.line)
     return _pick(table, columns, gold)
 
 

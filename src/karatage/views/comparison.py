@@ -124,6 +124,8 @@ def explain_correction(found: Comparison | Board) -> Iterator[str]:
         yield f"{found.gold[0].upper()}{found.gold[1:]}."
     if found.accuracy is not None:
         yield f"{found.accuracy.sentence[0].upper()}{found.accuracy.sentence[1:]}."
+    if found.gold_errors is not None:
+        yield f"{found.gold_errors.sentence[0].upper()}{found.gold_errors.sentence[1:]}."
     if found.corrected is not None:
         yield f"Assumed: {'; '.join(found.assumed)}."
         yield f"The claim is about {found.claim}."

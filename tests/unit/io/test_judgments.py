@@ -8,6 +8,7 @@ import json
 from datetime import datetime
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -260,16 +261,58 @@ def test_gold_column_is_preferred_in_gold(tmp_path: Path) -> None:
     assert rows(kt.read_judgments(path)) == [("w1", "1", "d1", 0), ("w2", "1", "d1", 1)]
 
 
-def test_gold_by_judges_who_contradict_each_other_is_refused(tmp_path: Path) -> None:
-    text = "topic,judge,doc,grade\n1,ann,d1,2\n1,bob,d1,0\n1,ann,d2,1\n2,bob,d3,1\n"
-    with pytest.raises(KaratageError, match=r"t\.csv:1.*\b1\b.*\b2\b"):
+GOLD_JUDGES = "topic,judge,doc,grade\n1,ann,d1,2\n1,bob,d1,0\n1,cem,d1,0\n1,ann,d2,1\n1,bob,d2,3\n2,bob,d3,1\n"
+
+
+def test_gold_by_several_judges_has_one_grade_and_all_answers(tmp_path: Path) -> None:
+    """The most frequent grade; of equally frequent ones that of the first judge."""
+    found = kt.read_gold(save(tmp_path / "t.csv", GOLD_JUDGES))
+    assert rows(found) == [("gold", "1", "d1", 0), ("gold", "1", "d2", 1), ("gold", "2", "d3", 1)]
+    assert found.answers is not None
+    assert len(rows(found.answers)) == 6
+    assert has_note(found, "data.gold-answers", items=2, judges=3)
+    again = found.only_topics(["1"]).keep_rows(np.array([False, True]))
+    assert again.answers is not None
+    assert rows(again.answers) == [("ann", "1", "d2", 1), ("bob", "1", "d2", 3)]
+    apart = "\n".join(line for line in GOLD_JUDGES.splitlines() if "bob,d2" not in line and ",d1," not in line)
+    assert kt.read_gold(save(tmp_path / "u.csv", apart)).answers is None
+
+
+def test_files_that_grade_the_same_items_are_judges_of_gold(tmp_path: Path) -> None:
+    ann = save(tmp_path / "ann.csv", "topic,doc,grade\n1,d1,2\n1,d2,1\n")
+    bob = save(tmp_path / "bob.csv", "topic,doc,grade\n1,d1,0\n")
+    more = save(tmp_path / "more.csv", "topic,doc,grade\n1,d3,0\n")
+    found = kt.read_gold([ann, bob])
+    assert found.answers is not None
+    assert rows(found.answers) == [("ann", "1", "d1", 2), ("bob", "1", "d1", 0), ("ann", "1", "d2", 1)]
+    assert kt.read_gold([ann, more]).answers is None  # batches
+    (tmp_path / "other").mkdir()
+    same = save(tmp_path / "other" / "ann.csv", "topic,doc,grade\n1,d1,0\n")
+    assert len(answers_of([ann, same]).judges) == 2
+
+
+def answers_of(source: list[Path]) -> kt.Judgments:
+    found = kt.read_gold(source).answers
+    assert found is not None
+    return found
+
+
+def test_repeated_rows_are_answers_only_with_a_judge_or_a_time(tmp_path: Path) -> None:
+    """Tables that were joined repeat rows; that is no evidence that gold is right."""
+    text = "topic,doc,grade\n1,d1,2\n1,d1,2\n"
+    assert kt.read_gold(save(tmp_path / "a.csv", text)).answers is None
+    timed = "topic,doc,grade,time\n1,d1,2,2\n1,d1,0,1\n"
+    found = kt.read_gold(save(tmp_path / "b.csv", timed))
+    assert (rows(found), found.answers is None) == ([("gold", "1", "d1", 2)], False)
+    assert kt.read_gold(save(tmp_path / "b.csv", timed), repeats="last").answers is None
+
+
+def test_a_gold_column_that_contradicts_itself_is_refused(tmp_path: Path) -> None:
+    text = "topic,judge,doc,gold,label\n1,ann,d1,2,1\n1,bob,d1,0,1\n"
+    with pytest.raises(KaratageError, match=r"t\.csv.*\bgold\b.*\b1\b"):
         kt.read_gold(save(tmp_path / "t.csv", text))
-    apart = text.replace("1,bob,d1,0\n", "")
-    assert [row[1:] for row in rows(kt.read_gold(save(tmp_path / "u.csv", apart)))] == [
-        ("1", "d1", 2),
-        ("1", "d2", 1),
-        ("2", "d3", 1),
-    ]
+    one = kt.read_gold(save(tmp_path / "u.csv", text.replace("d1,0", "d1,2")))
+    assert (rows(one), one.answers is None) == ([("gold", "1", "d1", 2)], True)
 
 
 def test_pi_is_kept(tmp_path: Path) -> None:

@@ -43,6 +43,7 @@ class Estimator(ABC):
     phrase: str  # after "with judges' errors corrected"
     premise: str = ""  # the assumption, for the checks of `doctor`
     needs_chances: bool = False  # whether it uses the sampling probabilities of gold
+    corrects_gold: bool = False  # whether it uses gold's gains, which may be corrected for gold's own errors
     one_process: bool = False  # with one set of error rates: figures are enough, and systems may have separate judges
 
     @property
@@ -117,6 +118,7 @@ class Fitted:
     levels: Levels | None  # None where the estimator gives only differences
     gold_variance: FloatArray  # (system, system) the part of the pairs' variance that more gold would reduce
     gold_items: int
+    erring_variance: FloatArray | float = 0.0  # (system, system) the part that is due to gold's own errors
     within: tuple[float, float] = (-np.inf, np.inf)  # bounds of intervals of scores
     possible: tuple[float, float] = (-np.inf, np.inf)  # the range of the measure: scores outside are not shown
     accuracy: Accuracy | None = None

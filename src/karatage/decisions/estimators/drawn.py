@@ -85,6 +85,7 @@ DRAWN = DrawnGold(
     ),
     phrase="by gold drawn with known sampling probabilities",
     needs_chances=True,
+    corrects_gold=True,
 )
 
 
@@ -101,7 +102,8 @@ def fit_sample(case: Case, method: Method) -> DrawnFitted:
         factors = case.inverse_ideals / np.where(case.scale > 0, case.scale, 1.0)
     claim: Claim = "these topics" if case.question.claim == "these" else "new topics"
     said, topic = case.said[inside].astype(np.int64), case.topic[inside]
-    found = sum_topics(weight, said, topic, len(case.topics), drawn, factors=factors)
+    noise = None if case.gold_noise is None else case.gold_noise[case.gold_item >= 0]
+    found = sum_topics(weight, said, topic, len(case.topics), drawn, factors=factors, noise=noise)
     single, pairs, gold = found.scores(claim), found.differences(claim), found.differences("these topics")
     if (drawn.pi < 1).any() and not np.ptp(drawn.gain):
         raise DataError(
@@ -118,6 +120,7 @@ def fit_sample(case: Case, method: Method) -> DrawnFitted:
         pairs=SystemPairs.of(pairs),
         levels=levels,
         gold_variance=np.asarray(gold.variance),
+        erring_variance=found.spread_errors(),
         gold_items=int(np.ptp(weight[drawn.item], axis=1).astype(bool).sum()),
         accuracy=None if case.gold is None or case.gold.draw is None else find_accuracy(case),
         per_topic=found.term[:, :-1] - (0.0 if levels is not None else found.term[:, :-1].mean(axis=1, keepdims=True)),
@@ -302,6 +305,7 @@ EVEN = Even(
         about=f"{DRAWN.method.about} Gold is assumed to be a simple random sample; a test did not reject this.",
     ),
     phrase="by gold assumed to be a simple random sample",
+    corrects_gold=True,
 )
 
 

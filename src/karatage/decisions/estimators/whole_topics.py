@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karatage.correction.topics import LEAST_DIFFERING, LEAST_TOPICS, TopicEstimated, estimate_topics
-from karatage.data.axes import FloatArray
+from karatage.data.axes import BoolArray, FloatArray
 from karatage.data.estimate import Method
 from karatage.data.note import Note
 from karatage.decisions.estimators.contract import (
@@ -26,6 +26,7 @@ from karatage.decisions.estimators.contract import (
 from karatage.decisions.estimators.drawn import fit_sample
 from karatage.decisions.notes import tell
 from karatage.errors import DataError
+from karatage.kernels.sampling import sum_square_gaps
 from karatage.text import counted
 
 if TYPE_CHECKING:
@@ -100,12 +101,18 @@ class WholeTopics(Estimator):
         pairs = TopicEstimated(*(np.stack([np.asarray(part) for part in column]) for column in zip(*rows, strict=True)))
         if claim == "these" and rest.size:
             pairs = pairs._replace(variance=_doubt_agreement(pairs, judge, rest))
+        erring, alone = _spread_errors(case, known)
+        if claim == "these":  # topics' spread has the rest of gold's errors
+            part = known.sum() / len(known)
+            pairs = pairs._replace(variance=pairs.variance + part * erring)
+            single = single._replace(variance=single.variance + part * alone)
         return TopicsFitted(
             method=self.method,
             lam=self.lam,
             pairs=SystemPairs.of(pairs),
             levels=Levels.of(single),
             gold_variance=np.asarray(pairs.variance),
+            erring_variance=erring,
             gold_items=int(known.sum()),
             assumed=("the topics with gold are a random sample of all topics",) if rest.shape[1] else (),
             notes=tuple(_tell(case, int(known.sum()), pairs)) if self.lam is None else (),
@@ -119,6 +126,7 @@ WHOLE_TOPICS = WholeTopics(
         about="Corrected scores are unbiased for any judges. Intervals are wider when there is less gold.",
     ),
     phrase="by gold on whole topics",
+    corrects_gold=True,
 )
 GOLD_TOPICS = WholeTopics(
     method=Method(
@@ -128,6 +136,7 @@ GOLD_TOPICS = WholeTopics(
         undone="by gold alone",
     ),
     phrase="by gold on whole topics alone",
+    corrects_gold=True,
     lam=0.0,
 )
 
@@ -143,6 +152,19 @@ def _take_gold(case: Case, method: Method) -> TopicsFitted:
         gold_variance=nothing,
         gold_items=1,
     )
+
+
+def _spread_errors(case: Case, known: BoolArray) -> tuple[FloatArray, FloatArray]:
+    """The variance of gold's mean that is due to gold's own errors: of pairs (system, system) and scores (system,)."""
+    systems = len(case.systems)
+    pairs = np.zeros((systems, systems))
+    if case.gold_noise is None:
+        return pairs, np.zeros(systems)
+    used = case.gold_item >= 0
+    used[used] = known[case.topic[case.gold_item[used]]]
+    error = case.weight[case.gold_item[used]] * (np.sqrt(case.gold_noise[used])[:, None] / known.sum())
+    sum_square_gaps(error, pairs)
+    return pairs, (error**2).sum(axis=0)
 
 
 def _require(case: Case, topics: int) -> None:
@@ -214,4 +236,5 @@ CENSUS = Census(
         undone="by gold alone",
     ),
     phrase="by gold on all documents that matter",
+    corrects_gold=True,
 )
