@@ -26,7 +26,7 @@ CAUTION = 0.5  # standard deviations of the log spread by which the guess trusts
 ALLOWED = 1.0, 0.5  # standard errors by which the board's bias may exceed that of the usual judges, and of gold alone
 RIDGE = 1e-12
 BOUNDS = np.geomspace(0.3, 6.0, 300)  # of biases, as shares of a critical value
-QUANTILES = 300
+QUANTILES = 600
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -65,7 +65,7 @@ class UsualBias:
         """Log-density of each spread of `GRID`."""
         off = (np.log(GRID) - self.level - self.slope * math.log(unexplained)) / self.doubt
         density: FloatArray = -(self.degrees + 1) / 2 * np.log1p(off**2 / self.degrees)
-        return density + np.asarray(self.record) if self.record else density
+        return density + np.array(self.record, float) if self.record else density
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -134,7 +134,7 @@ def shrink(found: Corrections, usual: UsualBias) -> Shrunk:
     by_gold = _weigh(likelihood + np.log(GRID), found.scatter)  # no spread is likelier than another beforehand
     chosen = math.exp(spread.log_mean - CAUTION * spread.log_deviation)
     prior = fixed + chosen**2 * shape
-    pull = np.linalg.solve(_add_ridge(prior + noise), prior).T
+    pull = np.asarray(np.linalg.solve(_add_ridge(prior + noise), prior).T, float)
     left = np.eye(systems - 1) - pull
     moved = _multiply(_multiply(pull, noise), pull.T)
     biases = [
@@ -159,10 +159,10 @@ def _measure_likelihood(gap: FloatArray, base: FloatArray, shape: FloatArray, sc
     factor = np.linalg.cholesky(_add_ridge(base))
     half = np.linalg.solve(factor, shape)
     ratio, axis = np.linalg.eigh(np.linalg.solve(factor, half.T))
-    seen = _multiply(axis.T, np.linalg.solve(factor, gap[:, None]))[:, 0]
+    seen = _multiply(np.asarray(axis.T), np.asarray(np.linalg.solve(factor, gap[:, None])))[:, 0]
     grown = 1 + (GRID * scatter)[:, None] ** 2 * ratio.clip(0.0)
-    likelihood: FloatArray = -0.5 * (seen**2 / grown + np.log(grown)).sum(axis=1)
-    return likelihood - likelihood.max()
+    likelihood = -0.5 * (seen**2 / grown + np.log(grown)).sum(axis=1)
+    return np.asarray(likelihood - likelihood.max(), float)
 
 
 def _weigh(density: FloatArray, scatter: float) -> Spread:
@@ -170,9 +170,7 @@ def _weigh(density: FloatArray, scatter: float) -> Spread:
     return Spread(chance=chance / chance.sum(), scatter=scatter)
 
 
-def _bound_bias(
-    left: FloatArray, prior: FloatArray, noise: FloatArray, gap: FloatArray, allowed: float
-) -> FloatArray:
+def _bound_bias(left: FloatArray, prior: FloatArray, noise: FloatArray, gap: FloatArray, allowed: float) -> FloatArray:
     """The mean product of biases that the pull leaves: the model's, or more if the board shows more.
 
     The sum of squared biases over all pairs is estimated without bias by the squared gaps that are left, minus their
@@ -224,7 +222,7 @@ def _tabulate_quantiles(confidence: float) -> tuple[FloatArray, FloatArray]:
     from scipy.special import ndtr
 
     alpha = 1 - confidence
-    quantiles = NormalDist().inv_cdf(1 - alpha / 2) + np.r_[0.0, np.geomspace(1e-3, 30.0, QUANTILES)]
+    quantiles = NormalDist().inv_cdf(1 - alpha / 2) + np.r_[0.0, np.geomspace(1e-3, 200.0, QUANTILES)]
     never = 2 * ndtr(-quantiles)
     bound = quantiles[:, None] * BOUNDS
     beyond = ndtr(bound - quantiles[:, None]) + ndtr(-bound - quantiles[:, None])
@@ -245,7 +243,7 @@ def _contrast(systems: int) -> FloatArray:
 def _keep_positive(matrix: FloatArray) -> FloatArray:
     """The nearest matrix without negative eigenvalues; it has larger variances."""
     value, axis = np.linalg.eigh((matrix + matrix.T) / 2)
-    return _multiply(axis * value.clip(0.0), axis.T)
+    return _multiply(np.asarray(axis * value.clip(0.0)), np.asarray(axis.T))
 
 
 def _add_ridge(matrix: FloatArray) -> FloatArray:
@@ -253,5 +251,5 @@ def _add_ridge(matrix: FloatArray) -> FloatArray:
 
 
 def _multiply(a: FloatArray, b: FloatArray) -> FloatArray:
-    product: FloatArray = a @ b
+    product: FloatArray = np.einsum("ij,jk->ik", a, b)  # BLAS sums depend on threads
     return product
