@@ -19,7 +19,7 @@ from karatage.data.estimate import Bounded
 from karatage.data.gold_errors import Dispute, Disputed, GoldErrors
 from karatage.data.judgments import Judgments
 
-LEAST_DOUBLES = 30  # items graded more than once, from which gold is corrected
+LEAST_DOUBLES = 50  # items graded more than once, from which gold is corrected
 LEAST_SLOPE = 0.3  # of gold's grades on true ones, below which they say too little
 MOST_SLIPS = 0.02  # of gold's grades, from which measures that cannot be corrected for them are refused
 MOST_DISPUTED = 20  # items that an audit lists
