@@ -54,8 +54,8 @@ class LearnedErrors:
     @property
     def assumption(self) -> str:
         """What the correction depends on."""
-        again = "a judge of gold who is asked again" if self.told_apart else "two judges of gold"
-        return f"{again} make slips independently, and slips up and down are about equally likely"
+        whose = "a judge of gold who grades an item again" if self.told_apart else "different judges of gold"
+        return f"slips of {whose} are independent, and slips up and down are about equally likely"
 
     @property
     def gain(self) -> FloatArray:
