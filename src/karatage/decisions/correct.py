@@ -25,7 +25,14 @@ from karatage.data.note import Note
 from karatage.decisions.case import Case, ask
 from karatage.decisions.estimators.contract import WEIGHTED_SUMS, Doubt, Estimator, Fitted, Objection, SecondOpinion
 from karatage.decisions.estimators.registry import choose
-from karatage.decisions.gold_errors import LEAST_DOUBLES, LEAST_SLOPE, MOST_SLIPS, LearnedErrors, count_doubles
+from karatage.decisions.gold_errors import (
+    LEAST_DOUBLES,
+    LEAST_SLOPE,
+    MOST_KINDS,
+    MOST_SLIPS,
+    LearnedErrors,
+    count_doubles,
+)
 from karatage.decisions.notes import tell
 from karatage.decisions.question import Question
 from karatage.errors import DataError, OptionError, UnknownNameError
@@ -167,6 +174,9 @@ def tell_gold_errors(case: Case, estimator: Estimator) -> tuple[Note, ...]:
     if errors is None:
         found = count_doubles(gold, np.arange(gold.top_grade + 1))
         doubles, split = (0, 0) if found is None else found.count_items()
+        if doubles >= LEAST_DOUBLES:
+            grades = len(np.unique(gold.answers.grade))
+            return tell.when(grades > MOST_KINDS, "gold-many-grades", grades=grades, most=MOST_KINDS)
         return tell.when(doubles, "gold-few-doubles", doubles=doubles, split=split, least=LEAST_DOUBLES)
     if not estimator.corrects_gold:
         return (tell("gold-errors-kept", estimator=estimator.name, slips=errors.slips.rate),)
