@@ -2,7 +2,12 @@
 
 # Numbers that may be anything within their range, since nothing else in the file tells them. All others follow from
 # these, or are said in a second place, so that a changed one is refused.
+_GOLD_ERRORS = {
+    *(f"gold_errors.{of}" for of in ("judges", "doubles", "split", "repeated", "wavered", "share")),
+    *(f"gold_errors.{of}.{end}" for of in ("slips", "opinions", "shrinks") for end in ("value", "low", "high")),
+}
 _AUDIT = {
+    *_GOLD_ERRORS,
     *("seed", "gold_items", "counts.*.agree", "judges.*.repeats", "judges.*.percent", "judges.*.reliability"),
     *(f"judges.*.{of}" for of in ("kappa", "weighted_kappa", "gold_kappa", "gold_weighted_kappa", "leniency")),
     *(f"judges.*.{of}_{end}" for of in ("leniency", "gold_leniency", "accuracy") for end in ("low", "high")),
@@ -22,6 +27,7 @@ _AUDIT = {
     *(f"pairs.*.{of}" for of in ("shared", "percent", "kappa", "weighted_kappa", "gold_shared", "error_correlation")),
 }
 _BOARD = {
+    *_GOLD_ERRORS,
     *("seed", "topics"),
     *(f"{of}.{end}" for of in ("slope", "tau", "tau_ap") for end in ("value", "low", "high")),
 }
@@ -39,6 +45,7 @@ _CALIBRATION = {
     *(f"{of}.{end}" for of in ("bias", "brier", "ece") for end in ("low", "high")),
 }
 _COMPARISON = {
+    *_GOLD_ERRORS,
     *("seed", "topics"),
     *(f"naive.{of}.degrees" for of in ("a", "b", "difference")),
     *(

@@ -20,6 +20,7 @@ from tests.unit.views.saved_results import MAKERS, make, supervised
 
 HOME = Path(__file__).parent / "schema1"
 EDITS = 8
+WRITTEN = [name for name in MAKERS if not name.endswith("_double_gold")]  # by the first schema
 LATER = {"kind", "counts", "specificity", "npv", "judges", "topic_errors"}  # of checks, audits, crowds and experiments
 # Where a default has changed: what it was.
 ONCE = {"supervised": lambda _: supervised(teams="redrawn")}
@@ -53,7 +54,7 @@ def list_different(found: Any, expected: Any, place: str = "") -> Iterator[str]:
         yield f"{place}: {found} {expected}"
 
 
-@pytest.mark.parametrize("name", MAKERS)
+@pytest.mark.parametrize("name", WRITTEN)
 def test_a_file_of_the_first_schema_is_the_same_result(name):
     found, expected = kt.read_result(find(name)).result, ONCE.get(name, make)(name)
     assert type(found) is type(expected)
@@ -61,11 +62,11 @@ def test_a_file_of_the_first_schema_is_the_same_result(name):
 
 
 def test_every_kind_has_a_file():
-    assert {load(name)["kind"] for name in MAKERS} == list_kinds().keys() >= CHANGES.keys()
-    assert all("schema" not in load(name) for name in MAKERS)
+    assert {load(name)["kind"] for name in WRITTEN} == list_kinds().keys() >= CHANGES.keys()
+    assert all("schema" not in load(name) for name in WRITTEN)
 
 
-@pytest.mark.parametrize("name", MAKERS)
+@pytest.mark.parametrize("name", WRITTEN)
 def test_an_edited_file_is_refused_or_read(name):
     subject, rng = Subject(name, json.dumps(load(name))), random.Random(f"schema 1 {name}")
     for _ in range(EDITS):

@@ -17,9 +17,8 @@ from karatage.errors import DataError
 
 SHARES = np.arange(1, 6) / 6  # of slips that go down
 UNSEEN = 0.5  # disagreements added: none among n pairs is not certainty
-ROUNDS = 3000
-SETTLED = 1e-10
-MOST_SLIPS = 0.5  # of a grade's answers: beyond, true grades would not be the most frequent answers
+ROUNDS = 500  # of EM, which converges slowly only if answers are nearly random
+SETTLED = 1e-9  # of the log-likelihood
 STEP = 0.25  # of an item, by which a pattern's count is changed
 
 
@@ -122,7 +121,7 @@ def _fit(pattern: LongArray, numbers: FloatArray) -> tuple[FloatArray, FloatArra
         right = np.einsum("fskk->fsk", answers) / np.einsum("fskk->fsk", table)
         rate = slips / np.maximum(np.einsum("fsk,sdk->fsd", right, reach), 1e-300)
         worst = np.einsum("fsd,sdk->fsk", rate, reach).max(axis=-1, keepdims=True)
-        rate = rate * np.minimum(1.0, MOST_SLIPS / np.maximum(worst, 1e-300))
+        rate = rate * np.minimum(1.0, (1 - 1 / kinds) / np.maximum(worst, 1e-300))  # beyond chance, grades are inverted
         if np.abs(likelihood - before).max() < SETTLED:
             break
     return spread_slips(rate, share), prevalence, likelihood

@@ -28,6 +28,7 @@ from karatage.data.checks import (
     require_table,
 )
 from karatage.data.estimate import wilson_interval
+from karatage.data.gold_errors import GoldErrors
 from karatage.data.note import Note
 from karatage.data.result import Result
 from karatage.errors import DataError, OptionError
@@ -121,7 +122,7 @@ class Audit(Result, kind="audit"):
     """Judges one by one, in pairs, as a panel, and against their merges."""
 
     derived = ("sentence", "drop", "regime")
-    optional = ("counts",)
+    optional = ("counts", "gold_errors")
 
     judges: pl.DataFrame  # one row per judge
     panel: pl.DataFrame  # statistic, value, low, high
@@ -137,6 +138,7 @@ class Audit(Result, kind="audit"):
     versions: Mapping[str, str]
     notes: tuple[Note, ...] = ()
     counts: tuple[ItemCount, ...] = ()  # by number of judges; empty in files of earlier versions
+    gold_errors: GoldErrors | None = None  # gold's own, where items were graded more than once
 
     def __post_init__(self) -> None:
         """Refuse wrong tables, unknown judges, and shares that do not follow from counts."""

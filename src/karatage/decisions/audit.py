@@ -51,6 +51,7 @@ from karatage.data.note import Note
 from karatage.data.options import show_options
 from karatage.data.posterior import Posterior
 from karatage.data.result import list_versions
+from karatage.decisions.gold_errors import audit_gold
 from karatage.decisions.notes import tell
 from karatage.progress import follow
 from karatage.random_streams import settle_seed, stream
@@ -220,6 +221,7 @@ def audit_fitted(
         items=len(known),
         gold_items=panel.gold_items,
         counts=panel.count_items(),
+        gold_errors=audit_gold(gold),
         seed=case.seed,
         versions=list_versions(),
         notes=tuple(dict.fromkeys(_notes(case, gold))),

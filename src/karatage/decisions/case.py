@@ -96,7 +96,8 @@ class Case:
         missing = int((np.diff(pool.row_start)[placed] == 0).sum())
         yield from say_unjudged(missing, len(placed), measure, len(alignment.systems))
         if self.gold is not None:
-            yield from (note.about("gold") for note in self.gold.notes)
+            told = {"data.gold-answers"} if self.gold_errors is not None else set()  # its result says more
+            yield from (note.about("gold") for note in self.gold.notes if note.kind not in told)
             yield from tell_scales(self.material.judgments, self.gold)
         unseen = np.ones(len(alignment.topics), bool)
         unseen[pool.item_topic[pool.item]] = False
@@ -218,16 +219,25 @@ class Case:
         assert self.gold is not None
         rng = stream(self.seed, "ideal")
         gain, weight = self.linear.gain, self.linear.weight
-        errors = self.gold_errors
+        gold, errors = self.gold, self.gold_errors
         if errors is None:
             return draw_ideals(pool, drawn, grade, gain, weight, rng=rng)
-        inside = self.gold_item >= 0
-        likely = errors.weigh_kinds(self.gold, inside, self.said[self.gold_item[inside]], 1 / drawn.pi)
-        found = []
-        for _ in range(IMPUTED):
-            true = errors.draw_grades(likely, rng)
-            found.append(draw_ideals(pool, drawn, true, gain, weight, rng=rng, draws=DRAWS // IMPUTED))
-        return np.concatenate(found)
+
+        def draw() -> FloatArray:
+            inside = self.gold_item >= 0
+            likely = errors.weigh_kinds(gold, inside, self.said[self.gold_item[inside]], 1 / drawn.pi)
+            return np.concatenate(
+                [
+                    draw_ideals(
+                        pool, drawn, errors.draw_grades(likely, rng), gain, weight, rng=rng, draws=DRAWS // IMPUTED
+                    )
+                    for _ in range(IMPUTED)
+                ]
+            )
+
+        frame = None if self.frame is None else self.frame.tobytes()
+        key = ("ideals", self.question.parsed, self.systems, self.merge, self.seed, frame)
+        return self.material.kept.once(key, draw)  # gains, which may be shifted, have no effect on them
 
     @cached_property
     def rank_weight(self) -> FloatArray:

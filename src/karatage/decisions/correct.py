@@ -25,7 +25,14 @@ from karatage.data.note import Note
 from karatage.decisions.case import Case, ask
 from karatage.decisions.estimators.contract import WEIGHTED_SUMS, Doubt, Estimator, Fitted, Objection, SecondOpinion
 from karatage.decisions.estimators.registry import choose
-from karatage.decisions.gold_errors import LEAST_DOUBLES, LEAST_SLOPE, MOST_SLIPS, count_doubles
+from karatage.decisions.gold_errors import (
+    LEAST_DOUBLES,
+    LEAST_SLOPE,
+    MOST_KINDS,
+    MOST_SLIPS,
+    LearnedErrors,
+    count_doubles,
+)
 from karatage.decisions.notes import tell
 from karatage.decisions.question import Question
 from karatage.errors import DataError, OptionError, UnknownNameError
@@ -92,6 +99,7 @@ def _correct(case: Case) -> Choice:
             notes += require_frame(case)
         require_agreement(case, estimator)
         found = _doubt_gold(estimator, case, _fit(estimator, case))
+        _require_few_slips(case)
     except DataError as problem:
         return Choice(None, f"{problem}", notes=notes)
     copies = find_copies(case)
@@ -128,30 +136,34 @@ def _doubt_gold(estimator: Estimator, case: Case, found: Fitted) -> Fitted:
 
 
 def require_agreement(case: Case, estimator: Estimator) -> None:
-    """Refuse gold by the judges that it should correct, gold whose judges agree too little, and slips that stay."""
+    """Refuse gold by the judges that it should correct, and gold whose judges agree too little."""
     gold, errors = case.gold, case.gold_errors
     if gold is None or gold.answers is None:
         return
     same = set(gold.answers.judges) & set(case.material.judgments.judges)
     if len(same) > 1 and same == set(gold.answers.judges):
+        names = count_names(sorted(same))
+        raise GuardError(f"gold is by judges whose errors it should correct ({names}); {INDEPENDENT_GOLD}")
+    if errors is not None and estimator.corrects_gold and errors.slips.factor < LEAST_SLOPE:
         raise GuardError(
-            f"gold is by judges whose errors it should correct ({count_names(sorted(same))}); {INDEPENDENT_GOLD}"
+            f"gold's judges agree too little: {_say_slips(errors)}, so differences cannot be corrected; clarify what "
+            "the grades mean, and grade again"
         )
-    if case.linear is None:
-        errors = case.gold_errors_by_grade
-        if errors is not None and errors.slips.rate >= MOST_SLIPS:
-            raise DataError(
-                f"{errors.slips.rate:.0%} of gold's grades are slips, by "
-                f"{counted(len(errors.doubles.by_item), 'item')} graded more than once, and "
-                f"{case.question.parsed} cannot be corrected for them, as it is not a "
-                f"weighted sum of grades; use {WEIGHTED_SUMS}, or take gold as correct with one grade for each item"
-            )
-    elif errors is not None and estimator.corrects_gold and errors.slips.factor < LEAST_SLOPE:
-        raise GuardError(
-            f"gold's judges agree too little: {errors.slips.rate:.0%} of gold's grades are slips, by "
-            f"{counted(len(errors.doubles.by_item), 'item')} graded more than once, so differences cannot be "
-            "corrected; clarify what the grades mean, and grade again"
+
+
+def _require_few_slips(case: Case) -> None:
+    """Refuse measures that cannot be corrected for gold's own errors, if these are frequent."""
+    errors = None if case.linear is not None else case.gold_errors_by_grade
+    if errors is not None and errors.slips.rate >= MOST_SLIPS:
+        raise DataError(
+            f"{_say_slips(errors)}, and {case.question.parsed} cannot be corrected for them, as it is not a weighted "
+            f"sum of grades; use {WEIGHTED_SUMS}, or take gold as correct with one grade for each item"
         )
+
+
+def _say_slips(errors: LearnedErrors) -> str:
+    items = counted(errors.doubles.count_items()[0], "item")
+    return f"{errors.slips.rate:.0%} of gold's grades are slips, by {items} graded more than once"
 
 
 def tell_gold_errors(case: Case, estimator: Estimator) -> tuple[Note, ...]:
@@ -162,6 +174,9 @@ def tell_gold_errors(case: Case, estimator: Estimator) -> tuple[Note, ...]:
     if errors is None:
         found = count_doubles(gold, np.arange(gold.top_grade + 1))
         doubles, split = (0, 0) if found is None else found.count_items()
+        if doubles >= LEAST_DOUBLES:
+            grades = len(np.unique(gold.answers.grade))
+            return tell.when(grades > MOST_KINDS, "gold-many-grades", grades=grades, most=MOST_KINDS)
         return tell.when(doubles, "gold-few-doubles", doubles=doubles, split=split, least=LEAST_DOUBLES)
     if not estimator.corrects_gold:
         return (tell("gold-errors-kept", estimator=estimator.name, slips=errors.slips.rate),)

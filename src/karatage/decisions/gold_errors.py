@@ -7,6 +7,7 @@ mean opinion of gold's judges.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,12 +16,14 @@ import numpy as np
 from karatage.correction.slips import Slips, learn_slips
 from karatage.data.axes import BoolArray, FloatArray, GradeArray, IntArray, LongArray
 from karatage.data.estimate import Bounded
-from karatage.data.gold_errors import GoldErrors
+from karatage.data.gold_errors import Dispute, Disputed, GoldErrors
 from karatage.data.judgments import Judgments
 
-LEAST_DOUBLES = 30  # items graded more than once, from which gold is corrected
+LEAST_DOUBLES = 50  # items graded more than once, from which gold is corrected
+MOST_KINDS = 10  # of grades with different gains, for which slips are estimated
 LEAST_SLOPE = 0.3  # of gold's grades on true ones, below which they say too little
 MOST_SLIPS = 0.02  # of gold's grades, from which measures that cannot be corrected for them are refused
+MOST_DISPUTED = 20  # items that an audit lists
 NORMAL = 1.96
 EM_ROUNDS = 50
 AXES = 1e-4  # share of the variance below which a direction of uncertainty is left out
@@ -52,8 +55,8 @@ class LearnedErrors:
     @property
     def assumption(self) -> str:
         """What the correction depends on."""
-        again = "a judge of gold who is asked again" if self.told_apart else "two judges of gold"
-        return f"{again} make slips independently, and slips up and down are about equally likely"
+        whose = "a judge of gold who grades an item again" if self.told_apart else "different judges of gold"
+        return f"slips of {whose} are independent, and slips up and down are about equally likely"
 
     @property
     def gain(self) -> FloatArray:
@@ -108,7 +111,7 @@ class LearnedErrors:
         found: LongArray = grade[kind]
         return found
 
-    def tell(self, *, corrected: bool, share: float | None = None) -> GoldErrors:
+    def tell(self, *, corrected: bool, share: float | None = None, disputed: tuple[Disputed, ...] = ()) -> GoldErrors:
         """As results show it."""
         slips, doubles = self.slips, self.doubles
         opinions = None
@@ -129,6 +132,7 @@ class LearnedErrors:
             ),
             corrected=corrected,
             share=share,
+            disputed=disputed,
         )
 
 
@@ -148,12 +152,12 @@ def count_doubles(gold: Judgments, kind: LongArray) -> Doubles | None:
     )
 
 
-def learn_errors(gold: Judgments, gain: FloatArray) -> LearnedErrors | None:
+def learn_errors(gold: Judgments, gain: FloatArray, *, least: int = LEAST_DOUBLES) -> LearnedErrors | None:
     """Gold's errors in a measure with this `gain` (grade,); None where too few items were graded more than once."""
     used = np.unique(gain[np.unique((gold.answers or gold).grade)])
     kind = np.searchsorted(used, gain).clip(0, len(used) - 1)
     doubles = count_doubles(gold, kind)
-    if doubles is None or len(used) < 2 or len(doubles.by_item) < LEAST_DOUBLES:
+    if doubles is None or not 2 <= len(used) <= MOST_KINDS or len(doubles.by_item) < least:
         return None
     told_apart = doubles.judges > 1 and len(doubles.by_judge) >= LEAST_DOUBLES
     slips = learn_slips(doubles.by_judge if told_apart else doubles.by_item, used)
@@ -162,6 +166,34 @@ def learn_errors(gold: Judgments, gain: FloatArray) -> LearnedErrors | None:
         between = _measure_spread(doubles.apart, slips.gain)
         opinion = max(between - float(slips.prevalence @ slips.noise), 0.0)
     return LearnedErrors(doubles=doubles, slips=slips, told_apart=told_apart, kind=kind, opinion=opinion)
+
+
+def audit_gold(gold: Judgments | None) -> GoldErrors | None:
+    """Gold's own errors by grade, with the most disputed items; None without items that were graded more than once."""
+    errors = None if gold is None else learn_errors(gold, np.arange(gold.top_grade + 1.0), least=1)
+    if gold is None or errors is None:
+        return None
+    return errors.tell(corrected=False, disputed=tuple(_list_disputed(gold)))
+
+
+def _list_disputed(gold: Judgments) -> Iterator[Disputed]:
+    """Items with the widest range of grades first, then those with the most grades."""
+    assert gold.answers is not None
+    answers = gold.answers
+    start = answers.row_start
+    several = np.flatnonzero(np.diff(start) > 1)
+    low, high = (np.array([f(answers.grade[start[i] : start[i + 1]]) for i in several]) for f in (np.min, np.max))
+    order = np.lexsort((several, -np.diff(start)[several], low - high))
+    for item in several[order][: int((high > low).sum())][:MOST_DISPUTED]:
+        said: dict[str, list[int]] = {}
+        for row in range(start[item], start[item + 1]):
+            said.setdefault(answers.judges[answers.judge[row]], []).append(int(answers.grade[row]))
+        grades = ", ".join(f"{judge} {' '.join(map(str, own))}" for judge, own in said.items())
+        changed = any(len(set(own)) > 1 for own in said.values())
+        asked = sum(len(own) > 1 for own in said.values()) > 1
+        kind: Dispute = "changed" if changed else "opinions" if asked else "not asked again"
+        document = str(answers.documents[int(answers.item_document[item])])
+        yield Disputed(answers.topics[answers.item_topic[item]], document, grades, kind)
 
 
 def average_answers(gold: Judgments, value: FloatArray) -> FloatArray:

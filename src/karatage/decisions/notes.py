@@ -67,6 +67,8 @@ tell = Texts(
         "gold-few-doubles": "{doubles:count gold item} graded more than once, {split:,} differently, too few to "
         "estimate gold's own errors: gold is taken as correct. From {least} on, differences are corrected for them",
         "gold-graded": "the judges graded {items:,} of {gold:count gold item}",
+        "gold-many-grades": "gold has {grades} grades, too many to estimate its own errors: gold is taken as correct. "
+        "Map grades to {most} or fewer",
         "gold-opinions": "gold's judges graded fewer than {least} items again themselves, so all differences between "
         "them count as slips. If they are differences of opinion, differences between systems are {shrinks:.2f} times "
         "those shown, with about the same p-values",

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from karatage.data.audit import Audit
+from karatage.data.gold_errors import Disputed, GoldErrors
 from karatage.errors import DataError
 from karatage.text import counted, shorten
 from karatage.views.choosing import (
@@ -91,6 +92,7 @@ STATISTICS = {
     "effective_votes_per_item": "effective votes, grades of an item",
 }
 COUNTS = {"judges": "judges", "items": "items", "agree": "all agree", "differ": "not all agree"}
+DISPUTES = {"kind": "opinions: judges keep to their grades when asked again; changed: a judge gave another grade"}
 CONFUSION = "Grades given to items with each grade of gold; intervals are over items"
 GRADED = "Share of gold items that each judge grades correctly, and its mean grade minus gold's"
 VOTES = """Judges who make errors on the same documents add little to each other. Effective votes: the number of judges
@@ -146,6 +148,19 @@ def view_judges(audit: Audit) -> Iterator[Section]:
     yield Section("Judges", "\n\n".join(text), [tabulate_judges(audit), *(together if alone else [])], single)
     if not alone:
         yield _view_panel(audit, together)
+    if audit.gold_errors is not None:
+        yield view_gold_errors(audit.gold_errors)
+
+
+def view_gold_errors(found: GoldErrors) -> Section:
+    """How often gold is wrong, and the items that its judges grade most differently."""
+    text = f"{found.sentence[0].upper()}{found.sentence[1:]}."
+    frame = pl.DataFrame(found.disputed, schema=dict.fromkeys(Disputed._fields, pl.String), orient="row")
+    columns = {name: name for name in ("topic", "document", "grades")} | {"kind": "why"}
+    table = Table(
+        frame, "Gold items with different grades", name="disputed", noun="item", columns=columns, meanings=DISPUTES
+    )
+    return Section("Gold", text, [table] if len(frame) else [])
 
 
 def _view_panel(audit: Audit, panel: list[Table]) -> Section:

@@ -48,6 +48,26 @@ def pair() -> kt.Comparison:
     return kt.compare(world().runs, world().judgments, world().gold, "P@5", a="system-01", b="system-02")
 
 
+def double_gold() -> kt.Judgments:
+    """Gold of two judges, who slip in one grade of ten, and of whom one grades again."""
+    rng, true = np.random.default_rng(3), world().gold.to_frame().drop("judge")
+    again = []
+    for judge in ("ann", "bob", "ann", "bob"):
+        slip = rng.integers(1, 4, len(true)) * (rng.random(len(true)) < 0.1)
+        again.append(true.with_columns(judge=pl.lit(judge), grade=(pl.col("grade") + pl.Series(slip)) % 4))
+    return kt.read_gold(pl.concat([own.with_columns(time=pl.lit(t)) for t, own in enumerate(again)]))
+
+
+def pair_by_double_gold() -> kt.Comparison:
+    return kt.compare(
+        world().runs, world().judgments, double_gold(), "P@5", a="system-01", b="system-02", claim="these"
+    )
+
+
+def audit_of_double_gold() -> kt.Audit:
+    return kt.audit(world().judgments, gold=double_gold(), rng=1, approach=["mv"])
+
+
 def judges_alone() -> kt.Comparison:
     return kt.compare(world().runs, world().judgments, None, "AP", a="system-01", b="system-02")
 
@@ -237,6 +257,7 @@ MAKERS: dict[str, Callable[[], Result]] = {
     make.__name__: make
     for make in (
         pair,
+        pair_by_double_gold,
         judges_alone,
         by_figures,
         refused,
@@ -246,6 +267,7 @@ MAKERS: dict[str, Callable[[], Result]] = {
         evaluation_alone,
         audit,
         audit_alone,
+        audit_of_double_gold,
         calibration,
         survey,
         posterior,
