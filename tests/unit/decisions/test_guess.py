@@ -31,7 +31,7 @@ def world() -> kt.simulation.World:
 @cache
 def runs() -> kt.Runs:
     """One system occurs twice."""
-    frame = world().runs.to_frame()
+    frame = world().runs.to_frame().with_columns(score=-pl.col("rank").cast(pl.Float64))
     twin = frame.filter(pl.col("system") == "system-03").with_columns(system=pl.lit("twin"))
     return kt.read_runs(pl.concat([frame, twin]))
 
