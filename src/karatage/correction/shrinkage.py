@@ -31,7 +31,7 @@ QUANTILES, LARGEST = 1000, 1e4
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Corrections:
-    """What judges and gold say of all systems; only differences between systems matter."""
+    """What judges and gold show about all systems; only differences between systems matter."""
 
     judged: FloatArray  # (system,) scores by the judges' grades
     corrected: FloatArray  # (system,) unbiased scores by gold
