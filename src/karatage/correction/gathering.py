@@ -1,6 +1,6 @@
 """What the best guess needs of drawn gold: corrections of all systems, their noise, and what the judges' grades leave.
 
-The noise is that of the design, not of the draw at hand: where few drawn documents tell some systems apart, the squared
+The noise is that of the design, not of this draw: where few drawn documents tell some systems apart, the squared
 residuals of the draw would show almost no noise, and the judges would seem to be right there.
 """
 

@@ -32,7 +32,7 @@ QUANTILES = 600
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Corrections:
-    """What judges and gold say of all systems; only differences between systems matter."""
+    """What judges and gold show about all systems; only differences between systems matter."""
 
     judged: FloatArray  # (system,) scores by the judges' grades
     corrected: FloatArray  # (system,) unbiased scores by gold
