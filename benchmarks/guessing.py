@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import re
 import sys
 import zlib
@@ -228,7 +229,7 @@ class Line:
 
     def rmse(self, pairs: str, form: str) -> float:
         """Over all draws."""
-        return float(self.form[pairs, form][:, 0].mean()) ** 0.5
+        return math.sqrt(self.form[pairs, form][:, 0].mean())
 
     def rmse_ratio(self, pairs: str) -> float:
         """To the better of judges alone and corrected."""

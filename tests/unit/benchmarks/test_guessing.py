@@ -130,4 +130,5 @@ def test_boards_are_kept_and_judged(study, collection, seen, tmp_path, monkeypat
     low = np.array([[0.0, 1.0, cover, 0.1, 0.0] for cover in (0.90, 0.91, 0.92, 0.90)])
     some = replace(line, form=dict.fromkeys(line.form, low))
     assert some.covers_too_little("all", "guess")
-    assert not replace(line, form=dict.fromkeys(line.form, low + [0, 0, 0.02, 0, 0])).covers_too_little("all", "guess")
+    enough = replace(line, form=dict.fromkeys(line.form, low + np.array([0, 0, 0.02, 0, 0])))
+    assert not enough.covers_too_little("all", "guess")
