@@ -119,6 +119,8 @@ tell = Texts(
         "them first",
         "scores-unknown": "only differences are estimated, not scores: up to {share:.0%} of a system's weight is on "
         "documents that count the same for all systems. Gold drawn to compare systems does not contain them",
+        "scores-untold": "only differences are estimated, not scores: {measure} is not a weighted sum, and gold was "
+        "drawn to compare systems",
         "settled-here": "'settled' refers to these topics and to what more judging can change; other topics may give "
         "another order",
         "spread-assumed": "the variance between topics is estimated from the judges' scores",
