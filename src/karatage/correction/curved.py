@@ -1,4 +1,4 @@
-"""Measures that are no weighted sum, such as AP: expanded around the gains to expect, and corrected by drawn gold.
+"""Measures that are not weighted sums, such as AP: expanded around the gains to expect, and corrected by drawn gold.
 
 An item that was drawn with chance pi and has the residual e counts e / pi more than expected. AP times the number of
 relevant documents is a sum over pairs of documents, and a product of two such gains is unbiased for the product of the

@@ -173,7 +173,7 @@ class Sampled:
     erring: FloatArray  # (gold, system) standard error of the mean that gold's own errors bring, each counted once
     factor: FloatArray  # (gold,) what a residual counts
     chance: FloatArray  # (gold,) standard error that a residual of 1 brings
-    flat: FloatArray | None = None  # (draw, system) as `noise`, without the curvature of a measure that is no sum
+    flat: FloatArray | None = None  # (draw, system) as `noise`, without the curvature of a measure that is not a sum
 
     def __post_init__(self) -> None:
         """Protect the arrays."""
@@ -311,7 +311,7 @@ def sum_topics(
     chance to
     be drawn in every batch (`find_reach` tells). Where a topic's weights are known up to a factor only, its mean is in
     `weight`, and `factors` (draw, topic) are as likely values of it, relative to that mean. `noise` (draw,) is the
-    variance of gold's gains, where gold errs. A measure that is no weighted sum has a `curve`; `weight` then only says
+    variance of gold's gains, where gold errs. A measure that is not a weighted sum has a `curve`; `weight` then only says
     how much items matter, and the derivatives take its place.
     """
     factor, chance = _combine_batches(weight, drawn)

@@ -152,7 +152,7 @@ class Case:
 
     @cached_property
     def curve(self) -> Curve | None:
-        """The measure as a smooth function of gains, if it is one, and no weighted sum."""
+        """The measure as a smooth function of gains, if it is one."""
         return as_curve(self.question.parsed, self.top_grade)
 
     @property

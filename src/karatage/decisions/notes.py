@@ -57,6 +57,8 @@ tell = Texts(
         "few-topics-lambda": "{topics:count topic} with gold are too few to estimate the weight of the judges "
         "(lambda), so it was fixed beforehand; with {least} topics or more it is estimated",
         "few-topics-planned": "{reason}: {instead}, or judge at least {least}",
+        "forecast-linear": "the forecast has only the part of {measure} that is linear in gold's grades: intervals are "
+        "usually 1.2 to 2 times as wide, most with little gold",
         "frame-unknown": "gold has no column frame: it is assumed to be drawn from all documents that matter for "
         "these systems",
         "gold-alone": "documents that matter and that no judge graded, corrected only by gold: {documents:,}",

@@ -64,7 +64,7 @@ def plan(
     Args:
         runs: What the systems retrieved.
         judgments: The judges' grades; several judges are merged first.
-        measure: A weighted sum such as `nDCG@10`, `P@10` or `RBP(p=0.8)`, or a `kt.Question`, whose seed draws.
+        measure: Such as `nDCG@10`, `P@10`, `RBP(p=0.8)` or `AP`, or a `kt.Question`, whose seed draws.
         budget: Number of gold labels; several numbers are batches, to be judged in turn.
         looks: Number of batches of about the same size into which the budget is divided.
         a: One of two systems to compare; default: all of them, as a leaderboard.
@@ -322,6 +322,9 @@ def _tell(case: Case, known: _Known, chosen: Chosen, new: Forecast | None) -> It
     gold, left_to_chance = len(chosen.item) + len(known.taken), (chosen.pi < 1).any()
     yield from tell.when(gold < LEAST_ITEMS and left_to_chance, "few-gold", labels=gold, least=LEAST_ITEMS)
     yield from tell.when(known.residual is None and left_to_chance, "no-gold-yet")
+    yield from tell.when(
+        case.curve is not None and left_to_chance, "forecast-linear", measure=str(case.question.parsed)
+    )
     if new is None and case.question.claim == "new":
         reason = tell_few_topics(len(case.topics))
         yield tell("few-topics-planned", reason=reason, instead=CLAIM_THESE, least=LEAST_TOPICS)
@@ -356,7 +359,7 @@ def guess_residuals(case: Case, items: BoolArray) -> float:
     gain = case.gain
     said = case.said[items & (case.said >= 0)]
     guess = float(gain[said].var()) if len(said) else 0.0
-    return guess or float(np.ptp(gain)) ** 2 / 4
+    return guess or (float(np.ptp(gain)) or 1.0) ** 2 / 4
 
 
 def find_variance(weight: FloatArray, batches: list[Batch], residual: float, known: FloatArray | None) -> FloatArray:

@@ -172,7 +172,7 @@ Climb = Callable[[IntArray, FloatArray, FloatArray, FloatArray], None]
 
 
 class CurveParts(NamedTuple):
-    """How a measure is made that is no weighted sum, but a smooth function of gains."""
+    """How a measure is made that is not a weighted sum, but a smooth function of gains."""
 
     climb: Climb
     gain: Callable[[Measure, int], FloatArray]  # of each grade, up to a top grade

@@ -27,7 +27,7 @@ def average_precision(grade: np.ndarray) -> np.ndarray:
     for t, s in product(range(2), range(2)):
         items = RANKED[t, s]
         hits = [grade[i] if i >= 0 else 0.0 for i in items]
-        out[t, s] = sum(h * sum(hits[: n + 1]) / (n + 1) for n, h in enumerate(hits)) / max(grade[TOPIC == t].sum(), 1)
+        out[t, s] = sum(h * sum(hits[: n + 1]) / (n + 1) for n, h in enumerate(hits)) / max(grade[t == TOPIC].sum(), 1)
     return out
 
 
@@ -71,7 +71,7 @@ def smooth(gain: np.ndarray) -> np.ndarray:
             if i >= 0:
                 out[t, s] += gain[i] * (1 + above) / (n + 1)
                 above += gain[i]
-        out[t, s] /= gain[TOPIC == t].sum()
+        out[t, s] /= gain[t == TOPIC].sum()
     return out
 
 
@@ -99,7 +99,7 @@ def test_sum_of_precisions_is_unbiased_over_all_samples() -> None:
             if not expected.any():
                 np.testing.assert_allclose(score, stat_sum(chosen, pi), atol=1e-12)
             total += np.where(chosen, pi, 1 - pi).prod() * score
-        relevant = [GRADE[TOPIC == t].sum() for t in range(2)]
+        relevant = [GRADE[t == TOPIC].sum() for t in range(2)]
         np.testing.assert_allclose(total, average_precision(GRADE) * np.array(relevant)[:, None])
 
 
